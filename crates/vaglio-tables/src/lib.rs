@@ -4,6 +4,7 @@
 //! memory a run may take ([`budget::Budget`]); the feature `text` reads text files, `parquet` Parquet, Arrow and compressed ones.
 
 pub mod budget;
+mod digest_kind;
 pub mod disk;
 pub mod quantity;
 #[cfg(feature = "text")]
@@ -11,5 +12,6 @@ pub mod read;
 mod read_spec;
 mod survey;
 
+pub use digest_kind::DigestKind;
 pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 pub use survey::{ColumnSurvey, InferredType, Survey};

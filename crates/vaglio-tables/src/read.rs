@@ -27,7 +27,7 @@ mod sheet;
 mod source;
 
 pub use crate::disk::{bounded, shortened, system};
-pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, InferredType, ReadSpec, Survey, Word};
+pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, DigestKind, InferredType, ReadSpec, Survey, Word};
 pub use batches::{Batch, BatchReader, Batches};
 pub use cell::date_span;
 pub use digest::Digest;

@@ -12,7 +12,7 @@ use vaglio::budget::Budget;
 use vaglio::core::{Error, Result, Silent};
 use vaglio::files::{Beside, RunOptions, RunOutcome, run};
 use vaglio::pipeline::{SavedModel, load};
-use vaglio::read::{ReadSpec, Source, Wanted};
+use vaglio::read::{DigestKind, ReadSpec, Source, Wanted};
 use vaglio_cli::said;
 
 /// Memory that a reader may take beside what the process holds.
@@ -218,7 +218,12 @@ impl Stand {
     fn read(&self, name: &str, bytes: &[u8], limit: u64, attempt: &mut Attempt) -> std::io::Result<()> {
         let path = self.folder.join(name);
         std::fs::write(&path, bytes)?;
-        let source = Source::open_within(std::slice::from_ref(&path), &ReadSpec::default(), Budget::of(limit));
+        let source = Source::open_within(
+            std::slice::from_ref(&path),
+            &ReadSpec::default(),
+            Budget::of(limit),
+            DigestKind::Blake3,
+        );
         let read = attempt.note(source.and_then(|source| source.read(&Wanted::default())));
         attempt.is_read = read.is_some();
         drop(read);

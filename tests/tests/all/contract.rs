@@ -32,7 +32,7 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
     assert_eq!(keys(&selection), top.split_whitespace().collect::<Vec<_>>());
     for (value, names) in [
         (&selection["pipeline"], "learner criterion search loss engine settings"),
-        (&selection["data"], "rows features outputs targets classes sha256 test_rows columns"),
+        (&selection["data"], "rows features outputs targets classes digest test_rows columns"),
         (&selection["steps"][0], "step action index name score standard_error lambda size tied"),
         (
             &selection["path"][0],

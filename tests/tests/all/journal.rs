@@ -191,14 +191,8 @@ fn journals_of_other_runs_are_refused_and_say_what_differs() {
         refused(&folder, &["--set", set], &format!("it is of a run with other settings: `{path}` differs"));
     }
     let journal = folder.read("out/journal.jsonl");
-    let sealed = |open: &str| {
-        let sum: String = format!("{:x}", Sha256::digest(open)).chars().take(16).collect();
-        format!("{open},\"sum\":\"{sum}\"}}\n")
-    };
-    let header = journal.lines().next().unwrap();
-    let open = &header[..header.len() - 26];
-    assert_eq!(sealed(open), format!("{header}\n"));
-    folder.write("out/journal.jsonl", sealed(&open.replace("\"version\":\"0.1.0\"", "\"version\":\"0.0.9\"")));
+    assert_eq!(resealed(&journal), journal);
+    folder.write("out/journal.jsonl", resealed(&journal.replace("\"version\":\"0.1.0\"", "\"version\":\"0.0.9\"")));
     refused(&folder, &[], "it was written by version 0.0.9 (vaglio.journal/1), and this is 0.1.0");
     folder.write("out/journal.jsonl", &journal);
     folder.write("train.csv", columns(31));
@@ -258,11 +252,11 @@ fn a_hash_that_comes_behind_leaves_the_same_journal() {
     let yaml = yaml.replace("[class, g]", &format!("[class, g, prediction], types: {{{numbers}}}"));
     folder.write("p.yaml", yaml);
     let journal = |threads: &str| {
-        let out = format!("{threads}/out");
-        let ran = run(&folder, &out, &["--threads", threads]);
+        let (out, by_sha) = (format!("{threads}/out"), ["--set", "data.digest=sha256", "--threads", threads]);
+        let ran = run(&folder, &out, &by_sha);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         let journal = folder.read(&format!("{out}/journal.jsonl"));
-        let ran = run(&folder, &out, &["--threads", threads, "--resume"]);
+        let ran = run(&folder, &out, &[&by_sha[..], &["--resume"]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         assert_eq!(journal, folder.read(&format!("{out}/journal.jsonl")));
         journal
@@ -270,10 +264,62 @@ fn a_hash_that_comes_behind_leaves_the_same_journal() {
     let [alone, behind] = ["1", "2"].map(journal);
     assert_eq!(alone.lines().next(), behind.lines().next());
     assert_eq!(pieces(&alone), pieces(&behind));
-    let digits = |out: &str| folder.json(&format!("{out}/out/selection.json"))["data"]["sha256"].clone();
+    let digits = |out: &str| folder.json(&format!("{out}/out/selection.json"))["data"]["digest"].clone();
     let bytes = std::fs::read(folder.path("train.parquet")).unwrap();
-    let expected: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let expected = sha256(&bytes);
     assert_eq!([digits("1"), digits("2")], [expected.as_str(), expected.as_str()]);
     let of_header: Value = serde_json::from_str(behind.lines().next().unwrap()).unwrap();
     assert_eq!(of_header["data"], expected);
+}
+
+/// A journal whose lines were changed, with the checksums that they have now.
+fn resealed(journal: &str) -> String {
+    let mut sum = String::new();
+    let seal = |line: &str| {
+        let open = &line[..line.len() - 26];
+        sum = format!("{:x}", Sha256::digest(format!("{sum}{open}"))).chars().take(16).collect();
+        format!("{open},\"sum\":\"{sum}\"}}\n")
+    };
+    journal.lines().map(seal).collect()
+}
+
+/// `sha256:` and what `sha256sum` tells.
+fn sha256(bytes: &[u8]) -> String {
+    let digits: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{digits}")
+}
+
+#[test]
+fn journals_and_results_of_digits_alone_are_read_as_those_of_sha_256() {
+    let folder = finished("digits");
+    let data = || folder.json("out/selection.json")["data"].clone();
+    assert!(data()["digest"].as_str().unwrap().starts_with("blake3:"), "{}", data());
+    assert_eq!(run(&folder, "out", &["--set", "data.digest=sha256"]).code, Some(0));
+    let written = sha256(&std::fs::read(folder.path("train.csv")).unwrap());
+    assert_eq!(data()["digest"], written);
+    assert!(folder.read("out/resolved.yaml").contains("digest: sha256"), "{}", folder.read("out/resolved.yaml"));
+    // As they were before there was a choice: no word before the digits, another name in the result.
+    let digits = written.trim_start_matches("sha256:");
+    let plain = folder.read("out/journal.jsonl").replace(&written, digits);
+    folder.write("out/journal.jsonl", resealed(&plain));
+    let result = folder.read("out/selection.json");
+    let old = result.replace(&format!("\"digest\":\"{written}\""), &format!("\"sha256\":\"{digits}\""));
+    assert_ne!(old, result);
+    folder.write("out/selection.json", old);
+    assert_eq!(folder.vaglio(&["report", "out"]).code, Some(0));
+    assert!(folder.read("out/report.html").contains(&written));
+    let refused = run(&folder, "out", &["--resume"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    let sentence = "it knows the data by sha256, and this run by blake3: `--set data.digest=sha256` goes on with it; to begin anew";
+    assert!(refused.err.contains(sentence), "{}", refused.err);
+    let resumed = run(&folder, "out", &["--resume", "--set", "data.digest=sha256"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    assert_eq!(data()["digest"], written);
+    for digest in ["sha256", "blake3"] {
+        folder.write("train.csv", columns(36));
+        assert_eq!(run(&folder, "out", &["--set", &format!("data.digest={digest}")]).code, Some(0));
+        folder.write("train.csv", columns(35));
+        let changed = run(&folder, "out", &["--resume", "--set", &format!("data.digest={digest}")]);
+        assert!(changed.code == Some(2) && changed.err.contains("the data have changed"), "{}", changed.err);
+    }
 }

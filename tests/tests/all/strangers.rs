@@ -106,7 +106,7 @@ fn streams_are_read_once_and_bounded() {
     let piped = folder.vaglio(&["run", "p.yaml", "--set", "data.train=pipe.csv", "--out", "piped", "--json"]);
     writer.join().unwrap();
     assert_eq!(piped.code, Some(0), "{}", piped.err);
-    assert_eq!(folder.json("piped/selection.json")["data"]["sha256"], expected["data"]["sha256"]);
+    assert_eq!(folder.json("piped/selection.json")["data"]["digest"], expected["data"]["digest"]);
     let mut command = folder.command(&["run", "p.yaml", "--set", "data.train=/dev/stdin", "--out", "stdin", "--json"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();

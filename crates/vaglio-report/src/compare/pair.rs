@@ -76,8 +76,15 @@ fn matching<'r>(a: &'r Run, b: &'r Run) -> Result<Matched<'r>, String> {
         run.record.nested.as_ref().ok_or_else(lacks)
     };
     let (first, second) = (nested(a)?, nested(b)?);
-    if a.record.data.sha256 != b.record.data.sha256 {
-        return Err("the training data are not the same".into());
+    let [p, q] = [a, b].map(|run| run.record.data.digest.as_str());
+    if p != q {
+        let word = |digest: &str| digest.split(':').next().unwrap_or_default().to_owned();
+        return Err(match (word(p), word(q)) {
+            (p, q) if p != q => {
+                format!("the training data are known by {p} and by {q}; give both runs one `data.digest`")
+            }
+            _ => "the training data are not the same".into(),
+        });
     }
     if (&a.record.data.targets, &a.record.data.classes) != (&b.record.data.targets, &b.record.data.classes) {
         return Err("the targets are not the same".into());

@@ -47,7 +47,7 @@ pub struct View {
     taken: String,
     left_out: String,
     configuration: String,
-    sha256: String,
+    digest: String,
 }
 
 /// A name and a value, for figures that are on no card; `full` is the value with every digit.
@@ -96,7 +96,7 @@ impl View {
             taken: taken(source).html(),
             left_out: left_out_rows(&record.data.left_out),
             configuration: configuration.to_owned(),
-            sha256: record.data.sha256.clone(),
+            digest: record.data.digest.clone(),
         }
     }
 }

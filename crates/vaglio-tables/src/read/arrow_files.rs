@@ -2,6 +2,7 @@
 
 mod columns;
 mod decode;
+mod direct;
 mod footer;
 mod messages;
 mod pages;
@@ -11,13 +12,14 @@ use super::growing::Growing;
 use super::guard::guarded;
 use super::load::load;
 use super::{checked_names, places, unreadable};
+use crate::DigestKind;
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use bytes::Bytes;
 pub(super) use columns::GrowingColumn;
-use columns::plain_type;
+use columns::{LESS, plain_type};
 pub(super) use decode::Hashing;
 use decode::Kept;
 pub(super) use footer::{check_footer, check_rows, footer, with_dictionaries};
@@ -124,7 +126,7 @@ impl Stored {
     pub fn sampled(path: &Path, kind: FileKind, budget: Budget) -> Result<Self> {
         let stored = match Stored::on_disk(path, budget)? {
             Some(stored) => stored,
-            None => Stored::new(path, load(path, budget)?.bytes, kind, budget)?,
+            None => Stored::new(path, load(path, budget, DigestKind::default())?.bytes, kind, budget)?,
         };
         let rows = (SAMPLED / stored.names.len().max(1)).max(LEAST);
         Ok(Stored { sample: Some(rows), ..stored })
@@ -161,22 +163,22 @@ impl Stored {
         Ok(Stored { path: path.to_owned(), kept, sample: None, budget, schema, format, names, texts, aside })
     }
 
-    /// SHA-256 of the file. Cost O(bytes).
+    /// The hash of the file. Cost O(bytes).
     ///
     /// # Errors
     /// A file on the disk that cannot be read, or was written to since it was opened.
-    pub fn digest(&self) -> Result<[u8; 32]> {
-        self.kept.digest(&self.path)
+    pub fn digest(&self, kind: DigestKind) -> Result<[u8; 32]> {
+        self.kept.digest(&self.path, kind)
     }
 
     /// From here on, a file that was left on the disk is hashed as it is read.
-    pub fn hash_along(&self) {
-        self.kept.hash_along();
+    pub fn hash_along(&self, kind: DigestKind) {
+        self.kept.hash_along(kind);
     }
 
     /// The beginning of the same, of a file that was left on the disk.
-    pub fn hashing(&self) -> Option<Hashing> {
-        matches!(self.kept, Kept::Disk(_)).then(|| Hashing::new(&self.kept, &self.path))
+    pub fn hashing(&self, kind: DigestKind) -> Option<Hashing> {
+        matches!(self.kept, Kept::Disk(_)).then(|| Hashing::new(&self.kept, &self.path, kind))
     }
 
     /// Whether the format says that a column holds text.
@@ -209,10 +211,11 @@ impl Stored {
                 let (path, cells) = (self.path.display(), most as f64 * indices.len() as f64);
                 let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
                 self.budget.need(cells, what, "leave columns out by data.exclude, or raise the limit")?;
-                let parts: Result<Vec<_>> = indices
-                    .par_chunks((CELLS / rows.max(&1)).clamp(FEW, TOGETHER))
-                    .map(|together| guarded(&self.path, || self.parquet(metadata, together)))
-                    .collect();
+                let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
+                // One thread reads the file in its order.
+                let size = if rayon::current_num_threads() > 1 { together } else { indices.len().max(1) };
+                let read = |indices: &[usize]| self.parquet(metadata, indices, together);
+                let parts: Result<Vec<_>> = indices.par_chunks(size).map(read).collect();
                 let columns = parts?.into_iter().flatten().collect::<Vec<_>>();
                 let found = columns.first().map_or(*rows, |column| column.cells.rows());
                 check_rows(&self.path, most, found)?;
@@ -222,8 +225,26 @@ impl Stored {
         }
     }
 
-    /// Columns in the order of `indices`, which need not be that of the file.
-    fn parquet(&self, metadata: &ArrowReaderMetadata, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
+    /// Columns in the order of `indices`, which need not be that of the file; of those that become arrays some at a time.
+    fn parquet(
+        &self,
+        metadata: &ArrowReaderMetadata,
+        indices: &[usize],
+        together: usize,
+    ) -> Result<Vec<GrowingColumn>> {
+        let mut columns = self.direct(metadata.metadata(), indices)?;
+        let others: Vec<usize> = (0..indices.len()).filter(|&at| columns[at].is_none()).collect();
+        for others in others.chunks(together) {
+            let of_others: Vec<usize> = others.iter().map(|&at| indices[at]).collect();
+            let read = guarded(&self.path, || self.by_arrays(metadata, &of_others))?;
+            for (&at, column) in others.iter().zip(read) {
+                columns[at] = Some(column);
+            }
+        }
+        Ok(columns.into_iter().flatten().collect())
+    }
+
+    fn by_arrays(&self, metadata: &ArrowReaderMetadata, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
         let mut order: Vec<usize> = (0..indices.len()).collect();
         order.sort_by_key(|&at| indices[at]);
         let mut columns = self.empty(&order.iter().map(|&at| indices[at]).collect::<Vec<_>>())?;

@@ -2,13 +2,14 @@
 
 #[cfg(feature = "parquet")]
 use super::arrow_files::Hashing;
+use crate::DigestKind;
 use sha2::{Digest as _, Sha256};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result};
 
-/// SHA-256 of the files of a table, in hexadecimal digits: known, or made by threads that have nothing else to do.
+/// The hash of the files of a table: known, or made by threads that have nothing else to do.
 #[derive(Debug, Clone)]
 pub struct Digest(Arc<Slot>);
 
@@ -18,22 +19,23 @@ struct Slot {
     is_there: Condvar,
 }
 
-/// The digits, or what went wrong with which file.
+/// The hash as it is written, or what went wrong with which file.
 type Found = std::result::Result<String, (PathBuf, String)>;
 
 impl Digest {
     /// One that was made.
-    pub fn known(digits: String) -> Self {
+    pub fn known(written: String) -> Self {
         let digest = Digest(Arc::default());
-        digest.put(Ok(digits));
+        digest.put(Ok(written));
         digest
     }
 
     /// One that is made from here on, file by file.
     #[cfg(feature = "parquet")]
-    pub(super) fn behind(files: Vec<Hashing>) -> Self {
+    pub(super) fn behind(files: Vec<Hashing>, kind: DigestKind) -> Self {
         let digest = Digest(Arc::default());
-        let coming = Coming { files: files.into_iter(), under_way: None, done: Vec::new(), digest: digest.clone() };
+        let coming =
+            Coming { files: files.into_iter(), under_way: None, done: Vec::new(), kind, digest: digest.clone() };
         rayon::spawn(|| coming.step());
         digest
     }
@@ -43,15 +45,15 @@ impl Digest {
         self.0.found.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// The digits. A thread of a pool that waits for them takes part in the work of the pool: all of its threads may wait.
+    /// `blake3:` or `sha256:`, and hexadecimal digits. A thread of a pool that waits for them takes part in the work of the pool: all of its threads may wait.
     ///
     /// # Errors
     /// [`Error::Unreadable`] for a file that cannot be read, or was written to since it was opened.
-    pub fn digits(&self) -> Result<String> {
+    pub fn written(&self) -> Result<String> {
         loop {
             let found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner);
             match &*found {
-                Some(Ok(digits)) => return Ok(digits.clone()),
+                Some(Ok(written)) => return Ok(written.clone()),
                 Some(Err((path, message))) => {
                     return Err(Error::Unreadable { path: path.clone(), message: message.clone() });
                 }
@@ -72,13 +74,51 @@ impl Digest {
 /// How long a thread waits before it looks for other work.
 const BREAK: Duration = Duration::from_millis(1);
 
-/// The digits of the hash of a file, or of those of several, one after the other.
-pub(super) fn digits(hashes: &[[u8; 32]]) -> String {
+/// A hash that takes in bytes.
+#[derive(Debug)]
+pub(super) enum Hasher {
+    Blake3(Box<blake3::Hasher>),
+    Sha256(Sha256),
+}
+
+impl Hasher {
+    pub fn new(kind: DigestKind) -> Self {
+        match kind {
+            DigestKind::Blake3 => Hasher::Blake3(Box::default()),
+            DigestKind::Sha256 => Hasher::Sha256(Sha256::new()),
+        }
+    }
+
+    pub fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Hasher::Blake3(hash) => drop(hash.update(bytes)),
+            Hasher::Sha256(hash) => hash.update(bytes),
+        }
+    }
+
+    pub fn finish(&self) -> [u8; 32] {
+        match self {
+            Hasher::Blake3(hash) => hash.finalize().into(),
+            Hasher::Sha256(hash) => hash.clone().finalize().into(),
+        }
+    }
+}
+
+/// The hash of bytes in memory.
+pub(super) fn hashed(kind: DigestKind, bytes: &[u8]) -> [u8; 32] {
+    let mut hasher = Hasher::new(kind);
+    hasher.update(bytes);
+    hasher.finish()
+}
+
+/// How the hash of a file is written, or that of those of several, one after the other.
+pub(super) fn written(kind: DigestKind, hashes: &[[u8; 32]]) -> String {
     let hash = match hashes {
         [one] => *one,
-        several => Sha256::digest(several.concat()).into(),
+        several => hashed(kind, &several.concat()),
     };
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}:{digits}", kind.word())
 }
 
 /// A hash on its way, in steps: a thread that waits for others takes some of them and goes back to what it waits for.
@@ -87,6 +127,7 @@ struct Coming {
     files: std::vec::IntoIter<Hashing>,
     under_way: Option<Hashing>,
     done: Vec<[u8; 32]>,
+    kind: DigestKind,
     digest: Digest,
 }
 
@@ -100,7 +141,7 @@ impl Coming {
         for _ in 0..BLOCKS {
             match self.block() {
                 Ok(None) => {}
-                Ok(Some(digits)) => return self.digest.put(Ok(digits)),
+                Ok(Some(written)) => return self.digest.put(Ok(written)),
                 Err(Error::Unreadable { path, message }) => return self.digest.put(Err((path, message))),
                 Err(other) => return self.digest.put(Err((PathBuf::new(), other.to_string()))),
             }
@@ -108,12 +149,12 @@ impl Coming {
         rayon::spawn(|| self.step());
     }
 
-    /// Takes in a block; the digits, after the last.
+    /// Takes in a block; the hash as it is written, after the last.
     fn block(&mut self) -> Result<Option<String>> {
         if self.under_way.is_none() {
             self.under_way = self.files.next();
         }
-        let Some(file) = &mut self.under_way else { return Ok(Some(digits(&self.done))) };
+        let Some(file) = &mut self.under_way else { return Ok(Some(written(self.kind, &self.done))) };
         if let Some(hash) = file.step()? {
             self.done.push(hash);
             self.under_way = None;

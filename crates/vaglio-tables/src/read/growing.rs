@@ -186,19 +186,22 @@ impl NumberColumn {
 
     /// Appends bytes.
     #[cfg(feature = "parquet")]
-    pub fn extend_bytes(&mut self, values: &[u8]) {
+    pub fn extend_bytes(&mut self, values: impl ExactSizeIterator<Item = u8>) {
         self.rows += values.len();
         match &mut self.numbers {
-            Numbers::Byte(bytes) => bytes.extend_from_slice(values),
-            Numbers::Double(doubles) => doubles.extend(values.iter().map(|&b| f64::from(b))),
+            Numbers::Byte(bytes) => bytes.extend(values),
+            Numbers::Double(doubles) => doubles.extend(values.map(f64::from)),
         }
     }
 
     /// Appends numbers; `false`, and none of them, where some is not finite.
     #[cfg(feature = "parquet")]
     pub fn extend_finite(&mut self, values: &[f64]) -> bool {
-        // A sum of finite numbers may overflow; one that is not finite is never lost in one.
-        if !values.iter().fold(0.0, |sum: f64, value| sum + value * 0.0).is_finite() {
+        // What is not finite, times 0, is NaN and is never lost in a sum.
+        let (lanes, rest) = values.as_chunks::<8>();
+        let mut sums = [0.0; 8];
+        lanes.iter().for_each(|lane| sums.iter_mut().zip(lane).for_each(|(sum, value)| *sum += value * 0.0));
+        if !sums.iter().chain(rest).fold(0.0, |sum: f64, value| sum + value * 0.0).is_finite() {
             return false;
         }
         let bytes = match self.numbers {

@@ -1,9 +1,10 @@
 //! The bytes of a file: read once, watched for changes, decompressed, never more of them than there may be memory for.
 
 use super::bytes::{FileKind, kind};
+use super::digest::hashed;
 use super::{system, unreadable};
+use crate::DigestKind;
 use crate::budget::Budget;
-use sha2::{Digest, Sha256};
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
@@ -15,7 +16,7 @@ pub(super) struct Loaded {
     pub bytes: Vec<u8>,
     /// What they are.
     pub kind: FileKind,
-    /// SHA-256 of the file, where it was compressed.
+    /// The hash of the file, where it was compressed.
     pub digest: Option<[u8; 32]>,
 }
 
@@ -28,11 +29,11 @@ const SMALLER: &str = "read a smaller file, or raise the limit";
 ///
 /// # Errors
 /// A file that cannot be read, is changed while it is read, or would take more memory than there may be.
-pub(super) fn load(path: &Path, budget: Budget) -> Result<Loaded> {
+pub(super) fn load(path: &Path, budget: Budget, digest: DigestKind) -> Result<Loaded> {
     let file = File::open(path).map_err(|error| system(path, &error))?;
     let bytes = read(path, file, budget, || {})?;
     let (bytes, digest) = match decompressed(path, &bytes, budget)? {
-        Some(plain) => (plain, Some(Sha256::digest(&bytes).into())),
+        Some(plain) => (plain, Some(hashed(digest, &bytes))),
         None => (bytes, None),
     };
     let kind = kind(path, &bytes)?;
@@ -141,13 +142,14 @@ mod tests {
     fn what_is_larger_than_the_memory_is_not_read() {
         let path = folder_of("load").join("large.csv");
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        let error = load(&path, Budget::of(1 << 33)).err().unwrap();
+        let error = load(&path, Budget::of(1 << 33), DigestKind::Blake3).err().unwrap();
         assert_eq!(error.field(), Some("limits.memory"));
         let message = error.to_string();
         assert!(message.contains("large.csv would take about 1.1 TB beside the "), "{message}");
         assert!(message.ends_with("and the limit is 8.6 GB; read a smaller file, or raise the limit"), "{message}");
         if cfg!(target_os = "linux") {
-            let error = load(Path::new("/dev/zero"), Budget::of(200_000_000)).err().unwrap().to_string();
+            let error =
+                load(Path::new("/dev/zero"), Budget::of(200_000_000), DigestKind::Blake3).err().unwrap().to_string();
             assert!(error.contains("/dev/zero, read or decompressed, would take about 16.8 MB beside the "), "{error}");
         }
     }

@@ -4,14 +4,14 @@
 use super::arrow_files::{Hashing, Stored};
 use super::bytes::{FileKind, is_utf8, text};
 use super::cell::Rules;
+use super::digest::hashed;
 use super::growing::{Growing, RawColumn};
 use super::head::{Head, head};
 use super::load::{Loaded, load};
 use super::paths;
 use super::sheet::Sheet;
-use crate::ReadSpec;
 use crate::budget::Budget;
-use sha2::{Digest, Sha256};
+use crate::{DigestKind, ReadSpec};
 use std::path::PathBuf;
 use vaglio_core::Result;
 
@@ -21,7 +21,7 @@ pub(super) struct TableFile {
     pub body: Body,
     /// Columns of one value that its folders name.
     fixed: Vec<(String, String)>,
-    /// SHA-256 of the file, where its bytes are not those in memory.
+    /// The hash of the file, where its bytes are not those in memory.
     digest: Option<[u8; 32]>,
     /// How many times as much of it there is as was read.
     pub times: f64,
@@ -34,19 +34,28 @@ pub(super) enum Body {
     Stored(Box<Stored>),
 }
 
+/// How files are read and hashed, and within how much memory.
+#[derive(Clone, Copy)]
+pub(super) struct How<'s> {
+    pub spec: &'s ReadSpec,
+    pub budget: Budget,
+    pub digest: DigestKind,
+}
+
 impl TableFile {
-    pub fn open(path: PathBuf, spec: &ReadSpec, is_partitioned: bool, budget: Budget) -> Result<Self> {
+    pub fn open(path: PathBuf, is_partitioned: bool, how: How<'_>) -> Result<Self> {
+        let How { spec, budget, digest: hash } = how;
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
         #[cfg(feature = "parquet")]
         if let Some(stored) = Stored::on_disk(&path, budget)? {
             return Ok(TableFile { path, body: Body::Stored(Box::new(stored)), fixed, digest: None, times: 1.0 });
         }
-        let Loaded { bytes, kind, mut digest } = load(&path, budget)?;
+        let Loaded { bytes, kind, mut digest } = load(&path, budget, hash)?;
         let body = match kind {
             FileKind::Text => {
                 let is_utf8 = is_utf8(&bytes, spec);
-                digest = digest.or_else(|| (!is_utf8).then(|| Sha256::digest(&bytes).into()));
-                Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec, budget)?))
+                digest = digest.or_else(|| (!is_utf8).then(|| hashed(hash, &bytes)));
+                Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec, budget, hash)?))
             }
             #[cfg(feature = "parquet")]
             kind => Body::Stored(Box::new(Stored::new(&path, bytes, kind, budget)?)),
@@ -61,10 +70,11 @@ impl TableFile {
     }
 
     /// The beginning of a file, of so many bytes.
-    pub fn sampled(path: PathBuf, spec: &ReadSpec, is_partitioned: bool, budget: Budget, most: u64) -> Result<Self> {
+    pub fn sampled(path: PathBuf, is_partitioned: bool, how: How<'_>, most: u64) -> Result<Self> {
+        let How { spec, budget, digest: hash } = how;
         let (body, times) = match head(&path, spec, most) {
             Some(Head::Text(bytes, times)) => {
-                (Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec, budget)?)), times)
+                (Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec, budget, hash)?)), times)
             }
             #[cfg(feature = "parquet")]
             Some(Head::Stored(kind)) => {
@@ -72,7 +82,7 @@ impl TableFile {
                 let times = stored.times();
                 (Body::Stored(Box::new(stored)), times)
             }
-            _ => return TableFile::open(path, spec, is_partitioned, budget),
+            _ => return TableFile::open(path, is_partitioned, how),
         };
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
         Ok(TableFile { path, body, fixed, digest: None, times })
@@ -98,29 +108,29 @@ impl TableFile {
         }
     }
 
-    pub fn digest(&self) -> Result<[u8; 32]> {
+    pub fn digest(&self, kind: DigestKind) -> Result<[u8; 32]> {
         match (self.digest, &self.body) {
             (Some(digest), _) => Ok(digest),
-            (None, Body::Text(sheet)) => Ok(sheet.digest()),
+            (None, Body::Text(sheet)) => Ok(sheet.digest(kind)),
             #[cfg(feature = "parquet")]
-            (None, Body::Stored(stored)) => stored.digest(),
+            (None, Body::Stored(stored)) => stored.digest(kind),
         }
     }
 
     /// From here on, a file that was left on the disk is hashed as it is read.
     #[cfg(feature = "parquet")]
-    pub fn hash_along(&self) {
+    pub fn hash_along(&self, kind: DigestKind) {
         if let Body::Stored(stored) = &self.body {
-            stored.hash_along();
+            stored.hash_along(kind);
         }
     }
 
     /// The beginning of the hash of a file that was left on the disk.
     #[cfg(feature = "parquet")]
-    pub fn hashing(&self) -> Option<Hashing> {
+    pub fn hashing(&self, kind: DigestKind) -> Option<Hashing> {
         match &self.body {
             Body::Text(_) => None,
-            Body::Stored(stored) => stored.hashing(),
+            Body::Stored(stored) => stored.hashing(kind),
         }
     }
 

@@ -2,15 +2,15 @@
 
 use super::cell::{Rules, plain};
 use super::dialect::Dialect;
+use super::digest::hashed;
 use super::growing::{Growing, NumberColumn, RawColumn};
 use super::layout::Layout;
 use super::settle::nearly_all;
 use super::{checked_names, places, unreadable};
 use crate::budget::Budget;
-use crate::{Decimal, Delimiter, ReadSpec};
+use crate::{Decimal, Delimiter, DigestKind, ReadSpec};
 use csv::StringRecord;
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 
@@ -22,7 +22,7 @@ pub(super) struct Sheet {
     dialect: Dialect,
     /// How its cells are parted in the file.
     delimiter: Delimiter,
-    /// SHA-256 of the text as it was, where it was laid out anew.
+    /// The hash of the text as it was, where it was laid out anew.
     digest: Option<[u8; 32]>,
     /// Where the rows begin.
     body: usize,
@@ -52,7 +52,7 @@ impl Sheet {
     ///
     /// # Errors
     /// A header that is missing or lists a name twice; a line longer than the widths of its columns.
-    pub fn new(path: &Path, mut text: String, spec: &ReadSpec, budget: Budget) -> Result<Self> {
+    pub fn new(path: &Path, mut text: String, spec: &ReadSpec, budget: Budget, kind: DigestKind) -> Result<Self> {
         let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut dialect = Dialect::of(&text[start..], spec);
         let (mut delimiter, mut digest) = (Delimiter::Is(dialect.delimiter), None);
@@ -60,7 +60,7 @@ impl Sheet {
             let what = format!("{}, laid out,", path.display());
             budget.need(1.1 * text.len() as f64, what, "read a smaller file, or raise the limit")?;
             delimiter = if matches!(layout, Layout::Blanks) { Delimiter::Blanks } else { Delimiter::Auto };
-            digest = Some(Sha256::digest(text.as_bytes()).into());
+            digest = Some(hashed(kind, text.as_bytes()));
             text = layout.tabulated(&text[start..], dialect).map_err(|wrong| unreadable(path, wrong))?;
             (start, dialect.delimiter) = (0, b'\t');
         }
@@ -181,9 +181,9 @@ impl Sheet {
         self.digest.is_some()
     }
 
-    /// SHA-256 of the text of the file.
-    pub fn digest(&self) -> [u8; 32] {
-        self.digest.unwrap_or_else(|| Sha256::digest(self.bytes()).into())
+    /// The hash of the text of the file.
+    pub fn digest(&self, kind: DigestKind) -> [u8; 32] {
+        self.digest.unwrap_or_else(|| hashed(kind, self.bytes()))
     }
 
     /// The bytes of the text.

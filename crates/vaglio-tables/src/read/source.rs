@@ -4,16 +4,15 @@
 use super::arrow_files::Hashing;
 use super::bytes::check_encoding;
 use super::cell::Rules;
-use super::digest::{Digest, digits};
+use super::digest::{Digest, written};
 use super::fault::{Fault, FaultKind};
 use super::growing::Growing;
 use super::head::share;
-use super::parts::{Body, TableFile};
+use super::parts::{Body, How, TableFile};
 use super::settle::{Hint, Settled, settle};
 use super::{ColumnFilter, paths, shortened, unreadable};
-use crate::ReadSpec;
 use crate::budget::Budget;
-use crate::{ColumnSurvey, Survey};
+use crate::{ColumnSurvey, DigestKind, ReadSpec, Survey};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -27,6 +26,7 @@ pub struct Source {
     aside: Vec<(String, &'static str)>,
     spec: ReadSpec,
     budget: Budget,
+    digest: DigestKind,
 }
 
 /// Which columns to read, and what is known of them.
@@ -52,15 +52,15 @@ impl Source {
     /// [`Error::Unreadable`] for a file that is missing, damaged or of another format, has no header, or other columns
     /// than the first; [`Error::Setting`] of `limits.memory` for files that take more than 80 % of the machine's.
     pub fn open(paths: &[PathBuf], spec: &ReadSpec) -> Result<Self> {
-        Source::open_within(paths, spec, Budget::of_machine())
+        Source::open_within(paths, spec, Budget::of_machine(), DigestKind::default())
     }
 
-    /// The same within so much memory.
+    /// The same within so much memory, to be hashed in that way.
     ///
     /// # Errors
     /// Those of [`Source::open`].
-    pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
-        Source::opened(paths, spec, budget, false)
+    pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, digest: DigestKind) -> Result<Self> {
+        Source::opened(paths, How { spec, budget, digest }, false)
     }
 
     /// The same of the beginning of the files, where these are large: their header, how many rows they have by and by, and a
@@ -69,10 +69,11 @@ impl Source {
     /// # Errors
     /// Those of [`Source::open`].
     pub fn open_sample(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
-        Source::opened(paths, spec, budget, true)
+        Source::opened(paths, How { spec, budget, digest: DigestKind::default() }, true)
     }
 
-    fn opened(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, is_sample: bool) -> Result<Self> {
+    fn opened(paths: &[PathBuf], how: How<'_>, is_sample: bool) -> Result<Self> {
+        let How { spec, budget, digest } = how;
         check_encoding(spec)?;
         let mut files = Vec::new();
         for path in paths {
@@ -82,8 +83,8 @@ impl Source {
         let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
         let most = share(&only).filter(|_| is_sample);
         let open = |file: PathBuf, folder: bool| match most {
-            Some(most) => TableFile::sampled(file, spec, folder, budget, most),
-            None => TableFile::open(file, spec, folder, budget),
+            Some(most) => TableFile::sampled(file, folder, how, most),
+            None => TableFile::open(file, folder, how),
         };
         let parts: Result<Vec<TableFile>> = files.into_par_iter().map(|(file, folder)| open(file, folder)).collect();
         let parts = parts?;
@@ -100,7 +101,7 @@ impl Source {
                 return Err(unreadable(&part.path, message));
             }
         }
-        Ok(Source { parts, names, aside, spec: spec.clone(), budget })
+        Ok(Source { parts, names, aside, spec: spec.clone(), budget, digest })
     }
 
     /// The names of the columns, in the order of the first file.
@@ -134,13 +135,14 @@ impl Source {
         is_sample.then(|| all / rows.sum::<f64>().max(1.0))
     }
 
-    /// SHA-256 of the file in hexadecimal digits; of several files that of their hashes, one after the other. Cost O(bytes).
+    /// The hash of the file, `blake3:` or `sha256:` and hexadecimal digits; of several files that of their hashes, one after the other.
+    /// Cost O(bytes).
     ///
     /// # Errors
     /// A Parquet file that cannot be read, or was written to since it was opened.
-    pub fn sha256(&self) -> Result<String> {
-        let hashes: Result<Vec<[u8; 32]>> = self.parts.par_iter().map(TableFile::digest).collect();
-        Ok(digits(&hashes?))
+    pub fn digest(&self) -> Result<String> {
+        let hashes: Result<Vec<[u8; 32]>> = self.parts.par_iter().map(|part| part.digest(self.digest)).collect();
+        Ok(written(self.digest, &hashes?))
     }
 
     /// Reads the columns that are wanted, in the order of the first file. Cost O(bytes), on all threads.
@@ -163,10 +165,10 @@ impl Source {
     /// The beginnings of the hashes of its files, where all were left on the disk.
     #[cfg(feature = "parquet")]
     pub(super) fn hashings(&self) -> Option<Vec<Hashing>> {
-        self.parts.iter().map(TableFile::hashing).collect()
+        self.parts.iter().map(|part| part.hashing(self.digest)).collect()
     }
 
-    /// Reads like [`Source::read`], and hashes like [`Source::sha256`]. Where there is a second thread and the files were
+    /// Reads like [`Source::read`], and hashes like [`Source::digest`]. Where there is a second thread and the files were
     /// left on the disk, the hash comes behind, while what was read is used.
     ///
     /// # Errors
@@ -177,15 +179,15 @@ impl Source {
             && let Some(files) = self.hashings()
         {
             let (table, survey) = self.read(wanted)?;
-            return Ok((table, survey, Digest::behind(files)));
+            return Ok((table, survey, Digest::behind(files, self.digest)));
         }
         #[cfg(feature = "parquet")]
         if rayon::current_num_threads() == 1 {
-            self.parts.iter().for_each(TableFile::hash_along);
+            self.parts.iter().for_each(|part| part.hash_along(self.digest));
         }
-        let (read, digits) = rayon::join(|| self.read(wanted), || self.sha256());
+        let (read, written) = rayon::join(|| self.read(wanted), || self.digest());
         let (table, survey) = read?;
-        Ok((table, survey, Digest::known(digits?)))
+        Ok((table, survey, Digest::known(written?)))
     }
 
     /// The same, and columns with a cell that they cannot have are told one by one; with how many rows each file has.

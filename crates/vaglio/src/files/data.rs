@@ -33,8 +33,8 @@ pub struct Prepared {
     pub target_units: Option<Vec<TargetUnits>>,
     /// Rows as read, those of weight 0 included, without test rows.
     pub rows: usize,
-    /// SHA-256 of the training file, which may be made while the search is under way.
-    pub sha256: Digest,
+    /// The hash of the training files, which may be made while the search is under way.
+    pub digest: Digest,
     /// Names of the target columns.
     pub targets: Vec<String>,
     /// Rows of the training file that were set aside as test rows, from 1 and increasing.
@@ -83,12 +83,12 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let (assignment, words) = assignment(settings)?;
     let roles = Roles { spec, assignment: assignment.as_deref(), words };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
-    let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, pipeline.budget(), is_sample);
+    let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, spec, pipeline.budget(), is_sample);
     let source = opened(&spec.train, &spec.read)?;
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let wanted = Wanted { filter: ColumnFilter::except(roles.unread()), hints: column_types::hints(&roles) };
-    let (table, mut survey, sha256) = match is_sample {
+    let (table, mut survey, digest) = match is_sample {
         true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
         false => source.read_and_hash(&wanted)?,
     };
@@ -195,7 +195,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         maps,
         target_units: units,
         rows,
-        sha256,
+        digest,
         targets,
         test_rows,
         left_out,
@@ -233,11 +233,18 @@ fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
 }
 
 /// Opens the files of a setting.
-fn open(folder: &Path, files: &Files, read: &ReadSpec, budget: Budget, is_sample: bool) -> Result<Source> {
+fn open(
+    folder: &Path,
+    files: &Files,
+    read: &ReadSpec,
+    spec: &DataSpec,
+    budget: Budget,
+    is_sample: bool,
+) -> Result<Source> {
     let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
     match is_sample {
         true => Source::open_sample(&paths, read, budget),
-        false => Source::open_within(&paths, read, budget),
+        false => Source::open_within(&paths, read, budget, spec.digest),
     }
 }
 

@@ -164,7 +164,7 @@ impl Book {
     pub fn begin_behind(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let path = out.join(NAME);
         let of_header = data.clone();
-        let begin = move || begin(&path, &Header::new(&of_header.digits()?, configuration));
+        let begin = move || begin(&path, &Header::new(&of_header.written()?, configuration));
         let mut book = Book::of(out, HashMap::new(), false, begin);
         book.data = Some(data);
         book
@@ -238,7 +238,7 @@ impl Book {
     /// What has kept it from going on.
     pub fn finish(&self) -> Result<()> {
         // A thread of a pool may not wait for a writer that waits for the pool.
-        let _ = self.data.as_ref().map(Digest::digits);
+        let _ = self.data.as_ref().map(Digest::written);
         self.shared.state().is_over = true;
         self.shared.changed.notify_all();
         self.shared.over.notify_all();

@@ -122,7 +122,7 @@ fn data(prepared: &Prepared, design: &Design) -> Result<DataRecord> {
         outputs: prepared.train.targets().nrows(),
         targets: prepared.targets.clone(),
         classes: design.classes().map(|classes| classes.names),
-        sha256: prepared.sha256.digits()?,
+        digest: prepared.digest.written()?,
         test_rows: prepared.test_rows.clone(),
         left_out: prepared.left_out.clone(),
         columns: prepared.columns.clone(),

@@ -129,11 +129,11 @@ fn run_in(
 
 /// The journal of a run. A hash of the data that is on its way is waited for only to go on from a journal.
 fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &Prepared) -> Result<Book> {
-    let (data, configuration) = (&prepared.sha256, pipeline.configuration()?);
+    let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
     if !options.resume && !data.is_known() {
         return Ok(Book::begin_behind(&options.out, data.clone(), configuration));
     }
-    let header = Header::new(&data.digits()?, configuration);
+    let header = Header::new(&data.written()?, configuration);
     if options.resume { Book::resume(&options.out, &header) } else { Book::begin(&options.out, &header) }
 }
 

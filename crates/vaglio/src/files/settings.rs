@@ -60,7 +60,7 @@ impl ValidPipeline {
         if let Some(settings) = settings.as_object_mut() {
             settings.retain(|key, _| key != "limits" && key != "engine");
             if let Some(data) = settings.get_mut("data").and_then(serde_json::Value::as_object_mut) {
-                data.retain(|key, _| key != "train" && key != "test");
+                data.retain(|key, _| !["train", "test", "digest"].contains(&key.as_str()));
             }
         }
         Ok(settings)

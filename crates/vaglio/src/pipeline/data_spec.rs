@@ -1,6 +1,6 @@
 //! Where the data are, and what their columns mean.
 
-use super::{ReadSpec, RowFilters, TestRows};
+use super::{DigestKind, ReadSpec, RowFilters, TestRows};
 use crate::document::Label;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -65,6 +65,10 @@ pub struct DataSpec {
     /// How text files are read.
     #[serde(default)]
     pub read: ReadSpec,
+    /// By which function the training files are hashed, for the result and its journal: `blake3`, or `sha256`, which is slower, as
+    /// `sha256sum` does.
+    #[serde(default)]
+    pub digest: DigestKind,
 }
 
 /// What a column holds.

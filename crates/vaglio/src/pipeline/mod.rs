@@ -27,7 +27,7 @@ pub use time_span::TimeSpan;
 
 pub(crate) use saved::{Predicted, scaled};
 pub use vaglio_tables::disk::write_file;
-pub use vaglio_tables::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
+pub use vaglio_tables::{DateOrder, Decimal, Delimiter, DigestKind, ReadSpec, Word};
 
 use crate::criteria::Loo;
 use crate::learners::Rls;

@@ -87,7 +87,7 @@ impl Sample {
             "pipeline": {"learner": "rls", "criterion": "loo", "search": "floating", "loss": "squared", "engine": "states",
                 "settings": {"preprocess": []}},
             "data": {"rows": 60000, "features": features, "outputs": 3, "targets": ["kind"], "classes": ["left", "<right>", "up"],
-                "sha256": "0f".repeat(32), "test_rows": null},
+                "digest": format!("blake3:{}", "0f".repeat(32)), "test_rows": null},
             "candidates": names, "empty_score": 0.66, "steps": steps, "path": path,
             "chosen": {"by": "setting", "rule": null, "size": chosen.len(), "lambda": 1.0, "cross_validated": null,
                 "standard_error": null, "empty_loss": null, "folds": null, "repeats": null},

@@ -98,7 +98,7 @@ impl GrowingColumn {
 }
 
 /// What mends a file that is too large.
-const LESS: &str = "leave columns out by data.exclude, take fewer rows, or raise the limit";
+pub(super) const LESS: &str = "leave columns out by data.exclude, take fewer rows, or raise the limit";
 /// Bytes of the widest number.
 const WIDEST: f64 = 32.0;
 
@@ -156,7 +156,9 @@ fn append_scaled<T: ArrowPrimitiveType<Native = i64>>(column: &mut NumberColumn,
 /// Appends numbers; the error is the row and value of one that a double cannot hold.
 fn append_numbers(column: &mut NumberColumn, array: &dyn Array) -> std::result::Result<(), (usize, i128)> {
     match array.data_type() {
-        DataType::UInt8 if array.null_count() == 0 => column.extend_bytes(array.as_primitive::<UInt8Type>().values()),
+        DataType::UInt8 if array.null_count() == 0 => {
+            column.extend_bytes(array.as_primitive::<UInt8Type>().values().iter().copied())
+        }
         DataType::UInt8 => append_exact::<UInt8Type>(column, array),
         DataType::UInt16 => append_exact::<UInt16Type>(column, array),
         DataType::UInt32 => append_exact::<UInt32Type>(column, array),
@@ -183,7 +185,8 @@ fn append_numbers(column: &mut NumberColumn, array: &dyn Array) -> std::result::
     Ok(())
 }
 
-fn append(column: &mut NumberColumn, cells: impl Iterator<Item = Option<f64>>) {
+/// Appends cells that may be missing, or no finite numbers.
+pub(super) fn append(column: &mut NumberColumn, cells: impl Iterator<Item = Option<f64>>) {
     for cell in cells {
         match cell {
             Some(value) if value.is_finite() => column.push(value),

@@ -1,11 +1,12 @@
 //! The bytes of a file: in memory, or left on the disk and read where they are asked for.
 
+use super::super::digest::{Hasher, hashed};
 use super::super::load::check_unchanged;
 use super::super::system;
+use crate::DigestKind;
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
-use sha2::{Digest, Sha256};
 use std::fs::{File, Metadata};
 use std::io::{BufReader, Error, ErrorKind, Read, Result as Outcome, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -28,9 +29,9 @@ pub(super) struct OnDisk {
 }
 
 /// The hash of the bytes up to a place, of a file that is read from its beginning on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Along {
-    hash: Sha256,
+    hash: Hasher,
     at: u64,
 }
 
@@ -78,11 +79,11 @@ impl Kept {
 
     /// From here on, pages of a file on the disk that are read in their order are hashed as they come, while they are in
     /// cache: to be asked for where no other thread could do it.
-    pub fn hash_along(&self) {
+    pub fn hash_along(&self, kind: DigestKind) {
         if let Kept::Disk(disk) = self
             && let Ok(mut along) = disk.along.lock()
         {
-            *along = Some(Along::default());
+            *along = Some(Along { hash: Hasher::new(kind), at: 0 });
         }
     }
 
@@ -103,15 +104,15 @@ impl Kept {
         along.at = start + bytes.len() as u64;
     }
 
-    /// SHA-256 of the file. Cost O(bytes).
+    /// The hash of the file. Cost O(bytes).
     ///
     /// # Errors
     /// A file on the disk that cannot be read, or was written to since it was opened.
-    pub fn digest(&self, path: &Path) -> Result<[u8; 32]> {
+    pub fn digest(&self, path: &Path, kind: DigestKind) -> Result<[u8; 32]> {
         if let Kept::Memory(bytes) = self {
-            return Ok(Sha256::digest(bytes).into());
+            return Ok(hashed(kind, bytes));
         }
-        let mut hashing = Hashing::new(self, path);
+        let mut hashing = Hashing::new(self, path, kind);
         loop {
             if let Some(digest) = hashing.step()? {
                 return Ok(digest);
@@ -154,21 +155,22 @@ fn read_at(_: &File, _: &mut [u8], _: u64) -> Outcome<usize> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// SHA-256 of a file, as far as it was read.
+/// The hash of a file, as far as it was read.
 #[derive(Debug)]
 pub(in crate::read) struct Hashing {
     path: PathBuf,
-    hash: Sha256,
+    hash: Hasher,
     place: Place,
     block: Vec<u8>,
 }
 
 impl Hashing {
-    pub(super) fn new(kept: &Kept, path: &Path) -> Self {
-        let Along { hash, at } = match kept {
-            Kept::Disk(disk) => disk.along.lock().ok().and_then(|mut along| along.take()).unwrap_or_default(),
-            Kept::Memory(_) => Along::default(),
+    pub(super) fn new(kept: &Kept, path: &Path, kind: DigestKind) -> Self {
+        let along = match kept {
+            Kept::Disk(disk) => disk.along.lock().ok().and_then(|mut along| along.take()),
+            Kept::Memory(_) => None,
         };
+        let Along { hash, at } = along.unwrap_or_else(|| Along { hash: Hasher::new(kind), at: 0 });
         Hashing { path: path.to_owned(), hash, place: kept.from(at), block: Vec::new() }
     }
 
@@ -184,7 +186,7 @@ impl Hashing {
             return Ok(None);
         }
         self.place.kept.check_unchanged(&self.path)?;
-        Ok(Some(std::mem::take(&mut self.hash).finalize().into()))
+        Ok(Some(self.hash.finish()))
     }
 }
 
@@ -257,7 +259,9 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         let disk = Kept::on_disk(&path).unwrap().unwrap();
         let memory = Kept::Memory(Bytes::from(bytes.clone()));
-        assert_eq!(disk.digest(&path).unwrap(), memory.digest(&path).unwrap());
+        for kind in [DigestKind::Blake3, DigestKind::Sha256] {
+            assert_eq!(disk.digest(&path, kind).unwrap(), memory.digest(&path, kind).unwrap());
+        }
         for kept in [&disk, &memory] {
             assert_eq!(kept.len(), bytes.len() as u64);
             assert_eq!(kept.get_bytes(1000, 300_000).unwrap(), &bytes[1000..301_000]);
@@ -268,6 +272,7 @@ mod tests {
             assert_eq!(end, &bytes[699_990..]);
             assert_eq!(place.seek(SeekFrom::End(-2)).unwrap(), bytes.len() as u64 - 2);
         }
+        let kind = DigestKind::Blake3;
         // Whatever is read in whichever order, and what comes next is not read again.
         let reads = [
             (&[(4, 300_000), (300_050, 10), (100, 20), (300_060, 399_000)][..], 699_060),
@@ -275,16 +280,16 @@ mod tests {
             (&[], 0),
         ];
         for (reads, hashed) in reads {
-            disk.hash_along();
+            disk.hash_along(kind);
             for &(start, length) in reads {
                 disk.get_bytes(start, length).unwrap();
             }
-            assert_eq!(Hashing::new(&disk, &path).place.at, hashed);
-            disk.hash_along();
+            assert_eq!(Hashing::new(&disk, &path, kind).place.at, hashed);
+            disk.hash_along(kind);
             for &(start, length) in reads {
                 disk.get_bytes(start, length).unwrap();
             }
-            (0..2).for_each(|_| assert_eq!(disk.digest(&path).unwrap(), memory.digest(&path).unwrap()));
+            (0..2).for_each(|_| assert_eq!(disk.digest(&path, kind).unwrap(), memory.digest(&path, kind).unwrap()));
         }
         std::fs::write(&path, b"a,b\n1,2\n").unwrap();
         assert!(Kept::on_disk(&path).unwrap().is_none());
@@ -297,7 +302,7 @@ mod tests {
         let disk = Kept::on_disk(&path).unwrap().unwrap();
         disk.check_unchanged(&path).unwrap();
         std::fs::write(&path, b"PAR1 and other things").unwrap();
-        for error in [disk.check_unchanged(&path).unwrap_err(), disk.digest(&path).unwrap_err()] {
+        for error in [disk.check_unchanged(&path).unwrap_err(), disk.digest(&path, DigestKind::Blake3).unwrap_err()] {
             let message = error.to_string();
             assert!(message.ends_with("it was changed while it was read; try again when nothing writes to it"));
         }

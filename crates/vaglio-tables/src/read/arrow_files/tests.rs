@@ -2,6 +2,7 @@ use super::super::digest::Digest;
 use super::super::tests::folder_of;
 use super::super::{ColumnFilter, ReadSpec, Source, Wanted};
 use super::*;
+use crate::DigestKind;
 use arrow_array::types::*;
 use arrow_array::*;
 use arrow_ipc::writer::FileWriter;
@@ -280,17 +281,17 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
     let threads = |count: usize| rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap();
     for paths in [&paths[..1], &paths[..]] {
         let source = || Source::open(paths, &ReadSpec::default()).unwrap();
-        let expected = source().sha256().unwrap();
+        let expected = source().digest().unwrap();
         for count in [1, 2, 3] {
             let hashed = threads(count).install(|| source().read_and_hash(&Wanted::default()));
             let (table, _, digest) = hashed.unwrap();
             assert_eq!(table.rows(), 700_000 * paths.len());
             // The pool is gone by now, and what it had begun is not.
-            assert_eq!(digest.digits().unwrap(), expected);
+            assert_eq!(digest.written().unwrap(), expected);
             assert!(digest.is_known());
         }
         // Where all threads wait, they hash.
-        let all = |_| source().read_and_hash(&Wanted::default()).unwrap().2.digits().unwrap();
+        let all = |_| source().read_and_hash(&Wanted::default()).unwrap().2.written().unwrap();
         let all: Vec<String> = threads(2).install(|| (0..4).into_par_iter().map(all).collect());
         assert_eq!(all, vec![expected; 4]);
     }
@@ -298,8 +299,8 @@ fn the_hash_that_comes_behind_is_that_of_the_files() {
     let source = Source::open(&paths[..1], &ReadSpec::default()).unwrap();
     source.read(&Wanted::default()).unwrap();
     File::options().append(true).open(&paths[0]).unwrap().write_all(b"more").unwrap();
-    let behind = threads(2).install(|| Digest::behind(source.hashings().unwrap()));
-    let message = behind.digits().unwrap_err().to_string();
+    let behind = threads(2).install(|| Digest::behind(source.hashings().unwrap(), DigestKind::Blake3));
+    let message = behind.written().unwrap_err().to_string();
     assert!(message.ends_with("it was changed while it was read; try again when nothing writes to it"), "{message}");
-    assert_eq!(source.sha256().unwrap_err().to_string(), message);
+    assert_eq!(source.digest().unwrap_err().to_string(), message);
 }

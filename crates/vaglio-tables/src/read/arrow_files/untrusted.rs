@@ -5,6 +5,7 @@ use super::super::tests::folder_of;
 use super::super::{ColumnFilter, ReadSpec, Source, Wanted, read_table};
 use super::Stored;
 use super::tests::{batch, write};
+use crate::DigestKind;
 use crate::budget::{Budget, resident};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, NullArray, StringArray, StringViewArray};
@@ -23,7 +24,7 @@ fn budget(more: u64) -> Budget {
 }
 
 fn read(path: &Path, budget: Budget) -> Result<Table> {
-    let source = Source::open_within(&[path.to_owned()], &ReadSpec::default(), budget)?;
+    let source = Source::open_within(&[path.to_owned()], &ReadSpec::default(), budget, DigestKind::Blake3)?;
     source.read(&Wanted::default()).map(|(table, _)| table)
 }
 
@@ -311,8 +312,8 @@ fn memory_is_asked_for_while_rows_are_read() {
         "{error}"
     );
     let text = "x,y\n".to_owned() + &"1,2\n".repeat(400_000);
-    let sheet = super::super::sheet::Sheet::new(&path, text, &ReadSpec::default(), crate::budget::Budget::of(u64::MAX))
-        .unwrap();
+    let (all, spec) = (Budget::of(u64::MAX), ReadSpec::default());
+    let sheet = super::super::sheet::Sheet::new(&path, text, &spec, all, DigestKind::Blake3).unwrap();
     let rules = super::super::cell::Rules::new(&ReadSpec::default());
     let read = |budget: Budget| sheet.read(&["x"], &[true], &rules, budget).map(|columns| columns[0].rows());
     assert_eq!(read(Budget::of(u64::MAX)).unwrap(), 400_000);

@@ -4,8 +4,8 @@ use super::super::bytes::is_utf8;
 use super::super::growing::{Growing, RawColumn};
 use super::super::sheet::{LONGEST, Sheet, too_long};
 use super::super::{places, unreadable};
-use crate::ReadSpec;
 use crate::budget::Budget;
+use crate::{DigestKind, ReadSpec};
 use csv::{ErrorKind, StringRecord};
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
@@ -108,7 +108,7 @@ impl TextRows {
             let lines = plain.lines();
             if lines > 0 || plain.is_whole {
                 let text = String::from_utf8(plain.head[..lines].to_vec()).ok()?;
-                let sheet = Sheet::new(path, text, spec, budget).ok()?;
+                let sheet = Sheet::new(path, text, spec, budget, DigestKind::default()).ok()?;
                 if sheet.is_laid_out() {
                     return None;
                 }

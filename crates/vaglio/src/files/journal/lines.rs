@@ -18,7 +18,7 @@ const DIGITS: usize = 16;
 pub(in super::super) struct Header {
     format: String,
     version: String,
-    /// SHA-256 of the data.
+    /// The hash of the data; digits alone are those of SHA-256.
     data: String,
     configuration: serde_json::Value,
 }
@@ -29,13 +29,24 @@ impl Header {
         Header { format: FORMAT.into(), version, data: data.into(), configuration }
     }
 
+    /// By which function the data were hashed, and the digits.
+    fn digest(&self) -> (&str, &str) {
+        self.data.split_once(':').unwrap_or(("sha256", &self.data))
+    }
+
     /// What is not alike in the header of another run.
     fn differs(&self, other: &Header) -> Option<String> {
         if self.format != other.format || self.version != other.version {
             let (theirs, ours) = (&other.version, &self.version);
             return Some(format!("it was written by version {theirs} ({}), and this is {ours}", other.format));
         }
-        if self.data != other.data {
+        let [(ours, our_digits), (theirs, their_digits)] = [self, other].map(Header::digest);
+        if ours != theirs {
+            return Some(format!(
+                "it knows the data by {theirs}, and this run by {ours}: `--set data.digest={theirs}` goes on with it"
+            ));
+        }
+        if our_digits != their_digits {
             return Some("the data have changed since it was written".into());
         }
         let path = different(&self.configuration, &other.configuration, String::new())?;

@@ -1,0 +1,213 @@
+//! Columns of plain numbers of a Parquet file: from its pages into the numbers that are kept, without arrays between.
+//!
+//! What is not plain, or looks damaged, is left to the reader of arrays, which says what is wrong with it.
+
+use super::super::growing::{Growing, NumberColumn};
+use super::super::guard::guarded;
+use super::columns::{GrowingColumn, append};
+use super::decode::Kept;
+use super::{ASK, LESS, Stored};
+use arrow_schema::{DataType, Field};
+use parquet::basic::Type;
+use parquet::column::reader::ColumnReaderImpl;
+use parquet::data_type::{DataType as Physical, DoubleType, FloatType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::serialized_reader::SerializedPageReader;
+use std::ops::{BitOr, RangeInclusive};
+use std::sync::Arc;
+use vaglio_core::{Error, Result};
+
+/// Rows that are decoded at a time: they stay in the nearest cache.
+const STEP: usize = 1 << 11;
+/// Whole numbers between these are doubles, and so are those beyond that are not read here.
+const EXACT: RangeInclusive<i64> = -(1 << 53)..=1 << 53;
+
+/// How the values of a column are stored.
+#[derive(Debug, Clone)]
+enum Values {
+    Double,
+    Float,
+    /// Those that the type of the column allows.
+    Int32(RangeInclusive<i64>),
+    UInt32,
+    Int64,
+    UInt64,
+}
+
+/// A column that is read so, and the number of its leaf.
+struct Direct {
+    leaf: usize,
+    values: Values,
+    column: GrowingColumn,
+}
+
+impl Values {
+    /// `None` for what is nested, or stands for something else than a plain number.
+    fn of(metadata: &ParquetMetaData, leaf: usize, field: &Field) -> Option<Self> {
+        let column = metadata.file_metadata().schema_descr().column(leaf);
+        if column.max_def_level() > 1 || column.max_rep_level() > 0 || column.path().parts().len() != 1 {
+            return None;
+        }
+        match (column.physical_type(), field.data_type()) {
+            (Type::DOUBLE, DataType::Float64) => Some(Values::Double),
+            (Type::FLOAT, DataType::Float32) => Some(Values::Float),
+            (Type::INT32, DataType::Int8) => Some(Values::Int32(i8::MIN.into()..=i8::MAX.into())),
+            (Type::INT32, DataType::Int16) => Some(Values::Int32(i16::MIN.into()..=i16::MAX.into())),
+            (Type::INT32, DataType::Int32) => Some(Values::Int32(EXACT)),
+            (Type::INT32, DataType::UInt8) => Some(Values::Int32(0..=u8::MAX.into())),
+            (Type::INT32, DataType::UInt16) => Some(Values::Int32(0..=u16::MAX.into())),
+            (Type::INT32, DataType::UInt32) => Some(Values::UInt32),
+            (Type::INT64, DataType::Int64) => Some(Values::Int64),
+            (Type::INT64, DataType::UInt64) => Some(Values::UInt64),
+            _ => None,
+        }
+    }
+}
+
+impl Stored {
+    /// The columns that can be read so, row group by row group as they stand in the file; `None` for the others. Cost O(entries).
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] of `limits.memory`.
+    pub(super) fn direct(&self, metadata: &ParquetMetaData, indices: &[usize]) -> Result<Vec<Option<GrowingColumn>>> {
+        let mut columns: Vec<Option<Direct>> = indices.iter().map(|&index| self.plain(metadata, index)).collect();
+        let (mut left, mut taken) = (self.sample.unwrap_or(usize::MAX), 0);
+        let mut ask = |rows: usize| {
+            taken += std::mem::size_of::<f64>() * rows;
+            if taken <= ASK {
+                return Ok(());
+            }
+            let what = format!("{}, while it is read,", self.path.display());
+            self.budget.need(std::mem::take(&mut taken) as f64, what, LESS)
+        };
+        for group in metadata.row_groups() {
+            let rows = usize::try_from(group.num_rows()).unwrap_or(0).min(left);
+            left -= rows;
+            for place in &mut columns {
+                let Some(direct) = place else { continue };
+                match guarded(&self.path, || direct.read(&self.kept, group, rows, &mut ask)) {
+                    Ok(true) => {}
+                    Err(error) if error.field().is_some() => return Err(error),
+                    _ => *place = None,
+                }
+            }
+        }
+        Ok(columns.into_iter().map(|direct| direct.map(|direct| direct.column)).collect())
+    }
+
+    /// A column that can be read so, without rows yet.
+    fn plain(&self, metadata: &ParquetMetaData, index: usize) -> Option<Direct> {
+        let schema = metadata.file_metadata().schema_descr();
+        // The root is the leaf, unless nested ones stand before it.
+        let leaf = (index..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index)?;
+        let values = Values::of(metadata, leaf, self.schema.field(index))?;
+        Some(Direct { leaf, values, column: self.empty(&[index]).ok()?.pop()? })
+    }
+}
+
+impl Direct {
+    /// Appends the first rows of a row group; `false` where they are not as they are said to be.
+    fn read(
+        &mut self,
+        kept: &Kept,
+        group: &RowGroupMetaData,
+        rows: usize,
+        ask: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<bool> {
+        let Growing::Numbers(cells) = &mut self.column.cells else { return Ok(false) };
+        let chunk = Chunk { kept, group, leaf: self.leaf, rows, ask };
+        match &self.values {
+            Values::Double => chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values)),
+            Values::Float => chunk.read::<FloatType>(|levels, values| {
+                floats(cells, levels, &values.iter().map(|&value| value.into()).collect::<Vec<f64>>())
+            }),
+            Values::Int32(range) => {
+                chunk.read::<Int32Type>(|levels, values| wholes(cells, levels, values, range, i64::from))
+            }
+            Values::UInt32 => chunk.read::<Int32Type>(|levels, values| {
+                wholes(cells, levels, values, &EXACT, |value| i64::from(value as u32))
+            }),
+            Values::Int64 => {
+                chunk.read::<Int64Type>(|levels, values| wholes(cells, levels, values, &EXACT, |value| value))
+            }
+            Values::UInt64 => chunk.read::<Int64Type>(|levels, values| {
+                wholes(cells, levels, values, &EXACT, |value| i64::try_from(value as u64).unwrap_or(i64::MAX))
+            }),
+        }
+    }
+}
+
+/// The pages of a column in a row group.
+struct Chunk<'k> {
+    kept: &'k Kept,
+    group: &'k RowGroupMetaData,
+    leaf: usize,
+    rows: usize,
+    /// Asks for the memory of so many rows.
+    ask: &'k mut dyn FnMut(usize) -> Result<()>,
+}
+
+impl Chunk<'_> {
+    /// Gives the values that are there to `take`, some rows at a time, with the levels of all rows where some are missing.
+    fn read<T: Physical>(self, mut take: impl FnMut(&[i16], &[T::T]) -> bool) -> Result<bool> {
+        // Whoever reads the column instead says what is wrong.
+        let damaged = |error: ParquetError| Error::Shape(error.to_string());
+        let (chunk, all) = (self.group.column(self.leaf), usize::try_from(self.group.num_rows()).unwrap_or(0));
+        let pages = SerializedPageReader::new(Arc::new(self.kept.clone()), chunk, all, None).map_err(damaged)?;
+        let mut reader = ColumnReaderImpl::<T>::new(chunk.column_descr_ptr(), Box::new(pages));
+        let (mut levels, mut values) = (Vec::with_capacity(STEP), Vec::with_capacity(STEP));
+        let mut left = self.rows;
+        while left > 0 {
+            levels.clear();
+            values.clear();
+            let read = reader.read_records(left.min(STEP), Some(&mut levels), None, &mut values);
+            let (rows, present, _) = read.map_err(damaged)?;
+            (self.ask)(rows)?;
+            let of_missing = if present < rows { &levels[..] } else { &[] };
+            if rows == 0 || !take(of_missing, &values) {
+                return Ok(false);
+            }
+            left -= rows;
+        }
+        // Of rows beyond those that the footer says it is not known where they belong.
+        levels.clear();
+        Ok(self.rows < all || reader.read_records(1, Some(&mut levels), None, &mut values).map_err(damaged)?.0 == 0)
+    }
+}
+
+/// Appends doubles.
+fn floats(cells: &mut NumberColumn, levels: &[i16], values: &[f64]) -> bool {
+    if !levels.is_empty() {
+        let mut values = values.iter().copied();
+        append(cells, levels.iter().map(|&level| if level > 0 { values.next() } else { None }));
+    } else if !cells.extend_finite(values) {
+        append(cells, values.iter().copied().map(Some));
+    }
+    true
+}
+
+/// Appends whole numbers; `false`, and none of them, where some is beyond the range or no double.
+fn wholes<V: Copy + Default + BitOr<Output = V>>(
+    cells: &mut NumberColumn,
+    levels: &[i16],
+    values: &[V],
+    range: &RangeInclusive<i64>,
+    wide: impl Fn(V) -> i64,
+) -> bool {
+    // No value is above all of their bits, and none is negative where these are not.
+    let all = wide(values.iter().fold(V::default(), |all, &value| all | value));
+    if levels.is_empty() && (0..=u8::MAX.into()).contains(&all) && range.contains(&all) {
+        cells.extend_bytes(values.iter().map(|&value| wide(value) as u8));
+        return true;
+    }
+    let (mut least, mut most) = (i64::MAX, i64::MIN);
+    for &value in values {
+        (least, most) = (least.min(wide(value)), most.max(wide(value)));
+    }
+    let is_in = |range: &RangeInclusive<i64>| values.is_empty() || (range.contains(&least) && range.contains(&most));
+    if !is_in(range) || !is_in(&EXACT) {
+        return false;
+    }
+    floats(cells, levels, &values.iter().map(|&value| wide(value) as f64).collect::<Vec<f64>>())
+}

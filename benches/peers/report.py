@@ -50,7 +50,7 @@ def peer_table(rows):
 def reading_line(found):
     return (
         f"Reading {found['rows']} rows of {found['columns']} columns of Parquet takes vaglio {seconds(found['vaglio'])}, "
-        f"{seconds(found['vaglio_from_start'])} from the start of the program to that of the search, the file's SHA-256 included; "
+        f"{seconds(found['vaglio_from_start'])} from the start of the program to that of the search, the file's hash included; "
         f"pyarrow to NumPy arrays {seconds(found['pyarrow'])}. Peaks are {megabytes(found['vaglio_peak'])} and "
         f"{megabytes(found['pyarrow_peak'])}."
     )

@@ -211,3 +211,6 @@ fn wholes<V: Copy + Default + BitOr<Output = V>>(
     }
     floats(cells, levels, &values.iter().map(|&value| wide(value) as f64).collect::<Vec<f64>>())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! What is decoded directly is what arrays hold, bit for bit.
+
+use super::super::tests::batch;
+use super::super::{Format, Stored};
+use crate::budget::Budget;
+use crate::read::tests::folder_of;
+use arrow_array::*;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use parquet::schema::types::ColumnPath;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const ROWS: usize = 5000;
+
+/// Every type of plain numbers, without missing cells, with some and with nothing else; the last columns are not plain.
+fn columns() -> (Vec<(&'static str, ArrayRef)>, usize) {
+    let wave = |row: usize| (row as f64 * 0.7).sin() * 1e3;
+    let small = |row: usize| (row * 7 % 200) as u8;
+    let some = |row: usize| row % 11 > 2;
+    macro_rules! of {
+        ($array:ident, $value:expr) => {
+            Arc::new($array::from((0..ROWS).map($value).collect::<Vec<_>>())) as ArrayRef
+        };
+    }
+    let plain: Vec<(&str, ArrayRef)> = vec![
+        ("f64", of!(Float64Array, wave)),
+        ("f64_bytes", of!(Float64Array, |row| f64::from(small(row)))),
+        ("f64_late", of!(Float64Array, |row| if row < 3000 { f64::from(small(row)) } else { -0.0 })),
+        ("f64_some", of!(Float64Array, |row| some(row).then(|| wave(row)))),
+        ("f64_none", of!(Float64Array, |_| None)),
+        ("f64_odd", of!(Float64Array, |row| [1.0, f64::NAN, f64::INFINITY, 0.5][row % 4])),
+        ("f32", of!(Float32Array, |row| wave(row) as f32)),
+        ("f32_some", of!(Float32Array, |row| some(row).then(|| wave(row) as f32))),
+        ("i8", of!(Int8Array, |row| small(row) as i8)),
+        ("i16", of!(Int16Array, |row| wave(row) as i16)),
+        ("i32", of!(Int32Array, |row| wave(row) as i32 * 1000)),
+        ("i32_some", of!(Int32Array, |row| some(row).then(|| i32::from(small(row))))),
+        ("i64", of!(Int64Array, |row| (wave(row) * 1e9) as i64)),
+        ("i64_bytes", of!(Int64Array, |row| i64::from(small(row)))),
+        ("i64_same", of!(Int64Array, |_| 7)),
+        ("u8", of!(UInt8Array, small)),
+        ("u8_some", of!(UInt8Array, |row| some(row).then(|| small(row)))),
+        ("u16", of!(UInt16Array, |row| small(row) as u16 * 300)),
+        ("u32", of!(UInt32Array, |row| u32::MAX - row as u32)),
+        ("u64", of!(UInt64Array, |row| row as u64)),
+    ];
+    let count = plain.len();
+    let others: Vec<(&str, ArrayRef)> = vec![
+        ("u64_large", of!(UInt64Array, |row| (1 << 63) + ((row as u64) << 20))),
+        ("bool", of!(BooleanArray, |row| some(row).then(|| row % 3 == 0))),
+        ("date", of!(Date32Array, |row| row as i32)),
+        ("text", of!(StringArray, |row| Some(format!("t{}", row % 5)))),
+    ];
+    (plain.into_iter().chain(others).collect(), count)
+}
+
+fn write(name: &str, properties: WriterProperties) -> PathBuf {
+    let (path, batch) = (folder_of("direct").join(format!("{name}.parquet")), batch(columns().0));
+    let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), Some(properties)).unwrap();
+    // Pages end where batches do, or earlier.
+    for from in (0..ROWS).step_by(700) {
+        writer.write(&batch.slice(from, 700.min(ROWS - from))).unwrap();
+    }
+    writer.close().unwrap();
+    path
+}
+
+/// Compares both readers on a file, and returns how many columns were decoded directly.
+fn compared(path: &std::path::Path, sample: Option<usize>) -> usize {
+    let stored = Stored::on_disk(path, Budget::of(u64::MAX)).unwrap().unwrap();
+    let stored = Stored { sample, ..stored };
+    let Format::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
+    let indices: Vec<usize> = (0..stored.names.len()).rev().collect();
+    let direct = stored.direct(metadata.metadata(), &indices).unwrap();
+    let arrays = stored.by_arrays(metadata, &indices).unwrap();
+    for ((found, expected), index) in direct.iter().zip(&arrays).zip(&indices) {
+        let Some(found) = found else { continue };
+        // As text doubles differ where their bits do, NaN aside.
+        assert!(
+            format!("{:?}", found.cells) == format!("{:?}", expected.cells),
+            "{}, column {}",
+            path.display(),
+            stored.names[*index]
+        );
+    }
+    direct.iter().flatten().count()
+}
+
+#[test]
+fn every_encoding_codec_and_cut_gives_what_arrays_hold() {
+    let of = WriterProperties::builder;
+    let with = |encoding: Encoding, names: &[&str]| {
+        let mut builder = of().set_dictionary_enabled(false);
+        for name in names {
+            builder = builder.set_column_encoding(ColumnPath::from(*name), encoding);
+        }
+        builder
+    };
+    let split = ["f64", "f64_some", "f32", "f32_some", "i32", "i64", "u8_some"];
+    let delta = ["i8", "i16", "i32", "i32_some", "i64", "i64_bytes", "i64_same", "u8", "u8_some", "u16", "u32", "u64"];
+    let mut cases: Vec<(&str, WriterPropertiesBuilder)> = vec![
+        ("dictionary", of()),
+        ("small_dictionary", of().set_dictionary_page_size_limit(2000).set_write_batch_size(100)),
+        ("plain", of().set_dictionary_enabled(false)),
+        ("split", with(Encoding::BYTE_STREAM_SPLIT, &split)),
+        ("delta", with(Encoding::DELTA_BINARY_PACKED, &delta)),
+        ("groups", of().set_max_row_group_row_count(Some(1234)).set_data_page_row_count_limit(100)),
+        ("second", of().set_writer_version(WriterVersion::PARQUET_2_0).set_data_page_row_count_limit(333)),
+    ];
+    for (name, codec) in [
+        ("snappy", Compression::SNAPPY),
+        ("zstd", Compression::ZSTD(Default::default())),
+        ("gzip", Compression::GZIP(Default::default())),
+        ("lz4", Compression::LZ4_RAW),
+    ] {
+        cases.push((name, of().set_compression(codec)));
+    }
+    let plain = columns().1;
+    for (name, builder) in cases {
+        let path = write(name, builder.set_write_batch_size(100).build());
+        for sample in [None, Some(1), Some(2049), Some(ROWS)] {
+            assert_eq!(compared(&path, sample), plain, "{name}");
+        }
+    }
+}
+
+#[test]
+fn damaged_pages_are_left_to_the_reader_of_arrays() {
+    let path = write("whole", WriterProperties::builder().set_max_row_group_row_count(Some(3000)).build());
+    let whole = std::fs::read(&path).unwrap();
+    let read = |path: &std::path::Path, is_direct: bool| -> Result<String, ()> {
+        let stored = Stored::on_disk(path, Budget::of(u64::MAX)).map_err(|_| ())?.ok_or(())?;
+        let Format::Parquet(metadata, _) = &stored.format else { panic!("it is Parquet") };
+        let all: Vec<usize> = (0..stored.names.len()).collect();
+        let columns = match is_direct {
+            true => stored.parquet(metadata, &all, 4),
+            false => crate::read::guard::guarded(path, || stored.by_arrays(metadata, &all)),
+        };
+        Ok(columns.map_err(|_| ())?.iter().map(|column| format!("{:?}", column.cells)).collect())
+    };
+    let damaged = path.with_file_name("damaged.parquet");
+    for at in (4..whole.len()).step_by(whole.len() / 150) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        std::fs::write(&damaged, &bytes).unwrap();
+        if let Ok(expected) = read(&damaged, false) {
+            assert!(read(&damaged, true).is_ok_and(|found| found == expected), "{at}");
+        }
+    }
+}

@@ -319,6 +319,12 @@ impl Design {
         self.data.labels.time.as_deref()
     }
 
+    /// The place of the time at which the targets of each row are known, where they lie ahead of it: such rows are trained on
+    /// only where nothing is predicted before.
+    pub fn known(&self) -> Option<&[u32]> {
+        self.data.labels.known.as_deref()
+    }
+
     /// Columns that a map made of one, such as the levels of a text column.
     pub fn blocks(&self) -> &[Block] {
         &self.data.blocks

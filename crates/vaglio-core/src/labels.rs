@@ -15,6 +15,8 @@ pub(crate) struct RowLabels {
     pub series: Option<Arc<[u32]>>,
     /// The place of its time among all times, from 0.
     pub time: Option<Arc<[u32]>>,
+    /// The place of the time at which its targets are known, where that is later than its own.
+    pub known: Option<Arc<[u32]>>,
 }
 
 impl RowLabels {
@@ -29,6 +31,7 @@ impl RowLabels {
             assignment: taken(&self.assignment, rows),
             series: taken(&self.series, rows),
             time: taken(&self.time, rows),
+            known: taken(&self.known, rows),
         }
     }
 }

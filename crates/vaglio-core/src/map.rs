@@ -13,6 +13,8 @@ pub struct TrainingRows<'a> {
     pub targets: ArrayView2<'a, f64>,
     /// The name of each output: of a target, or of a class.
     pub outputs: &'a [String],
+    /// The targets that are in the table as well, for maps that look at their past.
+    pub lagged: &'a [String],
     /// One weight a row, all 1 when absent.
     pub weights: Option<&'a [f64]>,
     /// The group of each row, where rows of one stay together.
@@ -65,6 +67,17 @@ pub trait Map: registered::Map + Debug + Send + Sync {
     /// target: it is in the table for the map then, which leaves the column itself out.
     fn past_of(&self, _name: &str) -> Option<usize> {
         None
+    }
+
+    /// How many rows before a row the map looks at.
+    fn past(&self) -> usize {
+        0
+    }
+
+    /// How many steps ahead the targets are taken, increasing; none for those of the row itself. With them a target's
+    /// present is known, and [`Map::past_of`] may be 0.
+    fn horizons(&self) -> &[usize] {
+        &[]
     }
 
     /// The name of the column that the map adds as a bias: constant, and a candidate all the same.

@@ -180,6 +180,18 @@ impl Problem {
         Ok(self.labelled(|labels| labels.time = Some(time.into())))
     }
 
+    /// The same rows with the time at which the targets of each are known, where they lie ahead of it: its place among the
+    /// times of [`Problem::with_time`]. To be given before weights.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong length.
+    pub fn with_known(self, known: Vec<u32>) -> Result<Self> {
+        if known.len() != self.rows() {
+            return Err(Error::Shape(format!("{} times of targets for {} rows", known.len(), self.rows())));
+        }
+        Ok(self.labelled(|labels| labels.known = Some(known.into())))
+    }
+
     fn labelled(mut self, change: impl FnOnce(&mut RowLabels)) -> Self {
         change(&mut self.labels);
         self
@@ -309,6 +321,11 @@ impl Problem {
     /// The place of each row's time among all times, from 0, if given.
     pub fn time(&self) -> Option<&Arc<[u32]>> {
         self.labels.time.as_ref()
+    }
+
+    /// The place of the time at which the targets of each row are known, where they lie ahead of it.
+    pub fn known(&self) -> Option<&Arc<[u32]>> {
+        self.labels.known.as_ref()
     }
 
     /// The seed from which every random choice follows.

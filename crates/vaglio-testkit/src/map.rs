@@ -230,7 +230,7 @@ fn fitted_to(
     let on = || "a fit to the table".to_owned();
     let targets = ndarray::ArrayView2::from_shape((1, target.len()), target);
     let targets = targets.map_err(|e| law.broken(on(), "a target for each row", e))?;
-    let rows = TrainingRows { table, targets, outputs: &["y".into()], weights, groups: None, seed: 0 };
+    let rows = TrainingRows { table, targets, outputs: &["y".into()], lagged: &[], weights, groups: None, seed: 0 };
     law.ran(on, || map.fit_rows(&rows))
 }
 

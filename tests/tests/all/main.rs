@@ -19,6 +19,7 @@ mod findings;
 mod folds_and_searches;
 mod help;
 mod honest;
+mod horizons;
 mod hostile;
 mod information;
 mod init;

@@ -2,7 +2,7 @@
 
 use super::LossName;
 use crate::infinity;
-use ndarray::ArrayView2;
+use ndarray::{ArrayView2, s};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{AnyLoss, Auc, BalancedError, Loss, Squared, Task, ZeroOne, shown};
 
@@ -41,6 +41,22 @@ pub struct Figures {
     /// What always calling the most frequent class of these rows gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<Always>,
+    /// Those of each of several outputs of numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_output: Vec<OutputFigures>,
+}
+
+/// How one of several outputs is predicted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputFigures {
+    /// Its name.
+    pub name: String,
+    /// Mean squared error, in the units of the target.
+    #[serde(with = "infinity")]
+    pub mse: f64,
+    /// 1 − mean squared error / variance of the target.
+    pub r2: Option<f64>,
 }
 
 /// The error rate of one answer for every row.
@@ -83,7 +99,15 @@ impl Figures {
             error_rate_error: None,
             confusion: classes.then(|| confusion(targets, predictions)),
             always: if classes { always(targets, weights) } else { None },
+            by_output: if classes { Vec::new() } else { by_output(targets, predictions, weights) },
         }
+    }
+
+    /// The same with the names of outputs.
+    #[must_use]
+    pub fn of_outputs(mut self, names: &[String]) -> Self {
+        self.by_output.iter_mut().zip(names).for_each(|(output, name)| output.name.clone_from(name));
+        self
     }
 }
 
@@ -124,6 +148,10 @@ impl Figures {
             lines.extend(value.map(|value| (*name, format!("{value:.6}"))));
         }
         let mut text: String = lines.iter().map(|(name, value)| format!("{name:<20}{value}\n")).collect();
+        for OutputFigures { name, mse, r2 } in &self.by_output {
+            let r2 = r2.map(|r2| format!(", R² {r2:.6}")).unwrap_or_default();
+            text += &format!("{:<19} {mse:.6}{r2}\n", format!("squared of {}", shown(name)));
+        }
         let Some(confusion) = &self.confusion else { return text };
         let name = |class: usize| classes.get(class).map_or_else(|| class.to_string(), |name| shown(name).into_owned());
         if let Some(Always { class, error_rate }) = self.always() {
@@ -165,6 +193,20 @@ fn confusion(targets: ArrayView2<f64>, predictions: ArrayView2<f64>) -> Vec<Vec<
         counts[class_of(target)][class_of(prediction)] += 1;
     }
     counts
+}
+
+fn by_output(
+    targets: ArrayView2<f64>,
+    predictions: ArrayView2<f64>,
+    weights: Option<&[f64]>,
+) -> Vec<OutputFigures> {
+    let of = |output: usize| {
+        let (target, prediction) = (targets.slice(s![output..=output, ..]), predictions.slice(s![output..=output, ..]));
+        let mse = Squared.mean(target, prediction, weights);
+        let r2 = 1.0 - mse / variance(target, weights);
+        OutputFigures { name: String::new(), mse, r2: r2.is_finite().then_some(r2) }
+    };
+    if targets.nrows() < 2 { Vec::new() } else { (0..targets.nrows()).map(of).collect() }
 }
 
 fn always(targets: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<Always> {

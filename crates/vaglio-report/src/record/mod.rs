@@ -21,7 +21,7 @@ pub use columns::{MadeColumns, TakenColumns};
 pub use evaluation::{
     Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, Verified,
 };
-pub use figures::{Always, Figures, class_of, largest, variance};
+pub use figures::{Always, Figures, OutputFigures, class_of, largest, variance};
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
 pub use steps::{EntryRecord, StepRecord, recorded};

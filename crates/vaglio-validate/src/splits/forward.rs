@@ -8,6 +8,8 @@ use vaglio_core::{AnyResampling, Classes, Design, Error, Resampling, Result, Spl
 ///
 /// The points in time are those of `data.time`; without it, the places of rows in their series, or in the file. All blocks
 /// but the first have ⌊points / (folds + 1)⌋ points, which are whole: rows of one time, in several series, stay together.
+/// Rows whose targets lie ahead are trained on where these are known at the first point of the block, so that of targets h
+/// steps ahead a gap of h − 1 points is left at least.
 ///
 /// # Reference
 /// L. Tashman, *Out-of-sample tests of forecasting accuracy: an analysis and review*, International Journal of Forecasting
@@ -57,15 +59,26 @@ impl Resampling for Forward {
         order.sort_by_key(|&row| of_row[row]);
         let first = |point: usize| order.partition_point(|&row| of_row[row] < point);
         let between = |from: usize, to: usize| order[first(from)..first(to)].to_vec();
+        let least = least_gap(design, &of_row);
         let split = |fold: usize| {
             let start = count - (self.folds - fold) * size;
-            let end = start.saturating_sub(self.gap);
+            let end = start.saturating_sub(self.gap.max(least));
             if end == 0 {
-                let message = format!("with it fold {} has nothing before it to be trained on", fold + 1);
+                let ahead = if least > self.gap { format!(" of {least}, since targets lie ahead,") } else { String::new() };
+                let message = format!("with it{ahead} fold {} has nothing before it to be trained on", fold + 1);
                 return Err(Error::setting("gap", message));
             }
             let begin = self.window.map_or(0, |window| end.saturating_sub(window));
-            Ok(Split::holding_out(between(start, start + size)).training_on(between(begin, end)))
+            let mut training = between(begin, end);
+            if let (Some(known), Some(time)) = (design.known(), design.time()) {
+                let now = time[order[first(start)]];
+                training.retain(|&row| known[row] <= now);
+            }
+            if training.is_empty() {
+                let message = format!("the targets of no row are known before fold {}", fold + 1);
+                return Err(Error::setting("folds", message));
+            }
+            Ok(Split::holding_out(between(start, start + size)).training_on(training))
         };
         (0..self.folds).map(split).collect()
     }
@@ -104,6 +117,18 @@ fn points(design: &Design) -> Vec<usize> {
         (None, Some(series)) => series.chunk_by(|a, b| a == b).flat_map(|rows| 0..rows.len()).collect(),
         (None, None) => (0..design.rows()).collect(),
     }
+}
+
+/// How many points before a block no row can be trained on, since the targets of each lie further ahead.
+fn least_gap(design: &Design, of_row: &[usize]) -> usize {
+    let (Some(known), Some(time)) = (design.known(), design.time()) else { return 0 };
+    let mut times: Vec<u32> = time.to_vec();
+    times.sort_unstable();
+    times.dedup();
+    let points = |row: usize| times.partition_point(|other| *other < known[row]) - of_row[row];
+    // Of those behind the last time it cannot be told.
+    let rows = (0..known.len()).filter(|&row| times.last().is_some_and(|last| known[row] <= *last));
+    rows.map(points).min().map_or(0, |least| least.saturating_sub(1))
 }
 
 /// Whether groups are the series, which they are unless others are given.

@@ -4,10 +4,10 @@ use super::column_types;
 use super::findings::{self, findings};
 use super::holdout::set_aside;
 use super::intervals;
+use super::past::{Looks, Side, Whole};
+use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
-use super::series::{numbers_of, places_of};
-use super::targets::{encode, task};
 use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
 use crate::resample::sample::clusters;
@@ -15,7 +15,7 @@ use crate::resample::{Fitted, Recipe, Rows, Sample};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vaglio_core::{Cells, Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
+use vaglio_core::{Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
 use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns, Warning};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::{ColumnFilter, Digest, InferredType, Source, Survey, Wanted};
@@ -37,6 +37,8 @@ pub struct Prepared {
     pub digest: Digest,
     /// Names of the target columns.
     pub targets: Vec<String>,
+    /// How many steps ahead they are predicted; none for those of the row itself.
+    pub horizons: Vec<usize>,
     /// Rows of the training file that were set aside as test rows, from 1 and increasing.
     pub test_rows: Option<Vec<usize>>,
     /// Rows that take no part, by why.
@@ -81,7 +83,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let settings = &pipeline.0;
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let (assignment, words) = assignment(settings)?;
-    let roles = Roles { spec, assignment: assignment.as_deref(), words };
+    let looks = Looks::of(settings)?;
+    let roles = Roles { spec, assignment: assignment.as_deref(), words, looks_back: looks.is_some() };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
     let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, spec, pipeline.budget(), is_sample);
     let source = opened(&spec.train, &spec.read)?;
@@ -108,18 +111,20 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
     left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
     let is_gone = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
-    if is_gone && (settings.learner.needs_order() || settings.preprocess.iter().any(|map| map.needs_order())) {
+    if is_gone && settings.learner.needs_order() {
         tracing::warn!(
             "rows without a target are left out, and steps back in time are counted over those that are left"
         );
     }
-    let rows = table.rows();
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
     let mut test_survey = survey.clone();
-    // The last rows follow the training rows, which are their past where maps look back.
-    let is_set_aside = spec.test_last.is_some() || spec.test_rows.is_some();
-    let looks_back = is_set_aside && settings.preprocess.iter().any(|map| map.needs_order());
-    let whole = looks_back.then(|| table.clone());
+    let whole = |table: &Table| {
+        let (targets, time) = (spec.target.names(), spec.time.as_deref());
+        looks.as_ref().map(|looks| Whole { table: table.clone(), looks, targets, time })
+    };
+    let (all, table) = (whole(&table), roles.counting(table));
+    let rows = table.rows();
+    let mut all_of_test = None;
     let (train, test) = match &spec.test {
         Some(test) => {
             let test_source = opened(test, &reading.read)?;
@@ -127,7 +132,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
             left_out = together(left_out, left_out_of_test);
             of_test_rows = test_source.times(&of_test);
             test_survey = of_test;
-            (table, Some(test))
+            all_of_test = whole(&test);
+            (table, Some(roles.counting(test)))
         }
         None => set_aside(spec, table, settings.seed)?,
     };
@@ -140,19 +146,35 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let train = weighing(spec, train);
     let read = findings::Read { roles: &roles, survey: &survey, is_typed, train: &train, test: test.as_ref() };
     let findings = findings(read, pipeline.budget());
-    let (test, counted) = match whole {
-        Some(whole) => with_past(test, &train, &whole),
-        None => (test, None),
-    };
     let lagged = lagged(pipeline)?;
-    let history = (!lagged.is_empty()).then(|| train.clone());
-    let parts = RoleColumns::take(&roles, train, &lagged)?;
-    let task = task(spec, &parts.targets)?;
+    let own = spec.target.names();
+    let (outputs, horizons) = match &looks {
+        Some(looks) => (looks.outputs(own), looks.horizons.clone()),
+        None => (own.to_vec(), Vec::new()),
+    };
+    let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| all.until_last(&train));
+    let side = |own: Table, all: Option<&Whole<'_>>, hidden| match all {
+        Some(all) => all.side(&own, hidden),
+        None => Ok(Side::plain(own)),
+    };
+    let of_test = match test {
+        // Test rows of the same table follow the training rows, which are their past where maps look back.
+        Some(test) => {
+            let all = if spec.test.is_some() { all_of_test.as_ref() } else { all.as_ref() };
+            Some((side(test.clone(), all, None)?, test))
+        }
+        None => None,
+    };
+    let hidden = of_test.as_ref().filter(|_| spec.test.is_none()).map(|(_, test)| test);
+    let train = side(train, all.as_ref(), hidden)?;
+    let test = of_test.map(|(side, _)| side);
+    let parts = RoleColumns::take(&roles, train, &outputs, &lagged)?;
+    let task = parts.task(&roles)?;
     let target_names = match &task {
         Task::Multiclass { labels } => labels.clone(),
-        _ => spec.target.names().to_vec(),
+        _ => outputs.clone(),
     };
-    let recipe = Arc::new(pipeline.recipe(task, target_names)?);
+    let recipe = Arc::new(pipeline.recipe(task, target_names)?.lagging(lagged.clone()));
     let ordered = spec.time.is_some() || settings.learner.needs_order();
     let sample = Sample::new(parts.rows(&recipe.task, "data.target")?, Arc::clone(&recipe), ordered)
         .map_err(|error| survey.located(error))?;
@@ -164,13 +186,12 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let has_intervals = settings.evaluate.as_ref().is_some_and(|evaluate| evaluate.intervals.is_some());
     let (mut test_source, mut test_clusters) = (None, Vec::new());
     let test = match test {
-        Some(table) => {
+        Some(side) => {
             // What gives rows their fold says nothing of test rows.
             let roles = Roles { words: &[], ..roles };
             let rows =
-                RoleColumns::take(&roles, table, &lagged).and_then(|parts| parts.rows(&recipe.task, "data.test"));
-            let alone =
-                |rows: Rows| Rows { groups: None, assignment: None, time: None, counted: counted.clone(), ..rows };
+                RoleColumns::take(&roles, side, &outputs, &lagged).and_then(|parts| parts.rows(&recipe.task, "data.test"));
+            let alone = |rows: Rows| Rows { groups: None, assignment: None, time: None, known: None, ..rows };
             let problem = rows.and_then(|rows| {
                 let groups = rows.groups.clone();
                 let rows = alone(rows);
@@ -197,6 +218,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         rows,
         digest,
         targets,
+        horizons,
         test_rows,
         left_out,
         columns,
@@ -288,70 +310,6 @@ pub(super) fn in_users_units(problem: &Problem, units: Option<&[TargetUnits]>) -
         target.mapv_inplace(|y| units.value(y));
     }
     problem.with_targets(targets)
-}
-
-/// A table with the columns of special meaning taken out.
-struct RoleColumns {
-    targets: Vec<(String, Cells)>,
-    weights: Option<Vec<f64>>,
-    groups: Option<Vec<u32>>,
-    assignment: Option<Vec<u32>>,
-    time: Option<Vec<u32>>,
-    rest: Table,
-}
-
-impl RoleColumns {
-    /// Targets of which maps make columns of the past stay in the table as well.
-    fn take(roles: &Roles<'_>, mut table: Table, lagged: &[String]) -> Result<Self> {
-        let spec = roles.spec;
-        // A column may give the series, the groups and the folds alike.
-        let numbers = |name: Option<&str>| name.and_then(|name| table.get(name)).map(numbers_of);
-        let (assignment, groups) = (roles.assigned(&table)?, numbers(roles.groups()));
-        let time = spec.time.as_ref().and_then(|name| table.get(name)).and_then(places_of);
-        let missing = |name: &str| Error::Shape(format!("the column `{name}` is missing"));
-        let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
-            Some((name, cells)) => match cells.numbers() {
-                Some(numbers) => Some(numbers.values().into_owned()),
-                None => {
-                    return Err(Error::setting(
-                        "data.weights",
-                        format!("the column `{name}` holds text; weights are numbers"),
-                    ));
-                }
-            },
-            None => None,
-        };
-        for (_, name) in roles.of_rows() {
-            table.take(name);
-        }
-        let mut targets = Vec::new();
-        for name in spec.target.names() {
-            targets.push((name.clone(), table.take(name).ok_or_else(|| missing(name))?));
-        }
-        if !lagged.is_empty() {
-            let mut columns = table.take_columns();
-            columns.extend(targets.iter().filter(|(name, _)| lagged.contains(name)).cloned());
-            table = table.with_columns(columns)?;
-        }
-        Ok(RoleColumns { targets, weights, groups, assignment, time, rest: table })
-    }
-
-    /// The rows with coded targets.
-    fn rows(self, task: &Task, field: &str) -> Result<Rows> {
-        let RoleColumns { targets, weights, groups, assignment, time, rest: table } = self;
-        let targets = encode(task, &targets, field, |row| table.origin(row))?;
-        Ok(Rows { table, targets, weights, groups, assignment, time, clusters: None, counted: None })
-    }
-}
-
-/// Test rows with the training rows among the whole, in the order of their series, and where those of the test stood.
-fn with_past(test: Option<Table>, train: &Table, whole: &Table) -> (Option<Table>, Option<Arc<HashSet<usize>>>) {
-    let Some(test) = test else { return (None, None) };
-    let origins = |table: &Table| (0..table.rows()).map(|row| table.origin(row)).collect::<HashSet<usize>>();
-    let (counted, past) = (origins(&test), origins(train));
-    let is_there = |row: &usize| counted.contains(&whole.origin(*row)) || past.contains(&whole.origin(*row));
-    let rows: Vec<usize> = (0..whole.rows()).filter(is_there).collect();
-    (Some(whole.select_rows(&rows)), Some(Arc::new(counted)))
 }
 
 /// The rows that weigh something: a weight of 0 is the absence of its row.

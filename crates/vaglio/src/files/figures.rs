@@ -187,7 +187,7 @@ impl Evaluated {
     /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
     pub fn figures(&self, prepared: &Prepared, loss: &dyn Loss) -> Option<Figures> {
         let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
-        Some(pooled.figures(prepared.train.task(), loss, 1))
+        Some(pooled.figures(prepared.train.task(), loss, 1).of_outputs(prepared.train.target_names()))
     }
 }
 

@@ -7,12 +7,13 @@ use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
 impl SavedModel {
     /// The same with the last training rows, where the past of a target is read.
     pub(super) fn after(self, training: Option<&Table>) -> Self {
-        let Some(table) = training.filter(|_| !self.lagged_targets().is_empty()) else { return self };
+        let targets = self.lagged_targets();
+        let Some(table) = training.filter(|_| !targets.is_empty()) else { return self };
         let of_folds = self.intervals.iter().flat_map(|intervals| intervals.sources());
         let of_rows = [&self.series, &self.time].into_iter().flatten().cloned();
         let names: Vec<String> = self.sources.iter().cloned().chain(of_folds).chain(of_rows).collect();
         let past = self.maps.iter().map(|map| map.past()).sum();
-        SavedModel { history: Some(History::of(table, &names, past)), ..self }
+        SavedModel { history: Some(History::of(table, &names, &targets, past)), ..self }
     }
 
     /// The targets whose past the model reads.
@@ -48,8 +49,9 @@ impl SavedModel {
     /// before it. Cost O(missing targets · columns · lags).
     ///
     /// # Errors
-    /// [`Error::Shape`] for a missing target without as many rows before it as the maps look back; those of predicting.
-    pub(super) fn forecast(&self, mut table: Table, targets: &[String]) -> Result<Table> {
+    /// [`Error::Shape`] for a missing target without as many rows before it as the maps look back; [`Error::Setting`] for
+    /// intervals of rows whose past is forecast; those of predicting.
+    pub(super) fn forecast(&self, mut table: Table, targets: &[String], with_intervals: bool) -> Result<Table> {
         let is_missing = |name: &String| table.get(name).is_some_and(|cells| cells.missing().is_some());
         if !targets.iter().any(is_missing) {
             return Ok(table);
@@ -76,6 +78,7 @@ impl SavedModel {
             }
             table.with_columns(columns)
         };
+        let unknown: Vec<bool> = (0..table.rows()).map(|row| values.iter().any(|all| all[row].is_nan())).collect();
         for run in table.runs() {
             for row in run.clone().filter(|&row| values.iter().any(|all| all[row].is_nan())).collect::<Vec<_>>() {
                 if row - run.start < past {
@@ -84,6 +87,14 @@ impl SavedModel {
                         table.origin(row) + 1
                     );
                     return Err(Error::Shape(message));
+                }
+                if with_intervals && unknown[row - past..row].contains(&true) {
+                    let message = format!(
+                        "row {}: it is predicted from targets that are predicted themselves, and an interval holds for one step; \
+                         train with `horizons` in the window, such as `horizons: [1, 2, 3]`, for intervals of every step",
+                        table.origin(row) + 1
+                    );
+                    return Err(Error::setting("--interval", message));
                 }
                 let from = if self.model.takes_rows_alone() { row - past } else { run.start };
                 let part = table.select_rows(&(from..=row).collect::<Vec<_>>());

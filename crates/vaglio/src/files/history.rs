@@ -1,8 +1,11 @@
 //! The last training rows of a model, taken and put before others.
 
+use super::periods::periods;
+use super::series::moments;
 use crate::pipeline::History;
 use crate::pipeline::saved::history::HistoryCells;
 use std::collections::HashMap;
+use std::ops::Range;
 use vaglio_core::{Cells, Error, Result, Table};
 
 /// How rows of a table follow each other.
@@ -26,10 +29,22 @@ impl HistoryCells {
 }
 
 impl History {
-    /// The last `past` rows of each series of a table in the order of its series.
-    pub(super) fn of(table: &Table, names: &[String], past: usize) -> Self {
-        let rows: Vec<usize> =
-            table.runs().into_iter().flat_map(|run| run.start.max(run.end.saturating_sub(past))..run.end).collect();
+    /// The last `past` rows of each series of a table in the order of its series, and as many before targets that are missing.
+    pub(super) fn of(table: &Table, names: &[String], targets: &[String], past: usize) -> Self {
+        let targets: Vec<&Cells> = targets.iter().filter_map(|name| table.get(name)).collect();
+        let is_unknown = |row: &usize| targets.iter().any(|cells| cells.is_missing(*row));
+        let of_run = |run: Range<usize>| {
+            // Targets that are missing are forecast from the rows before them.
+            let mut start = run.start.max(run.end.saturating_sub(past));
+            while let Some(first) = (start..run.end).find(is_unknown).filter(|first| first - start < past) {
+                if start == run.start {
+                    break;
+                }
+                start = run.start.max(first.saturating_sub(past));
+            }
+            start..run.end
+        };
+        let rows: Vec<usize> = table.runs().into_iter().flat_map(of_run).collect();
         let kept = |(name, cells): &(String, Cells)| (name.clone(), HistoryCells::of(&cells.select_rows(&rows)));
         History { columns: table.columns().iter().filter(|(name, _)| names.contains(name)).map(kept).collect() }
     }
@@ -46,11 +61,12 @@ impl History {
         let label = |table: &Table, row: usize| {
             follows.series.and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
         };
+        let times = follows.time.map(|name| times_of(table.get(name), own.get(name)));
         // The first time of each series, or whether one of its targets is known.
         let mut begin: HashMap<String, f64> = HashMap::new();
         for row in 0..table.rows() {
-            let time = match follows.time {
-                Some(name) => table.get(name).and_then(|cells| number(cells, row)).unwrap_or(f64::NEG_INFINITY),
+            let time = match &times {
+                Some((times, _)) => times.get(row).copied().unwrap_or(f64::NEG_INFINITY),
                 None => {
                     let is_known = |name: &String| table.get(name).is_some_and(|cells| !cells.is_missing(row));
                     if follows.targets.iter().any(is_known) { f64::NEG_INFINITY } else { f64::INFINITY }
@@ -61,7 +77,7 @@ impl History {
         }
         let mut last: HashMap<String, f64> = HashMap::new();
         for row in 0..own.rows() {
-            let time = follows.time.and_then(|name| own.get(name)).and_then(|cells| number(cells, row)).unwrap_or(0.0);
+            let time = times.as_ref().and_then(|(_, times)| times.get(row)).copied().unwrap_or(0.0);
             let last = last.entry(label(&own, row)).or_insert(f64::NEG_INFINITY);
             *last = last.max(time);
         }
@@ -85,12 +101,15 @@ impl History {
     }
 }
 
-fn number(cells: &Cells, row: usize) -> Option<f64> {
-    match cells {
-        Cells::Numbers(numbers) => Some(numbers.view().get(row)),
-        Cells::Dates(dates) => Some(dates[row]),
-        Cells::Text(_) => None,
+/// The times of two tables as numbers in one order; none for a column that is not there.
+fn times_of(table: Option<&Cells>, own: Option<&Cells>) -> (Vec<f64>, Vec<f64>) {
+    if let (Some(Cells::Text(table)), Some(Cells::Text(own))) = (table, own) {
+        let mut all = periods(&[&table[..], own].concat()).unwrap_or_default();
+        let later = all.split_off(table.len().min(all.len()));
+        return (all, later);
     }
+    let of = |cells: Option<&Cells>| cells.and_then(moments).map(|times| times.into_owned()).unwrap_or_default();
+    (of(table), of(own))
 }
 
 /// Cells with those of the rows before behind them; cells that are missing where there are none.

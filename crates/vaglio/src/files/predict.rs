@@ -25,7 +25,12 @@ impl SavedModel {
                 return Err(Error::setting("--evaluate", message));
             }
         };
-        Ok(Observed { targets: self.outputs.clone(), weights: None, loss })
+        Ok(Observed { targets: self.outputs.clone(), weights: None, groups: None, horizons: Vec::new(), loss })
+    }
+
+    /// Whether targets are predicted from rows before them.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.observed.as_ref().is_some_and(|observed| !observed.horizons.is_empty())
     }
 
     /// Predicts the rows of a table that has at least the columns `sources`, `series` and `time`; others are ignored.
@@ -59,7 +64,9 @@ impl SavedModel {
         for name in names.into_iter().flatten() {
             table.take(name);
         }
-        table = self.forecast(table, &lagged)?;
+        if !self.is_ahead() {
+            table = self.forecast(table, &lagged, with_intervals)?;
+        }
         let intervals = self.intervals.as_ref().filter(|_| with_intervals);
         let mut intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
         let (mut predicted, mut counts) = self.chain().predict(table)?;

@@ -1,15 +1,13 @@
 //! Predictions of the rows of a file, with what stands beside them.
 
-use super::targets::encode;
+use super::judging::Judged;
 use crate::pipeline::IntervalEnds;
 use crate::pipeline::SavedModel;
-use crate::pipeline::saved::Predicted;
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 use std::collections::HashMap;
 use std::path::Path;
-use vaglio_core::{Cells, Error, Result, Table, Task};
-use vaglio_report::record::{Figures, LossName};
-use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};
+use vaglio_core::{Cells, Error, Result, Task};
+use vaglio_tables::read::{ColumnFilter, Hint, Source, Wanted};
 
 /// What is written beside predictions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -53,19 +51,6 @@ pub struct Predictions {
     pub judged: Option<Judged>,
     /// Whether text is written to CSV as it is.
     pub raw: bool,
-}
-
-/// How predictions compare with targets.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
-    /// The figures.
-    pub figures: Figures,
-    /// The loss among them.
-    pub loss: LossName,
-    /// The labels of classes, in the order of the confusion matrix.
-    pub classes: Vec<String>,
-    /// The share of rows whose target lies in its interval, for each output.
-    pub coverage: Option<Vec<f64>>,
 }
 
 impl SavedModel {
@@ -126,7 +111,7 @@ impl SavedModel {
         let mut wanted = self.reads(beside);
         // Targets of the past that are not there are forecast.
         let lagged = self.lagged_targets();
-        wanted.retain(|name| header.contains(name) || !lagged.contains(name));
+        wanted.retain(|name| header.contains(name) || self.is_ahead() || !lagged.contains(name));
         if let Some(missing) = wanted.iter().find(|name| !header.contains(name)) {
             return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
         }
@@ -218,51 +203,6 @@ impl SavedModel {
         let classes = Some(&classes[..]).filter(|classes| !classes.is_empty());
         header(&self.outputs, classes.is_some(), classes.filter(|_| beside.probabilities), beside.intervals)
     }
-
-    /// The targets and weights of a file.
-    fn observed_in(&self, source: &Source) -> Result<(Table, Survey)> {
-        let observed = self.observed()?;
-        let named = observed.targets.iter().chain(&observed.weights);
-        let hints = observed.targets.iter().map(|name| (name.clone(), Hint::Target)).collect();
-        source.read(&Wanted { filter: ColumnFilter::only(named.cloned()), hints })
-    }
-
-    /// The figures of predictions beside the targets of a file.
-    pub(super) fn judged(
-        &self,
-        mut table: Table,
-        survey: &Survey,
-        predicted: &Predicted,
-        counts: Option<Vec<f64>>,
-        intervals: Option<&IntervalEnds>,
-    ) -> Result<Judged> {
-        let observed = self.observed()?;
-        survey.check_complete(&table, observed.targets.iter().map(String::as_str), None)?;
-        // Weights are optional, as in test rows.
-        let weights = observed.weights.as_ref().and_then(|name| table.take(name));
-        let taken = |name: &String| Some((name.clone(), table.get(name)?.clone()));
-        let cells: Vec<(String, Cells)> = observed.targets.iter().filter_map(taken).collect();
-        let targets = encode(&self.task, &cells, "data", |row| row)?.select(Axis(1), &predicted.rows);
-        let weight = |cells: &Cells| {
-            cells.numbers().map(|all| predicted.rows.iter().map(|&row| all.get(row)).collect::<Vec<f64>>())
-        };
-        let weights = weights.as_ref().and_then(weight);
-        let counting = match (weights, counts) {
-            (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
-            (weights, counts) => weights.or(counts),
-        };
-        let counting: Option<&[f64]> = counting.as_deref();
-        if counting.is_some_and(|counts| !counts.iter().any(|count| *count > 0.0)) {
-            return Err(Error::Shape("no row counts, so there are no figures".into()));
-        }
-        let values = predicted.values.view();
-        Ok(Judged {
-            figures: Figures::of(&self.task, &*observed.loss, targets.view(), values, counting),
-            loss: LossName::from(&*observed.loss),
-            classes: classes(&self.task),
-            coverage: intervals.map(|bounds| bounds.coverage(&targets, counting)),
-        })
-    }
 }
 
 /// The names of the columns of predictions.
@@ -330,7 +270,7 @@ impl Predictions {
 }
 
 /// The labels of the classes of a task, in the order of their probabilities.
-fn classes(task: &Task) -> Vec<String> {
+pub(super) fn classes(task: &Task) -> Vec<String> {
     match task {
         Task::Regression => Vec::new(),
         Task::Binary { negative, positive } => {

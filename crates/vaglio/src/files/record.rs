@@ -120,7 +120,10 @@ fn data(prepared: &Prepared, design: &Design) -> Result<DataRecord> {
         rows: prepared.rows,
         features: design.features(),
         outputs: prepared.train.targets().nrows(),
-        targets: prepared.targets.clone(),
+        targets: match prepared.horizons.is_empty() {
+            true => prepared.targets.clone(),
+            false => prepared.train.target_names().to_vec(),
+        },
         classes: design.classes().map(|classes| classes.names),
         digest: prepared.digest.written()?,
         test_rows: prepared.test_rows.clone(),
@@ -207,7 +210,10 @@ fn selected(
 /// block, which are not known when it is predicted.
 fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
     let targets = pipeline.0.data.as_ref()?.target.names();
-    let map = pipeline.0.preprocess.first()?;
+    if let Some(warning) = overlapping(pipeline) {
+        return Some(warning);
+    }
+    let map = pipeline.0.preprocess.first().filter(|map| map.horizons().is_empty())?;
     let ahead = targets.iter().filter_map(|name| map.past_of(name)).min()?;
     let splits = &serde_json::to_value(&pipeline.0.criterion).ok()?["splits"];
     let gap = splits["gap"].as_u64().filter(|_| splits["kind"] == "forward")?;
@@ -216,6 +222,20 @@ fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
         let message = format!(
             "the target is looked at {ahead} steps back at least; if it is predicted so far ahead, forward chaining needs \
              `gap: {wanted}`, since the targets just before a block are not known by then"
+        );
+        Warning::new(WarningKind::NoGap, message)
+    })
+}
+
+/// Targets several steps ahead are shared by neighboring rows, which leaving out rows or blocks of them does not see.
+fn overlapping(pipeline: &ValidPipeline) -> Option<Warning> {
+    let steps = pipeline.0.preprocess.iter().filter_map(|map| map.horizons().last()).max().filter(|most| **most > 1)?;
+    let criterion = serde_json::to_value(&pipeline.0.criterion).ok()?;
+    let holds_out = criterion["kind"] == "loo" || criterion["kind"] == "kfold" && criterion["by"] != "groups";
+    (holds_out && criterion["splits"]["kind"] != "forward").then(|| {
+        let message = format!(
+            "targets {steps} steps ahead of neighboring rows overlap, and the criterion holds rows out beside others that it \
+             trains on, so its losses are too low; `splits: {{kind: forward}}` of `kfold` trains on what is known by then"
         );
         Warning::new(WarningKind::NoGap, message)
     })
@@ -279,7 +299,7 @@ impl Prepared {
             if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
                 return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
             }
-            Ok(Some(Pooled::new(std::iter::once(c))?.figures(test.task(), loss, 1)))
+            Ok(Some(Pooled::new(std::iter::once(c))?.figures(test.task(), loss, 1).of_outputs(test.target_names())))
         })
     }
 

@@ -43,7 +43,7 @@ pub(super) fn nested(
     let (value, standard_error) = Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
     let empty_loss = Tally::mean(loss, &empties.iter().collect::<Vec<_>>())?;
     let pooled = Pooled::new(outer.iter().map(|fold| fold.compared(&fold.predictions)))?;
-    let figures = pooled.figures(sample.task(), loss, repeats);
+    let figures = pooled.figures(sample.task(), loss, repeats).of_outputs(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
         // AUC and balanced error of a fold without one of the classes are none.
         let of = |tally: &Tally| Tally::mean(loss, &[tally]).unwrap_or(f64::INFINITY);
@@ -158,7 +158,19 @@ pub(super) fn permutations(
 
 /// For each row the row whose target it is given.
 fn shuffled_targets(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> {
-    let rows = sample.rows();
+    let Some(counting) = sample.counting() else {
+        return shuffled_rows(sample, &(0..sample.rows()).collect::<Vec<_>>(), is_forward, seed);
+    };
+    // Rows that are the past of others alone have no target to give.
+    let of_counting = shuffled_rows(sample, &counting, is_forward, seed);
+    let mut order: Vec<usize> = (0..sample.rows()).collect();
+    counting.iter().zip(of_counting).for_each(|(&row, other)| order[row] = counting[other]);
+    order
+}
+
+/// For each of the rows that count, by its place among them, that whose target it is given.
+fn shuffled_rows(sample: &Sample, counting: &[usize], is_forward: bool, seed: u64) -> Vec<usize> {
+    let rows = counting.len();
     let Some(labels) = sample.labels() else {
         if sample.is_ordered() {
             let shift = 1 + (stream(seed, SHUFFLE, 0) % (rows.max(2) as u64 - 1)) as usize;
@@ -166,6 +178,7 @@ fn shuffled_targets(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> 
         }
         return shuffled(rows, seed);
     };
+    let labels: Vec<u32> = counting.iter().map(|&row| labels[row]).collect();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut numbers = HashMap::new();
     for (row, label) in labels.iter().enumerate() {
@@ -176,8 +189,8 @@ fn shuffled_targets(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> 
         }
         groups[group].push(row);
     }
-    let targets = sample.targets();
-    let is_one = |group: &Vec<usize>| group.iter().all(|&row| targets.column(row) == targets.column(group[0]));
+    let target = |row: usize| sample.targets().column(counting[row]);
+    let is_one = |group: &Vec<usize>| group.iter().all(|&row| target(row) == target(group[0]));
     let mut order: Vec<usize> = (0..rows).collect();
     if is_forward {
         // By as much in every series, so that what is of one time stays together.

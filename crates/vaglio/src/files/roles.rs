@@ -1,7 +1,7 @@
 //! What the columns of a table mean beside features.
 
 use super::series::{Order, numbers_of};
-use crate::pipeline::{ColumnType, DataSpec, Names, Settings};
+use crate::pipeline::{ColumnType, DataSpec, MissingTarget, Names, Settings};
 use std::collections::HashSet;
 use vaglio_core::{Cells, Choose, Error, Result, Table};
 use vaglio_tables::read::Survey;
@@ -14,6 +14,8 @@ pub(super) struct Roles<'p> {
     pub assignment: Option<&'p str>,
     /// The words that it may have, if it has words.
     pub words: &'static [&'static str],
+    /// Whether maps look back at rows that take no part.
+    pub looks_back: bool,
 }
 
 /// The column that gives every row its fold, by the criterion or by splits around the search, and the words that it may have.
@@ -164,6 +166,18 @@ impl Roles<'_> {
         spec.filters().map(|(_, filter)| filter.column.as_str()).filter(move |name| others.contains(*name))
     }
 
+    /// The rows of which targets and weights are known; where maps look back the others are still in the table.
+    pub fn counting(&self, table: Table) -> Table {
+        let known = self.spec.target.names().iter().chain(&self.spec.weights).filter_map(|name| table.get(name));
+        let known: Vec<&Cells> = known.filter(|cells| cells.missing().is_some()).collect();
+        if known.is_empty() {
+            return table;
+        }
+        let rows: Vec<usize> =
+            (0..table.rows()).filter(|&row| known.iter().all(|cells| !cells.is_missing(row))).collect();
+        table.select_rows(&rows)
+    }
+
     /// Refuses cells that are missing in targets and in columns that say something of the rows.
     ///
     /// # Errors
@@ -171,7 +185,8 @@ impl Roles<'_> {
     pub fn check_complete(&self, table: &Table, survey: &Survey) -> Result<()> {
         let of_rows = self.of_rows().into_iter().map(|(_, name)| name);
         let DataSpec { target, weights, .. } = self.spec;
-        let counted = target.names().iter().chain(weights).map(String::as_str);
+        let drops = self.looks_back && self.spec.missing_target == MissingTarget::Drop;
+        let counted = target.names().iter().chain(weights).filter(|_| !drops).map(String::as_str);
         survey.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
         survey.check_complete(table, of_rows, None)
     }

@@ -42,14 +42,20 @@ pub(super) fn taking_part(
             return Err(Error::setting(field, format!("no row is left where `{}`", filter.words())));
         }
     }
+    // Where maps look back, rows without a target are the past of others, if it is known where they stand.
+    let of_rows = roles.of_rows().into_iter().filter(|(field, _)| *field != "data.weights");
+    let of_rows: Vec<&Cells> = of_rows.filter_map(|(_, name)| table.get(name)).collect();
+    let is_placed = |row: usize| roles.looks_back && of_rows.iter().all(|cells| !cells.is_missing(row));
+    let mut counting = kept.clone();
     if spec.missing_target == MissingTarget::Drop {
         let targets = spec.target.names().iter().map(|name| (LeftOutReason::MissingTarget, name));
         for (reason, name) in targets.chain(spec.weights.iter().map(|name| (LeftOutReason::MissingWeight, name))) {
             let Some(cells) = table.get(name) else { continue };
-            let before = kept.len();
-            kept.retain(|&row| !cells.is_missing(row));
-            record(reason, name, None, before - kept.len());
-            if kept.is_empty() {
+            let before = counting.len();
+            counting.retain(|&row| !cells.is_missing(row));
+            kept.retain(|&row| !cells.is_missing(row) || is_placed(row));
+            record(reason, name, None, before - counting.len());
+            if counting.is_empty() {
                 return Err(Error::Shape(format!("the column `{name}` has no value in any row that is left")));
             }
         }

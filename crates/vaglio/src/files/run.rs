@@ -154,6 +154,8 @@ fn saved(
     let observed = Observed {
         targets: prepared.targets,
         weights: data.and_then(|data| data.weights.clone()),
+        groups: data.and_then(|data| data.groups.clone()),
+        horizons: prepared.horizons,
         loss: selector.loss(&task),
     };
     let reading = prepared.reading;

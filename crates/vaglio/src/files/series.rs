@@ -1,5 +1,6 @@
 //! Rows in the order of their series.
 
+use super::periods::periods;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table};
@@ -33,17 +34,8 @@ impl Order<'_> {
         let mut order: Vec<usize> = (0..table.rows()).collect();
         match times {
             None => order.sort_by_key(|&row| series[row]),
-            Some(Cells::Text(text)) => {
-                let row = text.iter().position(|time| time.parse::<f64>().is_err()).unwrap_or(0);
-                let time = text.get(row).map_or("", String::as_str);
-                return Err(Error::Shape(format!(
-                    "{}, column `{}`: the time `{time}` is text; times are numbers or dates",
-                    of_row(row),
-                    self.time.unwrap_or_default()
-                )));
-            }
-            Some(dated @ (Cells::Numbers(_) | Cells::Dates(_))) => {
-                let times = numbers_of_times(dated).unwrap_or_default();
+            Some(cells) => {
+                let Some(times) = moments(cells) else { return Err(self.not_a_time(cells, &of_row)) };
                 order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
                 let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
                 if let Some(pair) = order.windows(2).find(twice) {
@@ -52,7 +44,7 @@ impl Order<'_> {
                         "{}, column `{}`: the time {} is that of row {} of the same series; a time stands once",
                         of_row(second),
                         self.time.unwrap_or_default(),
-                        dated.label(second),
+                        cells.label(second),
                         table.origin(first) + 1
                     )));
                 }
@@ -64,21 +56,36 @@ impl Order<'_> {
             None => Ok(ordered),
         }
     }
+
+    /// What is wrong with text that is no time.
+    fn not_a_time(self, cells: &Cells, of_row: &dyn Fn(usize) -> String) -> Error {
+        let is_odd = |row: &usize| periods(&[cells.label(*row)]).is_none() && cells.label(*row).parse::<f64>().is_err();
+        let row = (0..cells.len()).find(is_odd).unwrap_or(0);
+        let time = if cells.is_empty() { String::new() } else { cells.label(row) };
+        Error::Shape(format!(
+            "{}, column `{}`: the time `{time}` is text; times are numbers, dates, months or quarters (2020Q1, 2020-03, Mar \
+             2020), all written alike",
+            of_row(row),
+            self.time.unwrap_or_default()
+        ))
+    }
 }
 
 /// The place of each time among all of them, from 0; `None` for text.
 pub(super) fn places_of(times: &Cells) -> Option<Vec<u32>> {
-    let times = numbers_of_times(times)?;
+    let times = moments(times)?;
     let mut all = times.to_vec();
     all.sort_by(f64::total_cmp);
     all.dedup();
     Some(times.iter().map(|time| all.partition_point(|other| other < time) as u32).collect())
 }
 
-fn numbers_of_times(times: &Cells) -> Option<Cow<'_, [f64]>> {
+/// Times as numbers in their order; `None` for text that is neither months nor quarters.
+pub(super) fn moments(times: &Cells) -> Option<Cow<'_, [f64]>> {
     match times {
         Cells::Dates(dates) => Some(Cow::Borrowed(dates)),
-        times => times.numbers().map(|numbers| numbers.values()),
+        Cells::Text(text) => periods(text).map(Cow::Owned),
+        Cells::Numbers(numbers) => Some(numbers.view().values()),
     }
 }
 

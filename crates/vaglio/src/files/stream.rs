@@ -83,9 +83,8 @@ impl SavedModel {
         let columns: Vec<(String, Hint)> = wanted.chain(kept).collect();
         let gathered: Vec<String> = match beside.evaluate {
             true => {
-                let observed = self.observed()?;
-                let named = observed.targets.into_iter().chain(observed.weights);
-                named.filter(|name| header.contains(name)).collect()
+                let named = self.judged_by()?;
+                header.iter().filter(|name| named.contains_key(*name)).cloned().collect()
             }
             false => Vec::new(),
         };
@@ -122,9 +121,8 @@ impl SavedModel {
         };
         let values = joined(seen.iter().map(|(values, _)| values))?;
         let predicted = Predicted { rows: (0..values.ncols()).collect(), values };
-        let observed = self.observed()?;
-        let is_target = |name: &str| observed.targets.iter().any(|target| target == name);
-        let (table, survey) = reader.gathered(|name| if is_target(name) { Hint::Target } else { Hint::Auto })?;
+        let hints = self.judged_by()?;
+        let (table, survey) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
         let judged = self.judged(table, &survey, &predicted, None, intervals.as_ref())?;
         Ok(Predictions {
             outputs: self.outputs.clone(),

@@ -161,7 +161,7 @@ impl<E: TargetValue> DatasetParts<E> {
         let names =
             if given.len() == count { given.to_vec() } else { (0..count).map(|o| format!("target-{o}")).collect() };
         let time = known.times.clone();
-        let rows = resample::Rows { table, targets, weights, groups, assignment, time, clusters: None, counted: None };
+        let rows = resample::Rows { table, targets, weights, groups, assignment, time, known: None, clusters: None };
         let rows = match known.order(rows.table.rows())? {
             Some(order) => rows.select(&order),
             None => rows,

@@ -261,7 +261,7 @@ mod tests {
     }
 
     fn rows<'a>(table: &'a Table, targets: &'a Array2<f64>, outputs: &'a [String]) -> TrainingRows<'a> {
-        TrainingRows { table, targets: targets.view(), outputs, weights: None, groups: None, seed: 0 }
+        TrainingRows { table, targets: targets.view(), outputs, lagged: &[], weights: None, groups: None, seed: 0 }
     }
 
     fn values(table: &Table, name: &str) -> Vec<f64> {

@@ -12,7 +12,13 @@ use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, Training
 /// `lags: {y: [1, 2], x: [0, 1]}` gives columns lags of their own. A target may be among them, with lags from 1 on: the
 /// present is what is to be predicted. The window is then the first map.
 ///
-/// Rows without full history, the first max(lags) of each series, are dropped, and so are series that have no others.
+/// `horizons: [1, 2, 3]` makes a direct forecast of several steps: from what is known at a row, its target included (lag 0),
+/// the targets one, two and three steps later are predicted, as outputs `y+1`, `y+2` and `y+3`. Forward chaining then leaves
+/// out training rows whose targets are not known yet where a block begins, max(horizons) − 1 before it.
+///
+/// Rows without full history, the first max(lags) of each series, are dropped, and so are series that have no others, and
+/// training rows without all their later targets. A row whose target is missing (`data.missing_target: drop`) stays in the
+/// history of others: its columns are looked back at, and rows that look back at its target are dropped.
 /// Without series the whole table is one. Cost O(rows · columns · lags).
 #[part(
     Map,
@@ -26,6 +32,8 @@ pub struct Window {
     pub lags: Lags,
     /// The columns, with a list of lags for all; all columns of numbers when absent. Others stay as they are.
     pub columns: Option<Vec<String>>,
+    /// How many steps ahead targets are predicted, each once, from 1 on; none predicts those of the row itself.
+    pub horizons: Vec<usize>,
 }
 
 /// How many steps back [`Window`] looks.
@@ -60,7 +68,7 @@ impl Lags {
     }
 }
 
-vaglio_core::setters!(Window {; lags: Lags; columns: [String] });
+vaglio_core::setters!(Window { horizons: Vec<usize>; lags: Lags; columns: [String] });
 
 impl Window {
     /// With these lags; 0 is the row itself.
@@ -86,6 +94,9 @@ pub struct FittedWindow {
     /// Lags of columns that have their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     each: BTreeMap<String, Vec<usize>>,
+    /// The columns that are targets: rows that look back at a cell that is missing are dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<String>,
 }
 
 impl Map for Window {
@@ -97,34 +108,31 @@ impl Map for Window {
         self.named(name)?.iter().copied().min()
     }
 
+    fn past(&self) -> usize {
+        self.lags.lists().into_iter().flat_map(|(_, lags)| lags).copied().max().unwrap_or(0)
+    }
+
+    fn horizons(&self) -> &[usize] {
+        &self.horizons
+    }
+
     fn fit_rows(&self, rows: &TrainingRows<'_>) -> Result<(Box<dyn FittedMap>, Option<Table>)> {
-        for name in rows.outputs {
+        for name in rows.outputs.iter().filter(|_| self.horizons.is_empty()) {
             if self.named(name).is_some_and(|lags| lags.contains(&0)) {
                 let field = if matches!(self.lags, Lags::All(_)) { "lags".to_owned() } else { format!("lags.{name}") };
-                let message =
-                    format!("0 is the present of the target `{name}`, which is to be predicted; take 1 and more");
+                let message = format!(
+                    "0 is the present of the target `{name}`, which is to be predicted; take 1 and more, or predict later \
+                     ones by `horizons`"
+                );
                 return Err(Error::setting(field, message));
             }
         }
-        Ok((self.fit(rows.table, rows.weights)?, None))
+        let targets = rows.lagged.iter().filter(|name| self.named(name).is_some()).cloned().collect();
+        Ok((Box::new(self.fitted(rows.table, targets)?), None))
     }
 
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let (named, lags, each) = match &self.lags {
-            Lags::All(lags) => (self.columns.clone(), lags.clone(), BTreeMap::new()),
-            Lags::Each(each) => (Some(each.keys().cloned().collect()), Vec::new(), each.clone()),
-        };
-        let columns = columns::numbers(table, named.as_deref())?;
-        let columns = columns.into_iter().map(|(name, _)| name.to_owned()).collect();
-        let fitted = FittedWindow { lags, columns, each };
-        columns::unless_twice("lags", table.names().flat_map(|name| fitted.outputs(name)).collect())?;
-        if fitted.kept(table).is_empty() {
-            return Err(Error::setting(
-                "lags",
-                format!("no series has more than {} rows, so none has its full history", fitted.longest()),
-            ));
-        }
-        Ok(Box::new(fitted))
+        Ok(Box::new(self.fitted(table, Vec::new())?))
     }
 
     fn check(&self) -> Result<()> {
@@ -142,7 +150,33 @@ impl Map for Window {
         if let (Lags::Each(_), Some(_)) = (&self.lags, &self.columns) {
             return Err(Error::setting("columns", "`lags` names the columns already; leave it out"));
         }
+        for (index, ahead) in self.horizons.iter().enumerate() {
+            let wrong = |message: &str| Err(Error::setting(format!("horizons[{index}]"), message));
+            match index.checked_sub(1).map(|before| self.horizons[before]) {
+                _ if *ahead == 0 => return wrong("0 is the row itself; take 1 and more"),
+                Some(before) if before >= *ahead => return wrong("horizons increase, each listed once"),
+                _ => {}
+            }
+        }
         columns::check(self.columns.as_deref())
+    }
+}
+
+impl Window {
+    fn fitted(&self, table: &Table, targets: Vec<String>) -> Result<FittedWindow> {
+        let (named, lags, each) = match &self.lags {
+            Lags::All(lags) => (self.columns.clone(), lags.clone(), BTreeMap::new()),
+            Lags::Each(each) => (Some(each.keys().cloned().collect()), Vec::new(), each.clone()),
+        };
+        let columns = columns::numbers(table, named.as_deref())?;
+        let columns = columns.into_iter().map(|(name, _)| name.to_owned()).collect();
+        let fitted = FittedWindow { lags, columns, each, targets };
+        columns::unless_twice("lags", table.names().flat_map(|name| fitted.outputs(name)).collect())?;
+        if fitted.kept(table).is_empty() {
+            let what = fitted.nothing_left();
+            return Err(Error::setting("lags", format!("{what}, so none has its full history")));
+        }
+        Ok(fitted)
     }
 }
 
@@ -168,9 +202,8 @@ impl FittedMap for FittedWindow {
         let kept = self.kept(&table);
         let (rows, longest) = (table.rows(), self.longest());
         if kept.is_empty() && rows > 0 {
-            return Err(Error::Shape(format!(
-                "no series has more than {longest} rows, and lags up to {longest} need as many before a row"
-            )));
+            let what = self.nothing_left();
+            return Err(Error::Shape(format!("{what}, and lags up to {longest} need as many before a row")));
         }
         for series in table.runs().into_iter().filter(|series| series.len() <= longest) {
             let (first, count) = (table.origin(series.start) + 1, series.len());
@@ -218,10 +251,20 @@ impl FittedWindow {
         self.each.get(name).unwrap_or(&self.lags)
     }
 
-    /// The rows that have their full history.
+    /// The rows that have their full history, as far as targets are known in it.
     fn kept(&self, table: &Table) -> Vec<usize> {
         let longest = self.longest();
-        table.runs().into_iter().flat_map(|series| series.skip(longest)).collect()
+        let targets: Vec<(&Cells, &[usize])> =
+            self.targets.iter().filter_map(|name| Some((table.get(name)?, self.lags_of(name)))).collect();
+        let is_known =
+            |row: &usize| targets.iter().all(|(cells, lags)| lags.iter().all(|lag| !cells.is_missing(row - lag)));
+        table.runs().into_iter().flat_map(|series| series.skip(longest)).filter(is_known).collect()
+    }
+
+    /// Why no row is left.
+    fn nothing_left(&self) -> String {
+        let known = if self.targets.is_empty() { "" } else { " with the targets that lags need" };
+        format!("no series has more than {} rows{known}", self.longest())
     }
 
     /// The columns that are made of the column `name`.
@@ -244,104 +287,4 @@ fn at(cells: &Cells, rows: &[usize], lag: usize) -> Cells {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn numbers(values: &[f64]) -> Cells {
-        Cells::Numbers(Numbers::from(values.to_vec()))
-    }
-
-    fn table() -> Table {
-        let text = Cells::Text(["p", "q", "r", "s", "t", "u"].map(str::to_owned).to_vec());
-        let x = numbers(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.5]);
-        let y = numbers(&[-1.0, -2.0, -3.0, -4.0, -5.0, -6.0]);
-        let columns = vec![("x".to_owned(), x), ("t".to_owned(), text), ("y".to_owned(), y)];
-        Table::new(columns).unwrap().with_series(vec![4, 4, 4, 0, 0, 7]).unwrap()
-    }
-
-    fn fit(json: &str, table: &Table) -> Result<Box<dyn FittedMap>> {
-        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-        map.check()?;
-        map.fit(table, None)
-    }
-
-    fn values(table: &Table, name: &str) -> Vec<f64> {
-        table.get(name).unwrap().numbers().unwrap().values().into_owned()
-    }
-
-    #[test]
-    fn history_stays_inside_a_series() {
-        let fitted = fit(r#"{"kind": "window", "lags": [1, 0], "columns": ["x"]}"#, &table()).unwrap();
-        let out = fitted.transform(table()).unwrap();
-        assert_eq!(out.names().collect::<Vec<_>>(), ["x_lag1", "x", "t", "y"]);
-        assert_eq!(values(&out, "x"), [2.0, 3.0, 5.0]);
-        assert_eq!(values(&out, "x_lag1"), [1.0, 2.0, 4.0]);
-        assert_eq!(values(&out, "y"), [-2.0, -3.0, -5.0]);
-        assert_eq!((out.series(), out.origins()), (Some(&[4, 4, 0][..]), Some(&[1, 2, 4][..])));
-        assert_eq!(
-            (fitted.sources("x_lag1"), fitted.sources("x"), fitted.sources("t")),
-            (vec!["x".into()], vec!["x".into()], vec!["t".into()])
-        );
-    }
-
-    #[test]
-    fn without_series_the_table_is_one_and_all_numbers_are_taken() {
-        let table =
-            Table::new(vec![("x".into(), numbers(&[1.0, 2.0, 4.0])), ("z".into(), numbers(&[0.0, 1.0, 0.0]))]).unwrap();
-        let out = fit(r#"{"kind": "window", "lags": [2]}"#, &table).unwrap().transform(table).unwrap();
-        assert_eq!(out.names().collect::<Vec<_>>(), ["x_lag2", "z_lag2"]);
-        assert_eq!((values(&out, "x_lag2"), values(&out, "z_lag2")), (vec![1.0], vec![0.0]));
-    }
-
-    #[test]
-    fn columns_have_lags_of_their_own() {
-        let fitted = fit(r#"{"kind": "window", "lags": {"y": [1, 2], "x": [0]}}"#, &table()).unwrap();
-        let out = fitted.transform(table()).unwrap();
-        assert_eq!(out.names().collect::<Vec<_>>(), ["x", "t", "y_lag1", "y_lag2"]);
-        let values = ["x", "y_lag1", "y_lag2"].map(|name| values(&out, name));
-        assert_eq!(values, [vec![3.0], vec![-2.0], vec![-1.0]]);
-        assert_eq!((fitted.past(), fitted.sources("y_lag2")), (2, vec!["y".to_owned()]));
-    }
-
-    #[test]
-    fn the_laws_of_a_map_hold_but_for_repeated_rows() {
-        use vaglio_testkit::{data, map};
-        let window = Window { lags: vec![2, 0].into(), columns: None };
-        for table in [data::table(20, 5, 41), data::mixed_table(20, 5, 42)] {
-            map::repeatable(&window, &table).unwrap();
-            map::fixed(&window, &table).unwrap();
-            map::sources(&window, &table).unwrap();
-            map::saved(&window, &table).unwrap();
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_made_is_refused() {
-        for (json, words) in [
-            (r#"{"kind": "window", "lags": []}"#, "`lags`: at least one"),
-            (r#"{"kind": "window", "lags": [0, 2, 2]}"#, "`lags[2]`: 2 is listed twice"),
-            (r#"{"kind": "window", "lags": {"x": []}}"#, "`lags`: at least one"),
-            (r#"{"kind": "window", "lags": {"x": [1, 1]}}"#, "`lags.x[1]`: 1 is listed twice"),
-            (r#"{"kind": "window", "lags": {"x": [1]}, "columns": ["y"]}"#, "`columns`: `lags` names the columns"),
-            (r#"{"kind": "window", "lags": {"w": [1]}}"#, "no column `w`"),
-            (r#"{"kind": "window", "columns": []}"#, "`columns`: it is empty"),
-            (r#"{"kind": "window", "lags": [0], "columns": ["x", "x"]}"#, "`columns[1]`: `x` is listed twice"),
-            (r#"{"kind": "window", "lags": [1], "columns": ["yy"]}"#, "did you mean `y`?"),
-            (r#"{"kind": "window", "lags": [1], "columns": ["t"]}"#, "holds text"),
-            (r#"{"kind": "window", "lags": [3]}"#, "no series has more than 3 rows"),
-            (r#"{"kind": "window", "lags": [18446744073709551615, 1]}"#, "no series has more than"),
-        ] {
-            let error = fit(json, &table()).unwrap_err().to_string();
-            assert!(error.contains(words), "{json}: {error}");
-        }
-        let clash =
-            Table::new(vec![("x".into(), numbers(&[1.0, 2.0])), ("x_lag1".into(), numbers(&[0.5, 1.0]))]).unwrap();
-        let error = fit(r#"{"kind": "window", "lags": [0, 1], "columns": ["x"]}"#, &clash).unwrap_err();
-        assert!(error.to_string().contains("a second column `x_lag1`"), "{error}");
-        let fitted = fit(r#"{"kind": "window", "lags": [2]}"#, &table()).unwrap();
-        let short = Table::new(vec![("x".into(), numbers(&[1.0, 2.0]))]).unwrap();
-        assert!(fitted.transform(short).unwrap_err().to_string().contains("no series has more than 2 rows"));
-        let text = Table::new(vec![("x".into(), Cells::Text(vec!["a".into(); 3]))]).unwrap();
-        assert!(fitted.transform(text).unwrap_err().to_string().contains("holds text"));
-    }
-}
+mod tests;

@@ -115,7 +115,7 @@ mod tests {
             assignment: None,
             time: None,
             clusters: None,
-            counted: None,
+            known: None,
         };
         let recipe = Recipe::new(maps, Task::Regression, vec!["y".into()]).unwrap();
         Sample::new(rows, Arc::new(recipe), false).unwrap().fitted().unwrap().problem

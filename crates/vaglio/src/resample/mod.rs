@@ -38,5 +38,5 @@ pub(crate) use held_out::held_out;
 pub(crate) use pool::Watcher;
 pub(crate) use rows::{Recipe, Rows, in_units, numeric, unless_too_large};
 pub(crate) use sample::{Fitted, Sample};
-pub(crate) use tally::Tally;
+pub(crate) use tally::{Compared, Tally};
 pub(crate) use whole::{Outer, Pooled, Whole, outer};

@@ -39,7 +39,11 @@ impl Parting {
             Parting::Folds(assignment, folds) => {
                 let of_row = assignment.folds(*folds, seed)?;
                 let part = |fold: usize| {
-                    let (held, training) = (0..of_row.len()).partition(|&row| of_row[row] == fold);
+                    let (held, mut training): (Vec<usize>, Vec<usize>) =
+                        (0..of_row.len()).partition(|&row| of_row[row] == fold);
+                    if matches!(assignment, FoldAssignment::Blocks(_)) {
+                        sample.leave_overlap(&mut training, &held);
+                    }
                     Part { training, held }
                 };
                 Ok((0..*folds).map(part).collect())
@@ -88,6 +92,16 @@ impl Sample {
         let mut all = std::iter::once(splits.clone()).chain(fewer);
         let found = all.find(|splits| splits.around_search(1).is_none() || bears(selector, splits, &problem, within));
         Ok(Parting::Splits(found.unwrap_or(splits), written.is_some()))
+    }
+
+    /// Leaves out training rows whose targets ahead are among those of a block that is held out.
+    fn leave_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
+        let Some((time, known)) = self.reach() else { return };
+        let first = held.iter().map(|&row| time[row]).min();
+        let last = held.iter().map(|&row| known[row]).max();
+        let (Some(first), Some(last)) = (first, last) else { return };
+        // The targets of a row lie after its time, up to that at which they are known.
+        training.retain(|&row| known[row] <= first || time[row] >= last);
     }
 
     /// What splits look at: targets and labels of the rows, without their columns and weights.

@@ -2,7 +2,7 @@
 
 use super::missing::Filled;
 use ndarray::{Array2, Axis};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
@@ -22,10 +22,10 @@ pub(crate) struct Rows {
     pub assignment: Option<Vec<u32>>,
     /// The place of each row's time among all times.
     pub time: Option<Vec<u32>>,
+    /// The place of the time at which the targets of each row are known, where they lie ahead of it.
+    pub known: Option<Vec<u32>>,
     /// The cluster of each row, where figures are made of them.
     pub clusters: Option<Vec<u32>>,
-    /// Where the rows stood that are to become a problem, if not all: the others are their past, for maps that look back.
-    pub counted: Option<Arc<HashSet<usize>>>,
 }
 
 impl Rows {
@@ -48,6 +48,7 @@ impl Rows {
         numbers(&mut self.groups);
         numbers(&mut self.assignment);
         numbers(&mut self.time);
+        numbers(&mut self.known);
         numbers(&mut self.clusters);
         self.weights = self.weights.take().map(|weights| kept.iter().map(|&row| weights[row]).collect());
         Ok(())
@@ -64,9 +65,23 @@ impl Rows {
             groups: take(&self.groups),
             assignment: take(&self.assignment),
             time: take(&self.time),
+            known: take(&self.known),
             clusters: take(&self.clusters),
-            counted: self.counted.clone(),
         }
+    }
+
+    /// The places of the rows that count, where some have weight 0: these are the past of others.
+    pub fn counting(&self) -> Option<Vec<usize>> {
+        let weights = self.weights.as_ref().filter(|weights| weights.contains(&0.0))?;
+        Some((0..weights.len()).filter(|&row| weights[row] != 0.0).collect())
+    }
+
+    /// Leaves out rows of weight 0, behind the last map that looks at the past.
+    fn leave_past(&mut self) {
+        let Some(counting) = self.counting() else { return };
+        *self = self.select(&counting);
+        // Weights that say no more than which rows count.
+        self.weights = self.weights.take().filter(|weights| weights.iter().any(|weight| *weight != 1.0));
     }
 
     /// A problem with the series, groups, folds and weights of these rows.
@@ -88,6 +103,9 @@ impl Rows {
         }
         if let Some(time) = &self.time {
             problem = problem.with_time(time.clone())?;
+        }
+        if let Some(known) = &self.known {
+            problem = problem.with_known(known.clone())?;
         }
         if let Some(series) = self.table.series() {
             problem = problem.with_series(series.to_vec())?;
@@ -119,6 +137,8 @@ pub(crate) struct Recipe {
     pub refit_from: Option<usize>,
     pub task: Task,
     pub target_names: Vec<String>,
+    /// The targets that are columns of the table as well, whose past a map looks at.
+    pub lagged: Vec<String>,
     /// From which random choices of maps follow.
     pub seed: u64,
     /// The memory that maps may take.
@@ -143,7 +163,8 @@ impl Recipe {
             )),
             None => {
                 let budget = Budget::of_machine();
-                Ok(Recipe { maps, target_map: None, standardize, refit_from, task, target_names, seed: 0, budget })
+                let lagged = Vec::new();
+                Ok(Recipe { maps, target_map: None, standardize, refit_from, task, target_names, lagged, seed: 0, budget })
             }
         }
     }
@@ -151,6 +172,17 @@ impl Recipe {
     /// The same with another seed, from which random choices of maps follow.
     pub fn seeded(self, seed: u64) -> Self {
         Recipe { seed, ..self }
+    }
+
+    /// The same with targets whose past a map looks at.
+    #[must_use]
+    pub fn lagging(self, lagged: Vec<String>) -> Self {
+        Recipe { lagged, ..self }
+    }
+
+    /// Whether a map takes rows to be in an order of time.
+    pub fn needs_order(&self) -> bool {
+        self.maps.iter().any(|map| map.needs_order())
     }
 
     /// The same with a map of targets, and whether predictions are smeared.
@@ -228,6 +260,7 @@ impl Recipe {
                 table: &rows.table,
                 targets: rows.targets.view(),
                 outputs: self.outputs(),
+                lagged: &self.lagged,
                 weights: rows.weights.as_deref(),
                 groups: rows.groups.as_deref(),
                 seed: self.seed,
@@ -243,6 +276,9 @@ impl Recipe {
                     unless_too_large(&*fitted, &rows.table, self.budget)?;
                     rows.map(&*fitted).map_err(under)?;
                 }
+            }
+            if self.maps.iter().rposition(|map| map.needs_order()) == Some(index) {
+                rows.leave_past();
             }
             filled.extend(gone.map(|gone| gone.after(&rows.table)));
             maps.push(fitted);
@@ -292,10 +328,8 @@ impl Recipe {
             unless_too_large(&**map, &rows.table, self.budget)?;
             rows.map(&**map)?;
         }
-        if let Some(counted) = rows.counted.take() {
-            let kept: Vec<usize> =
-                (0..rows.table.rows()).filter(|&row| counted.contains(&rows.table.origin(row))).collect();
-            rows = rows.select(&kept);
+        if self.needs_order() {
+            rows.leave_past();
         }
         let (columns, found) = numeric(&mut rows.table)?;
         let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter().map(String::as_str));

@@ -51,20 +51,19 @@ impl Sample {
     /// # Errors
     /// Those of [`Problem::new`].
     pub fn new(mut rows: Rows, recipe: Arc<Recipe>, ordered: bool) -> Result<Self> {
-        let ordered = ordered || recipe.maps.iter().any(|map| map.needs_order());
+        let ordered = ordered || recipe.needs_order();
         if recipe.maps.is_empty() && recipe.target_map.is_none() {
             let (columns, names) = numeric(&mut rows.table)?;
             let targets = std::mem::take(&mut rows.targets);
             let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
             return Ok(Sample::plain(rows.complete(problem)?, ordered));
         }
-        if recipe.maps.iter().any(|map| map.needs_order()) {
+        if recipe.needs_order() {
             rows = with_rows_left(rows, &recipe)?;
         }
         let ordered = ordered && is_one_series(rows.table.series());
-        if let Some(weights) = rows.weights.as_ref().filter(|weights| !ordered && weights.contains(&0.0)) {
-            // A row of weight 0 is none, and takes no place in a fold.
-            let counting: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] != 0.0).collect();
+        if let Some(counting) = rows.counting().filter(|_| !ordered && !recipe.needs_order()) {
+            // A row of weight 0 is none, and takes no place in a fold, but for those that others look back at.
             rows = rows.select(&counting);
         }
         Ok(Sample { source: SampleSource::Mapped(Arc::new(rows), recipe), ordered })
@@ -75,11 +74,32 @@ impl Sample {
         self.targets().ncols()
     }
 
+    /// The places of the rows that count, where some are the past of others alone.
+    pub fn counting(&self) -> Option<Vec<usize>> {
+        if let SampleSource::Mapped(rows, _) = &self.source { rows.counting() } else { None }
+    }
+
+    /// The place of the time of each row, and of that at which its targets are known, where they lie ahead of it.
+    pub fn reach(&self) -> Option<(&[u32], &[u32])> {
+        match &self.source {
+            SampleSource::Plain(problem) => Some((problem.time()?, problem.known()?)),
+            SampleSource::Mapped(rows, _) => Some((rows.time.as_deref()?, rows.known.as_deref()?)),
+        }
+    }
+
     /// What is to be predicted.
     pub fn task(&self) -> &Task {
         match &self.source {
             SampleSource::Plain(problem) => problem.task(),
             SampleSource::Mapped(_, recipe) => &recipe.task,
+        }
+    }
+
+    /// The names of the targets.
+    pub fn target_names(&self) -> &[String] {
+        match &self.source {
+            SampleSource::Plain(problem) => problem.target_names(),
+            SampleSource::Mapped(_, recipe) => &recipe.target_names,
         }
     }
 

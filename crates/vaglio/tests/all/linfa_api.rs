@@ -156,7 +156,7 @@ fn settings_are_checked_before_the_data_and_values_with_them() {
 fn a_map_that_drops_rows_is_refused() {
     let (x, y) = records(20);
     let window = |lags: Vec<usize>| {
-        let map = Window { lags: lags.into(), columns: None };
+        let map = Window { lags: lags.into(), columns: None, horizons: Vec::new() };
         Pipeline::new(Loo::default(), Greedy::new(1), Rls::default())
             .preprocess(map)
             .fit(&Dataset::new(x.clone(), y.clone()))

@@ -356,7 +356,7 @@ fn settings_are_set_one_after_the_other() {
     assert_eq!(chained, KFold { folds: Some(10), stratified: true, loss: Auc.into(), ..KFold::default() });
     assert_eq!(KFold::by_groups().by, Some(By::Groups));
     let lags = Window::default().lags(vec![0, 1]).columns(["a"]);
-    assert_eq!(lags, Window { lags: vec![0, 1].into(), columns: Some(vec!["a".into()]) });
+    assert_eq!(lags, Window { lags: vec![0, 1].into(), columns: Some(vec!["a".into()]), horizons: Vec::new() });
 }
 
 #[test]

@@ -102,6 +102,12 @@ pub struct Observed {
     pub targets: Vec<String>,
     /// The column of row weights, if the training rows had one.
     pub weights: Option<String>,
+    /// The column of groups, if the training rows had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<String>,
+    /// How many steps ahead the targets are predicted; none for those of the row itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub horizons: Vec<usize>,
     /// The loss by which the selection was made.
     pub loss: AnyLoss,
 }

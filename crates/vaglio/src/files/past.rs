@@ -98,19 +98,21 @@ impl Whole<'_> {
         let ahead = self.ahead(&is_own);
         let counts: Vec<bool> =
             (0..rows).map(|row| is_own[row] && ahead.iter().all(|(_, cells)| !cells.is_missing(row))).collect();
-        if !counts.contains(&true) && rows > 0 {
+        let past = self.looks.past;
+        let has_past = |run: std::ops::Range<usize>| run.skip(past).any(|row| counts[row]);
+        if !self.looks.horizons.is_empty() && !self.table.runs().into_iter().any(has_past) {
             let steps = self.looks.horizons.last().unwrap_or(&0);
-            let message = format!("no row that takes part has the {steps} rows after it of which the targets are predicted");
+            let message = format!(
+                "no row that takes part has {past} rows before it in its series and {steps} after it, with their targets"
+            );
             return Err(Error::setting("preprocess.horizons", message));
         }
         let kept: Vec<usize> = self.table.runs().into_iter().flat_map(|run| self.looked_at(run, &counts)).collect();
         let mut all = self.table.clone();
         let mut columns = all.take_columns();
-        for (name, cells) in columns.iter_mut().filter(|(name, _)| !hidden.is_empty() && self.targets.contains(name)) {
+        for (_, cells) in columns.iter_mut().filter(|(name, _)| !hidden.is_empty() && self.targets.contains(name)) {
             let is_known = |row: usize| !hidden.contains(&self.table.origin(row));
-            let shown = later(cells, &self.table, 0, is_known);
-            tracing::debug!("targets of test rows in the column `{name}` are no past of training rows");
-            *cells = shown;
+            *cells = later(cells, &self.table, 0, is_known);
         }
         columns.extend(ahead);
         let table = all.with_columns(columns)?.select_rows(&kept);

@@ -66,7 +66,14 @@ fn period(text: &str) -> Option<Period> {
         }
         last = Some(kind);
     }
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // `Q42010`
+    if let [before, digits] = words[..]
+        && before.len() == 1
+        && digits.len() == 5
+    {
+        words = vec![before, &digits[..1], &digits[1..]];
+    }
     let year = |word: &str| word.parse::<u32>().ok().filter(|year| word.len() == 4 && (1000..3000).contains(year));
     let number = |word: &str| word.parse::<u32>().ok().filter(|n| word.len() <= 2 && (1..=12).contains(n));
     let part = |word: &str| match word {
@@ -116,6 +123,7 @@ mod tests {
             (["2020Q1", "2020Q2", "2020Q4", "2021Q1"], quarters.clone()),
             (["2020 Q1", "2020-q2", "2020:Q4", "2021/Q1"], quarters.clone()),
             (["Q1 2020", "Q2-2020", "Q4 2020", "Q1 2021"], quarters.clone()),
+            (["Q12020", "Q22020", "Q42020", "Q12021"], quarters.clone()),
             (["1Q 2020", "2Q2020", "4Q 2020", "1Q 2021"], quarters.clone()),
             (["2020:1", "2020:2", "2020:4", "2021:1"], quarters),
             (["2020-01", "2020-02", "2020-12", "2021-01"], Some(vec![0.0, 1.0, 11.0, 12.0])),

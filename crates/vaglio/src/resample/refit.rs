@@ -3,7 +3,7 @@
 use super::rows::{Recipe, Rows, numeric};
 use std::collections::HashMap;
 use std::sync::Arc;
-use vaglio_core::{Columns, Error, FittedMap, Numbers, Problem, RefitColumns, Result};
+use vaglio_core::{Columns, Error, FittedMap, FoldFit, Map, Need, Numbers, Problem, RefitColumns, Result};
 
 /// Rows with the maps that are refitted on some of them.
 #[derive(Debug)]
@@ -71,6 +71,23 @@ impl RefitColumns for RefittedMaps {
         }
         Ok(columns)
     }
+}
+
+/// The first map that is refitted in each fold, as all behind it are: where one must be and has no closed form, the first
+/// that may be.
+pub(super) fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
+    let must = |(at, map): (usize, &Arc<dyn Map>)| match map.in_folds() {
+        FoldFit::Maps => true,
+        // Standardizing last has a closed form.
+        FoldFit::Standardize(Need::Required) => at + 1 < maps.len(),
+        _ => false,
+    };
+    if maps.iter().enumerate().any(must) { first_that_may(maps) } else { None }
+}
+
+/// The first map of which anything may be fitted again in folds.
+pub(super) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
+    maps.iter().position(|map| map.in_folds() != FoldFit::No)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Rows on their way through the maps: with what belongs to each, and back into the units of the target.
 
 use super::missing::Filled;
+use super::refit::first_refitted;
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -398,21 +399,4 @@ pub(crate) fn in_units(predictions: &mut Array2<f64>, units: Option<&[TargetUnit
     for (mut row, units) in predictions.rows_mut().into_iter().zip(units.unwrap_or_default()) {
         row.mapv_inplace(|p| units.prediction(p));
     }
-}
-
-/// The first map that is refitted in each fold, as all behind it are: where one must be and has no closed form, the first
-/// that may be.
-fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
-    let must = |(at, map): (usize, &Arc<dyn Map>)| match map.in_folds() {
-        FoldFit::Maps => true,
-        // Standardizing last has a closed form.
-        FoldFit::Standardize(Need::Required) => at + 1 < maps.len(),
-        _ => false,
-    };
-    if maps.iter().enumerate().any(must) { first_that_may(maps) } else { None }
-}
-
-/// The first map of which anything may be fitted again in folds.
-pub(super) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
-    maps.iter().position(|map| map.in_folds() != FoldFit::No)
 }

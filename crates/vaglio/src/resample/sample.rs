@@ -2,8 +2,8 @@
 
 use super::folds::FoldAssignment;
 use super::missing::{Followed, follow};
-use super::refit::RefittedMaps;
-use super::rows::{Learned, Recipe, Rows, first_that_may, numeric};
+use super::refit::{RefittedMaps, first_that_may};
+use super::rows::{Learned, Recipe, Rows, numeric};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -23,8 +23,8 @@ const TARGETS: [&str; 12] = [
     "species",
 ];
 /// What rows belong to that are not independent of each other.
-const GROUPS: [&str; 9] =
-    ["subject", "patient", "participant", "person", "household", "family", "animal", "user", "customer"];
+const GROUPS: [&str; 10] =
+    ["subject", "patient", "participant", "person", "household", "family", "animal", "user", "customer", "id"];
 /// Words that a treatment bears as often as what rows belong to; of fewer levels it is a candidate.
 const PERHAPS_GROUPS: [&str; 3] = ["group", "groups", "site"];
 const FEWEST_GROUPS: usize = 10;
@@ -118,7 +118,9 @@ fn guessed(table: &Look, options: &InitOptions) -> Result<Vec<String>> {
                 | InferredType::Date
                 | InferredType::Text
         );
-        let has_role = taken.contains(&survey.name.as_str())
+        // What rows are of is seldom what is asked.
+        let is_unit = GROUPS.contains(&base(&survey.name).as_str()) && !seen.differs;
+        let has_role = is_unit || taken.contains(&survey.name.as_str())
             || table.test_rows.as_ref().is_some_and(|found| found.column == survey.name)
             || options.groups.as_ref() == Some(&survey.name);
         seen.fault.is_none() && !odd && !has_role && 2 * survey.missing <= table.rows
@@ -249,7 +251,7 @@ impl Decided {
             }
             _ => return,
         };
-        if let Some(seen) = table.column(&time) {
+        if let Some(seen) = table.column(&time).filter(|seen| seen.survey.levels == 0) {
             self.take(seen, table.rows, options.exclude.as_deref());
         }
     }

@@ -1,5 +1,7 @@
 //! How the rows of a table that nobody described follow each other, and what they belong to.
 
+use super::super::series::moments;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::Cells;
 
@@ -42,6 +44,8 @@ impl RowOrder {
 pub struct Candidate<'a> {
     pub name: &'a str,
     pub cells: &'a Cells,
+    /// Its values as numbers, where they are numbers, dates, months or quarters.
+    values: Option<Cow<'a, [f64]>>,
     /// The number of each row's value, in the order in which they first appear.
     numbers: Vec<u32>,
     distinct: usize,
@@ -51,21 +55,23 @@ impl<'a> Candidate<'a> {
     pub fn new(name: &'a str, cells: &'a Cells) -> Self {
         let numbers = super::super::series::numbers_of(cells);
         let distinct = numbers.iter().max().map_or(0, |most| *most as usize + 1);
-        Candidate { name, cells, numbers, distinct }
+        Candidate { name, cells, values: moments(cells), numbers, distinct }
     }
 
     fn value(&self, row: usize) -> f64 {
-        match self.cells {
-            Cells::Dates(dates) => dates[row],
-            cells => cells.numbers().map_or(f64::NAN, |numbers| numbers.get(row)),
-        }
+        self.values.as_ref().map_or(f64::NAN, |values| values[row])
+    }
+
+    /// Whether it can be nothing else than time: dates, and text of months or quarters.
+    fn is_dated(&self) -> bool {
+        !matches!(self.cells, Cells::Numbers(_)) && self.values.is_some()
     }
 
     /// Whether its name or its type says that it is time; how fine that is.
     fn says_time(&self) -> Option<usize> {
         match self.cells {
-            Cells::Text(_) => None,
-            Cells::Dates(_) => Some(0),
+            _ if self.is_dated() => Some(0),
+            Cells::Text(_) | Cells::Dates(_) => None,
             Cells::Numbers(_) => {
                 words(self.name).iter().find_map(|word| TIMES.iter().position(|finer| finer.contains(&word.as_str())))
             }
@@ -74,7 +80,7 @@ impl<'a> Candidate<'a> {
 
     /// Whether it says time alone: `year`, and not `birth_year`.
     fn says_time_alone(&self) -> bool {
-        matches!(self.cells, Cells::Dates(_))
+        self.is_dated()
             || words(self.name)
                 .iter()
                 .all(|word| BESIDE.contains(&word.as_str()) || TIMES.iter().any(|finer| finer.contains(&word.as_str())))
@@ -102,7 +108,7 @@ const TIMES: [&[&str]; 8] = [
     &["second", "seconds", "sec"],
 ];
 /// Words that may stand beside one of time.
-const BESIDE: [&str; 8] = ["id", "of", "no", "number", "index", "obs", "observation", "calendar"];
+const BESIDE: [&str; 9] = ["id", "of", "no", "num", "number", "index", "obs", "observation", "calendar"];
 /// Words of what is observed again and again.
 const UNITS: [&str; 34] = [
     "id",
@@ -178,13 +184,31 @@ pub fn find(columns: &[Candidate<'_>], time: Option<&str>, unit: Option<&str>) -
         return Some(RowOrder::Series(found.name.to_owned()));
     }
     let panel = panel(columns, &times, rows, time.is_some(), unit);
-    panel.map(RowOrder::PanelColumns).or_else(|| in_file(&times, rows).filter(|_| unit.is_none()))
+    let in_file = || in_file(&times, rows).or_else(|| by_lags(columns, rows)).filter(|_| unit.is_none());
+    panel.map(RowOrder::PanelColumns).or_else(in_file)
+}
+
+/// That a column which says that it is a lag is another one row earlier, so that the file is in order of time.
+fn by_lags(columns: &[Candidate<'_>], rows: usize) -> Option<RowOrder> {
+    let says_lag = |c: &&Candidate<'_>| words(c.name).iter().any(|word| word == "lag" || word == "lagged");
+    let is_earlier = |lag: &Candidate<'_>, of: &Candidate<'_>| {
+        lag.distinct > FEWEST && (1..rows).all(|row| lag.value(row) == of.value(row - 1))
+    };
+    let mut lags = columns.iter().filter(says_lag);
+    lags.any(|lag| columns.iter().any(|of| is_earlier(lag, of))).then(|| RowOrder::File(Vec::new()))
 }
 
 /// Several columns of time by which the file is in order, such as year and month.
 fn in_file(times: &[&Candidate<'_>], rows: usize) -> Option<RowOrder> {
     let mut by: Vec<&&Candidate<'_>> = times.iter().filter(|c| c.says_time_alone() && c.distinct > 1).collect();
     by.sort_by_key(|c| c.says_time());
+    // Dates that stand twice here and there, as those of a diary do.
+    let never_falls = |c: &&&&Candidate<'_>| {
+        c.is_dated() && 2 * c.distinct >= rows && (1..rows).all(|row| c.value(row - 1) <= c.value(row))
+    };
+    if let Some(dates) = by.iter().find(never_falls) {
+        return Some(RowOrder::File(vec![dates.name.to_owned()]));
+    }
     if by.len() < 2 || !by.windows(2).all(|pair| pair[0].says_time() < pair[1].says_time()) {
         return None;
     }
@@ -254,69 +278,4 @@ fn is_panel(unit: &Candidate<'_>, time: &Candidate<'_>, rows: usize, is_named: b
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use vaglio_core::Numbers;
-
-    fn numbers(values: impl IntoIterator<Item = f64>) -> Cells {
-        Cells::Numbers(Numbers::from(values.into_iter().collect::<Vec<f64>>()))
-    }
-
-    fn found(columns: &[(&str, Cells)]) -> Option<RowOrder> {
-        let all: Vec<Candidate<'_>> = columns.iter().map(|(name, cells)| Candidate::new(name, cells)).collect();
-        find(&all, None, None)
-    }
-
-    fn count(n: usize) -> impl Iterator<Item = f64> {
-        (0..n).map(|row| row as f64)
-    }
-
-    #[test]
-    fn a_name_has_words() {
-        assert_eq!(words("yearID"), ["year", "id"]);
-        assert_eq!(words("time_to_event.2"), ["time", "to", "event"]);
-        assert_eq!(words("GDP"), ["gdp"]);
-    }
-
-    #[test]
-    fn one_column_that_rises_and_says_time_is_one_series() {
-        for name in ["year", "Date", "t", "time", "step"] {
-            let rising = numbers(count(40).map(|row| 1900.0 + row));
-            assert_eq!(found(&[(name, rising)]), Some(RowOrder::Series(name.into())));
-            let falling = numbers(count(40).map(|row| 1900.0 - row));
-            assert_eq!(found(&[(name, falling)]), Some(RowOrder::Series(name.into())));
-        }
-        let dates = Cells::Dates(count(40).map(|row| row * 86400.0).collect());
-        assert_eq!(found(&[("when", dates)]), Some(RowOrder::Series("when".into())));
-        for name in ["id", "X", "rownames", "index", "height", "timer"] {
-            assert_eq!(found(&[(name, numbers(count(40)))]), None, "{name}");
-        }
-        // Not in order, or twice.
-        assert_eq!(found(&[("time", numbers(count(40).map(|row| row * 7.0 % 40.0)))]), None);
-        assert_eq!(found(&[("time", numbers(count(40).map(|row| (row / 2.0).floor())))]), None);
-    }
-
-    #[test]
-    fn years_with_months_are_in_the_order_of_the_file() {
-        let (year, month) =
-            (numbers(count(48).map(|row| (row / 12.0).floor())), numbers(count(48).map(|row| row % 12.0)));
-        let order = found(&[("month", month.clone()), ("year", year.clone())]);
-        assert_eq!(order, Some(RowOrder::File(vec!["year".into(), "month".into()])));
-        let shuffled = numbers(count(48).map(|row| row * 5.0 % 12.0));
-        assert_eq!(found(&[("year", year), ("month", shuffled)]), None);
-    }
-
-    #[test]
-    fn units_at_several_times_are_a_panel() {
-        let unit = Cells::Text((0..60).map(|row| format!("s{}", row / 6)).collect());
-        let year = numbers(count(60).map(|row| 1990.0 + row % 6.0));
-        let panel = PanelColumns { unit: "state".into(), time: "year".into(), units: 10, times: 6 };
-        assert_eq!(found(&[("state", unit.clone()), ("year", year.clone())]), Some(RowOrder::PanelColumns(panel)));
-        // A factor that is crossed with nothing, and one whose pairs with the time stand twice.
-        let twice = Cells::Text((0..60).map(|row| format!("s{}", row / 12)).collect());
-        assert_eq!(found(&[("kind", twice), ("year", year.clone())]), None);
-        assert_eq!(found(&[("state", unit), ("birth_year", year.clone())]), None);
-        let counts = numbers(count(60).map(|row| (row * 7.0 % 10.0).floor()));
-        assert_eq!(found(&[("children", counts), ("year", year)]), None);
-    }
-}
+mod tests;

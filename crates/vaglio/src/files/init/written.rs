@@ -250,6 +250,11 @@ impl Decided {
             Layout::Rows => None,
             Layout::Groups(name, _) => Some(format!("groups: {name}")),
             Layout::Series(time) => Some(format!("time: {time}; later rows are predicted from earlier ones")),
+            Layout::File(by) if by.is_empty() => Some(
+                "time: the order of the file, since a column is another one row earlier; later rows are predicted from earlier \
+                 ones"
+                    .into(),
+            ),
             Layout::File(by) => Some(format!(
                 "time: {}, the order of the file; later rows are predicted from earlier ones",
                 by.join(", ")

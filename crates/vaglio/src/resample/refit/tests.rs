@@ -57,7 +57,7 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
         assignment: None,
         time: None,
         clusters: None,
-        counted: None,
+        known: None,
     };
     let recipe = Recipe::new(maps, task, vec!["y".into()]).unwrap();
     Sample::new(rows, Arc::new(recipe), false).unwrap()

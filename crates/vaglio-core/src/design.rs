@@ -193,8 +193,7 @@ impl Design {
         Design { shared, ..Design::new(data) }
     }
 
-    /// The same columns, targets, weights and fits in folds at another λ, or searched otherwise: what depends on neither is
-    /// computed once for both.
+    /// The same at another λ, or searched otherwise: what depends on neither is computed once for both.
     pub(crate) fn sharing(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         let mut data = self.data.clone();
         change(&mut data);
@@ -319,8 +318,7 @@ impl Design {
         self.data.labels.time.as_deref()
     }
 
-    /// The place of the time at which the targets of each row are known, where they lie ahead of it: such rows are trained on
-    /// only where nothing is predicted before.
+    /// The place of the time at which the targets of each row are known, where they lie ahead of it.
     pub fn known(&self) -> Option<&[u32]> {
         self.data.labels.known.as_deref()
     }
@@ -348,8 +346,7 @@ impl Design {
         self.readout().map_or_else(|| vec![None], |readout| readout.lambdas.iter().map(|&l| Some(l)).collect())
     }
 
-    /// The lowest of a loss over the λ of [`Design::lambdas`], and between them where the readout says so; the smallest
-    /// λ among equals.
+    /// The lowest of a loss over [`Design::lambdas`], and between them where the readout says so; the smallest λ of equals.
     ///
     /// # Errors
     /// Those of `loss`.

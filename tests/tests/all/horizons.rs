@@ -201,7 +201,8 @@ fn outer_folds_and_test_rows_see_no_targets_of_each_other() {
     let weights = ridge(&training, &[0, 1, 2, 3]);
     let test: Vec<&Row> = made.iter().filter(|row| row.time >= 64).collect();
     let each = |o: usize| {
-        test.iter().map(|row| (row.y[o] - predicted(&weights[o], row, &[0, 1, 2, 3])).powi(2)).sum::<f64>() / test.len() as f64
+        test.iter().map(|row| (row.y[o] - predicted(&weights[o], row, &[0, 1, 2, 3])).powi(2)).sum::<f64>()
+            / test.len() as f64
     };
     assert_eq!(record["test"]["rows"], test.len());
     near(record["test"]["mse"].as_f64().unwrap(), (each(0) + each(1)) / 2.0);
@@ -218,7 +219,8 @@ fn the_last_rows_are_predicted_at_every_horizon() {
     folder.run(&pipeline("series: id, time: t", "[1, 2, 3]", FORWARD, ALL));
     let made = rows(&all, &[1, 2, 3], |_| true);
     let weights = ridge(&made.iter().collect::<Vec<_>>(), &[0, 1, 2, 3]);
-    let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--out", "p.csv", "--evaluate"]);
+    let ran =
+        folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--out", "p.csv", "--evaluate"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let text = folder.read("p.csv");
     assert_eq!(text.lines().next(), Some("id,t,prediction_y+1,prediction_y+2,prediction_y+3"));
@@ -260,7 +262,8 @@ fn rows_of(steps: &[Step], horizons: &[usize], known: impl Fn(&Step) -> bool + C
         [0] => {
             let mut filled = rows(steps, &[0], |_| true);
             let all: Vec<&Step> = steps.iter().filter(|step| step.time > 0).collect();
-            let before = |step: &Step| steps.iter().find(|s| s.series == step.series && s.time + 1 == step.time).unwrap();
+            let before =
+                |step: &Step| steps.iter().find(|s| s.series == step.series && s.time + 1 == step.time).unwrap();
             let keep: Vec<bool> = all.iter().map(|step| known(step) && known(before(step))).collect();
             let mut place = 0;
             filled.retain(|_| {
@@ -285,8 +288,7 @@ preprocess: [{{kind: window, lags: {{u: [0], v: [1]}}}}]\nlearner: {{kind: rls, 
 criterion: loo\n{ALL}"
     ));
     // Every row but those and the first has a history.
-    let made: Vec<Row> =
-        rows(&all, &[0], |_| true).into_iter().filter(|row| ![5, 6, 19].contains(&row.time)).collect();
+    let made: Vec<Row> = rows(&all, &[0], |_| true).into_iter().filter(|row| ![5, 6, 19].contains(&row.time)).collect();
     let loss = |out: usize| {
         let others: Vec<&Row> = made.iter().enumerate().filter(|(k, _)| *k != out).map(|(_, row)| row).collect();
         (made[out].y[0] - predicted(&ridge(&others, &[0, 1])[0], &made[out], &[0, 1])).powi(2)
@@ -333,7 +335,10 @@ fn intervals_of_forecasts_hold_one_step() {
     };
     assert_eq!(predict("60,0.1,0.2\n").code, Some(0), "{:?}", predict("60,0.1,0.2\n"));
     let ran = predict("60,0.1,0.2\n61,0,0\n");
-    assert!(ran.code == Some(2) && ran.err.contains("row 2: it is predicted from targets that are predicted"), "{ran:?}");
+    assert!(
+        ran.code == Some(2) && ran.err.contains("row 2: it is predicted from targets that are predicted"),
+        "{ran:?}"
+    );
     // Those of horizons hold each its own step.
     let record = folder.run(&pipeline("time: t, exclude: [id]", "[1, 4]", FORWARD, evaluate));
     let widths = record["nested"]["intervals"]["width"].as_array().unwrap();

@@ -195,11 +195,7 @@ fn confusion(targets: ArrayView2<f64>, predictions: ArrayView2<f64>) -> Vec<Vec<
     counts
 }
 
-fn by_output(
-    targets: ArrayView2<f64>,
-    predictions: ArrayView2<f64>,
-    weights: Option<&[f64]>,
-) -> Vec<OutputFigures> {
+fn by_output(targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> Vec<OutputFigures> {
     let of = |output: usize| {
         let (target, prediction) = (targets.slice(s![output..=output, ..]), predictions.slice(s![output..=output, ..]));
         let mse = Squared.mean(target, prediction, weights);

@@ -64,7 +64,8 @@ impl Resampling for Forward {
             let start = count - (self.folds - fold) * size;
             let end = start.saturating_sub(self.gap.max(least));
             if end == 0 {
-                let ahead = if least > self.gap { format!(" of {least}, since targets lie ahead,") } else { String::new() };
+                let ahead =
+                    if least > self.gap { format!(" of {least}, since targets lie ahead,") } else { String::new() };
                 let message = format!("with it{ahead} fold {} has nothing before it to be trained on", fold + 1);
                 return Err(Error::setting("gap", message));
             }

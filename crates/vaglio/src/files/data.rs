@@ -189,8 +189,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         Some(side) => {
             // What gives rows their fold says nothing of test rows.
             let roles = Roles { words: &[], ..roles };
-            let rows =
-                RoleColumns::take(&roles, side, &outputs, &lagged).and_then(|parts| parts.rows(&recipe.task, "data.test"));
+            let rows = RoleColumns::take(&roles, side, &outputs, &lagged)
+                .and_then(|parts| parts.rows(&recipe.task, "data.test"));
             let alone = |rows: Rows| Rows { groups: None, assignment: None, time: None, known: None, ..rows };
             let problem = rows.and_then(|rows| {
                 let groups = rows.groups.clone();

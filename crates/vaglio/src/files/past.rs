@@ -55,7 +55,9 @@ pub(super) fn later(cells: &Cells, table: &Table, steps: usize, is_there: impl F
     match cells {
         Cells::Numbers(numbers) => Cells::Numbers(Numbers::from(number(&|row| numbers.view().get(row)))),
         Cells::Dates(dates) => Cells::Dates(number(&|row| dates[row])),
-        Cells::Text(text) => Cells::Text(from.iter().map(|to| to.map(|row| text[row].clone()).unwrap_or_default()).collect()),
+        Cells::Text(text) => {
+            Cells::Text(from.iter().map(|to| to.map(|row| text[row].clone()).unwrap_or_default()).collect())
+        }
     }
 }
 

@@ -4,7 +4,19 @@
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 /// Words that are longer than these letters.
 const LONG: [&str; 13] = [
-    "january", "february", "march", "april", "june", "july", "august", "september", "sept", "october", "november", "december", "may",
+    "january",
+    "february",
+    "march",
+    "april",
+    "june",
+    "july",
+    "august",
+    "september",
+    "sept",
+    "october",
+    "november",
+    "december",
+    "may",
 ];
 
 /// Each text as a number of months, where every one is a year with a month, or every one a year with a quarter or half:
@@ -24,9 +36,8 @@ pub(super) fn periods(text: &[String]) -> Option<Vec<f64>> {
         Part::Plain if most <= 4 => 4,
         Part::Plain => 12,
     };
-    (most <= of_year).then(|| {
-        all.iter().map(|period| f64::from(period.year * 12 + (period.number - 1) * (12 / of_year))).collect()
-    })
+    (most <= of_year)
+        .then(|| all.iter().map(|period| f64::from(period.year * 12 + (period.number - 1) * (12 / of_year))).collect())
 }
 
 /// What a year is parted into.

@@ -120,7 +120,13 @@ impl ValidPipeline {
         let calibration = calibration(&selector, &sample, &design, &selection, monitor)?;
         let inputs = selection.model.inputs().iter().map(|&input| problem.names()[input].clone()).collect();
         let (outputs, task) = (taken.outputs(), taken.task);
-        let observed = Observed { targets: taken.targets, weights: None, groups: None, horizons: Vec::new(), loss: selector.loss(&task) };
+        let observed = Observed {
+            targets: taken.targets,
+            weights: None,
+            groups: None,
+            horizons: Vec::new(),
+            loss: selector.loss(&task),
+        };
         let units = resample::along::smeared(units.as_deref(), &problem, &selection.model)?;
         let saved = SavedModel::new(task, outputs, units, maps, inputs, selection.model.clone());
         let saved = SavedModel {

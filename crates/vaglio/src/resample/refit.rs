@@ -1,6 +1,7 @@
 //! Maps that are refitted on the training rows of each fold.
 
-use super::rows::{Recipe, Rows, numeric};
+use super::numeric::numeric;
+use super::rows::{Recipe, Rows};
 use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_core::{Columns, Error, FittedMap, FoldFit, Map, Need, Numbers, Problem, RefitColumns, Result};

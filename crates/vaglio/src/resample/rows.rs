@@ -1,13 +1,14 @@
 //! Rows on their way through the maps: with what belongs to each, and back into the units of the target.
 
 use super::missing::Filled;
+use super::numeric::{numeric, unless_too_large};
 use super::refit::first_refitted;
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Cells, Columns, Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetMap, TargetUnits, Task,
+    Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetMap, TargetUnits, Task,
     TrainingRows,
 };
 use vaglio_tables::budget::Budget;
@@ -165,7 +166,17 @@ impl Recipe {
             None => {
                 let budget = Budget::of_machine();
                 let lagged = Vec::new();
-                Ok(Recipe { maps, target_map: None, standardize, refit_from, task, target_names, lagged, seed: 0, budget })
+                Ok(Recipe {
+                    maps,
+                    target_map: None,
+                    standardize,
+                    refit_from,
+                    task,
+                    target_names,
+                    lagged,
+                    seed: 0,
+                    budget,
+                })
             }
         }
     }
@@ -342,56 +353,6 @@ impl Recipe {
         let problem = Problem::new(columns.select(&order), names, targets, target_names, self.task.clone())?;
         Ok((rows.complete(problem)?, rows.clusters))
     }
-}
-
-/// Refuses a map whose columns would take more memory than there may be, before it makes them.
-///
-/// # Errors
-/// [`Error::Setting`] of `limits.memory`.
-pub(crate) fn unless_too_large(map: &dyn FittedMap, table: &Table, budget: Budget) -> Result<()> {
-    let remedy = "leave columns out by data.exclude, pool rare levels by `rare`, or raise the limit";
-    let what = format_args!("{{kind: {}}}: the columns that it makes of {} rows", map.typetag_name(), table.rows());
-    budget.need(map.growth(table), what, remedy)
-}
-
-/// The columns of a table that has neither text nor dates nor missing cells left; its rows stay.
-///
-/// # Errors
-/// [`Error::NonFinite`] for a cell that is missing, [`Error::Setting`] for a column of text or dates, with what would
-/// mend it.
-pub(crate) fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
-    let (mut columns, mut names) = (Columns::new(table.rows()), Vec::new());
-    for (name, cells) in table.take_columns() {
-        let made_by = match &cells {
-            Cells::Numbers(_) => None,
-            Cells::Text(_) => Some("one_hot"),
-            Cells::Dates(_) => Some("date_parts"),
-        };
-        if let Some(map) = made_by {
-            let example = (0..cells.len()).find(|&row| !cells.is_missing(row)).map(|row| cells.label(row));
-            let message = format!(
-                "the column `{name}` holds {} (`{}`, …); add {{kind: {map}}} to preprocess or the column to data.exclude",
-                cells.what(),
-                example.unwrap_or_default()
-            );
-            return Err(Error::setting("preprocess", message));
-        }
-        if let Some(missing) = cells.missing() {
-            return Err(Error::NonFinite {
-                row: table.origin(missing.first) + 1,
-                column: name,
-                value: "a missing cell".into(),
-                count: missing.count,
-                file: None,
-                remedy: Some("add {kind: impute} to preprocess, or the column to data.exclude; `mean` and `median` fill numbers, `most_frequent` text too".into()),
-            });
-        }
-        if let Cells::Numbers(numbers) = cells {
-            columns.push(numbers);
-            names.push(name);
-        }
-    }
-    Ok((columns, names))
 }
 
 /// Predictions in the units of the data, as smeared as the units are.

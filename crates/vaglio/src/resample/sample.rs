@@ -3,7 +3,8 @@
 use super::folds::FoldAssignment;
 use super::missing::{Followed, follow};
 use super::refit::{RefittedMaps, first_that_may};
-use super::rows::{Learned, Recipe, Rows, numeric};
+use super::numeric::numeric;
+use super::rows::{Learned, Recipe, Rows};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -120,7 +120,8 @@ fn guessed(table: &Look, options: &InitOptions) -> Result<Vec<String>> {
         );
         // What rows are of is seldom what is asked.
         let is_unit = GROUPS.contains(&base(&survey.name).as_str()) && !seen.differs;
-        let has_role = is_unit || taken.contains(&survey.name.as_str())
+        let has_role = is_unit
+            || taken.contains(&survey.name.as_str())
             || table.test_rows.as_ref().is_some_and(|found| found.column == survey.name)
             || options.groups.as_ref() == Some(&survey.name);
         seen.fault.is_none() && !odd && !has_role && 2 * survey.missing <= table.rows

@@ -87,8 +87,7 @@ fn what_cannot_be_made_is_refused() {
         let error = fit(json, &table()).unwrap_err().to_string();
         assert!(error.contains(words), "{json}: {error}");
     }
-    let clash =
-        Table::new(vec![("x".into(), numbers(&[1.0, 2.0])), ("x_lag1".into(), numbers(&[0.5, 1.0]))]).unwrap();
+    let clash = Table::new(vec![("x".into(), numbers(&[1.0, 2.0])), ("x_lag1".into(), numbers(&[0.5, 1.0]))]).unwrap();
     let error = fit(r#"{"kind": "window", "lags": [0, 1], "columns": ["x"]}"#, &clash).unwrap_err();
     assert!(error.to_string().contains("a second column `x_lag1`"), "{error}");
     let fitted = fit(r#"{"kind": "window", "lags": [2]}"#, &table()).unwrap();

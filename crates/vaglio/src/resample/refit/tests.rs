@@ -215,8 +215,11 @@ fn what_cannot_be_fitted_in_folds_is_refused() {
     let refused = |selector: Selector| selector.check().unwrap().design(&problem).unwrap_err().to_string();
     let error = refused(Selector::params(Loo::default(), Greedy::new(2), Rls::default()));
     assert!(error.contains("`preprocess`: `scope: fold` cannot be had, since the criterion has no folds"), "{error}");
-    let window: Arc<dyn Map> =
-        Arc::new(crate::maps::Window { lags: vec![0, 1].into(), columns: Some(vec!["a".into()]), horizons: Vec::new() });
+    let window: Arc<dyn Map> = Arc::new(crate::maps::Window {
+        lags: vec![0, 1].into(),
+        columns: Some(vec!["a".into()]),
+        horizons: Vec::new(),
+    });
     let chain = [maps().remove(0), vec![window]].concat();
     let error = sample(chain, Task::Regression, false, 0).fitted().unwrap_err().to_string();
     assert!(error.contains("`preprocess[2]`: a map of rows in an order of time cannot be fitted in folds"), "{error}");

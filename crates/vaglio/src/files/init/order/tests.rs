@@ -41,8 +41,7 @@ fn one_column_that_rises_and_says_time_is_one_series() {
 
 #[test]
 fn years_with_months_are_in_the_order_of_the_file() {
-    let (year, month) =
-        (numbers(count(48).map(|row| (row / 12.0).floor())), numbers(count(48).map(|row| row % 12.0)));
+    let (year, month) = (numbers(count(48).map(|row| (row / 12.0).floor())), numbers(count(48).map(|row| row % 12.0)));
     let order = found(&[("month", month.clone()), ("year", year.clone())]);
     assert_eq!(order, Some(RowOrder::File(vec!["year".into(), "month".into()])));
     let shuffled = numbers(count(48).map(|row| row * 5.0 % 12.0));
@@ -77,7 +76,8 @@ fn quarters_dates_that_stand_twice_and_lags_are_an_order() {
     assert_eq!(found(&[("state", state), ("quarter", quarter)]), Some(RowOrder::PanelColumns(panel)));
     let noise: Vec<f64> = (0..60).map(|row| f64::from(row * 37 % 101)).collect();
     let later = |by: usize| numbers(noise[2 - by..42 - by].iter().copied());
-    let lagged = [("Lag1", later(1)), ("today", later(0)), ("Year", numbers(count(40).map(|row| (row / 20.0).floor())))];
+    let lagged =
+        [("Lag1", later(1)), ("today", later(0)), ("Year", numbers(count(40).map(|row| (row / 20.0).floor())))];
     assert_eq!(found(&lagged), Some(RowOrder::File(Vec::new())));
     assert_eq!(found(&[("Lag1", later(0)), ("today", later(0))]), None);
     assert_eq!(found(&[("x", later(1)), ("today", later(0))]), None);

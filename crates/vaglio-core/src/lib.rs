@@ -112,7 +112,7 @@ pub use resampling::{Resampling, Split};
 pub use ridge::Coefficients;
 pub use round::Round;
 pub use score::{Score, Winner};
-pub use search::{FeatureRef, SearchContext, SearchStrategy};
+pub use search::{Effort, FeatureRef, SearchContext, SearchStrategy};
 pub use session::Cache;
 pub use shown::{acts, clip, shown};
 pub use stop::StopSign;

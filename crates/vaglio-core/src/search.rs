@@ -1,11 +1,27 @@
 //! Searches: how subsets are walked.
 
 use crate::{
-    Answer, Choose, Criterion, Design, Error, Event, Feature, Geometry, Journal, Monitor, Outline, Path, Result, Step,
-    Subset, registered,
+    Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Geometry, Journal, Monitor, Outline, Path,
+    Result, Step, Subset, registered,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
+
+/// What a search takes beside the scores of its criterion.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Effort {
+    /// Floating-point operations at least; what comes on top depends on the data.
+    pub flops: f64,
+    /// Bytes at the peak.
+    pub bytes: f64,
+}
+
+impl Effort {
+    /// The estimate of a criterion with what the search takes.
+    pub fn beside(self, estimate: Estimate) -> Estimate {
+        Estimate { flops: estimate.flops + self.flops, bytes: estimate.bytes + self.bytes, ..estimate }
+    }
+}
 
 /// A way to walk subsets; its fields are its settings.
 pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
@@ -28,6 +44,14 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     /// Those of [`SearchStrategy::outline`].
     fn shortest(&self, design: &Design) -> Result<Outline> {
         self.outline(design)
+    }
+
+    /// What the search takes beside the scores of a criterion, for `plan` and the limit of memory.
+    ///
+    /// # Errors
+    /// Those of [`SearchStrategy::outline`] and of the criterion.
+    fn effort(&self, _criterion: &dyn Criterion, _design: &Design) -> Result<Effort> {
+        Ok(Effort::default())
     }
 
     /// Which size of a path is the result; a search with such a setting says what it is.

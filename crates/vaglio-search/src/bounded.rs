@@ -12,21 +12,24 @@ use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use vaglio_core::{
-    Answer, Certificate, Diagnostics, Error, Event, Feature, Monitor, Recorder, Result, ScoreOfSquares, SquaresBound,
-    StopReason, Subset,
+    Answer, Certificate, Diagnostics, Effort, Error, Event, Feature, Monitor, Recorder, Result, ScoreOfSquares,
+    SquaresBound, StopReason, Subset,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::subsets::{Explored, HeldOut, OpenSubtree, SubsetSquares};
 
 /// Subtrees that are searched side by side.
 const TOGETHER: usize = 16;
-/// Nodes times squared columns of one of them, and its least nodes.
-const BUDGET: usize = 1 << 22;
-const LEAST_BUDGET: usize = 16;
 /// Columns of which the products are kept, at most.
 pub(crate) const MOST_COLUMNS: usize = 4096;
 /// Halvings by which a bound of a score is turned into one of squares.
 const HALVINGS: usize = 100;
+
+/// What the tree takes beside the scores, at least: how many nodes there are, the data decide.
+pub(crate) fn effort(rows: usize, columns: usize, most: usize) -> Effort {
+    let [flops, bytes] = SubsetSquares::needs(rows, columns, most, rayon::current_num_threads());
+    Effort { flops, bytes }
+}
 
 /// The squares of the subsets of a search, and what they say of scores.
 pub(crate) struct Bounds {
@@ -51,12 +54,12 @@ impl Bounds {
             return Ok(None);
         }
         let Some(bound) = subset.squares(&columns)? else { return Ok(None) };
-        let SquaresBound { columns: x, targets, held_out, score } = bound;
+        let SquaresBound { columns: x, targets, held_out, lambda, score } = bound;
         let held_out = held_out.map(|of| {
             let count = of.parts.iter().max().map_or(0, |last| *last as usize + 1);
             HeldOut { parts: of.parts, count, unit: of.unit, lambda: of.lambda }
         });
-        let squares = SubsetSquares::new(Level::best(), x, targets, held_out);
+        let squares = SubsetSquares::new(Level::best(), x, targets, held_out, lambda);
         Ok(squares.map(|squares| Bounds { squares, score, columns }))
     }
 
@@ -69,8 +72,7 @@ impl Bounds {
     /// What several subtrees hold, side by side: subsets that are not ruled out, those that leave least over first, and what was
     /// not gone into.
     fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> (Vec<(f64, Vec<usize>)>, Vec<OpenSubtree>) {
-        let columns = self.squares.columns();
-        let budget = (BUDGET / (columns * columns)).max(LEAST_BUDGET);
+        let budget = self.squares.part();
         let all: Vec<Explored> = next.par_iter().map(|open| self.squares.explore(open, limits, budget)).collect();
         let (mut candidates, mut open) = (Vec::new(), Vec::new());
         for part in all {
@@ -118,15 +120,20 @@ impl Bounds {
 
 /// A subtree that is still to be entered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Open(f64, Vec<usize>, Vec<usize>);
+struct Open(f64, Vec<usize>, Vec<usize>, bool);
 
 impl Open {
     fn new(bound: f64, of: OpenSubtree) -> Self {
-        Open(bound.clamp(f64::MIN, f64::MAX), of.fixed, of.excluded)
+        Open(bound.clamp(f64::MIN, f64::MAX), of.fixed, of.excluded, of.begun)
+    }
+
+    /// The least size below it.
+    fn least(&self) -> usize {
+        self.1.len() + 1 + usize::from(self.3)
     }
 
     fn subtree(&self) -> OpenSubtree {
-        OpenSubtree { bound: self.0, fixed: self.1.clone(), excluded: self.2.clone() }
+        OpenSubtree { bound: self.0, fixed: self.1.clone(), excluded: self.2.clone(), begun: self.3 }
     }
 }
 
@@ -315,21 +322,23 @@ impl<'a> BoundedTree<'a> {
 
     /// A bound of the scores of all sizes below a subtree.
     fn lowest_below(&self, open: &OpenSubtree) -> f64 {
-        let sizes = (open.fixed.len() + 1).max(self.order.least)..=self.order.most;
+        let sizes = (open.fixed.len() + 1 + usize::from(open.begun)).max(self.order.least)..=self.order.most;
         sizes.map(|size| self.bounds.of_squares(open.bound, size)).fold(f64::INFINITY, f64::min)
     }
 
     fn is_ruled_out(&self, open: &Open) -> bool {
-        let mut sizes = (open.1.len() + 1).max(self.order.least)..=self.order.most;
+        let mut sizes = open.least().max(self.order.least)..=self.order.most;
         sizes.all(|size| open.0 > self.threshold(size))
     }
 
     /// Subsets below what is still open.
     fn left(&self) -> u64 {
         let below = |open: &Reverse<Open>| {
-            let Open(_, fixed, excluded) = &open.0;
+            let Open(_, fixed, excluded, _) = &open.0;
             let free = self.bounds.columns.len() - fixed.len() - excluded.len();
-            self.order.count_below(self.order.places() - free, fixed.len())
+            let sizes = self.order.below(self.order.places() - free, fixed.len());
+            let left = sizes.filter(|(size, _)| *size >= open.0.least());
+            left.fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
         };
         self.known.open.iter().map(below).fold(0, u64::saturating_add)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, Choose, Criterion, Design, Diagnostics, Error, Event, Monitor, Observer, Outline, Path, Result,
+    Answer, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Monitor, Observer, Outline, Path, Result,
     SearchContext, SearchStrategy, Stage, Subset, saved,
 };
 
@@ -95,6 +95,20 @@ impl SearchStrategy for Chain {
 
     fn shortest(&self, design: &Design) -> Result<Outline> {
         self.extent(design, |stage, design| stage.shortest(design))
+    }
+
+    /// All work, and the memory of the stage that takes most.
+    fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<Effort> {
+        let mut all = Effort::default();
+        let (candidates, mut largest) = (design.candidates(), usize::MAX);
+        for (place, stage) in self.stages.iter().enumerate() {
+            let among = design.among(&candidates[..largest.min(candidates.len())]);
+            let design = if place == 0 { design } else { &among };
+            let effort = stage.effort(criterion, design).map_err(Chain::of_stage(place))?;
+            all = Effort { flops: all.flops + effort.flops, bytes: all.bytes.max(effort.bytes) };
+            largest = stage.outline(design).map_err(Chain::of_stage(place))?.largest;
+        }
+        Ok(all)
     }
 
     fn check(&self, criterion: &dyn Criterion, design: &Design) -> Result<()> {

@@ -6,8 +6,8 @@ use crate::bounded::{self, BoundedTree, Bounds};
 use crate::order::Order;
 use crate::tree::SubsetTree;
 use vaglio_core::{
-    Certificate, Choose, Criterion, Design, Error, Feature, Outline, Path, Result, SearchContext, SearchStrategy,
-    Subset, part,
+    Certificate, Choose, Criterion, Design, Effort, Error, Feature, Outline, Path, Result, SearchContext,
+    SearchStrategy, Subset, part,
 };
 
 crate::settings! {
@@ -42,6 +42,9 @@ crate::settings! {
 const MOST_UNPROVEN: f64 = (1u64 << 30) as f64;
 /// Columns beyond which so many subsets are refused without looking for a bound.
 const MOST_COLUMNS: usize = 256;
+
+/// Bytes of a tree from which on it is asked whether the criterion has bounds.
+const WORTH_ASKING: f64 = (1u64 << 24) as f64;
 
 /// What bounds rest on where least squares fits give them.
 const LEAST_SQUARES: &str = "least_squares";
@@ -151,6 +154,20 @@ impl SearchStrategy for Exhaustive {
         let outline = self.outline(design)?;
         let forward = Outline::forward(outline.largest.max(self.space(design)?.features()), outline.largest);
         Ok(Outline { trials: forward.trials.min(outline.trials), ..outline })
+    }
+
+    /// The tree of bounds from least squares fits, where it is large and the criterion has them.
+    fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<Effort> {
+        let space = self.space(design)?;
+        let features: Vec<Feature> = space.free().into_iter().flat_map(|group| space.groups[group].to_vec()).collect();
+        let effort = bounded::effort(design.planned_rows(), features.len(), space.largest());
+        let is_single = space.features() == space.groups.len() && features.len() <= bounded::MOST_COLUMNS;
+        if effort.bytes < WORTH_ASKING || !is_single {
+            return Ok(Effort::default());
+        }
+        let mut subset = Subset::open(criterion, design, &self.outline(design)?)?;
+        let is_bounded = subset.squares(&features[..1])?.is_some();
+        Ok(if is_bounded { effort } else { Effort::default() })
     }
 
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {

@@ -1,6 +1,7 @@
 //! A part of the tree, searched depth first.
 
 use super::SubsetSquares;
+use super::fit::SubsetFit;
 use super::node::SubtreeNode;
 
 /// What is below a node: subsets with the columns that are fixed, without those that are excluded.
@@ -12,6 +13,8 @@ pub struct OpenSubtree {
     pub fixed: Vec<usize>,
     /// In the order in which they were excluded.
     pub excluded: Vec<usize>,
+    /// Whether the fixed columns with one more were seen to, so that only larger subsets are left.
+    pub begun: bool,
 }
 
 /// What a part of the tree holds.
@@ -21,107 +24,79 @@ pub struct Explored {
     pub candidates: Vec<(f64, Vec<usize>)>,
     /// What was not gone into.
     pub open: Vec<OpenSubtree>,
-    /// Nodes that were gone into.
+    /// Nodes that were gone into, and steps of coefficients there.
     pub nodes: usize,
 }
 
-/// Free columns from which on a node weighs its residuals anew.
-const WORTH_RAISING: usize = 4;
+/// Nodes and steps times columns of a part of the tree.
+const PART: usize = 1 << 25;
 
 impl SubsetSquares {
     /// Everything below an open subtree that may leave no more over than `limits` say of its size, from 0 columns on; −∞
     /// for sizes that are not asked for. After `budget` nodes the rest stays open.
     pub fn explore(&self, open: &OpenSubtree, limits: &[f64], budget: usize) -> Explored {
         let limits = limits.iter().map(|&limit| self.safe(limit)).collect();
-        let mut search = DepthFirst { limits, budget, found: Explored::default(), costs: Vec::new(), sums: Vec::new() };
-        search.below(SubtreeNode::at(self, open));
+        let mut search = DepthFirst { budget, found: Explored::default() };
+        search.below(SubtreeNode::at(self, open, limits));
         search.found
+    }
+
+    /// The nodes after which a part of the tree is large enough.
+    pub fn part(&self) -> usize {
+        PART / self.columns()
     }
 
     /// The whole tree above the columns that are fixed from the start.
     pub fn root(&self, fixed: Vec<usize>) -> OpenSubtree {
-        OpenSubtree { bound: f64::NEG_INFINITY, fixed, excluded: Vec::new() }
+        OpenSubtree { bound: f64::NEG_INFINITY, fixed, excluded: Vec::new(), begun: false }
     }
 }
 
 struct DepthFirst {
-    limits: Vec<f64>,
     budget: usize,
     found: Explored,
-    costs: Vec<f64>,
-    sums: Vec<f64>,
 }
 
 impl DepthFirst {
-    fn limit(&self, size: usize) -> f64 {
-        self.limits.get(size).copied().unwrap_or(f64::NEG_INFINITY)
-    }
-
-    /// The largest size at which something below a node is not ruled out, with the least bound of all sizes.
-    fn alive(&mut self, node: &SubtreeNode<'_>) -> Option<(usize, f64)> {
-        let (fixed, free) = (node.fixed.len(), node.free.len());
-        let most = (fixed + free).min(self.limits.len() - 1);
-        // Quick: the fit of all columns.
-        if (fixed + 1..=most).all(|size| node.squares > self.limit(size)) {
-            return None;
-        }
-        self.costs.clear();
-        self.costs.extend(node.free.iter().map(|&k| node.cost(k)));
-        self.costs.sort_unstable_by(f64::total_cmp);
-        self.sums.clear();
-        self.sums.extend(node.free.iter().map(|&k| node.separate_cost(k)));
-        self.sums.sort_unstable_by(f64::total_cmp);
-        let mut sum = 0.0;
-        self.sums.iter_mut().for_each(|s| {
-            sum += *s;
-            *s = sum;
-        });
-        let (mut largest, mut least) = (None, f64::INFINITY);
-        for size in fixed + 1..=most {
-            let dropped = fixed + free - size;
-            let more = if dropped == 0 { 0.0 } else { self.costs[dropped - 1].max(self.sums[dropped - 1]) };
-            if node.squares + more <= self.limit(size) {
-                (largest, least) = (Some(size), least.min(node.squares + more));
-            }
-        }
-        largest.map(|size| (size, least))
-    }
-
     fn below(&mut self, mut node: SubtreeNode<'_>) {
-        loop {
-            let Some((largest, bound)) = self.alive(&node) else { return };
-            if self.found.nodes >= self.budget {
-                self.found.open.push(node.open(bound));
-                return;
-            }
-            self.found.nodes += 1;
-            let size = node.fixed.len() + 1;
-            if largest == size {
-                for k in 0..node.free.len() {
-                    self.offer(&node, node.free[k]);
-                }
-                return;
-            }
-            let dearest = |a: &&usize, b: &&usize| node.cost(**a).total_cmp(&node.cost(**b)).then(b.cmp(a));
-            let Some(&place) = node.free.iter().max_by(dearest) else { return };
-            self.offer(&node, place);
-            let mut child = node.clone();
-            child.include(place);
-            if child.free.len() >= WORTH_RAISING {
-                child.raise();
-            }
-            self.below(child);
-            node.exclude(place);
-            if node.free.is_empty() {
-                return;
-            }
+        if self.found.nodes >= self.budget {
+            self.found.open.push(node.open());
+            return;
         }
+        if !node.begun {
+            node.is_alive();
+            node.raise();
+            self.offer_all(&node.fit, &node.fixed, &node.free, node.limit(node.fixed.len() + 1));
+            node.begun = true;
+        }
+        while node.is_alive() {
+            if self.found.nodes >= self.budget {
+                self.found.open.push(node.open());
+                return;
+            }
+            self.found.nodes += 1 + std::mem::take(&mut node.steps);
+            let Some(column) = node.branch() else { return };
+            if node.is_last() {
+                let others: Vec<usize> = node.free.iter().copied().filter(|&k| k != column).collect();
+                let fixed = [&node.fixed[..], &[column]].concat();
+                self.offer_all(&node.fit_with(column), &fixed, &others, node.limit(fixed.len() + 1));
+            } else {
+                let mut child = node.clone();
+                child.include(column);
+                self.below(child);
+            }
+            node.exclude(column);
+        }
+        self.found.nodes += node.steps;
     }
 
-    fn offer(&mut self, node: &SubtreeNode<'_>, place: usize) {
-        let squares = node.fit.with(place);
-        if squares <= self.limit(node.fixed.len() + 1) {
-            self.found.candidates.push((squares, node.subset_with(place)));
+    /// A fit's columns with each of some others.
+    fn offer_all(&mut self, fit: &SubsetFit, fixed: &[usize], others: &[usize], limit: f64) {
+        for &k in others {
+            let squares = fit.with(k);
+            if squares <= limit {
+                self.found.candidates.push((squares, [fixed, &[k]].concat()));
+            }
         }
     }
 }

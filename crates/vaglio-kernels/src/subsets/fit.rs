@@ -54,15 +54,4 @@ impl SubsetFit {
             }
         }
     }
-
-    /// Among some of the columns, the subset being among them: `kept` are places, and `at` where the subset is then.
-    pub fn among(&mut self, kept: &[usize]) {
-        let of = |values: &[f64]| -> Vec<f64> { kept.iter().map(|&k| values[k]).collect() };
-        self.schur = of(&self.schur);
-        self.gradients.iter_mut().for_each(|g| *g = of(g));
-        for (place, row) in &mut self.rows {
-            *row = of(row).into();
-            *place = kept.iter().position(|k| k == place).unwrap_or(0);
-        }
-    }
 }

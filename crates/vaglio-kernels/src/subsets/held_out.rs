@@ -68,7 +68,7 @@ impl Lift {
             let known: f64 = row.iter().zip(&self.factor[k]).map(|(a, b)| a * b).sum();
             row.push((of.product(column, member) - known) / self.factor[k][k]);
         }
-        let own = held_out.lambda / (of.lengths[column] * of.lengths[column]);
+        let own = (held_out.lambda - of.ridge) / (of.lengths[column] * of.lengths[column]);
         let rest = 1.0 + own - row.iter().map(|l| l * l).sum::<f64>();
         let mut z = of.x[column].clone();
         row.iter().zip(&self.z[first..]).for_each(|(l, known)| axpy(of.level, -l, known, &mut z));

@@ -1,10 +1,12 @@
 //! Best subsets by branch and bound: what the fits of subsets leave over, bounded from below.
 //!
-//! A node of the tree holds the columns that are fixed and those that are free. Its fit of all of them, with coefficients c,
-//! leaves f over; a subset of s columns leaves out t of the free ones, and so no less than f and the larger of the t-th
-//! least c_j²/(H⁻¹)_jj and the sum of the t least D_j c_j², for a diagonal D with H − D positive semidefinite, which is found once: principal
-//! submatrices of H keep it. The node branches on the free column whose removal costs most. To include it is nothing; to
-//! exclude it is a rank-one update of the inverse.
+//! A node of the tree holds the columns that are fixed and those that are free, and branches on the free column that has most
+//! to say. Its bounds rest on a diagonal D with H − D positive semidefinite, which is found once, at the root: principal
+//! submatrices of H keep it. How good they are is said by D, so by the least eigenvalues of H, and by how many columns take
+//! part in the fit.
+//!
+//! Where columns depend on each other, H has a part ε of λ on its diagonal. With ridge coefficients w of λ > 0,
+//! ‖y − Xw‖² ≥ min(‖y − Xu‖² + ε‖u‖²) − ε‖w‖² and λ‖w‖² ≤ ‖y‖²/4, so bounds lose ε‖y‖²/4λ by that.
 //!
 //! # Reference
 //! G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974); J. Liu, S. Rosen, C. Zhong, C. Rudin,
@@ -26,8 +28,10 @@ use crate::sums::{dot, sum_of};
 use crate::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
 use ndarray::{Array2, ArrayView2};
 
-/// Columns beyond which the linear-algebra backend inverts and factors.
+/// Columns beyond which the linear-algebra backend multiplies and factors, and none is inverted.
 const FEW: usize = 128;
+/// What parts of λ are tried as ε, until H is well-conditioned.
+const SHARES_OF_LAMBDA: [f64; 3] = [0.0, 1e-5, 1e-3];
 /// Powers of a matrix by which its largest eigenvalue is estimated, and the part of that which is tried first.
 const POWERS: usize = 30;
 const PART_TRIED: f64 = 0.97;
@@ -37,41 +41,68 @@ const PART_TRIED: f64 = 0.97;
 #[derive(Debug)]
 pub struct SubsetSquares {
     level: Level,
-    /// Columns of length 1, and what they were divided by.
+    /// Columns, kept where rows are held out, and what they were divided by: the roots of their squares and ε.
     x: Vec<Vec<f64>>,
     lengths: Vec<f64>,
     targets: Vec<Vec<f64>>,
-    /// XᵀX and its inverse, row by row; Xᵀy and yᵀy.
+    /// H, row by row; Xᵀy and yᵀy.
     gram: Vec<f64>,
-    inverse: Vec<f64>,
     along: Vec<Vec<f64>>,
     total: f64,
     /// D.
     diagonal: Vec<f64>,
     rounding: f64,
     held_out: Option<HeldOut>,
+    /// ε.
+    ridge: f64,
 }
 
 impl SubsetSquares {
-    /// Of columns and targets that are scaled, and centered where there is an intercept; `None` where the columns are nearly
-    /// dependent or can fit every row. Cost O(m·n² + n³).
-    pub fn new(level: Level, mut x: Vec<Vec<f64>>, targets: Vec<Vec<f64>>, held_out: Option<HeldOut>) -> Option<Self> {
+    /// Of columns and targets that are scaled, and centered where there is an intercept, fitted by ridge regressions of `lambda`
+    /// at least; `None` where the columns are nearly dependent or can fit every row, and λ is too small to part them. Cost
+    /// O(m·n² + n³).
+    pub fn new(
+        level: Level,
+        mut x: Vec<Vec<f64>>,
+        targets: Vec<Vec<f64>>,
+        held_out: Option<HeldOut>,
+        lambda: f64,
+    ) -> Option<Self> {
         let (size, rows) = (x.len(), targets.first().map_or(0, Vec::len));
-        if size == 0 || rows <= size + 1 {
+        let squares: Vec<f64> = x.iter().map(|x| dot(level, x, x)).collect();
+        if size == 0 || rows <= size + 1 || !squares.iter().all(|square| square.is_finite()) {
             return None;
         }
-        let lengths: Vec<f64> = x.iter().map(|x| dot(level, x, x).sqrt()).collect();
-        if !lengths.iter().all(|length| length.is_normal()) {
-            return None;
+        let divide = |x: &mut Vec<f64>, by: f64| x.iter_mut().for_each(|v| *v /= by);
+        let roots = squares.iter().map(|square| square.sqrt());
+        x.iter_mut().zip(roots).filter(|(_, root)| root.is_normal()).for_each(|(x, root)| divide(x, root));
+        let unit = gram_of(level, &x, rows);
+        let shares = SHARES_OF_LAMBDA.into_iter().filter(|share| *share == 0.0 || lambda > 0.0);
+        let (share, lengths, gram, solved) = shares.into_iter().find_map(|share| {
+            let lengths: Vec<f64> = squares.iter().map(|square| (square + share * lambda).sqrt()).collect();
+            let gram = with_ridge(&unit, &squares, &lengths)?;
+            diagonal_of(&gram, size).map(|solved| (share, lengths, gram, solved))
+        })?;
+        for (k, x) in x.iter_mut().enumerate().filter(|_| share > 0.0) {
+            divide(x, lengths[k] / squares[k].sqrt().max(f64::MIN_POSITIVE));
         }
-        x.iter_mut().zip(&lengths).for_each(|(x, length)| x.iter_mut().for_each(|v| *v /= length));
-        let gram = gram_of(level, &x, rows);
-        let (inverse, condition) = inverse_of(&gram, size)?;
         let along = targets.iter().map(|y| x.iter().map(|x| dot(level, x, y)).collect()).collect();
         let total = targets.iter().map(|y| dot(level, y, y)).sum();
-        let diagonal = separable(&gram, &inverse, size)?;
-        let rounding = RSS_ROUNDING + RSS_ROUNDING_BY_CONDITION * condition;
-        Some(SubsetSquares { level, x, lengths, targets, gram, inverse, along, total, diagonal, rounding, held_out })
+        let (diagonal, condition) = solved;
+        let rounding = RSS_ROUNDING + RSS_ROUNDING_BY_CONDITION * condition + 0.25 * share;
+        let x = if held_out.is_some() { x } else { Vec::new() };
+        let ridge = share * lambda;
+        Some(SubsetSquares { level, x, lengths, targets, gram, along, total, diagonal, rounding, held_out, ridge })
+    }
+
+    /// Floating-point operations and bytes, at the peak, that the squares of `columns` take, and nodes of so many columns at
+    /// most: those of [`SubsetSquares::new`], given the columns, and of one way down on each thread.
+    pub fn needs(rows: usize, columns: usize, most: usize, threads: usize) -> [f64; 2] {
+        let (m, n) = (rows as f64, columns as f64);
+        let flops = m * n * n + n * n * n;
+        // Columns, and those that are multiplied; products with ε and without, a factor and what it is made of.
+        let node = 8.0 * n * (most as f64 + 8.0);
+        [flops, 8.0 * (2.0 * m * n + 4.0 * n * n) + (threads * most) as f64 * node]
     }
 
     /// How many columns there are.
@@ -97,11 +128,15 @@ impl SubsetSquares {
     /// No eigenvalue of XᵀX of any subset, in the units of the columns, is less.
     pub fn least_eigenvalue(&self) -> f64 {
         let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
-        least(&self.diagonal) * least(&self.lengths).powi(2)
+        (least(&self.diagonal) * least(&self.lengths).powi(2) - self.ridge).max(0.0)
     }
 
     fn product(&self, k: usize, l: usize) -> f64 {
-        self.gram[k * self.columns() + l]
+        self.row(k)[l]
+    }
+
+    fn row(&self, k: usize) -> &[f64] {
+        &self.gram[k * self.columns()..(k + 1) * self.columns()]
     }
 }
 
@@ -130,14 +165,49 @@ fn gram_of(level: Level, x: &[Vec<f64>], rows: usize) -> Vec<f64> {
     gram
 }
 
-fn inverse_of(gram: &[f64], size: usize) -> Option<(Vec<f64>, f64)> {
-    if size <= FEW {
-        return inverse_of_unit(gram.to_vec(), size);
+/// Products of columns of length 1, or 0, as those of columns that were divided by `lengths`, with 1 on the diagonal.
+fn with_ridge(unit: &[f64], squares: &[f64], lengths: &[f64]) -> Option<Vec<f64>> {
+    let size = squares.len();
+    if !lengths.iter().all(|length| length.is_normal()) {
+        return None;
     }
-    let inverse = linalg::inverse(ArrayView2::from_shape((size, size), gram).ok()?).ok()?;
-    let condition = inverse.diag().sum() * size as f64;
-    let is_fine = condition > 0.0 && condition <= ILL_CONDITIONED;
-    is_fine.then(|| (inverse.as_standard_layout().iter().copied().collect(), condition))
+    let shares: Vec<f64> = squares.iter().zip(lengths).map(|(square, length)| square.sqrt() / length).collect();
+    let entry = |k: usize, l: usize| if k == l { 1.0 } else { unit[k * size + l] * (shares[k] * shares[l]) };
+    Some((0..size).flat_map(|k| (0..size).map(move |l| (k, l))).map(|(k, l)| entry(k, l)).collect())
+}
+
+/// D and the condition number of H; `None` where it is nearly singular. Cost O(n³).
+fn diagonal_of(gram: &[f64], size: usize) -> Option<(Vec<f64>, f64)> {
+    if size <= FEW {
+        let (inverse, condition) = inverse_of_unit(gram.to_vec(), size)?;
+        return Some((separable(gram, &inverse, size)?, condition));
+    }
+    let least = least_eigenvalue(gram, size)?;
+    let condition = size as f64 / least;
+    (condition <= ILL_CONDITIONED).then(|| (vec![least; size], condition))
+}
+
+/// What no eigenvalue of H is below, which a factorization proves. Cost O(n³).
+fn least_eigenvalue(gram: &[f64], size: usize) -> Option<f64> {
+    let mut shifted = Array2::from_shape_vec((size, size), gram.to_vec()).ok()?;
+    let factor = linalg::Cholesky::new(shifted.view()).ok()?;
+    let mut v = Array2::from_shape_fn((size, 1), |(k, _)| 1.0 + (k % 7) as f64 / 16.0);
+    let norm = |v: &Array2<f64>| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let mut largest = 1.0;
+    for _ in 0..POWERS {
+        v /= norm(&v);
+        v = factor.solve(v.view());
+        largest = norm(&v);
+    }
+    let mut part = PART_TRIED / largest;
+    for _ in 0..POWERS {
+        shifted.diag_mut().fill(1.0 - part);
+        if linalg::Cholesky::new(shifted.view()).is_ok() {
+            return (part > 0.0).then_some(part);
+        }
+        part *= 0.9;
+    }
+    None
 }
 
 /// D ⪰ 0 with H − D positive semidefinite, for a positive definite H, row by row; zeros where H is nearly singular. Cost O(n³).

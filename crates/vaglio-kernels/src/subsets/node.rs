@@ -1,222 +1,334 @@
-//! A node of the tree: columns that are fixed, columns that are free, and the fit of all of them.
+//! A node of the tree: columns that are fixed, columns that are free, and bounds of subsets by the perspective relaxation.
+//!
+//! With P = H − D positive semidefinite, ‖y − Xw‖² = yᵀy − 2gᵀw + wᵀPw + wᵀDw, where wᵀPw is no less than its tangent at any v. So
+//! with p = g − Pv every subset S that holds the fixed columns leaves no less over than
+//!
+//!   yᵀy − vᵀPv − Σ_{j fixed} p_j²/D_j − the sum of the |S| − |fixed| largest p_j²/D_j of free columns,
+//!
+//! for all sizes at once. The best v minimizes yᵀy − 2gᵀv + vᵀPv + Σ D_j v_j²/z_j over 0 ≤ z ≤ 1, Σ z_j ≤ |S|, z_j = 1 of fixed
+//! columns, by coordinate descent: with ν for the price of a column, the term of a free one is 2√(D_jν)|v_j| as long as
+//! D_j v_j² ≤ ν, and D_j v_j² + ν beyond. No inverse is needed, and v has few entries.
+//!
+//! # Reference
+//! J. Liu, S. Shafiee, A. Lodi, *Scalable first-order method for certifying optimal k-sparse GLMs*, ICML 2025, for bounds of
+//! this relaxation by first-order steps.
 
 use super::fit::SubsetFit;
 use super::held_out::Lift;
 use super::{OpenSubtree, SubsetSquares};
 use crate::sums::{axpy, dot};
-use std::borrow::Cow;
-use std::rc::Rc;
 
-/// Rank-one updates after which a node with few columns left has an inverse of its own.
-const MANY_UPDATES: usize = 12;
+/// Passes over the columns for the bound of one size, at most.
+const PASSES: usize = 6;
+/// Of the distance between a bound and what it may reach at most, the part that is not worth a pass.
+const CLOSE: f64 = 0.05;
 
 #[derive(Clone)]
 pub(super) struct SubtreeNode<'s> {
     of: &'s SubsetSquares,
-    base: Rc<Base<'s>>,
-    /// What the inverse of the base loses: H⁻¹ = R − Σ r rᵀ.
-    updates: Vec<Rc<Vec<f64>>>,
-    /// Places in the base.
     pub fixed: Vec<usize>,
     pub free: Vec<usize>,
     excluded: Vec<usize>,
-    inverse_diagonal: Vec<f64>,
-    coefficients: Vec<Vec<f64>>,
+    /// Of each size, what a subset may leave over; −∞ where nothing is below the node.
+    limits: Vec<f64>,
+    /// v and p = g − Pv, of each output.
+    v: Vec<Vec<f64>>,
+    p: Vec<Vec<f64>>,
     along: Vec<Vec<f64>>,
     total: f64,
-    /// What the fit of all columns leaves over.
-    pub squares: f64,
     pub fit: SubsetFit,
     lift: Option<Lift>,
+    /// Whether columns were fixed or left out of which v has a part.
+    is_moved: bool,
+    /// Whether the fixed columns with one more are behind.
+    pub begun: bool,
+    /// Of all sizes that are left.
+    bound: f64,
+    tested: Tested,
+    /// Steps of coordinates.
+    pub steps: usize,
 }
 
-/// Columns with the inverse of their Gram matrix.
-struct Base<'s> {
-    members: Vec<usize>,
-    inverse: Cow<'s, [f64]>,
-}
-
-impl Base<'_> {
-    fn row(&self, place: usize) -> &[f64] {
-        let size = self.members.len();
-        &self.inverse[place * size..(place + 1) * size]
-    }
+/// What v says.
+#[derive(Clone, Default)]
+struct Tested {
+    /// Of each size, what a subset leaves over at least.
+    bounds: Vec<f64>,
+    /// The largest p_j²/D_j of free columns, one more than can be in a subset.
+    worths: Vec<f64>,
+    /// The relaxation's value without the terms of free columns.
+    value: f64,
 }
 
 impl<'s> SubtreeNode<'s> {
-    pub fn root(of: &'s SubsetSquares) -> Self {
+    /// The node that an open subtree names.
+    pub fn at(of: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>) -> Self {
         let size = of.columns();
-        let base = Rc::new(Base { members: (0..size).collect(), inverse: Cow::Borrowed(&of.inverse) });
         let mut node = SubtreeNode {
             of,
-            base,
-            updates: Vec::new(),
             fixed: Vec::new(),
-            free: (0..size).collect(),
-            excluded: Vec::new(),
-            inverse_diagonal: (0..size).map(|k| of.inverse[k * size + k]).collect(),
-            coefficients: Vec::new(),
+            free: (0..size).filter(|k| !open.excluded.contains(k)).collect(),
+            excluded: open.excluded.clone(),
+            limits,
+            v: vec![vec![0.0; size]; of.along.len()],
+            p: of.along.clone(),
             along: of.along.clone(),
             total: of.total,
-            squares: of.total,
             fit: SubsetFit::new(&of.along, of.total),
             lift: of.held_out.as_ref().map(Lift::new),
+            is_moved: true,
+            begun: false,
+            bound: open.bound,
+            tested: Tested::default(),
+            steps: 0,
         };
-        node.solve();
-        node.raise();
+        open.fixed.iter().for_each(|&column| node.include(column));
+        if open.begun {
+            node.raise();
+            node.begun = true;
+        }
         node
     }
 
-    /// The node that an open subtree names.
-    pub fn at(of: &'s SubsetSquares, open: &OpenSubtree) -> Self {
-        let mut node = SubtreeNode::root(of);
-        for &column in &open.excluded {
-            node.exclude(node.place(column));
-        }
-        for &column in &open.fixed {
-            node.include(node.place(column));
-        }
-        node.raise();
-        node
+    pub fn open(&self) -> OpenSubtree {
+        let (fixed, excluded) = (self.fixed.clone(), self.excluded.clone());
+        OpenSubtree { bound: self.bound, fixed, excluded, begun: self.begun }
     }
 
-    fn place(&self, column: usize) -> usize {
-        self.base.members.iter().position(|&member| member == column).unwrap_or(0)
-    }
-
-    pub fn column(&self, place: usize) -> usize {
-        self.base.members[place]
-    }
-
-    pub fn open(&self, bound: f64) -> OpenSubtree {
-        let fixed = self.fixed.iter().map(|&place| self.column(place)).collect();
-        OpenSubtree { bound, fixed, excluded: self.excluded.clone() }
-    }
-
-    /// The columns of the node's subset, with one more.
-    pub fn subset_with(&self, place: usize) -> Vec<usize> {
-        self.fixed.iter().chain([&place]).map(|&place| self.column(place)).collect()
-    }
-
-    /// c = H⁻¹Xᵀy and f. Cost O(n²).
-    fn solve(&mut self) {
-        let level = self.of.level;
-        let mut squares = self.total;
-        let mut all = Vec::with_capacity(self.along.len());
-        for along in &self.along {
-            let mut b = vec![0.0; along.len()];
-            let active = || self.fixed.iter().chain(&self.free);
-            active().for_each(|&k| b[k] = along[k]);
-            let mut c = vec![0.0; along.len()];
-            active().for_each(|&k| c[k] = dot(level, self.base.row(k), &b));
-            for update in &self.updates {
-                axpy(level, -dot(level, update, &b), update, &mut c);
-            }
-            squares -= active().map(|&k| along[k] * c[k]).sum::<f64>();
-            all.push(c);
-        }
-        (self.coefficients, self.squares) = (all, squares);
-    }
-
-    /// What removing a free column costs.
-    #[inline]
-    pub fn cost(&self, place: usize) -> f64 {
-        self.square(place) / self.inverse_diagonal[place]
-    }
-
-    #[inline]
-    fn square(&self, place: usize) -> f64 {
-        self.coefficients.iter().map(|c| c[place] * c[place]).sum()
-    }
-
-    /// D_j c_j².
-    #[inline]
-    pub fn separate_cost(&self, place: usize) -> f64 {
-        self.of.diagonal[self.base.members[place]] * self.square(place)
+    pub fn limit(&self, size: usize) -> f64 {
+        self.limits.get(size).copied().unwrap_or(f64::NEG_INFINITY)
     }
 
     /// Fixes a free column. Cost O(n·s).
-    pub fn include(&mut self, place: usize) {
-        self.free.retain(|&k| k != place);
-        self.fixed.push(place);
-        let column = self.column(place);
-        let products = self.base.members.iter().map(|&member| self.of.product(column, member)).collect();
-        self.fit.add(self.of, place, products);
+    pub fn include(&mut self, column: usize) {
+        self.free.retain(|&k| k != column);
+        self.fixed.push(column);
+        self.fit.add(self.of, column, self.of.row(column).to_vec());
         if let (Some(lift), Some(held_out)) = (&mut self.lift, &self.of.held_out) {
             lift.add(self.of, held_out, column);
         }
+        (self.is_moved, self.begun) = (true, false);
+    }
+
+    /// Leaves a free column out. Cost O(n).
+    pub fn exclude(&mut self, column: usize) {
+        self.free.retain(|&k| k != column);
+        self.excluded.push(column);
+        self.set(column, |_, _| 0.0);
+    }
+
+    /// Changes v_j of each output, given by its place and p_j + P_jj v_j. Cost O(n).
+    fn set(&mut self, column: usize, to: impl Fn(usize, f64) -> f64) {
+        let own = self.of.diagonal[column];
+        for (output, (v, p)) in self.v.iter_mut().zip(&mut self.p).enumerate() {
+            let next = to(output, p[column] + (1.0 - own) * v[column]);
+            let step = next - v[column];
+            if step != 0.0 {
+                axpy(self.of.level, -step, self.of.row(column), p);
+                p[column] += step * own;
+                v[column] = next;
+                (self.is_moved, self.steps) = (true, self.steps + 1);
+            }
+        }
+    }
+
+    /// p_j²/D_j.
+    fn worth(&self, column: usize) -> f64 {
+        square(&self.p, column) / self.of.diagonal[column]
+    }
+
+    /// D_j v_j².
+    fn cost(&self, column: usize) -> f64 {
+        square(&self.v, column) * self.of.diagonal[column]
+    }
+
+    /// The sizes that may be below the node.
+    fn sizes(&self) -> std::ops::RangeInclusive<usize> {
+        let (fixed, most) = (self.fixed.len(), self.limits.len() - 1);
+        fixed + 1 + usize::from(self.begun)..=most.min(fixed + self.free.len())
+    }
+
+    /// Sees what v says of every size.
+    fn test(&mut self) {
+        let most = self.limits.len() - 1 - self.fixed.len().min(self.limits.len() - 1);
+        let mut worths = std::mem::take(&mut self.tested.worths);
+        worths.clear();
+        worths.extend(self.free.iter().map(|&k| self.worth(k)));
+        if most + 1 < worths.len() {
+            worths.select_nth_unstable_by(most, |a, b| b.total_cmp(a));
+            worths.truncate(most + 1);
+        }
+        worths.sort_unstable_by(|a, b| b.total_cmp(a));
+        let (mut bound, mut value) = (self.total, self.total);
+        for ((v, p), g) in self.v.iter().zip(&self.p).zip(&self.along) {
+            let (along, rest) = (dot(self.of.level, v, g), dot(self.of.level, v, p));
+            (bound, value) = (bound - (along - rest), value - (along + rest));
+        }
+        for &k in &self.fixed {
+            (bound, value) = (bound - self.worth(k), value + self.cost(k));
+        }
+        let bounds = &mut self.tested.bounds;
+        bounds.clear();
+        bounds.resize(self.limits.len(), f64::NEG_INFINITY);
+        for (count, place) in bounds.iter_mut().skip(self.fixed.len()).enumerate() {
+            bound -= if count == 0 { 0.0 } else { worths.get(count - 1).copied().unwrap_or(0.0) };
+            *place = bound;
+        }
+        (self.tested.worths, self.tested.value) = (worths, value);
+    }
+
+    /// Takes out the sizes that v rules out.
+    fn rule_out(&mut self) {
+        self.test();
+        let mut least = f64::MAX;
+        for size in self.sizes() {
+            let bound = self.tested.bounds[size];
+            if bound > self.limits[size] {
+                self.limits[size] = f64::NEG_INFINITY;
+            } else if self.limits[size] > f64::NEG_INFINITY {
+                least = least.min(bound);
+            }
+        }
+        self.bound = self.bound.max(least);
+    }
+
+    /// Takes out the free columns that are in no subset that is not ruled out: each takes the place of the one of least worth.
+    fn thin_out(&mut self) {
+        let of_size = |size: usize| {
+            let last = self.tested.worths.get(size - self.fixed.len() - 1).copied().unwrap_or(0.0);
+            last - (self.limits[size] - self.tested.bounds[size])
+        };
+        let least = self.sizes().filter(|&size| self.is_open(size)).map(of_size).fold(f64::INFINITY, f64::min);
+        if least > 0.0 && least < f64::INFINITY {
+            let mut free = std::mem::take(&mut self.free);
+            free.retain(|&k| self.worth(k) >= least);
+            self.free = free;
+        }
+    }
+
+    fn is_open(&self, size: usize) -> bool {
+        self.limits[size] > f64::NEG_INFINITY
+    }
+
+    /// The price of a column at v for so many free ones, and what the relaxation is at most.
+    fn price(&self, count: usize) -> (f64, f64) {
+        let mut roots: Vec<f64> = self.free.iter().map(|&k| self.cost(k)).filter(|cost| *cost > 0.0).collect();
+        roots.iter_mut().for_each(|root| *root = root.sqrt());
+        if roots.len() <= count {
+            let next = self.tested.worths.get(count).copied().unwrap_or(0.0);
+            return (next, self.tested.value + roots.iter().map(|root| root * root).sum::<f64>());
+        }
+        roots.sort_unstable_by(|a, b| b.total_cmp(a));
+        let (mut rest, mut whole): (f64, f64) = (roots.iter().sum(), 0.0);
+        for (at, &root) in roots.iter().enumerate().take(count) {
+            let price = rest / (count - at) as f64;
+            if root <= price {
+                return (price * price, self.tested.value + whole + price * rest);
+            }
+            (rest, whole) = (rest - root, whole + root * root);
+        }
+        (0.0, f64::INFINITY)
+    }
+
+    /// A pass of coordinate descent at a price.
+    fn pass(&mut self, price: f64) {
+        let (fixed, free) = (std::mem::take(&mut self.fixed), std::mem::take(&mut self.free));
+        fixed.iter().for_each(|&column| self.set(column, |_, along| along));
+        for &column in &free {
+            let own = self.of.diagonal[column];
+            let moved = |(p, v): (&Vec<f64>, &Vec<f64>)| (p[column] + (1.0 - own) * v[column]).powi(2);
+            let square: f64 = self.p.iter().zip(&self.v).map(moved).sum();
+            if square <= price * own {
+                self.set(column, |_, _| 0.0);
+                continue;
+            }
+            let (norm, kink) = (square.sqrt(), (price / own).sqrt());
+            let length = if norm > kink { norm } else { ((norm - (price * own).sqrt()) / (1.0 - own)).min(kink) };
+            self.set(column, |_, along| length / norm * along);
+        }
+        (self.fixed, self.free) = (fixed, free);
+    }
+
+    /// Lets v serve one size, as long as that may rule it out.
+    fn tighten(&mut self, size: usize) {
+        for _ in 0..PASSES {
+            let (price, most) = self.price(size - self.fixed.len());
+            let (limit, bound) = (self.limits[size], self.tested.bounds[size]);
+            if !self.is_open(size) || most <= limit || most - bound <= CLOSE * (most - limit) {
+                return;
+            }
+            self.pass(price);
+            self.rule_out();
+        }
+    }
+
+    /// Whether something below the node is not ruled out.
+    pub fn is_alive(&mut self) -> bool {
+        self.rule_out();
+        if self.is_moved {
+            for size in self.sizes().rev() {
+                if self.is_open(size) {
+                    self.tighten(size);
+                }
+            }
+            self.is_moved = false;
+        }
+        if self.begun {
+            self.thin_out();
+        }
+        self.sizes().any(|size| self.is_open(size))
+    }
+
+    /// Whether only subsets of two columns more are below.
+    pub fn is_last(&self) -> bool {
+        self.lift.is_none() && !self.sizes().skip(1).any(|size| self.is_open(size))
+    }
+
+    /// The free column to branch on.
+    pub fn branch(&self) -> Option<usize> {
+        let dearest = |a: &usize, b: &usize| {
+            let by_cost = self.cost(*a).total_cmp(&self.cost(*b));
+            by_cost.then_with(|| self.worth(*a).total_cmp(&self.worth(*b))).then(b.cmp(a))
+        };
+        self.free.iter().copied().max_by(dearest)
+    }
+
+    /// The fit of the fixed columns with one more.
+    pub fn fit_with(&self, column: usize) -> SubsetFit {
+        let mut fit = self.fit.clone();
+        fit.add(self.of, column, self.of.row(column).to_vec());
+        fit
     }
 
     /// Weighs the residuals by what the fixed columns have for leverage, where that raises the bound. Cost O(m·n).
     pub fn raise(&mut self) {
         let (Some(lift), Some(held_out)) = (&self.lift, &self.of.held_out) else { return };
-        let (level, of) = (self.of.level, self.of);
-        let active = || self.fixed.iter().chain(&self.free);
+        let (of, level) = (self.of, self.of.level);
         let mut residuals = of.targets.clone();
-        for (e, c) in residuals.iter_mut().zip(&self.coefficients) {
-            active().for_each(|&k| axpy(level, -c[k], &of.x[self.column(k)], e));
+        for (e, v) in residuals.iter_mut().zip(&self.v) {
+            (0..v.len()).filter(|&k| v[k] != 0.0).for_each(|k| axpy(level, -v[k], &of.x[k], e));
         }
         let Some(tangent) = lift.tangent(of, held_out, &residuals) else { return };
         let mut raised = self.clone();
         raised.total = of.total + tangent.total;
-        for ((along, lifted), own) in raised.along.iter_mut().zip(&tangent.lifted).zip(&of.along) {
+        for (output, lifted) in tangent.lifted.iter().enumerate() {
             for &k in self.fixed.iter().chain(&self.free) {
-                let column = self.column(k);
-                along[k] = own[column] + dot(level, &of.x[column], lifted);
+                let along = of.along[output][k] + dot(level, &of.x[k], lifted);
+                raised.p[output][k] += along - raised.along[output][k];
+                raised.along[output][k] = along;
             }
         }
-        raised.solve();
-        if raised.squares > self.squares {
-            let (along, total) = (std::mem::take(&mut raised.along), raised.total);
-            raised.fit.lean(of, &along, total);
-            raised.along = along;
+        raised.test();
+        self.test();
+        let least = *self.sizes().start();
+        if raised.tested.bounds.get(least) > self.tested.bounds.get(least) {
+            raised.fit.lean(of, &raised.along, raised.total);
+            raised.is_moved = true;
             *self = raised;
         }
     }
+}
 
-    /// Leaves a free column out. Cost O(n) for each column that was left out before.
-    pub fn exclude(&mut self, place: usize) {
-        let level = self.of.level;
-        self.free.retain(|&k| k != place);
-        self.excluded.push(self.column(place));
-        let mut row = self.base.row(place).to_vec();
-        for update in &self.updates {
-            axpy(level, -update[place], update, &mut row);
-        }
-        let root = row[place].sqrt();
-        row.iter_mut().for_each(|r| *r /= root);
-        for c in &mut self.coefficients {
-            let step = c[place] / root;
-            self.squares += step * step;
-            axpy(level, -step, &row, c);
-        }
-        self.inverse_diagonal.iter_mut().zip(&row).for_each(|(d, r)| *d -= r * r);
-        self.updates.push(row.into());
-        if self.updates.len() >= MANY_UPDATES && 4 * (self.fixed.len() + self.free.len()) < 3 * self.base.members.len()
-        {
-            self.rebase();
-        }
-    }
-
-    /// Drops the columns that were left out from the base.
-    fn rebase(&mut self) {
-        let kept: Vec<usize> = self.fixed.iter().chain(&self.free).copied().collect();
-        let of = |values: &[f64]| -> Vec<f64> { kept.iter().map(|&k| values[k]).collect() };
-        let mut inverse = Vec::with_capacity(kept.len() * kept.len());
-        let updates: Vec<Vec<f64>> = self.updates.iter().map(|update| of(update)).collect();
-        for (at, &k) in kept.iter().enumerate() {
-            let mut row = of(self.base.row(k));
-            updates.iter().for_each(|update| axpy(self.of.level, -update[at], update, &mut row));
-            inverse.extend(row);
-        }
-        let members = kept.iter().map(|&k| self.column(k)).collect();
-        self.base = Rc::new(Base { members, inverse: Cow::Owned(inverse) });
-        self.inverse_diagonal = of(&self.inverse_diagonal);
-        self.coefficients.iter_mut().for_each(|c| *c = of(c));
-        self.along.iter_mut().for_each(|a| *a = of(a));
-        self.fit.among(&kept);
-        let fixed = self.fixed.len();
-        self.updates.clear();
-        (self.fixed, self.free) = ((0..fixed).collect(), (fixed..kept.len()).collect());
-    }
+fn square(values: &[Vec<f64>], column: usize) -> f64 {
+    values.iter().map(|values| values[column] * values[column]).sum()
 }

@@ -17,8 +17,12 @@ struct Problem {
 
 impl Problem {
     fn new(seed: u64) -> Self {
+        Problem::of(seed, 24, 7)
+    }
+
+    fn of(seed: u64, rows: usize, columns: usize) -> Self {
         let mut random = Random::new(seed);
-        let (rows, columns, outputs) = (24, 7, 1 + seed as usize % 2);
+        let outputs = 1 + seed as usize % 2;
         let mut x: Vec<Vec<f64>> = (0..columns).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
         // Columns that are nearly others, and of other units.
         if seed.is_multiple_of(3) {
@@ -89,13 +93,22 @@ impl Problem {
             lambda: self.lambda,
         });
         let x = self.x.iter().map(centered).collect();
-        SubsetSquares::new(Level::best(), x, self.targets.iter().map(centered).collect(), held_out)
+        SubsetSquares::new(Level::best(), x, self.targets.iter().map(centered).collect(), held_out, self.lambda)
     }
 }
 
 fn all_subsets(columns: usize, most: usize) -> Vec<Vec<usize>> {
-    let subset = |bits: usize| (0..columns).filter(|k| bits >> k & 1 == 1).collect::<Vec<_>>();
-    (1..1 << columns).map(subset).filter(|subset| subset.len() <= most).collect()
+    let mut all: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut from = 0;
+    for _ in 0..most {
+        let end = all.len();
+        for at in from..end {
+            let first = all[at].last().map_or(0, |last| last + 1);
+            (first..columns).for_each(|k| all.push([&all[at][..], &[k]].concat()));
+        }
+        from = end;
+    }
+    all.split_off(1)
 }
 
 /// What a search with these limits does not rule out.
@@ -112,54 +125,74 @@ fn explored(squares: &SubsetSquares, fixed: &[usize], limits: &[f64], budget: us
     found
 }
 
+/// Compares what is not ruled out with enumeration, the second best of each size being the limit; how many were ruled out.
+fn ruled_out(problem: &Problem, most: usize, budgets: &[usize]) -> usize {
+    let (squares, columns) = (problem.squares().unwrap(), problem.x.len());
+    let mut truths: Vec<(f64, Vec<usize>)> =
+        all_subsets(columns, most).into_iter().map(|subset| (problem.truth(&subset), subset)).collect();
+    truths.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let limits: Vec<f64> = (0..=most)
+        .map(|size| truths.iter().filter(|t| t.1.len() == size).nth(1).map_or(f64::NEG_INFINITY, |t| t.0))
+        .collect();
+    let within: Vec<_> = truths.iter().filter(|t| t.0 <= limits[t.1.len()]).collect();
+    let mut count = 0;
+    for &budget in budgets {
+        let found = explored(&squares, &[], &limits, budget);
+        for (low, subset) in &found {
+            let truth = &truths.iter().find(|t| &t.1 == subset).unwrap().0;
+            assert!(low <= truth, "{subset:?} {low} > {truth}");
+        }
+        for (truth, subset) in &within {
+            assert!(found.iter().any(|f| &f.1 == subset), "{subset:?} at {truth}");
+        }
+        assert_eq!(found.len(), found.iter().map(|f| &f.1).collect::<std::collections::BTreeSet<_>>().len());
+        count += truths.len() - found.len();
+    }
+    let fixed = explored(&squares, &[3], &limits, 5);
+    let mut with = within.iter().filter(|t| t.1.len() > 1 && t.1.contains(&3));
+    assert!(with.all(|t| fixed.iter().any(|f| f.1 == t.1)));
+    count
+}
+
+/// `VAGLIO_PROBLEMS=1000` tries so many.
 #[test]
 fn nothing_within_the_limits_is_ruled_out() {
     let count = std::env::var("VAGLIO_PROBLEMS").ok().and_then(|count| count.parse().ok()).unwrap_or(36);
-    let mut ruled_out = 0;
-    for seed in 0..count {
-        let problem = Problem::new(seed);
-        let squares = problem.squares().unwrap();
-        let most = 4 + seed as usize % 3;
-        let mut truths: Vec<(f64, Vec<usize>)> =
-            all_subsets(7, most).into_iter().map(|subset| (problem.truth(&subset), subset)).collect();
-        truths.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // Of each size the second best is the limit.
-        let limits: Vec<f64> = (0..=most)
-            .map(|size| truths.iter().filter(|t| t.1.len() == size).nth(1).map_or(f64::NEG_INFINITY, |t| t.0))
-            .collect();
-        for budget in [2, 1000] {
-            let found = explored(&squares, &[], &limits, budget);
-            for (low, subset) in &found {
-                let truth = &truths.iter().find(|t| &t.1 == subset).unwrap().0;
-                assert!(low <= truth, "{seed}: {subset:?} {low} > {truth}");
-            }
-            for (truth, subset) in &truths {
-                let is_within = *truth <= limits[subset.len()];
-                assert!(!is_within || found.iter().any(|f| &f.1 == subset), "{seed}: {subset:?} at {truth}");
-            }
-            assert_eq!(found.len(), found.iter().map(|f| &f.1).collect::<std::collections::BTreeSet<_>>().len());
-            ruled_out += truths.len() - found.len();
-        }
-        let fixed = explored(&squares, &[3], &limits, 5);
-        let with = truths.iter().filter(|t| t.1.len() > 1 && t.1.contains(&3) && t.0 <= limits[t.1.len()]);
-        assert!(with.into_iter().all(|t| fixed.iter().any(|f| f.1 == t.1)), "{seed}");
-    }
-    assert!(ruled_out > count as usize * 50, "{ruled_out}");
+    let of = |seed: u64| ruled_out(&Problem::new(seed), 4 + seed as usize % 3, &[2, 1000]);
+    let all: usize = (0..count).map(of).sum();
+    assert!(all > count as usize * 50, "{all}");
 }
 
 #[test]
-fn columns_that_depend_on_each_other_have_no_squares() {
-    for change in 0..3 {
-        let mut problem = Problem::new(1);
-        problem.x[6] = match change {
+fn nothing_among_many_columns_is_ruled_out() {
+    for seed in [0, 2] {
+        let mut problem = Problem::of(seed, 150, 132);
+        problem.lambda = 1.0;
+        if seed == 2 {
+            problem.x[7] = problem.x[5].clone();
+        }
+        let count = ruled_out(&problem, 2, &[20, 100_000]);
+        assert!(count > 5000, "{seed}: {count}");
+    }
+}
+
+#[test]
+fn columns_that_depend_on_each_other_are_parted_by_lambda() {
+    for seed in 0..9 {
+        let mut problem = Problem::new(seed);
+        problem.x[6] = match seed % 3 {
             0 => problem.x[1].clone(),
             1 => vec![0.0; 24],
             _ => problem.x[0].iter().zip(&problem.x[1]).map(|(a, b)| a - 2.0 * b).collect(),
         };
-        assert!(problem.squares().is_none());
+        problem.lambda = 1e-12;
+        // A column of zeros alone is parted from all others by any λ.
+        assert_eq!(problem.squares().is_some(), seed % 3 == 1);
+        problem.lambda = [0.5, 20.0][seed as usize % 2];
+        assert!(ruled_out(&problem, 4, &[3, 1000]) > 10, "{seed}");
     }
     let few = Problem::new(1).x.iter().map(|x| x[..8].to_vec()).collect();
-    assert!(SubsetSquares::new(Level::best(), few, vec![vec![1.0; 8]], None).is_none());
+    assert!(SubsetSquares::new(Level::best(), few, vec![vec![1.0; 8]], None, 1.0).is_none());
 }
 
 #[test]

@@ -57,7 +57,9 @@ impl Memory {
         let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
         let design = design.at_lambda(one_lambda).shared_by(walks.lambdas);
         let outline = selector.search().outline(&design).map_err(|error| error.under("search"))?;
-        let estimate = selector.criterion().estimate(&design, &outline);
+        let effort =
+            selector.search().effort(&**selector.criterion(), &design).map_err(|error| error.under("search"))?;
+        let estimate = effort.beside(selector.criterion().estimate(&design, &outline));
         Ok(Memory::of(prepared, &design, &outline, &estimate))
     }
 

@@ -58,9 +58,10 @@ pub(super) fn walk(selector: &ValidSelector, design: &Design) -> Result<Walk> {
     let outline = selector.search().outline(design).map_err(under)?;
     let shortest = selector.search().shortest(design).map_err(under)?;
     let criterion = &**selector.criterion();
-    let estimate = criterion.estimate(design, &outline);
+    let effort = selector.search().effort(criterion, design).map_err(under)?;
+    let estimate = effort.beside(criterion.estimate(design, &outline));
     let pace = pace(selector, design, &outline);
-    let least = criterion.estimate(design, &shortest).flops.min(estimate.flops);
+    let least = effort.beside(criterion.estimate(design, &shortest)).flops.min(estimate.flops);
     Ok(Walk { outline, seconds: Span { low: least, high: estimate.flops }.times(1.0 / pace), estimate, pace })
 }
 

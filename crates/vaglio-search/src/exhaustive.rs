@@ -13,8 +13,8 @@ use vaglio_core::{
 crate::settings! {
     /// The best of all subsets, of every size up to `max_features`.
     ///
-    /// Subsets form a tree. Where least squares fits bound their scores, a node includes or excludes the feature whose removal
-    /// costs most; otherwise each adds one feature that is later than its last. A subtree is left out when it is proven to hold
+    /// Subsets form a tree. Where least squares fits bound their scores, a node includes or excludes the feature that counts
+    /// most; otherwise each adds one feature that is later than its last. A subtree is left out when it is proven to hold
     /// nothing better than what exchanges and the subsets so far have found. The path holds the best subset of every size with its features in increasing order;
     /// of subsets with equal scores the first in lexicographic order. Where none of them beats the empty set, which is no
     /// entry, nothing is selected. There are no steps; a search that is stopped gives
@@ -86,7 +86,8 @@ fn subsets(space: &Space<'_>) -> f64 {
 /// The refusal to list subsets where only scoring all of them would tell.
 fn no_alternatives() -> Error {
     let message = "they are found by bounds from least squares fits, which this criterion has not on these columns: it wants \
-                   a squared loss or `information`, no blocks, and columns that do not depend on each other; leave it out";
+                   a squared loss or `information`, no blocks, fewer columns than rows, and a lambda that tells columns apart \
+                   that depend on each other; leave it out";
     Error::setting("alternatives", message)
 }
 

@@ -150,7 +150,7 @@ fn alternatives_within_a_standard_error_and_what_is_refused() {
     };
     assert!(refused(Alternatives { within: Within::Part(-1.0), count: 1 }, &design).contains("alternatives.within"));
     assert!(refused(Alternatives { count: 0, ..Alternatives::default() }, &design).contains("alternatives.count"));
-    let equal = data::regression(22, 6, 3).duplicates(1).design(&[1.0], true);
+    let equal = data::regression(22, 6, 3).duplicates(1).design(&[1e-12], true);
     assert!(refused(Alternatives::default(), &equal).contains("depend on each other"));
 }
 
@@ -170,4 +170,17 @@ fn a_stop_leaves_what_was_found_with_its_gap() {
             assert!(certificate.optimal || path.stop_reason == StopReason::Interrupted);
         }
     }
+}
+
+#[test]
+fn what_the_tree_takes_is_told_before_it_is_taken() {
+    let design = data::regression(1200, 900, 1).design(&[1.0], true);
+    let search = Exhaustive::new(3);
+    let effort = search.effort(&*criteria()[0], &design).unwrap();
+    let products = 8.0 * 900.0_f64.powi(2);
+    assert!(effort.bytes > 3.0 * products && effort.bytes < 30.0 * products && effort.flops > 1e9, "{effort:?}");
+    let zero_one = Loo { loss: AnyLoss::from(vaglio::core::ZeroOne), ..Loo::default() };
+    assert_eq!(search.effort(&zero_one, &design).unwrap(), Default::default());
+    let few = data::regression(60, 20, 1).design(&[1.0], true);
+    assert_eq!(search.effort(&*criteria()[0], &few).unwrap(), Default::default());
 }

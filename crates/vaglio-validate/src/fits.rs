@@ -116,13 +116,14 @@ impl<'d> RoundFits<'d> {
         })
     }
 
-    /// Fits in leave-one-out.
+    /// Fits in leave-one-out; the losses of rows tell the standard error where these `are_independent`, else those of folds
+    /// of one row.
     ///
     /// # Errors
     /// [`Error::Numerical`] when squares over- or underflow.
-    pub fn of_rows(design: &'d Design, loss: &AnyLoss, parts: Vec<Weighting>) -> Result<Self> {
+    pub fn of_rows(design: &'d Design, loss: &AnyLoss, parts: Vec<Weighting>, are_independent: bool) -> Result<Self> {
         let fits = RoundFits::of_folds(design, loss, Round::single(design.rows()), parts)?;
-        Ok(RoundFits { are_independent: true, leaves_one_out: true, ..fits })
+        Ok(RoundFits { are_independent, leaves_one_out: true, ..fits })
     }
 
     /// The fit of a subset; nothing is computed yet.

@@ -7,11 +7,13 @@ mod engine;
 mod evaluator;
 mod folds;
 mod hold_out;
+mod left_out;
 mod moments;
 
 use super::decomposed::Decomposed;
 use super::fits::RoundFits;
 use super::linear::Linear;
+use super::loo;
 use super::mean::{self, Engaged};
 use super::plan::{EngineId, Plan};
 use super::round::Round;
@@ -189,6 +191,10 @@ impl Criterion for KFold {
             if let Some(plan) = self.refit(one, &rounds, outline) {
                 return plan.estimate;
             }
+            if let Some(loo) = self.left_out(one, &rounds) {
+                let estimate = loo::plan(&loo, one, outline).estimate;
+                return Estimate { reason: format!("every fold is one row; {}", estimate.reason), ..estimate };
+            }
             if !one.in_folds().is_by_maps() {
                 let each: Vec<_> = rounds.into_iter().map(|round| (one, round)).collect();
                 return self.plan(&each, outline).estimate;
@@ -282,6 +288,9 @@ impl KFold {
         let rounds = self.rounds(design)?;
         if self.refit(design, &rounds, outline).is_some() {
             return Ok(None);
+        }
+        if let Some(loo) = self.left_out(design, &rounds) {
+            return loo.engaged(design, outline, false);
         }
         let Some((each, apart)) = apart::of_designs(self, design, rounds)? else { return Ok(None) };
         let Plan { engine, parts, .. } = self.plan(&each, outline);

@@ -13,7 +13,8 @@ use super::linear::Linear;
 use super::mean::{self, Engaged};
 use super::plan::{EngineId, Plan};
 use super::rounds::Rounds;
-use cost::{is_bounded, plan};
+use cost::is_bounded;
+pub(super) use cost::plan;
 use evaluator::LooEvaluator;
 use ndarray::Array2;
 pub use predicted::predicted_left_out;
@@ -66,11 +67,17 @@ impl Loo {
         })
     }
 
-    /// The engine and evaluator of a design whose outputs share λ; `None` where every row of every subset is refitted.
-    fn engaged<'d>(&self, design: &'d Design, outline: &Outline) -> Result<Option<Engaged<'d>>> {
+    /// The engine and evaluator of a design whose outputs share λ; `None` where every row of every subset is refitted. Standard
+    /// errors are of independent rows, or of folds of one row.
+    pub(super) fn engaged<'d>(
+        &self,
+        design: &'d Design,
+        outline: &Outline,
+        are_independent: bool,
+    ) -> Result<Option<Engaged<'d>>> {
         let Plan { engine, parts, .. } = plan(self, design, outline);
         let Some(readout) = design.readout() else { return Ok(None) };
-        let fits = RoundFits::of_rows(design, &self.loss, parts.into_iter().flatten().collect())?;
+        let fits = RoundFits::of_rows(design, &self.loss, parts.into_iter().flatten().collect(), are_independent)?;
         let recorder = if engine == EngineId::States { Recorder::new() } else { Recorder::default() };
         let evaluator: Box<dyn Evaluator + 'd> = match engine {
             EngineId::States => Box::new(LooEvaluator::new(LooShared {
@@ -92,7 +99,7 @@ impl Criterion for Loo {
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, outline: &Outline) -> Result<Option<Shortcut<'d>>> {
-        mean::accelerated(self, &*self.loss, design, outline, |one| self.engaged(one, outline))
+        mean::accelerated(self, &*self.loss, design, outline, |one| self.engaged(one, outline, true))
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {

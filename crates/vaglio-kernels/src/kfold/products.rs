@@ -4,6 +4,7 @@
 
 use super::FoldedRows;
 use super::gram::{SIDE, add_gram};
+use super::training::widen;
 use crate::linalg::Failure;
 use crate::sums::product;
 use crate::wide::{Entry, Wide};
@@ -73,9 +74,7 @@ impl FoldSums {
             return;
         }
         self.products.iter_mut().zip(&other.products).for_each(|(a, b)| *a += b);
-        for (range, other) in self.range.iter_mut().zip(&other.range) {
-            *range = (range.0.min(other.0), range.1.max(other.1));
-        }
+        widen(&mut self.range, &other.range);
     }
 }
 
@@ -114,7 +113,7 @@ impl<'r> Reader<'r> {
             products: vec![0.0; self.side * self.side],
             range: vec![(f64::INFINITY, f64::NEG_INFINITY); self.columns.len()],
         };
-        let mut tile = vec![Wide::ZERO; self.side * TILE];
+        let mut tile = vec![Wide::ZERO; self.side * rows.len().div_ceil(Wide::WIDTH).min(TILE)];
         for rows in rows.chunks(TILE * Wide::WIDTH) {
             let height = rows.len().div_ceil(Wide::WIDTH);
             let tile = &mut tile[..self.side * height];
@@ -144,7 +143,7 @@ impl<'r> Reader<'r> {
             let others = rows.iter().filter(|&&row| mask.get(row) == 0.0).map(|&row| self.columns[place].0.get(row));
             own[place] = others.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         }
-        range.iter_mut().zip(own).for_each(|(range, own)| *range = (range.0.min(own.0), range.1.max(own.1)));
+        widen(range, &own);
         for (&(_, mask), to) in self.missing.iter().zip(&mut parts) {
             if let Column::Byte(x) = mask {
                 load(self.level, x, rows, 0.0, to);

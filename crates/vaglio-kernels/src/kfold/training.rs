@@ -92,20 +92,33 @@ fn add(sum: &mut [f64], other: &[f64]) {
     sum.iter_mut().zip(other).for_each(|(sum, x)| *sum += x);
 }
 
-/// The least and greatest entry of each column in all other folds, by fold.
+/// The least and greatest entry of each column in all other folds, by fold: those before it, and those behind. Cost O(K·n).
 pub(super) fn ranges(sums: &[Vec<FoldSums>]) -> Vec<Vec<(f64, f64)>> {
-    let others = |fold: usize| range(sums, (0..sums.len()).filter(|&other| other != fold));
-    (0..sums.len()).map(others).collect()
+    let of_fold = |fold: usize| range(sums, std::iter::once(fold));
+    let mut before = range(sums, std::iter::empty());
+    let mut behind = vec![before.clone(); sums.len()];
+    for fold in (1..sums.len()).rev() {
+        behind[fold - 1] = behind[fold].clone();
+        widen(&mut behind[fold - 1], &of_fold(fold));
+    }
+    for (fold, others) in behind.iter_mut().enumerate() {
+        widen(others, &before);
+        widen(&mut before, &of_fold(fold));
+    }
+    behind
+}
+
+/// Takes the entries of others into the least and greatest of each column.
+pub(super) fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
+    for (range, other) in ranges.iter_mut().zip(others) {
+        *range = (range.0.min(other.0), range.1.max(other.1));
+    }
 }
 
 /// The least and greatest entry of each column in some of the folds or blocks that have these sums.
 pub(super) fn range(sums: &[Vec<FoldSums>], some: impl Iterator<Item = usize>) -> Vec<(f64, f64)> {
     let columns = sums.first().and_then(|fold| fold.first()).map_or(0, |s| s.range.len());
     let mut out = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];
-    for sums in some.flat_map(|at| &sums[at]) {
-        for (out, range) in out.iter_mut().zip(&sums.range) {
-            *out = (out.0.min(range.0), out.1.max(range.1));
-        }
-    }
+    some.flat_map(|at| &sums[at]).for_each(|sums| widen(&mut out, &sums.range));
     out
 }

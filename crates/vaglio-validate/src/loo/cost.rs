@@ -13,7 +13,7 @@ pub(super) fn is_bounded(criterion: &Loo, design: &Design) -> bool {
 }
 
 /// The engine of a search on a design whose outputs share λ.
-pub(super) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Plan {
+pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Plan {
     let parts = parts_of(design);
     let count = parts.as_ref().map(Vec::len);
     let engine = match design.readout() {

@@ -333,13 +333,13 @@ impl Evaluator for LooEvaluator<'_> {
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let shared = Arc::clone(&self.shared);
         if let Some(at_once) = self.at_once(subset)? {
-            return Ok(at_once.residuals.first().and_then(|residuals| shared.scorer().standard_error(residuals)));
+            return Ok(at_once.residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)));
         }
         let score = self.score(subset)?;
         let bases = self.bases(subset);
         let Some(first) = bases.iter().position(|b| Some(b.lambda()) == score.lambda) else { return Ok(None) };
         let (residuals, _) = shared.residuals_after(&bases[first..], &[Change::None]);
-        Ok(residuals.first().and_then(|residuals| shared.scorer().standard_error(residuals)))
+        Ok(residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)))
     }
 
     fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {

@@ -117,6 +117,12 @@ impl Ridge {
         Ok(Ridge { features, triangle, root, means, target_means, intercept })
     }
 
+    /// Bytes that a reduction of so many rows and its coefficients take at most.
+    pub fn bytes(rows: usize, features: usize) -> f64 {
+        let (width, height) = (features as f64, rows as f64);
+        8.0 * if is_wide(rows, features) { height * (4.0 * width + 4.0 * height) } else { 8.0 * width * width }
+    }
+
     /// Weights (features × outputs) and intercepts for one λ. Cost O(features · min(rows, features)²).
     ///
     /// # Errors
@@ -251,12 +257,16 @@ impl Prefixes<'_> {
 /// Features for each row up to which the triangle of features is reduced in its place.
 const MOST_WIDE: usize = 2;
 
+/// Whether features are so many that a matrix of them is not made, only one of the rows.
+pub fn is_wide(rows: usize, features: usize) -> bool {
+    features > MOST_WIDE * rows
+}
+
 /// The weights of [T Z], rows × (features + outputs), for one λ: by a triangle of the features, or of the rows where these
 /// are fewer.
 fn weights_of(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<Array2<f64>, Failure> {
     let squares: f64 = triangle.slice(s![.., ..features]).iter().map(|x| x * x).sum();
-    let is_few = features <= MOST_WIDE * triangle.nrows();
-    let is_square_enough = is_few && lambda > 0.0 && lambda < SMALL_PENALTY * squares;
+    let is_square_enough = !is_wide(triangle.nrows(), features) && lambda > 0.0 && lambda < SMALL_PENALTY * squares;
     if features <= triangle.nrows() || is_square_enough {
         let reduced = linalg::triangle(stacked(triangle, features, lambda).view())?;
         return Ok(back_substituted(reduced.view(), features));

@@ -8,7 +8,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Coefficients, Design, EntryFit, Error, Feature, Model, Outline, PathEntry, Result, Subset, Trained};
 use vaglio_kernels::Column;
 use vaglio_kernels::linalg::Failure;
-use vaglio_kernels::ridge::{Normal, Ridge};
+use vaglio_kernels::ridge::{Normal, Ridge, is_wide};
 
 /// What [`Design::train`] does, fast: by normal equations that are refined from the rows, and where these are too
 /// ill-conditioned by a reduction of all rows to a triangle.
@@ -69,7 +69,9 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
-    let normal = chosen_rows(design, subset).and_then(|data| {
+    // Products of columns with columns are far more numbers than the rows where these are few.
+    let by_products = (!is_wide(design.rows(), subset.len())).then(|| chosen_rows(design, subset)).flatten();
+    let normal = by_products.and_then(|data| {
         let products = Products::of(design, &data, subset, from)?;
         Normal::new(data, subset, intercept, products.all_rows()?)
     });

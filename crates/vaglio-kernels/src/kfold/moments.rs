@@ -2,6 +2,7 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
+use super::gram::SIDE;
 use super::imputation::Imputation;
 use super::products::{FoldSums, sums};
 use super::training::{Split, Totals, range, ranges};
@@ -162,10 +163,12 @@ impl Moments {
     }
 
     /// Bytes that the moments of `folds` folds and `columns` active columns need, without the products of a chunk of
-    /// rows on each thread; `parts` is how many classes with weights of their own have rows in a fold, over all folds.
-    pub fn bytes(folds: usize, parts: usize, columns: usize) -> usize {
-        // The products, and what is made of them.
-        (2 * folds + parts + 1) * columns * columns.next_multiple_of(LANES) * size_of::<f64>()
+    /// rows on each thread; `parts` is how many classes with weights of their own have rows in a fold, over all folds, each
+    /// with the products of `side` columns, masks and targets.
+    pub fn bytes(folds: usize, parts: usize, columns: usize, side: usize) -> usize {
+        // What is made of the products, and these.
+        let (made, side) = (2 * folds * columns * columns.next_multiple_of(LANES), side.next_multiple_of(SIDE));
+        (made + (parts + 1) * side * side) * size_of::<f64>()
     }
 
     /// Number of folds, K.

@@ -52,6 +52,10 @@ const NEAR: f64 = (1u64 << 22) as f64;
 const FAR: f64 = 8.0;
 /// Flops that making a double of these states takes as long as, for each time that they are slower.
 const MADE: f64 = 60.0;
+/// Flops that writing a double of the moments takes as long as.
+const WRITTEN: f64 = 16.0;
+/// Bytes of moments beyond which rows are held out where columns are more than rows, or classes have moments of their own.
+const WIDE: f64 = (1u64 << 28) as f64;
 /// Doubles beyond which the states of several parts are not made.
 const MOST: f64 = (1u64 << 28) as f64;
 
@@ -198,6 +202,9 @@ fn chosen(
         Engine::Auto if outline.start >= extent.training => {
             by_rows("since there are no more rows to train on than columns to start from")
         }
+        Engine::Auto if extent.is_wide() && is_of_others && extent.has_states(outline) => {
+            by_rows("since moments of so many columns, or classes, would be larger than the rows")
+        }
         Engine::Auto if moments.flops <= flops => {
             by_moments(&format!("at {} of the work of holding rows out", share(moments.flops, flops)))
         }
@@ -231,10 +238,12 @@ impl Extent {
     fn moments(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;
-        let pass = self.pass * (rows + self.pairs) * (columns + self.gaps).powi(2);
+        let moments = self.bytes_of_moments();
+        // Where columns are more than rows, writing the matrices costs more than the products do.
+        let written = if columns > rows { WRITTEN * moments / 8.0 } else { 0.0 };
+        let pass = self.pass * ((rows + self.pairs) * (columns + self.gaps + outputs).powi(2) + written);
         let start = outline.start as f64;
         let (steps, size) = (outline.steps as f64, outline.largest as f64);
-        let moments = Moments::bytes(folds as usize, self.pairs as usize, columns as usize) as f64;
         if outline.start > 0 {
             let decompositions = folds * 4.0 * start.powi(3);
             let removals = if outline.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
@@ -259,6 +268,16 @@ impl Extent {
             flops: pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * outline.trials),
             bytes: moments + state,
         }
+    }
+
+    fn bytes_of_moments(&self) -> f64 {
+        let side = (self.columns + self.gaps + self.outputs + 1.0) as usize;
+        Moments::bytes(self.folds as usize, self.pairs as usize, self.columns as usize, side) as f64
+    }
+
+    /// Whether moments have more numbers than there are rows, and more than are made without being asked for.
+    fn is_wide(&self) -> bool {
+        (self.columns > self.rows || self.pairs > self.folds) && self.bytes_of_moments() > WIDE
     }
 
     /// Whether states of rows held out are made: one part has few, unless each fold standardizes.

@@ -8,6 +8,7 @@ use crate::selector::ValidSelector;
 use std::fmt;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Outline, Result};
+use vaglio_kernels::ridge::Ridge;
 use vaglio_tables::budget::{Budget, shown};
 
 /// Bytes at the peak of a run.
@@ -21,7 +22,8 @@ pub(super) struct Memory {
     pub search: Option<f64>,
     /// What the engine keeps beyond that, when it tries every column in the place of each selected one.
     pub exchanges: f64,
-    /// The chosen columns and the targets, while the final fit reduces them to a triangle.
+    /// The chosen columns and the targets, while the final fit reduces them to a triangle, or to one of the rows where these are
+    /// few.
     pub fit: f64,
 }
 
@@ -39,7 +41,7 @@ impl Memory {
             exchanges: 0.0,
             data: of_train * (train.columns().bytes() + mapped) as f64 + of_test * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),
-            fit: 8.0 * rows * (largest + 2.0 * outputs as f64) + 64.0 * largest.powi(2),
+            fit: 8.0 * rows * (largest + 2.0 * outputs as f64) + Ridge::bytes(design.planned_rows(), outline.largest),
         }
     }
 

@@ -108,6 +108,15 @@ pub trait Evaluator: Send {
         Ok(None)
     }
 
+    /// The score with several columns added together, for evaluators that add them to a copy of their state; `None` where
+    /// the nodes of [`Evaluator::tree`] do it, each of which keeps what its columns that follow need.
+    ///
+    /// # Errors
+    /// Those of [`Evaluator::score`].
+    fn score_with(&mut self, _subset: &[Feature], _more: &[Feature]) -> Result<Option<Score>> {
+        Ok(None)
+    }
+
     /// The root of a depth-first search of the current subset with any of the columns `later`, for evaluators whose
     /// nodes can share states; by default each node resets the evaluator.
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {

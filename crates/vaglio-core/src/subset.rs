@@ -265,6 +265,13 @@ impl<'d> Subset<'d> {
         self.ask(|evaluator, _| evaluator.squares(columns))
     }
 
+    /// The score with several columns added together; `None` where the tree of these columns tells it.
+    pub fn score_with(&mut self, more: &[Feature]) -> Result<Option<Score>> {
+        let score = self.ask(|evaluator, selected| evaluator.score_with(selected, more))?;
+        self.check(score.as_slice(), |_| self.selected.iter().chain(more).copied().collect())?;
+        Ok(score)
+    }
+
     /// The root of a depth-first search of the subset with any of the columns `later`.
     pub fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
         self.evaluator()?;

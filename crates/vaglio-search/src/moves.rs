@@ -92,7 +92,10 @@ impl Space<'_> {
     fn blocks_added(&self, subset: &mut Subset<'_>, blocks: &[usize]) -> Result<Vec<Score>> {
         let mut score = |&block: &usize| {
             let columns = &self.groups[block];
-            score_of_later(&mut *subset.tree(columns)?, 0, columns.len())
+            match subset.score_with(columns)? {
+                Some(score) => Ok(score),
+                None => score_of_later(&mut *subset.tree(columns)?, 0, columns.len()),
+            }
         };
         blocks.iter().map(&mut score).collect()
     }

@@ -52,6 +52,11 @@ impl Evaluator for Decomposed<'_> {
         self.all(candidates.iter().map(|&candidate| smaller(subset, candidate)).collect(), scores)
     }
 
+    fn score_with(&mut self, subset: &[Feature], more: &[Feature]) -> Result<Option<Score>> {
+        let all: Vec<Feature> = subset.iter().chain(more).copied().collect();
+        Ok(Some(self.rounds.scored(&all)?.score))
+    }
+
     fn can_skip(&self, _: Trials<'_>) -> bool {
         true
     }

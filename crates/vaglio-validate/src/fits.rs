@@ -1,6 +1,7 @@
 //! RoundFits of subsets for any λ, with the rows of each fold held out.
 
 use super::balance::{self, Weighting};
+use super::class_rows::ClassRows;
 use super::kernel::{scorer, weighing};
 use super::round::{Round, is_held_out};
 use super::session::Session;
@@ -12,7 +13,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
 use vaglio_kernels::linalg::Failure;
-use vaglio_kernels::loo::{Basis, Change, RowSpectrum, residuals_after};
+use vaglio_kernels::loo::{Basis, Change, ClassSums, RowSpectrum, residuals_after};
 use vaglio_kernels::{Scorer, Targets, is_unreliable};
 
 /// What fits of all subsets share: rows, the folds that are held out, and the loss.
@@ -23,7 +24,10 @@ pub(super) struct RoundFits<'d> {
     pub scorer: Scorer,
     /// The targets of the rows held out, those of others with the weight 0.
     pub counted: Arc<Targets>,
-    pub parts: Arc<[WeighedFolds<'d>]>,
+    /// Made when they are first needed, where sums over classes serve most subsets.
+    parts: OnceLock<Arc<[WeighedFolds<'d>]>>,
+    /// Rows that are left out of sums over classes.
+    classes: Option<ClassRows>,
     /// Of the folds, where the engine has some.
     pub moments: Option<Arc<Moments>>,
     /// Folds that are held out, the first.
@@ -82,38 +86,60 @@ impl<'d> RoundFits<'d> {
         let (held_out, is_partition) = (round.held_out, round.is_partition());
         let is_in = round.is_held_out();
         let rows = Arc::new(balance::rows_of(design, round.folds)?);
-        let intercept = design.readout().is_some_and(|readout| readout.intercept);
         let counted = match is_partition {
             true => Arc::clone(rows.targets()),
             false => Arc::new(rows.targets().counting(|row| is_in[row])),
         };
         let scorer = scorer(design, Arc::clone(&counted), loss, None);
         let scorer = if is_partition { scorer } else { scorer.of_part(rows.targets(), |row| is_in[row]) };
-        let part = |part: Weighting| -> Result<WeighedFolds<'d>> {
-            let Some(weights) = part.weights else {
-                let (rows, scorer) = (Arc::clone(&rows), scorer.clone());
-                return Ok(WeighedFolds { rows, scorer, folds: part.folds, is_whole: is_partition });
-            };
-            let data = weighing(design, Some(&weights), intercept)?;
-            let is_held_out = is_held_out(&part.folds, rows.folds());
-            let scorer = scorer.of_part(data.targets(), |row| is_held_out[row]);
-            let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), intercept, false));
-            Ok(WeighedFolds { rows, scorer, folds: part.folds, is_whole: false })
-        };
-        let parts = parts.into_iter().map(part).collect::<Result<_>>()?;
-        let are_independent = held_out == 1;
-        let moments = None;
-        Ok(RoundFits {
+        let fits = RoundFits {
             design,
             rows,
             scorer,
             counted,
-            parts,
-            moments,
+            parts: OnceLock::new(),
+            classes: None,
+            moments: None,
             held_out,
-            are_independent,
+            are_independent: held_out == 1,
             leaves_one_out: false,
-        })
+        };
+        fits.make(&parts)?;
+        Ok(fits)
+    }
+
+    /// The folds by their training weights, made once. Cost O(m·(n + outputs)) for each part with weights of its own.
+    fn make(&self, parts: &[Weighting]) -> Result<&[WeighedFolds<'d>]> {
+        let intercept = self.design.readout().is_some_and(|readout| readout.intercept);
+        let part = |part: &Weighting| -> Result<WeighedFolds<'d>> {
+            let (folds, rows) = (part.folds.clone(), &self.rows);
+            let Some(weights) = &part.weights else {
+                let is_whole = self.held_out == rows.folds().count();
+                return Ok(WeighedFolds { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds, is_whole });
+            };
+            let data = weighing(self.design, Some(weights), intercept)?;
+            let is_held_out = is_held_out(&folds, rows.folds());
+            let scorer = self.scorer.of_part(data.targets(), |row| is_held_out[row]);
+            let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), intercept, false));
+            Ok(WeighedFolds { rows, scorer, folds, is_whole: false })
+        };
+        match self.parts.get() {
+            Some(made) => Ok(made),
+            None => {
+                let made = parts.iter().map(part).collect::<Result<_>>()?;
+                Ok(self.parts.get_or_init(|| made))
+            }
+        }
+    }
+
+    /// The folds by their training weights, as far as they are made.
+    pub fn parts(&self) -> &[WeighedFolds<'d>] {
+        self.parts.get().map_or(&[], |parts| parts)
+    }
+
+    /// The same, for states that keep them.
+    pub fn shared_parts(&self) -> Arc<[WeighedFolds<'d>]> {
+        self.parts.get().map_or_else(|| Arc::new([]), Arc::clone)
     }
 
     /// Fits in leave-one-out; the losses of rows tell the standard error where these `are_independent`, else those of folds
@@ -126,12 +152,31 @@ impl<'d> RoundFits<'d> {
         Ok(RoundFits { are_independent, leaves_one_out: true, ..fits })
     }
 
+    /// The same by sums over classes, where the readout balances these: parts are made for subsets alone that these do not
+    /// serve.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when squares over- or underflow.
+    pub fn of_subsets(
+        design: &'d Design,
+        loss: &AnyLoss,
+        parts: Vec<Weighting>,
+        are_independent: bool,
+    ) -> Result<Self> {
+        if balance::classes_of(design).is_none() {
+            return RoundFits::of_rows(design, loss, parts, are_independent);
+        }
+        let fits = RoundFits::of_rows(design, loss, Vec::new(), are_independent)?;
+        Ok(RoundFits { classes: ClassRows::new(design, parts), parts: OnceLock::new(), ..fits })
+    }
+
     /// The fit of a subset; nothing is computed yet.
     pub fn fit<'f>(&'f self, subset: &[Feature]) -> Fit<'f, 'd> {
         Fit {
             of: self,
             subset: subset.to_vec(),
             refined: OnceLock::new(),
+            class_sums: OnceLock::new(),
             decompositions: OnceLock::new(),
             refitted: OnceLock::new(),
             empty: OnceLock::new(),
@@ -190,7 +235,7 @@ impl<'d> RoundFits<'d> {
 
     /// Whether a subset is one decomposition, which tries its removals.
     pub fn are_whole(&self) -> bool {
-        matches!(&self.parts[..], [part] if part.is_whole) && !self.rows.is_made_in_folds()
+        matches!(self.parts(), [part] if part.is_whole) && !self.rows.is_made_in_folds()
     }
 
     /// The weight of the rows held out.
@@ -230,6 +275,7 @@ pub(super) struct Fit<'f, 'd> {
     of: &'f RoundFits<'d>,
     subset: Vec<Feature>,
     refined: OnceLock<Option<Refinement<'f, 'd>>>,
+    class_sums: OnceLock<Option<ClassSums<'f, 'd>>>,
     /// Of each part; none where every fold is refitted.
     decompositions: OnceLock<std::result::Result<Vec<Decomposition<'f, 'd>>, Failure>>,
     refitted: OnceLock<std::result::Result<Refit<'f, 'd>, Failure>>,
@@ -269,13 +315,22 @@ impl<'f, 'd> Fit<'f, 'd> {
         self.refined.get_or_init(|| Refinement::new(&self.of.rows, moments, &self.subset)).as_ref()
     }
 
+    /// The residuals by sums over classes, and their conditioning, where that is reliable.
+    fn by_classes(&self, lambda: f64) -> Option<(Residuals, f64)> {
+        let classes = self.of.classes.as_ref()?;
+        let sums = self.class_sums.get_or_init(|| classes.sums(self.of.rows.data(), &self.subset)).as_ref()?;
+        Some(sums.residuals(&classes.parts, lambda)).filter(|(_, conditioning)| !is_unreliable(*conditioning))
+    }
+
     fn decompositions(&self) -> Result<&[Decomposition<'f, 'd>]> {
         let of = self.of;
+        let weightings = of.classes.as_ref().map_or(&[][..], |classes| &classes.weightings);
+        let made = of.make(weightings)?;
         let decompose = || {
             // A subset that fits every row leaves nothing of 1 − leverage.
             let fits_every_row = of.leaves_one_out && self.subset.len() + 2 >= of.design.rows();
             let can_be = !fits_every_row && !of.rows.is_made_in_folds();
-            let parts = if can_be && are_decomposed(of.parts.len(), of.held_out) { &of.parts[..] } else { &[] };
+            let parts = if can_be && are_decomposed(made.len(), of.held_out) { &made[..] } else { &[] };
             parts.par_iter().map(|part| Decomposition::new(&part.rows, &self.subset)).collect()
         };
         self.decompositions.get_or_init(decompose).as_deref().map_err(|e| failed(*e))
@@ -314,8 +369,11 @@ impl<'f, 'd> Fit<'f, 'd> {
     fn decomposed(&self, lambda: f64) -> Result<Option<(Residuals, f64)>> {
         let residuals =
             |part: &WeighedFolds<'_>, of_part: &Decomposition<'_, '_>| of_part.residuals(lambda, &part.folds);
+        if let Some(found) = self.by_classes(lambda) {
+            return Ok(Some(found));
+        }
         let decompositions = self.decompositions()?;
-        let parts = &self.of.parts[..decompositions.len()];
+        let parts = &self.of.parts()[..decompositions.len()];
         if self.of.are_whole() {
             return Ok(parts.first().zip(decompositions.first()).map(|(part, own)| residuals(part, own)));
         }

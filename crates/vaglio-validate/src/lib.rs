@@ -4,6 +4,7 @@
 //! these are where it is not each once. Both are exact: their definition retrains, and every engine is checked against it.
 
 mod balance;
+mod class_rows;
 mod decomposed;
 mod fits;
 mod kernel;

@@ -77,7 +77,11 @@ impl Loo {
     ) -> Result<Option<Engaged<'d>>> {
         let Plan { engine, parts, .. } = plan(self, design, outline);
         let Some(readout) = design.readout() else { return Ok(None) };
-        let fits = RoundFits::of_rows(design, &self.loss, parts.into_iter().flatten().collect(), are_independent)?;
+        let parts = parts.into_iter().flatten().collect();
+        let fits = match engine {
+            EngineId::States => RoundFits::of_rows(design, &self.loss, parts, are_independent)?,
+            _ => RoundFits::of_subsets(design, &self.loss, parts, are_independent)?,
+        };
         let recorder = if engine == EngineId::States { Recorder::new() } else { Recorder::default() };
         let evaluator: Box<dyn Evaluator + 'd> = match engine {
             EngineId::States => Box::new(LooEvaluator::new(LooShared {

@@ -354,6 +354,12 @@ impl Evaluator for Mean<dyn Evaluator + '_> {
         }))
     }
 
+    fn score_with(&mut self, subset: &[Feature], more: &[Feature]) -> Result<Option<Score>> {
+        let scores = self.terms.iter_mut().map(|(own, term)| Ok(term.score_with(subset, more)?.map(|s| own.score(s))));
+        let scores = scores.collect::<Result<Option<Vec<Score>>>>()?;
+        Ok(scores.map(|scores| self.scale.score(over_outputs(&scores))))
+    }
+
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
         self.node(|term| term.tree(subset, later))
     }

@@ -115,7 +115,7 @@ impl Qpfs {
     /// What every column weighs; 0 for constant ones. Cost O(n² m) and that of the program.
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let members = members(design);
-        let similarities = Similarities::new(self, design, &members);
+        let similarities = Similarities::new(self, design, &members)?;
         let alpha = match self.alpha {
             Alpha::Value(alpha) => alpha,
             Alpha::Rule(AlphaRule::Auto) => similarities.balance(),

@@ -1,8 +1,10 @@
 //! The target as kernels take it.
 
+use rayon::prelude::*;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Result, Task, setting};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Padded, Pairs, ThinFactor, classes, gaussian, standardized};
+use vaglio_kernels::hsic::{Padded, Pairs, ThinFactor, WholeKernel, classes, gaussian_within, standardized};
 
 /// The kernel of the target.
 #[setting]
@@ -25,6 +27,49 @@ pub(crate) enum Target {
     Numbers(Vec<Vec<f64>>, f64),
     /// The class of each row, and the kernel inside each class.
     Classes(Vec<usize>, Vec<f64>),
+}
+
+/// The centered kernel matrix L̄ of a target.
+pub(crate) enum TargetMatrix<'t> {
+    Thin(ThinFactor),
+    /// Of full rank, as in many dimensions.
+    Whole(WholeKernel<'t>),
+}
+
+/// The rank up to which a factor of so many rows is taken: beyond, products with the matrix itself cost less.
+pub(crate) fn thin(rows: usize) -> usize {
+    LEAST_THIN.max(4 * rows.isqrt())
+}
+
+const LEAST_THIN: usize = 256;
+
+impl TargetMatrix<'_> {
+    /// <K̄, L̄> of each factor, and ‖L̄‖²; with `normalize`, of L̄/‖L̄‖. Cost O(m·rank·Σ ranks), of the whole
+    /// O(m²·(targets + Σ ranks)).
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn products(
+        &self,
+        level: Level,
+        design: &Design,
+        factors: &[ThinFactor],
+        normalize: bool,
+    ) -> Result<(Vec<f64>, f64)> {
+        let (mut products, total) = match self {
+            TargetMatrix::Thin(thin) => {
+                (factors.par_iter().map(|factor| factor.inner(level, thin)).collect(), thin.inner(level, thin))
+            }
+            TargetMatrix::Whole(whole) => whole.products(factors, || design.sign().check())?,
+        };
+        if !normalize {
+            return Ok((products, total));
+        }
+        let norm = total.sqrt();
+        let is_there = norm > 0.0 && norm.is_finite();
+        products.iter_mut().for_each(|product| *product = if is_there { *product / norm } else { 0.0 });
+        Ok((products, f64::from(u8::from(is_there))))
+    }
 }
 
 impl Target {
@@ -71,13 +116,18 @@ impl Target {
         }
     }
 
-    /// The factor of the centered kernel matrix. Cost O(m·rank²).
-    pub fn factor(&self, level: Level, shares: &[f64]) -> ThinFactor {
-        match self {
+    /// The centered kernel matrix: a factor where it is thin, of numbers otherwise the whole. Cost O(m·rank²).
+    pub fn matrix(&self, level: Level, shares: &[f64]) -> TargetMatrix<'_> {
+        TargetMatrix::Thin(match self {
             Target::Numbers(targets, _) if targets.is_empty() => ThinFactor::default(),
-            Target::Numbers(targets, bandwidth) => gaussian(level, shares, targets, *bandwidth),
+            Target::Numbers(targets, bandwidth) => {
+                match gaussian_within(level, shares, targets, *bandwidth, thin(shares.len())) {
+                    Some(factor) => factor,
+                    None => return TargetMatrix::Whole(WholeKernel::new(shares, targets, *bandwidth)),
+                }
+            }
             Target::Classes(class, inside) => classes(level, shares, class, inside.iter().any(|v| *v != 1.0)),
-        }
+        })
     }
 
     /// The kernel of two rows. Cost O(outputs).

@@ -17,21 +17,34 @@ use crate::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 /// numerical rank of 20 to 30; with a narrow kernel it is the number of different values. `shares` are the p_j. Cost
 /// O(m·rank²), memory O(m·rank).
 pub fn gaussian(level: Level, shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64) -> ThinFactor {
+    gaussian_within(level, shares, coordinates, bandwidth, usize::MAX).unwrap_or_default()
+}
+
+/// The same where `most` columns are enough. Cost O(m·rank²), at most O(m·most²).
+pub fn gaussian_within(
+    level: Level,
+    shares: &[f64],
+    coordinates: &[Vec<f64>],
+    bandwidth: f64,
+    most: usize,
+) -> Option<ThinFactor> {
     let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
     let scale = -0.5 / (bandwidth * bandwidth);
-    let mut spread = 0.0;
+    let (mut spread, mut is_within) = (0.0, true);
     let is_enough = |columns: &[Vec<f64>], left: f64| {
         let Some(column) = columns.last() else { return false };
         let mean = dot(level, column, &roots);
         spread += (dot(level, column, column) - mean * mean).max(0.0);
-        left <= (TRACE_LEFT * spread / (columns.len() as f64).sqrt()).max(TRACE_ROUNDING)
+        let is_enough = left <= (TRACE_LEFT * spread / (columns.len() as f64).sqrt()).max(TRACE_ROUNDING);
+        is_within = is_enough || columns.len() < most;
+        is_enough || !is_within
     };
     let columns = pivoted(level, shares.to_vec(), |pivot| kernel(&roots, coordinates, scale, pivot), is_enough);
-    ThinFactor::centered(level, &roots, columns)
+    is_within.then(|| ThinFactor::centered(level, &roots, columns))
 }
 
 /// Column `pivot` of P^{½}KP^{½}.
-fn kernel(roots: &[f64], coordinates: &[Vec<f64>], scale: f64, pivot: usize) -> Vec<f64> {
+pub(super) fn kernel(roots: &[f64], coordinates: &[Vec<f64>], scale: f64, pivot: usize) -> Vec<f64> {
     let mut distance = vec![0.0; roots.len()];
     for u in coordinates {
         let center = u[pivot];

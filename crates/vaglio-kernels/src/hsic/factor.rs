@@ -6,6 +6,7 @@
 use crate::Level;
 use crate::sums::{axpy, dot};
 use crate::wide::Wide;
+use ndarray::{ArrayView2, ShapeBuilder, s};
 use pulp::NullaryFnOnce;
 
 /// F of a centered kernel matrix K̄ = F·Fᵀ, rows × rank; memory 8·rows·rank bytes.
@@ -73,6 +74,13 @@ impl ThinFactor {
             return 0.0;
         }
         level.run(Inner(self, other))
+    }
+
+    /// F; `None` of a column that takes no part.
+    pub(super) fn matrix(&self, rows: usize) -> Option<ArrayView2<'_, f64>> {
+        let height = Wide::WIDTH * self.chunks.len().checked_div(self.rank)?;
+        let filled = ArrayView2::from_shape((height, self.rank).f(), self.chunks.as_flattened()).ok()?;
+        Some(filled.slice_move(s![..rows, ..]))
     }
 
     fn column(&self, k: usize) -> &[Chunk] {

@@ -10,13 +10,15 @@ mod factor;
 mod landmarks;
 mod pairs;
 mod quadratic;
+mod whole;
 
-pub use cholesky::gaussian;
+pub use cholesky::{gaussian, gaussian_within};
 pub use classes::classes;
 pub use factor::ThinFactor;
 pub use landmarks::Landmarks;
 pub use pairs::{Padded, Pairs};
 pub use quadratic::Quadratic;
+pub use whole::WholeKernel;
 
 use crate::sums::center;
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// gradients g_i = z_iᵀ(B_t − (A_t + λ)w), q_i = z_iᵀA_v z_i and h_i = z_iᵀ(A_v w − B_v). Adding i by δ = g_i/d_i makes
 /// the loss 2δh_i + δ²q_i greater. H = (A_t + λ)⁻¹ over S is PᵀP, with a triangle P that a column adds one row to. Memory
 /// 8·K·R·(4n + s²/2) bytes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Forward {
     moments: Arc<Moments>,
     lambdas: Vec<f64>,
@@ -31,7 +31,7 @@ pub struct Forward {
 }
 
 /// Some λ of one fold: they share the reading of its moments.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Block {
     fold: usize,
     /// A_v among the selected columns: rows of `room` doubles.

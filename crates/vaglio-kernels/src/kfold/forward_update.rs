@@ -27,7 +27,7 @@ const EIGHTS: usize = 4;
 const SHARE: usize = 4;
 
 /// One fold and λ: vectors over all columns, those of several outputs one after the other.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ForwardPair {
     pub lambda: f64,
     pub diagonal: Vec<f64>,

@@ -198,6 +198,15 @@ impl<'d> Basis<'d> {
         basis
     }
 
+    /// The subset with several more columns. Cost O(m·(s + k)) for each of the k, memory O(m·(s + k)).
+    #[must_use]
+    pub fn with_all(&self, features: &[usize]) -> Self {
+        let mut basis = Basis { updates: self.updates.clone(), ..self.without_updates() };
+        features.iter().for_each(|&feature| basis.add(feature));
+        basis.orthogonal();
+        basis
+    }
+
     /// The subset with nothing to make G of. Cost O(m · outputs).
     pub(super) fn without_updates(&self) -> Self {
         let (data, a, d, features) = (Arc::clone(&self.data), self.a.clone(), self.d.clone(), self.features.clone());

@@ -8,6 +8,7 @@
 //! * [`Basis`] — a = G y, d = diag G and the vectors that G is made of, for one λ.
 //! * [`LooState`] — a basis and, of the candidates, nothing, lower bounds of their trials, or C_i = G x_i of each.
 //! * [`RowSpectrum`] — of more columns than rows every λ from one decomposition.
+//! * [`ClassSums`] — one subset, where classes count alike in training.
 //! * [`residuals_after`] — the residuals after a change, exact also where 1 − leverage is unreliable.
 //! * [`Branch`] — C of the columns that may still follow, for depth-first search; [`SubtreeBound`] bounds what is below.
 //!
@@ -23,6 +24,7 @@ mod candidate_bounds;
 mod candidate_cache;
 mod candidate_pairs;
 mod change;
+mod class_sums;
 mod conditioning;
 mod norm_interval;
 mod orthonormal_basis;
@@ -39,6 +41,7 @@ mod update_products;
 pub use basis::Basis;
 pub use branch::Branch;
 pub use change::{Change, residuals_after};
+pub use class_sums::{ClassPart, ClassSums};
 pub use row_spectrum::RowSpectrum;
 pub use state::LooState;
 pub use subtree_bound::SubtreeBound;

@@ -23,6 +23,9 @@ pub(super) trait FoldEngine: Send {
     /// The losses with each candidate removed: λ × candidates.
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>>;
 
+    /// The losses with several columns added together, one for each λ; `None` where no state tells them.
+    fn with(&mut self, subset: &[Feature], more: &[Feature]) -> Option<Vec<TrialLoss>>;
+
     /// The states follow an addition.
     fn add(&mut self, feature: Feature);
 

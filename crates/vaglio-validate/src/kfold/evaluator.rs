@@ -309,6 +309,18 @@ impl Evaluator for KFoldEvaluator<'_> {
         Ok(Some(of_squares(first.rows.data(), &first.scorer, lambdas, columns, parts)))
     }
 
+    fn score_with(&mut self, subset: &[Feature], more: &[Feature]) -> Result<Option<Score>> {
+        let all: Vec<Feature> = subset.iter().chain(more).copied().collect();
+        let of_rounds: Option<Vec<_>> = match self.shared.has_constant(&all) {
+            true => None,
+            false => self.engines.iter_mut().map(|engine| engine.with(subset, more)).collect(),
+        };
+        Ok(Some(match of_rounds.map(|of_rounds| self.shared.one_subset(of_rounds)) {
+            None => self.shared.rounds.scored(&all)?.score,
+            Some(trials) => self.shared.scores(trials, 1, |_| all.clone())?[0],
+        }))
+    }
+
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
         let (subset, later) = (subset.to_vec(), later.to_vec());
         let nodes = self.engines.iter_mut().map(|engine| engine.tree(&subset, &later)).collect();

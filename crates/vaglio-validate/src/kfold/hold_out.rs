@@ -29,8 +29,8 @@ impl<'d> HoldOutShared<'d> {
         let order = fits.rows.folds().order();
         let scorer = scorer(design, Arc::new(fits.counted.permuted(order)), loss, Some(order));
         HoldOutShared {
-            parts: Arc::clone(&fits.parts),
-            scorers: fits.parts.iter().map(|part| part.permuted(&scorer)).collect(),
+            parts: fits.shared_parts(),
+            scorers: fits.parts().iter().map(|part| part.permuted(&scorer)).collect(),
             copied: OnceLock::new(),
             scorer,
             is_whole: fits.are_whole(),
@@ -92,7 +92,7 @@ impl<'d> HoldOutEngine<'d> {
     }
 }
 
-impl FoldEngine for HoldOutEngine<'_> {
+impl<'d> FoldEngine for HoldOutEngine<'d> {
     fn current(&mut self, _: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
         Ok(self.shared.current(&mut self.states))
     }
@@ -114,6 +114,22 @@ impl FoldEngine for HoldOutEngine<'_> {
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         self.build(subset);
         self.shared.losses(&mut self.states, |state, scorer| state.removals(scorer, candidates))
+    }
+
+    fn with(&mut self, subset: &[Feature], more: &[Feature]) -> Option<Vec<TrialLoss>> {
+        self.build(subset);
+        // For one λ after the other, without columns that may follow.
+        let with = |states: &[HoldOut<'d>]| {
+            let larger = states.iter().map(|state| {
+                let mut larger = state.among(&[]);
+                more.iter().for_each(|&feature| larger.add(feature));
+                larger
+            });
+            let mut larger: Vec<HoldOut<'d>> = larger.collect();
+            self.shared.current(&mut larger)
+        };
+        let of_lambdas = self.states.chunks(self.shared.parts.len().max(1)).map(with);
+        of_lambdas.collect::<Option<Vec<_>>>().map(|losses| losses.into_iter().flatten().collect())
     }
 
     fn add(&mut self, feature: Feature) {

@@ -106,6 +106,13 @@ impl FoldEngine for MomentEngine {
         self.losses(&trials, candidates)
     }
 
+    fn with(&mut self, subset: &[Feature], more: &[Feature]) -> Option<Vec<TrialLoss>> {
+        let start = || Forward::new(&self.moments, &self.lambdas, subset);
+        let mut larger = self.forward.get_or_insert_with(start).clone();
+        more.iter().for_each(|&feature| larger.add(feature));
+        Some(losses(&self.moments, larger.losses(), larger.conditioning()))
+    }
+
     fn add(&mut self, feature: Feature) {
         (self.backward, self.spectrum) = (None, None);
         if let Some(forward) = &mut self.forward {

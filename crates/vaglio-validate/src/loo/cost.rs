@@ -22,10 +22,15 @@ pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Plan 
         Some(_) if count.is_some_and(|count| count <= MOST_PARTS) => EngineId::States,
         Some(_) => EngineId::Decomposition,
     };
-    let (reason, flops, bytes) = match engine {
-        EngineId::States => of_states(criterion, design, outline, count.unwrap_or(1)),
-        EngineId::Decomposition => of_decompositions(design, outline, count),
-        _ => of_refits(design, outline),
+    let by_classes =
+        count.filter(|_| balance::classes_of(design).is_some()).map(|count| of_class_sums(design, outline, count));
+    let states = || of_states(criterion, design, outline, count.unwrap_or(1));
+    let (engine, (reason, flops, bytes)) = match (engine, by_classes) {
+        (EngineId::States, Some(sums)) if sums.1 < states().1 => (EngineId::Decomposition, sums),
+        (EngineId::Decomposition, Some(sums)) => (engine, sums),
+        (EngineId::States, _) => (engine, states()),
+        (EngineId::Decomposition, None) => (engine, of_decompositions(design, outline, count)),
+        _ => (engine, of_refits(design, outline)),
     };
     let estimate = Estimate { engine: engine.name(), reason, flops, bytes };
     Plan { engine, parts: vec![parts.unwrap_or_default()], estimate }
@@ -39,6 +44,24 @@ fn of_refits(design: &Design, outline: &Outline) -> Cost {
     let (rows, size) = (design.planned_rows() as f64, outline.largest as f64);
     (reason.into(), outline.trials * rows * rows * size * size, 0.0)
 }
+
+/// Sums over classes, from which a subset is fitted for each class and weight of the rows. Sizes grow to the largest, or stay
+/// near it.
+fn of_class_sums(design: &Design, outline: &Outline, parts: usize) -> Cost {
+    let reason = "classes count alike, so every subset is fitted by sums over each class, once for each class that a row is missing from";
+    let (rows, outputs, parts) = (design.planned_rows() as f64, design.targets().nrows() as f64, parts as f64);
+    let (lambdas, size) = (design.lambdas().len() as f64, outline.largest as f64);
+    let [one, square, cube] = if outline.start > 0 { [1.0; 3] } else { [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0] };
+    let (one, square, cube) = (one * size, square * size.powi(2), cube * size.powi(3));
+    let of_row = GATHERED * (one + outputs) + square + 2.0 * outputs * one;
+    let of_part = cube + square * (2.0 * outputs + SUMMED);
+    let flops = outline.trials * (rows * (2.0 * square + GATHERED * one) + lambdas * (rows * of_row + parts * of_part));
+    (reason.into(), flops, 8.0 * (rows * (2.0 * size + 2.0 * outputs + parts) + parts * size * (size + outputs)))
+}
+
+/// Flops that gathering an entry of a row takes as long as, and reading one of a sum.
+const GATHERED: f64 = 8.0;
+const SUMMED: f64 = 6.0;
 
 fn of_decompositions(design: &Design, outline: &Outline, parts: Option<usize>) -> Cost {
     let reason = match design.readout().is_some_and(|readout| readout.refine) {

@@ -4,6 +4,7 @@ use super::branch::LooNode;
 use super::shared::LooShared;
 use crate::mean::of_squares;
 use crate::settle::{Scored, Settled, in_order_of_bounds};
+use rayon::prelude::*;
 use std::sync::Arc;
 use vaglio_core::{Branch, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, larger, walked};
 use vaglio_kernels::loo::{Basis, Change, LooState, SubtreeBound};
@@ -246,7 +247,7 @@ impl<'d> LooEvaluator<'d> {
     }
 }
 
-impl Evaluator for LooEvaluator<'_> {
+impl<'d> Evaluator for LooEvaluator<'d> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
         if let Some(at_once) = self.at_once(subset)? {
             return Ok(at_once.score);
@@ -347,6 +348,12 @@ impl Evaluator for LooEvaluator<'_> {
         let is_served = shared.is_whole() && shared.scorer().is_of_squares();
         let parts = |rows: usize| (0..rows as u32).collect();
         Ok(is_served.then(|| of_squares(shared.data(), shared.scorer(), &shared.lambdas, columns, Some(parts))))
+    }
+
+    fn score_with(&mut self, subset: &[Feature], more: &[Feature]) -> Result<Option<Score>> {
+        let shared = Arc::clone(&self.shared);
+        let larger: Vec<Basis<'d>> = self.bases(subset).into_par_iter().map(|basis| basis.with_all(more)).collect();
+        Ok(Some(Self::score_of(&shared, &larger.iter().collect::<Vec<_>>())?))
     }
 
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {

@@ -13,7 +13,7 @@ use vaglio_core::{Design, Feature, Result, Squared};
 pub fn predicted_left_out(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<Array2<f64>>> {
     let Some(readout) = design.readout() else { return Ok(None) };
     let lambda = lambda.unwrap_or(readout.lambdas[0]);
-    let fits = RoundFits::of_rows(design, &Squared.into(), parts_of(design).unwrap_or_default(), true)?;
+    let fits = RoundFits::of_subsets(design, &Squared.into(), parts_of(design).unwrap_or_default(), true)?;
     let residuals = fits.fit(subset).residuals(lambda)?;
     let root = |row: usize| design.weights().map_or(1.0, |weights| weights[row].sqrt());
     let targets = design.targets();

@@ -53,19 +53,19 @@ impl<'d> LooShared<'d> {
 
     /// What `make` makes for each λ of every part.
     pub fn each<T>(&self, make: impl Fn(Arc<Data<'d>>, f64) -> T) -> Vec<T> {
-        let parts = &self.fits.parts;
+        let parts = self.fits.parts();
         let of_lambda = |&lambda: &f64| parts.iter().map(move |part| (Arc::clone(part.rows.data()), lambda));
         self.lambdas.iter().flat_map(of_lambda).map(|(data, lambda)| make(data, lambda)).collect()
     }
 
     /// The columns and targets; their weights are those of the first part.
     pub fn data(&self) -> &Arc<Data<'d>> {
-        self.fits.parts[0].rows.data()
+        self.fits.parts()[0].rows.data()
     }
 
     /// The scorer of every state, in their order.
     pub fn scorers(&self) -> impl Iterator<Item = &Scorer> {
-        self.fits.parts.iter().map(|part| &part.scorer).cycle()
+        self.fits.parts().iter().map(|part| &part.scorer).cycle()
     }
 
     /// The scores of changes of a subset from the trials of each state, the parts of the rows innermost: unreliable ones are
@@ -74,7 +74,7 @@ impl<'d> LooShared<'d> {
     /// # Errors
     /// [`vaglio_core::Error::Numerical`] for NaN.
     pub fn settle(&self, bases: &[&Basis<'_>], trials: &[Vec<Trial>], changes: &[Change]) -> Result<Settled> {
-        let parts = self.fits.parts.len();
+        let parts = self.fits.parts().len();
         let joined = trials.chunks(parts).map(|trials| TrialLoss::joined(self.scorer(), self.is_whole(), trials));
         settle(&self.lambdas, joined.collect(), |trials| {
             let mut remade = Remade::default();
@@ -106,7 +106,7 @@ impl<'d> LooShared<'d> {
     /// rows that a change kept out of its fit, at most.
     pub fn residuals_after(&self, bases: &[&Basis<'_>], changes: &[Change]) -> (Vec<Residuals>, usize) {
         let (mut all, mut most) = (Vec::new(), 0);
-        for (basis, part) in bases.iter().zip(&*self.fits.parts) {
+        for (basis, part) in bases.iter().zip(self.fits.parts()) {
             let (of_part, kept_out) = residuals_after(basis, changes);
             most = most.max(kept_out);
             if all.is_empty() {

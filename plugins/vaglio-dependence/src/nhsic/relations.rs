@@ -34,28 +34,25 @@ impl Relations {
         let level = Level::best();
         let shares = shares(design.rows(), design.weights());
         let bandwidth = nhsic.kernel.bandwidth;
-        let target = nhsic.factor(&nhsic.target(design, &shares), level, &shares)?;
-        let (output, total) = scaled(nhsic, level, target);
         let landmarks = landmarks(nhsic, design.rows())?;
-        let column = |feature: Feature| -> Result<(ThinFactor, f64, f64)> {
+        let column = |feature: Feature| -> Result<(ThinFactor, f64)> {
             design.sign().check()?;
             let Some(values) = standardized(&design.column(feature).values(), &shares) else {
-                return Ok((ThinFactor::default(), 0.0, 0.0));
+                return Ok((ThinFactor::default(), 0.0));
             };
             let factor = match &landmarks {
                 Some(landmarks) => landmarks.factor(level, &shares, &values),
                 None => gaussian(level, &shares, &[values], bandwidth),
             };
-            let (factor, own) = scaled(nhsic, level, factor);
-            let relevance = factor.inner(level, &output);
-            Ok((factor, own, relevance))
+            Ok(scaled(nhsic, level, factor))
         };
-        let columns: Vec<(ThinFactor, f64, f64)> =
+        let columns: Vec<(ThinFactor, f64)> =
             (0..design.features()).into_par_iter().map(column).collect::<Result<_>>()?;
         let gram = columns.iter().map(|_| OnceLock::new()).collect();
-        let own = columns.iter().map(|c| c.1).collect();
-        let relevance = columns.iter().map(|c| c.2).collect();
-        let factors = columns.into_iter().map(|c| c.0).collect();
+        let (factors, own): (Vec<ThinFactor>, Vec<f64>) = columns.into_iter().unzip();
+        let target = nhsic.target(design, &shares);
+        let (relevance, total) =
+            nhsic.matrix(&target, level, &shares)?.products(level, design, &factors, nhsic.normalize)?;
         Ok(Relations { level, factors, own, relevance, total, gram })
     }
 

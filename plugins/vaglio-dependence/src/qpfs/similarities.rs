@@ -4,7 +4,7 @@ use super::{Qpfs, Similarity};
 use crate::bins::{Binned, Binning};
 use crate::target::{Output, Target};
 use rayon::prelude::*;
-use vaglio_core::{Design, Feature, standardized};
+use vaglio_core::{Design, Feature, Result, standardized};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{ThinFactor, gaussian, shares, standardized as in_deviations};
 
@@ -18,8 +18,11 @@ pub(super) struct Similarities {
 
 impl Similarities {
     /// Cost O(n² m), with kernels O(n² m·rank²), memory O(n² + nm).
-    pub fn new(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Self {
-        match qpfs.similarity {
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Stopped`].
+    pub fn new(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Self> {
+        Ok(match qpfs.similarity {
             Similarity::MutualInformation => {
                 let rows = Binning::new(qpfs.bins, design);
                 let targets = rows.targets(design);
@@ -28,8 +31,8 @@ impl Similarities {
                 Similarities { matrix: matrix(&columns, |a, b| rows.information(a, b)), relevance }
             }
             Similarity::Correlation => by_correlation(design, members),
-            Similarity::Nhsic => by_kernels(design, members),
-        }
+            Similarity::Nhsic => by_kernels(design, members)?,
+        })
     }
 
     /// q̄/(q̄ + f̄), and all to redundancy where nothing is relevant nor redundant.
@@ -70,14 +73,14 @@ fn outputs_count(design: &Design) -> Vec<f64> {
     counts
 }
 
-fn by_kernels(design: &Design, members: &[Feature]) -> Similarities {
+fn by_kernels(design: &Design, members: &[Feature]) -> Result<Similarities> {
     let (level, shares) = (Level::best(), shares(design.rows(), design.weights()));
-    let target = Target::of(Output::Auto, 1.0, design, &shares).factor(level, &shares).normalized(level);
     let column = |&feature: &Feature| match in_deviations(&design.column(feature).values(), &shares) {
         Some(values) => gaussian(level, &shares, &[values], 1.0).normalized(level),
         None => ThinFactor::default(),
     };
     let columns: Vec<ThinFactor> = members.par_iter().map(column).collect();
-    let relevance = columns.par_iter().map(|x| x.inner(level, &target)).collect();
-    Similarities { matrix: matrix(&columns, |a, b| a.inner(level, b)), relevance }
+    let target = Target::of(Output::Auto, 1.0, design, &shares);
+    let (relevance, _) = target.matrix(level, &shares).products(level, design, &columns, true)?;
+    Ok(Similarities { matrix: matrix(&columns, |a, b| a.inner(level, b)), relevance })
 }

@@ -1,0 +1,71 @@
+//! A Gaussian kernel matrix of full rank beside thin ones.
+
+use super::ThinFactor;
+use super::cholesky::kernel;
+use crate::linalg::gemm;
+use ndarray::{Array1, Array2, ArrayView1, s};
+use rayon::prelude::*;
+
+/// Rows of the matrix that are made at a time.
+const PANEL: usize = 128;
+
+/// The centered Gaussian kernel matrix L̄ of several coordinates, of which a few rows are made at a time.
+///
+/// In many dimensions no rows are near to each other, and a thin factor has as many columns as there are rows, so that it
+/// costs O(m³). Memory O(m).
+#[derive(Debug)]
+pub struct WholeKernel<'k> {
+    roots: Vec<f64>,
+    coordinates: &'k [Vec<f64>],
+    scale: f64,
+}
+
+impl<'k> WholeKernel<'k> {
+    /// exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`; `shares` are the p_j.
+    pub fn new(shares: &[f64], coordinates: &'k [Vec<f64>], bandwidth: f64) -> Self {
+        let roots = shares.iter().map(|p| p.sqrt()).collect();
+        WholeKernel { roots, coordinates, scale: -0.5 / (bandwidth * bandwidth) }
+    }
+
+    /// <K̄, L̄> of each factor, and ‖L̄‖²_F.
+    ///
+    /// With M = P^{½}LP^{½} and v = P^{½}1, ‖v‖ = 1: factors are centered, so the first is tr(FᵀMF); and
+    /// ‖L̄‖² = ‖M‖² − 2‖Mv‖² + (vᵀMv)². Cost O(m²·(coordinates + Σ rank)), memory O(m) beside the factors.
+    ///
+    /// # Errors
+    /// Those of `go_on`, which is asked for each few rows.
+    pub fn products<E>(
+        &self,
+        factors: &[ThinFactor],
+        mut go_on: impl FnMut() -> Result<(), E>,
+    ) -> Result<(Vec<f64>, f64), E> {
+        let rows = self.roots.len();
+        let (mut products, roots) = (vec![0.0; factors.len()], ArrayView1::from(&self.roots));
+        let (mut squares, mut along_squares, mut both) = (0.0, 0.0, 0.0);
+        for start in (0..rows).step_by(PANEL) {
+            go_on()?;
+            let panel = self.panel(start..rows.min(start + PANEL));
+            squares += panel.iter().map(|x| x * x).sum::<f64>();
+            let along: Array1<f64> = panel.rows().into_iter().map(|row| row.dot(&roots)).collect();
+            along_squares += along.iter().map(|x| x * x).sum::<f64>();
+            both += along.iter().zip(&self.roots[start..]).map(|(x, root)| x * root).sum::<f64>();
+            products.par_iter_mut().zip(factors).for_each(|(sum, factor)| {
+                let Some(factor) = factor.matrix(rows) else { return };
+                let product = gemm(panel.view(), factor);
+                let own = factor.slice(s![start..start + panel.nrows(), ..]);
+                *sum += product.iter().zip(own.iter()).map(|(a, b)| a * b).sum::<f64>();
+            });
+        }
+        Ok((products, squares - 2.0 * along_squares + both * both))
+    }
+
+    /// Some rows of P^{½}LP^{½}.
+    fn panel(&self, rows: std::ops::Range<usize>) -> Array2<f64> {
+        let width = self.roots.len();
+        let mut panel = vec![0.0; rows.len() * width];
+        panel.par_chunks_mut(width).zip(rows.clone()).for_each(|(to, row)| {
+            to.copy_from_slice(&kernel(&self.roots, self.coordinates, self.scale, row));
+        });
+        Array2::from_shape_vec((rows.len(), width), panel).unwrap_or_default()
+    }
+}

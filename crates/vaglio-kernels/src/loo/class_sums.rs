@@ -1,0 +1,180 @@
+//! Leave-one-out where classes count alike in training, from sums of each class.
+//!
+//! A row that is left out changes the weight of the others of its class alone: so there are as many fits as classes (and
+//! weights in them), and each is that of all rows but for one class. The book, *Cross-validation without refitting*, "Each
+//! subset decomposed".
+
+use crate::Data;
+use crate::linalg::LowerFactor;
+use crate::sums::{axpy, dot};
+use ndarray::{Array2, ArrayView1, Axis};
+use rayon::prelude::*;
+
+/// Rows of one class and weight, which are left out one by one.
+#[derive(Debug, Clone)]
+pub struct ClassPart {
+    /// The class, counted from 0.
+    pub class: usize,
+    /// r_j of each of the rows.
+    pub weight: f64,
+    /// The rows.
+    pub rows: Vec<usize>,
+}
+
+/// Sums over the rows of each class of some columns, in which a row weighs r_j/n_c with n_c the weight of its class c.
+///
+/// With m_c and C_c the mean and scatter of the columns, t_c the targets, means about those of all classes where there is an
+/// intercept: without a row of weight r of class c, whose others weigh f = n_c/(n_c − r) times as much,
+///
+///   A = ΣC + Σm mᵀ + (f − 1)·C_c + g·m_c m_cᵀ + λ,   B = Σm tᵀ + g·m_c t_cᵀ,
+///
+/// where g = f − 1, with an intercept (f − 1)(1 − (f − 1)/W), W the weight of all. Every term is positive, so nothing cancels.
+/// Memory 8·(m·s + K·(s² + outputs)) bytes.
+#[derive(Debug)]
+pub struct ClassSums<'r, 'd> {
+    data: &'r Data<'d>,
+    /// The columns less the mean of the means of the classes: a row's entries together.
+    x: Vec<f64>,
+    size: usize,
+    classes: Vec<OneClass>,
+    /// ΣC + Σm mᵀ, size × size, and Σm tᵀ, outputs × size.
+    scatter: Vec<f64>,
+    along: Vec<f64>,
+    intercept: bool,
+}
+
+/// One class.
+#[derive(Debug, Clone)]
+struct OneClass {
+    weight: f64,
+    mean: Vec<f64>,
+    scatter: Vec<f64>,
+    targets: Vec<f64>,
+}
+
+impl<'r, 'd> ClassSums<'r, 'd> {
+    /// Of the columns of `subset`; `None` where targets differ within a class, which has rows each. Cost O(m·s²).
+    pub fn new(data: &'r Data<'d>, class_of_row: &[usize], subset: &[usize]) -> Option<Self> {
+        let (rows, size, outputs) = (data.rows(), subset.len(), data.outputs());
+        let targets = data.targets();
+        let mut x = vec![0.0; rows * size];
+        for (k, column) in data.matrix(subset).columns().into_iter().enumerate() {
+            column.iter().enumerate().for_each(|(row, value)| x[row * size + k] = value / targets.root(row));
+        }
+        let count = class_of_row.iter().max().map_or(0, |last| last + 1);
+        let mut members = vec![Vec::new(); count];
+        class_of_row.iter().enumerate().for_each(|(row, &class)| members[class].push(row));
+        let target = |row: usize, o: usize| targets.scaled[o][row] / targets.root(row);
+        let one = |rows: &Vec<usize>| {
+            let first = *rows.first()?;
+            let own: Vec<f64> = (0..outputs).map(|o| target(first, o)).collect();
+            let are_alike =
+                rows.iter().all(|&row| (0..outputs).all(|o| (target(row, o) - own[o]).abs() <= ALIKE * own[o].abs()));
+            let weight = rows.iter().map(|&row| targets.weight(row)).sum();
+            let (mean, scatter) = moments(data, &x, size, rows, weight);
+            are_alike.then_some(OneClass { weight, mean, scatter, targets: own })
+        };
+        let mut classes: Vec<OneClass> = members.par_iter().map(one).collect::<Option<_>>()?;
+        let intercept = data.unit().is_some();
+        if intercept {
+            let center = |of: &mut dyn FnMut(&mut OneClass) -> &mut Vec<f64>, classes: &mut [OneClass]| {
+                let mut mean = vec![0.0; of(&mut classes[0]).len()];
+                classes.iter_mut().for_each(|class| axpy(data.level, 1.0 / count as f64, of(class), &mut mean));
+                classes.iter_mut().for_each(|class| axpy(data.level, -1.0, &mean, of(class)));
+                mean
+            };
+            let mean = center(&mut |class| &mut class.mean, &mut classes);
+            x.chunks_exact_mut(size.max(1)).for_each(|row| axpy(data.level, -1.0, &mean, row));
+            center(&mut |class| &mut class.targets, &mut classes);
+        }
+        let (mut scatter, mut along) = (vec![0.0; size * size], vec![0.0; outputs * size]);
+        for class in &classes {
+            axpy(data.level, 1.0, &class.scatter, &mut scatter);
+            for (k, mean) in class.mean.iter().enumerate() {
+                axpy(data.level, *mean, &class.mean, &mut scatter[k * size..][..size]);
+            }
+            for (o, target) in class.targets.iter().enumerate() {
+                axpy(data.level, *target, &class.mean, &mut along[o * size..][..size]);
+            }
+        }
+        Some(ClassSums { data, x, size, classes, scatter, along, intercept })
+    }
+
+    /// The residuals of the rows left out, scaled by √r_j: outputs × rows; and their conditioning, for
+    /// [`crate::is_unreliable`]: the least that is left of a column beside those before it, times the least 1 − leverage.
+    ///
+    /// Each row is in one of `parts`. Cost O(parts·s²·(s + outputs) + m·s·(s + outputs)).
+    pub fn residuals(&self, parts: &[ClassPart], lambda: f64) -> (Vec<Vec<f64>>, f64) {
+        let (rows, outputs) = (self.data.rows(), self.data.outputs());
+        let of_parts: Vec<(Vec<f64>, f64)> = parts.par_iter().map(|part| self.left_out(part, lambda)).collect();
+        let (mut out, mut conditioning) = (vec![vec![0.0; rows]; outputs], 1.0f64);
+        for (part, (residuals, of_part)) in parts.iter().zip(of_parts) {
+            conditioning = conditioning.min(of_part).max(0.0);
+            for (&row, own) in part.rows.iter().zip(residuals.chunks_exact(outputs.max(1))) {
+                out.iter_mut().zip(own).for_each(|(out, e)| out[row] = *e);
+            }
+        }
+        (out, conditioning)
+    }
+
+    /// The residuals of the rows of a part, row after row, and their conditioning.
+    fn left_out(&self, part: &ClassPart, lambda: f64) -> (Vec<f64>, f64) {
+        let (level, size, class) = (self.data.level, self.size, &self.classes[part.class]);
+        let more = part.weight / (class.weight - part.weight);
+        let all = self.classes.len() as f64 + more;
+        let share = if self.intercept { 1.0 - more / all } else { 1.0 };
+        let (mut factor, mut left) = (LowerFactor::new(level), 1.0f64);
+        for k in 0..size {
+            let mut row = self.scatter[k * size..][..k + 1].to_vec();
+            axpy(level, more, &class.scatter[k * size..][..k + 1], &mut row);
+            axpy(level, more * share * class.mean[k], &class.mean[..k + 1], &mut row);
+            let diagonal = row[k] + lambda;
+            let (pivot, along) = factor.left_over(&row[..k], diagonal);
+            left = left.min(pivot / diagonal);
+            factor.push(pivot, along);
+        }
+        let weights = class.targets.iter().enumerate().map(|(o, target)| {
+            let mut along = self.along[o * size..][..size].to_vec();
+            axpy(level, more * share * target, &class.mean, &mut along);
+            factor.forward(&along)
+        });
+        let weights = weights.collect::<Vec<_>>();
+        // The means of this fit, about those of all classes.
+        let off = if self.intercept { more / all } else { 0.0 };
+        let (in_training, root) = (part.weight / class.weight * (1.0 + more), part.weight.sqrt());
+        let (mut out, mut least) = (Vec::with_capacity(part.rows.len() * weights.len()), 1.0f64);
+        for &row in &part.rows {
+            let mut x = self.x[row * size..][..size].to_vec();
+            axpy(level, -off, &class.mean, &mut x);
+            let x = factor.forward(&x);
+            let of_mean = if self.intercept { 1.0 / all } else { 0.0 };
+            let complement = 1.0 - in_training * (of_mean + dot(level, &x, &x));
+            least = least.min(complement);
+            let residual = |(target, weights): (&f64, &Vec<f64>)| {
+                root * (target * (1.0 - off) - dot(level, &x, weights)) / complement
+            };
+            out.extend(class.targets.iter().zip(&weights).map(residual));
+        }
+        let is_finite = out.iter().all(|e: &f64| e.is_finite());
+        (out, if is_finite { left * least } else { 0.0 })
+    }
+}
+
+/// By how much the targets of a class may differ: rounding of the scale of rows.
+const ALIKE: f64 = 1e-14;
+
+/// The mean and scatter of some rows, the rows weighing r_j over `weight` of them all.
+fn moments(data: &Data<'_>, x: &[f64], size: usize, rows: &[usize], weight: f64) -> (Vec<f64>, Vec<f64>) {
+    let (level, share) = (data.level, |row: usize| data.targets().weight(row) / weight);
+    let mut mean = vec![0.0; size];
+    rows.iter().for_each(|&row| axpy(level, share(row), &x[row * size..][..size], &mut mean));
+    let mean_view = ArrayView1::from(&mean[..]);
+    let mut centered = Array2::zeros((rows.len(), size));
+    for (mut to, &row) in centered.rows_mut().into_iter().zip(rows) {
+        to.assign(&(&ArrayView1::from(&x[row * size..][..size]) - &mean_view));
+        to *= share(row).sqrt();
+    }
+    let scatter = crate::linalg::gemm(centered.t(), centered.view());
+    let scatter = scatter.axis_iter(Axis(0)).flat_map(|row| row.to_vec()).collect();
+    (mean, scatter)
+}

@@ -65,6 +65,13 @@ impl Round {
         self.of_row.iter().flatten().max().map_or(0, |fold| *fold as usize + 1)
     }
 
+    /// How many rows each fold holds out. Cost O(m).
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.count()];
+        self.of_row.iter().flatten().for_each(|&fold| sizes[fold as usize] += 1);
+        sizes
+    }
+
     /// The rows of a fold, in increasing order.
     pub fn held_out(&self, fold: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.of_row.len()).filter(move |&row| self.of_row[row] == Some(fold as u32))
@@ -119,6 +126,7 @@ mod tests {
             [[Some(0), Some(0), Some(1)], [Some(1), Some(0), Some(0)]].map(|round| Round::new(round.to_vec()));
         assert_eq!(rounds, expected);
         assert_eq!(rounds[0].training(1), [0, 1]);
+        assert_eq!(rounds[0].sizes(), [2, 1]);
     }
 
     #[test]

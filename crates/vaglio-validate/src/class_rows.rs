@@ -30,3 +30,43 @@ impl ClassRows {
         ClassSums::new(data, &self.of_row, subset)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::Loo;
+    use crate::fits::RoundFits;
+    use crate::loo::plan;
+    use vaglio_core::{BalancedError, Criterion, Outline, Score, Squared, Subset};
+    use vaglio_testkit::data::multiclass;
+
+    #[test]
+    fn many_classes_are_left_out_of_their_sums_without_copies_for_each() {
+        let outline = Outline::forward(6, 3);
+        for (weighted, intercept) in [(false, true), (true, true), (false, false)] {
+            let recipe = multiclass(72, 6, 12, 5).skewed().duplicates(1).balanced();
+            let recipe = if weighted { recipe.weighted() } else { recipe };
+            let design = recipe.design(&[1e-2, 1.0], intercept);
+            let loo = Loo { loss: BalancedError.into(), ..Loo::default() };
+            let squared = Loo { loss: Squared.into(), ..Loo::default() };
+            let parts = plan(&loo, &design, &outline).parts.remove(0);
+            let fits = RoundFits::of_subsets(&design, &squared.loss, parts, true).unwrap();
+            for subset in [&[][..], &[3], &[4, 0, 2], &[1, 6]] {
+                let expected = squared.evaluate(&design, subset).unwrap();
+                let losses = [1e-2, 1.0].map(|lambda| fits.fit(subset).settled(lambda, f64::INFINITY).unwrap().0);
+                let found = losses[0].min(losses[1]);
+                assert!((found / expected.loss - 1.0).abs() < 1e-10, "{found}, not {expected:?}");
+            }
+            assert!(fits.parts().is_empty());
+            let mut found = Subset::open(&loo, &design, &outline).unwrap();
+            assert_eq!(found.engine().name, "decomposition");
+            found.add(2).unwrap();
+            let mut scores = [Score::WORST; 3];
+            found.score_additions(&[0, 4, 5], &mut scores).unwrap();
+            for (feature, score) in [0, 4, 5].into_iter().zip(scores) {
+                let expected = loo.evaluate(&design, &[2, feature]).unwrap();
+                assert!((score.loss - expected.loss).abs() < 1e-10 && score.lambda == expected.lambda);
+            }
+        }
+    }
+}

@@ -81,3 +81,43 @@ impl Evaluator for Decomposed<'_> {
         Ok(self.current.as_ref().and_then(|current| self.rounds.standard_error(&current.residuals)))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::{Engine, KFold, Loo};
+    use vaglio_core::{AnyLoss, Criterion, InFolds, Outline, Squared, Subset, ZeroOne};
+    use vaglio_testkit::data::{binary, multiclass};
+
+    #[test]
+    fn several_columns_added_together_score_as_the_definition_says_and_leave_the_subset() {
+        let plain = binary(40, 9, 3).weighted().design(&[1e-2, 1.0], true);
+        let balanced = multiclass(40, 9, 3, 4).skewed().balanced().design(&[0.1], true);
+        let in_folds = plain.clone().fitted_in_folds(InFolds::standardize());
+        let folds = |engine: Engine, loss: AnyLoss| KFold::new(4).engine(engine).loss(loss);
+        let loo = |loss: AnyLoss| Loo { loss, ..Loo::default() };
+        let cases: [(&str, Box<dyn Criterion>); 5] = [
+            ("states", Box::new(loo(Squared.into()))),
+            ("states", Box::new(loo(ZeroOne.into()))),
+            ("moments", Box::new(folds(Engine::Moments, Squared.into()))),
+            ("rows_held_out", Box::new(folds(Engine::RowsHeldOut, ZeroOne.into()))),
+            ("rows_held_out", Box::new(folds(Engine::RowsHeldOut, Squared.into()))),
+        ];
+        for (engine, criterion) in &cases {
+            for design in [&plain, &balanced, &in_folds] {
+                if criterion.check(design).is_err() || (engine == &"states" && std::ptr::eq(design, &in_folds)) {
+                    continue;
+                }
+                let mut subset = Subset::open(&**criterion, design, &Outline::forward(9, 9)).unwrap();
+                for (before, more) in [(None, &[7, 3, 1][..]), (Some(4), &[0, 8]), (Some(5), &[2])] {
+                    before.into_iter().for_each(|feature| subset.add(feature).unwrap());
+                    let (own, score) = (subset.score().unwrap(), subset.score_with(more).unwrap().unwrap());
+                    let all: Vec<usize> = subset.selected().iter().chain(more).copied().collect();
+                    let expected = criterion.evaluate(design, &all).unwrap();
+                    assert!((score.loss - expected.loss).abs() < 1e-9, "{engine}: {score:?}, not {expected:?}");
+                    assert_eq!((score.lambda, subset.score().unwrap()), (expected.lambda, own));
+                }
+            }
+        }
+    }
+}

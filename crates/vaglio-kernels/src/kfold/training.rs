@@ -122,3 +122,21 @@ pub(super) fn range(sums: &[Vec<FoldSums>], some: impl Iterator<Item = usize>) -
     some.flat_map(|at| &sums[at]).for_each(|sums| widen(&mut out, &sums.range));
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_those_of_all_other_folds() {
+        let fold = |k: usize| {
+            let range = (0..3).map(|i| (((k * 7 + i) % 5) as f64, ((k * 3 + i) % 4) as f64 + 5.0)).collect();
+            vec![FoldSums { products: Vec::new(), range }]
+        };
+        for count in 1..6 {
+            let sums: Vec<Vec<FoldSums>> = (0..count).map(fold).collect();
+            let others = |fold: usize| range(&sums, (0..count).filter(|&other| other != fold));
+            assert_eq!(ranges(&sums), (0..count).map(others).collect::<Vec<_>>());
+        }
+    }
+}

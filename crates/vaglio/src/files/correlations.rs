@@ -79,8 +79,9 @@ fn redundancy_by_panels(scaled: &Array2<f64>) -> f64 {
     let mut sum = 0.0;
     for (at, panel) in scaled.axis_chunks_iter(Axis(1), PANEL).enumerate() {
         let products = vaglio_kernels::linalg::gemm(panel.t(), scaled.view());
-        let others = |((k, l), r): ((usize, usize), &f64)| if at * PANEL + k == l { 0.0 } else { r.abs().min(1.0) };
-        sum += products.indexed_iter().map(others).sum::<f64>();
+        let all = products.iter().map(|r| r.abs().min(1.0)).sum::<f64>();
+        let own = (0..panel.ncols()).map(|k| products[[k, at * PANEL + k]].abs().min(1.0));
+        sum += all - own.sum::<f64>();
     }
     sum / (size * (size - 1.0))
 }

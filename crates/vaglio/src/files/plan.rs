@@ -211,8 +211,8 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
         HeldOut::Folds(rounds) => rounds,
     };
     let Some(first) = rounds.first() else { return Ok(vec!["none".into()]) };
-    let folds = first.count();
-    let sizes: Vec<usize> = (0..folds).map(|fold| first.held_out(fold).count()).collect();
+    let sizes = first.sizes();
+    let folds = sizes.len();
     let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
     let rows = if least == most { format!("{least} rows") } else { format!("{least} to {most} rows") };
     let avoided = avoided((folds * rounds.len() * design.lambdas().len()) as f64);

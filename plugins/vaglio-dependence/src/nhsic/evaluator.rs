@@ -208,8 +208,32 @@ impl Branch for Node {
 mod tests {
     use super::super::relations::NARROW;
     use crate::Nhsic;
+    use crate::target::TargetMatrix;
     use vaglio_core::{Criterion, Outline, Score, Subset};
+    use vaglio_kernels::Level;
+    use vaglio_kernels::hsic::shares;
     use vaglio_testkit::data;
+
+    /// The products of the whole matrix are those of a factor, with weights and without.
+    #[test]
+    fn a_target_of_full_rank_is_taken_whole_and_scores_as_the_definition_says() {
+        for recipe in [data::regression(280, 4, 3).outputs(9), data::regression(280, 4, 5).outputs(9).weighted()] {
+            let design = recipe.design(&[1.0], true);
+            for normalize in [true, false] {
+                let nhsic = Nhsic { normalize, ..Nhsic::default() };
+                let shares = shares(design.rows(), design.weights());
+                let target = nhsic.target(&design, &shares);
+                let matrix = nhsic.matrix(&target, Level::best(), &shares).unwrap();
+                assert!(matches!(matrix, TargetMatrix::Whole(_)));
+                let mut subset = Subset::open(&nhsic, &design, &Outline::forward(4, 4)).unwrap();
+                for feature in [2, 0, 3] {
+                    subset.add(feature).unwrap();
+                    let expected = nhsic.evaluate(&design, subset.selected()).unwrap().loss;
+                    assert!((subset.score().unwrap().loss - expected).abs() < 1e-12 * expected);
+                }
+            }
+        }
+    }
 
     /// A few candidates of many are tried by single entries of Q, with the bits that whole columns give.
     #[test]

@@ -176,18 +176,19 @@ impl Nhsic {
 const KERNEL: f64 = 20.0;
 
 impl Nhsic {
-    /// The flops that the target's kernel takes beside so many columns of factors, and what is to be told of it.
-    fn target_cost(&self, design: &Design, ranks: f64) -> (f64, &'static str) {
+    /// The flops and bytes that the target's kernel takes beside so many columns of factors, and what is to be told of it.
+    fn target_cost(&self, design: &Design, ranks: f64) -> (f64, f64, &'static str) {
         let (rows, outputs) = (design.planned_rows(), design.targets().nrows());
         let is_numeric = self.kernel.output == Output::Gaussian || *design.task() == Task::Regression;
         let rank = (RANK_OF_ONE / self.kernel.bandwidth.min(1.0)).powi(outputs as i32).min(rows as f64);
         if !is_numeric || rank <= thin(rows) as f64 {
-            return (0.0, "");
+            return (0.0, 0.0, "");
         }
         let (rows, most) = (rows as f64, thin(rows) as f64);
         let whole = rows * rows * (3.0 * outputs as f64 + KERNEL + 2.0 * ranks);
         (
             whole + 2.0 * rows * most * most,
+            8.0 * rows * most,
             "; that of the target has full rank and is taken whole, a few rows at a time, so that time grows with the square of the rows",
         )
     }
@@ -270,13 +271,13 @@ impl Criterion for Nhsic {
         };
         let pass = 2.0 * features * rows * rank * rank;
         let size = largest as f64;
-        let (target, of_target) = self.target_cost(design, features * rank);
+        let (target, bytes, of_target) = self.target_cost(design, features * rank);
         // One pass for the factors, one for the relevance and one for each column that enters.
         Estimate {
             engine: ENGINE,
             reason: format!("{}: {reason}{of_target}", self.approximation(design.planned_rows())),
             flops: target + pass * (2.0 + size) + trials * size * size * size.max(1.0),
-            bytes: 8.0 * features * (rows * rank + size),
+            bytes: bytes + 8.0 * features * (rows * rank + size),
         }
     }
 }

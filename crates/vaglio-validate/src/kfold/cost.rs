@@ -56,6 +56,8 @@ const MADE: f64 = 60.0;
 const WRITTEN: f64 = 16.0;
 /// Bytes of moments beyond which rows are held out where columns are more than rows, or classes have moments of their own.
 const WIDE: f64 = (1u64 << 28) as f64;
+/// Copies of the targets of each part: scaled, centered, fold after fold, and those of the loss.
+const COPIES: f64 = 6.0;
 /// Doubles beyond which the states of several parts are not made.
 const MOST: f64 = (1u64 << 28) as f64;
 
@@ -321,6 +323,7 @@ impl Extent {
             // The columns once, with their held-out residuals for each λ; of a backward search those selected alone.
             bytes: 8.0
                 * (rows * columns * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 })
+                    + rows * (outputs - 1.0) * (COPIES * parts + lambdas)
                     + self.apart(outline)),
         }
     }

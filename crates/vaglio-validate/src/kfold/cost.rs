@@ -61,14 +61,16 @@ const COPIES: f64 = 6.0;
 /// Doubles beyond which the states of several parts are not made.
 const MOST: f64 = (1u64 << 28) as f64;
 
-/// Flops that take as long as the loss of a row: comparisons are not done eight at a time, and AUC sorts.
+/// Flops that take as long as the loss of a row, wherever states are: comparisons are not done eight at a time, AUC sorts by radix, and
+/// losses of a third party may compare.
 fn of_loss(loss: &dyn Loss, rows: f64) -> f64 {
     match loss.measure() {
         Measure::Squared => 0.0,
         Measure::Absolute => 3.0,
         Measure::ZeroOne | Measure::BalancedError => 8.0,
         Measure::Rows => 16.0,
-        Measure::Auc | Measure::Whole => 16.0 * rows.max(2.0).log2(),
+        Measure::Auc => 24.0,
+        Measure::Whole => 16.0 * rows.max(2.0).log2(),
     }
 }
 
@@ -305,7 +307,8 @@ impl Extent {
         // Products over the training rows of each fold, of which four share the reading of a column.
         let apart = if self.is_standardized { self.folds } else { 0.0 };
         let step = rows * (4.0 + 3.0 * apart) * size;
-        let trial = rows * (6.0 + apart + (2.0 + self.loss) * outputs) + TRIAL * self.folds;
+        let trial = rows * (6.0 + apart + 2.0 * outputs) + TRIAL * self.folds;
+        let losses = rows * self.loss * outputs * outline.trials;
         let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
         // After a removal a candidate follows the columns behind it again.
         let forward = Outline::forward(columns as usize, outline.largest).trials;
@@ -319,7 +322,7 @@ impl Extent {
                 true => "rows held out, columns standardized in each fold".into(),
                 false => "rows held out".into(),
             },
-            flops: lambdas * (made + far * (trial * outline.trials + follow + step * steps + set_up)),
+            flops: lambdas * (made + losses + far * (trial * outline.trials + follow + step * steps + set_up)),
             // The columns once, with their held-out residuals for each λ; of a backward search those selected alone.
             bytes: 8.0
                 * (rows * columns * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 })

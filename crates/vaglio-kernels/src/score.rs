@@ -1,6 +1,8 @@
 //! Losses of residuals of rows that were held out.
 
+mod ascending;
 mod jackknife;
+mod pairs;
 mod parts;
 mod pass;
 mod rule;
@@ -80,6 +82,12 @@ impl Targets {
 pub trait Rule: Debug + Send + Sync {
     /// The loss of one row, from a target and a prediction for each output.
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64;
+
+    /// The losses of rows of one output.
+    fn of_rows(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
+        let rows = targets.iter().zip(predictions);
+        losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.of_row(&[*y], &[*p]));
+    }
 
     /// The loss of all rows: targets and predictions are those of all outputs, row after row, beside the weights of rows.
     fn of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64;
@@ -182,9 +190,13 @@ impl Scorer {
     }
 
     pub(crate) fn start(&self) -> Tally {
-        let whole = self.units.as_ref().map_or(0, |units| units.count() * self.targets.outputs());
         let wrong = vec![0.0; if self.targets.outputs() > 1 { self.class_weights.len() } else { 0 }];
-        Tally { lanes: Wide::ZERO, sides: [Wide::ZERO; 2], wrong, whole: vec![0.0; whole] }
+        let whole = match &self.units {
+            Some(units) => vec![0.0; units.count() * self.targets.outputs()],
+            None if self.is_gathered() => Vec::with_capacity(self.targets.rows() * self.targets.outputs()),
+            None => Vec::new(),
+        };
+        Tally { lanes: Wide::ZERO, sides: [Wide::ZERO; 2], wrong, whole }
     }
 
     /// Adds the rows from `start`; `residuals` are scaled, one slice of equal length per output.
@@ -214,16 +226,10 @@ impl Scorer {
                 }
             }
             Measure::Auc | Measure::Whole => {
-                for (j, row) in (start..start + rows).enumerate() {
-                    tally.whole.extend(residuals.iter().enumerate().map(|(o, e)| self.prediction(o, row, e[j])));
-                }
+                self.extend_predictions(&mut tally.whole, start, residuals, rows);
             }
             Measure::Rows => {
-                let mut losses = self.of_rows();
-                for (j, row) in (start..start + rows).enumerate() {
-                    let loss = losses.of(row, |o| residuals[o][j]);
-                    tally.lanes.update(j % Wide::WIDTH, |sum| sum + loss);
-                }
+                self.add_rows(&mut tally.lanes, start, residuals, rows);
             }
             Measure::ZeroOne | Measure::BalancedError if residuals.len() == 1 => {
                 let y = &self.targets.scaled[0][start..start + rows];
@@ -271,30 +277,6 @@ impl Scorer {
             Measure::Auc => self.wrong_pairs(&tally.whole),
             Measure::Whole => self.of_all(&tally.whole),
         }
-    }
-
-    /// The share of pairs of a row of each class that predictions put in the wrong order, ties counted half. Cost
-    /// O(m log m).
-    fn wrong_pairs(&self, predictions: &[f64]) -> f64 {
-        let targets = &self.targets.scaled[0];
-        let mut order: Vec<usize> = (0..predictions.len()).collect();
-        order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
-        let (mut pairs, mut positives, mut negatives) = (0.0, 0.0, 0.0);
-        let mut rest = &order[..];
-        while let Some(&first) = rest.first() {
-            let (tied, later) =
-                rest.split_at(rest.partition_point(|&row| predictions[row] <= predictions[first] + TIED_PREDICTION));
-            let weight = |positive: bool| -> f64 {
-                tied.iter().filter(|&&row| (targets[row] > 0.0) == positive).map(|&row| self.targets.weight(row)).sum()
-            };
-            let (plus, minus) = (weight(true), weight(false));
-            // The positives below each negative.
-            pairs += minus * (positives + 0.5 * plus);
-            positives += plus;
-            negatives += minus;
-            rest = if tied.is_empty() { &[] } else { later };
-        }
-        pairs / (positives * negatives)
     }
 
     /// The mean loss of residuals, scaled, one per output and row. Cost O(m · outputs).

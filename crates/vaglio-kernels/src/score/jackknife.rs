@@ -1,6 +1,7 @@
 //! Losses that are made of all rows at once: what they are without some of the rows.
 
 use super::Scorer;
+use super::ascending::ascending;
 use crate::Measure;
 use crate::tolerance::{CLASS_GONE, TIED_PREDICTION};
 
@@ -104,8 +105,8 @@ impl<'s> WrongPairs<'s> {
         let targets = &scorer.targets;
         let prediction = |row: usize| (targets.scaled[0][row] - residuals[0][row]) / targets.root(row);
         let predictions: Vec<f64> = (0..targets.rows()).map(prediction).collect();
-        let mut order: Vec<usize> = (0..predictions.len()).collect();
-        order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
+        let order = ascending(&predictions, &targets.scaled[0], TIED_PREDICTION);
+        let order: Vec<usize> = order.into_iter().map(|row| row.row()).collect();
         let (mut rank, mut first) = (vec![0; order.len()], 0);
         for (place, &row) in order.iter().enumerate() {
             if predictions[row] > predictions[order[first]] + TIED_PREDICTION {

@@ -47,7 +47,7 @@ impl Scorer {
     }
 
     /// Whether the loss is made of what all rows give, once they are there.
-    fn is_gathered(&self) -> bool {
+    pub(super) fn is_gathered(&self) -> bool {
         self.units.is_some() || matches!(self.measure, Measure::Auc | Measure::Whole)
     }
 

@@ -1,6 +1,10 @@
 //! Losses that the kernels have no way of their own for, from predictions.
 
 use super::{Rule, Scorer};
+use crate::wide::Wide;
+
+/// Rows of one output whose losses are asked for together.
+const TOGETHER: usize = 512;
 
 /// What rows add to the sum of a loss, with room for the numbers of one.
 pub(super) struct RowLosses<'s> {
@@ -34,10 +38,38 @@ impl Scorer {
         if root == 0.0 || self.is_outside(row) { 0.0 } else { (self.targets.scaled[output][row] - residual) / root }
     }
 
+    /// The predictions of the rows from `start`, row after row, from their scaled residuals.
+    pub(super) fn extend_predictions(&self, out: &mut Vec<f64>, start: usize, residuals: &[Vec<f64>], rows: usize) {
+        if let ([y], [e], None, None) = (&self.targets.scaled[..], residuals, &self.targets.root, &self.factors) {
+            return out.extend(y[start..start + rows].iter().zip(&e[..rows]).map(|(y, e)| y - e));
+        }
+        for (j, row) in (start..start + rows).enumerate() {
+            out.extend(residuals.iter().enumerate().map(|(o, e)| self.prediction(o, row, e[j])));
+        }
+    }
+
     /// The target of a row that counts.
     #[inline(always)]
     fn target(&self, output: usize, row: usize) -> f64 {
         self.targets.scaled[output][row] / self.targets.root(row)
+    }
+
+    /// Adds the losses of the rows from `start` to eight lanes in turn.
+    pub(super) fn add_rows(&self, lanes: &mut Wide, start: usize, residuals: &[Vec<f64>], rows: usize) {
+        let mut add = |j: usize, loss: f64| lanes.update(j % Wide::WIDTH, |sum| sum + loss);
+        if let ([y], [e], None, None) = (&self.targets.scaled[..], residuals, &self.targets.root, &self.factors) {
+            let (mut predictions, mut losses) = ([0.0; TOGETHER], [0.0; TOGETHER]);
+            for (y, e) in y[start..start + rows].chunks(TOGETHER).zip(e[..rows].chunks(TOGETHER)) {
+                predictions.iter_mut().zip(y).zip(e).for_each(|((p, y), e)| *p = y - e);
+                self.rule.of_rows(y, &predictions[..y.len()], &mut losses[..y.len()]);
+                losses[..y.len()].iter().enumerate().for_each(|(j, loss)| add(j, *loss));
+            }
+            return;
+        }
+        let mut losses = self.of_rows();
+        for (j, row) in (start..start + rows).enumerate() {
+            add(j, losses.of(row, |o| residuals[o][j]));
+        }
     }
 
     /// The losses of single rows, to be added up.
@@ -61,8 +93,9 @@ impl Scorer {
 
     /// The predictions of all rows, row after row, from scaled residuals.
     pub(super) fn predictions(&self, residuals: &[Vec<f64>]) -> Vec<f64> {
-        let of_row = |row: usize| residuals.iter().enumerate().map(move |(o, e)| self.prediction(o, row, e[row]));
-        (0..self.targets.rows()).flat_map(of_row).collect()
+        let mut out = Vec::with_capacity(self.targets.rows() * residuals.len());
+        self.extend_predictions(&mut out, 0, residuals, self.targets.rows());
+        out
     }
 
     /// Targets, predictions and weights of the rows that have any.

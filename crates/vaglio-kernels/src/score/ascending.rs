@@ -1,0 +1,211 @@
+//! Rows in the order of their values, by radix.
+//!
+//! A value v gets the key (v − least)·(2^b − 1)/(largest − least), rounded to a whole number, where 2^b is at least four times the square
+//! of the rows up to 2^22, so that few keys are equal. Keys are sorted digit by digit, and rows of equal keys by their values: few by
+//! comparisons, many as all rows are, by keys of their own range. P. McIlroy, K. Bostic and M. D. McIlroy, *Engineering radix sort*,
+//! Computing Systems 6 (1993).
+
+/// The most bits of a digit, of which a key has two: counts of all digits stay in the first-level cache.
+const DIGIT: u32 = 11;
+const DIGITS: usize = 1 << DIGIT;
+
+/// Rows that comparisons sort as fast.
+const FEW: usize = 48;
+
+/// Ranges within each other, after which comparisons sort the rest: each is 2^22 times as narrow as the one before.
+const NESTED: u32 = 4;
+
+/// 2^52, beside which doubles are whole numbers.
+const WHOLE: f64 = (1u64 << 52) as f64;
+
+/// A row in the lower bits, whether it is marked, and its key above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MarkedRow(u64);
+
+const MARK: u32 = 64 - 2 * DIGIT - 1;
+const KEY: u32 = MARK + 1;
+
+impl MarkedRow {
+    #[inline(always)]
+    pub fn row(self) -> usize {
+        (self.0 & ((1 << MARK) - 1)) as usize
+    }
+
+    #[inline(always)]
+    pub fn is_marked(self) -> bool {
+        self.0 >> MARK & 1 == 1
+    }
+
+    #[inline(always)]
+    fn key(self) -> u64 {
+        self.0 >> KEY
+    }
+}
+
+/// The rows in the order of their values by [`f64::total_cmp`] (zeros of both signs are equal), equal ones as they come, each marked
+/// where its mark is above 0. Rows within `tied` of each other, to which no other row is that near, stand as they come too. Cost
+/// O(m) for values that are not crowded about many points, else O(m log m).
+pub(super) fn ascending(values: &[f64], marks: &[f64], tied: f64) -> Vec<MarkedRow> {
+    let marked = |(row, mark): (usize, &f64)| MarkedRow(u64::from(*mark > 0.0) << MARK | row as u64);
+    let mut rows: Vec<MarkedRow> = marks.iter().enumerate().map(marked).collect();
+    Sort { values, tied, nested: 0 }.sort(&mut rows, values);
+    rows
+}
+
+/// A sort of all rows, or of some inside others.
+struct Sort<'k> {
+    values: &'k [f64],
+    tied: f64,
+    nested: u32,
+}
+
+impl Sort<'_> {
+    /// Sorts rows, of which `own` has the values in the order as given.
+    fn sort(&self, rows: &mut [MarkedRow], own: &[f64]) {
+        let (least, largest) = range(own);
+        if rows.is_empty() || least == largest {
+            return;
+        }
+        let bits = (rows.len().ilog2() + 2).min(DIGIT);
+        let scale = ((1u64 << (2 * bits)) - 1) as f64 / (largest - least);
+        // Not so where a value is not finite, or the range no double.
+        let has_keys = scale.is_finite() && scale > 0.0 && rows.len() <= u32::MAX as usize;
+        if !has_keys || rows.len() <= FEW || self.nested == NESTED {
+            return rows.sort_by(|a, b| self.values[a.row()].total_cmp(&self.values[b.row()]));
+        }
+        for (row, value) in rows.iter_mut().zip(own) {
+            let key = ((value - least) * scale + WHOLE).to_bits();
+            row.0 = key << KEY | row.0 & ((1 << KEY) - 1);
+        }
+        by_keys(rows, bits);
+        // Keys of values that are more than `tied` apart.
+        let apart = ((self.tied * scale) as u64).saturating_add(2);
+        let (mut start, mut before) = (0, None);
+        while start < rows.len() {
+            let key = rows[start].key();
+            let end = start + rows[start..].iter().take_while(|row| row.key() == key).count();
+            if end > start + 1 {
+                let far = |other: Option<u64>| other.is_none_or(|other| other.abs_diff(key) >= apart);
+                let is_alone = self.nested == 0 && far(before) && far(rows.get(end).map(|row| row.key()));
+                self.settle(&mut rows[start..end], is_alone);
+            }
+            (start, before) = (end, Some(key));
+        }
+    }
+
+    /// Sorts rows of equal keys, unless they are tied alone.
+    fn settle(&self, rows: &mut [MarkedRow], is_alone: bool) {
+        if let [a, b] = rows {
+            if self.values[a.row()] > self.values[b.row()] {
+                std::mem::swap(a, b);
+            }
+            return;
+        }
+        let own: Vec<f64> = rows.iter().map(|row| self.values[row.row()]).collect();
+        let (least, largest) = range(&own);
+        if !(is_alone && largest - least <= 0.5 * self.tied) {
+            Sort { nested: self.nested + 1, ..*self }.sort(rows, &own);
+        }
+    }
+}
+
+/// The least and the largest value; the largest is not a number where a value is not finite.
+fn range(values: &[f64]) -> (f64, f64) {
+    const LANES: usize = 8;
+    let (mut least, mut largest, mut zero) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
+    let mut take = |l: usize, value: f64| {
+        least[l] = if value < least[l] { value } else { least[l] };
+        largest[l] = if value > largest[l] { value } else { largest[l] };
+        zero[l] += value * 0.0;
+    };
+    let (eights, rest) = values.as_chunks::<LANES>();
+    for eight in eights {
+        (0..LANES).for_each(|l| take(l, eight[l]));
+    }
+    rest.iter().for_each(|value| take(0, *value));
+    let zero: f64 = zero.iter().sum();
+    (least.into_iter().fold(f64::INFINITY, f64::min), largest.into_iter().fold(f64::NEG_INFINITY, f64::max) + zero)
+}
+
+/// Sorts rows by their keys, those of equal keys as they come. Cost O(m + 2^bits).
+fn by_keys(rows: &mut [MarkedRow], bits: u32) {
+    let digit = |row: MarkedRow, which: u32| (row.key() >> (which * bits)) as usize & ((1 << bits) - 1) & (DIGITS - 1);
+    let mut places = [[0u32; DIGITS]; 2];
+    for &row in &*rows {
+        places[0][digit(row, 0)] += 1;
+        places[1][digit(row, 1)] += 1;
+    }
+    for places in &mut places {
+        let mut before = 0;
+        for place in &mut places[..1 << bits] {
+            before += std::mem::replace(place, before);
+        }
+    }
+    let mut space = vec![MarkedRow(0); rows.len()];
+    let mut scatter = |from: &[MarkedRow], to: &mut [MarkedRow], which: u32| {
+        let places = &mut places[which as usize];
+        for &row in from {
+            let place = &mut places[digit(row, which)];
+            to[*place as usize] = row;
+            *place += 1;
+        }
+    };
+    scatter(rows, &mut space, 0);
+    scatter(&space, rows, 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compares with a stable sort by comparisons.
+    fn check(values: &[f64]) {
+        let marks: Vec<f64> = (0..values.len()).map(|j| f64::from(u8::from(j % 3 == 0))).collect();
+        let mut plain: Vec<usize> = (0..values.len()).collect();
+        plain.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+        let sorted = ascending(values, &marks, 0.0);
+        assert_eq!(sorted.iter().map(|row| row.row()).collect::<Vec<_>>(), plain);
+        assert!(sorted.iter().all(|row| row.is_marked() == (row.row() % 3 == 0)));
+    }
+
+    /// Some number between −1 and 1 for each row, the same in every run.
+    fn noise(j: usize) -> f64 {
+        let mut bits = (j as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        bits ^= bits >> 29;
+        bits = bits.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    #[test]
+    fn rows_come_in_the_order_that_comparisons_give() {
+        type Value = fn(usize) -> f64;
+        let kinds: [Value; 12] = [
+            noise,
+            |j| j as f64,
+            |j| -(j as f64),
+            |_| 0.25,
+            |j| (j % 2) as f64,
+            |j| (4.0 * noise(j)).round() + 1e-16 * noise(j + 7),
+            |j| (4.0 * noise(j)).round() + 1e-9 * noise(j + 7),
+            |j| if j == 5 { 1e9 } else { noise(j) },
+            |j| noise(j).powi(101),
+            |j| noise(j) * 5e-324 * 100.0,
+            |j| noise(j) * f64::MAX,
+            |j| 2f64.powi((j % 2000) as i32 - 1000) * noise(j),
+        ];
+        for kind in kinds {
+            for rows in [0, 1, 2, 3, FEW, FEW + 1, 100, 1000, 5000, 40_000] {
+                // A zero of either sign is as good as the other.
+                check(&(0..rows).map(|j| kind(j) + 0.0).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn values_that_are_not_finite_come_where_comparisons_put_them() {
+        for odd in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN] {
+            let values: Vec<f64> = (0..500).map(|j| if j == 77 { odd } else { noise(j) }).collect();
+            check(&values);
+        }
+    }
+}

@@ -49,6 +49,12 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         f64::NAN
     }
 
+    /// The losses of many rows of one output: [`Loss::of_row`] of each, in a loop of its own for every loss.
+    fn of_rows(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
+        let rows = targets.iter().zip(predictions);
+        losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.of_row(&[*y], &[*p]));
+    }
+
     /// What engines may make use of: by default that it is a mean over rows.
     fn measure(&self) -> Measure {
         Measure::Rows

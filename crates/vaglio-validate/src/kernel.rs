@@ -41,6 +41,13 @@ impl Rule for Unknown {
         }
     }
 
+    fn of_rows(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
+        match self.unit {
+            0 => self.loss.of_rows(targets, predictions, losses),
+            _ => self.loss.of_rows(&self.in_unit(targets), &self.in_unit(predictions), losses),
+        }
+    }
+
     fn of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64 {
         self.of((targets, predictions), weights.len(), |y, p| self.loss.mean(y, p, Some(weights))).unwrap_or(f64::NAN)
     }

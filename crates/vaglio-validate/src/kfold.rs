@@ -19,6 +19,7 @@ use super::plan::{EngineId, Plan};
 use super::round::Round;
 use super::rounds::Rounds;
 use cost::Choice;
+pub(super) use cost::decomposed_parts;
 use engine::FoldEngine;
 use evaluator::{FoldShared, KFoldEvaluator};
 use hold_out::HoldOutEngine;

@@ -14,6 +14,7 @@ mod loo;
 mod mean;
 mod penalty;
 mod plan;
+mod predicted;
 mod round;
 mod rounds;
 mod session;
@@ -23,5 +24,6 @@ mod trial_loss;
 
 pub use kernel::chosen_data;
 pub use kfold::{By, Engine, KFold};
-pub use loo::{Loo, predicted_left_out};
+pub use loo::Loo;
+pub use predicted::{HeldOutPredictions, predicted_held_out};
 pub use session::Session;

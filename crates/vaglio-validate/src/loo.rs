@@ -3,7 +3,6 @@
 mod branch;
 mod cost;
 mod evaluator;
-mod predicted;
 mod shared;
 
 use super::balance;
@@ -17,8 +16,8 @@ use cost::is_bounded;
 pub(super) use cost::plan;
 use evaluator::LooEvaluator;
 use ndarray::Array2;
-pub use predicted::predicted_left_out;
 use shared::LooShared;
+pub(super) use shared::parts_of;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     AnyLoss, Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, HeldOut, Outline, Recorder, Result,

@@ -4,4 +4,4 @@ pub use vaglio_dependence::{
     Approximation, Hsic, Kernel, Mrmr, MrmrInformation, Nhsic, Output, OutputApproximation, Qpfs,
 };
 pub use vaglio_validate::{By, Engine, KFold, Loo};
-pub(crate) use vaglio_validate::{Session, chosen_data, predicted_left_out};
+pub(crate) use vaglio_validate::{HeldOutPredictions, Session, chosen_data, predicted_held_out};

@@ -124,14 +124,25 @@ impl Extent {
             has_parts: parts.is_some(),
             gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.in_folds().is_standardized(),
-            is_decomposed: !is_light
-                && !design.in_folds().is_by_formula()
-                && folds.is_of_others()
-                && parts.is_some_and(|parts| are_decomposed(parts, round.held_out)),
+            is_decomposed: !is_light && can_decompose(design, round, parts),
             loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
             pass: if Session::of(design).moments_in(folds).is_some() { 0.0 } else { 1.0 / design.walks() as f64 },
         }
     }
+}
+
+/// Whether decomposing a subset serves the folds, in so many parts, at less than refitting each.
+fn can_decompose(design: &Design, round: &Round, parts: Option<usize>) -> bool {
+    !design.in_folds().is_by_formula()
+        && round.folds.is_of_others()
+        && parts.is_some_and(|parts| are_decomposed(parts, round.held_out))
+}
+
+/// The folds by their training weights for the fit of one subset; none where every fold is refitted.
+pub(crate) fn decomposed_parts(design: &Design, round: &Round) -> Vec<Weighting> {
+    let parts = balance::parts(design, round, round.held_out);
+    let serves = can_decompose(design, round, parts.as_ref().map(Vec::len)) && !is_light(design, round);
+    parts.filter(|_| serves).unwrap_or_default()
 }
 
 /// The engine of one round with its cost.

@@ -29,7 +29,7 @@ pub(super) const MOST_PARTS: usize = 32;
 const MOST: usize = 1 << 23;
 
 /// The parts of the rows, where these are few enough for states, or for a decomposition of each.
-pub(super) fn parts_of(design: &Design) -> Option<Vec<Weighting>> {
+pub(crate) fn parts_of(design: &Design) -> Option<Vec<Weighting>> {
     let rows = design.rows().max(1);
     let decomposed = (rows / FOLDS_A_PART).min(MOST / rows);
     balance::parts(design, &Round::single(design.rows()), decomposed.max(MOST_PARTS))

@@ -128,7 +128,7 @@ impl Evaluated {
     }
 
     /// Predictions of rows held out: by the outer folds, else by the folds of the cross-validated search. From these, else
-    /// from leaving out one row of the final subset, come the probabilities of classes.
+    /// from what the criterion holds out of the final subset, come the probabilities of classes.
     fn hold_out(
         &mut self,
         selector: &ValidSelector,
@@ -161,7 +161,7 @@ impl Evaluated {
                 let from = if nested { HeldOutBy::Nested } else { HeldOutBy::CrossValidation };
                 Calibration::of_held_out(from, pooled)
             }
-            None => Calibration::left_out(&prepared.sample, design, selection),
+            None => Calibration::of_subset(selector, &prepared.sample, design, selection),
         };
         Ok(())
     }

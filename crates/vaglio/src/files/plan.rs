@@ -268,26 +268,7 @@ fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads
     let exchanges = walk.outline.trials.min(result * design.features() as f64) * (1.0 + 0.2 * result);
     let of_trial = walk.seconds.high / walk.outline.trials.max(1.0);
     let worth = Span { low: 0.0, high: exchanges * of_trial * design.lambdas().len() as f64 / own };
-    let left_out = Span::exactly(left_out(walks, design, result)).give_or_take(SURE);
-    walk.seconds
-        .and(trails)
-        .times(walks.rounds())
-        .and(worth)
-        .give_or_take(SURE)
-        .and(left_out)
-        .shared(threads)
-        .and(curve)
-}
-
-/// Seconds to predict every row by all others for probabilities of classes, where columns that are standardized in each fold
-/// make that as many fits.
-fn left_out(walks: Walks, design: &Design, size: f64) -> f64 {
-    let has_folds = walks.folds > 0 || walks.outer > 0;
-    if has_folds || design.classes().is_none() || !design.in_folds().is_standardized() {
-        return 0.0;
-    }
-    let rows = design.planned_rows() as f64;
-    rows * rows * (2.0 * size * size + 4.0 * size + 16.0) / REDUCING
+    walk.seconds.and(trails).times(walks.rounds()).and(worth).give_or_take(SURE).shared(threads).and(curve)
 }
 
 /// A number of rows, of which a sample was read.

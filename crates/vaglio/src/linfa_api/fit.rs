@@ -140,8 +140,8 @@ impl ValidPipeline {
     }
 }
 
-/// How predictions become probabilities of classes, by rows held out: those of the cross-validated search, else each row of
-/// the final subset; `None` of numbers, and where there are no such predictions.
+/// How predictions become probabilities of classes, by rows held out: those of the cross-validated search, else those of the
+/// criterion, of the final subset; `None` of numbers, and where there are no such predictions.
 fn calibration(
     selector: &ValidSelector,
     sample: &Sample,
@@ -157,7 +157,7 @@ fn calibration(
     Ok(match held_out {
         _ if watcher.stopped().is_some() => None,
         Some(pooled) => Calibration::of_held_out(HeldOutBy::CrossValidation, &pooled),
-        None => Calibration::left_out(sample, design, selection),
+        None => Calibration::of_subset(selector, sample, design, selection),
     })
 }
 

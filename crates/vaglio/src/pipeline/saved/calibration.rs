@@ -1,11 +1,11 @@
 //! Probabilities of classes: logistic maps of predictions, fitted on rows held out.
 
-use crate::criteria::predicted_left_out;
+use crate::criteria::{HeldOutPredictions, KFold, predicted_held_out};
 use crate::resample::{Pooled, Sample};
-use crate::selector::Selection;
-use ndarray::{Array2, ArrayView2};
+use crate::selector::{Selection, ValidSelector};
+use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Design, EntryFit, Task};
+use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Task};
 
 /// How predictions become probabilities: a logistic map for each class, their values divided by their sum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub enum HeldOutBy {
     Nested,
     /// Folds of the cross-validated search.
     CrossValidation,
+    /// Folds of the criterion, without which the final subset was trained.
+    Folds,
     /// Leaving one row out of the final subset.
     LeaveOneOut,
 }
@@ -106,6 +108,12 @@ impl Logistic {
     }
 }
 
+/// Folds of rows in which classes are spread evenly.
+fn stratified(design: &Design) -> Option<HeldOut> {
+    let folds = Some(design.rows().min(10));
+    KFold { folds, shuffle: true, stratified: true, ..KFold::default() }.folds(design).ok()
+}
+
 fn sigmoid(logit: f64) -> f64 {
     match logit >= 0.0 {
         true => 1.0 / (1.0 + (-logit).exp()),
@@ -142,20 +150,35 @@ impl Calibration {
         Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
     }
 
-    /// The same by leaving each row out of the final subset, where rows stand for themselves and there is a readout.
-    pub(crate) fn left_out(sample: &Sample, design: &Design, selection: &Selection) -> Option<Self> {
-        if sample.labels().is_some() || sample.is_ordered() || design.decisions().is_some() {
+    /// The same by what the criterion holds out, from which the final subset is trained; rows are left out one by one where it
+    /// holds nothing out, or stratified folds where each of these has a fit of its own. None where single rows that do not
+    /// stand for themselves are left out. Cost: a fit of each fold.
+    pub(crate) fn of_subset(
+        selector: &ValidSelector,
+        sample: &Sample,
+        design: &Design,
+        selection: &Selection,
+    ) -> Option<Self> {
+        let entry = selection.path.result();
+        if design.decisions().is_some() || entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
             return None;
         }
-        let entry = selection.path.result();
-        if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
+        // What cannot be computed is refused when it is asked for.
+        let held_out = match selector.criterion().folds(design).ok()? {
+            HeldOut::Nothing if design.in_folds().is_by_formula() => stratified(design)?,
+            HeldOut::Nothing => HeldOut::EachRow,
+            held_out => held_out,
+        };
+        let is_of_rows = held_out == HeldOut::EachRow;
+        if is_of_rows && (sample.labels().is_some() || sample.is_ordered()) {
             return None;
         }
         let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
-        // What cannot be computed is refused when it is asked for.
-        let predictions = predicted_left_out(design, subset, lambda.or(selection.model.lambda())).ok().flatten()?;
-        let weights = design.weights().map_or_else(|| vec![1.0; design.rows()], <[f64]>::to_vec);
-        Calibration::new(HeldOutBy::LeaveOneOut, design.targets(), predictions.view(), &weights)
+        let found = predicted_held_out(design, &held_out, subset, lambda.or(selection.model.lambda()));
+        let HeldOutPredictions { rows, predictions } = found.ok().flatten()?;
+        let weights: Vec<f64> = rows.iter().map(|&row| design.weights().map_or(1.0, |all| all[row])).collect();
+        let from = if is_of_rows { HeldOutBy::LeaveOneOut } else { HeldOutBy::Folds };
+        Calibration::new(from, design.targets().select(Axis(1), &rows).view(), predictions.view(), &weights)
     }
 
     /// The probability of each class, classes × rows, of predictions, outputs × rows; of two classes the negative first.

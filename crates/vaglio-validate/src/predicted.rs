@@ -1,0 +1,164 @@
+//! Predictions of rows held out, by the readout of one subset.
+
+use super::fits::RoundFits;
+use super::kfold::decomposed_parts;
+use super::loo::parts_of;
+use super::round::Round;
+use ndarray::Array2;
+use vaglio_core::{Design, Feature, HeldOut, Result, Squared};
+
+/// Rows that are held out, and the prediction of each by a model that had not seen it, outputs × rows.
+pub struct HeldOutPredictions {
+    /// In increasing order.
+    pub rows: Vec<usize>,
+    /// A column for each of `rows`.
+    pub predictions: Array2<f64>,
+}
+
+/// Predictions of the rows that a criterion holds out, by what is trained on a subset without them: of several rounds the
+/// first. `None` where nothing is held out, and where single rows are and there is no readout.
+///
+/// Cost, of single rows: that of decomposing the subset once; of folds a fit of each, at most.
+///
+/// # Errors
+/// [`vaglio_core::Error::Numerical`] when entries overflow; those of the learner.
+pub fn predicted_held_out(
+    design: &Design,
+    held_out: &HeldOut,
+    subset: &[Feature],
+    lambda: Option<f64>,
+) -> Result<Option<HeldOutPredictions>> {
+    let lambda = lambda.or(design.readout().map(|readout| readout.lambdas[0]));
+    let single = Round::single(design.rows());
+    let (round, fits) = match held_out {
+        HeldOut::Nothing => return Ok(None),
+        HeldOut::EachRow if design.readout().is_none() => return Ok(None),
+        HeldOut::EachRow => {
+            (single, RoundFits::of_rows(design, &Squared.into(), parts_of(design).unwrap_or_default())?)
+        }
+        HeldOut::Folds(rounds) => {
+            let Some(round) = rounds.first().map(Round::new) else { return Ok(None) };
+            if design.readout().is_none() || design.in_folds().is_by_maps() {
+                return retrained(design, &round, subset, lambda).map(Some);
+            }
+            let parts = decomposed_parts(design, &round);
+            (round.clone(), RoundFits::of_folds(design, &Squared.into(), round, parts)?)
+        }
+    };
+    let residuals = fits.fit(subset).residuals(lambda.unwrap_or_default())?;
+    let root = |row: usize| design.weights().map_or(1.0, |weights| weights[row].sqrt());
+    let (targets, rows) = (design.targets(), rows_of(&round));
+    let predicted =
+        |(output, at): (usize, usize)| targets[[output, rows[at]]] - residuals[output][rows[at]] / root(rows[at]);
+    let predictions = Array2::from_shape_fn((targets.nrows(), rows.len()), predicted);
+    Ok(Some(HeldOutPredictions { rows, predictions }))
+}
+
+/// The rows of a round that are held out.
+fn rows_of(round: &Round) -> Vec<usize> {
+    let is_in = round.is_held_out();
+    (0..is_in.len()).filter(|&row| is_in[row]).collect()
+}
+
+/// The same by training each fold.
+fn retrained(design: &Design, round: &Round, subset: &[Feature], lambda: Option<f64>) -> Result<HeldOutPredictions> {
+    let rows = rows_of(round);
+    let mut predictions = Array2::zeros((design.targets().nrows(), rows.len()));
+    for (fold, training) in round.trainings().enumerate() {
+        let held_out = round.folds.held_out(fold);
+        let predicted = design.retrain(&training, held_out, subset, lambda)?;
+        for (row, column) in held_out.iter().zip(predicted.columns()) {
+            if let Ok(at) = rows.binary_search(row) {
+                predictions.column_mut(at).assign(&column);
+            }
+        }
+    }
+    Ok(HeldOutPredictions { rows, predictions })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::KFold;
+    use crate::splits::{Forward, Repeated};
+    use vaglio_core::{Criterion, InFolds};
+    use vaglio_testkit::data;
+
+    /// A plain loop over what is held out.
+    fn by_hand(design: &Design, held_out: &HeldOut, subset: &[Feature], lambda: f64) -> (Vec<usize>, Array2<f64>) {
+        let folds: Vec<(Vec<usize>, Vec<usize>)> = match held_out {
+            HeldOut::Nothing => Vec::new(),
+            HeldOut::EachRow => {
+                let others = |row: usize| (0..design.rows()).filter(|&other| other != row).collect();
+                (0..design.rows()).map(|row| (others(row), vec![row])).collect()
+            }
+            HeldOut::Folds(rounds) => {
+                let of = |fold: usize| (rounds[0].training(fold), rounds[0].held_out(fold).collect());
+                (0..rounds[0].count()).map(of).collect()
+            }
+        };
+        let mut all: Vec<(usize, Vec<f64>)> = Vec::new();
+        for (training, held) in folds {
+            let predicted = design.retrain(&training, &held, subset, Some(lambda)).unwrap();
+            all.extend(held.into_iter().zip(predicted.columns().into_iter().map(|column| column.to_vec())));
+        }
+        all.sort_by_key(|(row, _)| *row);
+        let predictions = Array2::from_shape_fn((design.targets().nrows(), all.len()), |(o, at)| all[at].1[o]);
+        (all.into_iter().map(|(row, _)| row).collect(), predictions)
+    }
+
+    fn check(design: &Design, held_out: &HeldOut) {
+        for subset in [&[][..], &[4, 0, 2]] {
+            let found = predicted_held_out(design, held_out, subset, Some(0.7)).unwrap().unwrap();
+            let (rows, expected) = by_hand(design, held_out, subset, 0.7);
+            assert_eq!(found.rows, rows);
+            let is_near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-10;
+            assert!(found.predictions.iter().zip(&expected).all(is_near), "{} {expected}", found.predictions);
+        }
+    }
+
+    #[test]
+    fn rows_left_out_are_predicted_as_by_plain_retraining() {
+        let recipes = [
+            data::regression(30, 6, 1).outputs(2),
+            data::regression(30, 6, 2).weighted(),
+            data::binary(30, 6, 3).weighted(),
+            data::binary(30, 6, 4).weighted().balanced(),
+        ];
+        for recipe in recipes {
+            for design in [recipe.design(&[0.7], true), recipe.design(&[0.7], false)] {
+                check(&design, &HeldOut::EachRow);
+            }
+        }
+    }
+
+    #[test]
+    fn folds_are_predicted_as_by_a_plain_loop() {
+        let recipes = [
+            data::regression(30, 6, 1).outputs(2),
+            data::binary(30, 6, 3).weighted(),
+            data::binary(30, 6, 4).weighted().balanced(),
+        ];
+        let criteria = [
+            KFold { folds: Some(4), shuffle: true, ..KFold::default() },
+            KFold { folds: Some(15), shuffle: true, ..KFold::default() },
+            KFold::of(Repeated { folds: 3, repeats: 2, ..Repeated::default() }),
+            KFold::of(Forward { folds: 3, ..Forward::default() }),
+        ];
+        for recipe in recipes {
+            for standardize in [false, true] {
+                let design = recipe.design(&[0.7], true);
+                let is_balanced = design.readout().is_some_and(|readout| readout.balanced);
+                let in_folds = if standardize && !is_balanced { InFolds::standardize() } else { InFolds::default() };
+                let design = design.fitted_in_folds(in_folds);
+                for criterion in &criteria {
+                    // Folds that lack a class are refused.
+                    if let Ok(held_out) = criterion.folds(&design) {
+                        check(&design, &held_out);
+                    }
+                }
+            }
+        }
+    }
+}

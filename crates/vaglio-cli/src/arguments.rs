@@ -44,6 +44,14 @@ pub enum Command {
         #[arg(long, value_name = "FILE.html")]
         out: Option<PathBuf>,
     },
+    /// Say what columns of a run are worth, chosen or not: their scores, without them and with others in their place.
+    Explain {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// Candidate columns; all chosen ones by default.
+        #[arg(value_name = "COLUMN")]
+        columns: Vec<String>,
+    },
     /// Write the report of a run anew, from the other files in its folder.
     Report {
         /// The folder of the run.
@@ -194,6 +202,9 @@ pub struct Run {
     /// Repeat the search on so many pairs of complementary halves: `evaluate.stability.pairs`.
     #[arg(long, value_name = "PAIRS")]
     pub stability: Option<usize>,
+    /// Compute all of what chosen columns are worth, however long it takes: `evaluate.worth: all`.
+    #[arg(long)]
+    pub worth: bool,
     /// No progress and no table.
     #[arg(long, short)]
     pub quiet: bool,

@@ -68,6 +68,7 @@ fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline), Failure> {
         ("evaluate.permutations", written(arguments.permutations)),
         ("evaluate.stability.pairs", written(arguments.stability)),
         ("limits.time", arguments.time_limit.clone()),
+        ("evaluate.worth", arguments.worth.then(|| "all".to_owned())),
     ];
     let others = others.iter().filter_map(|(path, value)| value.as_ref().map(|value| format!("{path}={value}")));
     let set: Vec<String> = arguments.set.iter().cloned().chain(others).collect();
@@ -128,6 +129,12 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
     if let Some(out) = out {
         note(&format_args!("wrote {}", out.display()));
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what columns of a run are worth.
+pub fn explain(folder: &Path, columns: &[String]) -> Done {
+    print(&in_pool(0, || files::explain(folder, columns))??.to_string())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -71,6 +71,7 @@ fn done(command: Command) -> commands::Done {
         Command::Compare { folders, out } => commands::compare(&folders, out.as_deref()),
         Command::List { kind, json } => list::list(kind.as_deref(), json),
         Command::Schema => commands::schema(),
+        Command::Explain { folder, columns } => commands::explain(&folder, &columns),
         Command::Report { folder } => commands::report(&folder),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man => manual::page(),

@@ -96,6 +96,11 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
         self.loss().is_some()
     }
 
+    /// Whether the score of a subset is the same on a design of its columns alone. By default where the score is a mean loss.
+    fn is_of_subset_alone(&self) -> bool {
+        self.loss().is_some()
+    }
+
     /// What a search would use and cost, for `plan`. By default the cost is not known.
     fn estimate(&self, _design: &Design, _outline: &Outline) -> Estimate {
         Estimate::unknown("refit", "every subset is evaluated by the criterion's definition")

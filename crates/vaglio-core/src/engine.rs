@@ -91,6 +91,26 @@ pub trait EngineDesign {
         self.design().sharing(|data| data.relation = RowSharing::Whole(labels))
     }
 
+    /// The design of these columns alone, numbered anew in their order, for criteria whose scores are
+    /// [of a subset alone](crate::Criterion::is_of_subset_alone); models are those of the whole design. `None` where all
+    /// columns belong together: of a learner that is trained by its own `fit`, and where maps are refitted in folds.
+    fn alone(&self, columns: &[Feature]) -> Option<Design> {
+        let design = self.design();
+        if design.readout().is_none() || design.in_folds().is_by_maps() {
+            return None;
+        }
+        Some(design.derived(|data| {
+            data.columns = Arc::new(data.columns.select(columns));
+            data.names = columns.iter().map(|&feature| data.names[feature].clone()).collect();
+            data.blocks = Arc::from([]);
+            data.among = None;
+            data.bias = data.bias.and_then(|bias| columns.iter().position(|&feature| feature == bias));
+            data.in_folds = data.in_folds.select_columns(columns);
+            let largest = |of: &Arc<[f64]>| columns.iter().map(|&feature| of[feature]).collect();
+            data.scale.largest = data.scale.largest.as_ref().map(largest);
+        }))
+    }
+
     /// A label of each row, where parts of the rows are searched too: rows of one label are in the same parts.
     fn parts(&self) -> Option<&[u32]> {
         match &self.design().data().relation {

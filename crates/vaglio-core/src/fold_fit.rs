@@ -5,7 +5,7 @@
 //! column without any value in a fold is filled with a constant, and so never chosen there. Other maps have no formula and are refitted on the
 //! training rows of each fold, which is then scored as a round of its own; the definition asks for the same columns.
 
-use crate::{Columns, MissingMask, Result};
+use crate::{Columns, Feature, MissingMask, Result};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -105,6 +105,13 @@ impl InFolds {
             InFolds::Formulas { left_out, .. } => *left_out,
             InFolds::Maps(_) => None,
         }
+    }
+
+    /// Of the columns `columns`, in that order; maps are refitted no more.
+    pub(crate) fn select_columns(&self, columns: &[Feature]) -> Self {
+        let InFolds::Formulas { missing, standardize, .. } = self else { return InFolds::default() };
+        let missing = missing.as_ref().map(|(need, mask)| (*need, mask.select_columns(columns)));
+        InFolds::formulas(missing, *standardize)
     }
 
     /// Of the rows `rows`, in that order; maps are refitted no more.

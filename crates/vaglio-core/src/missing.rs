@@ -42,6 +42,14 @@ impl MissingMask {
         self.features.binary_search(&feature).ok().map(|at| self.masks.column(at))
     }
 
+    /// Of the columns `columns`, numbered anew in their order.
+    pub(crate) fn select_columns(&self, columns: &[Feature]) -> Self {
+        let known =
+            columns.iter().enumerate().filter_map(|(to, from)| Some((to, self.features.binary_search(from).ok()?)));
+        let (features, places): (Vec<Feature>, Vec<usize>) = known.unzip();
+        MissingMask { features, masks: self.masks.select(&places) }
+    }
+
     /// Of the rows `rows`, in that order.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {

@@ -212,6 +212,10 @@ impl Criterion for Nhsic {
         Ok(Some(shortcut.geometry(move || Box::new(GeometryWalk(Arc::clone(&relations))))))
     }
 
+    fn is_of_subset_alone(&self) -> bool {
+        true
+    }
+
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
         Ok(Box::new(Unmade::new(self, design)))
     }

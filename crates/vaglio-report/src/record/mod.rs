@@ -14,6 +14,7 @@ mod table;
 mod table_parts;
 mod tuning;
 mod warning;
+mod importance;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
 pub use choice::{Cell, ChosenBy, ChosenRecord, Table};
@@ -26,8 +27,10 @@ pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
+pub use table_parts::seven_digits;
 pub use tuning::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
 pub use warning::{Warning, WarningKind};
+pub use importance::WorthRecord;
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
@@ -77,6 +80,9 @@ pub struct Record {
     pub chosen: ChosenRecord,
     /// The result, in order of entry.
     pub selected: Vec<SelectedRecord>,
+    /// What is not known of how much the result's columns are worth, where that would have taken long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worth: Option<WorthRecord>,
     /// Its score.
     #[serde(with = "infinity")]
     pub score: f64,

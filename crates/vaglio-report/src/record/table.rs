@@ -59,6 +59,9 @@ impl Record {
             let what = if *steps == 1 { "1 score".to_owned() } else { format!("{steps} scores") };
             out.push_str(&format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most\n"));
         }
+        if let Some(worth) = &self.worth {
+            out.push_str(&worth.sentence().map_or_else(String::new, |sentence| format!("{sentence}\n")));
+        }
         if self.status == Status::Partial {
             out.push_str("The search was cut short; this is the valid result so far.\n");
         }

@@ -15,7 +15,7 @@ const FEW_OUTPUTS: usize = 4;
 type Loss = (f64, Option<f64>, Option<f64>);
 
 /// A number with seven digits, of which at most six stand behind the point.
-pub(super) fn seven_digits(x: f64) -> String {
+pub fn seven_digits(x: f64) -> String {
     format!("{x:.0$}", decimals(x))
 }
 

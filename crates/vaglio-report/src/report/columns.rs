@@ -3,7 +3,7 @@
 use super::number::{self, count, counted, escape};
 use super::source::{RecordView, finite};
 use super::table::{Column, HtmlTable, bar};
-use crate::record::{Frequency, OuterFold, PerOutput, SelectedRecord};
+use crate::record::{Frequency, OuterFold, PerOutput, SelectedRecord, WorthRecord};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -128,13 +128,23 @@ fn note(source: &RecordView<'_>) -> String {
         );
     }
     if any(|c| c.substitutes.is_some()) {
-        out.push(
-            "Substitutes are the columns outside the subset that cost least in its place, with the score they give."
-                .into(),
-        );
+        let among = source
+            .record
+            .worth
+            .as_ref()
+            .and_then(|worth| worth.ranked)
+            .map(|ranked| format!(" of the {} that a least squares fit ranks first", count(ranked as u64)));
+        out.push(format!(
+            "Substitutes are the columns outside the subset that cost least in its place{}, with the score they give.",
+            among.unwrap_or_default()
+        ));
     }
-    if !any(|c| c.without.is_some()) && !selected.is_empty() {
-        out.push("The score without each column was not computed.".into());
+    match source.record.worth.as_ref().and_then(WorthRecord::sentence) {
+        Some(sentence) => out.push(escape(&sentence)),
+        None if !any(|c| c.without.is_some()) && !selected.is_empty() => {
+            out.push("The score without each column was not computed.".into());
+        }
+        None => {}
     }
     if source.record.nested.is_some() || source.record.stability.is_some() {
         out.push("The shares say how often the column was selected when everything was repeated.".into());

@@ -28,7 +28,7 @@ pub fn report(folder: &Path) -> Result<()> {
 }
 
 /// The text of a resolved configuration, after a look whether it is one of these parts.
-fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
+pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     let unreadable = |message: String| Error::Unreadable { path: path.to_owned(), message };
     let text = std::fs::read_to_string(path).map_err(|error| vaglio_tables::disk::system(path, &error))?;
     let document = Document::parse(&text, &path.display().to_string());

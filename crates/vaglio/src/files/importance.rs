@@ -1,7 +1,20 @@
 //! What each selected column is worth: the score without it, and the columns that cost least in its place.
+//!
+//! Both are trials of the criterion, so that what is told is exact. How many are made is decided by estimated work, never by
+//! the clock: where trying all columns in every place would take more than a share of the search, those that a least squares
+//! fit ranks first are tried, and where these would as well, none.
 
-use crate::selector::ValidSelector;
-use vaglio_core::{Design, Feature, Outline, Result, Score, Subset};
+pub(super) mod exchanges;
+
+use super::Prepared;
+use super::plan::forecast::Walks;
+use crate::pipeline::{Evaluate, Worths};
+use crate::resample::Watcher;
+use crate::selector::{Selection, ValidSelector};
+use exchanges::{Exchanges, Removals, exchanges, of_exchanges, of_removals, work};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, Feature, Monitor, Outline, Path, Result};
+use vaglio_report::record::{Warning, WarningKind, WorthRecord};
 
 /// What one selected column is worth.
 #[derive(Debug, Default, Clone)]
@@ -12,118 +25,184 @@ pub(super) struct Worth {
     pub substitutes: Option<Vec<(Feature, f64)>>,
 }
 
+/// What the selected columns are worth.
+#[derive(Debug, Default)]
+pub(super) struct Importance {
+    /// In the order of the selection.
+    pub of_columns: Vec<Worth>,
+    /// How many columns were tried in each place, where not all were.
+    pub ranked: Option<usize>,
+    /// Whether it was asked for, and whether columns outside were.
+    is_asked: bool,
+    has_outside: bool,
+}
+
 /// Substitutes that are kept of each column.
 const SUBSTITUTES: usize = 3;
 
-/// Flops that removals, and the trials of every exchange, may take, or, where the latter would take more, bounds that leave
-/// one in its place.
-const MOST_WORK: f64 = 3e9;
-const MOST_BOUNDED: f64 = 3e10;
+/// Flops that what columns are worth may take whatever the search took: 50 ms or less.
+const LEAST_WORK: f64 = 1e8;
+/// The share of the search's flops that it may take where that is more.
+const SHARE: f64 = 0.25;
+/// Trials by leave-one-out states do so many times the flops a second in a search, where most are left out by bounds, as in
+/// exchanges, and products of columns, of which moments are made, as trials.
+const BOUNDED: f64 = 8.0;
+const PRODUCTS: f64 = 4.0;
 
-/// Trials without each column of a subset, and with every candidate in its place; left out where they would take long.
-///
-/// # Errors
-/// Those of the criterion's scores.
-pub(super) fn worth(selector: &ValidSelector, design: &Design, selected: &[Feature]) -> Result<Vec<Worth>> {
-    let mut all = vec![Worth::default(); selected.len()];
-    let size = selected.len();
-    let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !selected.contains(f)).collect();
-    let removals = Outline { start: size, largest: size, trials: size as f64, steps: 1 };
-    // What tells removals apart has size² entries, which every change rewrites.
-    let changes = (size as f64).powi(3);
-    if size == 0 || work(selector, design, &removals) + 4.0 * changes > MOST_WORK {
-        return Ok(all);
+/// Flops that [`Importance`] may take beside a search of this outline, repeated in so many walks that share `design`.
+pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outline, walks: Walks) -> f64 {
+    let design = design.shared_by(walks.lambdas);
+    let slower = match selector.criterion().estimate(&design, outline).engine {
+        "states" => BOUNDED,
+        "moments" => PRODUCTS,
+        _ => 1.0,
+    };
+    (SHARE * walks.rounds() * work(selector, &design, outline) / slower).max(LEAST_WORK)
+}
+
+/// Flops and bytes that [`Importance`] of a subset of `size` columns takes, of at most so many flops; bytes where all columns are
+/// tried, which else are few.
+pub(super) fn estimate(budget: f64, selector: &ValidSelector, design: &Design, size: usize) -> (f64, f64) {
+    let outside = design.candidates().len().saturating_sub(size);
+    if size == 0 {
+        return (0.0, 0.0);
     }
-    let exchanges = exchanges(size, outside.len());
-    let mut subset = Subset::open(&**selector.criterion(), design, &removals)?;
-    subset.reset(selected)?;
-    let mut scores = vec![Score::WORST; size];
-    subset.score_removals(selected, &mut scores)?;
-    for (worth, score) in all.iter_mut().zip(&scores) {
-        worth.without = Some(score.loss);
+    let all = of_removals(selector, design, size) + of_exchanges(selector, design, size, outside);
+    match all <= budget {
+        true => (all, selector.criterion().estimate(design, &exchanges(size, outside)).bytes),
+        false => (budget, 0.0),
     }
-    let flops = work(selector, design, &exchanges) + 16.0 * changes;
-    if outside.is_empty() || flops > MOST_BOUNDED {
-        return Ok(all);
+}
+
+/// The part of an outlined search that was walked; of a tree of subsets, the walk to the same size.
+fn taken(outline: &Outline, path: &Path, design: &Design) -> Outline {
+    let sizes = path.entries.iter().map(|entry| entry.subset.len());
+    let columns = design.candidates().len();
+    match outline.start {
+        0 => Outline::forward(columns, sizes.max().unwrap_or(0)),
+        start => {
+            let steps = path.steps.len().min(outline.steps);
+            let share = steps as f64 / outline.steps.max(1) as f64;
+            Outline { start, trials: (share * outline.trials).max(1.0), steps, ..*outline }
+        }
     }
-    let mut subset = Subset::open(&**selector.criterion(), design, &exchanges)?;
-    subset.reset(selected)?;
-    let mut scores = vec![Score::WORST; outside.len()];
-    for (&feature, worth) in selected.iter().zip(&mut all) {
-        subset.remove(feature)?;
-        let mut found: Vec<(Feature, f64)> = match flops > MOST_WORK {
-            true => subset.best_addition(&outside)?.into_iter().map(|best| (best.feature, best.score.loss)).collect(),
-            false => {
-                subset.score_additions(&outside, &mut scores)?;
-                outside.iter().copied().zip(scores.iter().map(|s| s.loss)).collect()
+}
+
+impl Importance {
+    /// That of a selection, as far as the settings ask for it; what a stop leaves undone is absent, with a warning.
+    ///
+    /// # Errors
+    /// Those of the criterion's scores.
+    pub fn of_selection(
+        evaluate: Option<&Evaluate>,
+        selector: &ValidSelector,
+        (prepared, whole): (&Prepared, &Design),
+        selection: &mut Selection,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+        let settings = evaluate.map_or(Worths::Auto, |evaluate| evaluate.worth);
+        if selection.path.stop_reason.is_partial() || settings == Worths::None {
+            return Ok(Importance::none(subset.len()));
+        }
+        let design = whole.at_lambda(selection.chosen.walk_lambda());
+        let budget = match settings {
+            Worths::All => f64::INFINITY,
+            _ => {
+                let outline = selector.search().outline(&design).map_err(|error| error.under("search"))?;
+                let walks = Walks::of(selector, whole, &prepared.sample, None);
+                budget(selector, &design, &taken(&outline, &selection.path, &design), walks)
             }
         };
-        found.retain(|(_, loss)| loss.is_finite());
-        found.sort_by(|(a, x), (b, y)| x.total_cmp(y).then(a.cmp(b)));
-        found.truncate(SUBSTITUTES);
-        worth.substitutes = Some(found);
-        subset.add(feature)?;
+        let watcher = Watcher::new(monitor);
+        let found = Importance::within(budget, selector, &design, &subset, &watcher)?;
+        if let Some(reason) = watcher.stopped() {
+            selection.path.stop_reason = reason;
+            let message = "the run was stopped before it was known what every chosen column is worth; `vaglio explain` of its folder tells";
+            selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        Ok(found)
     }
-    Ok(all)
-}
 
-/// Flops of a search; of unknown work all subsets are refitted, as if each took one pass for each of its columns.
-fn work(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
-    let known = selector.criterion().estimate(design, outline).flops;
-    let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
-    if known.is_nan() { guessed } else { known }
-}
-
-/// Up to a subset of `size` columns, then each of them out and in again, and every one of those outside follows both.
-fn exchanges(size: usize, outside: usize) -> Outline {
-    Outline { start: 0, largest: size, trials: (2 * size * outside) as f64, steps: 3 * size }
-}
-
-/// Bytes that the exchanges of a subset of `size` columns take; 0 where they are left out.
-pub(super) fn bytes(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
-    let outline = exchanges(size, design.candidates().len().saturating_sub(size));
-    match size > 0 && work(selector, design, &outline) + 16.0 * (size as f64).powi(3) <= MOST_WORK {
-        true => selector.criterion().estimate(design, &outline).bytes,
-        false => 0.0,
+    /// Trials without each column of a subset, and with others in its place, in at most so many flops, all of them for +∞;
+    /// what would take more is left out, and so is what a stop leaves undone.
+    ///
+    /// # Errors
+    /// Those of the criterion's scores.
+    pub fn within(
+        budget: f64,
+        selector: &ValidSelector,
+        design: &Design,
+        selected: &[Feature],
+        watcher: &Watcher<'_>,
+    ) -> Result<Self> {
+        let design = &design.stopping_at(watcher.sign().clone());
+        let mut all = Importance { is_asked: true, ..Importance::none(selected.len()) };
+        let done = all.fill(budget, selector, design, selected, watcher);
+        match done {
+            Err(Error::Stopped(_)) => Ok(all),
+            done => done.map(|()| all),
+        }
     }
+
+    /// Nothing of so many columns.
+    pub fn none(size: usize) -> Self {
+        Importance { of_columns: vec![Worth::default(); size], ..Importance::default() }
+    }
+
+    /// What is left out of these columns, if anything is.
+    pub fn left_out(&self, selected: &[Feature]) -> Option<WorthRecord> {
+        let without = |is_known: fn(&Worth) -> bool| {
+            let of_columns = selected.iter().zip(&self.of_columns);
+            of_columns.filter(|(_, worth)| !is_known(worth)).map(|(feature, _)| *feature).collect::<Vec<_>>()
+        };
+        let no_without = without(|worth| worth.without.is_some());
+        let no_substitutes = if self.has_outside { without(|worth| worth.substitutes.is_some()) } else { Vec::new() };
+        let left_out = WorthRecord { ranked: self.ranked, no_without, no_substitutes };
+        (self.is_asked && left_out != WorthRecord::default()).then_some(left_out)
+    }
+
+    fn fill(
+        &mut self,
+        budget: f64,
+        selector: &ValidSelector,
+        design: &Design,
+        selected: &[Feature],
+        watcher: &Watcher<'_>,
+    ) -> Result<()> {
+        let size = selected.len();
+        let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !selected.contains(f)).collect();
+        self.has_outside = !outside.is_empty();
+        if size == 0 {
+            return Ok(());
+        }
+        let removals = Removals::new(selector, design, selected);
+        if removals.flops > budget {
+            return Ok(());
+        }
+        for (worth, score) in self.of_columns.iter_mut().zip(removals.scores(selector)?) {
+            worth.without = Some(score);
+        }
+        let budget = budget - removals.flops;
+        let Some(exchanges) = Exchanges::within(budget, selector, design, selected, outside) else {
+            return Ok(());
+        };
+        self.ranked = exchanges.ranked;
+        exchanges.each(selector, 0..size, |k, found| {
+            self.of_columns[k].substitutes = Some(best(found));
+            watcher.stopped().is_none()
+        })
+    }
+}
+
+/// The columns with the lowest scores, and these.
+pub(super) fn best(mut found: Vec<(Feature, f64)>) -> Vec<(Feature, f64)> {
+    found.retain(|(_, score)| score.is_finite());
+    found.sort_by(|(a, x), (b, y)| x.total_cmp(y).then(a.cmp(b)));
+    found.truncate(SUBSTITUTES);
+    found
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::criteria::{KFold, Loo};
-    use crate::learners::Rls;
-    use crate::search::Greedy;
-    use crate::selector::Selector;
-    use linfa::ParamGuard;
-    use vaglio_testkit::data;
-
-    #[test]
-    fn exchanges_are_those_of_the_definition() {
-        let loo = Selector::params(Loo::default(), Greedy::default(), Rls::default());
-        let kfold = Selector::params(KFold { folds: Some(4), ..KFold::default() }, Greedy::default(), Rls::default());
-        for selector in [loo, kfold] {
-            let selector = selector.check().unwrap();
-            let design = selector.design(&data::regression(40, 30, 7).problem()).unwrap();
-            let selected: Vec<Feature> = (0..22).map(|k| (k * 7 + 3) % 30).collect();
-            let score = |of: &[Feature]| selector.criterion().evaluate(&design, of).unwrap().loss;
-            let found = worth(&selector, &design, &selected).unwrap();
-            for (k, worth) in found.iter().enumerate() {
-                let rest: Vec<Feature> = selected.iter().copied().filter(|f| *f != selected[k]).collect();
-                let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-10 * b, "{a} is not {b}");
-                near(worth.without.unwrap(), score(&rest));
-                let with = |feature: Feature| [&rest[..], &[feature]].concat();
-                let mut exchanges: Vec<(Feature, f64)> =
-                    (0..30).filter(|f| !selected.contains(f)).map(|feature| (feature, score(&with(feature)))).collect();
-                exchanges.sort_by(|a, b| a.1.total_cmp(&b.1));
-                let substitutes = worth.substitutes.as_ref().unwrap();
-                assert_eq!(substitutes.len(), SUBSTITUTES);
-                for (a, b) in substitutes.iter().zip(&exchanges) {
-                    assert_eq!(a.0, b.0);
-                    near(a.1, b.1);
-                }
-            }
-        }
-    }
-}
+mod tests;

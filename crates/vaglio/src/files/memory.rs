@@ -1,7 +1,6 @@
 //! The memory that a run takes, as far as that is known before its search.
 
 use super::Prepared;
-use super::importance::bytes;
 use super::plan::forecast::Walks;
 use crate::pipeline::Evaluate;
 use crate::selector::ValidSelector;
@@ -65,9 +64,9 @@ impl Memory {
         Ok(Memory::of(prepared, &design, &outline, &estimate))
     }
 
-    /// The same beside a program of so many bytes, with the columns of a result of `size` exchanged.
-    pub fn with(self, program: f64, selector: &ValidSelector, design: &Design, size: usize) -> Self {
-        let beyond = |search: f64| (bytes(selector, design, size) - search).max(0.0);
+    /// The same beside a program of so many bytes, where exchanging the columns of a result takes `exchanges`.
+    pub fn with(self, program: f64, exchanges: f64) -> Self {
+        let beyond = |search: f64| (exchanges - search).max(0.0);
         Memory { program, exchanges: self.search.map_or(0.0, beyond), ..self }
     }
 

@@ -7,6 +7,7 @@
 pub(super) mod forecast;
 mod pace;
 
+use super::importance;
 use super::memory::Memory;
 use super::{Prepared, prepare_sample};
 use crate::budget::resident;
@@ -159,13 +160,15 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let operations = format!("{} floating-point operations", count(work));
     line("work", if work.is_nan() { unknown() } else { operations });
     let result = outline.largest.min(RESULT);
-    let memory = Memory::of(&prepared, &design, &outline, estimate).with(program, &selector, &design, result);
+    let most = importance::budget(&selector, &design, &outline, walks);
+    let (worth, exchanges) = importance::estimate(most, &selector, &design, result);
+    let memory = Memory::of(&prepared, &design, &outline, estimate).with(program, exchanges);
     memory.check(pipeline.budget())?;
     let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
     line("memory", format!("{memory}{limit}"));
     let threads = rayon::current_num_threads();
     let tuning = (budget as f64 * made + tuned / walk.pace) * walks.repetitions();
-    let seconds = time(&walk, walks, &design, &prepared, threads)
+    let seconds = time(&walk, walks, &design, (&prepared, worth), threads)
         .and(Span::exactly(tuning).give_or_take(SURE).shared(threads))
         .and(Span::exactly(read + made + STARTING).give_or_take(SURE));
     let time = format!("{seconds} on {threads} thread{}", if threads == 1 { "" } else { "s" });
@@ -244,11 +247,9 @@ const REDUCING: f64 = 1.5e9;
 /// Columns of a result whose substitutes are looked for, at most, as far as is known before the size is.
 const RESULT: usize = 10;
 
-/// Seconds of all walks, of what they lose on rows held out, of the curve of the report, and of the substitutes of each
-/// column, whose states are made anew.
-fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads: usize) -> Span {
-    // Substitutes are scored by all λ of the design.
-    let own = if walks.lambdas > 1 { 1.0 } else { design.lambdas().len() as f64 };
+/// Seconds of all walks, of what they lose on rows held out, of the curve of the report, and of what the chosen columns are
+/// worth, which takes so many flops at most.
+fn time(walk: &Walk, walks: Walks, design: &Design, (prepared, worth): (&Prepared, f64), threads: usize) -> Span {
     let outputs = design.targets().nrows() as f64;
     let rows = design.planned_rows() as f64;
     let test =
@@ -264,10 +265,7 @@ fn time(walk: &Walk, walks: Walks, design: &Design, prepared: &Prepared, threads
     let shortest = largest * (walk.seconds.low / walk.seconds.high.max(f64::MIN_POSITIVE)).min(1.0);
     let trails = Span { low: trail(shortest), high: trail(largest) };
     let curve = trails.times(2.0).give_or_take(SURE);
-    let result = walk.outline.largest.min(RESULT) as f64;
-    let exchanges = walk.outline.trials.min(result * design.features() as f64) * (1.0 + 0.2 * result);
-    let of_trial = walk.seconds.high / walk.outline.trials.max(1.0);
-    let worth = Span { low: 0.0, high: exchanges * of_trial * design.lambdas().len() as f64 / own };
+    let worth = Span { low: 0.0, high: worth / REDUCING };
     walk.seconds.and(trails).times(walks.rounds()).and(worth).give_or_take(SURE).shared(threads).and(curve)
 }
 

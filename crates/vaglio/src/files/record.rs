@@ -4,7 +4,7 @@ use super::Prepared;
 use super::correlations::Correlations;
 use super::curve::curve;
 use super::figures::Evaluated;
-use super::importance::{Worth, worth};
+use super::importance::{Importance, Worth};
 use crate::all_rows::FitFrom;
 use crate::pipeline::{ValidPipeline, scaled};
 use crate::resample::Pooled;
@@ -28,7 +28,7 @@ pub(super) fn record(
     prepared: &Prepared,
     design: &Design,
     selection: &Selection,
-    evaluated: &Evaluated,
+    (evaluated, importance): (&Evaluated, Importance),
     tuned: Option<Tuned>,
 ) -> Result<Record> {
     let Selection { path, names, model, chosen, .. } = selection;
@@ -75,7 +75,8 @@ pub(super) fn record(
             repeats: chosen.folds.as_ref().map(|how| how.repeats),
             splits: chosen.folds.as_ref().and_then(|how| how.splits.as_ref()).map(|splits| splits.sentence()),
         },
-        selected: selected(selector, prepared, design, selection, subset)?,
+        worth: importance.left_out(subset),
+        selected: selected(prepared, design, selection, importance.of_columns),
         score: result.loss,
         lambda: result.lambda.or(model.lambda()).filter(|_| lambdas.is_none()),
         lambdas,
@@ -164,17 +165,9 @@ fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<PartNames> {
     })
 }
 
-fn selected(
-    selector: &ValidSelector,
-    prepared: &Prepared,
-    design: &Design,
-    selection: &Selection,
-    subset: &[Feature],
-) -> Result<Vec<SelectedRecord>> {
-    let worths = match selection.path.stop_reason.is_partial() {
-        true => vec![Worth::default(); subset.len()],
-        false => worth(selector, design, subset)?,
-    };
+/// The result by its columns, of each of which it is known what it is worth.
+fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths: Vec<Worth>) -> Vec<SelectedRecord> {
+    let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     let names = &selection.names;
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let coefficients = selection.model.coefficients();
@@ -203,7 +196,7 @@ fn selected(
             alpha: selection.alpha.as_ref().and_then(|alpha| alpha.get(k).copied()),
         }
     };
-    Ok(subset.iter().zip(worths).enumerate().map(record).collect())
+    subset.iter().zip(worths).enumerate().map(record).collect()
 }
 
 /// Where all lags of the targets are of h steps and more, forward chaining trains on targets of the h − 1 steps before a

@@ -3,6 +3,7 @@
 use super::claim::Claim;
 use super::figures::Evaluated;
 use super::folder::relative;
+use super::importance::Importance;
 use super::journal::{Book, Header};
 use super::memory::Memory;
 use super::monitor::limited;
@@ -95,14 +96,16 @@ fn run_in(
     }
     let picked = resample::select(&selector, &prepared.sample, &design, search_start, monitor)?;
     let mut selection = selector.fit_on(&design, picked)?;
-    let design = design.at_lambda(selection.chosen.walk_lambda());
+    let whole = design;
+    let design = whole.at_lambda(selection.chosen.walk_lambda());
     let origins = Origins::new(&prepared, &design);
     let how = (&mut selection, &origins);
     let mut evaluated = Evaluated::new(pipeline, &selector, &prepared, &design, how, monitor)?;
     evaluated.verify(options.verify, &selector, &design, &mut selection, monitor)?;
     let fit_start = Instant::now();
+    let importance = Importance::of_selection(evaluate, &selector, (&prepared, &whole), &mut selection, monitor)?;
     let written = pipeline.resolved(&selection.chosen)?;
-    let mut record = record(&written, &selector, &prepared, &design, &selection, &evaluated, tuned)?;
+    let mut record = record(&written, &selector, &prepared, &design, &selection, (&evaluated, importance), tuned)?;
     record.data.made = origins.made(&record.candidates);
     record.warnings.extend(record.never_called());
     record.seconds = Seconds {

@@ -18,6 +18,21 @@ pub struct Evaluate {
     /// The share of new rows that prediction intervals by the outer folds are to cover; for numbers.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub intervals: Option<f64>,
+    /// How much is computed of what each chosen column is worth: the score without it, and with others in its place.
+    pub worth: Worths,
+}
+
+/// How much is computed of what each chosen column is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Worths {
+    /// What takes a quarter of the search's work at most; what is left out is named.
+    #[default]
+    Auto,
+    /// All of it.
+    All,
+    /// None of it.
+    None,
 }
 
 /// Outer folds.

@@ -13,7 +13,7 @@ mod threads;
 mod time_span;
 
 pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, Target, TaskKind};
-pub use evaluate::{Evaluate, OuterFolds, Pairs};
+pub use evaluate::{Evaluate, OuterFolds, Pairs, Worths};
 pub use fields::component_fields;
 pub use limits::Limits;
 pub use load::{by_default, load};

@@ -91,6 +91,11 @@ impl<'o> Watcher<'o> {
         self.stopped.lock().map_or(None, |stopped| *stopped)
     }
 
+    /// What ends work in the middle of a step.
+    pub fn sign(&self) -> &StopSign {
+        &self.stop
+    }
+
     /// Where finished work is kept.
     pub fn journal(&self) -> &Journal {
         &self.journal

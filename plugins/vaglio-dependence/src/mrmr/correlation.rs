@@ -93,6 +93,10 @@ impl Criterion for Mrmr {
         Ok(Some(Shortcut::new(ENGINE, PairSums::new(self.scheme, Correlations::new(design, &all)))))
     }
 
+    fn is_of_subset_alone(&self) -> bool {
+        true
+    }
+
     fn check(&self, design: &Design) -> Result<()> {
         check(design)
     }

@@ -96,6 +96,10 @@ impl Criterion for MrmrInformation {
         Ok(Some(Shortcut::new(ENGINE, PairSums::new(self.scheme, Informations::new(self.bins, design, &all)))))
     }
 
+    fn is_of_subset_alone(&self) -> bool {
+        true
+    }
+
     fn check(&self, design: &Design) -> Result<()> {
         self.bins.check()?;
         check(design)

@@ -1,0 +1,59 @@
+//! What is not known of how much the chosen columns are worth.
+
+use serde::{Deserialize, Serialize};
+use vaglio_core::Feature;
+
+/// What is not known of how much chosen columns are worth; `vaglio explain` and `vaglio run --worth` compute it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorthRecord {
+    /// How many columns were tried in each place, where not all were: those that a least squares fit ranks first.
+    pub ranked: Option<usize>,
+    /// Chosen columns without which no score was computed.
+    pub no_without: Vec<Feature>,
+    /// Chosen columns in the place of which no others were tried.
+    pub no_substitutes: Vec<Feature>,
+}
+
+impl WorthRecord {
+    /// Which figures of chosen columns there are not, and how to have them; `None` where each column has both.
+    pub fn sentence(&self) -> Option<String> {
+        let of = |columns: usize| {
+            if columns == 1 { "one chosen column".into() } else { format!("{columns} chosen columns") }
+        };
+        let (without, substitutes) = (self.no_without.len(), self.no_substitutes.len());
+        let what = match (without, substitutes) {
+            (0, 0) => return None,
+            (0, some) => format!("substitutes of {}", of(some)),
+            (some, 0) => format!("the score without {}", of(some)),
+            (one, other) if one == other => format!("the score without {}, and their substitutes", of(one)),
+            (one, other) => format!("the score without {}, and substitutes of {}", of(one), of(other)),
+        };
+        Some(format!(
+            "not computed, as it would take long beside the search: {what}; `vaglio explain` with the folder of this run does, and \
+             `vaglio run --worth`"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_told_with_how_to_have_it() {
+        let left_out = |no_without: &[Feature], no_substitutes: &[Feature]| WorthRecord {
+            ranked: Some(8),
+            no_without: no_without.to_vec(),
+            no_substitutes: no_substitutes.to_vec(),
+        };
+        assert_eq!(left_out(&[], &[]).sentence(), None);
+        let told = |a: &[Feature], b: &[Feature]| left_out(a, b).sentence().unwrap();
+        assert!(told(&[], &[1, 2]).contains(": substitutes of 2 chosen columns; `vaglio explain`"));
+        assert!(told(&[3], &[3]).contains(": the score without one chosen column, and their substitutes; "));
+        assert!(
+            told(&[3], &[3, 4])
+                .contains(": the score without one chosen column, and substitutes of 2 chosen columns; ")
+        );
+    }
+}

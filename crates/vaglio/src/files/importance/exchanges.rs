@@ -1,0 +1,212 @@
+//! Trials without each column of a subset, and with others in its place.
+
+use crate::files::substitute_ranking::{self, ranked};
+use crate::selector::ValidSelector;
+use std::borrow::Cow;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Feature, Outline, Result, Score, Subset};
+
+/// How many columns may be tried in each place where not all are, the first that can be afforded.
+pub(super) const RANKED: [usize; 4] = [32, 16, 8, 4];
+
+/// A design on which the columns of some exchanges are scored: the whole one, or one of these columns alone.
+pub(super) struct Place<'d> {
+    pub design: Cow<'d, Design>,
+    /// The columns of the whole that it has, in increasing order, where it has not all.
+    members: Option<Vec<Feature>>,
+}
+
+impl<'d> Place<'d> {
+    /// The cheaper one for a search that is outlined, with its flops.
+    pub fn cheapest(
+        selector: &ValidSelector,
+        design: &'d Design,
+        columns: impl Iterator<Item = Feature>,
+        flops: impl Fn(&Design) -> f64,
+    ) -> (Self, f64) {
+        let whole = Place { design: Cow::Borrowed(design), members: None };
+        let most = flops(design);
+        let mut members: Vec<Feature> = columns.collect();
+        members.sort_unstable();
+        members.dedup();
+        let alone = selector.criterion().is_of_subset_alone().then(|| design.alone(&members)).flatten();
+        match alone.map(|alone| (flops(&alone), alone)) {
+            Some((flops, alone)) if flops < most => {
+                (Place { design: Cow::Owned(alone), members: Some(members) }, flops)
+            }
+            _ => (whole, most),
+        }
+    }
+
+    /// The columns as this design numbers them.
+    fn places(&self, columns: &[Feature]) -> Vec<Feature> {
+        let Some(members) = &self.members else { return columns.to_vec() };
+        columns.iter().filter_map(|column| members.binary_search(column).ok()).collect()
+    }
+}
+
+/// Each column of a subset out, one by one.
+pub(in crate::files) struct Removals<'d, 's> {
+    place: Place<'d>,
+    selected: &'s [Feature],
+    pub flops: f64,
+}
+
+impl<'d, 's> Removals<'d, 's> {
+    pub fn new(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature]) -> Self {
+        let of = |design: &Design| of_removals(selector, design, selected.len());
+        let (place, flops) = Place::cheapest(selector, design, selected.iter().copied(), of);
+        Removals { place, selected, flops }
+    }
+
+    /// The score without each.
+    ///
+    /// # Errors
+    /// Those of the criterion's scores.
+    pub fn scores(&self, selector: &ValidSelector) -> Result<Vec<f64>> {
+        let own = self.place.places(self.selected);
+        let mut subset = Subset::open(&**selector.criterion(), &self.place.design, &removals(own.len()))?;
+        subset.reset(&own)?;
+        let mut scores = vec![Score::WORST; own.len()];
+        subset.score_removals(&own, &mut scores)?;
+        Ok(scores.into_iter().map(|score| score.loss).collect())
+    }
+}
+
+/// Columns that are tried in the places of others.
+pub(in crate::files) enum Tried {
+    /// The same in each.
+    InEach(Vec<Feature>),
+    /// For each place its own.
+    OfEach(Vec<Vec<Feature>>),
+}
+
+impl Tried {
+    fn in_place(&self, k: usize) -> &[Feature] {
+        match self {
+            Tried::InEach(columns) => columns,
+            Tried::OfEach(columns) => &columns[k],
+        }
+    }
+
+    fn columns(&self) -> impl Iterator<Item = Feature> + '_ {
+        let (all, each): (&[Feature], &[Vec<Feature>]) = match self {
+            Tried::InEach(columns) => (columns, &[]),
+            Tried::OfEach(columns) => (&[], columns),
+        };
+        all.iter().chain(each.iter().flatten()).copied()
+    }
+}
+
+/// Columns in the place of selected ones.
+pub(in crate::files) struct Exchanges<'d, 's> {
+    pub(super) place: Place<'d>,
+    selected: &'s [Feature],
+    tried: Tried,
+    /// How many are tried in each place, where not all are.
+    pub ranked: Option<usize>,
+}
+
+impl<'d, 's> Exchanges<'d, 's> {
+    /// Those of these columns, whatever it costs.
+    pub fn of(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature], tried: Tried) -> Self {
+        let most = tried.in_place(0).len();
+        let flops = |design: &Design| of_exchanges(selector, design, selected.len(), most);
+        let (place, _) = Place::cheapest(selector, design, selected.iter().copied().chain(tried.columns()), flops);
+        let ranked = matches!(tried, Tried::OfEach(_)).then_some(most);
+        Exchanges { place, selected, tried, ranked }
+    }
+
+    /// All columns outside in every place, or those that are ranked first; `None` where nothing can be afforded.
+    pub fn within(
+        budget: f64,
+        selector: &ValidSelector,
+        design: &'d Design,
+        selected: &'s [Feature],
+        outside: Vec<Feature>,
+    ) -> Option<Self> {
+        let (size, others) = (selected.len(), outside.len());
+        if others == 0 {
+            return None;
+        }
+        if of_exchanges(selector, design, size, others) <= budget {
+            return Some(Exchanges::of(selector, design, selected, Tried::InEach(outside)));
+        }
+        let ranking = substitute_ranking::flops(design, size, others);
+        let is_affordable = |most: &usize| {
+            let any = selected.iter().chain(outside.iter().take(size * most)).copied();
+            let flops = |design: &Design| of_exchanges(selector, design, size, *most);
+            *most < others && ranking + Place::cheapest(selector, design, any, flops).1 <= budget
+        };
+        let most = RANKED.into_iter().find(is_affordable)?;
+        let tried = Tried::OfEach(ranked(design, selected, &outside, most));
+        Some(Exchanges::of(selector, design, selected, tried))
+    }
+
+    /// Gives the scores of the columns in these places, until it is told to end.
+    ///
+    /// # Errors
+    /// Those of the criterion's scores.
+    pub fn each(
+        &self,
+        selector: &ValidSelector,
+        places: impl IntoIterator<Item = usize>,
+        mut give: impl FnMut(usize, Vec<(Feature, f64)>) -> bool,
+    ) -> Result<()> {
+        let own = self.place.places(self.selected);
+        let outline = exchanges(own.len(), self.tried.in_place(0).len());
+        let mut subset = Subset::open(&**selector.criterion(), &self.place.design, &outline)?;
+        subset.reset(&own)?;
+        for k in places {
+            let tried = self.tried.in_place(k);
+            let mut scores = vec![Score::WORST; tried.len()];
+            subset.remove(own[k])?;
+            subset.score_additions(&self.place.places(tried), &mut scores)?;
+            subset.add(own[k])?;
+            if !give(k, tried.iter().copied().zip(scores.iter().map(|score| score.loss)).collect()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All columns of a subset out, one by one.
+pub(super) fn removals(size: usize) -> Outline {
+    Outline { start: size, largest: size, trials: size as f64, steps: 1 }
+}
+
+/// Up to a subset of `size` columns, then each of them out and in again, and `tried` others follow both.
+pub(super) fn exchanges(size: usize, tried: usize) -> Outline {
+    Outline { start: 0, largest: size, trials: (2 * size * tried) as f64, steps: 3 * size }
+}
+
+/// Flops of a search; of unknown work all subsets are refitted, as if each took one pass for each of its columns.
+pub(super) fn work(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
+    let known = selector.criterion().estimate(design, outline).flops;
+    let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
+    if known.is_nan() { guessed } else { known }
+}
+
+/// Flops of the trials of [`removals`], with what tells these apart: size² entries, which every change rewrites.
+pub(super) fn of_removals(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
+    work(selector, design, &removals(size)) + 4.0 * (size as f64).powi(3)
+}
+
+/// Flops of the trials of [`exchanges`].
+///
+/// Estimates are of searches, of which the states of a removal that another column follows are not: those of leave-one-out
+/// follow the columns that entered later for each column that is tried, half of them on average; moments begin again.
+pub(super) fn of_exchanges(selector: &ValidSelector, design: &Design, size: usize, tried: usize) -> f64 {
+    let outline = exchanges(size, tried);
+    let columns = design.candidates().len();
+    let walk = |largest: usize| work(selector, design, &Outline::forward(columns, largest));
+    let (large, trials) = (size as f64, (size * tried) as f64);
+    let again = 16.0 * large.powi(3);
+    again
+        + match selector.criterion().estimate(design, &outline).engine {
+            "states" => walk(1) / columns as f64 * (trials * (1.0 + large / 2.0) + 2.0 * large * large),
+            "moments" => work(selector, design, &outline) + large * (walk(size) - walk(1)),
+            _ => work(selector, design, &outline),
+        }
+}

@@ -34,7 +34,7 @@ pub fn predicted_held_out(
         HeldOut::Nothing => return Ok(None),
         HeldOut::EachRow if design.readout().is_none() => return Ok(None),
         HeldOut::EachRow => {
-            (single, RoundFits::of_rows(design, &Squared.into(), parts_of(design).unwrap_or_default())?)
+            (single, RoundFits::of_subsets(design, &Squared.into(), parts_of(design).unwrap_or_default(), true)?)
         }
         HeldOut::Folds(rounds) => {
             let Some(round) = rounds.first().map(Round::new) else { return Ok(None) };

@@ -6,6 +6,7 @@ mod choice;
 mod columns;
 mod evaluation;
 mod figures;
+mod importance;
 mod json;
 mod left_out;
 mod loss_name;
@@ -14,7 +15,6 @@ mod table;
 mod table_parts;
 mod tuning;
 mod warning;
-mod importance;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
 pub use choice::{Cell, ChosenBy, ChosenRecord, Table};
@@ -23,6 +23,7 @@ pub use evaluation::{
     Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, Verified,
 };
 pub use figures::{Always, Figures, OutputFigures, class_of, largest, variance};
+pub use importance::WorthRecord;
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
 pub use steps::{EntryRecord, StepRecord, recorded};
@@ -30,7 +31,6 @@ pub use table::proven;
 pub use table_parts::seven_digits;
 pub use tuning::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
 pub use warning::{Warning, WarningKind};
-pub use importance::WorthRecord;
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};

@@ -173,7 +173,7 @@ impl Importance {
         let size = selected.len();
         let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !selected.contains(f)).collect();
         self.has_outside = !outside.is_empty();
-        if size == 0 {
+        if size == 0 || watcher.stopped().is_some() {
             return Ok(());
         }
         let removals = Removals::new(selector, design, selected);

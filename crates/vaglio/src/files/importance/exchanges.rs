@@ -7,7 +7,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Outline, Result, Score, Subset};
 
 /// How many columns may be tried in each place where not all are, the first that can be afforded.
-pub(super) const RANKED: [usize; 4] = [32, 16, 8, 4];
+const RANKED: [usize; 4] = [32, 16, 8, 4];
 
 /// A design on which the columns of some exchanges are scored: the whole one, or one of these columns alone.
 pub(super) struct Place<'d> {
@@ -26,16 +26,19 @@ impl<'d> Place<'d> {
     ) -> (Self, f64) {
         let whole = Place { design: Cow::Borrowed(design), members: None };
         let most = flops(design);
+        match Place::alone(selector, design, columns).map(|alone| (flops(&alone.design), alone)) {
+            Some((flops, alone)) if flops < most => (alone, flops),
+            _ => (whole, most),
+        }
+    }
+
+    /// Of these columns alone, where scores can be told by them.
+    fn alone(selector: &ValidSelector, design: &Design, columns: impl Iterator<Item = Feature>) -> Option<Self> {
         let mut members: Vec<Feature> = columns.collect();
         members.sort_unstable();
         members.dedup();
-        let alone = selector.criterion().is_of_subset_alone().then(|| design.alone(&members)).flatten();
-        match alone.map(|alone| (flops(&alone), alone)) {
-            Some((flops, alone)) if flops < most => {
-                (Place { design: Cow::Owned(alone), members: Some(members) }, flops)
-            }
-            _ => (whole, most),
-        }
+        let alone = selector.criterion().is_of_subset_alone().then(|| design.alone(&members)).flatten()?;
+        Some(Place { design: Cow::Owned(alone), members: Some(members) })
     }
 
     /// The columns as this design numbers them.
@@ -88,33 +91,27 @@ impl Tried {
             Tried::OfEach(columns) => &columns[k],
         }
     }
-
-    fn columns(&self) -> impl Iterator<Item = Feature> + '_ {
-        let (all, each): (&[Feature], &[Vec<Feature>]) = match self {
-            Tried::InEach(columns) => (columns, &[]),
-            Tried::OfEach(columns) => (&[], columns),
-        };
-        all.iter().chain(each.iter().flatten()).copied()
-    }
 }
 
 /// Columns in the place of selected ones.
 pub(in crate::files) struct Exchanges<'d, 's> {
-    pub(super) place: Place<'d>,
+    design: &'d Design,
     selected: &'s [Feature],
     tried: Tried,
     /// How many are tried in each place, where not all are.
     pub ranked: Option<usize>,
+    /// Whether each place has a design of its columns alone, or all have the whole.
+    pub(super) is_alone: bool,
 }
 
 impl<'d, 's> Exchanges<'d, 's> {
     /// Those of these columns, whatever it costs.
     pub fn of(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature], tried: Tried) -> Self {
-        let most = tried.in_place(0).len();
-        let flops = |design: &Design| of_exchanges(selector, design, selected.len(), most);
-        let (place, _) = Place::cheapest(selector, design, selected.iter().copied().chain(tried.columns()), flops);
-        let ranked = matches!(tried, Tried::OfEach(_)).then_some(most);
-        Exchanges { place, selected, tried, ranked }
+        let some = tried.in_place(0);
+        let is_alone = of_alone(selector, design, selected, some)
+            .is_some_and(|alone| alone < of_exchanges(selector, design, selected.len(), some.len()));
+        let ranked = matches!(tried, Tried::OfEach(_)).then_some(some.len());
+        Exchanges { design, selected, tried, ranked, is_alone }
     }
 
     /// All columns outside in every place, or those that are ranked first; `None` where nothing can be afforded.
@@ -134,9 +131,12 @@ impl<'d, 's> Exchanges<'d, 's> {
         }
         let ranking = substitute_ranking::flops(design, size, others);
         let is_affordable = |most: &usize| {
-            let any = selected.iter().chain(outside.iter().take(size * most)).copied();
-            let flops = |design: &Design| of_exchanges(selector, design, size, *most);
-            *most < others && ranking + Place::cheapest(selector, design, any, flops).1 <= budget
+            let whole = || of_exchanges(selector, design, size, *most);
+            *most < others
+                && ranking < budget
+                && (of_alone(selector, design, selected, &outside[..*most])
+                    .is_some_and(|alone| ranking + alone <= budget)
+                    || ranking + whole() <= budget)
         };
         let most = RANKED.into_iter().find(is_affordable)?;
         let tried = Tried::OfEach(ranked(design, selected, &outside, most));
@@ -153,22 +153,58 @@ impl<'d, 's> Exchanges<'d, 's> {
         places: impl IntoIterator<Item = usize>,
         mut give: impl FnMut(usize, Vec<(Feature, f64)>) -> bool,
     ) -> Result<()> {
-        let own = self.place.places(self.selected);
-        let outline = exchanges(own.len(), self.tried.in_place(0).len());
-        let mut subset = Subset::open(&**selector.criterion(), &self.place.design, &outline)?;
-        subset.reset(&own)?;
+        let outline = exchanges(self.selected.len(), self.tried.in_place(0).len());
+        let mut whole = None;
         for k in places {
             let tried = self.tried.in_place(k);
             let mut scores = vec![Score::WORST; tried.len()];
-            subset.remove(own[k])?;
-            subset.score_additions(&self.place.places(tried), &mut scores)?;
-            subset.add(own[k])?;
+            if self.is_alone {
+                self.score_alone(selector, k, &mut scores)?;
+            } else {
+                let subset = match &mut whole {
+                    Some(subset) => subset,
+                    none => {
+                        let mut subset = Subset::open(&**selector.criterion(), self.design, &outline)?;
+                        subset.reset(self.selected)?;
+                        none.insert(subset)
+                    }
+                };
+                subset.remove(self.selected[k])?;
+                subset.score_additions(tried, &mut scores)?;
+                subset.add(self.selected[k])?;
+            }
             if !give(k, tried.iter().copied().zip(scores.iter().map(|score| score.loss)).collect()) {
                 break;
             }
         }
         Ok(())
     }
+
+    /// The scores of the columns in one place, on a design of these and of the others that are selected.
+    fn score_alone(&self, selector: &ValidSelector, k: usize, scores: &mut [Score]) -> Result<()> {
+        let tried = self.tried.in_place(k);
+        let others: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
+        let columns = others.iter().chain(tried).copied();
+        let Some(place) = Place::alone(selector, self.design, columns) else { return Ok(()) };
+        let mut subset = Subset::open(&**selector.criterion(), &place.design, &additions(others.len(), tried.len()))?;
+        subset.reset(&place.places(&others))?;
+        subset.score_additions(&place.places(tried), scores)
+    }
+}
+
+/// Others added to a subset of `size` columns.
+fn additions(size: usize, tried: usize) -> Outline {
+    Outline { start: 0, largest: size + 1, trials: tried as f64, steps: size + 1 }
+}
+
+/// Flops of the trials of some columns in each place, on a design of each place; `None` where there are no such designs.
+///
+/// That of a walk to the subset among these columns, of which the trials are not made.
+fn of_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], tried: &[Feature]) -> Option<f64> {
+    let place = Place::alone(selector, design, selected.iter().chain(tried).copied())?;
+    let size = selected.len();
+    let walk = Outline::forward(size + tried.len(), size);
+    Some(0.5 * size as f64 * work(selector, &place.design, &walk))
 }
 
 /// All columns of a subset out, one by one.
@@ -195,17 +231,17 @@ pub(super) fn of_removals(selector: &ValidSelector, design: &Design, size: usize
 
 /// Flops of the trials of [`exchanges`].
 ///
-/// Estimates are of searches, of which the states of a removal that another column follows are not: those of leave-one-out
-/// follow the columns that entered later for each column that is tried, half of them on average; moments begin again.
+/// Estimates are of searches, of which the states that others follow after a removal are not: those of leave-one-out begin again
+/// where columns are nearly dependent, for every candidate, and those of moments always do.
 pub(super) fn of_exchanges(selector: &ValidSelector, design: &Design, size: usize, tried: usize) -> f64 {
     let outline = exchanges(size, tried);
     let columns = design.candidates().len();
     let walk = |largest: usize| work(selector, design, &Outline::forward(columns, largest));
-    let (large, trials) = (size as f64, (size * tried) as f64);
+    let (large, columns_tried) = (size as f64, (size * columns) as f64);
     let again = 16.0 * large.powi(3);
     again
         + match selector.criterion().estimate(design, &outline).engine {
-            "states" => walk(1) / columns as f64 * (trials * (1.0 + large / 2.0) + 2.0 * large * large),
+            "states" => walk(1) / columns as f64 * columns_tried * (1.0 + large / 2.0),
             "moments" => work(selector, design, &outline) + large * (walk(size) - walk(1)),
             _ => work(selector, design, &outline),
         }

@@ -1,7 +1,7 @@
-use super::exchanges::{Place, RANKED, Tried};
+use super::exchanges::{Place, Tried};
 use super::*;
 use crate::criteria::{KFold, Loo};
-use crate::files::substitute_ranking::{self, ranked};
+use crate::files::substitute_ranking::ranked;
 use crate::learners::Rls;
 use crate::search::Greedy;
 use crate::selector::Selector;
@@ -76,21 +76,14 @@ fn what_is_ranked_has_exact_scores() {
     let selected = [3, 50, 7];
     for selector in selectors() {
         let design = selector.design(&data::regression(60, 80, 5).problem()).unwrap();
-        let (all, few) = (of_exchanges(&selector, &design, 3, 77), of_removals(&selector, &design, 3));
-        // Beyond the ranking, which is not worth it on so small a table.
-        let budget = few + substitute_ranking::flops(&design, 3, 77) + 0.5 * all;
         let outside: Vec<Feature> = (0..80).filter(|f| !selected.contains(f)).collect();
-        let most = RANKED.into_iter().rev().find_map(|most| {
-            let tried = Tried::OfEach(ranked(&design, &selected, &outside, most));
-            let exchanges = Exchanges::of(&selector, &design, &selected, tried);
-            (of_exchanges(&selector, &exchanges.place.design, 3, most) < budget).then_some(exchanges)
-        });
+        let tried = Tried::OfEach(ranked(&design, &selected, &outside, 8));
+        let exchanges = Exchanges::of(&selector, &design, &selected, tried);
         let definition = ByDefinition(&selector, &design, &selected);
-        let exchanges = most.unwrap();
-        assert!(exchanges.ranked.is_some());
+        assert!(exchanges.is_alone && exchanges.ranked == Some(8));
         exchanges
-            .each(&selector, &[0, 2], |k, found| {
-                assert!(k != 1 && found.len() == exchanges.ranked.unwrap());
+            .each(&selector, [0, 2], |k, found| {
+                assert!(k != 1 && found.len() == 8);
                 found.iter().for_each(|(feature, score)| near(*score, definition.with(k, *feature)));
                 true
             })

@@ -15,6 +15,7 @@ mod dependence;
 mod describe;
 mod disk;
 mod empty;
+mod explain;
 mod findings;
 mod folds_and_searches;
 mod help;

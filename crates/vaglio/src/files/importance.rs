@@ -60,9 +60,20 @@ pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outlin
     (SHARE * walks.rounds() * work(selector, &design, outline) / slower).max(LEAST_WORK)
 }
 
-/// Flops and bytes that [`Importance`] of a subset of `size` columns takes, of at most so many flops; bytes where all columns are
-/// tried, which else are few.
-pub(super) fn estimate(budget: f64, selector: &ValidSelector, design: &Design, size: usize) -> (f64, f64) {
+/// Flops and bytes that [`Importance`] of a subset of `size` columns takes beside such a search, at most; bytes where all
+/// columns are tried, which else are few.
+pub(super) fn estimate(
+    evaluate: Option<&Evaluate>,
+    selector: &ValidSelector,
+    design: &Design,
+    (outline, walks): (&Outline, Walks),
+    size: usize,
+) -> (f64, f64) {
+    let budget = match worths(evaluate) {
+        Worths::All => f64::INFINITY,
+        Worths::Auto => budget(selector, design, outline, walks),
+        Worths::None => return (0.0, 0.0),
+    };
     let outside = design.candidates().len().saturating_sub(size);
     if size == 0 {
         return (0.0, 0.0);
@@ -72,6 +83,10 @@ pub(super) fn estimate(budget: f64, selector: &ValidSelector, design: &Design, s
         true => (all, selector.criterion().estimate(design, &exchanges(size, outside)).bytes),
         false => (budget, 0.0),
     }
+}
+
+fn worths(evaluate: Option<&Evaluate>) -> Worths {
+    evaluate.map_or(Worths::Auto, |evaluate| evaluate.worth)
 }
 
 /// The part of an outlined search that was walked; of a tree of subsets, the walk to the same size.
@@ -101,7 +116,7 @@ impl Importance {
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
         let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
-        let settings = evaluate.map_or(Worths::Auto, |evaluate| evaluate.worth);
+        let settings = worths(evaluate);
         if selection.path.stop_reason.is_partial() || settings == Worths::None {
             return Ok(Importance::none(subset.len()));
         }

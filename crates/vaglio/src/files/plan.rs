@@ -160,8 +160,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let operations = format!("{} floating-point operations", count(work));
     line("work", if work.is_nan() { unknown() } else { operations });
     let result = outline.largest.min(RESULT);
-    let most = importance::budget(&selector, &design, &outline, walks);
-    let (worth, exchanges) = importance::estimate(most, &selector, &design, result);
+    let evaluate = settings.evaluate.as_ref();
+    let at_one = design.at_lambda(one_lambda);
+    let (worth, exchanges) = importance::estimate(evaluate, &selector, &at_one, (&outline, walks), result);
     let memory = Memory::of(&prepared, &design, &outline, estimate).with(program, exchanges);
     memory.check(pipeline.budget())?;
     let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));

@@ -5,7 +5,7 @@ use vaglio_core::{Design, Feature};
 use vaglio_kernels::{Level, sums};
 
 /// Flops beyond which some of the rows tell the ranking.
-const MOST_WORK: f64 = 4e7;
+const MOST_WORK: f64 = 2e7;
 /// Pieces of the rows, at even distances, that are taken then.
 const PIECES: usize = 32;
 /// Rows that a subset needs beside a multiple of its size.

@@ -42,6 +42,10 @@ pub struct CrossValidation {
     /// How often rows are dealt into folds.
     #[schemars(extend("minimum" = 1))]
     pub repeats: usize,
+    /// Sizes that did not lower the loss after which the walks at a λ end in all folds, though never before 20 sizes, and
+    /// with them those of a λ whose loss is above the lowest by five standard errors; `null`: they go as far as the search.
+    #[schemars(extend("minimum" = 1))]
+    pub patience: Option<usize>,
     /// Rows that are held out otherwise than once each, in place of the folds; by default forward in time where the
     /// criterion's splits are, with so many folds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +54,7 @@ pub struct CrossValidation {
 
 impl Default for CrossValidation {
     fn default() -> Self {
-        CrossValidation { rule: Rule::Best, folds: 5, repeats: 1, splits: None }
+        CrossValidation { rule: Rule::Best, folds: 5, repeats: 1, patience: Some(10), splits: None }
     }
 }
 
@@ -61,7 +65,7 @@ impl CrossValidation {
     }
 }
 
-crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize; splits: Option<AnyResampling>;});
+crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize; patience: Option<usize>, splits: Option<AnyResampling>;});
 
 /// What is taken of sizes whose losses were estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -204,7 +208,9 @@ mod tests {
 
     #[test]
     fn every_form_reads_back() {
-        for text in [r#""auto""#, r#""best""#, r#""one_se""#, "7", r#"{"rule":"one_se","folds":3,"repeats":2}"#] {
+        for text in
+            [r#""auto""#, r#""best""#, r#""one_se""#, "7", r#"{"rule":"one_se","folds":3,"repeats":2,"patience":10}"#]
+        {
             let choose: Choose = serde_json::from_str(text).unwrap();
             assert_eq!(serde_json::to_string(&choose).unwrap(), text);
         }

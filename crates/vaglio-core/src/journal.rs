@@ -45,7 +45,7 @@ struct Below {
 /// Work that takes less is done again rather than kept.
 const LEAST: Duration = Duration::from_millis(5);
 /// The same inside of a piece that is kept once it is whole.
-const LEAST_INSIDE: Duration = Duration::from_secs(1);
+const LEAST_INSIDE: Duration = Duration::from_millis(50);
 
 impl Journal {
     /// All that a keeper keeps.

@@ -1,8 +1,8 @@
 //! Searches: how subsets are walked.
 
 use crate::{
-    Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Geometry, Journal, Monitor, Outline, Path,
-    Result, Step, Subset, registered,
+    Action, Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Geometry, Journal, Monitor, Outline, Path,
+    Result, Step, StopReason, Subset, registered,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -138,8 +138,13 @@ pub struct SearchContext<'a> {
     criterion: &'a dyn Criterion,
     design: &'a Design,
     monitor: Monitor<'a>,
-    /// Steps that were taken.
+    /// Steps that were taken since the search began, or began again.
     taken: usize,
+    /// Steps that the observer has seen.
+    shown: usize,
+    /// The size at which the search pauses.
+    until: Option<usize>,
+    is_paused: bool,
     /// The seed from which every random choice follows.
     pub seed: u64,
 }
@@ -155,7 +160,39 @@ impl<'a> SearchContext<'a> {
     ) -> Self {
         let monitor = monitor.into();
         subset.attach(monitor.journal.clone(), monitor.stop.clone());
-        SearchContext { subset, candidates: design.candidates(), criterion, design, monitor, taken: 0, seed }
+        let (taken, shown, until, is_paused) = (0, 0, None, false);
+        let candidates = design.candidates();
+        SearchContext { subset, candidates, criterion, design, monitor, taken, shown, until, is_paused, seed }
+    }
+
+    /// The search ends at the first addition that reaches so many features, as if it had run out of patience, where it can
+    /// go on from there: it asks the context's subset alone, and of that no trees. `None`: it ends by itself.
+    ///
+    /// The first size is given before the search begins, and has its answers kept in memory.
+    pub fn pause_at(&mut self, size: Option<usize>) {
+        if size.is_some() && self.shown == 0 {
+            self.subset.tape();
+        }
+        self.until = size;
+    }
+
+    /// Whether the search ended because of [`SearchContext::pause_at`].
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// The start again, for a search that paused: called once more it gets the answers that it had, which costs no trials,
+    /// and goes on; the observer sees no step twice. False where it did not stay where it paused.
+    #[must_use]
+    pub fn rewind(&mut self) -> bool {
+        (self.taken, self.is_paused) = (0, false);
+        self.subset.rewind()
+    }
+
+    /// The start again with another subset, from which the search does not pause.
+    pub fn restart(&mut self, mut subset: Subset<'a>) {
+        subset.attach(self.monitor.journal.clone(), self.monitor.stop.clone());
+        (self.subset, self.taken, self.until, self.is_paused) = (subset, 0, None, false);
     }
 
     /// Where finished work of the search is kept: answers of the evaluator and steps are, by themselves.
@@ -196,7 +233,9 @@ impl<'a> SearchContext<'a> {
 
     /// Tells the observer that the search starts, with the most steps it can take.
     pub fn begin(&mut self, steps: usize) {
-        self.monitor.show(&Event::Begin { steps });
+        if self.shown == 0 {
+            self.monitor.show(&Event::Begin { steps });
+        }
     }
 
     /// The subset and the monitor, for a search that holds a part of the one while it asks the other.
@@ -206,6 +245,23 @@ impl<'a> SearchContext<'a> {
 
     /// Tells the observer of a step; its answer may end the search.
     pub fn observe(&mut self, step: &Step) -> Answer {
+        self.taken += 1;
+        if self.taken > self.shown {
+            self.shown = self.taken;
+            let answer = self.show(step);
+            if answer != Answer::Continue {
+                return answer;
+            }
+        }
+        let is_there = step.action == Action::Add && self.until.is_some_and(|size| step.size >= size);
+        if is_there && self.subset.pause() {
+            self.is_paused = true;
+            return Answer::Stop(StopReason::Patience);
+        }
+        Answer::Continue
+    }
+
+    fn show(&mut self, step: &Step) -> Answer {
         tracing::debug!(
             feature = %self.names()[step.feature],
             action = ?step.action,
@@ -214,7 +270,6 @@ impl<'a> SearchContext<'a> {
             lambda = step.score.lambda,
             "step"
         );
-        self.taken += 1;
         if self.monitor.journal.is_top() {
             self.monitor.journal.keep(format!("step/{}", self.taken), step);
         }

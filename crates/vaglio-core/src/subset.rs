@@ -1,5 +1,7 @@
 //! The subset that a search changes, with its scores.
 
+use crate::by_definition::{ByDefinition, no_number, of_criterion};
+use crate::tape::{Tape, digest};
 use crate::{
     Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
     PathEntry, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger, smaller,
@@ -18,6 +20,8 @@ pub struct Subset<'d> {
     journal: Journal,
     sign: StopSign,
     asked: usize,
+    /// All answers, of a search that may pause.
+    tape: Option<Tape>,
     /// Of the answers so far.
     diagnostics: Option<Diagnostics>,
     /// What scores, and the names of the columns, for errors.
@@ -25,6 +29,14 @@ pub struct Subset<'d> {
     /// Whether entries have standard errors.
     has_errors: bool,
 }
+
+/// Kinds of questions and changes on a tape, beside the four of trials.
+const SCORE: u64 = 4;
+const STANDARD_ERROR: u64 = 5;
+const LAMBDAS: u64 = 6;
+const ADD: u64 = 7;
+const REMOVE: u64 = 8;
+const RESET: u64 = 9;
 
 /// What an evaluator was asked, in short, and its answer.
 #[derive(Serialize, Deserialize)]
@@ -55,8 +67,19 @@ impl<'d> Subset<'d> {
     pub fn new(shortcut: Shortcut<'d>) -> Self {
         let (journal, sign) = (Journal::default(), StopSign::default());
         let selected = Vec::new();
-        let (asked, diagnostics, blamed) = (0, None, None);
-        Subset { selected, shortcut, is_stale: false, journal, sign, asked, diagnostics, blamed, has_errors: true }
+        let (asked, tape, diagnostics, blamed) = (0, None, None, None);
+        Subset {
+            selected,
+            shortcut,
+            is_stale: false,
+            journal,
+            sign,
+            asked,
+            tape,
+            diagnostics,
+            blamed,
+            has_errors: true,
+        }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
@@ -105,7 +128,7 @@ impl<'d> Subset<'d> {
     /// # Errors
     /// Those of [`Evaluator::score`], as of all methods.
     pub fn score(&mut self) -> Result<Score> {
-        let score = self.ask(|evaluator, selected| evaluator.score(selected))?;
+        let score = self.taped(SCORE, &[], |subset| subset.ask(|evaluator, selected| evaluator.score(selected)))?;
         self.check(&[score], |_| self.selected.clone())?;
         Ok(score)
     }
@@ -115,9 +138,55 @@ impl<'d> Subset<'d> {
         (self.journal, self.sign, self.asked) = (journal, sign, 0);
     }
 
-    /// What the evaluator gives for these trials, or gave in an earlier run where that fits; `size` counts numbers of the
-    /// answer.
-    fn answered<T: Serialize + DeserializeOwned>(
+    /// From now on all answers are kept in memory, so that the search can pause.
+    pub(crate) fn tape(&mut self) {
+        self.tape = Some(Tape::default());
+    }
+
+    /// The search pauses, and can go on from where it is; false where that is not so, and it may not pause.
+    pub(crate) fn pause(&mut self) -> bool {
+        self.tape.as_mut().map(Tape::pause).is_some()
+    }
+
+    /// The empty subset of a search that is begun again, which gets the answers that it had before it paused; false where
+    /// it did not stay there.
+    pub(crate) fn rewind(&mut self) -> bool {
+        let goes_on = self.tape.as_mut().is_some_and(Tape::rewind);
+        if goes_on {
+            (self.asked, self.selected) = (0, Vec::new());
+        }
+        goes_on
+    }
+
+    /// The answer of the tape, where the search goes on, or that of `ask`, which is kept where it may pause.
+    fn taped<T: Clone + Send + 'static>(
+        &mut self,
+        kind: u64,
+        columns: &[Feature],
+        ask: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let Some(tape) = &mut self.tape else { return ask(self) };
+        let digest = digest(kind, [&self.selected, columns]);
+        if let Some(played) = tape.play(digest) {
+            return played;
+        }
+        let answer = ask(self)?;
+        if let Some(tape) = &mut self.tape {
+            tape.keep(digest, answer.clone());
+        }
+        Ok(answer)
+    }
+
+    /// What is asked has no answer that can be kept, so that the search pauses no more.
+    fn untaped(&mut self) -> Result<()> {
+        let is_playing = self.tape.take().is_some_and(|tape| tape.is_playing());
+        let unlike = || Error::Shape("a search that goes on asks otherwise than it did before it paused".into());
+        if is_playing { Err(unlike()) } else { Ok(()) }
+    }
+
+    /// What the evaluator gives for these trials, or gave before: to this search, or in an earlier run where that fits; `size`
+    /// counts numbers of the answer.
+    fn answered<T: Serialize + DeserializeOwned + Clone + Send + 'static>(
         &mut self,
         trials: Trials<'_>,
         size: usize,
@@ -127,6 +196,19 @@ impl<'d> Subset<'d> {
         self.sign.check()?;
         let place = self.asked;
         self.asked += 1;
+        let (kind, candidates) = kind_of(trials);
+        self.taped(kind, candidates, |subset| subset.journaled(place, trials, size, fits, ask))
+    }
+
+    /// The same of the evaluator or an earlier run.
+    fn journaled<T: Serialize + DeserializeOwned>(
+        &mut self,
+        place: usize,
+        trials: Trials<'_>,
+        size: usize,
+        fits: impl Fn(&T) -> bool,
+        ask: impl FnOnce(&mut (dyn Evaluator + 'd), &[Feature]) -> Result<T>,
+    ) -> Result<T> {
         if !self.journal.is_kept() {
             return Ok(self.recorded(ask)?.0);
         }
@@ -224,7 +306,9 @@ impl<'d> Subset<'d> {
 
     /// Adds a column, which is not in the subset.
     pub fn add(&mut self, feature: Feature) -> Result<()> {
-        self.recorded(|evaluator, selected| evaluator.add(selected, feature))?;
+        self.taped(ADD, &[feature], |subset| {
+            subset.recorded(|evaluator, selected| evaluator.add(selected, feature)).map(drop)
+        })?;
         self.selected.push(feature);
         Ok(())
     }
@@ -232,36 +316,42 @@ impl<'d> Subset<'d> {
     /// Removes a column; one that is not in the subset changes nothing.
     pub fn remove(&mut self, feature: Feature) -> Result<()> {
         let Some(place) = self.selected.iter().position(|&f| f == feature) else { return Ok(()) };
-        self.recorded(|evaluator, selected| evaluator.remove(selected, feature))?;
+        self.taped(REMOVE, &[feature], |subset| {
+            subset.recorded(|evaluator, selected| evaluator.remove(selected, feature)).map(drop)
+        })?;
         self.selected.remove(place);
         Ok(())
     }
 
     /// Makes `subset` the current subset.
     pub fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        let done = self.shortcut.evaluator.reset(subset);
-        done.map_err(|error| self.blame(error, subset))?;
+        self.taped(RESET, subset, |of| {
+            let done = of.shortcut.evaluator.reset(subset);
+            of.is_stale = false;
+            done.map_err(|error| of.blame(error, subset))
+        })?;
         self.selected = subset.to_vec();
-        self.is_stale = false;
         Ok(())
     }
 
     /// The standard error of the score as a mean over rows, where it is one.
     pub fn standard_error(&mut self) -> Result<Option<f64>> {
-        self.ask(|evaluator, selected| evaluator.standard_error(selected))
+        self.taped(STANDARD_ERROR, &[], |subset| subset.ask(|evaluator, selected| evaluator.standard_error(selected)))
     }
 
     /// The subset as an entry of a path, with a score that a trial or [`Subset::score`] gave; with its standard error,
     /// unless the design does [without](crate::engine::EngineDesign::without_errors).
     pub fn entry(&mut self, score: Score) -> Result<PathEntry> {
         let standard_error = if self.has_errors { self.standard_error()? } else { None };
-        let lambdas = self.ask(|evaluator, selected| evaluator.lambdas(selected))?;
+        let lambdas =
+            self.taped(LAMBDAS, &[], |subset| subset.ask(|evaluator, selected| evaluator.lambdas(selected)))?;
         let fit = lambdas.map_or(EntryFit::Readout, EntryFit::Lambdas);
         Ok(PathEntry { subset: self.selected.clone(), score, standard_error, fit })
     }
 
     /// What bounds the scores of all subsets of some columns, where the criterion has such bounds.
     pub fn squares(&mut self, columns: &[Feature]) -> Result<Option<SquaresBound>> {
+        self.untaped()?;
         self.ask(|evaluator, _| evaluator.squares(columns))
     }
 
@@ -274,6 +364,7 @@ impl<'d> Subset<'d> {
 
     /// The root of a depth-first search of the subset with any of the columns `later`.
     pub fn tree(&mut self, later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
+        self.untaped()?;
         self.evaluator()?;
         let root = self.shortcut.evaluator.tree(&self.selected, later)?;
         self.is_stale = root.moves_caches();
@@ -291,76 +382,20 @@ impl<'d> Subset<'d> {
     }
 }
 
+/// The kind of trials, and their candidates.
+fn kind_of(trials: Trials<'_>) -> (u64, &[Feature]) {
+    match trials {
+        Trials::Additions(candidates) => (0, candidates),
+        Trials::Removals(candidates) => (1, candidates),
+        Trials::BestAddition(candidates) => (2, candidates),
+        Trials::BestRemoval(candidates) => (3, candidates),
+    }
+}
+
 /// A question in short: what is tried, at what size, of how many, and a digest of subset and candidates.
 fn question(selected: &[Feature], trials: Trials<'_>) -> String {
-    let (what, candidates) = match trials {
-        Trials::Additions(candidates) => ("additions", candidates),
-        Trials::Removals(candidates) => ("removals", candidates),
-        Trials::BestAddition(candidates) => ("addition", candidates),
-        Trials::BestRemoval(candidates) => ("removal", candidates),
-    };
-    // FNV-1a over words.
-    let mixed = |digest: u64, word: &Feature| (digest ^ *word as u64).wrapping_mul(0x100_0000_01b3);
-    let digest = selected.iter().fold(0xcbf2_9ce4_8422_2325, mixed);
-    let digest = candidates.iter().fold(digest.rotate_left(1), mixed);
+    let (kind, candidates) = kind_of(trials);
+    let what = ["additions", "removals", "addition", "removal"][kind as usize];
+    let digest = digest(kind, [selected, candidates]);
     format!("{what} {}/{} {digest:016x}", selected.len(), candidates.len())
-}
-
-fn no_number() -> Error {
-    Error::Numerical("the score is not a number".into())
-}
-
-/// An error as one of a criterion, on these columns.
-fn of_criterion(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
-    error.of(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
-}
-
-/// Columns that a message names, at most.
-const NAMED: usize = 8;
-
-/// Columns by their names, in words.
-fn named(names: &[String], columns: &[Feature]) -> String {
-    let name = |feature: &Feature| names.get(*feature).map_or_else(|| feature.to_string(), |name| format!("`{name}`"));
-    let first: Vec<String> = columns.iter().take(NAMED).map(name).collect();
-    match columns.len() {
-        0 => "no columns".into(),
-        count if count > NAMED => format!("{} and {} more columns", first.join(", "), count - NAMED),
-        _ => first.join(", "),
-    }
-}
-
-/// The evaluator that retrains for every trial.
-struct ByDefinition<'d> {
-    criterion: &'d dyn Criterion,
-    design: &'d Design,
-}
-
-impl ByDefinition<'_> {
-    fn all(&mut self, subsets: impl Iterator<Item = Vec<Feature>>, scores: &mut [Score]) -> Result<()> {
-        for (subset, score) in subsets.zip(scores) {
-            self.design.data().sign.check()?;
-            *score = self.score(&subset)?;
-        }
-        Ok(())
-    }
-}
-
-impl Evaluator for ByDefinition<'_> {
-    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        let score = self.criterion.evaluate(self.design, subset);
-        let score = score.and_then(|score| if score.loss.is_nan() { Err(no_number()) } else { Ok(score) });
-        score.map_err(|error| of_criterion(error, self.criterion, self.design.names(), subset))
-    }
-
-    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.all(candidates.iter().map(|&candidate| larger(subset, candidate)), scores)
-    }
-
-    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        self.all(candidates.iter().map(|&candidate| smaller(subset, candidate)), scores)
-    }
-
-    fn can_skip(&self, _: Trials<'_>) -> bool {
-        true
-    }
 }

@@ -42,6 +42,10 @@ pub fn run<'c>(
     outline: &Outline,
     steps: impl FnOnce(&mut Walk<'_, 'c>) -> Flow<StopReason>,
 ) -> Result<Path> {
+    if space.settings.polish != Polish::None {
+        // Exchanges follow the end of the walk.
+        context.pause_at(None);
+    }
     context.begin(outline.steps);
     let mut walk = Walk::new(space, context)?;
     let mut stop_reason = stopped(steps(&mut walk))?;

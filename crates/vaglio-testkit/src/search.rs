@@ -10,12 +10,14 @@ use crate::replay::{moved, replay};
 use crate::trial::{evaluate, free, open, trail};
 use crate::{Broken, InPool, data, rebuild};
 pub use constants::{constants, lacking, no_candidates};
+pub use pauses::pauses;
 use vaglio_core::{
     Action, Answer, Criterion, Design, Event, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason,
     Subset,
 };
 
 mod constants;
+mod pauses;
 
 const SEED: u64 = 7;
 
@@ -39,6 +41,7 @@ pub fn check_search(
         constants(search, criterion, design),
         lacking(search, criterion, design),
         no_candidates(search, criterion, design),
+        pauses(search, criterion, design),
     ])
 }
 

@@ -3,8 +3,9 @@
 mod in_folds;
 mod range;
 mod selection;
+mod walking;
 
-use crate::all_rows::{FitFrom, has_moments};
+use crate::all_rows::FitFrom;
 use crate::learners::Rls;
 use crate::resample::{self, Picked, Sample};
 use crate::train::{train, train_entry};
@@ -14,9 +15,10 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Engine, Error, Learner, Monitor, Path, Problem, Result, Role, SearchContext,
-    SearchStrategy, Squared, Subset, Task, ZeroOne,
+    AnyLoss, Criterion, Design, Error, Learner, Monitor, Path, Problem, Result, Role, SearchStrategy, Squared, Subset,
+    Task, ZeroOne,
 };
+pub(crate) use walking::Walking;
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
 ///
@@ -175,45 +177,18 @@ impl ValidSelector {
         self.fit_on(&design, picked)
     }
 
-    /// Searches on a design of the problem that was begun at `start`.
-    pub(crate) fn search_on(&self, design: &Design, start: Instant, monitor: &mut Monitor<'_>) -> Result<Searched> {
-        let span = tracing::info_span!("search", rows = design.rows(), columns = design.features());
-        let _entered = span.enter();
-        let (journal, begun) = (monitor.journal.clone(), Instant::now());
-        let known: Option<Searched> = journal.recall("path");
-        if let Some(searched) = known.filter(|known| known.path.is_among(design.features())) {
-            if searched.has_moments {
-                // The final fit takes them from the search.
-                self.opened(design)?;
-            }
-            return Ok(Searched { seconds: start.elapsed().as_secs_f64(), ..searched });
-        }
-        let design = &design.clone().stopping_at(monitor.stop.clone());
-        let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
-        let (subset, stopped) = match Subset::open(&*self.criterion, design, &outline) {
-            // Before there was anything to search with.
-            Err(stopped @ Error::Stopped(_)) => (Subset::by_definition(&*self.criterion, design), Some(stopped)),
-            opened => (opened?, None),
-        };
-        let mut context = SearchContext::new(&*self.criterion, design, subset, monitor, self.seed);
-        let path = match stopped.map_or_else(|| self.search.search(&mut context), Err) {
-            Err(Error::Stopped(reason)) => {
-                context.subset.reset(&[])?;
-                Path::stopped(context.subset.score()?, reason)
-            }
-            path => path.map_err(|error| self.of_search(error))?,
-        };
-        let path = Path { diagnostics: path.diagnostics.or(context.subset.diagnostics()), ..path };
-        let alpha = alpha(&path, &context.subset)?;
-        let Engine { name, approximation, .. } = context.subset.engine();
-        let (engine, approximation) = (name.into(), approximation.map(Into::into));
-        let seconds = start.elapsed().as_secs_f64();
-        let mut searched = Searched { path, engine, approximation, alpha, has_moments: false, seconds };
-        if !searched.path.stop_reason.is_partial() && (journal.is_top() || journal.is_worth(begun, 1)) {
-            searched.has_moments = has_moments(design);
-            journal.keep("path", &searched);
-        }
-        Ok(searched)
+    /// Searches on a design of the problem that was begun at `start`, up to a size if one is given.
+    pub(crate) fn search_on(
+        &self,
+        design: &Design,
+        start: Instant,
+        until: Option<usize>,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Searched> {
+        let design = design.clone().stopping_at(monitor.stop.clone());
+        let mut walking = Walking::open(self, &design, start, monitor)?;
+        walking.to(until)?;
+        walking.searched()
     }
 
     /// Makes what the criterion keeps of a design.

@@ -253,7 +253,8 @@ pub(super) fn stability(
             let fitted = sample.select(&rows)?.fitted()?;
             let design: Design = selector.design(&fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
             let mut member = watcher.member(watcher.journal().within(&key));
-            let path = selector.search_on(&design, Instant::now(), &mut member.monitor())?.path;
+            let until = selection.chosen.until;
+            let path = selector.search_on(&design, Instant::now(), until, &mut member.monitor())?.path;
             if path.stop_reason.is_partial() {
                 return Ok(None);
             }

@@ -2,11 +2,12 @@
 
 use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
+use super::lockstep::FIRST;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::table::{self, Matched};
-use super::validated::{CrossValidated, deals, of_rows, parting};
-use crate::selector::{Searched, ValidSelector};
+use super::validated::{CrossValidated, Validation, deals, of_rows, parting};
+use crate::selector::{Searched, ValidSelector, Walking};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
@@ -39,6 +40,8 @@ pub struct Chosen {
     pub place: usize,
     /// Whether a walk was made for each λ.
     pub of_path: bool,
+    /// The size at which the walks at that λ were ended in all folds, if they were.
+    pub(crate) until: Option<usize>,
     /// What the first repeat's folds reached at that size and λ.
     pub(crate) of_folds: Vec<PathEntry>,
 }
@@ -103,26 +106,33 @@ pub(crate) fn select(
     let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
     let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
     let design = &design.clone().shared_by(lambdas.len()).parted(&of_rows(&parting, deal, sample.rows()));
-    // A single walk comes first, so that an interruption finds it.
-    let first = match lambdas.len() {
-        1 => Some(walk(selector, design, (&lambdas, 0), start, monitor)?),
+    let watcher = &Watcher::new(&mut *monitor);
+    // A single walk begins first, so that an interruption finds it.
+    let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
+    let mut leader = watcher.leader(watcher.journal().under("walk/0"));
+    let mut first = match lambdas.len() {
+        1 => Some(Walking::open(selector, &alone, start, leader.monitor())?),
         _ => None,
     };
-    let reached = |searched: &Searched| searched.path.everything(design.candidates().len());
-    let everything = match first.as_ref().and_then(reached) {
+    let reached = |path: &Path| path.everything(design.candidates().len());
+    let begins = how.patience.map(|_| FIRST);
+    let known = first.as_mut().map(|walking| walking.to(begins).map(reached)).transpose()?.flatten();
+    let everything = match known {
         Some(everything) => everything,
         None => selector.search().outline(design).map_err(|error| error.under("search"))?.largest,
     };
     let begun = Instant::now();
     let mut all = full::lambdas(selector, design, how.folds * how.repeats);
-    let folds = deals.and_then(|deals| {
+    let found = deals.and_then(|deals| {
         if first.is_none() {
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        cross_validated_beyond(selector, (sample, design), &deals, everything, (&mut lambdas, &mut all), monitor)
+        let (deals, patience) = (&deals[..], how.patience);
+        let validation = Validation { selector, sample, whole: design, deals, everything, patience, watcher };
+        cross_validated_beyond(&validation, (&mut lambdas, &mut all))
     });
-    let done = match folds {
+    let done = match found {
         Ok(done) => done,
         Err(error) if !is_written && error.class() != ExitClass::Numerical => {
             let message = format!(
@@ -130,35 +140,44 @@ pub(crate) fn select(
                  test rows, or write `choose: best` to say that this is meant"
             );
             warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
+            drop(first);
             return plain(selector, design, start, monitor, warnings);
         }
         Err(error) => return Err(error),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    let Some(CrossValidated { folds, full }) = done else {
+    let Some(CrossValidated { walks, full }) = done else {
         let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
         warnings.push(Warning::new(WarningKind::Interrupted, message));
         let searched = match first {
-            Some(mut searched) => {
-                searched.path.stop_reason = stopped(searched.path.stop_reason, &monitor.stop);
+            Some(walking) => {
+                let mut searched = walking.searched()?;
+                searched.path.stop_reason = stopped(searched.path.stop_reason, watcher.sign());
                 searched
             }
-            None => walk(selector, design, (&lambdas, lambdas.len() / 2), start, monitor)?,
+            None => walk(selector, design, (&lambdas, lambdas.len() / 2), None, watcher)?,
         };
         let chosen = by_score(&searched.path, Rule::Best);
         return Ok(Picked { searched, chosen, warnings, seconds });
     };
     let loss = &*selector.loss(sample.task());
-    let table = table::pooled(loss, lambdas.clone(), &folds, (everything, how.repeats))?;
-    let (place, cell, first) = match by_score_alone(selector, design, &table, is_written, monitor)? {
+    let table = table::pooled(loss, lambdas.clone(), &walks, (everything, how.repeats))?;
+    let (place, cell, scored) = match by_score_alone(selector, design, &table, is_written, watcher)? {
         Some((place, cell, searched)) => (place, cell, Some(searched)),
-        None => table.pick(how.rule).map(|(place, cell)| (place, cell, first))?,
+        None => table.pick(how.rule).map(|(place, cell)| (place, cell, None))?,
     };
-    let mut searched = match first {
-        Some(searched) => searched,
-        None => walk(selector, design, (&lambdas, place), Instant::now(), monitor)?,
+    // Sizes that no fold was asked about are none of the result.
+    let until = walks[place].end;
+    let mut searched = match (scored, first) {
+        (Some(searched), _) => searched,
+        (None, Some(mut walking)) => {
+            walking.to(until)?;
+            walking.searched()?
+        }
+        (None, None) => walk(selector, design, (&lambdas, place), until, watcher)?,
     };
-    let matched = Matched::new(&folds, place, (reached(&searched).unwrap_or(everything), how.repeats));
+    let of = (reached(&searched.path).unwrap_or(everything), how.repeats);
+    let matched = Matched::new(&walks[place].trails, of);
     let taken = match searched.path.stop_reason.is_partial() {
         true => None,
         false => taken(loss, &matched, &searched.path, (table, place, cell), how.rule)?,
@@ -187,6 +206,7 @@ pub(crate) fn select(
                 table: Some(table),
                 place,
                 of_path: lambdas.len() > 1,
+                until,
                 of_folds: matched.entries(cell.size, how.folds),
             }
         }
@@ -199,16 +219,16 @@ pub(crate) fn select(
     Ok(Picked { searched, chosen, warnings, seconds })
 }
 
-/// The walk at one λ, by its place.
+/// The walk at one λ, by its place, up to a size if one is given.
 pub(super) fn walk(
     selector: &ValidSelector,
     design: &Design,
     (lambdas, place): (&[Option<f64>], usize),
-    start: Instant,
-    monitor: &mut Monitor<'_>,
+    until: Option<usize>,
+    watcher: &Watcher<'_>,
 ) -> Result<Searched> {
-    let journal = monitor.journal.under(format_args!("walk/{place}"));
-    selector.search_on(&design.at_lambda(lambdas[place]), start, &mut monitor.with_journal(journal))
+    let mut leader = watcher.leader(watcher.journal().under(format_args!("walk/{place}")));
+    selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), until, &mut leader.monitor())
 }
 
 /// A search that ended by itself and whose result could not be chosen is cut short all the same.
@@ -254,13 +274,17 @@ fn plain(
     let lambdas = walk_lambdas(design, false);
     let design = &design.clone().shared_by(lambdas.len());
     let searched = match &lambdas[..] {
-        [_] => walk(selector, design, (&lambdas, 0), start, monitor)?,
+        [lambda] => {
+            let journal = monitor.journal.under("walk/0");
+            selector.search_on(&design.at_lambda(*lambda), start, None, &mut monitor.with_journal(journal))?
+        }
         several => {
             let watcher = Watcher::new(monitor);
             watcher.stage("walks", several.len());
             let walks = in_turn(several.len(), |at| {
                 let mut member = watcher.member(watcher.journal().under(format_args!("walk/{at}")));
-                let searched = selector.search_on(&design.at_lambda(several[at]), start, &mut member.monitor())?;
+                let searched =
+                    selector.search_on(&design.at_lambda(several[at]), start, None, &mut member.monitor())?;
                 watcher.piece();
                 Ok(searched)
             })?;
@@ -303,6 +327,7 @@ fn by_score(path: &Path, rule: Rule) -> Chosen {
         table: None,
         place: 0,
         of_path: false,
+        until: None,
         of_folds: Vec::new(),
     }
 }

@@ -1,13 +1,11 @@
 //! A grid of λ that goes on where its end wins.
 
 use super::choice::walk;
-use super::parting::Part;
-use super::sample::Sample;
+use super::pool::Watcher;
 use super::table;
-use super::validated::{CrossValidated, cross_validated};
+use super::validated::{CrossValidated, Validation};
 use crate::selector::{Searched, ValidSelector};
-use std::time::Instant;
-use vaglio_core::{Design, ExitClass, Monitor, Result, Rule};
+use vaglio_core::{Design, ExitClass, Result, Rule};
 use vaglio_report::record::{Cell, Table};
 
 /// Values that are tried beyond an end at once.
@@ -23,33 +21,28 @@ const LEAST_PART: f64 = 1e-13;
 /// over those beyond an end at which the loss is lowest, until it stops falling; `lambdas` and `all` grow with it. `None` when
 /// the walks were stopped.
 ///
-/// `everything` is the size of all columns on all rows. Every round is a part of the journal of its own.
+/// Every round is a part of the journal of its own.
 ///
 /// # Errors
-/// Those of [`cross_validated`].
+/// Those of [`Validation::at`].
 pub(super) fn cross_validated_beyond(
-    selector: &ValidSelector,
-    (sample, whole): (&Sample, &Design),
-    deals: &[Vec<Part>],
-    everything: usize,
+    validation: &Validation<'_, '_>,
     (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
-    monitor: &mut Monitor<'_>,
 ) -> Result<Option<CrossValidated>> {
-    let of = (sample, whole);
-    let loss = &*selector.loss(sample.task());
-    let Some(mut found) = cross_validated(selector, of, deals, (lambdas, all), monitor)? else { return Ok(None) };
+    let Validation { selector, sample, whole, deals, everything, watcher, .. } = *validation;
+    let (loss, journal) = (&*selector.loss(sample.task()), watcher.journal());
+    let Some(mut found) = validation.at((lambdas, all), &[], journal)? else { return Ok(None) };
     let may_extend = whole.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
     for round in 1..=MOST {
         if !may_extend {
             break;
         }
-        let table = table::pooled(loss, lambdas.clone(), &found.folds, (everything, deals.len()))?;
+        let table = table::pooled(loss, lambdas.clone(), &found.walks, (everything, deals.len()))?;
         let Some((beyond, is_below)) = beyond(&table)? else { break };
         tracing::debug!(?beyond, "lambda");
         let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };
-        let journal = monitor.journal.under(format_args!("extend/{round}"));
-        let monitor = &mut monitor.with_journal(journal);
-        let more = match cross_validated(selector, of, deals, (&beyond, &of_all), monitor) {
+        let journal = journal.under(format_args!("extend/{round}"));
+        let more = match validation.at((&beyond, &of_all), &found.walks, &journal) {
             Ok(Some(more)) => more,
             Ok(None) => return Ok(None),
             // What the criterion cannot score is no λ to go on with.
@@ -58,7 +51,7 @@ pub(super) fn cross_validated_beyond(
         };
         insert(lambdas, beyond, is_below);
         insert(all, of_all, is_below);
-        found.folds.iter_mut().zip(more.folds).for_each(|(fold, more)| insert(fold, more, is_below));
+        insert(&mut found.walks, more.walks, is_below);
         found.full.iter_mut().zip(more.full).for_each(|(fold, more)| insert(fold, more, is_below));
     }
     Ok(Some(found))
@@ -75,7 +68,7 @@ pub(super) fn by_score_alone(
     design: &Design,
     table: &Table,
     is_written: bool,
-    monitor: &mut Monitor<'_>,
+    watcher: &Watcher<'_>,
 ) -> Result<Option<(usize, Cell, Searched)>> {
     let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
     let outline = selector.search().outline(design)?;
@@ -85,7 +78,7 @@ pub(super) fn by_score_alone(
     }
     let mut best: Option<(f64, usize, Searched)> = None;
     for place in 0..table.lambdas.len() {
-        let searched = walk(selector, design, (&table.lambdas, place), Instant::now(), monitor)?;
+        let searched = walk(selector, design, (&table.lambdas, place), None, watcher)?;
         let path = &searched.path;
         let Some(entry) = path.entries.last().filter(|_| !path.stop_reason.is_partial()) else { return Ok(None) };
         let loss = entry.score.loss;

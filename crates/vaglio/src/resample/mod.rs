@@ -19,6 +19,7 @@ mod extend;
 mod folds;
 mod full;
 mod held_out;
+mod lockstep;
 mod missing;
 mod numeric;
 pub(crate) mod parting;

@@ -49,12 +49,12 @@ impl<'o> Watcher<'o> {
         Watcher { monitor: Mutex::new(monitor), stopped: Mutex::new(None), journal, stop }
     }
 
-    /// Shows that work goes on.
-    fn tick(&self) -> Answer {
+    /// Shows that work goes on, or a step of a walk that is shown itself.
+    fn ask(&self, event: &Event<'_>) -> Answer {
         if let Some(reason) = self.was_stopped() {
             return Answer::Stop(reason);
         }
-        let answer = self.monitor.lock().map_or(Answer::Continue, |mut monitor| monitor.show(&Event::Tick));
+        let answer = self.monitor.lock().map_or(Answer::Continue, |mut monitor| monitor.show(event));
         if let (Answer::Stop(reason), Ok(mut stopped)) = (answer, self.stopped.lock()) {
             *stopped = Some(reason);
         }
@@ -103,14 +103,25 @@ impl<'o> Watcher<'o> {
 
     /// The observer of one walk, whose work is kept in that part of the journal.
     pub fn member(&self, journal: Journal) -> Member<'_, 'o> {
-        Member { watcher: self, journal }
+        Member { watcher: self, journal, leads: false }
+    }
+
+    /// The same of a walk whose steps are shown.
+    pub fn leader(&self, journal: Journal) -> Member<'_, 'o> {
+        Member { leads: true, ..self.member(journal) }
+    }
+
+    /// What ends the walks in the middle of a step.
+    pub fn sign(&self) -> &StopSign {
+        &self.stop
     }
 }
 
-/// One of the walks that share a monitor: it asks at every step, and shows none.
+/// One of the walks that share a monitor: it asks at every step, and shows none unless it leads.
 pub(crate) struct Member<'w, 'o> {
     watcher: &'w Watcher<'o>,
     journal: Journal,
+    leads: bool,
 }
 
 impl Member<'_, '_> {
@@ -124,7 +135,8 @@ impl Member<'_, '_> {
 impl Observer for Member<'_, '_> {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         match event {
-            Event::Step(_) | Event::Tick | Event::Visited { .. } => self.watcher.tick(),
+            _ if self.leads => self.watcher.ask(event),
+            Event::Step(_) | Event::Tick | Event::Visited { .. } => self.watcher.ask(&Event::Tick),
             _ => Answer::Continue,
         }
     }

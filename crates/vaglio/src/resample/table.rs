@@ -1,5 +1,6 @@
 //! Losses of whole selections by size and λ, pooled over folds.
 
+use super::lockstep::OfLambda;
 use super::tally::Tally;
 use super::walks::Trail;
 use vaglio_core::{Loss, PathEntry, Result, Rule};
@@ -10,7 +11,7 @@ use vaglio_report::record::{Cell, Table};
 /// A fold may lack candidates, which are constant there. What it ends with once nothing is left to take stands for what
 /// the walk on all rows ends with, whatever their numbers; the other sizes are matched by number.
 pub(super) struct Matched<'t> {
-    trails: Vec<&'t Trail>,
+    trails: &'t [Trail],
     /// The size that all columns have on all rows, where every fold's walk reached all of its own.
     everything: Option<usize>,
     /// How often rows were dealt into folds.
@@ -18,9 +19,8 @@ pub(super) struct Matched<'t> {
 }
 
 impl<'t> Matched<'t> {
-    /// Of the λ at a place; `everything` is the size of all columns on all rows.
-    pub fn new(folds: &'t [Vec<Trail>], place: usize, (everything, repeats): (usize, usize)) -> Self {
-        let trails: Vec<&Trail> = folds.iter().filter_map(|fold| fold.get(place)).collect();
+    /// Of the trails of all folds at one λ; `everything` is the size of all columns on all rows.
+    pub fn new(trails: &'t [Trail], (everything, repeats): (usize, usize)) -> Self {
         let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything().is_some());
         Matched { trails, everything: is_reached.then_some(everything), repeats }
     }
@@ -54,6 +54,36 @@ impl<'t> Matched<'t> {
         (least..=most.min(reach)).contains(&size) && bound.is_none_or(|bound| size < bound)
     }
 
+    /// The sizes that were reached, the empty subset among them, that may be the result, in increasing order.
+    pub fn sizes(&self) -> Vec<usize> {
+        let reached = self.trails.iter().flat_map(|trail| trail.sizes.iter().map(|(size, _)| *size));
+        let mut sizes: Vec<usize> = reached.chain([0]).chain(self.everything).filter(|&size| self.has(size)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// The size of at most so many features at which the loss is lowest, the first of equals, with that loss; `None` where
+    /// there is no such size.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+    pub fn lowest(&self, loss: &dyn Loss, most: usize) -> Result<Option<(usize, f64)>> {
+        let mut best: Option<(usize, f64)> = None;
+        for size in self.sizes().into_iter().take_while(|size| *size <= most) {
+            let own = Tally::mean(loss, &self.parts(size))?;
+            if best.is_none_or(|(_, lowest)| own < lowest) {
+                best = Some((size, own));
+            }
+        }
+        Ok(best)
+    }
+
+    /// The standard error of what its loss of one size and that of another's differ by.
+    pub fn difference(&self, loss: &dyn Loss, size: usize, (other, of_other): (&Matched<'_>, usize)) -> Option<f64> {
+        Tally::difference(loss, &self.parts(size), &other.parts(of_other), self.repeats)
+    }
+
     /// The losses of those of some sizes that may be the result, in increasing order.
     ///
     /// # Errors
@@ -70,22 +100,18 @@ impl<'t> Matched<'t> {
     }
 }
 
-/// From the trails of all folds, folds × λ, with the size of all columns on all rows, and how often rows were dealt into
-/// folds.
+/// From the walks at each λ, with the size of all columns on all rows, and how often rows were dealt into folds.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
 pub(super) fn pooled(
     loss: &dyn Loss,
     lambdas: Vec<Option<f64>>,
-    folds: &[Vec<Trail>],
+    walks: &[OfLambda],
     of: (usize, usize),
 ) -> Result<Table> {
-    let matched: Vec<Matched<'_>> = (0..lambdas.len()).map(|place| Matched::new(folds, place, of)).collect();
-    let of_lambda = |matched: &Matched<'_>| -> Result<Vec<Cell>> {
-        let reached = matched.trails.iter().flat_map(|trail| trail.sizes.iter().map(|(size, _)| *size));
-        matched.cells(loss, reached.chain([0]).chain(matched.everything))
-    };
+    let matched: Vec<Matched<'_>> = walks.iter().map(|walks| Matched::new(&walks.trails, of)).collect();
+    let of_lambda = |matched: &Matched<'_>| matched.cells(loss, matched.sizes());
     let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
     let mut table = Table { lambdas, cells };
     compare(loss, &mut table, &matched)?;

@@ -1,14 +1,15 @@
 //! A whole search judged on rows held out.
 
-use super::full::full;
+use super::lockstep::{Lockstep, OfLambda};
 use super::parting::{Part, Parting};
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::tally::Tally;
-use super::walks::{Fold, Trail, said_of, trails};
+use super::walks::{Fold, said_of};
 use crate::selector::ValidSelector;
+use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, Error, Monitor, Result};
+use vaglio_core::{CrossValidation, Design, Error, Journal, Result};
 use vaglio_search::shuffle::stream;
 
 const ROUND: u64 = 1;
@@ -76,47 +77,100 @@ pub(super) fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<
 
 /// Losses of the whole selection on rows held out.
 pub(super) struct CrossValidated {
-    /// The walks of every fold.
-    pub folds: Vec<Vec<Trail>>,
+    /// The walks at every λ.
+    pub walks: Vec<OfLambda>,
     /// What all columns lose in every fold.
     pub full: Vec<Vec<Tally>>,
 }
 
-/// By the walks at some λ of every fold, and all columns at some; `None` when they were stopped.
-pub(super) fn cross_validated(
-    selector: &ValidSelector,
-    (sample, whole): (&Sample, &Design),
-    repeats: &[Vec<Part>],
-    (lambdas, all): (&[Option<f64>], &[Option<f64>]),
-    monitor: &mut Monitor<'_>,
-) -> Result<Option<CrossValidated>> {
-    let loss = &*selector.loss(sample.task());
-    let watcher = Watcher::new(monitor);
-    let parts: Vec<(usize, &Part)> = repeats.iter().flat_map(|parts| parts.iter().enumerate()).collect();
-    watcher.stage("choose", parts.len() * lambdas.len());
-    let done = in_turn(parts.len(), |job| {
-        if watcher.stopped().is_some() {
-            return Ok((Vec::new(), Vec::new()));
+/// A fold with the design of its training rows.
+pub(super) struct Training {
+    pub fold: Fold,
+    pub design: Design,
+    /// Its place in its repeat.
+    pub number: usize,
+}
+
+/// What is cross-validated, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Validation<'a, 'o> {
+    pub selector: &'a ValidSelector,
+    pub sample: &'a Sample,
+    /// The design of all rows.
+    pub whole: &'a Design,
+    /// The parts of every repeat.
+    pub deals: &'a [Vec<Part>],
+    /// The size of all columns on all rows.
+    pub everything: usize,
+    pub patience: Option<usize>,
+    pub watcher: &'a Watcher<'o>,
+}
+
+impl Validation<'_, '_> {
+    /// By the walks at some λ of every fold, and all columns at some; `None` when they were stopped. `before` are walks at
+    /// other λ. What is done is kept in a journal.
+    ///
+    /// # Errors
+    /// Those of the maps, the designs, the search and the fits, on the training rows of a fold.
+    pub fn at(
+        &self,
+        (lambdas, all): (&[Option<f64>], &[Option<f64>]),
+        before: &[OfLambda],
+        journal: &Journal,
+    ) -> Result<Option<CrossValidated>> {
+        let Validation { selector, sample, deals, watcher, .. } = *self;
+        let loss = &*selector.loss(sample.task());
+        let parts: Vec<(usize, &Part)> = deals.iter().flat_map(|parts| parts.iter().enumerate()).collect();
+        watcher.stage("choose", parts.len() * lambdas.len());
+        let known: Vec<Option<OfLambda>> =
+            (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
+        let full: Option<Vec<Vec<Tally>>> =
+            if all.is_empty() { Some(vec![Vec::new(); parts.len()]) } else { journal.recall("choose/full") };
+        if let (Some(full), true) = (&full, known.iter().all(Option::is_some)) {
+            return Ok(Some(CrossValidated { walks: known.into_iter().flatten().collect(), full: full.clone() }));
         }
-        let (fold, part) = parts[job];
-        let in_fold = |error: Error| said_of_fold(error, fold);
-        let key = format!("choose/{job}");
-        let done = watcher.journal().once(&key, || {
-            let fold = Fold::of(sample, part).map_err(in_fold)?;
-            let design = selector.design_at(&fold.fitted.problem, Some(whole)).map_err(in_fold)?;
-            let design = design.part_of(whole, &fold.training);
-            let full = full(&design, all, &fold.held(), loss)?;
-            let at = (&watcher, &watcher.journal().within(&key));
-            let trails = trails(selector, &fold, &design, lambdas, loss, at)?;
-            Ok((trails.len() == lambdas.len()).then_some((trails, full)))
+        let begun = Instant::now();
+        let made = in_turn(parts.len(), |job| {
+            if watcher.stopped().is_some() {
+                return Ok(None);
+            }
+            let (number, part) = parts[job];
+            let made = self.training(number, part, lambdas);
+            let full = made.and_then(|(training, design)| {
+                let own = match full {
+                    Some(_) => Vec::new(),
+                    None => super::full::full(&design, all, &training.fold.held(), loss)?,
+                };
+                Ok(Some((training, own)))
+            });
+            full.map_err(|error| said_of_fold(error, number))
         })?;
-        Ok(done.unwrap_or_default())
-    })?;
-    if watcher.stopped().is_some() {
-        return Ok(None);
+        let Some(made) = made.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let (folds, own): (Vec<Training>, Vec<Vec<Tally>>) = made.into_iter().unzip();
+        let full = full.unwrap_or_else(|| {
+            if journal.is_worth(begun, 1) {
+                journal.keep("choose/full", &own);
+            }
+            own
+        });
+        let (patience, of) = (self.patience, (self.everything, deals.len()));
+        let lockstep = Lockstep { selector, folds: &folds, loss, patience, of, watcher, journal };
+        let walks = lockstep.walks(lambdas, before, known)?;
+        Ok(walks.map(|walks| CrossValidated { walks, full }))
     }
-    let (folds, full): (Vec<Vec<Trail>>, Vec<Vec<Tally>>) = done.into_iter().unzip();
-    Ok(Some(CrossValidated { folds, full }))
+
+    /// A fold, and its design as it is beside that of its walks, which share what does not depend on λ.
+    fn training(&self, number: usize, part: &Part, lambdas: &[Option<f64>]) -> Result<(Training, Design)> {
+        let fold = Fold::of(self.sample, part)?;
+        let design = self.selector.design_at(&fold.fitted.problem, Some(self.whole))?;
+        let design = design.part_of(self.whole, &fold.training);
+        let shared = design.clone().shared_by(lambdas.len()).without_errors();
+        if lambdas.len() > 1 {
+            // What criteria keep for all λ is there before the walks, which would each compute it.
+            self.selector.opened(&shared.at_lambda(lambdas[0]))?;
+        }
+        Ok((Training { fold, design: shared, number }, design))
+    }
 }
 
 /// An error about settings, on the training rows of a fold.

@@ -2,16 +2,12 @@
 
 use super::along::{Held, Reduced, order, predictions_by};
 use super::parting::Part;
-use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
 use super::tally::Tally;
-use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
-use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, EntryFit, Error, Feature, Journal, Loss, Path, PathEntry, Result, Score};
+use vaglio_core::{Design, EntryFit, Error, Feature, Loss, Path, PathEntry, Result, Score};
 
 /// What one walk loses on rows held out, by size.
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,7 +43,7 @@ struct Own {
 impl Walked {
     fn new(path: Path, candidates: usize) -> Self {
         let everything = path.everything(candidates);
-        let order = order(path.entries.iter().flat_map(|entry| &entry.subset));
+        let order = order_of(&path);
         let place: HashMap<Feature, usize> =
             order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect();
         let own = |entry: PathEntry| {
@@ -112,50 +108,6 @@ pub(crate) fn said_of(error: Error, rows: &str) -> Error {
     }
 }
 
-/// The trails of a fold, one for each λ; fewer when the walks were stopped.
-///
-/// # Errors
-/// Those of the design, the search and the fits.
-pub(crate) fn trails(
-    selector: &ValidSelector,
-    fold: &Fold,
-    design: &Design,
-    lambdas: &[Option<f64>],
-    loss: &dyn Loss,
-    (watcher, journal): (&Watcher<'_>, &Journal),
-) -> Result<Vec<Trail>> {
-    let design = design.clone().shared_by(lambdas.len()).without_errors();
-    if lambdas.len() > 1 {
-        // What criteria keep for all λ is there before the walks, which would each compute it.
-        selector.opened(&design.at_lambda(lambdas[0]))?;
-    }
-    let candidates = design.candidates().len();
-    let walks = in_turn(lambdas.len(), |at| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
-        let walked = journal.once(format_args!("walk/{at}"), || {
-            let design = design.at_lambda(lambdas[at]);
-            let mut member = watcher.member(journal.within(format_args!("walk/{at}")));
-            let path = selector.search_on(&design, Instant::now(), &mut member.monitor())?.path;
-            Ok((!path.stop_reason.is_partial()).then(|| Walked::new(path, candidates)))
-        })?;
-        watcher.piece();
-        Ok(walked)
-    })?;
-    let walks: Vec<Walked> = walks.into_iter().flatten().collect();
-    if walks.len() < lambdas.len() {
-        return Ok(Vec::new());
-    }
-    let orders: Vec<&[Feature]> = walks.iter().map(|walked| &walked.order[..]).collect();
-    let reduced = Reduced::shared(&design, &orders)?;
-    let most = most_clusters(walks.iter().map(|walked| walked.entries.len() + 1).sum());
-    in_turn(lambdas.len(), |at| {
-        let design = design.at_lambda(lambdas[at]);
-        trail(&design, walks[at].clone(), reduced.as_ref(), &fold.held(), (loss, most))
-    })
-}
-
 /// Sums that the tallies of a fold hold together, about.
 const MOST_SUMS: usize = 1 << 15;
 
@@ -165,25 +117,38 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
     1 << most.ilog2()
 }
 
-fn trail(
+/// What a walk loses that has gone on to a path, from its trail so far: entries that were there before are not fitted again.
+///
+/// # Errors
+/// Those of the fits.
+pub(super) fn gone_on(
     design: &Design,
-    walked: Walked,
+    path: Path,
+    before: Option<Trail>,
     reduced: Option<&Reduced>,
     held: &Held<'_>,
     (loss, most): (&dyn Loss, u32),
 ) -> Result<Trail> {
-    let entries: Vec<PathEntry> = walked.entries.iter().map(|own| walked.entry(own)).collect();
-    let (mut empty, mut sizes) = (None, Vec::with_capacity(entries.len()));
-    predictions_by(reduced, design, (&entries, walked.empty), held, |index, model, predictions| {
+    let new: Vec<PathEntry> =
+        path.entries.iter().filter(|entry| !before.as_ref().is_some_and(|t| t.has(entry))).cloned().collect();
+    let walked = Walked::new(path, design.candidates().len());
+    let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
+    let mut sizes: BTreeMap<usize, Tally> = known.into_iter().collect();
+    predictions_by(reduced, design, (&new, walked.empty), held, |index, model, predictions| {
         let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared, most));
         match index {
             None => empty = Some(tally),
-            Some(index) => sizes.push((entries[index].subset.len(), tally)),
+            Some(index) => drop(sizes.insert(new[index].subset.len(), tally)),
         }
         Ok(())
     })?;
     let empty = empty.unwrap_or_else(Tally::none);
-    Ok(Trail { empty, sizes, walked })
+    Ok(Trail { empty, sizes: sizes.into_iter().collect(), walked })
+}
+
+/// The features of a path in the order in which they come.
+pub(super) fn order_of(path: &Path) -> Vec<Feature> {
+    order(path.entries.iter().flat_map(|entry| &entry.subset))
 }
 
 impl Trail {
@@ -221,7 +186,39 @@ impl Trail {
         &self.walked.allowed
     }
 
+    /// Whether its walk had this entry of that size.
+    fn has(&self, entry: &PathEntry) -> bool {
+        let own = self.walked.entries.binary_search_by_key(&entry.subset.len(), |own| own.size);
+        own.is_ok_and(|at| self.walked.entry(&self.walked.entries[at]).subset == entry.subset)
+    }
+
     fn place(&self, size: usize) -> Option<usize> {
         self.sizes.partition_point(|(reached, _)| *reached <= size).checked_sub(1)
+    }
+}
+
+#[cfg(test)]
+impl Trail {
+    /// Of a walk that adds one feature after another up to a size, by the losses of rows of every size, none included.
+    pub fn of_losses(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> Self {
+        let tally = |size: usize| {
+            let roots: Vec<f64> = losses(size).into_iter().map(f64::sqrt).collect();
+            let predictions = ndarray::Array2::from_shape_fn((1, roots.len()), |(_, row)| roots[row]);
+            let targets = ndarray::Array2::zeros((1, roots.len()));
+            let (targets, predictions) = (targets.view(), predictions.view());
+            let of = super::tally::Compared { targets, predictions, weights: None, units: None, clusters: None };
+            Tally::new(&vaglio_core::Squared, of, super::tally::EVERY)
+        };
+        let score = Score { loss: 1.0, lambda: None };
+        let entry = |size: usize| PathEntry {
+            subset: (0..size).collect(),
+            score,
+            standard_error: None,
+            fit: EntryFit::Readout,
+        };
+        let mut path = Path::stopped(score, vaglio_core::StopReason::Patience);
+        (path.entries, path.allowed) = ((1..=sizes).map(entry).collect(), 0..=sizes + 1);
+        let sizes = (1..=sizes).map(|size| (size, tally(size))).collect();
+        Trail { empty: tally(0), sizes, walked: Walked::new(path, usize::MAX) }
     }
 }

@@ -174,7 +174,7 @@ fn scored(
         Scored::Search => {
             let stop = progress.monitor.stop.clone();
             let monitor = &mut Monitor { observer: &mut *progress, journal, stop };
-            let path = selector.search_on(&design, Instant::now(), monitor)?.path;
+            let path = selector.search_on(&design, Instant::now(), None, monitor)?.path;
             let score = path.result().map_or(path.empty, |entry| entry.score);
             if progress.stopped || path.stop_reason.is_partial() { Ok(None) } else { Ok(Some(score)) }
         }

@@ -1,0 +1,62 @@
+//! Scores by the definition of a criterion, with errors that name it.
+
+use crate::{Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, Trials, larger, smaller};
+
+/// The evaluator that retrains for every trial.
+pub(crate) struct ByDefinition<'d> {
+    pub criterion: &'d dyn Criterion,
+    pub design: &'d Design,
+}
+
+impl ByDefinition<'_> {
+    fn all(&mut self, subsets: impl Iterator<Item = Vec<Feature>>, scores: &mut [Score]) -> Result<()> {
+        for (subset, score) in subsets.zip(scores) {
+            self.design.data().sign.check()?;
+            *score = self.score(&subset)?;
+        }
+        Ok(())
+    }
+}
+
+impl Evaluator for ByDefinition<'_> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        let score = self.criterion.evaluate(self.design, subset);
+        let score = score.and_then(|score| if score.loss.is_nan() { Err(no_number()) } else { Ok(score) });
+        score.map_err(|error| of_criterion(error, self.criterion, self.design.names(), subset))
+    }
+
+    fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.all(candidates.iter().map(|&candidate| larger(subset, candidate)), scores)
+    }
+
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.all(candidates.iter().map(|&candidate| smaller(subset, candidate)), scores)
+    }
+
+    fn can_skip(&self, _: Trials<'_>) -> bool {
+        true
+    }
+}
+
+pub(crate) fn no_number() -> Error {
+    Error::Numerical("the score is not a number".into())
+}
+
+/// An error as one of a criterion, on these columns.
+pub(crate) fn of_criterion(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
+    error.of(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
+}
+
+/// Columns that a message names, at most.
+const NAMED: usize = 8;
+
+/// Columns by their names, in words.
+fn named(names: &[String], columns: &[Feature]) -> String {
+    let name = |feature: &Feature| names.get(*feature).map_or_else(|| feature.to_string(), |name| format!("`{name}`"));
+    let first: Vec<String> = columns.iter().take(NAMED).map(name).collect();
+    match columns.len() {
+        0 => "no columns".into(),
+        count if count > NAMED => format!("{} and {} more columns", first.join(", "), count - NAMED),
+        _ => first.join(", "),
+    }
+}

@@ -1,0 +1,40 @@
+//! The law of searches that pause.
+
+use super::{SEED, Witness, full, same_path};
+use crate::Broken;
+use crate::broken::Law;
+use vaglio_core::{Criterion, Design, SearchContext, SearchStrategy, Subset};
+
+/// A search that pauses at sizes, where it does, and goes on takes the same path, bit for bit, and shows every step once.
+pub fn pauses(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("pauses");
+    let (whole, _) = full(law, search, criterion, design)?;
+    let opened = || law.ran(|| "a subset".into(), || Subset::open(criterion, design, &search.outline(design)?));
+    let mut witness = Witness::default();
+    let mut context = SearchContext::new(criterion, design, opened()?, &mut witness, SEED);
+    for (number, size) in [Some(1), Some(2), Some(4), None].into_iter().enumerate() {
+        context.pause_at(size);
+        if number > 0 && !context.rewind() {
+            context.restart(opened()?);
+        }
+        let path = law.ran(|| "the search".into(), || search.search(&mut context))?;
+        let on = || format!("a pause at {size:?}");
+        let taken = path.steps.len();
+        law.must(whole.steps.get(..taken) == Some(&path.steps[..]), on, "the first steps", &path.steps)?;
+        if !context.is_paused() {
+            let path = vaglio_core::Path { diagnostics: path.diagnostics.or(whole.diagnostics), ..path };
+            let whole = vaglio_core::Path { diagnostics: path.diagnostics, ..whole };
+            same_path(law, "a search that paused", &whole, &path)?;
+            drop(context);
+            return law.must(
+                witness.seen == whole.steps,
+                || "the observer".into(),
+                "to see every step once",
+                &witness.seen,
+            );
+        }
+        let largest = path.entries.last().map_or(0, |entry| entry.subset.len());
+        law.must(size.is_some_and(|size| size <= largest), on, "a subset of that size", largest)?;
+    }
+    Ok(())
+}

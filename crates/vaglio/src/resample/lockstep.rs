@@ -1,0 +1,264 @@
+//! Walks of all folds that go on together, as long as the loss that they have in common falls.
+//!
+//! Sizes are chosen by the loss pooled over folds, so walks beyond the size at which that is lowest are worth nothing. The walks
+//! of every fold and λ pause at the same sizes, the checkpoints: 20, then five more, from 50 on a tenth more. At a checkpoint c
+//! the walks at a λ end where
+//!
+//! * its lowest loss is that of a size `patience` or more below c, or
+//! * its lowest loss is above the lowest of any λ, both among sizes up to c, by five standard errors of the difference on the
+//!   same rows, or
+//! * they all have ended by themselves.
+//!
+//! All of this follows from losses of sizes up to c, whatever was walked first, so neither threads nor the journal change where
+//! walks end. How many λ go together follows from the plan; those that come later are compared with those that have ended.
+//! A search that may not pause, such as one that begins with all columns, walks as far as it goes.
+
+use super::along::Reduced;
+use super::pool::{Watcher, in_turn};
+use super::table::Matched;
+use super::validated::{Training, said_of_fold};
+use super::walks::{Trail, gone_on, most_clusters, order_of};
+use crate::selector::{ValidSelector, Walking};
+use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, Journal, Loss, Monitor, Path, Result};
+
+/// The first checkpoint.
+pub(crate) const FIRST: usize = 20;
+/// Standard errors of the difference to the lowest loss from which a λ is given up.
+const HOPELESS: f64 = 5.0;
+/// Bytes of the walks that are held at once, about.
+const MOST_HELD: f64 = 1e9;
+
+fn next(checkpoint: usize) -> usize {
+    checkpoint + (checkpoint / 10).max(5)
+}
+
+/// How many sizes cross-validated walks have as a rule, of a search that goes up to `largest`: as many as make one checkpoint
+/// after the loss was lowest at a size that is usual.
+pub(crate) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
+    patience.map_or(largest, |patience| largest.min(FIRST + 2 * patience))
+}
+
+/// The walks of all folds at one λ.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct OfLambda {
+    /// Of every fold.
+    pub trails: Vec<Trail>,
+    /// The checkpoint at which they ended; `None` where they all ended by themselves.
+    pub end: Option<usize>,
+}
+
+/// What walks together: folds, and by what they are judged.
+pub(super) struct Lockstep<'a, 'o> {
+    pub selector: &'a ValidSelector,
+    pub folds: &'a [Training],
+    pub loss: &'a dyn Loss,
+    pub patience: Option<usize>,
+    /// The size of all columns on all rows, and how often rows were dealt into folds.
+    pub of: (usize, usize),
+    pub watcher: &'a Watcher<'o>,
+    pub journal: &'a Journal,
+}
+
+/// A walk that may go on; its monitor until it begins.
+struct Held<'a> {
+    monitor: Option<Monitor<'a>>,
+    walking: Option<Walking<'a>>,
+}
+
+impl Lockstep<'_, '_> {
+    /// The walks at each λ, some of which are known; `before` are those at others. `None` when they were stopped.
+    ///
+    /// As many λ go together as memory holds the walks of, by the plan's bytes.
+    ///
+    /// # Errors
+    /// Those of the search and the fits, on the training rows of the fold.
+    pub fn walks(
+        &self,
+        lambdas: &[Option<f64>],
+        before: &[OfLambda],
+        known: Vec<Option<OfLambda>>,
+    ) -> Result<Option<Vec<OfLambda>>> {
+        let (together, most) = self.extent(lambdas)?;
+        let mut all = known;
+        for first in (0..lambdas.len()).step_by(together) {
+            let open: Vec<usize> =
+                (first..lambdas.len().min(first + together)).filter(|&at| all[at].is_none()).collect();
+            let begun = Instant::now();
+            let others = || before.iter().chain(all.iter().flatten());
+            let Some(found) = self.group(lambdas, &open, &others().collect::<Vec<_>>(), most)? else {
+                return Ok(None);
+            };
+            for (at, walks) in open.into_iter().zip(found) {
+                if self.journal.is_worth(begun, 1) {
+                    self.journal.keep(format_args!("choose/walk/{at}"), &walks);
+                }
+                all[at] = Some(walks);
+            }
+        }
+        Ok(all.into_iter().collect())
+    }
+
+    /// How many of the λ go together, and how many clusters tallies tell apart.
+    fn extent(&self, lambdas: &[Option<f64>]) -> Result<(usize, u32)> {
+        let (Some(first), Some(&lambda)) = (self.folds.first(), lambdas.first()) else { return Ok((1, 32)) };
+        let (design, count) = (first.design.at_lambda(lambda), lambdas.len());
+        let outline = self.selector.search().outline(&design)?;
+        let bytes = self.selector.criterion().estimate(&design, &outline).bytes * self.folds.len() as f64;
+        let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };
+        let sizes = expected_sizes(outline.largest, self.patience) + 1;
+        Ok((together.clamp(1, count), most_clusters(count * sizes)))
+    }
+
+    /// The walks at some λ, by their places; `others` are those that have ended.
+    fn group(
+        &self,
+        lambdas: &[Option<f64>],
+        places: &[usize],
+        others: &[&OfLambda],
+        most: u32,
+    ) -> Result<Option<Vec<OfLambda>>> {
+        let count = places.len();
+        let pairs = || (0..self.folds.len()).flat_map(|fold| (0..count).map(move |at| (fold, at)));
+        let design = |(fold, at): (usize, usize)| {
+            self.folds[fold].design.at_lambda(lambdas[places[at]]).stopping_at(self.watcher.sign().clone())
+        };
+        let designs: Vec<Design> = pairs().map(design).collect();
+        let inside = |(fold, at)| self.journal.within(format_args!("choose/{fold}/walk/{}", places[at]));
+        let mut members: Vec<_> = pairs().map(|pair| self.watcher.member(inside(pair))).collect();
+        let begin = |member| Mutex::new(Held { monitor: Some(super::pool::Member::monitor(member)), walking: None });
+        let walkings: Vec<Mutex<Held<'_>>> = members.iter_mut().map(begin).collect();
+
+        let mut trails: Vec<Vec<Option<Trail>>> =
+            (0..count).map(|_| self.folds.iter().map(|_| None).collect()).collect();
+        let mut done: Vec<Option<OfLambda>> = (0..count).map(|_| None).collect();
+        let mut checkpoint = FIRST;
+        loop {
+            let active: Vec<usize> = (0..count).filter(|&at| done[at].is_none()).collect();
+            if active.is_empty() {
+                return Ok(done.into_iter().collect());
+            }
+            let until = self.patience.map(|_| checkpoint);
+            let paths = in_turn(self.folds.len() * active.len(), |job| {
+                let (fold, at) = (job / active.len(), active[job % active.len()]);
+                let place = fold * count + at;
+                let path = self.advance(&walkings[place], &designs[place], until);
+                path.map_err(|error| said_of_fold(error, self.folds[fold].number))
+            })?;
+            let Some(paths) = paths.into_iter().collect::<Option<Vec<(Path, bool)>>>() else { return Ok(None) };
+            let (paths, paused): (Vec<Path>, Vec<bool>) = paths.into_iter().unzip();
+            let is_paused = |k: usize| paused.iter().skip(k).step_by(active.len()).any(|paused| *paused);
+            let paused: Vec<bool> = (0..active.len()).map(is_paused).collect();
+            self.follow(&designs, paths, &active, &mut trails, most)?;
+
+            let taken = |&at: &usize| std::mem::take(&mut trails[at]).into_iter().flatten().collect();
+            let whole: Vec<Vec<Trail>> = active.iter().map(taken).collect();
+            let matched = |trails| Matched::new(trails, self.of);
+            let own: Vec<_> = whole.iter().zip(&paused).map(|(own, is_paused)| (matched(own), *is_paused)).collect();
+            let ended = others.iter().copied().chain(done.iter().flatten()).map(|walks| matched(&walks.trails));
+            let ends = ends(self.loss, self.patience, &own, &ended.collect::<Vec<_>>(), checkpoint)?;
+            for (((&at, own), is_paused), ends) in active.iter().zip(whole).zip(paused).zip(ends) {
+                if !ends {
+                    trails[at] = own.into_iter().map(Some).collect();
+                    continue;
+                }
+                done[at] = Some(OfLambda { trails: own, end: is_paused.then_some(checkpoint) });
+                for fold in 0..self.folds.len() {
+                    self.watcher.piece();
+                    if let Ok(mut held) = walkings[fold * count + at].lock() {
+                        held.walking = None;
+                    }
+                }
+            }
+            checkpoint = next(checkpoint);
+        }
+    }
+
+    /// A walk goes on to a size: its path, and whether it can go on from there; `None` when it was stopped.
+    fn advance<'d>(
+        &'d self,
+        held: &Mutex<Held<'d>>,
+        design: &'d Design,
+        until: Option<usize>,
+    ) -> Result<Option<(Path, bool)>> {
+        if self.watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let lost = || Error::Shape("a walk was lost".into());
+        let mut held = held.lock().map_err(|_| lost())?;
+        if let Some(monitor) = held.monitor.take() {
+            held.walking = Some(Walking::open(self.selector, design, Instant::now(), monitor)?);
+        }
+        let walking = held.walking.as_mut().ok_or_else(lost)?;
+        let path = walking.to(until)?.clone();
+        Ok((!path.stop_reason.is_partial()).then(|| (path, walking.is_paused())))
+    }
+
+    /// Trails follow the paths of the active λ, fold by fold.
+    fn follow(
+        &self,
+        designs: &[Design],
+        paths: Vec<Path>,
+        active: &[usize],
+        trails: &mut [Vec<Option<Trail>>],
+        most: u32,
+    ) -> Result<()> {
+        let count = trails.len();
+        let begin = |(job, path): (usize, Path)| {
+            let before = trails[active[job % active.len()]][job / active.len()].take();
+            Mutex::new(Some((path, before)))
+        };
+        let jobs: Vec<Mutex<Option<(Path, Option<Trail>)>>> = paths.into_iter().enumerate().map(begin).collect();
+        let of_folds = in_turn(self.folds.len(), |fold| {
+            let Training { fold: rows, design, number } = &self.folds[fold];
+            let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
+            let taken = |job: &Mutex<Option<(Path, Option<Trail>)>>| job.lock().ok().and_then(|mut job| job.take());
+            let own: Vec<(Path, Option<Trail>)> = own.iter().filter_map(taken).collect();
+            let orders: Vec<_> = own.iter().map(|(path, _)| order_of(path)).collect();
+            let orders: Vec<&[usize]> = orders.iter().map(Vec::as_slice).collect();
+            let reduced = Reduced::shared(design, &orders)?;
+            let own: Vec<_> = own.into_iter().map(|job| Mutex::new(Some(job))).collect();
+            in_turn(active.len(), |k| {
+                let Some((path, before)) = taken(&own[k]) else { return Err(Error::Shape("a walk was lost".into())) };
+                let design = &designs[fold * count + active[k]];
+                gone_on(design, path, before, reduced.as_ref(), &rows.held(), (self.loss, most))
+            })
+            .map_err(|error| said_of_fold(error, *number))
+        })?;
+        for (fold, own) in of_folds.into_iter().enumerate() {
+            active.iter().zip(own).for_each(|(&at, trail)| trails[at][fold] = Some(trail));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the walks of each active λ end at a checkpoint; the others are those that have ended.
+fn ends(
+    loss: &dyn Loss,
+    patience: Option<usize>,
+    active: &[(Matched<'_>, bool)],
+    ended: &[Matched<'_>],
+    checkpoint: usize,
+) -> Result<Vec<bool>> {
+    let Some(patience) = patience else { return Ok(vec![true; active.len()]) };
+    let all: Vec<&Matched<'_>> = active.iter().map(|(matched, _)| matched).chain(ended).collect();
+    let lowest = all.iter().map(|matched| matched.lowest(loss, checkpoint));
+    let lowest: Vec<Option<(usize, f64)>> = lowest.collect::<Result<_>>()?;
+    let known = lowest.iter().zip(&all).filter_map(|(lowest, matched)| lowest.map(|lowest| (lowest, *matched)));
+    let best = known.min_by(|((_, a), _), ((_, b), _)| a.total_cmp(b));
+    let ends = |((matched, is_paused), lowest): (&(Matched<'_>, bool), &Option<(usize, f64)>)| {
+        let (Some((size, own)), Some(((of_best, least), best))) = (*lowest, best) else { return !is_paused };
+        let is_hopeless = || {
+            let error = matched.difference(loss, size, (best, of_best));
+            error.is_some_and(|error| own - least > HOPELESS * error)
+        };
+        !is_paused || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())
+    };
+    Ok(active.iter().zip(&lowest).map(ends).collect())
+}
+
+#[cfg(test)]
+mod tests;

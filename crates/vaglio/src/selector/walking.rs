@@ -1,0 +1,114 @@
+//! A search on one design, from size to size.
+
+use super::{Searched, ValidSelector, alpha};
+use crate::all_rows::has_moments;
+use std::time::Instant;
+use vaglio_core::{Design, Engine, Error, Monitor, Path, Result, SearchContext, Subset};
+
+/// A search that may pause at sizes, and goes on from there without trials made twice.
+pub(crate) struct Walking<'a> {
+    selector: &'a ValidSelector,
+    design: &'a Design,
+    context: SearchContext<'a>,
+    begun: Instant,
+    start: Instant,
+    /// What an earlier run found.
+    known: Option<Searched>,
+    /// Why it was stopped before there was anything to search with.
+    stopped: Option<Error>,
+    path: Option<Path>,
+}
+
+impl<'a> Walking<'a> {
+    /// On a design that stops as the monitor does, begun at `start`.
+    ///
+    /// # Errors
+    /// Those of the search's outline and of the criterion.
+    pub fn open(
+        selector: &'a ValidSelector,
+        design: &'a Design,
+        start: Instant,
+        monitor: impl Into<Monitor<'a>>,
+    ) -> Result<Self> {
+        let (monitor, begun) = (monitor.into(), Instant::now());
+        let known: Option<Searched> = monitor.journal.recall("path");
+        let known = known.filter(|known| known.path.is_among(design.features()));
+        if known.as_ref().is_some_and(|known| known.has_moments) {
+            // The final fit takes them from the search.
+            selector.opened(design)?;
+        }
+        let by_definition = || Subset::by_definition(&*selector.criterion, design);
+        let (subset, stopped) = match known.is_some() {
+            true => (by_definition(), None),
+            // Before there was anything to search with.
+            false => match Walking::opened(selector, design) {
+                Err(stopped @ Error::Stopped(_)) => (by_definition(), Some(stopped)),
+                opened => (opened?, None),
+            },
+        };
+        let context = SearchContext::new(&*selector.criterion, design, subset, monitor, selector.seed);
+        Ok(Walking { selector, design, context, begun, start, known, stopped, path: None })
+    }
+
+    fn opened(selector: &'a ValidSelector, design: &'a Design) -> Result<Subset<'a>> {
+        let outline = selector.search.outline(design).map_err(|error| selector.of_search(error))?;
+        Subset::open(&*selector.criterion, design, &outline)
+    }
+
+    /// Goes on to the first subset of so many features, or to the end. The path is that from the start.
+    ///
+    /// # Errors
+    /// Those of the search.
+    pub fn to(&mut self, size: Option<usize>) -> Result<&Path> {
+        if self.known.is_none() && (self.path.is_none() || self.is_paused()) {
+            let span = tracing::info_span!("search", rows = self.design.rows(), columns = self.design.features());
+            let _entered = span.enter();
+            self.context.pause_at(size);
+            if self.path.is_some() && !self.context.rewind() {
+                self.context.restart(Walking::opened(self.selector, self.design)?);
+            }
+            self.path = Some(self.walk()?);
+        }
+        let known = self.known.as_ref().map(|known| &known.path);
+        known.or(self.path.as_ref()).ok_or_else(|| Error::Shape("a search has no path".into()))
+    }
+
+    /// Whether it may go on.
+    pub fn is_paused(&self) -> bool {
+        self.known.is_none() && self.context.is_paused()
+    }
+
+    fn walk(&mut self) -> Result<Path> {
+        let (search, context) = (&self.selector.search, &mut self.context);
+        let path = match self.stopped.take().map_or_else(|| search.search(context), Err) {
+            Err(Error::Stopped(reason)) => {
+                context.subset.reset(&[])?;
+                Path::stopped(context.subset.score()?, reason)
+            }
+            path => path.map_err(|error| self.selector.of_search(error))?,
+        };
+        Ok(Path { diagnostics: path.diagnostics.or(context.subset.diagnostics()), ..path })
+    }
+
+    /// What was found so far; the path is finished work.
+    ///
+    /// # Errors
+    /// Those of the criterion.
+    pub fn searched(self) -> Result<Searched> {
+        let seconds = self.start.elapsed().as_secs_f64();
+        if let Some(known) = self.known {
+            return Ok(Searched { seconds, ..known });
+        }
+        let path = self.path.ok_or_else(|| Error::Shape("a search has no path".into()))?;
+        let alpha = alpha(&path, &self.context.subset)?;
+        let Engine { name, approximation, .. } = self.context.subset.engine();
+        let (engine, approximation) = (name.into(), approximation.map(Into::into));
+        let mut searched = Searched { path, engine, approximation, alpha, has_moments: false, seconds };
+        let journal = self.context.journal();
+        if !searched.path.stop_reason.is_partial() && (journal.is_top() || journal.is_worth(self.begun, 1)) {
+            searched.has_moments = has_moments(self.design);
+            journal.keep("path", &searched);
+        }
+        Ok(searched)
+    }
+}

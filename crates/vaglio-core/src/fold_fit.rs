@@ -120,4 +120,31 @@ impl InFolds {
         let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_rows(rows))));
         InFolds::Formulas { missing, standardize: *standardize, left_out: *left_out }
     }
+
+    /// Of the columns `features`, in that order.
+    pub(crate) fn select_columns(&self, features: &[Feature]) -> Self {
+        match self {
+            InFolds::Formulas { missing, standardize, left_out } => {
+                let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_columns(features))));
+                let missing = missing.filter(|(_, mask)| !mask.is_empty());
+                InFolds::Formulas { missing, standardize: *standardize, left_out: *left_out }
+            }
+            InFolds::Maps(maps) => {
+                InFolds::Maps(Arc::new(SomeColumns { of: Arc::clone(maps), features: features.to_vec() }))
+            }
+        }
+    }
+}
+
+/// Some of the columns that maps make.
+#[derive(Debug)]
+struct SomeColumns {
+    of: Arc<dyn RefitColumns>,
+    features: Vec<Feature>,
+}
+
+impl RefitColumns for SomeColumns {
+    fn columns(&self, training: &[usize]) -> Result<Columns> {
+        Ok(self.of.columns(training)?.select(&self.features))
+    }
 }

@@ -40,7 +40,8 @@ impl Run {
 
     fn parts(&self) -> String {
         let parts = &self.record.pipeline;
-        format!("{} on {}, {}", parts.search, parts.criterion, parts.learner)
+        let then = self.record.model.as_ref().map(|model| format!(", then {}", model.kind)).unwrap_or_default();
+        format!("{} on {}, {}{then}", parts.search, parts.criterion, parts.learner)
     }
 
     /// The root of a squared error of numbers, in the unit of the target: nested, else of test rows, else cross-validated.

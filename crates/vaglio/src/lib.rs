@@ -53,6 +53,7 @@ pub mod criteria;
 pub mod document;
 #[cfg(feature = "files")]
 pub mod files;
+mod final_model;
 pub mod learners;
 mod linfa_api;
 pub mod maps;
@@ -64,6 +65,7 @@ pub mod target_maps;
 mod train;
 pub mod tune;
 
+pub use final_model::{FinalModel, FittedFinalModel};
 pub use linfa_api::{
     FitError, FittedPipeline, FittedSelector, Given, NamedRows, Nested, NestedFold, NestedResult, OriginalScale, Rows,
     TargetValue, ValidNested, problem,

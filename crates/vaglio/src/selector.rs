@@ -6,6 +6,7 @@ mod selection;
 mod walking;
 
 use crate::all_rows::FitFrom;
+use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::resample::{self, Picked, Sample};
 use crate::train::{train, train_entry};
@@ -60,6 +61,8 @@ pub struct ValidSelector {
     pub(crate) search: Arc<dyn SearchStrategy>,
     pub(crate) learner: Arc<dyn Learner>,
     pub(crate) seed: u64,
+    /// What is trained on the chosen columns and judged in place of the learner.
+    pub(crate) model: Option<FinalModel>,
 }
 
 impl Selector {
@@ -78,7 +81,7 @@ impl Selector {
         search: Arc<dyn SearchStrategy>,
         learner: Arc<dyn Learner>,
     ) -> Self {
-        Selector(ValidSelector { criterion, search, learner, seed: 0 })
+        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None })
     }
 
     /// The seed from which every random choice follows.
@@ -117,7 +120,7 @@ impl ValidSelector {
     /// # Errors
     /// [`Error::Setting`] with the field's path.
     pub(crate) fn check_settings(&self) -> Result<()> {
-        check_parts(&*self.criterion, &*self.search, &*self.learner)
+        check_parts(&*self.criterion, &*self.search, &*self.learner, self.model.as_ref())
     }
 
     /// The loss by which selections are compared: the criterion's, or a readout's where it has none.
@@ -150,6 +153,7 @@ impl ValidSelector {
         }
         self.criterion.check(&design).map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))?;
         self.search.check(&*self.criterion, &design).map_err(|error| self.of_search(error))?;
+        self.model.as_ref().map_or(Ok(()), |model| model.check_design(self, &design, problem))?;
         self.fitted_in_folds(design, problem)
     }
 
@@ -165,7 +169,7 @@ impl ValidSelector {
     /// # Errors
     /// Those of [`ValidSelector::design`], of the criterion and of the final fit.
     pub fn select<'m>(&self, problem: &Problem, monitor: impl Into<Monitor<'m>>) -> Result<Selection> {
-        let sample = Sample::plain(problem.clone(), self.learner.needs_order());
+        let sample = Sample::plain(problem.clone(), self.needs_order());
         self.select_of(&sample, problem, &mut monitor.into())
     }
 
@@ -174,7 +178,7 @@ impl ValidSelector {
         let start = Instant::now();
         let design = self.design(problem)?;
         let picked = resample::select(self, sample, &design, start, monitor)?;
-        self.fit_on(&design, picked)
+        self.fit_on((problem, &design), picked, monitor)
     }
 
     /// Searches on a design of the problem that was begun at `start`, up to a size if one is given.
@@ -207,8 +211,13 @@ impl ValidSelector {
         Ok(searched)
     }
 
-    /// Trains on the chosen subset and all rows of the design.
-    pub(crate) fn fit_on(&self, design: &Design, picked: Picked) -> Result<Selection> {
+    /// Trains on the chosen subset and all rows of the design of a problem.
+    pub(crate) fn fit_on(
+        &self,
+        (problem, design): (&Problem, &Design),
+        picked: Picked,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Selection> {
         let start = Instant::now();
         let span = tracing::info_span!("fit");
         let _entered = span.enter();
@@ -218,6 +227,13 @@ impl ValidSelector {
             Some(entry) => train_entry(design, entry, chosen.lambda, FitFrom::Search)?,
             None => train(design, &[], path.empty.lambda.or(chosen.lambda), FitFrom::Search)?,
         };
+        let final_model = match (&self.model, path.result()) {
+            (Some(last), Some(entry)) => {
+                let journal = monitor.journal.under("model");
+                Some(last.train(self, problem, &entry.subset, &mut monitor.with_journal(journal))?)
+            }
+            _ => None,
+        };
         let fit_seconds = start.elapsed().as_secs_f64();
         let names = design.names().to_vec();
         Ok(Selection {
@@ -226,6 +242,7 @@ impl ValidSelector {
             warnings,
             names,
             model,
+            final_model,
             engine,
             approximation,
             alpha,
@@ -248,8 +265,14 @@ fn alpha(path: &Path, subset: &Subset<'_>) -> Result<Option<Vec<f64>>> {
 ///
 /// # Errors
 /// [`Error::Setting`] with the field's path.
-pub(crate) fn check_parts(criterion: &dyn Criterion, search: &dyn SearchStrategy, learner: &dyn Learner) -> Result<()> {
+pub(crate) fn check_parts(
+    criterion: &dyn Criterion,
+    search: &dyn SearchStrategy,
+    learner: &dyn Learner,
+    model: Option<&FinalModel>,
+) -> Result<()> {
     learner.check().map_err(|error| error.under("learner"))?;
+    model.map_or(Ok(()), |model| model.check().map_err(|error| error.under("model")))?;
     criterion.check_settings().map_err(|error| error.under("criterion"))?;
     search.check_settings().map_err(|error| error.under("search"))
 }

@@ -16,6 +16,7 @@ mod describe;
 mod disk;
 mod empty;
 mod explain;
+mod final_model;
 mod findings;
 mod folds_and_searches;
 mod help;

@@ -6,6 +6,7 @@ mod choice;
 mod columns;
 mod evaluation;
 mod figures;
+mod final_model;
 mod importance;
 mod json;
 mod left_out;
@@ -23,6 +24,7 @@ pub use evaluation::{
     Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, Verified,
 };
 pub use figures::{Always, Figures, OutputFigures, class_of, largest, variance};
+pub use final_model::FinalModelRecord;
 pub use importance::WorthRecord;
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
@@ -62,6 +64,10 @@ pub struct Record {
     /// The settings that tuning found, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<TunedSettings>,
+    /// What was trained on the chosen columns in place of the learner, where the pipeline has a `model`: all figures but the
+    /// score are of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<FinalModelRecord>,
     /// What the data are.
     pub data: DataRecord,
     /// Names of the candidate columns.

@@ -22,6 +22,9 @@ impl Record {
             parts.loss.as_ref().map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
             parts.learner,
         ));
+        if let Some(model) = &self.model {
+            out.push_str(&format!("model on these columns: {}; all figures but the score are of it\n", model.words()));
+        }
         if !self.data.left_out.is_empty() {
             out.push_str(&format!("left out: {}\n", shown(&left_out_rows(&self.data.left_out))));
         }

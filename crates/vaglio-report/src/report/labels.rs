@@ -34,7 +34,16 @@ pub fn headline(source: &RecordView<'_>) -> String {
     let of = counted(record.data.features as u64, "column");
     match record.selected.len() as u64 {
         0 => format!("No column of {of} chosen {by}."),
-        k => format!("{} of {of} chosen {by}.", count(k)),
+        k => {
+            let of_model = record.model.as_ref().map(|model| {
+                format!(
+                    " The model, {}, is trained on {}; all figures but the score are of it.",
+                    model.words(),
+                    if k == 1 { "it" } else { "these" }
+                )
+            });
+            format!("{} of {of} chosen {by}.{}", count(k), of_model.unwrap_or_default())
+        }
     }
 }
 

@@ -147,6 +147,9 @@ fn facts(source: &RecordView<'_>) -> Vec<Fact> {
         told("Intercepts", format!("{}, in selection.json", intercepts.len()), String::new());
     }
     told("Learner", record.pipeline.learner.clone(), String::new());
+    if let Some(model) = &record.model {
+        told("Model", model.words(), model.settings.to_string());
+    }
     told("Engine", record.pipeline.engine.clone(), String::new());
     if let Some(certificate) = &record.certificate {
         told("Certificate", proven(certificate), String::new());

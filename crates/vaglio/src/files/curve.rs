@@ -1,27 +1,30 @@
 //! Losses of the models along a path, on training and on test rows.
 
 use super::Prepared;
-use crate::resample::along::{Held, predictions_along};
+use crate::final_model::Known;
+use crate::resample::along::Held;
+use crate::selector::{Selection, ValidSelector};
 use ndarray::Array2;
-use vaglio_core::{Design, Loss, Measure, Model, Path, PathEntry, Result, Squared, Task, ZeroOne};
+use vaglio_core::{Design, Loss, Measure, Model, PathEntry, Result, Squared, StopSign, Task, ZeroOne};
 use vaglio_report::record::{EntryRecord, SizePoint, variance};
 
 /// Multiply-adds that predicting training rows by every model may take.
 const MOST_WORK: f64 = 1e11;
 
-/// Fills in the losses of the model of each entry, `chosen` being that of the result; gives error rates where targets are
+/// Fills in the losses of the model of each entry; gives error rates where targets are
 /// classes and the loss is another.
 ///
 /// # Errors
 /// Those of the fits.
 pub(super) fn curve(
-    design: &Design,
-    prepared: &Prepared,
-    path: &Path,
-    chosen: &Model,
+    selector: &ValidSelector,
+    (prepared, design): (&Prepared, &Design),
+    selection: &Selection,
     loss: &dyn Loss,
     records: &mut [EntryRecord],
 ) -> Result<Vec<SizePoint>> {
+    let (path, chosen) = (&selection.path, selection.predictor());
+    let known = Known::of(selection);
     let classes = *prepared.train.task() != Task::Regression && loss.measure() != Measure::ZeroOne;
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
     let mut points = vec![SizePoint::default(); path.entries.len()];
@@ -60,7 +63,10 @@ pub(super) fn curve(
         };
         match (&path.entries[..], path.chosen) {
             ([one], Some(0)) => each(Some(0), chosen, predicted(&held, chosen, one)?)?,
-            _ => predictions_along(design, &path.entries, path.empty, &held, each)?,
+            _ => {
+                let (of, along) = ((&prepared.train, design), (&path.entries[..], path.empty));
+                selector.predictions(of, along, &held, (&known, &StopSign::default()), each)?;
+            }
         }
     }
     points.retain(|point| point.train_error.is_some() || point.test_error.is_some());

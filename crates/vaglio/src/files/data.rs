@@ -111,7 +111,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
     left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
     let is_gone = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
-    if is_gone && settings.learner.needs_order() {
+    if is_gone && pipeline.selector().needs_order() {
         tracing::warn!(
             "rows without a target are left out, and steps back in time are counted over those that are left"
         );
@@ -175,7 +175,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         _ => outputs.clone(),
     };
     let recipe = Arc::new(pipeline.recipe(task, target_names)?.lagging(lagged.clone()));
-    let ordered = spec.time.is_some() || settings.learner.needs_order();
+    let ordered = spec.time.is_some() || pipeline.selector().needs_order();
     let sample = Sample::new(parts.rows(&recipe.task, "data.target")?, Arc::clone(&recipe), ordered)
         .map_err(|error| survey.located(error))?;
     let fitted = sample.fitted().map_err(|error| survey.located(error))?;

@@ -102,6 +102,11 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             settings.learner.typetag_name()
         ),
     );
+    if let Some(model) = &settings.model {
+        let fits = walks.count() * outline.largest.max(1);
+        let kind = model.learner().typetag_name();
+        line("model", format!("{kind} on the chosen columns: at most {} fits", count(fits as f64)));
+    }
     if let Some(map) = &settings.target_map {
         line(
             "target_map",

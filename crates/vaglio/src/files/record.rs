@@ -6,6 +6,7 @@ use super::curve::curve;
 use super::figures::Evaluated;
 use super::importance::{Importance, Worth};
 use crate::all_rows::FitFrom;
+use crate::final_model::FittedFinalModel;
 use crate::pipeline::{ValidPipeline, scaled};
 use crate::resample::Pooled;
 use crate::resample::along::Held;
@@ -15,9 +16,9 @@ use crate::tune::Tuned;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Certificate, Design, Error, Feature, Loss, Model, Result, Stage, Task};
 use vaglio_report::record::{
-    AlternativesRecord, Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, LossName, PartNames,
-    PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status, StepRecord, Substitute,
-    TunedSettings, Warning, WarningKind, recorded,
+    AlternativesRecord, Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, FinalModelRecord,
+    LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status, StepRecord,
+    Substitute, TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_tables::budget;
 
@@ -31,12 +32,12 @@ pub(super) fn record(
     (evaluated, importance): (&Evaluated, Importance),
     tuned: Option<Tuned>,
 ) -> Result<Record> {
-    let Selection { path, names, model, chosen, .. } = selection;
+    let Selection { path, names, chosen, .. } = selection;
     let loss = selector.loss(prepared.train.task());
     let subset = path.result().map_or(&[][..], |entry| &entry.subset);
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let (steps, mut entries) = recorded(path, name);
-    let points = curve(design, prepared, path, model, &*loss, &mut entries)?;
+    let points = curve(selector, (prepared, design), selection, &*loss, &mut entries)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
     let correlations = Correlations::new(design, subset);
@@ -58,6 +59,7 @@ pub(super) fn record(
         warnings: warnings(pipeline, prepared, design, selection, &steps, &*loss),
         pipeline: parts(pipeline, selection)?,
         tuned: tuned.as_ref().map(TunedSettings::new),
+        model: selection.final_model.as_ref().map(final_model).transpose()?,
         candidates: names.clone(),
         empty_score: path.empty.loss,
         steps,
@@ -78,9 +80,9 @@ pub(super) fn record(
         worth: importance.left_out(subset),
         selected: selected(prepared, design, selection, importance.of_columns),
         score: result.loss,
-        lambda: result.lambda.or(model.lambda()).filter(|_| lambdas.is_none()),
+        lambda: result.lambda.or(selection.model.lambda()).filter(|_| lambdas.is_none()),
         lambdas,
-        intercept: model.coefficients().map(|c| PerOutput::new(c.intercept.clone())),
+        intercept: selection.coefficients().map(|c| PerOutput::new(c.intercept.clone())),
         excluded: excluded.collect(),
         redundancy: correlations.redundancy().filter(|_| is_geometric),
         certificate: path.certificate.clone().map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),
@@ -96,7 +98,7 @@ pub(super) fn record(
         report: Shown {
             curve: points,
             table: chosen.table.clone(),
-            predictions: evaluated.shown(prepared, model)?,
+            predictions: evaluated.shown(prepared, selection.predictor())?,
             figures: evaluated
                 .figures(prepared, &*loss)
                 .filter(|_| prepared.test.is_none() || !prepared.is_regression()),
@@ -134,6 +136,19 @@ fn data(prepared: &Prepared, design: &Design) -> Result<DataRecord> {
     })
 }
 
+fn final_model(fitted: &FittedFinalModel) -> Result<FinalModelRecord> {
+    let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+    let FittedFinalModel { learner, criterion, lambda, score, tuned, .. } = fitted;
+    Ok(FinalModelRecord {
+        kind: learner.typetag_name().into(),
+        settings: serde_json::to_value(learner).map_err(written)?,
+        criterion: score.map(|_| (*criterion).into()),
+        lambda: *lambda,
+        score: *score,
+        tuned: tuned.as_ref().map(TunedSettings::new),
+    })
+}
+
 fn stage(stage: &Stage) -> StageRecord {
     let Stage { kind, taken, score, stop_reason } = stage.clone();
     StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
@@ -150,8 +165,13 @@ fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<PartNames> {
         "tune": serde_json::to_value(&settings.tune).map_err(written)?,
         "evaluate": serde_json::to_value(&settings.evaluate).map_err(written)?,
     });
-    if let (Some(map), Some(all)) = (&settings.target_map, all.as_object_mut()) {
-        all.insert("target_map".into(), serde_json::to_value(map).map_err(written)?);
+    if let Some(all) = all.as_object_mut() {
+        if let Some(map) = &settings.target_map {
+            all.insert("target_map".into(), serde_json::to_value(map).map_err(written)?);
+        }
+        if let Some(model) = &settings.model {
+            all.insert("model".into(), serde_json::to_value(model).map_err(written)?);
+        }
     }
     Ok(PartNames {
         learner: settings.learner.typetag_name().into(),
@@ -170,7 +190,7 @@ fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths:
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     let names = &selection.names;
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
-    let coefficients = selection.model.coefficients();
+    let coefficients = selection.coefficients();
     let is_own = design.is_of(&prepared.train);
     let record = |(k, (&index, worth)): (usize, (&Feature, Worth))| {
         let weights = coefficients.map(|c| c.weights.row(k).to_vec());
@@ -304,7 +324,7 @@ impl Prepared {
 
 /// The figures on test rows, beside the loss without columns.
 fn test(prepared: &Prepared, design: &Design, selection: &Selection, loss: &dyn Loss) -> Result<Option<Figures>> {
-    let Some(figures) = prepared.figures(&selection.model, loss)? else { return Ok(None) };
+    let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };
     let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
     let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
     Ok(Some(Figures { empty_loss, ..figures }))

@@ -95,7 +95,7 @@ fn run_in(
         design = selector.design(&prepared.train)?;
     }
     let picked = resample::select(&selector, &prepared.sample, &design, search_start, monitor)?;
-    let mut selection = selector.fit_on(&design, picked)?;
+    let mut selection = selector.fit_on((&prepared.train, &design), picked, monitor)?;
     let whole = design;
     let design = whole.at_lambda(selection.chosen.walk_lambda());
     let origins = Origins::new(&prepared, &design);
@@ -148,7 +148,7 @@ fn saved(
     selection: &Selection,
     evaluated: Evaluated,
 ) -> Result<SavedModel> {
-    let model = selection.model.clone();
+    let model = selection.predictor().clone();
     let units = smeared(prepared.target_units.as_deref(), &prepared.train, &model)?;
     let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
     let (outputs, task) = (prepared.train.target_names().to_vec(), prepared.train.task().clone());

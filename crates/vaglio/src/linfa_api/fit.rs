@@ -95,7 +95,7 @@ impl ValidPipeline {
         let counting = rows.weights.as_ref().map(|weights| weights.iter().filter(|weight| **weight > 0.0).count());
         let counting = counting.unwrap_or(rows.table.rows());
         let recipe = Arc::new(self.recipe(taken.task.clone(), outputs)?);
-        let is_ordered = rows.time.is_some() || self.0.learner.needs_order();
+        let is_ordered = rows.time.is_some() || self.selector().needs_order();
         let sample = Sample::new(rows, recipe, is_ordered)?;
         let fitted = sample.fitted()?;
         if fitted.problem.rows() != counting {
@@ -115,10 +115,10 @@ impl ValidPipeline {
         let start = Instant::now();
         let design = selector.design(&problem)?;
         let picked = resample::select(&selector, &sample, &design, start, monitor)?;
-        let selection = selector.fit_on(&design, picked)?;
+        let selection = selector.fit_on((&problem, &design), picked, monitor)?;
         let design = design.at_lambda(selection.chosen.walk_lambda());
         let calibration = calibration(&selector, &sample, &design, &selection, monitor)?;
-        let inputs = selection.model.inputs().iter().map(|&input| problem.names()[input].clone()).collect();
+        let inputs = selection.predictor().inputs().iter().map(|&input| problem.names()[input].clone()).collect();
         let (outputs, task) = (taken.outputs(), taken.task);
         let observed = Observed {
             targets: taken.targets,
@@ -127,8 +127,8 @@ impl ValidPipeline {
             horizons: Vec::new(),
             loss: selector.loss(&task),
         };
-        let units = resample::along::smeared(units.as_deref(), &problem, &selection.model)?;
-        let saved = SavedModel::new(task, outputs, units, maps, inputs, selection.model.clone());
+        let units = resample::along::smeared(units.as_deref(), &problem, selection.predictor())?;
+        let saved = SavedModel::new(task, outputs, units, maps, inputs, selection.predictor().clone());
         let saved = SavedModel {
             observed: Some(observed),
             calibration,

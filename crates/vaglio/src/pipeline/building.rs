@@ -1,6 +1,7 @@
 //! Pipelines built in code, setting by setting.
 
 use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
+use crate::final_model::FinalModel;
 use crate::linfa_api::SharedMonitor;
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
@@ -44,6 +45,14 @@ impl Pipeline {
     #[must_use]
     pub fn data(mut self, data: DataSpec) -> Self {
         self.settings().data = Some(data);
+        self
+    }
+
+    /// Trains another learner on the chosen columns: it is what is judged, saved and predicted with, and the learner of the
+    /// selection chooses columns alone.
+    #[must_use]
+    pub fn then(mut self, model: impl Into<FinalModel>) -> Self {
+        self.settings().model = Some(model.into());
         self
     }
 
@@ -94,7 +103,7 @@ impl Pipeline {
 
 /// A selector as a pipeline without data or maps.
 impl From<ValidSelector> for ValidPipeline {
-    fn from(ValidSelector { criterion, search, learner, seed }: ValidSelector) -> Self {
+    fn from(ValidSelector { criterion, search, learner, seed, model }: ValidSelector) -> Self {
         ValidPipeline(Settings {
             version: 1,
             seed,
@@ -104,6 +113,7 @@ impl From<ValidSelector> for ValidPipeline {
             learner,
             criterion,
             search,
+            model,
             tune: None,
             evaluate: None,
             limits: Limits::default(),

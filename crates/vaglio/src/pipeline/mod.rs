@@ -30,6 +30,7 @@ pub use vaglio_tables::disk::write_file;
 pub use vaglio_tables::{DateOrder, Decimal, Delimiter, DigestKind, ReadSpec, Word};
 
 use crate::criteria::Loo;
+use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::linfa_api::SharedMonitor;
 use crate::resample::Recipe;
@@ -105,6 +106,9 @@ pub(crate) struct Settings {
     /// What walks subsets.
     #[serde(default = "default_search", serialize_with = "as_written")]
     pub search: Arc<dyn SearchStrategy>,
+    /// What is trained on the chosen columns, judged and predicted with in place of the learner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<FinalModel>,
     /// Settings of the learner that the criterion chooses before the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tune: Option<Tune>,
@@ -196,8 +200,8 @@ impl ValidPipeline {
 
     /// The selection that the pipeline makes on what its preprocessing gives.
     pub fn selector(&self) -> ValidSelector {
-        let Settings { criterion, search, learner, seed, .. } = self.0.clone();
-        ValidSelector { criterion, search, learner, seed }
+        let Settings { criterion, search, learner, seed, model, .. } = self.0.clone();
+        ValidSelector { criterion, search, learner, seed, model }
     }
 
     /// The selection of this pipeline, with the learner tuned on `problem` where there is a `tune` block, and how it was.
@@ -251,7 +255,7 @@ impl Settings {
         if let Some(map) = &self.target_map {
             map.check().map_err(|e| e.under("target_map"))?;
         }
-        check_parts(&*self.criterion, &*self.search, &*self.learner)?;
+        check_parts(&*self.criterion, &*self.search, &*self.learner, self.model.as_ref())?;
         if let Some(tune) = &self.tune {
             tune.check(&*self.learner).map_err(|e| e.under("tune"))?;
         }

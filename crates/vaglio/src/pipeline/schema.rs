@@ -38,6 +38,20 @@ pub fn pipeline_schema() -> Value {
                 "then": {"minItems": 1, "items": {"$ref": "#/$defs/Search"}},
                 "else": {"$ref": "#/$defs/Search"}
             },
+            "model": {
+                "description": "What is trained on the chosen columns, judged and predicted with in place of the learner: a learner, or one \
+                                with a criterion of its own and settings that this chooses.",
+                "if": {"type": "object", "required": ["learner"]},
+                "then": {
+                    "properties": {
+                        "learner": {"$ref": "#/$defs/Learner"},
+                        "criterion": {"$ref": "#/$defs/Criterion"},
+                        "tune": tune
+                    },
+                    "additionalProperties": false
+                },
+                "else": {"$ref": "#/$defs/Learner"}
+            },
             "tune": tune,
             "evaluate": evaluate,
             "limits": limits,

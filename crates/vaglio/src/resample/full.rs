@@ -21,7 +21,9 @@ pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -
     let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);
     let lambdas = design.lambdas();
     let work = (folds * lambdas.len()) as f64 * rows * rows * columns;
-    match design.readout().is_some() && columns > rows && work <= MOST_WORK {
+    // A final model is not compared with the readout of all columns.
+    let is_judged = selector.model.is_none() && design.readout().is_some();
+    match is_judged && columns > rows && work <= MOST_WORK {
         true => lambdas,
         false => Vec::new(),
     }

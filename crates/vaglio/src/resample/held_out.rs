@@ -1,6 +1,5 @@
 //! Predictions of the rows held out by the cross-validated search, at the size and λ that it took.
 
-use super::along::predictions_along;
 use super::choice::Chosen;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
@@ -8,6 +7,7 @@ use super::tally::Compared;
 use super::validated::{dealt, parting, said_of_fold};
 use super::walks::Fold;
 use super::whole::Pooled;
+use crate::final_model::Known;
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
@@ -42,11 +42,18 @@ pub(crate) fn held_out(
         let held = fold.held();
         let mut part: Option<Part> = None;
         // The empty subset comes first, and the entry, if there is one, takes its place.
-        predictions_along(&design, entries, entry.score, &held, |_, model: &Model, predictions| {
-            let weights = held.compare(model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
-            part = Some((held.problem.targets().as_ref().clone(), predictions, weights, fold.clusters.clone()));
-            Ok(())
-        })?;
+        let by = (&Known::default(), watcher.sign());
+        selector.predictions(
+            (&fold.fitted.problem, &design),
+            (entries, entry.score),
+            &held,
+            by,
+            |_, model: &Model, predictions| {
+                let weights = held.compare(model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
+                part = Some((held.problem.targets().as_ref().clone(), predictions, weights, fold.clusters.clone()));
+                Ok(())
+            },
+        )?;
         watcher.piece();
         Ok(part)
     })?;

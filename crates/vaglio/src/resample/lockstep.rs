@@ -17,7 +17,7 @@ use super::along::Reduced;
 use super::pool::{Watcher, in_turn};
 use super::table::Matched;
 use super::validated::{Training, said_of_fold};
-use super::walks::{Trail, gone_on, most_clusters, order_of};
+use super::walks::{Judged, Trail, gone_on, most_clusters, order_of};
 use crate::selector::{ValidSelector, Walking};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
@@ -153,6 +153,10 @@ impl Lockstep<'_, '_> {
             let is_paused = |k: usize| paused.iter().skip(k).step_by(active.len()).any(|paused| *paused);
             let paused: Vec<bool> = (0..active.len()).map(is_paused).collect();
             self.follow(&designs, paths, &active, &mut trails, most)?;
+            if self.selector.model.is_some() && self.watcher.stopped().is_some() {
+                // Final models whose training was cut short lack sizes.
+                return Ok(None);
+            }
 
             let taken = |&at: &usize| std::mem::take(&mut trails[at]).into_iter().flatten().collect();
             let whole: Vec<Vec<Trail>> = active.iter().map(taken).collect();
@@ -213,18 +217,20 @@ impl Lockstep<'_, '_> {
         };
         let jobs: Vec<Mutex<Option<(Path, Option<Trail>)>>> = paths.into_iter().enumerate().map(begin).collect();
         let of_folds = in_turn(self.folds.len(), |fold| {
-            let Training { fold: rows, design, number } = &self.folds[fold];
+            let Training { fold: rows, design, number, known } = &self.folds[fold];
             let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
             let taken = |job: &Mutex<Option<(Path, Option<Trail>)>>| job.lock().ok().and_then(|mut job| job.take());
             let own: Vec<(Path, Option<Trail>)> = own.iter().filter_map(taken).collect();
             let orders: Vec<_> = own.iter().map(|(path, _)| order_of(path)).collect();
             let orders: Vec<&[usize]> = orders.iter().map(Vec::as_slice).collect();
             let reduced = Reduced::shared(design, &orders)?;
+            let (selector, reduced, stop) = (self.selector, reduced.as_ref(), self.watcher.sign());
+            let judged = Judged { selector, fold: rows, known, reduced, stop };
             let own: Vec<_> = own.into_iter().map(|job| Mutex::new(Some(job))).collect();
             in_turn(active.len(), |k| {
                 let Some((path, before)) = taken(&own[k]) else { return Err(Error::Shape("a walk was lost".into())) };
                 let design = &designs[fold * count + active[k]];
-                gone_on(design, path, before, reduced.as_ref(), &rows.held(), (self.loss, most))
+                gone_on(design, path, before, &judged, (self.loss, most))
             })
             .map_err(|error| said_of_fold(error, *number))
         })?;

@@ -110,11 +110,6 @@ impl<'o> Watcher<'o> {
     pub fn leader(&self, journal: Journal) -> Member<'_, 'o> {
         Member { leads: true, ..self.member(journal) }
     }
-
-    /// What ends the walks in the middle of a step.
-    pub fn sign(&self) -> &StopSign {
-        &self.stop
-    }
 }
 
 /// One of the walks that share a monitor: it asks at every step, and shows none unless it leads.

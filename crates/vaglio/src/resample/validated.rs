@@ -6,6 +6,7 @@ use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::tally::Tally;
 use super::walks::{Fold, said_of};
+use crate::final_model::Known;
 use crate::selector::ValidSelector;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
@@ -89,6 +90,8 @@ pub(super) struct Training {
     pub design: Design,
     /// Its place in its repeat.
     pub number: usize,
+    /// The final models of its subsets.
+    pub known: Known,
 }
 
 /// What is cross-validated, and how.
@@ -169,7 +172,7 @@ impl Validation<'_, '_> {
             // What criteria keep for all λ is there before the walks, which would each compute it.
             self.selector.opened(&shared.at_lambda(lambdas[0]))?;
         }
-        Ok((Training { fold, design: shared, number }, design))
+        Ok((Training { fold, design: shared, number, known: Known::default() }, design))
     }
 }
 

@@ -55,7 +55,7 @@ impl Whole<'_> {
         if watcher.stopped().is_some() {
             return Ok(None);
         }
-        let selection = selector.fit_on(&design, picked)?;
+        let selection = selector.fit_on((&fitted.problem, &design), picked, monitor)?;
         Ok(Some(Repeated { fitted, design, selection }))
     }
 }
@@ -197,15 +197,15 @@ fn outer_fold(
     let (problem, clusters) = sample.select(held)?.apply(&repeated.fitted, clusters)?;
     let rows = held.clone();
     let held = Held::new(&problem, repeated.fitted.units.as_deref(), &repeated.fitted.problem);
-    let predictions = held.predicted(&repeated.selection.model)?;
+    let predictions = held.predicted(repeated.selection.predictor())?;
     let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda, FitFrom::Rows)?)?;
     let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
-    let (weights, observations) = held.compare(&repeated.selection.model, &predictions, owned);
+    let (weights, observations) = held.compare(repeated.selection.predictor(), &predictions, owned);
     let targets = problem.targets().as_ref().clone();
     let Repeated { fitted, selection, .. } = repeated;
     let (taken, columns) = (Taken::of(&selection), fitted.problem.names().to_vec());
-    let units = smeared(fitted.units.as_deref(), &fitted.problem, &selection.model)?;
-    let (maps, model) = (fitted.maps, selection.model);
+    let units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
+    let (maps, model) = (fitted.maps, selection.predictor().clone());
     Ok(Some(Outer {
         repeat,
         fold,

@@ -1,9 +1,10 @@
 //! What a selection found.
 
+use crate::final_model::FittedFinalModel;
 use crate::resample::Chosen;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use vaglio_core::{Model, Path};
+use vaglio_core::{Coefficients, Model, Path};
 use vaglio_report::record::Warning;
 
 /// What a selection found.
@@ -19,6 +20,8 @@ pub struct Selection {
     pub names: Vec<String>,
     /// The learner trained on the chosen subset and all rows.
     pub model: Model,
+    /// What was trained on the chosen columns in place of the learner, where the pipeline has a `model` and any were chosen.
+    pub final_model: Option<FittedFinalModel>,
     /// The engine by which the criterion computed.
     pub engine: Cow<'static, str>,
     /// The criterion's approximation, if it made one.
@@ -31,6 +34,18 @@ pub struct Selection {
     pub choose_seconds: f64,
     /// Seconds of the final fit.
     pub fit_seconds: f64,
+}
+
+impl Selection {
+    /// What predicts: the final model, or without one that of the learner.
+    pub fn predictor(&self) -> &Model {
+        self.final_model.as_ref().map_or(&self.model, |fitted| &fitted.model)
+    }
+
+    /// Its readout of the chosen features, in order of entry, if it has one.
+    pub fn coefficients(&self) -> Option<&Coefficients> {
+        self.final_model.as_ref().map_or(self.model.coefficients(), |fitted| fitted.readout.as_ref())
+    }
 }
 
 /// What a search found, not yet trained.

@@ -160,7 +160,8 @@ impl Calibration {
         selection: &Selection,
     ) -> Option<Self> {
         let entry = selection.path.result();
-        if design.decisions().is_some() || entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
+        let is_judged = selection.final_model.is_none();
+        if !is_judged || design.decisions().is_some() || entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
             return None;
         }
         // What cannot be computed is refused when it is asked for.

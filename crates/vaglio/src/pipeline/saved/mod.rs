@@ -162,14 +162,15 @@ impl SavedModel {
     /// The same as selected by these settings.
     #[must_use]
     pub(crate) fn made_by(mut self, selector: &ValidSelector) -> Self {
-        let ValidSelector { criterion, search, learner, .. } = selector;
+        let ValidSelector { criterion, search, learner, model, .. } = selector;
         let loss = criterion.loss();
         let words = [
             ("Learner", learner.typetag_name()),
             ("Criterion", criterion.typetag_name()),
             ("SearchStrategy", search.typetag_name()),
         ];
-        let all = words.into_iter().chain(loss.as_ref().map(|loss| ("Loss", loss.name())));
+        let last = model.as_ref().map(|model| ("Learner", model.learner().typetag_name()));
+        let all = words.into_iter().chain(last).chain(loss.as_ref().map(|loss| ("Loss", loss.name())));
         self.parts.extend(origin::made_by(all));
         self
     }

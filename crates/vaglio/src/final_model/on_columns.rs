@@ -1,0 +1,47 @@
+//! A model of columns of a table, trained on these alone.
+
+use ndarray::Array2;
+use vaglio_core::{Columns, Error, Feature, Model, ModelData, ModelParts, Predict, Predictor, Result, saved};
+
+/// A model that was trained on some columns of a problem, with the places of those that it reads.
+#[saved(ModelData, "on_columns")]
+struct OnColumns {
+    /// The problem's columns, in the order in which the model takes its own.
+    inputs: Vec<Feature>,
+    model: Model,
+}
+
+/// The model of the columns `among`, of which a model was trained, for the problem that has them all.
+///
+/// # Errors
+/// [`Error::Shape`] for a model of other columns.
+pub(super) fn of(model: Model, among: &[Feature]) -> Result<Model> {
+    let place = |&input: &Feature| among.get(input).copied();
+    let inputs: Option<Vec<Feature>> = model.inputs().iter().map(place).collect();
+    let inputs = inputs.ok_or_else(|| Error::Shape(format!("a model of {} columns reads others", among.len())))?;
+    Model::new(OnColumns { inputs, model })
+}
+
+impl ModelData for OnColumns {
+    fn parts(&self) -> ModelParts<'_> {
+        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    }
+
+    fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {
+        self.model.counts(rows, series)
+    }
+}
+
+impl Predict for OnColumns {
+    fn check(&self) -> Result<()> {
+        let (inputs, takes) = (self.inputs.len(), self.model.inputs().len());
+        match inputs == takes {
+            true => Ok(()),
+            false => Err(Error::Shape(format!("{inputs} columns for a model of {takes}"))),
+        }
+    }
+
+    fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
+        self.model.predict(inputs, series)
+    }
+}

@@ -1,0 +1,100 @@
+//! A final model as pipeline files have it: a learner, or `learner`, `criterion` and `tune`.
+
+use super::FinalModel;
+use crate::tune::Tune;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::fmt;
+use std::sync::Arc;
+use vaglio_core::registered::WRITTEN;
+use vaglio_core::{Criterion, Learner};
+
+/// The keys of what is more than a learner.
+const KEYS: &[&str] = &["learner", "criterion", "tune"];
+
+#[derive(Serialize)]
+struct Written<'m> {
+    learner: &'m Arc<dyn Learner>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    criterion: &'m Option<Arc<dyn Criterion>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tune: &'m Option<Tune>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    learner: Arc<dyn Learner>,
+    #[serde(default)]
+    criterion: Option<Arc<dyn Criterion>>,
+    #[serde(default)]
+    tune: Option<Tune>,
+}
+
+impl Serialize for FinalModel {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FinalModel { learner, criterion, tune } = self;
+        match self.is_learner_alone() {
+            true => learner.serialize(serializer),
+            false => Written { learner, criterion, tune }.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for FinalModel {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(WRITTEN, WrittenVisitor)
+    }
+}
+
+struct WrittenVisitor;
+
+impl<'de> Visitor<'de> for WrittenVisitor {
+    type Value = FinalModel;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a learner, or keys and values with `learner`")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
+        let learner = Arc::<dyn Learner>::deserialize(word.into_deserializer())?;
+        Ok(FinalModel { learner, criterion: None, tune: None })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let first: Option<String> = map.next_key()?;
+        let is_more = first.as_deref().is_some_and(|first| KEYS.contains(&first));
+        let map = MapAccessDeserializer::new(Peeked { first, rest: map });
+        if is_more {
+            let Read { learner, criterion, tune } = Read::deserialize(map)?;
+            return Ok(FinalModel { learner, criterion, tune });
+        }
+        Ok(FinalModel { learner: Arc::<dyn Learner>::deserialize(map)?, criterion: None, tune: None })
+    }
+}
+
+/// A map whose first key was read.
+struct Peeked<A> {
+    first: Option<String>,
+    rest: A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Peeked<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        match self.first.take() {
+            Some(first) => seed.deserialize(first.into_deserializer()).map(Some),
+            None => self.rest.next_key_seed(seed),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.rest.next_value_seed(seed)
+    }
+}

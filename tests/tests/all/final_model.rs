@@ -1,0 +1,230 @@
+//! Pipelines whose `model` is trained on the chosen columns: they are two runs by hand, and everything judges the model.
+
+use crate::common::Folder;
+use linfa::prelude::*;
+use ndarray::{Array1, Array2, Axis};
+use serde_json::Value;
+use vaglio::prelude::*;
+use vaglio_testkit::Random;
+
+/// Learners of every form, as pipeline files have them.
+const LEARNERS: [&str; 6] = [
+    "{kind: rls, lambda: {values: [0.01, 1.0, 100.0]}}",
+    "{kind: rls, lambda: {grid: auto}}",
+    "{kind: fs_ls_svm, landmarks: 12, lambda: {values: [0.01, 1.0]}}",
+    "{kind: elm, units: 15, lambda: {values: [0.1, 10.0]}}",
+    "{kind: reservoir, units: 12, connectivity: 0.5, lambda: 0.5}",
+    "{kind: knn, neighbours: 3}",
+];
+
+/// A target that bends in one column and follows another.
+fn data(rows: usize) -> (Array2<f64>, Array1<f64>, Vec<String>) {
+    let mut random = Random::new(8);
+    let x = Array2::from_shape_fn((rows, 7), |_| random.normal());
+    let y = Array1::from_shape_fn(rows, |row| {
+        (1.5 * x[[row, 2]]).sin() + 0.7 * x[[row, 5]] + 0.4 * x[[row, 1]] + 0.2 * random.normal()
+    });
+    // Rows of a group follow each other, as those of a series must.
+    let groups = (0..rows).map(|row| format!("g{}", row * 5 / rows)).collect();
+    (x, y, groups)
+}
+
+fn selection(settings: &str) -> Pipeline {
+    Pipeline::from_yaml(&format!("version: 1\nseed: 3\nlearner: {{kind: rls, lambda: 1.0}}\n{settings}")).unwrap()
+}
+
+/// The learner on all columns of a table, λ by leave-one-out.
+fn alone(learner: &str) -> Pipeline {
+    let search = "search: {kind: all, choose: last}";
+    Pipeline::from_yaml(&format!("version: 1\nseed: 3\nlearner: {learner}\n{search}")).unwrap()
+}
+
+fn cut(x: &Array2<f64>, y: &Array1<f64>, rows: &[usize], columns: &[usize]) -> Dataset<f64, f64, ndarray::Ix1> {
+    Dataset::new(x.select(Axis(0), rows).select(Axis(1), columns), y.select(Axis(0), rows))
+}
+
+fn sorted(columns: &[usize]) -> Vec<usize> {
+    let mut sorted = columns.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// Training rows and rows held out of each group, which is a fold.
+fn folds(groups: &[String]) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let part = |k: usize| (0..groups.len()).partition(|&row| groups[row] != format!("g{k}"));
+    (0..5).map(part).collect()
+}
+
+#[test]
+fn it_is_two_runs_by_hand_to_the_last_bit() {
+    let (x, y, _) = data(60);
+    let rows: Vec<usize> = (0..60).collect();
+    let whole = Dataset::new(x.clone(), y.clone());
+    let search = "search: {kind: greedy, max_features: 3, choose: last}\n";
+    for learner in LEARNERS {
+        let chosen = selection(search).fit(&whole).unwrap();
+        let columns = sorted(chosen.indices());
+        let by_hand = alone(learner).fit(&cut(&x, &y, &rows, &columns)).unwrap();
+        let expected: Array1<f64> = by_hand.predict(&cut(&x, &y, &rows, &columns));
+        let fitted = selection(&format!("{search}model: {learner}\n")).fit(&whole).unwrap();
+        assert_eq!(fitted.indices(), chosen.indices(), "{learner}");
+        let found: Array1<f64> = fitted.predict(&whole);
+        assert_eq!(found, expected, "{learner}");
+        let model = fitted.selection().unwrap().final_model.as_ref().unwrap();
+        assert_eq!(model.lambda, by_hand.lambda(), "{learner}");
+    }
+}
+
+#[test]
+fn choose_judges_the_model_at_every_size() {
+    let (x, y, groups) = data(60);
+    let whole = Dataset::new(x.clone(), y.clone());
+    let given = Rows::new().groups(groups.clone());
+    // Behind rows held out a reservoir begins anew, which a dataset of the training rows alone cannot say.
+    for learner in LEARNERS.into_iter().filter(|learner| !learner.contains("reservoir")) {
+        let choose = "search: {kind: greedy, max_features: 4, choose: {rule: best, folds: 5}}\n";
+        let fitted = selection(&format!("{choose}model: {learner}\n")).fit_with(&whole, &given).unwrap();
+        let chosen = &fitted.selection().unwrap().chosen;
+        let mut losses = vec![0.0; 5];
+        for (training, held) in folds(&groups) {
+            let last = selection("search: {kind: greedy, max_features: 4, choose: last}\n");
+            let walk = last.fit(&cut(&x, &y, &training, &[0, 1, 2, 3, 4, 5, 6])).unwrap();
+            let mean = training.iter().map(|&row| y[row]).sum::<f64>() / training.len() as f64;
+            losses[0] += held.iter().map(|&row| (y[row] - mean).powi(2)).sum::<f64>();
+            for entry in walk.entries() {
+                let columns = sorted(&entry.subset);
+                let model = alone(learner).fit(&cut(&x, &y, &training, &columns)).unwrap();
+                let predicted: Array1<f64> = model.predict(&cut(&x, &y, &held, &columns));
+                let squares = held.iter().zip(&predicted).map(|(&row, p)| (y[row] - p).powi(2));
+                losses[columns.len()] += squares.sum::<f64>();
+            }
+        }
+        let table = chosen.table.as_ref().unwrap();
+        for cell in &table.cells[0] {
+            let expected = losses[cell.size] / 60.0;
+            assert!(
+                (cell.loss - expected).abs() <= 1e-10 * expected,
+                "{learner} {}: {} {expected}",
+                cell.size,
+                cell.loss
+            );
+        }
+        assert_eq!(table.cells[0].len(), 5);
+        let best = (0..5).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap();
+        assert_eq!(chosen.size, best, "{learner}");
+    }
+}
+
+#[test]
+fn nested_is_a_plain_loop() {
+    let (x, y, groups) = data(60);
+    let whole = Dataset::new(x.clone(), y.clone());
+    for learner in ["{kind: fs_ls_svm, landmarks: 12, lambda: {values: [0.01, 1.0]}}", "{kind: knn, neighbours: 3}"] {
+        let pipeline = selection(&format!("search: {{kind: greedy, choose: {{folds: 4}}}}\nmodel: {learner}\n"));
+        let nested = pipeline.nested(5).fit_with(&whole, &Rows::new().groups(groups.clone())).unwrap();
+        let mut expected = 0.0;
+        for (training, held) in folds(&groups) {
+            let own: Vec<String> = training.iter().map(|&row| groups[row].clone()).collect();
+            let all: Vec<usize> = (0..7).collect();
+            let fitted = pipeline.fit_with(&cut(&x, &y, &training, &all), &Rows::new().groups(own)).unwrap();
+            let predicted: Array1<f64> = fitted.predict(&cut(&x, &y, &held, &all));
+            expected += held.iter().zip(&predicted).map(|(&row, p)| (y[row] - p).powi(2)).sum::<f64>() / 60.0;
+        }
+        assert!((nested.loss - expected).abs() <= 1e-10 * expected, "{learner}: {} {expected}", nested.loss);
+    }
+}
+
+/// The same rows as a table, `part` telling the groups.
+fn table() -> String {
+    let (x, y, groups) = data(80);
+    let mut text = String::from("a,b,c,d,e,f,g,part,y\n");
+    for row in 0..80 {
+        x.row(row).iter().for_each(|value| text += &format!("{value},"));
+        text += &format!("{},{}\n", groups[row], y[row]);
+    }
+    text
+}
+
+const HEAD: &str = "version: 1\nseed: 3\ndata: {train: train.csv, target: y, exclude: [part], test_fraction: 0.25}\n\
+                    preprocess: [standardize]\nlearner: {kind: rls, lambda: 1.0}\n";
+
+#[test]
+fn a_run_tells_selection_and_model_and_predicts_by_the_model() {
+    let folder = Folder::new("final_model");
+    folder.write("train.csv", table());
+    let model = "model: {learner: {kind: fs_ls_svm, landmarks: 20, lambda: {values: [0.1, 1.0]}}, criterion: loo}\n";
+    let evaluate =
+        "search: {kind: greedy, max_features: 4}\nevaluate: {nested: {folds: 3}, permutations: 3, intervals: 0.8}\n";
+    let ridge = folder.run(&format!("{HEAD}{evaluate}"));
+    let record = folder.run(&format!("{HEAD}{model}{evaluate}"));
+    assert_eq!(record["pipeline"]["learner"], "rls");
+    assert_eq!((&record["model"]["kind"], &record["model"]["criterion"]), (&"fs_ls_svm".into(), &"loo".into()));
+    assert!([0.1, 1.0].contains(&record["model"]["lambda"].as_f64().unwrap()));
+    // The first step is the ridge regression's in both; the figures are not.
+    assert_eq!(record["steps"][0], ridge["steps"][0]);
+    for figure in ["/test/loss", "/nested/loss", "/chosen/cross_validated", "/path/0/test"] {
+        let of = |record: &Value| record.pointer(figure).unwrap().as_f64().unwrap();
+        assert_ne!(of(&record), of(&ridge), "{figure}");
+    }
+    assert_eq!((&record["selected"][0]["weight"], &record["intercept"]), (&Value::Null, &Value::Null));
+    let linear = folder.run(&format!("{HEAD}{evaluate}model: {{kind: rls, lambda: 0.5}}\n"));
+    let half = folder.run(&format!("{}{evaluate}", HEAD.replace("lambda: 1.0", "lambda: 0.5")));
+    // At the same size and on the same columns a ridge regression as the model is that ridge regression.
+    let is_same = linear["selected"].as_array().unwrap().len() == half["selected"].as_array().unwrap().len();
+    for (a, b) in linear["selected"].as_array().unwrap().iter().zip(half["selected"].as_array().unwrap()) {
+        assert!(is_same && a["name"] == b["name"], "{a} {b}");
+        let of = |column: &Value| column["weight"].as_f64().unwrap();
+        assert!((of(a) - of(b)).abs() < 1e-10 * of(b).abs(), "{a} {b}");
+    }
+    // What is on disk predicts what the figures were made of.
+    folder.run(&format!("{HEAD}{model}{evaluate}"));
+    let ran =
+        folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--interval", "--evaluate"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let again = folder.vaglio(&["run", "out/resolved.yaml", "--out", "again"]);
+    assert_eq!(again.code, Some(0), "{}", again.err);
+    assert_eq!(folder.json("again/selection.json")["model"], record["model"]);
+    let report = folder.read("again/report.html");
+    assert!(report.contains("fs_ls_svm"), "the report names the model");
+}
+
+#[test]
+fn what_cannot_be_is_refused_where_it_stands() {
+    let folder = Folder::new("final_model_refused");
+    folder.write("train.csv", table());
+    let refused = |model: &str, lines: &str, says: &[&str]| {
+        folder.write("p.yaml", format!("{HEAD}{lines}model: {model}\n"));
+        for command in ["plan", "run"] {
+            let ran = folder.vaglio(&[command, "p.yaml"]);
+            assert_eq!(ran.code, Some(2), "{command} {model}: {}", ran.err);
+            says.iter().for_each(|says| assert!(ran.err.contains(says), "{command} {model}: {}", ran.err));
+        }
+    };
+    refused("{kind: rls, lambda: -1.0}", "", &["model.lambda", "p.yaml:6:"]);
+    refused("{learner: {kind: rls, lambda: -1.0}, criterion: loo}", "", &["model.learner.lambda", "p.yaml:6:"]);
+    refused("{kind: rsl}", "", &["rsl", "`rls`", "p.yaml:6:"]);
+    refused("{kind: rls, lamda: 1.0}", "", &["lamda", "lambda"]);
+    refused("{learner: rls, criterion: nhsic}", "", &["model.criterion", "no loss"]);
+    refused("{criterion: loo}", "", &["learner"]);
+    refused("{learner: rls, search: all}", "", &["search"]);
+    let tune = "{learner: {kind: rls}, tune: {parameters: {learner.lamda: {from: 1, to: 2}}}}";
+    refused(tune, "", &["lamda"]);
+    let elm = HEAD.replace("{kind: rls, lambda: 1.0}", "elm");
+    folder.write("p.yaml", format!("{elm}model: rls\n"));
+    let ran = folder.vaglio(&["plan", "p.yaml"]);
+    assert!(ran.code == Some(2) && ran.err.contains("columns of the table"), "{}", ran.err);
+}
+
+#[test]
+fn its_settings_are_tuned_by_its_own_criterion() {
+    let folder = Folder::new("final_model_tuned");
+    folder.write("train.csv", table());
+    let tune = "tune: {budget: 6, parameters: {learner.kernel.bandwidth: {from: 0.5, to: 5.0}}}";
+    let learner = "{kind: fs_ls_svm, landmarks: 15, lambda: 0.1, kernel: {kind: rbf, bandwidth: 1.0}}";
+    let search = "search: {kind: greedy, max_features: 3, choose: last}\n";
+    let record = folder.run(&format!("{HEAD}{search}model: {{learner: {learner}, criterion: loo, {tune}}}\n"));
+    let model = &record["model"];
+    assert!(model["tuned"].is_object(), "{model}");
+    let bandwidth = model["settings"]["kernel"]["bandwidth"].as_f64().unwrap();
+    assert!((0.5..=5.0).contains(&bandwidth) && model["score"].is_number(), "{model}");
+}

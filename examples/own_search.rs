@@ -50,6 +50,8 @@ impl SearchStrategy for Stepwise {
                 } else if let Some(addition) = addition.filter(|step| lowers(step) || size < least) {
                     walk.add(addition)?;
                 } else {
+                    let taken_back = space.largest() - removals;
+                    walk.context.found.put("taken_back", Box::new(taken_back));
                     return Ok(StopReason::NoImprovement);
                 }
             }
@@ -68,6 +70,8 @@ pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let ended = fitted.path().map(|path| path.stop_reason);
     println!("{}: {}", fitted.selected().join(", "), ended.map_or("", StopReason::sentence));
     assert_eq!(ended, Some(StopReason::NoImprovement));
+    // What the search found beside its path, as `selection.json` of a run has it.
+    assert!(fitted.path().is_some_and(|path| path.found["taken_back"].is_number()));
     assert!((3..10).contains(&fitted.selected().len()));
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Criteria: how good a subset of columns is.
 
 use crate::{
-    AnyLoss, AnyResampling, Correlation, Design, Feature, Geometry, Outline, Result, Round, Score, Shortcut, registered,
+    AnyLoss, AnyResampling, Correlation, Design, Feature, Found, Geometry, Outline, Result, Round, Score, Shortcut,
+    registered,
 };
 use std::fmt::Debug;
 
@@ -99,6 +100,14 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// Whether the score of a subset is the same on a design of its columns alone. By default where the score is a mean loss.
     fn is_of_subset_alone(&self) -> bool {
         self.loss().is_some()
+    }
+
+    /// What it finds of a chosen subset beside its score, for people.
+    ///
+    /// # Errors
+    /// [`crate::Error::Numerical`].
+    fn found(&self, _design: &Design, _subset: &[Feature]) -> Result<Found> {
+        Ok(Found::default())
     }
 
     /// What a search would use and cost, for `plan`. By default the cost is not known.

@@ -2,7 +2,7 @@
 
 use crate::design::{RowSharing, Training};
 use crate::{
-    AnyLoss, Design, Error, Feature, InFolds, Loss, Model, Problem, Readout, Result, StopSign, Task, Trained,
+    AnyLoss, Design, Error, Feature, Found, InFolds, Loss, Model, Problem, Readout, Result, StopSign, Task, Trained,
     times_power,
 };
 use ndarray::{Array2, ArrayView2, s};
@@ -142,6 +142,14 @@ pub trait EngineDesign {
     /// Whether the candidates are the problem's own columns.
     fn is_of(&self, problem: &Problem) -> bool {
         Arc::ptr_eq(&self.design().data().columns, problem.columns())
+    }
+
+    /// What was found when the learner's map was fitted, if it has one.
+    fn found(&self) -> Found {
+        match &self.design().data().training {
+            Training::Ridge(_, map) => map.found(),
+            Training::Learner(..) => Found::default(),
+        }
     }
 
     /// The entries of `subset` in `rows`, as features × rows.

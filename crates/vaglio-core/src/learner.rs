@@ -1,6 +1,6 @@
 //! Learners: what gives a subset its meaning.
 
-use crate::{Coefficients, Design, Error, Feature, Model, Problem, Readout, Result, registered};
+use crate::{Coefficients, Design, Error, Feature, Found, Model, Problem, Readout, Result, registered};
 use std::fmt::Debug;
 
 /// A way to train a model on some columns; its fields are its settings.
@@ -103,6 +103,11 @@ pub trait FeatureMap: Debug + Send + Sync {
     /// # Errors
     /// [`crate::Error::Shape`] for a feature that the map does not make.
     fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model>;
+
+    /// What was found when the map was fitted, for people.
+    fn found(&self) -> Found {
+        Found::default()
+    }
 }
 
 /// A readout after training.

@@ -47,6 +47,7 @@ mod error;
 mod evaluator;
 pub mod exact;
 mod fold_fit;
+mod found;
 mod geometry;
 mod journal;
 mod labels;
@@ -97,6 +98,7 @@ pub use evaluator::{
     Branch, Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, Trials, larger, smaller, walked,
 };
 pub use fold_fit::{FoldFit, InFolds, Need, RefitColumns};
+pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use journal::{Journal, Keeper};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};

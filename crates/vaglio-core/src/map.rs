@@ -1,6 +1,6 @@
 //! Maps: what is done to the columns before they are candidates, fitted on training rows only.
 
-use crate::{FoldFit, Result, Table, registered};
+use crate::{FoldFit, Found, Result, Table, registered};
 use ndarray::ArrayView2;
 use std::fmt::Debug;
 
@@ -104,6 +104,11 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     /// # Errors
     /// A cell that the training rows did not prepare for, with row and column.
     fn transform(&self, table: Table) -> Result<Table>;
+
+    /// What was found when the map was fitted, for people.
+    fn found(&self) -> Found {
+        Found::default()
+    }
 
     /// Bytes that the columns which the map makes of a table take beyond those that they replace, as far as that can be
     /// told before they are made: a table that would not fit into the memory that a run may take is refused by it.

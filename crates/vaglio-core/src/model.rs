@@ -1,6 +1,6 @@
 //! Trained models: what a learner has learned, checked.
 
-use crate::{Coefficients, Columns, Error, Feature, FeatureMap, Result, Trained, registered};
+use crate::{Coefficients, Columns, Error, Feature, FeatureMap, Found, Result, Trained, registered};
 use ndarray::Array2;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -29,6 +29,11 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
     /// over their number.
     fn counts(&self, _rows: usize, _series: Option<&[u32]>) -> Option<Vec<f64>> {
         None
+    }
+
+    /// What was found when it was trained, for people.
+    fn found(&self) -> Found {
+        Found::default()
     }
 }
 
@@ -120,6 +125,11 @@ impl Model {
             }
         }
         Ok(self)
+    }
+
+    /// What was found when it was trained.
+    pub fn found(&self) -> Found {
+        self.0.found()
     }
 
     /// Its word in saved files.

@@ -1,6 +1,6 @@
 //! What a search did and found.
 
-use crate::{Diagnostics, Feature, Score};
+use crate::{Diagnostics, Feature, Figures, Score};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -167,6 +167,9 @@ pub struct Path {
     pub diagnostics: Option<Diagnostics>,
     /// What was searched before, where searches follow each other; the path is that of the last.
     pub stages: Vec<Stage>,
+    /// What the search found beside it: see [`SearchContext::found`](crate::SearchContext::found).
+    #[serde(default, skip_serializing_if = "Figures::is_empty")]
+    pub found: Figures,
 }
 
 /// The subsets whose scores are near the lowest.
@@ -263,6 +266,7 @@ impl Path {
             alternatives: None,
             diagnostics: None,
             stages: Vec::new(),
+            found: Figures::new(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Searches: how subsets are walked.
 
 use crate::{
-    Action, Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Geometry, Journal, Monitor, Outline, Path,
-    Result, Step, StopReason, Subset, registered,
+    Action, Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal, Monitor, Outline,
+    Path, Result, Step, StopReason, Subset, registered,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -147,6 +147,9 @@ pub struct SearchContext<'a> {
     is_paused: bool,
     /// The seed from which every random choice follows.
     pub seed: u64,
+    /// What the search finds beside its path, such as a rate of acceptance: any values by name, which stand under `found` in
+    /// `selection.json` and in the report.
+    pub found: Found,
 }
 
 impl<'a> SearchContext<'a> {
@@ -161,8 +164,8 @@ impl<'a> SearchContext<'a> {
         let monitor = monitor.into();
         subset.attach(monitor.journal.clone(), monitor.stop.clone());
         let (taken, shown, until, is_paused) = (0, 0, None, false);
-        let candidates = design.candidates();
-        SearchContext { subset, candidates, criterion, design, monitor, taken, shown, until, is_paused, seed }
+        let (candidates, found) = (design.candidates(), Found::default());
+        SearchContext { subset, candidates, criterion, design, monitor, taken, shown, until, is_paused, seed, found }
     }
 
     /// The search ends at the first addition that reaches so many features, as if it had run out of patience, where it can

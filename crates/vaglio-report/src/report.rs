@@ -9,6 +9,7 @@ mod classes;
 mod columns;
 mod evidence;
 mod figures;
+mod found;
 mod frequency;
 mod heat;
 mod honest;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Monitor, Observer, Outline, Path, Result,
+    Answer, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer, Outline, Path, Result,
     SearchContext, SearchStrategy, Stage, Subset, saved,
 };
 
@@ -130,7 +130,7 @@ impl SearchStrategy for Chain {
         let mut first = Some(std::mem::replace(&mut context.subset, Subset::by_definition(criterion, design)));
         let (_, monitor) = context.parts();
         let (last, mut stages) = (self.stages.len() - 1, Vec::<Stage>::new());
-        let mut diagnostics = None;
+        let (mut diagnostics, mut found) = (None, Figures::new());
         for (place, search) in self.stages.iter().enumerate() {
             let among = stages.last().map(|before| design.among(&before.taken));
             let design = among.as_ref().unwrap_or(design);
@@ -152,7 +152,7 @@ impl SearchStrategy for Chain {
                 None => {
                     let mut context = SearchContext::new(criterion, design, subset, monitor, seed);
                     let path = search.search(&mut context).map_err(&of_stage)?;
-                    Path { diagnostics: context.subset.diagnostics(), ..path }
+                    Path { diagnostics: context.subset.diagnostics(), found: context.found.written()?, ..path }
                 }
             };
             if place < last && !path.stop_reason.is_partial() {
@@ -160,8 +160,9 @@ impl SearchStrategy for Chain {
             }
             diagnostics = Diagnostics::of([diagnostics, path.diagnostics]);
             let stage = self.handed_on(place, &path);
+            found.extend(path.found.clone());
             if place == last || path.stop_reason.is_partial() || stage.taken.is_empty() {
-                return Ok(Path { stages, diagnostics, ..path });
+                return Ok(Path { stages, diagnostics, found, ..path });
             }
             stages.push(stage);
         }

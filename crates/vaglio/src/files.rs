@@ -12,6 +12,7 @@ mod figures;
 mod findings;
 mod folder;
 mod forecast;
+mod found;
 mod halves;
 mod history;
 mod holdout;

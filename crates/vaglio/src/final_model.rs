@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, Coefficients, Criterion, Design, Error, Feature, Form, Learner, Model, Monitor, PathEntry, Problem, Result,
-    Score, SearchStrategy, Silent, StopSign,
+    Choose, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model, Monitor, PathEntry,
+    Problem, Result, Score, SearchStrategy, Silent, StopSign,
 };
 
 /// A learner for the columns that a selection chose: the `model` of a pipeline.
@@ -66,6 +66,8 @@ pub struct FittedFinalModel {
     pub readout: Option<Coefficients>,
     /// How its settings were tuned, if they were.
     pub tuned: Option<Tuned>,
+    /// What its learner found beside it.
+    pub found: Figures,
 }
 
 impl<L: Learner + 'static> From<L> for FinalModel {
@@ -165,20 +167,19 @@ impl FinalModel {
             Some(tune) => tune.tune(own, &cut, monitor).map_err(of_model)?,
             None => (own, None),
         };
+        let design = own.design(&cut).map_err(of_model)?;
         let (trained, score) = match own.learner.form() {
             // A learner without λ has nothing that a score would choose.
-            Form::Refit(_) => {
-                let design = own.design(&cut).map_err(of_model)?;
-                (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None)
-            }
+            Form::Refit(_) => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None),
             Form::Linear(_) => {
                 let sample = Sample::plain(cut.clone(), own.learner.needs_order());
-                let design = own.design(&cut).map_err(of_model)?;
                 let picked = resample::select(&own, &sample, &design, Instant::now(), monitor).map_err(of_model)?;
                 let score = picked.searched.path.result().map(|entry| entry.score.loss);
                 (own.fit_on((&cut, &design), picked, monitor).map_err(of_model)?.model, score)
             }
         };
+        let mut found = design.found().written()?;
+        found.extend(trained.found().written()?);
         let row = |feature: &Feature| trained.inputs().iter().position(|&input| sorted[input] == *feature);
         let rows: Option<Vec<usize>> = subset.iter().map(row).collect();
         let readout = trained.coefficients().filter(|_| trained.takes_rows_alone()).zip(rows);
@@ -193,6 +194,7 @@ impl FinalModel {
             learner: own.learner,
             criterion: own.criterion.typetag_name(),
             tuned,
+            found,
         })
     }
 }

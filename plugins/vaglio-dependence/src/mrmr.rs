@@ -7,7 +7,8 @@ mod information;
 pub use correlation::Mrmr;
 pub use information::MrmrInformation;
 
-use vaglio_core::{Design, Error, Result, Score, setting};
+use serde::Serialize;
+use vaglio_core::{Design, Error, Feature, Found, Result, Score, setting};
 
 /// How relevance and redundancy are weighed.
 #[setting]
@@ -41,6 +42,25 @@ trait Dependence: Send + Sync {
         let relevance = all.clone().map(|i| self.relevance(i)).sum();
         scheme.score::<Self>(self.columns(), relevance, redundancy)
     }
+
+    /// The two sides of the objective for each of the columns, which are the features `subset`. Cost as before.
+    fn sides(&self, design: &Design, subset: &[Feature]) -> Found {
+        let others = (subset.len() as f64 - 1.0).max(1.0);
+        let of = |(i, &feature): (usize, &Feature)| {
+            let redundancy = (0..self.columns()).filter(|&j| j != i).map(|j| self.between(i, j)).sum::<f64>();
+            let column = design.names()[feature].clone();
+            Sides { column, relevance: self.relevance(i), redundancy: redundancy / others }
+        };
+        Found::of("columns", subset.iter().enumerate().map(of).collect::<Vec<_>>())
+    }
+}
+
+/// What a column has in common with the target, and in the mean with the other chosen ones.
+#[derive(Serialize)]
+struct Sides {
+    column: String,
+    relevance: f64,
+    redundancy: f64,
 }
 
 impl Scheme {

@@ -6,10 +6,12 @@ mod similarities;
 use crate::bins::Bins;
 use crate::target::{Output, check};
 use program::Program;
+use serde::Serialize;
 use similarities::Similarities;
 use std::sync::Arc;
 use vaglio_core::{
-    Cache, Criterion, Design, Error, Estimate, Evaluator, Feature, Outline, Result, Score, Shortcut, part, setting,
+    Cache, Criterion, Design, Error, Estimate, Evaluator, Feature, Found, Outline, Result, Score, Shortcut, part,
+    setting,
 };
 
 /// The identifier of the shortcut in `selection.json` and in plans.
@@ -112,6 +114,17 @@ pub enum AlphaRule {
 struct Weighed(Qpfs, Vec<f64>);
 
 impl Qpfs {
+    /// What every column weighs, computed once for a design.
+    fn weighed(&self, design: &Design) -> Result<Arc<Weighed>> {
+        let session = design.session::<Cache<Weighed>>();
+        if let Some(weighed) = session.get().filter(|known| known.0 == *self) {
+            return Ok(weighed);
+        }
+        let weighed = Arc::new(Weighed(*self, self.weights(design)?));
+        session.set(Arc::clone(&weighed));
+        Ok(weighed)
+    }
+
     /// What every column weighs; 0 for constant ones. Cost O(n² m) and that of the program.
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let members = members(design);
@@ -127,6 +140,13 @@ impl Qpfs {
     }
 }
 
+/// What a column weighs.
+#[derive(Serialize)]
+struct ColumnWeight {
+    column: String,
+    weight: f64,
+}
+
 impl Criterion for Qpfs {
     /// The definition: the program of all columns. Cost O(n² m) whatever the subset, memory O(n²).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
@@ -134,16 +154,15 @@ impl Criterion for Qpfs {
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        let session = design.session::<Cache<Weighed>>();
-        let weighed = match session.get().filter(|known| known.0 == *self) {
-            Some(weighed) => weighed,
-            None => {
-                let weighed = Arc::new(Weighed(*self, self.weights(design)?));
-                session.set(Arc::clone(&weighed));
-                weighed
-            }
-        };
-        Ok(Some(Shortcut::new(ENGINE, Sums(weighed))))
+        Ok(Some(Shortcut::new(ENGINE, Sums(self.weighed(design)?))))
+    }
+
+    /// What each chosen column weighs.
+    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
+        let weighed = self.weighed(design)?;
+        let weight =
+            |&feature: &Feature| ColumnWeight { column: design.names()[feature].clone(), weight: weighed.1[feature] };
+        Ok(Found::of("weights", subset.iter().map(weight).collect::<Vec<_>>()))
     }
 
     fn check(&self, design: &Design) -> Result<()> {

@@ -6,7 +6,7 @@ use crate::kernel::Fixed;
 use crate::landmarks::LandmarkSet;
 use crate::model::LsSvmModel;
 use ndarray::Array2;
-use vaglio_core::{Columns, Error, Feature, FeatureMap, Model, Result, Trained};
+use vaglio_core::{Columns, Error, Feature, FeatureMap, Found, Model, Result, Trained};
 use vaglio_kernels::linalg::eigh;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
@@ -21,6 +21,17 @@ pub(crate) struct ComponentMap {
     landmarks: Vec<Vec<f64>>,
     /// Components × landmarks: the scaled eigenvectors.
     components: Vec<Vec<f64>>,
+    chosen: Chosen,
+}
+
+/// How the landmarks were chosen.
+#[derive(Debug)]
+struct Chosen {
+    entropy: f64,
+    swaps: usize,
+    proposals: usize,
+    /// D, falling.
+    spectrum: Vec<f64>,
 }
 
 /// The components of landmarks: K̃ = C·D·Cᵀ, each column of C scaled. Cost O(N²·inputs + N³).
@@ -28,7 +39,7 @@ pub(crate) struct ComponentMap {
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow or are all 0.
 pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<ComponentMap> {
-    let LandmarkSet { inputs, kernel, landmarks } = chosen;
+    let LandmarkSet { inputs, kernel, landmarks, entropy, swaps, proposals } = chosen;
     let count = landmarks.len();
     let mut tile = Tile::new(count, inputs.len());
     for (row, landmark) in landmarks.iter().enumerate() {
@@ -57,7 +68,9 @@ pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<Compone
         vector.iter().map(|v| v * scale.copysign(peak)).collect()
     };
     let components = (0..count).rev().filter(|&k| values[k] > COMPONENT_ROUNDING * largest).map(component).collect();
-    Ok(ComponentMap { inputs, kernel, landmarks, components })
+    let spectrum = values.iter().rev().copied().collect();
+    let chosen = Chosen { entropy, swaps, proposals, spectrum };
+    Ok(ComponentMap { inputs, kernel, landmarks, components, chosen })
 }
 
 impl ComponentMap {
@@ -83,5 +96,15 @@ impl FeatureMap for ComponentMap {
         };
         let Trained { lambda, coefficients } = readout;
         Model::new(LsSvmModel { inputs, kernel: self.kernel, landmarks, components, lambda, coefficients })
+    }
+
+    fn found(&self) -> Found {
+        let Chosen { entropy, swaps, proposals, spectrum } = &self.chosen;
+        let found = Found::of("landmarks", self.landmarks.len()).and("entropy", *entropy).and("swaps", *swaps);
+        let found = found.and("proposals", *proposals).and("spectrum", spectrum.clone());
+        match self.kernel {
+            Fixed::Rbf { bandwidth } => found.and("bandwidth", bandwidth),
+            Fixed::Polynomial { .. } => found,
+        }
     }
 }

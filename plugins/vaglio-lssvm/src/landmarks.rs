@@ -18,6 +18,10 @@ pub(crate) struct LandmarkSet {
     pub kernel: Fixed,
     /// Landmarks × inputs.
     pub landmarks: Vec<Vec<f64>>,
+    /// Their quadratic Rényi entropy, and the swaps that led to it of how many that were proposed.
+    pub entropy: f64,
+    pub swaps: usize,
+    pub proposals: usize,
 }
 
 /// Chooses `count` landmarks among the distinct rows; all where these are no more.
@@ -39,7 +43,8 @@ pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns
     let found = landmarks::landmarks(Level::best(), kernel.kernel(), &seen, order, count);
     tracing::debug!(swaps = found.swaps.len(), proposals = found.proposals, entropy = found.entropy, "landmarks");
     let entries = |&row: &usize| seen.iter().map(|column| column.get(row)).collect();
-    Ok(LandmarkSet { landmarks: found.rows.iter().map(entries).collect(), inputs, kernel })
+    let (entropy, swaps, proposals) = (found.entropy, found.swaps.len(), found.proposals);
+    Ok(LandmarkSet { landmarks: found.rows.iter().map(entries).collect(), inputs, kernel, entropy, swaps, proposals })
 }
 
 /// The median of ‖u − v‖ over pairs of rows: all, or as many as are sampled; 1 where there is no pair.

@@ -132,7 +132,7 @@ impl LinearForm for Reservoir {
         self.check_problem(problem)?;
         let columns = problem.columns();
         let lengths = lengths_of(problem);
-        let network = Network::draw(self, columns.len(), self.seed.unwrap_or(problem.seed()))?;
+        let (network, drawn_radius) = Network::draw(self, columns.len(), self.seed.unwrap_or(problem.seed()))?;
         let mut start = 0;
         let mut kept = Vec::with_capacity(problem.rows());
         for length in &lengths {
@@ -158,7 +158,7 @@ impl LinearForm for Reservoir {
             }
         }
         let Reservoir { leak_rate, warmup, decision, .. } = *self;
-        let map = States { network, inputs: columns.len(), leak_rate, warmup, decision };
+        let map = States { network, drawn_radius, inputs: columns.len(), leak_rate, warmup, decision };
         let design = Design::mapped(&rows, states, names, self.readout()?, Arc::new(map))?;
         match rows.series() {
             Some(series) if decision == Decision::Series => design.deciding_by(series),

@@ -4,8 +4,8 @@ use crate::network::Network;
 use crate::{Decision, lengths};
 use ndarray::{Array2, Axis, s};
 use vaglio_core::{
-    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap, Result,
-    Trained, saved,
+    Coefficients, Columns, Error, Feature, FeatureMap, Found, Model, ModelData, ModelParts, Predictor, ReadoutMap,
+    Result, Trained, saved,
 };
 
 /// A linear readout of the states of a network, with the part of the network that it needs.
@@ -107,6 +107,8 @@ impl ReadoutMap for EchoState {
 #[derive(Debug)]
 pub(crate) struct States {
     pub network: Network,
+    /// The spectral radius of W as it was drawn.
+    pub drawn_radius: f64,
     /// How many columns the problem has.
     pub inputs: usize,
     pub leak_rate: f64,
@@ -132,5 +134,9 @@ impl FeatureMap for States {
         let Trained { lambda, coefficients } = readout;
         let States { leak_rate, warmup, decision, .. } = *self;
         Model::new(EchoState { inputs, leak_rate, warmup, decision, network, chosen, lambda, coefficients })
+    }
+
+    fn found(&self) -> Found {
+        Found::of("connections", self.network.connections()).and("drawn_spectral_radius", self.drawn_radius)
     }
 }

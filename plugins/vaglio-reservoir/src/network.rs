@@ -45,8 +45,8 @@ impl Network {
     /// Draws a network: first W, row after row, for each entry whether it is there and then its value; then b; then
     /// W_in, input after input.
     ///
-    /// Cost O(units³) for the spectral radius.
-    pub fn draw(settings: &Reservoir, inputs: usize, seed: u64) -> Result<Self> {
+    /// Gives the spectral radius of W before it is rescaled as well. Cost O(units³) for it.
+    pub fn draw(settings: &Reservoir, inputs: usize, seed: u64) -> Result<(Self, f64)> {
         let units = settings.units;
         let mut random = NetworkRandom(ChaCha8Rng::seed_from_u64(seed));
         let (mut starts, mut sources, mut weights) = (vec![0], Vec::new(), Vec::new());
@@ -76,12 +76,17 @@ impl Network {
             ));
         }
         network.weights.iter_mut().for_each(|weight| *weight *= factor);
-        Ok(network)
+        Ok((network, radius))
     }
 
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.bias.len()
+    }
+
+    /// Number of entries of W that are there.
+    pub fn connections(&self) -> usize {
+        self.sources.len()
     }
 
     /// The largest |eigenvalue| of W; exactly 0 where no node reaches itself.

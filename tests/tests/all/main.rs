@@ -19,6 +19,7 @@ mod explain;
 mod final_model;
 mod findings;
 mod folds_and_searches;
+mod found;
 mod help;
 mod honest;
 mod horizons;

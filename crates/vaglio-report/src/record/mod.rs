@@ -7,6 +7,7 @@ mod columns;
 mod evaluation;
 mod figures;
 mod final_model;
+mod found;
 mod importance;
 mod json;
 mod left_out;
@@ -25,6 +26,7 @@ pub use evaluation::{
 };
 pub use figures::{Always, Figures, OutputFigures, class_of, largest, variance};
 pub use final_model::FinalModelRecord;
+pub use found::{FoundByMap, FoundRecord};
 pub use importance::WorthRecord;
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
@@ -113,6 +115,9 @@ pub struct Record {
     /// What rounding asked of the search, where its criterion's shortcut tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numerics: Option<Diagnostics>,
+    /// What the parts found beside that.
+    #[serde(default, skip_serializing_if = "FoundRecord::is_empty")]
+    pub found: FoundRecord,
     /// Figures on test rows, if there are any.
     pub test: Option<Figures>,
     /// Figures of the whole selection repeated in outer folds.

@@ -3,6 +3,7 @@
 use super::classes::Classes;
 use super::columns::{self, Section};
 use super::figures::{Figure, figures};
+use super::found::PartFound;
 use super::honest::{self, Card};
 use super::number::{self, counted, short};
 use super::scatter::Predictions;
@@ -34,6 +35,7 @@ pub struct View {
     predictions: Option<Predictions>,
     classes: Option<Classes>,
     tuning: Option<Tuning>,
+    found: Vec<PartFound>,
     chosen: Option<Section>,
     weights: Option<String>,
     frequencies: Option<Section>,
@@ -83,6 +85,7 @@ impl View {
             predictions: Predictions::of(source),
             classes: Classes::of(source),
             tuning: record.report.tuning.as_ref().map(Tuning::of),
+            found: PartFound::all(&record.found),
             chosen: columns::chosen(source),
             weights: if outputs > columns::FEW_OUTPUTS { heat::weights(source) } else { None },
             frequencies: frequency::frequencies(source),

@@ -17,8 +17,8 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Certificate, Design, Error, Feature, Loss, Model, Result, Stage, Task};
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, FinalModelRecord,
-    LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status, StepRecord,
-    Substitute, TunedSettings, Warning, WarningKind, recorded,
+    FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status,
+    StepRecord, Substitute, TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_tables::budget;
 
@@ -88,6 +88,7 @@ pub(super) fn record(
         certificate: path.certificate.clone().map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),
         alternatives: path.alternatives.as_ref().map(|near| AlternativesRecord::new(near, name)),
         numerics: path.diagnostics,
+        found: FoundRecord::default(),
         test: test(prepared, design, selection, &*loss)?,
         nested: evaluated.nested.clone(),
         permutations: evaluated.permutations.clone(),

@@ -3,6 +3,7 @@
 use super::claim::Claim;
 use super::figures::Evaluated;
 use super::folder::relative;
+use super::found::found;
 use super::importance::Importance;
 use super::journal::{Book, Header};
 use super::memory::Memory;
@@ -107,6 +108,7 @@ fn run_in(
     let written = pipeline.resolved(&selection.chosen)?;
     let mut record = record(&written, &selector, &prepared, &design, &selection, (&evaluated, importance), tuned)?;
     record.data.made = origins.made(&record.candidates);
+    record.found = found(&selector, &prepared, &design, &selection, monitor)?;
     record.warnings.extend(record.never_called());
     record.seconds = Seconds {
         read,

@@ -6,7 +6,7 @@ use argmin::solver::brent::BrentOpt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, FittedMap, FoldFit, Map, Result, Table, part, saved};
+use vaglio_core::{Error, FittedMap, FoldFit, Found, Map, Result, Table, part, saved};
 
 /// Replaces columns of numbers by a power of them that makes them more like normal ones.
 ///
@@ -216,6 +216,10 @@ impl CostFunction for Likelihood<'_> {
 }
 
 impl FittedMap for FittedPower {
+    fn found(&self) -> Found {
+        Found::of("exponents", self.columns.clone())
+    }
+
     fn growth(&self, table: &Table) -> f64 {
         columns::as_doubles(table, |name| self.columns.contains_key(name))
     }

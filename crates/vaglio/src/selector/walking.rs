@@ -87,7 +87,9 @@ impl<'a> Walking<'a> {
             }
             path => path.map_err(|error| self.selector.of_search(error))?,
         };
-        Ok(Path { diagnostics: path.diagnostics.or(context.subset.diagnostics()), ..path })
+        let mut path = Path { diagnostics: path.diagnostics.or(context.subset.diagnostics()), ..path };
+        path.found.extend(context.found.written().map_err(|error| self.selector.of_search(error))?);
+        Ok(path)
     }
 
     /// What was found so far; the path is finished work.

@@ -2,7 +2,7 @@
 
 use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
-use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, Shortcut, part, standardized};
+use vaglio_core::{Criterion, Design, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part, standardized};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "correlation";
@@ -95,6 +95,11 @@ impl Criterion for Mrmr {
 
     fn is_of_subset_alone(&self) -> bool {
         true
+    }
+
+    /// The two sides of the objective for each column.
+    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
+        Ok(Correlations::new(design, subset).sides(design, subset))
     }
 
     fn check(&self, design: &Design) -> Result<()> {

@@ -4,7 +4,7 @@ use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
 use crate::bins::{Binned, Binning, Bins};
 use rayon::prelude::*;
-use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, Shortcut, part};
+use vaglio_core::{Criterion, Design, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part};
 use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
 
 /// The identifier of the shortcut in `selection.json` and in plans.
@@ -98,6 +98,11 @@ impl Criterion for MrmrInformation {
 
     fn is_of_subset_alone(&self) -> bool {
         true
+    }
+
+    /// The two sides of the objective for each column.
+    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
+        Ok(Informations::new(self.bins, design, subset).sides(design, subset))
     }
 
     fn check(&self, design: &Design) -> Result<()> {

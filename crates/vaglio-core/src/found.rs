@@ -1,0 +1,71 @@
+//! What parts find beside scores and models.
+
+use crate::{Error, Result};
+use erased_serde::Serialize as Erased;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// What a part found, by name: any values that can be written.
+///
+/// `selection.json` has them under `found`, and the report shows numbers, lists, curves and tables of them. A list of numbers
+/// is a curve, a list of records (structs, or maps) a table with their keys as heads, everything else is shown as it is
+/// written. Names are in snake case. Numbers that are not finite are written as null.
+///
+/// # Example
+/// ```
+/// use vaglio_core::Found;
+///
+/// #[derive(serde::Serialize)]
+/// struct Swap {
+///     row: usize,
+///     entropy: f64,
+/// }
+///
+/// let found = Found::of("entropy", 1.25).and("swaps", vec![Swap { row: 3, entropy: 1.0 }]);
+/// assert_eq!(found.written()?["swaps"][0]["row"], 3);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+#[derive(Default)]
+pub struct Found(Vec<(&'static str, Box<dyn Erased>)>);
+
+impl Found {
+    /// Of one name.
+    pub fn of(name: &'static str, value: impl Serialize + 'static) -> Self {
+        Found::default().and(name, value)
+    }
+
+    /// The same with another; a name that was there is replaced.
+    #[must_use]
+    pub fn and(mut self, name: &'static str, value: impl Serialize + 'static) -> Self {
+        self.put(name, Box::new(value));
+        self
+    }
+
+    /// Adds a value in a box.
+    pub fn put(&mut self, name: &'static str, value: Box<dyn Erased>) {
+        self.0.retain(|(other, _)| *other != name);
+        self.0.push((name, value));
+    }
+
+    /// The values as files have them.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the name of a value that cannot be written, such as a map whose keys are no text.
+    pub fn written(&self) -> Result<Figures> {
+        let written = |(name, value): &(&'static str, Box<dyn Erased>)| match serde_json::to_value(value) {
+            Ok(value) => Ok(((*name).to_owned(), value)),
+            Err(error) => Err(Error::setting("found", format!("`{name}` cannot be written: {error}"))),
+        };
+        self.0.iter().map(written).collect()
+    }
+}
+
+/// What was found, as files have it.
+pub type Figures = Map<String, Value>;
+
+impl fmt::Debug for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}

@@ -107,13 +107,6 @@ impl InFolds {
         }
     }
 
-    /// Of the columns `columns`, in that order; maps are refitted no more.
-    pub(crate) fn select_columns(&self, columns: &[Feature]) -> Self {
-        let InFolds::Formulas { missing, standardize, .. } = self else { return InFolds::default() };
-        let missing = missing.as_ref().map(|(need, mask)| (*need, mask.select_columns(columns)));
-        InFolds::formulas(missing, *standardize)
-    }
-
     /// Of the rows `rows`, in that order; maps are refitted no more.
     pub(crate) fn select_rows(&self, rows: &[usize]) -> Self {
         let InFolds::Formulas { missing, standardize, left_out } = self else { return InFolds::default() };

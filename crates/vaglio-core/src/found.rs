@@ -27,23 +27,23 @@ use std::fmt;
 /// # Ok::<(), vaglio_core::Error>(())
 /// ```
 #[derive(Default)]
-pub struct Found(Vec<(&'static str, Box<dyn Erased>)>);
+pub struct Found(Vec<(&'static str, Box<dyn Erased + Send>)>);
 
 impl Found {
     /// Of one name.
-    pub fn of(name: &'static str, value: impl Serialize + 'static) -> Self {
+    pub fn of(name: &'static str, value: impl Serialize + Send + 'static) -> Self {
         Found::default().and(name, value)
     }
 
     /// The same with another; a name that was there is replaced.
     #[must_use]
-    pub fn and(mut self, name: &'static str, value: impl Serialize + 'static) -> Self {
+    pub fn and(mut self, name: &'static str, value: impl Serialize + Send + 'static) -> Self {
         self.put(name, Box::new(value));
         self
     }
 
     /// Adds a value in a box.
-    pub fn put(&mut self, name: &'static str, value: Box<dyn Erased>) {
+    pub fn put(&mut self, name: &'static str, value: Box<dyn Erased + Send>) {
         self.0.retain(|(other, _)| *other != name);
         self.0.push((name, value));
     }
@@ -53,7 +53,7 @@ impl Found {
     /// # Errors
     /// [`Error::Setting`] with the name of a value that cannot be written, such as a map whose keys are no text.
     pub fn written(&self) -> Result<Figures> {
-        let written = |(name, value): &(&'static str, Box<dyn Erased>)| match serde_json::to_value(value) {
+        let written = |(name, value): &(&'static str, Box<dyn Erased + Send>)| match serde_json::to_value(value) {
             Ok(value) => Ok(((*name).to_owned(), value)),
             Err(error) => Err(Error::setting("found", format!("`{name}` cannot be written: {error}"))),
         };

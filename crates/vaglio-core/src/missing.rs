@@ -56,14 +56,6 @@ impl MissingMask {
         MissingMask { features: self.features.clone(), masks: self.masks.select_rows(rows) }
     }
 
-    /// Of the columns `features`, in that order.
-    pub(crate) fn select_columns(&self, features: &[Feature]) -> Self {
-        let at = |feature: &Feature| self.features.binary_search(feature).ok();
-        let left: Vec<(Feature, usize)> = features.iter().enumerate().filter_map(|(k, f)| Some((k, at(f)?))).collect();
-        let (features, places): (Vec<Feature>, Vec<usize>) = left.into_iter().unzip();
-        MissingMask { features, masks: self.masks.select(&places) }
-    }
-
     /// Fills the missing cells of a subset, in columns × rows that are trained on and that are held out, with the weighted means of
     /// the cells that are trained on and were not missing. A column without such a cell stays as it is.
     pub(crate) fn fill(

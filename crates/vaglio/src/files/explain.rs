@@ -71,11 +71,14 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
     let resolved = folder.join("resolved.yaml");
     let text = read_resolved(&resolved, &record.pipeline)?;
     let asked = asked(&record, names)?;
-    let (pipeline, document) = load(&text, &resolved.display().to_string(), &tuned(&record))?;
+    // The table is digested as it was then.
+    let kind = record.data.digest.split_once(':').map(|(kind, _)| format!("data.digest={kind}"));
+    let assignments: Vec<String> = tuned(&record).into_iter().chain(kind).collect();
+    let (pipeline, document) = load(&text, &resolved.display().to_string(), &assignments)?;
     let located = |error| document.locate(error);
     let prepared = prepare(&pipeline, folder).map_err(located)?;
-    if prepared.sha256.digits()? != record.data.sha256 {
-        let message = "the table is not the one of this run, whose SHA-256 is another; run the pipeline again";
+    if prepared.digest.written()? != record.data.digest {
+        let message = "the table is not the one of this run, whose digest is another; run the pipeline again";
         return Err(Error::Unreadable { path, message: message.into() });
     }
     let selector = pipeline.selector();

@@ -50,7 +50,7 @@ fn columns() -> (Vec<(&'static str, ArrayRef)>, usize) {
     let count = plain.len();
     let others: Vec<(&str, ArrayRef)> = vec![
         ("u64_large", of!(UInt64Array, |row| (1 << 63) + ((row as u64) << 20))),
-        ("bool", of!(BooleanArray, |row| some(row).then(|| row % 3 == 0))),
+        ("bool", of!(BooleanArray, |row| some(row).then_some(row % 3 == 0))),
         ("date", of!(Date32Array, |row| row as i32)),
         ("text", of!(StringArray, |row| Some(format!("t{}", row % 5)))),
     ];
@@ -142,7 +142,7 @@ fn damaged_pages_are_left_to_the_reader_of_arrays() {
         Ok(columns.map_err(|_| ())?.iter().map(|column| format!("{:?}", column.cells)).collect())
     };
     let damaged = path.with_file_name("damaged.parquet");
-    for at in (4..whole.len()).step_by(whole.len() / 150) {
+    for at in (4..whole.len()).step_by(whole.len() / 50) {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (at % 8);
         std::fs::write(&damaged, &bytes).unwrap();

@@ -174,7 +174,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         Task::Multiclass { labels } => labels.clone(),
         _ => outputs.clone(),
     };
-    let recipe = Arc::new(pipeline.recipe(task, target_names)?.lagging(lagged.clone()));
+    let recipe = Arc::new(Recipe { lagged: lagged.clone(), ..pipeline.recipe(task, target_names)? });
     let ordered = spec.time.is_some() || pipeline.selector().needs_order();
     let sample = Sample::new(parts.rows(&recipe.task, "data.target")?, Arc::clone(&recipe), ordered)
         .map_err(|error| survey.located(error))?;

@@ -6,10 +6,11 @@ use super::series::{Order, numbers_of};
 use super::targets::encode;
 use crate::pipeline::saved::Predicted;
 use crate::pipeline::{IntervalEnds, SavedModel};
+use crate::resample::Pooled;
 use crate::resample::sample::clusters;
-use crate::resample::{Compared, Pooled};
+use crate::resample::tally::Compared;
 
-use ndarray::Axis;
+use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_report::record::{Figures, LossName};
@@ -100,7 +101,11 @@ impl SavedModel {
             figures: figures.of_outputs(&self.outputs),
             loss: LossName::from(&*observed.loss),
             classes: classes(&self.task),
-            coverage: intervals.map(|bounds| bounds.of_rows(&judged).coverage(&targets, counting)),
+            coverage: intervals.map(|bounds| {
+                let of = |ends: &Array2<f64>| ends.select(Axis(1), &judged);
+                let (lower, upper) = (of(&bounds.lower), of(&bounds.upper));
+                IntervalEnds { level: bounds.level, lower, upper }.coverage(&targets, counting)
+            }),
         })
     }
 

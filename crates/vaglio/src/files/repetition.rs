@@ -313,6 +313,21 @@ fn cut(path: &Path, size: usize) -> Option<usize> {
     path.entries.partition_point(|entry| entry.subset.len() <= size).checked_sub(1)
 }
 
+impl Sample {
+    /// The places of the rows that count, where some are the past of others alone.
+    fn counting(&self) -> Option<Vec<usize>> {
+        if let SampleSource::Mapped(rows, _) = &self.source { rows.counting() } else { None }
+    }
+
+    /// The names of the targets.
+    fn target_names(&self) -> &[String] {
+        match &self.source {
+            SampleSource::Plain(problem) => problem.target_names(),
+            SampleSource::Mapped(_, recipe) => &recipe.target_names,
+        }
+    }
+}
+
 impl Pooled {
     /// Figures of these rows.
     pub(super) fn figures(&self, task: &Task, loss: &dyn Loss, repeats: usize) -> Figures {

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::{
-    Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetMap, TargetUnits, Task,
-    TrainingRows,
+    Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetMap, TargetUnits, Task, TrainingRows,
 };
 use vaglio_tables::budget::Budget;
 
@@ -184,12 +183,6 @@ impl Recipe {
     /// The same with another seed, from which random choices of maps follow.
     pub fn seeded(self, seed: u64) -> Self {
         Recipe { seed, ..self }
-    }
-
-    /// The same with targets whose past a map looks at.
-    #[must_use]
-    pub fn lagging(self, lagged: Vec<String>) -> Self {
-        Recipe { lagged, ..self }
     }
 
     /// Whether a map takes rows to be in an order of time.

@@ -2,8 +2,8 @@
 
 use super::folds::FoldAssignment;
 use super::missing::{Followed, follow};
-use super::refit::{RefittedMaps, first_that_may};
 use super::numeric::numeric;
+use super::refit::{RefittedMaps, first_that_may};
 use super::rows::{Learned, Recipe, Rows};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
@@ -75,11 +75,6 @@ impl Sample {
         self.targets().ncols()
     }
 
-    /// The places of the rows that count, where some are the past of others alone.
-    pub fn counting(&self) -> Option<Vec<usize>> {
-        if let SampleSource::Mapped(rows, _) = &self.source { rows.counting() } else { None }
-    }
-
     /// The place of the time of each row, and of that at which its targets are known, where they lie ahead of it.
     pub fn reach(&self) -> Option<(&[u32], &[u32])> {
         match &self.source {
@@ -93,14 +88,6 @@ impl Sample {
         match &self.source {
             SampleSource::Plain(problem) => problem.task(),
             SampleSource::Mapped(_, recipe) => &recipe.task,
-        }
-    }
-
-    /// The names of the targets.
-    pub fn target_names(&self) -> &[String] {
-        match &self.source {
-            SampleSource::Plain(problem) => problem.target_names(),
-            SampleSource::Mapped(_, recipe) => &recipe.target_names,
         }
     }
 

@@ -239,7 +239,11 @@ impl Decided {
         if self.features > 0 {
             return;
         }
+        let is_text = |time: &str| table.column(time).is_some_and(|seen| seen.survey.levels > 0);
         let time = match &self.layout {
+            // Months and quarters are written as text, and are no feature.
+            Layout::Series(time) if is_text(time) => return,
+            Layout::NextTimes(panel) if is_text(&panel.time) => return,
             Layout::Series(time) => {
                 let time = time.clone();
                 self.layout = Layout::File(vec![time.clone()]);
@@ -252,7 +256,7 @@ impl Decided {
             }
             _ => return,
         };
-        if let Some(seen) = table.column(&time).filter(|seen| seen.survey.levels == 0) {
+        if let Some(seen) = table.column(&time) {
             self.take(seen, table.rows, options.exclude.as_deref());
         }
     }

@@ -121,12 +121,6 @@ impl FoldModel {
 }
 
 impl IntervalEnds {
-    /// Of some of the rows.
-    pub(crate) fn of_rows(&self, rows: &[usize]) -> Self {
-        let of = |ends: &Array2<f64>| ends.select(ndarray::Axis(1), rows);
-        IntervalEnds { level: self.level, lower: of(&self.lower), upper: of(&self.upper) }
-    }
-
     /// The median width of each output.
     pub fn median_widths(&self) -> Vec<f64> {
         let width = |output: usize| {

@@ -13,6 +13,9 @@ PACKAGES = {
     "scikit-learn": "sklearn",
     "mlxtend": "mlxtend.feature_selection",
     "abess": "abess.linear",
+    # OKRidge imports it and does not ask for it.
+    "requests": "requests",
+    "okridge": "okridge.tree",
     "fastcan": "fastcan",
     "pyHSICLasso": "pyHSICLasso",
     "reservoirpy": "reservoirpy.nodes",

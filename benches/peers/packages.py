@@ -32,6 +32,16 @@ def abess(x, y, settings, clock):
     return {"columns": np.flatnonzero(model.coef_).tolist()}
 
 
+def okridge(x, y, settings, clock):
+    from okridge.tree import BNBTree
+
+    x = x.T.copy()
+    with clock:
+        tree = BNBTree(X=x, y=y, lambda2=settings["lambda"])
+        _, coefficients, *_ = tree.solve(k=settings["steps"], gap_tol=1e-4, verbose=False, time_limit=600)
+    return {"columns": np.flatnonzero(coefficients).tolist()}
+
+
 def fastcan(x, y, settings, clock):
     from fastcan import FastCan
 

@@ -250,6 +250,25 @@ def residuals(quick):
     )
 
 
+def proven(quick):
+    """Both prove that no other subset of the size leaves less over; OKRidge to 0.01 % of it, with the penalty's term."""
+    rows, columns, steps = (300, 40, 5) if quick else (2000, 500, 10)
+    penalty = 0.1
+    return Workload(
+        "proven",
+        f"the best {steps} of {columns} columns by the sum of squared residuals, {rows} rows",
+        sparse(rows, columns, 6, true=10, deviation=2.0),
+        {
+            "criterion": {"kind": "information", "measure": "training"},
+            "search": {"kind": "exhaustive", "min_features": steps, "max_features": steps, "choose": "last"},
+            "learner": rls(penalty),
+        },
+        {"steps": steps, "lambda": penalty},
+        [Peer("packages.okridge", "OKRidge", "not better", "okridge")],
+        {"kind": "training", "penalty": penalty},
+    )
+
+
 def workloads(quick):
     made = [greedy(quick, 20), greedy(quick, 100) if not quick else greedy(quick, 40)]
     few, many = (12, 14) if quick else (35, 64)
@@ -259,6 +278,7 @@ def workloads(quick):
     ]] + [
         best_subset(quick, "subset", few, LOO, "leave-one-out", by_loo),
         residuals(quick),
+        proven(quick),
         best_subset(quick, "subset leave-one-out", many, LOO, "leave-one-out", by_loo),
         best_subset(quick, "subset ten folds", many, kfold(10), "ten folds", by_folds),
     ]

@@ -178,6 +178,7 @@ fn nothing_among_many_columns_is_ruled_out() {
 
 #[test]
 fn columns_that_depend_on_each_other_are_parted_by_lambda() {
+    let mut count = 0;
     for seed in 0..9 {
         let mut problem = Problem::new(seed);
         problem.x[6] = match seed % 3 {
@@ -189,8 +190,9 @@ fn columns_that_depend_on_each_other_are_parted_by_lambda() {
         // A column of zeros alone is parted from all others by any λ.
         assert_eq!(problem.squares().is_some(), seed % 3 == 1);
         problem.lambda = [0.5, 20.0][seed as usize % 2];
-        assert!(ruled_out(&problem, 4, &[3, 1000]) > 10, "{seed}");
+        count += ruled_out(&problem, 4, &[3, 1000]);
     }
+    assert!(count > 200, "{count}");
     let few = Problem::new(1).x.iter().map(|x| x[..8].to_vec()).collect();
     assert!(SubsetSquares::new(Level::best(), few, vec![vec![1.0; 8]], None, 1.0).is_none());
 }

@@ -18,6 +18,9 @@ pub struct Coefficients {
 /// Rows that are predicted together: those of an output stay in the first-level cache.
 const TILE: usize = 1 << 12;
 
+/// Columns that are added together, in order.
+const TOGETHER: usize = 4;
+
 impl Coefficients {
     /// Predictions, outputs × rows, for `x` given as features × rows. Cost O(features · rows · outputs).
     pub fn predict(&self, x: ArrayView2<f64>) -> Array2<f64> {
@@ -58,10 +61,16 @@ impl Coefficients {
         for (mut to, b) in out.rows_mut().into_iter().zip(&self.intercept) {
             to.fill(*b);
         }
-        for (k, weights) in self.weights.axis_iter(Axis(0)).enumerate() {
-            let values = columns.column(k).rows(rows.start, rows.end).values();
-            for (to, weight) in out.rows_mut().into_iter().zip(weights) {
-                to.into_iter().zip(values.iter()).for_each(|(to, x)| *to += weight * x);
+        for (together, weights) in self.weights.axis_chunks_iter(Axis(0), TOGETHER).enumerate() {
+            let of = |k: usize| columns.column(TOGETHER * together + k).rows(rows.start, rows.end).values();
+            let values: Vec<_> = (0..weights.nrows()).map(of).collect();
+            for (mut to, weights) in out.rows_mut().into_iter().zip(weights.columns()) {
+                match (&values[..], to.as_slice_mut()) {
+                    ([a, b, c, d], Some(to)) => add_four(to, [a, b, c, d], std::array::from_fn(|k| weights[k])),
+                    _ => values.iter().zip(weights).for_each(|(values, weight)| {
+                        to.iter_mut().zip(values.iter()).for_each(|(to, x)| *to += weight * x);
+                    }),
+                }
             }
         }
         out
@@ -89,6 +98,13 @@ impl Coefficients {
             return Err(Error::Shape("the model has a coefficient that is not finite".into()));
         }
         Ok(())
+    }
+}
+
+/// Adds columns one after the other, with one reading of the sums.
+fn add_four(to: &mut [f64], [a, b, c, d]: [&[f64]; TOGETHER], weights: [f64; TOGETHER]) {
+    for ((((to, a), b), c), d) in to.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+        *to = (((*to + weights[0] * a) + weights[1] * b) + weights[2] * c) + weights[3] * d;
     }
 }
 
@@ -234,5 +250,20 @@ mod tests {
     fn without_lambda_and_rank_it_is_an_error() {
         let x = array![[1.0, 2.0], [2.0, 4.0]];
         assert!(matches!(ridge(x.view(), array![[1.0, 2.0]].view(), None, 0.0, false), Err(Error::Numerical(_))));
+    }
+
+    #[test]
+    fn columns_that_are_added_together_give_the_bits_that_they_give_one_by_one() {
+        let value = |k: usize, j: usize| ((k * 31 + j) as f64 * 0.7).sin();
+        for (count, outputs, rows) in [(1, 1, 10), (3, 2, 7), (4, 1, 33), (5, 2, 4097), (9, 3, 8200)] {
+            let mut columns = Columns::new(rows);
+            (0..count).for_each(|k| columns.push((0..rows).map(|j| value(k, j)).collect::<Vec<f64>>()));
+            let weights = Array2::from_shape_fn((count, outputs), |(k, o)| value(o + 9, k));
+            let readout = Coefficients { weights, intercept: (0..outputs).map(|o| value(o, 3)).collect() };
+            for ((o, j), found) in readout.of_columns(&columns).unwrap().indexed_iter() {
+                let add = |sum: f64, k: usize| sum + readout.weights[[k, o]] * value(k, j);
+                assert_eq!(*found, (0..count).fold(readout.intercept[o], add));
+            }
+        }
     }
 }

@@ -41,20 +41,21 @@ pub(super) struct Importance {
 const SUBSTITUTES: usize = 3;
 
 /// Flops that what columns are worth may take whatever the search took: 50 ms or less.
-const LEAST_WORK: f64 = 1e8;
+const LEAST_WORK: f64 = 1.5e8;
 /// The share of the search's flops that it may take where that is more.
 const SHARE: f64 = 0.25;
-/// Trials by leave-one-out states do so many times the flops a second in a search, where most are left out by bounds, as in
-/// exchanges, and products of columns, of which moments are made, as trials.
+/// How many times the flops of an exchange an estimated flop of a search is worth in time: trials by leave-one-out states are
+/// mostly left out by bounds there; products of columns, of which moments are made, are faster than trials; and estimates of
+/// rows held out count the passes over memory that states of all columns take.
 const BOUNDED: f64 = 8.0;
-const PRODUCTS: f64 = 4.0;
+const FASTER: f64 = 4.0;
 
 /// Flops that [`Importance`] may take beside a search of this outline, repeated in so many walks that share `design`.
 pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outline, walks: Walks) -> f64 {
     let design = design.shared_by(walks.lambdas);
     let slower = match selector.criterion().estimate(&design, outline).engine {
         "states" => BOUNDED,
-        "moments" => PRODUCTS,
+        "moments" | "rows_held_out" => FASTER,
         _ => 1.0,
     };
     (SHARE * walks.rounds() * work(selector, &design, outline) / slower).max(LEAST_WORK)

@@ -134,6 +134,7 @@ fn probabilities_add_up_and_follow_the_predictions() {
         ("cross_validation", ""),
         ("nested", "evaluate: {nested: {folds: 3}}"),
         ("leave_one_out", "search: {kind: greedy, choose: 3}"),
+        ("folds", "search: {kind: greedy, choose: 3}\ncriterion: {kind: kfold, folds: 5, shuffle: true}"),
     ] {
         for (target, classes) in [("two", &["high", "low"][..]), ("three", &["a", "b", "c"])] {
             let folder = made("proba", target, lines);

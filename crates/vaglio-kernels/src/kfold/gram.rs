@@ -4,7 +4,7 @@
 
 use crate::Level;
 use crate::wide::Wide;
-use pulp::{Simd, WithSimd};
+use pulp::NullaryFnOnce;
 
 /// Columns whose products are made together, in both directions.
 pub(super) const SIDE: usize = 4;
@@ -18,23 +18,16 @@ const PANEL: usize = 32;
 /// O(height·columns²).
 pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usize, out: &mut [f64]) {
     struct AddGram<'k>(&'k [Wide], usize, usize, &'k mut [f64]);
-    impl WithSimd for AddGram<'_> {
+    impl NullaryFnOnce for AddGram<'_> {
         type Output = ();
         #[inline(always)]
-        fn with_simd<S: Simd>(self, simd: S) {
+        fn call(self) {
             let AddGram(tile, height, columns, out) = self;
             for i_panel in (0..columns).step_by(PANEL) {
                 for j_panel in (0..=i_panel).step_by(PANEL) {
                     for i in (i_panel..columns.min(i_panel + PANEL)).step_by(SIDE) {
                         for j in (j_panel..(i + 1).min(j_panel + PANEL)).step_by(SIDE) {
-                            // Sums of whole eights want 32 registers of this width, of which there are 16.
-                            if S::F64_LANES == QUARTET {
-                                for j in (j..j + SIDE).step_by(PAIR) {
-                                    narrow_block(simd, tile, height, columns, i, j, out);
-                                }
-                            } else {
-                                block(tile, height, columns, i, j, out);
-                            }
+                            block(tile, height, columns, i, j, out);
                         }
                     }
                 }
@@ -65,38 +58,6 @@ fn block(tile: &[Wide], height: usize, columns: usize, i: usize, j: usize, out: 
     for k in 0..SIDE {
         for l in 0..SIDE {
             out[(i + k) * columns + j + l] += sums[k][l].sum();
-        }
-    }
-}
-
-/// Columns of a block whose sums stay in the registers of AVX2, half of each eight at a time.
-const PAIR: usize = 2;
-const QUARTET: usize = 4;
-
-/// The same of [`SIDE`] × [`PAIR`] columns, with the same bits.
-#[inline(always)]
-fn narrow_block<S: Simd>(simd: S, tile: &[Wide], height: usize, columns: usize, i: usize, j: usize, out: &mut [f64]) {
-    let [x0, x1, x2, x3] = std::array::from_fn(|k| &tile[(i + k) * height..][..height]);
-    let [y0, y1] = std::array::from_fn(|k| &tile[(j + k) * height..][..height]);
-    let mut lanes = [[[0.0; Wide::WIDTH]; PAIR]; SIDE];
-    for half in 0..Wide::WIDTH / QUARTET {
-        let part = |eight: &Wide| S::as_simd_f64s(eight.doubles()).0[half];
-        let mut sums = [[simd.splat_f64s(0.0); PAIR]; SIDE];
-        for (((((x0, x1), x2), x3), y0), y1) in x0.iter().zip(x1).zip(x2).zip(x3).zip(y0).zip(y1) {
-            let y = [part(y0), part(y1)];
-            for (x, sums) in [part(x0), part(x1), part(x2), part(x3)].into_iter().zip(&mut sums) {
-                for (y, sum) in y.into_iter().zip(sums) {
-                    *sum = simd.mul_add_e_f64s(x, y, *sum);
-                }
-            }
-        }
-        for (lanes, sums) in lanes.iter_mut().flatten().zip(sums.iter().flatten()) {
-            S::as_mut_simd_f64s(lanes).0[half] = *sums;
-        }
-    }
-    for (k, lanes) in lanes.iter().enumerate() {
-        for (l, lanes) in lanes.iter().enumerate() {
-            out[(i + k) * columns + j + l] += Wide::load(lanes).sum();
         }
     }
 }

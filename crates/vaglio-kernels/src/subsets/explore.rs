@@ -28,8 +28,9 @@ pub struct Explored {
     pub nodes: usize,
 }
 
-/// Nodes and steps times columns of a part of the tree.
+/// Nodes and steps times columns of a part of the tree, and nodes and steps at least.
 const PART: usize = 1 << 25;
+const LEAST_PART: usize = 1 << 17;
 
 impl SubsetSquares {
     /// Everything below an open subtree that may leave no more over than `limits` say of its size, from 0 columns on; −∞
@@ -43,7 +44,7 @@ impl SubsetSquares {
 
     /// The nodes after which a part of the tree is large enough.
     pub fn part(&self) -> usize {
-        PART / self.columns()
+        (PART / self.columns()).max(LEAST_PART)
     }
 
     /// The whole tree above the columns that are fixed from the start.

@@ -174,8 +174,6 @@ pub struct SquaresBound {
     pub targets: Vec<Vec<f64>>,
     /// Which rows are held out together, of a criterion that counts the squares of rows held out.
     pub held_out: Option<RowsHeldOut>,
-    /// The least λ of the ridge fits.
-    pub lambda: f64,
     /// What a score is not below.
     pub score: ScoreOfSquares,
 }

@@ -54,12 +54,14 @@ impl Bounds {
             return Ok(None);
         }
         let Some(bound) = subset.squares(&columns)? else { return Ok(None) };
-        let SquaresBound { columns: x, targets, held_out, lambda, score } = bound;
+        let SquaresBound { columns: x, targets, held_out, score } = bound;
         let held_out = held_out.map(|of| {
             let count = of.parts.iter().max().map_or(0, |last| *last as usize + 1);
             HeldOut { parts: of.parts, count, unit: of.unit, lambda: of.lambda }
         });
-        let squares = SubsetSquares::new(Level::best(), x, targets, held_out, lambda);
+        // By λ columns that depend on each other could be told apart, but which of those that tie comes first, scores of
+        // another order of columns do not tell.
+        let squares = SubsetSquares::new(Level::best(), x, targets, held_out, 0.0);
         Ok(squares.map(|squares| Bounds { squares, score, columns }))
     }
 

@@ -86,8 +86,7 @@ fn subsets(space: &Space<'_>) -> f64 {
 /// The refusal to list subsets where only scoring all of them would tell.
 fn no_alternatives() -> Error {
     let message = "they are found by bounds from least squares fits, which this criterion has not on these columns: it wants \
-                   a squared loss or `information`, no blocks, fewer columns than rows, and a lambda that tells columns apart \
-                   that depend on each other; leave it out";
+                   a squared loss or `information`, no blocks, and columns that do not depend on each other; leave it out";
     Error::setting("alternatives", message)
 }
 

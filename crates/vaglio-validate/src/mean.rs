@@ -270,12 +270,11 @@ pub(super) fn of_squares(
     parts: Option<impl FnOnce(usize) -> Vec<u32>>,
 ) -> SquaresBound {
     let (columns, targets, unit) = (data.fitted_columns(columns), data.fitted_targets(), data.intercept_direction());
-    let largest = lambdas.iter().copied().fold(0.0, f64::max);
-    let held_out = parts.map(|parts| RowsHeldOut { parts: parts(data.rows()), unit, lambda: largest });
-    let lambda = lambdas.iter().copied().fold(f64::INFINITY, f64::min);
+    let lambda = lambdas.iter().copied().fold(0.0, f64::max);
+    let held_out = parts.map(|parts| RowsHeldOut { parts: parts(data.rows()), unit, lambda });
     let scorer = scorer.clone();
     let score = Box::new(move |squares: f64, _: usize, _: f64| scorer.mean_of(squares));
-    SquaresBound { columns, targets, held_out, lambda, score }
+    SquaresBound { columns, targets, held_out, score }
 }
 
 impl Evaluator for Mean<dyn Evaluator + '_> {
@@ -346,11 +345,11 @@ impl Evaluator for Mean<dyn Evaluator + '_> {
         let (scale, [(own, only)]) = (self.scale, &mut self.terms[..]) else { return Ok(None) };
         let own = *own;
         let bound = only.squares(columns)?;
-        Ok(bound.map(|SquaresBound { columns, targets, held_out, lambda, score }| {
+        Ok(bound.map(|SquaresBound { columns, targets, held_out, score }| {
             let score = Box::new(move |squares: f64, size: usize, least: f64| {
                 scale.loss(own.loss(score(squares, size, least)))
             });
-            SquaresBound { columns, targets, held_out, lambda, score }
+            SquaresBound { columns, targets, held_out, score }
         }))
     }
 

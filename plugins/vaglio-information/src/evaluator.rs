@@ -139,8 +139,7 @@ impl Evaluator for Moments<'_> {
         };
         let columns = columns.iter().map(|&feature| self.data.columns[feature].clone()).collect();
         let (targets, score) = (self.data.targets.clone(), Box::new(score));
-        let lambda = self.lambdas.iter().copied().fold(f64::INFINITY, f64::min);
-        Ok(Some(SquaresBound { columns, targets, held_out: None, lambda, score }))
+        Ok(Some(SquaresBound { columns, targets, held_out: None, score }))
     }
 
     fn bound(&mut self, subset: &[Feature], later: &[Feature], _: usize) -> Result<f64> {

@@ -150,7 +150,7 @@ fn alternatives_within_a_standard_error_and_what_is_refused() {
     };
     assert!(refused(Alternatives { within: Within::Part(-1.0), count: 1 }, &design).contains("alternatives.within"));
     assert!(refused(Alternatives { count: 0, ..Alternatives::default() }, &design).contains("alternatives.count"));
-    let equal = data::regression(22, 6, 3).duplicates(1).design(&[1e-12], true);
+    let equal = data::regression(22, 6, 3).duplicates(1).design(&[1.0], true);
     assert!(refused(Alternatives::default(), &equal).contains("depend on each other"));
 }
 

@@ -28,6 +28,9 @@ pub(super) fn of(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>, held
     Ok(moments)
 }
 
+/// Columns up to which several that enter together are decomposed with those selected.
+const FEW: usize = 512;
+
 /// Moments, with the states that additions and removals need.
 pub(super) struct MomentEngine {
     moments: Arc<Moments>,
@@ -106,7 +109,13 @@ impl FoldEngine for MomentEngine {
         self.losses(&trials, candidates)
     }
 
+    /// By a decomposition of all of them where they are few, since a state follows every other column as well.
     fn with(&mut self, subset: &[Feature], more: &[Feature]) -> Option<Vec<TrialLoss>> {
+        let all: Vec<Feature> = subset.iter().chain(more).copied().collect();
+        if all.len() <= FEW && let Ok(spectrum) = Spectrum::new(&self.moments, &all) {
+            let conditioning = self.lambdas.iter().map(|&lambda| spectrum.conditioning(lambda)).collect();
+            return Some(losses(&self.moments, spectrum.losses(&self.lambdas), conditioning));
+        }
         let start = || Forward::new(&self.moments, &self.lambdas, subset);
         let mut larger = self.forward.get_or_insert_with(start).clone();
         more.iter().for_each(|&feature| larger.add(feature));

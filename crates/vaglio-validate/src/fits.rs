@@ -330,7 +330,7 @@ impl<'f, 'd> Fit<'f, 'd> {
             // A subset that fits every row leaves nothing of 1 − leverage.
             let fits_every_row = of.leaves_one_out && self.subset.len() + 2 >= of.design.rows();
             let can_be = !fits_every_row && !of.rows.is_made_in_folds();
-            let parts = if can_be && are_decomposed(made.len(), of.held_out) { &made[..] } else { &[] };
+            let parts = if can_be && are_decomposed(made.len(), of.held_out) { made } else { &[] };
             parts.par_iter().map(|part| Decomposition::new(&part.rows, &self.subset)).collect()
         };
         self.decompositions.get_or_init(decompose).as_deref().map_err(|e| failed(*e))

@@ -112,7 +112,9 @@ impl FoldEngine for MomentEngine {
     /// By a decomposition of all of them where they are few, since a state follows every other column as well.
     fn with(&mut self, subset: &[Feature], more: &[Feature]) -> Option<Vec<TrialLoss>> {
         let all: Vec<Feature> = subset.iter().chain(more).copied().collect();
-        if all.len() <= FEW && let Ok(spectrum) = Spectrum::new(&self.moments, &all) {
+        if all.len() <= FEW
+            && let Ok(spectrum) = Spectrum::new(&self.moments, &all)
+        {
             let conditioning = self.lambdas.iter().map(|&lambda| spectrum.conditioning(lambda)).collect();
             return Some(losses(&self.moments, spectrum.losses(&self.lambdas), conditioning));
         }

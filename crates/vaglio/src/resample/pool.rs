@@ -122,7 +122,7 @@ pub(crate) struct Member<'w, 'o> {
 impl Member<'_, '_> {
     /// The monitor of this walk.
     pub fn monitor(&mut self) -> Monitor<'_> {
-        let (journal, stop) = (self.journal.clone(), self.watcher.stop.clone());
+        let (journal, stop) = (self.journal.clone(), self.watcher.sign().clone());
         Monitor { observer: self, journal, stop }
     }
 }

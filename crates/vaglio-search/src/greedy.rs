@@ -7,7 +7,8 @@ crate::settings! {
     /// Adds the feature that lowers the score most, again and again.
     ///
     /// Without `max_features` it ends at as many features as there are rows, or, where neither `tolerance` nor `patience`
-    /// is given, after ten steps in a row that did not lower the score.
+    /// is given, after ten steps in a row that did not lower the score. Cross-validated walks end before, where the loss of the
+    /// rows held out no longer falls.
     ///
     /// # Reference
     /// T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,

@@ -217,6 +217,10 @@ pub(super) fn predictions_by(
             fit => {
                 let lambdas = if let EntryFit::Lambdas(lambdas) = fit { &lambdas[..] } else { &[lambda] };
                 of_outputs(lambdas, |lambda| {
+                    // Of one subset alone no others are prefixes.
+                    if is_first && entries.len() == 1 && count == order.len() {
+                        return Ok(coefficients(ridge.coefficients(lambda).map_err(failed)?));
+                    }
                     if !is_first {
                         return Ok(coefficients(ridge.coefficients_of(&places, lambda).map_err(failed)?));
                     }
@@ -257,6 +261,14 @@ impl Reduced {
         Ok(Reduced { ridge: ridge.map_err(failed)?, place: places(order) })
     }
 
+    /// Of some features in their order.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when numbers overflow.
+    pub fn once(design: &Design, order: &[Feature]) -> Result<Option<Self>> {
+        design.readout().map(|readout| Reduced::new(design, readout, order)).transpose()
+    }
+
     /// Of all features of several orders, where these have so many in common that it costs less than one of each.
     ///
     /// # Errors
@@ -271,6 +283,9 @@ impl Reduced {
 
     fn of(&self, order: &[Feature]) -> Result<Self> {
         let own: Vec<usize> = order.iter().map(|feature| self.place[feature]).collect();
+        if own.iter().copied().eq(0..self.place.len()) {
+            return Ok(Reduced { ridge: self.ridge.clone(), place: self.place.clone() });
+        }
         Ok(Reduced { ridge: self.ridge.of_places(&own).map_err(failed)?, place: places(order) })
     }
 }

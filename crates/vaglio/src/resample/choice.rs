@@ -3,16 +3,16 @@
 use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
 use super::lockstep::FIRST;
-use super::pool::{Watcher, in_turn};
+use super::pool::Watcher;
 use super::sample::Sample;
+use super::scored::{by_score, plain};
 use super::table::{self, Matched};
 use super::validated::{CrossValidated, Validation, deals, of_rows, parting};
 use crate::selector::{Searched, ValidSelector, Walking};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, CrossValidation, Design, Error, ExitClass, Loss, Monitor, Path, PathEntry, Per, Result, Rule, StopReason,
-    StopSign,
+    Choose, CrossValidation, Design, ExitClass, Loss, Monitor, Path, PathEntry, Per, Result, Rule, StopReason, StopSign,
 };
 use vaglio_report::record::{Cell, ChosenBy, Table};
 use vaglio_report::record::{Warning, WarningKind};
@@ -151,7 +151,7 @@ pub(crate) fn select(
         warnings.push(Warning::new(WarningKind::Interrupted, message));
         let searched = match first {
             Some(walking) => {
-                let mut searched = walking.searched()?;
+                let mut searched = walking.so_far()?;
                 searched.path.stop_reason = stopped(searched.path.stop_reason, watcher.sign());
                 searched
             }
@@ -261,114 +261,8 @@ fn taken(
     Ok(Some((table, cell)))
 }
 
-/// By the score, of one walk or of one for each λ.
-fn plain(
-    selector: &ValidSelector,
-    design: &Design,
-    start: Instant,
-    monitor: &mut Monitor<'_>,
-    mut warnings: Vec<Warning>,
-) -> Result<Picked> {
-    let choose = selector.search().choose();
-    let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
-    let lambdas = walk_lambdas(design, false);
-    let design = &design.clone().shared_by(lambdas.len());
-    let searched = match &lambdas[..] {
-        [lambda] => {
-            let journal = monitor.journal.under("walk/0");
-            selector.search_on(&design.at_lambda(*lambda), start, None, &mut monitor.with_journal(journal))?
-        }
-        several => {
-            let watcher = Watcher::new(monitor);
-            watcher.stage("walks", several.len());
-            let walks = in_turn(several.len(), |at| {
-                let mut member = watcher.member(watcher.journal().under(format_args!("walk/{at}")));
-                let searched =
-                    selector.search_on(&design.at_lambda(several[at]), start, None, &mut member.monitor())?;
-                watcher.piece();
-                Ok(searched)
-            })?;
-            of_walks(walks, rule)?
-        }
-    };
-    let mut chosen = Chosen { of_path: lambdas.len() > 1, ..by_score(&searched.path, rule) };
-    if matches!(choose, Choose::Last | Choose::Size(_)) {
-        (chosen.by, chosen.rule) = (ChosenBy::Setting, None);
-    }
-    if let Choose::Size(asked) = choose
-        && chosen.size < asked
-        && !searched.path.stop_reason.is_partial()
-    {
-        let message = format!("{asked} columns were asked for, and the search ended at {}", chosen.size);
-        warnings.push(Warning::new(WarningKind::FewerColumns, message));
-    }
-    let (columns, rows) = (design.features(), design.rows());
-    if choose == Choose::Best && selector.criterion().loss().is_some() && columns > rows / 5 {
-        let message = format!(
-            "`choose: best` took the lowest score among those of {columns} candidate columns on {rows} rows, which makes \
-             the score far too low and the subset too large; leave `choose` out, and the search is cross-validated"
-        );
-        warnings.push(Warning::new(WarningKind::ManyCandidates, message));
-    }
-    edge(design, &chosen, &mut warnings);
-    Ok(Picked { searched, chosen, warnings, seconds: 0.0 })
-}
-
-fn by_score(path: &Path, rule: Rule) -> Chosen {
-    let (size, lambda) = path.result().map_or((0, path.empty.lambda), |e| (e.subset.len(), e.score.lambda));
-    Chosen {
-        by: ChosenBy::Score,
-        rule: Some(rule),
-        folds: None,
-        size,
-        lambda,
-        cell: None,
-        empty: None,
-        table: None,
-        place: 0,
-        of_path: false,
-        until: None,
-        of_folds: Vec::new(),
-    }
-}
-
-/// Of walks at increasing λ the one whose result is taken: that of the lowest score, of equals the fewest features and the
-/// smallest λ; within one standard error the fewest features and the largest λ.
-fn of_walks(mut walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
-    let result = |walk: &Searched| {
-        walk.path.result().map_or((walk.path.empty.loss, None, 0), |e| (e.score.loss, e.standard_error, e.subset.len()))
-    };
-    let lower = |a: &&Searched, b: &&Searched| {
-        let ((x, _, s), (y, _, t)) = (result(a), result(b));
-        x.total_cmp(&y).then(s.cmp(&t))
-    };
-    let Some(best) = walks.iter().min_by(lower) else { return Err(Error::Shape("there is no lambda".into())) };
-    let taken = match rule {
-        Rule::Best => walks.iter().position(|walk| std::ptr::eq(walk, best)).map(|l| (l, best.path.chosen)),
-        Rule::OneSe => {
-            let bound = result(best).0 + result(best).1.unwrap_or(0.0);
-            let near = |walk: &Searched| {
-                let is_near =
-                    |entry: &PathEntry| entry.score.loss <= bound && walk.path.allowed.contains(&entry.subset.len());
-                let takes_none = walk.path.chosen.is_none() && walk.path.empty.loss <= bound;
-                if takes_none { Some(None) } else { walk.path.entries.iter().position(is_near).map(Some) }
-            };
-            let all = walks.iter().enumerate().filter_map(|(l, walk)| near(walk).map(|at| (l, at)));
-            let size = |l: usize, at: Option<usize>| at.map_or(0, |at| walks[l].path.entries[at].subset.len());
-            let simpler = |&(l, at): &(usize, Option<usize>), &(k, other): &(usize, Option<usize>)| {
-                size(l, at).cmp(&size(k, other)).then(k.cmp(&l))
-            };
-            all.min_by(simpler)
-        }
-    };
-    let Some((place, entry)) = taken else { return Err(Error::Shape("no subset was reached".into())) };
-    let mut walk = walks.swap_remove(place);
-    walk.path.chosen = entry;
-    Ok(walk)
-}
-
 /// Warns of a λ at an end of those that were tried, and of one chosen for every subset of more columns than rows.
-fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
+pub(super) fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
     let Some(readout) = design.readout() else { return };
     let (Some(first), Some(last), Some(lambda)) = (readout.lambdas.first(), readout.lambdas.last(), chosen.lambda)
     else {

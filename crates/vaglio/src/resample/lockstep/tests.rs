@@ -6,7 +6,7 @@ use super::*;
 use crate::criteria::Loo;
 use crate::learners::Rls;
 use crate::resample::{Picked, Sample, select};
-use crate::search::{Backward, Floating, Greedy};
+use crate::search::{Backward, Greedy};
 use crate::selector::Selector;
 use linfa::ParamGuard;
 use ndarray::Array2;
@@ -118,38 +118,29 @@ fn plain_end(cells: &[Cell]) -> usize {
 #[test]
 fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
     let lambdas = [0.1, 1.0, 10.0, 100.0, 1e5];
-    let searches: [(usize, fn(Choose) -> Arc<dyn SearchStrategy>); 2] = [
-        (1, |choose| Arc::new(Greedy { choose, ..Greedy::default() })),
-        // It ends by itself before.
-        (0, |choose| Arc::new(Floating { choose, ..Floating::default() })),
-    ];
-    for (least, search) in searches {
-        let of = |patience, lambdas: &[f64]| picked(search(by(patience)), lambdas);
-        let (cut, whole) = (of(Some(10), &lambdas), of(None, &lambdas));
-        let tables: [&Table; 2] = [cut.chosen.table.as_ref().unwrap(), whole.chosen.table.as_ref().unwrap()];
-        let (mut shorter, mut given_up) = (0, 0);
-        for (cells, whole) in tables[0].cells.iter().zip(&tables[1].cells) {
-            assert!(cells.iter().zip(whole).all(|(cell, whole)| same(cell, whole)), "{cells:?} of {whole:?}");
-            let (end, expected) = (cells.last().unwrap().size, plain_end(whole));
-            given_up += usize::from(end < expected);
-            shorter += usize::from(end < whole.last().unwrap().size);
-            assert!(end <= expected && (end == expected || CHECKPOINTS.contains(&end)), "{end} is not {expected}");
-        }
-        assert!(shorter >= least && given_up <= 2, "{shorter} shorter, {given_up} given up");
-        assert_eq!((cut.chosen.size, cut.chosen.lambda), (whole.chosen.size, whole.chosen.lambda));
-        if least == 0 {
-            continue;
-        }
-        // The walk on all rows ends where those on folds do, and one λ alone is walked alike.
-        let end = tables[0].of_lambda(cut.chosen.place).last().unwrap().size;
-        assert_eq!(cut.searched.path.entries.last().unwrap().subset.len(), end);
-        assert_eq!(cut.searched.path.entries, whole.searched.path.entries[..end]);
-        let alone = of(Some(10), &lambdas[1..2]);
-        let own = alone.chosen.table.as_ref().unwrap().of_lambda(0);
-        assert!(own.iter().zip(&tables[1].cells[1]).all(|(cell, whole)| same(cell, whole)));
-        assert_eq!(own.last().unwrap().size, plain_end(&tables[1].cells[1]));
-        assert_eq!(alone.searched.path.entries.len(), own.len() - 1);
+    let greedy = |choose| Arc::new(Greedy { choose, ..Greedy::default() });
+    let of = |patience, lambdas: &[f64]| picked(greedy(by(patience)), lambdas);
+    let (cut, whole) = (of(Some(10), &lambdas), of(None, &lambdas));
+    let tables: [&Table; 2] = [cut.chosen.table.as_ref().unwrap(), whole.chosen.table.as_ref().unwrap()];
+    let (mut shorter, mut given_up) = (0, 0);
+    for (cells, whole) in tables[0].cells.iter().zip(&tables[1].cells) {
+        assert!(cells.iter().zip(whole).all(|(cell, whole)| same(cell, whole)), "{cells:?} of {whole:?}");
+        let (end, expected) = (cells.last().unwrap().size, plain_end(whole));
+        given_up += usize::from(end < expected);
+        shorter += usize::from(end < whole.last().unwrap().size);
+        assert!(end <= expected && (end == expected || CHECKPOINTS.contains(&end)), "{end} is not {expected}");
     }
+    assert!(shorter >= 1 && given_up <= 2, "{shorter} shorter, {given_up} given up");
+    assert_eq!((cut.chosen.size, cut.chosen.lambda), (whole.chosen.size, whole.chosen.lambda));
+    // The walk on all rows ends where those on folds do, and one λ alone is walked alike.
+    let end = tables[0].of_lambda(cut.chosen.place).last().unwrap().size;
+    assert_eq!(cut.searched.path.entries.last().unwrap().subset.len(), end);
+    assert_eq!(cut.searched.path.entries, whole.searched.path.entries[..end]);
+    let alone = of(Some(10), &lambdas[1..2]);
+    let own = alone.chosen.table.as_ref().unwrap().of_lambda(0);
+    assert!(own.iter().zip(&tables[1].cells[1]).all(|(cell, whole)| same(cell, whole)));
+    assert_eq!(own.last().unwrap().size, plain_end(&tables[1].cells[1]));
+    assert_eq!(alone.searched.path.entries.len(), own.len() - 1);
 }
 
 #[test]

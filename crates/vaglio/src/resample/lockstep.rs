@@ -63,6 +63,9 @@ pub(super) struct Lockstep<'a, 'o> {
     pub journal: &'a Journal,
 }
 
+/// The path of a walk that has gone on, with its trail before.
+type Gone = (Path, Option<Trail>);
+
 /// A walk that may go on; its monitor until it begins.
 struct Held<'a> {
     monitor: Option<Monitor<'a>>,
@@ -215,12 +218,12 @@ impl Lockstep<'_, '_> {
             let before = trails[active[job % active.len()]][job / active.len()].take();
             Mutex::new(Some((path, before)))
         };
-        let jobs: Vec<Mutex<Option<(Path, Option<Trail>)>>> = paths.into_iter().enumerate().map(begin).collect();
+        let jobs: Vec<Mutex<Option<Gone>>> = paths.into_iter().enumerate().map(begin).collect();
         let of_folds = in_turn(self.folds.len(), |fold| {
             let Training { fold: rows, design, number, known } = &self.folds[fold];
             let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
-            let taken = |job: &Mutex<Option<(Path, Option<Trail>)>>| job.lock().ok().and_then(|mut job| job.take());
-            let own: Vec<(Path, Option<Trail>)> = own.iter().filter_map(taken).collect();
+            let taken = |job: &Mutex<Option<Gone>>| job.lock().ok().and_then(|mut job| job.take());
+            let own: Vec<Gone> = own.iter().filter_map(taken).collect();
             let orders: Vec<_> = own.iter().map(|(path, _)| order_of(path)).collect();
             let orders: Vec<&[usize]> = orders.iter().map(Vec::as_slice).collect();
             let reduced = Reduced::shared(design, &orders)?;

@@ -57,7 +57,8 @@ fn walks_end_where_patience_does_and_never_before_the_first_checkpoint() {
 fn a_lambda_far_above_the_lowest_is_given_up_and_a_noisy_one_is_not() {
     let curve = |above: f64, noise: f64| {
         move |size: usize| {
-            let row = |row: usize| 10.0 - size as f64 / 10.0 + above + if row % 2 == 0 { noise } else { -noise };
+            let row =
+                |row: usize| 10.0 - size as f64 / 10.0 + above + if row.is_multiple_of(2) { noise } else { -noise };
             (0..64).map(row).collect::<Vec<f64>>()
         }
     };

@@ -272,7 +272,9 @@ fn a_plan_says_what_a_run_would_do() {
         ("work", "floating-point operations"),
         ("memory", " at its peak: "),
         ("walks", "16: 5 folds of the rows × 3 values of lambda, and one of all rows"),
-        ("time", "less than a second on "),
+        ("phases", "read "),
+        ("", "choose "),
+        ("time", " seconds on "),
     ];
     for (name, words) in expected {
         assert!(

@@ -37,6 +37,7 @@ mod mutations;
 mod new_plugin;
 mod numbers;
 mod oracle;
+mod planned;
 mod predict;
 mod predict_beside;
 mod predict_streamed;

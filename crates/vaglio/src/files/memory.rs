@@ -21,6 +21,8 @@ pub(super) struct Memory {
     pub search: Option<f64>,
     /// What the engine keeps beyond that, when it tries every column in the place of each selected one.
     pub exchanges: f64,
+    /// Rows and engine of a fold of the cross-validated search.
+    pub folds: f64,
     /// The chosen columns and the targets, while the final fit reduces them to a triangle, or to one of the rows where these are
     /// few.
     pub fit: f64,
@@ -38,6 +40,7 @@ impl Memory {
         Memory {
             program: 0.0,
             exchanges: 0.0,
+            folds: 8.0 * rows * (design.features() + outputs) as f64 + estimate.bytes.max(0.0),
             data: of_train * (train.columns().bytes() + mapped) as f64 + of_test * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),
             fit: 8.0 * rows * (largest + 2.0 * outputs as f64) + Ridge::bytes(design.planned_rows(), outline.largest),

@@ -4,12 +4,16 @@
 //! read whole, since a class may come late. Estimates take `planned_rows`, so engine, memory and time are those of all rows, and the run
 //! decides the same.
 
+mod clock;
 pub(super) mod forecast;
+mod machine;
 mod pace;
+mod phases;
+mod span;
 
 use super::importance;
 use super::memory::Memory;
-use super::{Prepared, prepare_sample};
+use super::prepare_sample;
 use crate::budget::resident;
 use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::resample::Sample;
@@ -17,12 +21,14 @@ use crate::resample::choice::cross_validation;
 use crate::resample::validated::parting;
 use crate::selector::ValidSelector;
 use crate::tune::{Scored, Tune, all_at_once};
-use forecast::{Span, Walk, Walks};
+use clock::Clock;
+use forecast::{Walk, Walks};
+use machine::Machine;
+use phases::{Measured, total};
 use std::fmt::Write;
 use std::path::Path;
-use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, HeldOut, Outline, Result, shown};
+use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
 use vaglio_report::record::left_out_rows;
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
@@ -32,16 +38,18 @@ use vaglio_report::record::left_out_rows;
 /// # Errors
 /// Those that `run` would give before its search starts.
 pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
-    let begun = Instant::now();
+    let clock = Clock::start();
     let prepared = prepare_sample(pipeline, folder)?;
     let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
-    let read = begun.elapsed().as_secs_f64() * times;
+    let threads = rayon::current_num_threads();
+    let elapsed = |clock: Clock| if threads == 1 { clock.seconds() } else { clock.passed() };
+    let read = elapsed(clock) * times;
     let selector = pipeline.selector();
-    let begun = Instant::now();
+    let clock = Clock::start();
     let design = selector.design(&prepared.train)?;
     let planned = (design.rows() as f64 * times).round() as usize;
     let design = if times > 1.0 { design.sampled_from(planned) } else { design };
-    let made = begun.elapsed().as_secs_f64() * times;
+    let made = elapsed(clock) * times;
     let sample =
         prepared.train.columns().bytes() + if design.is_of(&prepared.train) { 0 } else { design.columns().bytes() };
     let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
@@ -49,11 +57,11 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let settings = &pipeline.0;
     let walks = Walks::of(&selector, &design, &prepared.sample, settings.evaluate.as_ref());
     let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
-    let walk = forecast::walk(&selector, &design.at_lambda(one_lambda).shared_by(walks.lambdas))?;
+    let machine = Machine::measured();
+    let walk = forecast::walk(&selector, &design.at_lambda(one_lambda).shared_by(walks.lambdas), &machine)?;
     let (outline, estimate) = (walk.outline, &walk.estimate);
-    let tuned =
-        settings.tune.as_ref().map_or(0.0, |tune| tuning_flops(tune, &*settings.criterion, &design, estimate.flops));
-    let budget = settings.tune.as_ref().map_or(0, |tune| tune.budget);
+    let tuning = |tune: &Tune| tuning(tune, &selector, &design, &walk, made);
+    let (of_tuning, tuned) = settings.tune.as_ref().map_or((0.0, 0.0), tuning);
     let train = &prepared.train;
 
     let mut out = String::new();
@@ -160,7 +168,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     for (number, text) in folds(&*settings.criterion, &design, avoided)?.into_iter().enumerate() {
         line(if number == 0 { "folds" } else { "" }, text);
     }
-    let work = estimate.flops * walks.count() as f64 + tuned;
+    let work = estimate.flops * walks.count() as f64 + of_tuning;
     let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());
     let operations = format!("{} floating-point operations", count(work));
     line("work", if work.is_nan() { unknown() } else { operations });
@@ -172,13 +180,30 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     memory.check(pipeline.budget())?;
     let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
     line("memory", format!("{memory}{limit}"));
-    let threads = rayon::current_num_threads();
-    let tuning = (budget as f64 * made + tuned / walk.pace) * walks.repetitions();
-    let seconds = time(&walk, walks, &design, (&prepared, worth), threads)
-        .and(Span::exactly(tuning).give_or_take(SURE).shared(threads))
-        .and(Span::exactly(read + made + STARTING).give_or_take(SURE));
+    let times = prepared.times.map_or(1.0, |times| times[0]);
+    let of_fold = if walks.count() > 1 { fold(&selector, &design, &prepared.sample, times) } else { 0.0 };
+    let measured = Measured {
+        selector: &selector,
+        prepared: &prepared,
+        design: &design,
+        walk: &walk,
+        walks,
+        memory,
+        machine,
+        threads: threads as f64,
+        read,
+        made,
+        of_fold,
+        worth,
+        tuned,
+    };
+    let phases = measured.phases();
+    for (number, phase) in phases.iter().enumerate() {
+        line(if number == 0 { "phases" } else { "" }, phase.to_string());
+    }
+    let seconds = total(&phases);
     let time = format!("{seconds} on {threads} thread{}", if threads == 1 { "" } else { "s" });
-    line("time", if work.is_nan() { "unknown, as the work is".into() } else { time });
+    line("time", if seconds.high.is_nan() { "unknown, as the work is".into() } else { time });
     Ok(out)
 }
 
@@ -243,36 +268,28 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
     Ok(lines)
 }
 
-/// What is known is known but for this factor.
-const SURE: f64 = 1.5;
-/// Seconds to start, and to write the files of a run.
-const STARTING: f64 = 0.05;
-/// Flops a second of one thread where columns are reduced to a triangle.
-const REDUCING: f64 = 1.5e9;
-
 /// Columns of a result whose substitutes are looked for, at most, as far as is known before the size is.
 const RESULT: usize = 10;
 
-/// Seconds of all walks, of what they lose on rows held out, of the curve of the report, and of what the chosen columns are
-/// worth, which takes so many flops at most.
-fn time(walk: &Walk, walks: Walks, design: &Design, (prepared, worth): (&Prepared, f64), threads: usize) -> Span {
-    let outputs = design.targets().nrows() as f64;
-    let rows = design.planned_rows() as f64;
-    let test =
-        prepared.test.as_ref().map_or(0, |test| test.rows()) as f64 * prepared.times.map_or(1.0, |times| times[1]);
-    let Outline { start, largest, steps, .. } = walk.outline;
-    let is_one = start == largest && steps == 0;
-    let trail = |size: f64| {
-        let (side, entries) = (size.min(rows), if is_one { 1.0 } else { size });
-        let triangle = 2.0 * rows * size * side + side.powi(3);
-        (triangle + outputs * (rows + test) * size * entries) / REDUCING
+/// Entries of the rows of which a fold is made to see how long that takes.
+const ENTRIES: usize = 1 << 19;
+/// Seconds of an entry of a fold, where none can be made.
+const OF_ENTRY: f64 = 8e-9;
+
+/// Seconds of making the problem and the design of a fold of all rows, of which there are `times` as many as in the sample:
+/// by one of some rows.
+fn fold(selector: &ValidSelector, design: &Design, sample: &Sample, times: f64) -> f64 {
+    let step = (design.rows() * design.features() / ENTRIES).max(1);
+    let rows: Vec<usize> = (0..sample.rows()).step_by(step).collect();
+    let made = || {
+        let clock = Clock::start();
+        let fitted = sample.select(&rows).and_then(|some| some.fitted()).ok()?;
+        selector.design_at(&fitted.problem, Some(design)).ok()?;
+        Some(clock.seconds())
     };
-    let largest = largest as f64;
-    let shortest = largest * (walk.seconds.low / walk.seconds.high.max(f64::MIN_POSITIVE)).min(1.0);
-    let trails = Span { low: trail(shortest), high: trail(largest) };
-    let curve = trails.times(2.0).give_or_take(SURE);
-    let worth = Span { low: 0.0, high: worth / REDUCING };
-    walk.seconds.and(trails).times(walks.rounds()).and(worth).give_or_take(SURE).shared(threads).and(curve)
+    let seconds = tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || pace::least(made));
+    let of_rows = sample.rows() as f64 / rows.len().max(1) as f64;
+    times * seconds.map_or(OF_ENTRY * (design.rows() * design.features()) as f64, |seconds| seconds * of_rows)
 }
 
 /// A number of rows, of which a sample was read.
@@ -287,11 +304,15 @@ fn count(value: f64) -> String {
     if value < 1e6 { format!("{value:.0}") } else { format!("{value:.2e}") }
 }
 
-/// Flops of tuning on a design, where one search takes `search`.
-fn tuning_flops(tune: &Tune, criterion: &dyn Criterion, design: &Design, search: f64) -> f64 {
-    let one = match tune.score {
-        Scored::All => criterion.estimate(design, &all_at_once(design.candidates().len())).flops,
-        Scored::Search => search,
+/// Flops and seconds of tuning on a design, which takes so many seconds to be made.
+fn tuning(tune: &Tune, selector: &ValidSelector, design: &Design, walk: &Walk, made: f64) -> (f64, f64) {
+    let all = all_at_once(design.candidates().len());
+    let (flops, seconds) = match tune.score {
+        Scored::All => {
+            let flops = selector.criterion().estimate(design, &all).flops;
+            (flops, flops / pace::pace(selector, design, &all))
+        }
+        Scored::Search => (walk.estimate.flops, walk.seconds),
     };
-    tune.budget as f64 * one
+    (tune.budget as f64 * flops, tune.budget as f64 * (made + seconds))
 }

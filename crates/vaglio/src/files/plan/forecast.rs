@@ -1,9 +1,11 @@
-//! What the walks of a run cost, and how long the run takes.
+//! What the walks of a run cost.
 
-use super::pace::pace;
+use super::machine::Machine;
+use super::pace::{begun, pace};
 use crate::pipeline::Evaluate;
 use crate::resample::Sample;
 use crate::resample::choice::{cross_validation, walk_lambdas};
+use crate::resample::lockstep::{FIRST, expected_sizes};
 use crate::resample::parting::Parting;
 use crate::resample::validated::parting;
 use crate::selector::ValidSelector;
@@ -17,10 +19,18 @@ pub(super) struct Walk {
     pub outline: Outline,
     /// Its engine, with flops and bytes at most.
     pub estimate: Estimate,
-    /// Seconds of one thread; NaN where the work is not known.
-    pub seconds: Span,
+    /// Seconds of one thread that it is expected to take on all rows; NaN where nothing tells.
+    pub seconds: f64,
+    /// The size that it is expected to reach.
+    pub size: usize,
+    /// The same of a walk of the cross-validated search, were it on all rows.
+    pub in_folds: f64,
+    /// The size that this reaches.
+    pub size_in_folds: usize,
     /// Flops a second of one thread.
     pub pace: f64,
+    /// Whether the walk itself was tried.
+    pub is_known: bool,
 }
 
 /// How often the search is walked.
@@ -30,6 +40,8 @@ pub(in crate::files) struct Walks {
     pub lambdas: usize,
     /// Folds times repeats, 0 where the search is not cross-validated.
     pub folds: usize,
+    /// How often rows are dealt into folds.
+    pub repeats: usize,
     /// Walks on all rows.
     pub whole: usize,
     /// Outer folds times repeats, in which all of that is repeated.
@@ -42,27 +54,87 @@ pub(in crate::files) struct Walks {
     pub halves: usize,
 }
 
-/// From the least to the most.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Span {
-    pub low: f64,
-    pub high: f64,
+/// Sizes beyond the least at which a search may end that it is expected to go on to.
+const BEYOND: usize = 12;
+
+/// The size that a search is expected to reach, which ends between two.
+fn expected(least: usize, most: usize) -> usize {
+    most.min(least + BEYOND)
 }
 
-/// What the engine of a search is on a design, and how long one walk takes.
+/// The size that walks on folds are expected to reach, which go on together up to a size of `most`: between that of λ without
+/// hope and that of the best.
+fn expected_together(most: usize, patience: Option<usize>) -> usize {
+    most.min(FIRST).midpoint(expected_sizes(most, patience))
+}
+
+/// The outline of a search that ends at `size`, from those of the least and the most that it may do.
+fn ending_at(size: usize, least: &Outline, most: &Outline) -> Outline {
+    if most.start > 0 || most.largest <= least.largest {
+        // How often columns leave again is not known; most do not.
+        let part = if most.start > 0 || most.steps == 0 { 1.0 } else { size as f64 / most.largest.max(1) as f64 };
+        let of = |least: f64, most: f64| part * (least + SELDOM * (most - least));
+        let largest = if part < 1.0 { size } else { most.largest };
+        let trials = of(least.trials, most.trials).max(1.0);
+        return Outline {
+            start: most.start,
+            largest,
+            trials,
+            steps: of(least.steps as f64, most.steps as f64) as usize,
+        };
+    }
+    let part = (size as f64 - least.largest as f64) / (most.largest - least.largest) as f64;
+    // Later steps have fewer candidates, which trials per step tell.
+    let of = |from: f64, to: f64| from + part * (to - from);
+    let mean = of(least.trials / least.largest.max(1) as f64, most.trials / most.largest as f64);
+    let steps = of(least.steps as f64, most.steps as f64) as usize;
+    Outline { start: most.start, largest: size, trials: (mean * size as f64).max(1.0), steps }
+}
+
+/// The part of the removals that a search may make which it is expected to make.
+const SELDOM: f64 = 0.05;
+
+/// Bytes of columns that stay near the processor.
+const NEAR: usize = 1 << 22;
+
+/// The numbers of a design, in doubles, that are far from the processor.
+fn doubles_far(design: &Design) -> f64 {
+    let bytes = design.columns().bytes() as f64 * design.planned_rows() as f64 / design.rows().max(1) as f64;
+    if bytes > NEAR as f64 { bytes / 8.0 } else { 0.0 }
+}
+
+/// What the engine of a search is on a design, and how long one walk takes on this machine.
 ///
 /// # Errors
 /// Those of the search's outline.
-pub(super) fn walk(selector: &ValidSelector, design: &Design) -> Result<Walk> {
+pub(super) fn walk(selector: &ValidSelector, design: &Design, machine: &Machine) -> Result<Walk> {
     let under = |e: Error| e.under("search");
-    let outline = selector.search().outline(design).map_err(under)?;
-    let shortest = selector.search().shortest(design).map_err(under)?;
+    let most = selector.search().outline(design).map_err(under)?;
+    let least = selector.search().shortest(design).map_err(under)?;
     let criterion = &**selector.criterion();
     let effort = selector.search().effort(criterion, design).map_err(under)?;
-    let estimate = effort.beside(criterion.estimate(design, &outline));
-    let pace = pace(selector, design, &outline);
-    let least = effort.beside(criterion.estimate(design, &shortest)).flops.min(estimate.flops);
-    Ok(Walk { outline, seconds: Span { low: least, high: estimate.flops }.times(1.0 / pace), estimate, pace })
+    let estimated = |outline: &Outline| effort.beside(criterion.estimate(design, outline));
+    let estimate = estimated(&most);
+    let ending_at = |size: usize| ending_at(size, &least, &most);
+    let patience = cross_validation(selector).and_then(|(how, _)| how.patience);
+    let may_pause = patience.is_some() && most.start == 0 && most.steps > 0;
+    let until = may_pause.then(|| expected_together(most.largest, patience));
+    let size_in_folds = until.unwrap_or(expected(least.largest, most.largest));
+    let alone = ending_at(size_in_folds);
+    let Estimate { flops, bytes, .. } = estimated(&alone);
+    let pace = pace(selector, design, &alone);
+    // However fast it computes, every step reads the candidates.
+    let is_read = estimate.engine != "moments" && alone.steps > 0 && alone.start == 0;
+    let read = if is_read { alone.largest as f64 * doubles_far(design) / machine.stream } else { 0.0 };
+    let fresh = if bytes > NEAR as f64 { bytes / machine.fresh } else { 0.0 };
+    let predicted = (flops / pace).max(read) + fresh;
+    let begun = begun(selector, design, predicted, (&alone, until));
+    let (seconds, size) = begun.map_or((predicted, alone.largest), |begun| (begun.seconds, begun.size));
+    // A walk that was tried tells how long those of folds take.
+    let in_folds = estimated(&ending_at(size_in_folds)).flops / estimated(&ending_at(size)).flops;
+    let in_folds = if in_folds.is_finite() { seconds * in_folds } else { seconds };
+    let pace = if begun.is_some_and(|begun| begun.is_whole) { flops / seconds.max(1e-6) } else { pace };
+    Ok(Walk { outline: most, estimate, seconds, size, in_folds, size_in_folds, pace, is_known: begun.is_some() })
 }
 
 impl Walks {
@@ -74,6 +146,7 @@ impl Walks {
         let base = Walks {
             lambdas: 1,
             folds: 0,
+            repeats: 1,
             whole: 1,
             outer: outer.map_or(0, |(folds, repeats)| folds * repeats),
             trained: outer.map_or(1.0, |(folds, _)| 1.0 - 1.0 / folds.max(2) as f64),
@@ -85,7 +158,12 @@ impl Walks {
         match cross_validation(selector) {
             Some((how, is_written)) => {
                 let folds = counted(parting(selector, sample, &how, is_written), how.folds);
-                Walks { lambdas: walk_lambdas(design, true).len(), folds: folds * how.repeats, ..base }
+                Walks {
+                    lambdas: walk_lambdas(design, true).len(),
+                    folds: folds * how.repeats,
+                    repeats: how.repeats,
+                    ..base
+                }
             }
             None => {
                 let lambdas = walk_lambdas(design, false).len();
@@ -110,10 +188,13 @@ impl Walks {
 
     /// The same of a walk.
     pub fn rounds(&self) -> f64 {
-        // A fold is trained on the rows of the others.
-        let part = if self.folds > 1 { 1.0 - 1.0 / self.folds as f64 } else { 1.0 };
-        let of_one = (self.folds * self.lambdas) as f64 * part + self.whole as f64;
+        let of_one = (self.folds * self.lambdas) as f64 * self.part_of_fold() + self.whole as f64;
         of_one * self.repetitions() + 0.5 * self.halves as f64
+    }
+
+    /// The part of the rows that a fold of the cross-validated search is trained on.
+    pub fn part_of_fold(&self) -> f64 {
+        1.0 - 1.0 / (self.folds as f64 / self.repeats.max(1) as f64).max(2.0)
     }
 }
 
@@ -139,64 +220,13 @@ impl fmt::Display for Walks {
     }
 }
 
-impl Span {
-    pub fn exactly(seconds: f64) -> Self {
-        Span { low: seconds, high: seconds }
-    }
-
-    pub fn times(self, factor: f64) -> Self {
-        Span { low: self.low * factor, high: self.high * factor }
-    }
-
-    pub fn and(self, other: Self) -> Self {
-        Span { low: self.low + other.low, high: self.high + other.high }
-    }
-
-    /// Of work that is measured or predicted well but for a factor.
-    pub fn give_or_take(self, factor: f64) -> Self {
-        Span { low: self.low / factor, high: self.high * factor }
-    }
-
-    /// Of work that threads share, more or less evenly.
-    pub fn shared(self, threads: usize) -> Self {
-        let threads = threads.max(1) as f64;
-        Span { low: self.low / threads, high: self.high / threads.sqrt() }
-    }
-}
-
-impl fmt::Display for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(f64, f64, &str); 3] =
-            [(7200.0, 3600.0, "hours"), (120.0, 60.0, "minutes"), (0.0, 1.0, "seconds")];
-        if self.high < 1.0 {
-            return write!(f, "less than a second");
-        }
-        let (_, size, name) = UNITS.iter().find(|(from, ..)| self.high >= *from).unwrap_or(&UNITS[2]);
-        let number = |seconds: f64| {
-            let value = seconds / size;
-            if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
-        };
-        write!(f, "{} to {} {name}", number(self.low), number(self.high))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_told_in_the_unit_of_their_end() {
-        let told = |low: f64, high: f64| Span { low, high }.to_string();
-        assert_eq!(told(0.01, 0.4), "less than a second");
-        assert_eq!(told(0.4, 2.25), "0.4 to 2.2 seconds");
-        assert_eq!(told(30.0, 90.0), "30 to 90 seconds");
-        assert_eq!(told(60.0, 600.0), "1.0 to 10 minutes");
-        assert_eq!(told(3600.0, 36000.0), "1.0 to 10 hours");
-    }
-
-    #[test]
     fn walks_are_counted() {
-        let one = Walks { lambdas: 1, folds: 5, whole: 1, outer: 0, trained: 1.0, shuffled: 0, halves: 0 };
+        let one = Walks { lambdas: 1, folds: 5, repeats: 1, whole: 1, outer: 0, trained: 1.0, shuffled: 0, halves: 0 };
         assert_eq!(one.to_string(), "6: 5 folds of the rows, and one of all rows");
         let grid = Walks { lambdas: 13, ..one };
         assert_eq!(grid.to_string(), "66: 5 folds of the rows × 13 values of lambda, and one of all rows");
@@ -207,6 +237,6 @@ mod tests {
             all.to_string(),
             "256: 5 folds of the rows, and one of all rows; the same in 5 outer folds; the same on 20 shuffled targets; 100 on halves of the rows"
         );
-        assert_eq!((one.rounds(), all.rounds()), (5.0, 5.0 * 25.0 + 50.0));
+        assert_eq!((one.part_of_fold(), all.repetitions()), (0.8, 25.0));
     }
 }

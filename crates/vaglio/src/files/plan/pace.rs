@@ -1,84 +1,203 @@
 //! How fast an engine works here: a part of the walk itself, on some of the rows and columns.
 
+use super::clock::Clock;
 use crate::selector::ValidSelector;
 use ndarray::Axis;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Criterion, Design, Feature, InFolds, Learner, Outline, Problem, Result, Score, Subset};
+use vaglio_core::{
+    Answer, Criterion, Design, Event, Feature, InFolds, Journal, Learner, Monitor, Observer, Outline, Problem, Result,
+    Score, StopReason, StopSign, Subset,
+};
 
-/// A part that takes as long as this, in seconds, tells the pace of the whole; what other work there is seldom cuts into
-/// one that is so short.
-const ENOUGH: f64 = 0.01;
-/// Of which the whole is more than so many times the work, larger parts are tried until one takes as long as this: the share of
-/// what grows with the columns, and of what grows with their square, is another in a part that is small beside the whole.
-const MANY_TIMES: f64 = 30.0;
-const MORE: f64 = 0.04;
-/// Where a part has another engine than the whole, larger ones are tried until one takes as long as this.
-const TOO_LONG: f64 = 0.3;
+/// Seconds that parts of a walk may take together.
+const BUDGET: f64 = 0.08;
+/// Seconds that the walk itself may take, where parts of it tell that it takes no longer, and those that it is given.
+const WHOLE: f64 = 0.06;
+const GIVEN: f64 = 0.1;
 /// Rows and columns of the smallest part, and entries of the largest.
 const ROWS: usize = 128;
 const COLUMNS: usize = 16;
-const ENTRIES: usize = 1 << 22;
-/// Columns that a part adds, or removes, one by one.
-const STEPS: usize = 3;
-/// The same part is walked so many times, or until that took so many seconds, and the fastest counts: what else the machine
-/// does can only take longer.
-const REPEATS: usize = 8;
-const REPEATED: f64 = 0.4;
+const ENTRIES: usize = 1 << 21;
+/// How many times as large the next part is at most, and the least for which it is worth the time.
+const LARGER: f64 = 4.0;
+const NO_LARGER: f64 = 1.5;
+/// Columns that a part adds one by one.
+const STEPS: usize = 4;
+/// What is short is tried so many times, or for so long, and the fastest counts: what else the machine does can only take
+/// longer.
+const REPEATS: usize = 5;
+/// The part of the budget that one try may take.
+const TWICE: f64 = 2.0;
+const SHORT: f64 = 0.025;
 /// Flops a second where nothing can be tried, and those of products of columns, of which moments are made.
 const USUAL: f64 = 1.5e9;
 const PRODUCTS: f64 = 8e9;
 
-/// Flops a second of one thread, for the engine that a search of this outline takes.
+/// Flops a second of one thread, for the engine that a search of this outline takes: those of the largest part of the walk
+/// that is tried within the budget.
 pub(super) fn pace(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
     let criterion = &**selector.criterion();
-    let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else { return USUAL };
     let whole = criterion.estimate(design, outline);
-    pool.install(|| {
-        let (mut rows, mut columns) = (ROWS.min(design.rows()), COLUMNS.min(design.candidates().len()));
-        let mut found = USUAL;
+    let has_shape = outline.start > 0;
+    // Small parts are all overhead: where larger ones have another engine, what is usual is nearer.
+    let mut found = if whole.engine == "moments" { PRODUCTS } else { USUAL };
+    let size = (design.rows(), design.candidates().len());
+    alone(|| {
+        let clock = Clock::start();
+        let mut sides = smallest(size, has_shape);
         loop {
-            let Ok(part) = part(selector.learner(), design, rows, columns) else { return found };
+            let Ok(part) = part(selector.learner(), design, sides) else { return found };
             let outline = of_part(outline, part.candidates().len());
             let estimate = criterion.estimate(&part, &outline);
-            let Ok(first) = seconds(criterion, &part, &outline) else { return found };
-            let is_whole = rows == design.rows() && columns == design.candidates().len();
-            // Rows first: with few of them, a trial is all overhead.
-            let more_rows = (4 * rows).min(design.rows());
-            let more_columns = match rows == design.rows() {
-                true => (4 * columns).min(design.candidates().len()).min((ENTRIES / rows).max(columns)),
-                false => columns,
-            };
-            let is_alike = estimate.engine == whole.engine;
-            let is_long = first
-                > match is_alike {
-                    true if whole.flops <= MANY_TIMES * estimate.flops => ENOUGH,
-                    true => MORE,
-                    false => TOO_LONG,
-                };
-            let is_largest = (more_rows, more_columns) == (rows, columns) || more_rows * more_columns > ENTRIES;
-            let ends = is_whole || is_long || is_largest;
-            let (mut best, mut all) = (first, first);
-            for _ in 1..if ends && is_alike { REPEATS } else { 1 } {
-                let Some(again) = seconds(criterion, &part, &outline).ok().filter(|_| all < REPEATED) else { break };
-                (best, all) = (best.min(again), all + again);
-            }
+            let Some(least) = least(|| seconds(criterion, &part, &outline).ok()) else { return found };
             // Another engine says nothing of this one.
-            if is_alike {
-                found = estimate.flops / best.max(1e-9);
+            if estimate.engine == whole.engine {
+                found = estimate.flops / least.max(1e-9);
             }
-            if ends {
-                // Small parts are all overhead: where larger ones have another engine, what is usual is nearer.
-                let usual = if whole.engine == "moments" { PRODUCTS } else { USUAL };
-                return if is_alike { found } else { found.max(usual) };
+            let times = ((BUDGET - clock.seconds()) / least / TWICE).min(LARGER);
+            let next = larger(sides, size, times, has_shape);
+            if times < NO_LARGER || next == sides {
+                return found;
             }
-            (rows, columns) = (more_rows, more_columns);
+            sides = next;
         }
     })
+    .unwrap_or(found)
+}
+
+/// Rows and columns of the smallest part: few of both, and in the shape of the whole where that decides.
+fn smallest((rows, columns): (usize, usize), has_shape: bool) -> (usize, usize) {
+    if !has_shape {
+        return (ROWS.min(rows), COLUMNS.min(columns));
+    }
+    let scale = ((ROWS * COLUMNS) as f64 / (rows * columns) as f64).sqrt().min(1.0);
+    let side = |count: usize| ((count as f64 * scale).ceil() as usize).clamp(COLUMNS.min(count), count);
+    (side(rows), side(columns))
+}
+
+/// Those of a part that takes so many times as long: the whole is approached by its shape, or by rows first, since with few of
+/// them a trial is all overhead.
+fn larger(
+    (rows, columns): (usize, usize),
+    (most_rows, most_columns): (usize, usize),
+    times: f64,
+    has_shape: bool,
+) -> (usize, usize) {
+    let grown = |count: usize, times: f64, most: usize| ((count as f64 * times) as usize).clamp(count, most.max(count));
+    if has_shape {
+        let times = times.cbrt().min((ENTRIES as f64 / (rows * columns) as f64).sqrt());
+        return (grown(rows, times, most_rows), grown(columns, times, most_columns));
+    }
+    match rows < most_rows.min(ENTRIES / columns) {
+        true => (grown(rows, times, most_rows.min(ENTRIES / columns)), columns),
+        false => (rows, grown(columns, times, most_columns.min(ENTRIES / rows))),
+    }
+}
+
+/// Works on one thread, without words.
+fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().ok()?;
+    Some(pool.install(|| tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), work)))
+}
+
+/// The least seconds of a few tries, of one where it is long.
+pub(super) fn least(mut work: impl FnMut() -> Option<f64>) -> Option<f64> {
+    let clock = Clock::start();
+    let (mut least, mut tries) = (f64::INFINITY, 0);
+    while tries < REPEATS && (tries == 0 || clock.seconds() < SHORT) {
+        least = least.min(work()?);
+        tries += 1;
+    }
+    Some(least)
+}
+
+/// A walk that was begun on the whole design.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begun {
+    /// Seconds that all of it takes.
+    pub seconds: f64,
+    /// The size that it reaches.
+    pub size: usize,
+    /// Whether it came to its end.
+    pub is_whole: bool,
+}
+
+/// The search itself, up to a size if it pauses there, for as long as the budget lets it, where that is what is `predicted` or how long it takes depends on what
+/// bounds rule out; `None` where that tells nothing.
+pub(super) fn begun(
+    selector: &ValidSelector,
+    design: &Design,
+    predicted: f64,
+    (outline, until): (&Outline, Option<usize>),
+) -> Option<Begun> {
+    let is_tree = outline.steps == 0 && outline.largest > outline.start;
+    // A criterion of unknown work may take any time for one subset.
+    let is_small = design.rows() <= LARGER as usize * ROWS && design.candidates().len() <= LARGER as usize * COLUMNS;
+    let may = is_tree || predicted < WHOLE || predicted.is_nan() && is_small;
+    if design.planned_rows() > design.rows() || !may {
+        return None;
+    }
+    alone(|| {
+        let mut end = None;
+        let seconds = least(|| {
+            let (seconds, found) = tried(selector, design, (outline, until))?;
+            end = Some(found);
+            Some(seconds)
+        })?;
+        end.map(|(size, is_whole)| Begun { seconds, size, is_whole })
+    })?
+}
+
+/// Seconds that the search takes, the size that it reaches, and whether it came to its end.
+fn tried(
+    selector: &ValidSelector,
+    design: &Design,
+    (outline, until): (&Outline, Option<usize>),
+) -> Option<(f64, (usize, bool))> {
+    // What the criterion keeps of the design belongs to the run.
+    let own = design.clone().seeded(design.seed());
+    let clock = Clock::start();
+    let is_over = move || clock.passed() > GIVEN && clock.seconds() > GIVEN;
+    let stop = StopSign::new(move || is_over().then_some(StopReason::Limit));
+    let mut progress = Progress { clock, opened: 0.0, steps: 0, part: 0.0 };
+    let monitor = &mut Monitor { observer: &mut progress, journal: Journal::default(), stop };
+    let path = selector.search_on(&own, Instant::now(), until, monitor).ok()?.path;
+    let all = clock.seconds();
+    if !path.stop_reason.is_partial() {
+        let size = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
+        return Some((all, (size, true)));
+    }
+    let part = match outline.steps {
+        0 => progress.part,
+        steps => progress.steps as f64 / steps as f64,
+    };
+    let seconds = progress.opened + (all - progress.opened) / part.min(1.0);
+    seconds.is_finite().then_some((seconds, (outline.largest, false)))
+}
+
+/// How far a walk came.
+struct Progress {
+    clock: Clock,
+    opened: f64,
+    steps: usize,
+    part: f64,
+}
+
+impl Observer for Progress {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        match event {
+            Event::Begin { .. } => self.opened = self.clock.seconds(),
+            Event::Step(_) => self.steps += 1,
+            Event::Visited { done, of } => self.part = done / of.max(1.0),
+            _ => {}
+        }
+        Answer::Continue
+    }
 }
 
 /// Rows and columns that stand evenly among all; every column of a learner that is refitted.
-fn part(learner: &Arc<dyn Learner>, design: &Design, rows: usize, columns: usize) -> Result<Design> {
+fn part(learner: &Arc<dyn Learner>, design: &Design, (rows, columns): (usize, usize)) -> Result<Design> {
     let evenly = |count: usize, of: usize| (0..count).map(|k| k * of / count.max(1)).collect::<Vec<usize>>();
     let rows = evenly(rows, design.rows());
     let candidates = design.candidates();
@@ -112,7 +231,7 @@ fn part(learner: &Arc<dyn Learner>, design: &Design, rows: usize, columns: usize
 fn of_part(whole: &Outline, columns: usize) -> Outline {
     match (whole.start > 0, whole.steps) {
         (true, 0) => Outline { start: columns, largest: columns, trials: 1.0, steps: 0 },
-        (true, _) => Outline::backward(columns, columns.saturating_sub(STEPS)),
+        (true, steps) => Outline::backward(columns, columns - (columns * steps / whole.start.max(1)).clamp(1, columns)),
         // All subsets of up to two columns.
         (false, 0) => {
             let trials = (columns * (columns + 1) / 2) as f64;
@@ -124,7 +243,7 @@ fn of_part(whole: &Outline, columns: usize) -> Outline {
 
 /// Seconds of a short search.
 fn seconds(criterion: &dyn Criterion, design: &Design, outline: &Outline) -> Result<f64> {
-    let begun = Instant::now();
+    let clock = Clock::start();
     let mut subset = Subset::open(criterion, design, outline)?;
     let all = design.candidates();
     let mut scores = vec![Score::WORST; all.len()];
@@ -152,5 +271,5 @@ fn seconds(criterion: &dyn Criterion, design: &Design, outline: &Outline) -> Res
             subset.score()?;
         }
     }
-    Ok(begun.elapsed().as_secs_f64())
+    Ok(clock.seconds())
 }

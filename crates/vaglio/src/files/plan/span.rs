@@ -1,0 +1,58 @@
+//! Seconds of which both ends are told.
+
+use std::fmt;
+
+/// From the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Span {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Span {
+    /// What is predicted but for a factor.
+    pub fn about(seconds: f64, factor: f64) -> Self {
+        Span { low: seconds / factor, high: seconds * factor }
+    }
+
+    pub fn and(self, other: Self) -> Self {
+        Span { low: self.low + other.low, high: self.high + other.high }
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(f64, f64, &str); 3] =
+            [(7200.0, 3600.0, "hours"), (120.0, 60.0, "minutes"), (0.0, 1.0, "seconds")];
+        let (_, size, name) = UNITS.iter().find(|(from, ..)| self.high >= *from).unwrap_or(&UNITS[2]);
+        let number = |seconds: f64| {
+            let value = seconds / size;
+            // Two digits that count, of which none is behind the thousandths.
+            let decimals = if value < 0.1 {
+                3
+            } else if value < 1.0 {
+                2
+            } else {
+                usize::from(value < 10.0)
+            };
+            format!("{value:.decimals$}")
+        };
+        write!(f, "{} to {} {name}", number(self.low), number(self.high))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_told_in_the_unit_of_their_end() {
+        let told = |low: f64, high: f64| Span { low, high }.to_string();
+        assert_eq!(told(0.0123, 0.04), "0.012 to 0.040 seconds");
+        assert_eq!(told(0.04, 0.4), "0.040 to 0.40 seconds");
+        assert_eq!(told(0.4, 2.25), "0.40 to 2.2 seconds");
+        assert_eq!(told(30.0, 90.0), "30 to 90 seconds");
+        assert_eq!(told(60.0, 600.0), "1.0 to 10 minutes");
+        assert_eq!(told(3600.0, 36000.0), "1.0 to 10 hours");
+    }
+}

@@ -5,6 +5,7 @@
 //! decides the same.
 
 mod clock;
+mod final_fit;
 pub(super) mod forecast;
 mod machine;
 mod pace;
@@ -22,6 +23,7 @@ use crate::resample::validated::parting;
 use crate::selector::ValidSelector;
 use crate::tune::{Scored, Tune, all_at_once};
 use clock::Clock;
+use final_fit::FinalFit;
 use forecast::{Walk, Walks};
 use machine::Machine;
 use phases::{Measured, total};
@@ -195,6 +197,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         made,
         of_fold,
         worth,
+        final_fit: FinalFit::tried(&selector, train, result.min(RESULT)),
         tuned,
     };
     let phases = measured.phases();

@@ -96,7 +96,7 @@ fn larger(
 }
 
 /// Works on one thread, without words.
-fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+pub(super) fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().ok()?;
     Some(pool.install(|| tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), work)))
 }

@@ -3,6 +3,7 @@
 //! Reading is timed as it is done here, the search and its pace are tried, and what stands beside them is operations over the
 //! rates of this machine.
 
+use super::final_fit::FinalFit;
 use super::forecast::{Walk, Walks};
 use super::machine::Machine;
 use super::span::Span;
@@ -45,6 +46,8 @@ pub(super) struct Measured<'p> {
     pub of_fold: f64,
     /// Flops of what the chosen columns are worth, at most.
     pub worth: f64,
+    /// The learner that is trained on the chosen columns, if there is one.
+    pub final_fit: Option<FinalFit>,
     /// Seconds of tuning once.
     pub tuned: f64,
 }
@@ -186,14 +189,16 @@ impl Measured<'_> {
         let union = (size * (1.0 + lambdas.ln())).min(candidates);
         let triangle = 2.0 * rows * union * union.min(rows) + lambdas * size * size * (union + 2.0 * size);
         let predictions = lambdas * held * outputs * (size * size / 2.0 + TALLIED * size) / self.machine.stream;
-        triangle / self.machine.reducing + predictions + lambdas * size * self.loss(held) * outputs
+        let last = self.final_fit.map_or(0.0, |fit| fit.of(rows));
+        triangle / self.machine.reducing + predictions + lambdas * size * (self.loss(held) * outputs + last)
     }
 
     /// The same of one subset.
     fn judged_once(&self, rows: f64, held: f64, size: usize) -> f64 {
         let size = size as f64;
         let triangle = 2.0 * rows * size * size.min(rows) + size.min(rows).powi(3);
-        triangle / self.machine.reducing
+        self.final_fit.map_or(0.0, |fit| fit.of(rows))
+            + triangle / self.machine.reducing
             + held * self.outputs() * (size + TALLIED) / self.machine.stream
             + self.loss(held) * self.outputs()
     }

@@ -1,6 +1,6 @@
 //! Which entry of a path is the result.
 
-use crate::{AnyResampling, PathEntry, Score};
+use crate::{AnyResampling, Error, PathEntry, Score};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
@@ -42,6 +42,13 @@ pub struct CrossValidation {
     /// How often rows are dealt into folds.
     #[schemars(extend("minimum" = 1))]
     pub repeats: usize,
+    /// The fewest features whose loss is above the lowest by this share of it at most, in place of the rule; 0.05 are 5 %.
+    #[schemars(extend("minimum" = 0))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<f64>,
+    /// The largest size that is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<usize>,
     /// Sizes that did not lower the loss after which the walks at a λ end in all folds, though never before 20 sizes, and
     /// with them those of a λ whose loss is above the lowest by five standard errors; `null`: they go as far as the search.
     #[schemars(extend("minimum" = 1))]
@@ -54,7 +61,15 @@ pub struct CrossValidation {
 
 impl Default for CrossValidation {
     fn default() -> Self {
-        CrossValidation { rule: Rule::Best, folds: 5, repeats: 1, patience: Some(10), splits: None }
+        CrossValidation {
+            rule: Rule::Best,
+            folds: 5,
+            repeats: 1,
+            within: None,
+            at_most: None,
+            patience: Some(10),
+            splits: None,
+        }
     }
 }
 
@@ -63,9 +78,55 @@ impl CrossValidation {
     pub fn new(folds: usize) -> Self {
         CrossValidation { folds, ..CrossValidation::default() }
     }
+
+    /// What is taken of the sizes that were compared.
+    pub fn wanted(&self) -> Wanted {
+        Wanted { rule: self.rule, within: self.within, at_most: self.at_most }
+    }
+
+    /// Checks what needs no data.
+    ///
+    /// # Errors
+    /// [`Error::Setting`](crate::Error::Setting) for a share that is negative or not finite, or one beside another rule.
+    pub fn check(&self) -> crate::Result<()> {
+        if let Some(within) = self.within {
+            if !(within.is_finite() && within >= 0.0) {
+                return Err(Error::setting("within", format!("{within} is no share; 0.05 are 5 % of the lowest loss")));
+            }
+            if self.rule != Rule::Best {
+                return Err(Error::setting("within", "it is a rule by itself; leave `rule` out"));
+            }
+        }
+        self.splits.as_ref().map_or(Ok(()), |splits| splits.check_settings().map_err(|error| error.under("splits")))
+    }
 }
 
-crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize; patience: Option<usize>, splits: Option<AnyResampling>;});
+/// What is taken of sizes whose losses were estimated: by a rule, or within a share of the lowest loss, among those of at
+/// most so many features.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Wanted {
+    /// The rule.
+    pub rule: Rule,
+    /// The share, in place of the rule.
+    pub within: Option<f64>,
+    /// The largest size.
+    pub at_most: Option<usize>,
+}
+
+impl From<Rule> for Wanted {
+    fn from(rule: Rule) -> Self {
+        Wanted { rule, ..Wanted::default() }
+    }
+}
+
+impl Wanted {
+    /// Whether the lowest loss is taken, however many features it has.
+    pub fn is_lowest(&self) -> bool {
+        self.rule == Rule::Best && self.within.is_none()
+    }
+}
+
+crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>;});
 
 /// What is taken of sizes whose losses were estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -85,7 +85,7 @@ mod training;
 mod units;
 
 pub use any::{Any, AnyLoss, AnyResampling, Inner};
-pub use choose::{Choose, CrossValidation, Rule};
+pub use choose::{Choose, CrossValidation, Rule, Wanted};
 pub use classes::Classes;
 pub use clustered::{ClusterSum, Spread};
 pub use criterion::{Criterion, Estimate, HeldOut};

@@ -1,11 +1,12 @@
 //! Searches: how subsets are walked.
 
 use crate::{
-    Action, Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal, Monitor, Outline,
-    Path, Result, Step, StopReason, Subset, registered,
+    Action, Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal, Monitor,
+    Outline, Path, Result, Step, StopReason, Subset, registered,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// What a search takes beside the scores of its criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -52,6 +53,12 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     /// Those of [`SearchStrategy::outline`] and of the criterion.
     fn effort(&self, _criterion: &dyn Criterion, _design: &Design) -> Result<Effort> {
         Ok(Effort::default())
+    }
+
+    /// The searches that compete in its place, where it is a race: all are cross-validated on the same folds, and what is done
+    /// with the search is done with the one that won.
+    fn contestants(&self) -> &[Arc<dyn SearchStrategy>] {
+        &[]
     }
 
     /// Which size of a path is the result; a search with such a setting says what it is.

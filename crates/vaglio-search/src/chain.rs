@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer, Outline, Path, Result,
-    SearchContext, SearchStrategy, Stage, Subset, saved,
+    Answer, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer, Outline, Path,
+    Result, SearchContext, SearchStrategy, Stage, Subset, saved,
 };
 
 /// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a
@@ -115,6 +115,10 @@ impl SearchStrategy for Chain {
         self.first()?;
         let last = self.stages.len() - 1;
         for (place, stage) in self.stages.iter().enumerate() {
+            if !stage.contestants().is_empty() {
+                let message = "a race is no stage; put the chain into its list, {kind: race, of: [[…], …]}";
+                return Err(Error::setting(format!("[{place}]"), message));
+            }
             stage.check(criterion, design).map_err(Chain::of_stage(place))?;
             if place < last && matches!(stage.choose(), Choose::CrossValidated(_)) {
                 let message = "the last search is cross-validated, with all that go before it; give `choose` to that";

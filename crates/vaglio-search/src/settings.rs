@@ -82,8 +82,8 @@ impl SearchSettings {
                 return refused("forced".into(), format!("`{}` is listed twice", named(feature)));
             }
         }
-        if let Choose::CrossValidated(CrossValidation { splits: Some(splits), .. }) = &self.choose {
-            splits.check_settings().map_err(|error| error.under("choose.splits"))?;
+        if let Choose::CrossValidated(how) = &self.choose {
+            how.check().map_err(|error| error.under("choose"))?;
         }
         let Some(most) = self.max_features else { return Ok(()) };
         if self.forced.len() > most {

@@ -157,6 +157,22 @@ impl ValidSelector {
         self.fitted_in_folds(design, problem)
     }
 
+    /// A design with the grid of λ that its search takes: one λ, where that has no part in it.
+    pub(crate) fn of_own_lambdas(&self, design: Design) -> Design {
+        if self.search.takes_lambda() { design } else { range::of_one(design) }
+    }
+
+    /// The selections of the searches that compete, of which this one is where it is no race.
+    pub(crate) fn contestants(&self) -> Vec<ValidSelector> {
+        let with = |search: &Arc<dyn SearchStrategy>| ValidSelector { search: Arc::clone(search), ..self.clone() };
+        self.search.contestants().iter().map(with).collect()
+    }
+
+    /// The selection of the search that won, by its place; this one where it is no race.
+    pub(crate) fn of_winner(&self, place: Option<usize>) -> ValidSelector {
+        place.and_then(|place| self.contestants().into_iter().nth(place)).unwrap_or_else(|| self.clone())
+    }
+
     /// An error of the search, unless it is of another part.
     fn of_search(&self, error: Error) -> Error {
         error.of(Role::Search, self.search.typetag_name())
@@ -221,7 +237,7 @@ impl ValidSelector {
         let start = Instant::now();
         let span = tracing::info_span!("fit");
         let _entered = span.enter();
-        let Picked { searched, chosen, warnings, seconds: choose_seconds } = picked;
+        let Picked { searched, chosen, warnings, seconds: choose_seconds, race } = picked;
         let Searched { path, engine, approximation, alpha, seconds, .. } = searched;
         let model = match path.result() {
             Some(entry) => train_entry(design, entry, chosen.lambda, FitFrom::Search)?,
@@ -239,6 +255,7 @@ impl ValidSelector {
         Ok(Selection {
             path,
             chosen,
+            race,
             warnings,
             names,
             model,

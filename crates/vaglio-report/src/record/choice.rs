@@ -2,7 +2,7 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, Rule};
+use vaglio_core::{Error, Result, Rule, Wanted};
 
 /// The cross-validated loss of one size at one λ of the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -40,18 +40,29 @@ pub struct Table {
 impl Table {
     /// The place of the λ and the cell that a rule takes: the lowest loss, of equals the fewest features and then the
     /// smallest λ; of those whose difference to it is within one standard error of that difference the fewest features and
-    /// then the largest λ.
+    /// then the largest λ; of those within a share of it the fewest features and then the lowest loss.
     ///
     /// # Errors
     /// [`Error::Setting`] for one standard error where there is none; [`Error::Shape`] for an empty table.
-    pub fn pick(&self, rule: Rule) -> Result<(usize, Cell)> {
-        let all = || self.cells.iter().enumerate().flat_map(|(l, cells)| cells.iter().map(move |cell| (l, *cell)));
+    pub fn pick(&self, wanted: impl Into<Wanted>) -> Result<(usize, Cell)> {
+        let Wanted { rule, within, at_most } = wanted.into();
+        let fits = move |cell: &&Cell| at_most.is_none_or(|most| cell.size <= most);
+        let of_lambda =
+            |(l, cells): (usize, &[Cell])| cells.iter().filter(fits).map(|cell| (l, *cell)).collect::<Vec<_>>();
+        let all = || self.cells.iter().map(Vec::as_slice).enumerate().flat_map(of_lambda);
         let lower = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| {
             x.loss.total_cmp(&y.loss).then(x.size.cmp(&y.size)).then(a.cmp(b))
         };
         let Some(best) = all().min_by(lower) else {
             return Err(Error::Shape("no size was reached in every fold".into()));
         };
+        let simpler = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| x.size.cmp(&y.size).then(b.cmp(a));
+        if let Some(within) = within {
+            let limit = best.1.loss + within * best.1.loss.abs();
+            // Of equal sizes the λ that loses least.
+            let fewest = |a: &(usize, Cell), b: &(usize, Cell)| a.1.size.cmp(&b.1.size).then(lower(a, b));
+            return Ok(all().filter(|(_, cell)| cell.loss <= limit).min_by(fewest).unwrap_or(best));
+        }
         if rule == Rule::Best {
             return Ok(best);
         }
@@ -59,7 +70,6 @@ impl Table {
             let message = "`one_se` needs a standard error, and there are too few rows for one; use `best`";
             return Err(Error::setting("search.choose.rule", message));
         }
-        let simpler = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| x.size.cmp(&y.size).then(b.cmp(a));
         Ok(all().filter(|(_, cell)| cell.is_near(best.1.loss)).min_by(simpler).unwrap_or(best))
     }
 

@@ -12,6 +12,7 @@ mod importance;
 mod json;
 mod left_out;
 mod loss_name;
+mod race;
 mod steps;
 mod table;
 mod table_parts;
@@ -30,6 +31,7 @@ pub use found::{FoundByMap, FoundRecord};
 pub use importance::WorthRecord;
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
+pub use race::{Contestant, CurvePoint, FrontierPoint, RaceRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
 pub use table_parts::seven_digits;
@@ -86,6 +88,12 @@ pub struct Record {
     pub stages: Vec<StageRecord>,
     /// How the result was taken from the path.
     pub chosen: ChosenRecord,
+    /// The searches that competed, where it was a race; steps and path are those of the one that won.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub race: Vec<Contestant>,
+    /// What each number of columns buys, by the best of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frontier: Vec<FrontierPoint>,
     /// The result, in order of entry.
     pub selected: Vec<SelectedRecord>,
     /// What is not known of how much the result's columns are worth, where that would have taken long.

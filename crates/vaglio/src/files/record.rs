@@ -65,6 +65,8 @@ pub(super) fn record(
         steps,
         path: entries,
         stages: path.stages.iter().map(stage).collect(),
+        race: selection.race.as_ref().map(|race| race.contestants.clone()).unwrap_or_default(),
+        frontier: selection.race.as_ref().map(|race| race.frontier.clone()).unwrap_or_default(),
         chosen: ChosenRecord {
             by: chosen.by,
             rule: chosen.rule,

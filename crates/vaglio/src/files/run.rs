@@ -97,7 +97,8 @@ fn run_in(
     }
     let picked = resample::select(&selector, &prepared.sample, &design, search_start, monitor)?;
     let mut selection = selector.fit_on((&prepared.train, &design), picked, monitor)?;
-    let whole = design;
+    let selector = selector.of_winner(selection.race.as_ref().map(|race| race.won));
+    let whole = selector.of_own_lambdas(design);
     let design = whole.at_lambda(selection.chosen.walk_lambda());
     let origins = Origins::new(&prepared, &design);
     let how = (&mut selection, &origins);

@@ -116,7 +116,8 @@ impl ValidPipeline {
         let design = selector.design(&problem)?;
         let picked = resample::select(&selector, &sample, &design, start, monitor)?;
         let selection = selector.fit_on((&problem, &design), picked, monitor)?;
-        let design = design.at_lambda(selection.chosen.walk_lambda());
+        let selector = selector.of_winner(selection.race.as_ref().map(|race| race.won));
+        let design = selector.of_own_lambdas(design).at_lambda(selection.chosen.walk_lambda());
         let calibration = calibration(&selector, &sample, &design, &selection, monitor)?;
         let inputs = selection.predictor().inputs().iter().map(|&input| problem.names()[input].clone()).collect();
         let (outputs, task) = (taken.outputs(), taken.task);

@@ -3,18 +3,22 @@
 use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
 use super::lockstep::FIRST;
+use super::lockstep::OfLambda;
 use super::pool::Watcher;
+use super::race::race;
 use super::sample::Sample;
 use super::scored::{by_score, plain};
 use super::table::{self, Matched};
-use super::validated::{CrossValidated, Validation, deals, of_rows, parting};
+use super::tally::Tally;
+use super::validated::{CrossValidated, Made, Validation, deals, of_rows, parting};
 use crate::selector::{Searched, ValidSelector, Walking};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, CrossValidation, Design, ExitClass, Loss, Monitor, Path, PathEntry, Per, Result, Rule, StopReason, StopSign,
+    Choose, CrossValidation, Design, Error, ExitClass, Journal, Loss, Monitor, Path, PathEntry, Per, Result, Rule,
+    StopReason, StopSign, Wanted,
 };
-use vaglio_report::record::{Cell, ChosenBy, Table};
+use vaglio_report::record::{Cell, ChosenBy, RaceRecord, Table};
 use vaglio_report::record::{Warning, WarningKind};
 
 /// How the result of a selection was taken from its path.
@@ -60,6 +64,8 @@ pub(crate) struct Picked {
     pub warnings: Vec<Warning>,
     /// Seconds of the walks on folds.
     pub seconds: f64,
+    /// How the searches that competed compare, where it was a race.
+    pub race: Option<RaceRecord>,
 }
 
 /// How a search is cross-validated to choose its result, if it is; and whether the user said so.
@@ -97,7 +103,7 @@ pub(crate) fn select(
 ) -> Result<Picked> {
     let mut warnings = Vec::new();
     let Some((how, is_written)) = cross_validation(selector) else {
-        return plain(selector, design, start, monitor, warnings);
+        return plain(&selector.of_winner(Some(0)), design, start, monitor, warnings);
     };
     let parting = parting(selector, sample, &how, is_written)?;
     let mut lambdas = walk_lambdas(design, true);
@@ -106,6 +112,9 @@ pub(crate) fn select(
     let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
     let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
     let design = &design.clone().shared_by(lambdas.len()).parted(&of_rows(&parting, deal, sample.rows()));
+    if !selector.search().contestants().is_empty() {
+        return race(selector, sample, design, (&how, is_written, deals), start, monitor);
+    }
     let watcher = &Watcher::new(&mut *monitor);
     // A single walk begins first, so that an interruption finds it.
     let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
@@ -128,18 +137,17 @@ pub(crate) fn select(
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        let (deals, patience) = (&deals[..], how.patience);
-        let validation = Validation { selector, sample, whole: design, deals, everything, patience, watcher };
+        let (deals, patience, journal) = (&deals[..], how.patience, watcher.journal());
+        let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
+        let (whole_race, whole, made) = (selector, design, &made[..]);
+        let validation =
+            Validation { selector, whole_race, sample, whole, deals, everything, patience, watcher, journal, made };
         cross_validated_beyond(&validation, (&mut lambdas, &mut all))
     });
     let done = match found {
         Ok(done) => done,
         Err(error) if !is_written && error.class() != ExitClass::Numerical => {
-            let message = format!(
-                "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give \
-                 test rows, or write `choose: best` to say that this is meant"
-            );
-            warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
+            warnings.push(not_validated(&error));
             drop(first);
             return plain(selector, design, start, monitor, warnings);
         }
@@ -147,25 +155,86 @@ pub(crate) fn select(
     };
     let seconds = begun.elapsed().as_secs_f64();
     let Some(CrossValidated { walks, full }) = done else {
-        let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
-        warnings.push(Warning::new(WarningKind::Interrupted, message));
+        warnings.push(interrupted());
         let searched = match first {
             Some(walking) => {
                 let mut searched = walking.so_far()?;
                 searched.path.stop_reason = stopped(searched.path.stop_reason, watcher.sign());
                 searched
             }
-            None => walk(selector, design, (&lambdas, lambdas.len() / 2), None, watcher)?,
+            None => walk(selector, design, (&lambdas, lambdas.len() / 2), None, (watcher, watcher.journal()))?,
         };
         let chosen = by_score(&searched.path, Rule::Best);
-        return Ok(Picked { searched, chosen, warnings, seconds });
+        return Ok(Picked { searched, chosen, warnings, seconds, race: None });
     };
     let loss = &*selector.loss(sample.task());
-    let table = table::pooled(loss, lambdas.clone(), &walks, (everything, how.repeats))?;
-    let (place, cell, scored) = match by_score_alone(selector, design, &table, is_written, watcher)? {
-        Some((place, cell, searched)) => (place, cell, Some(searched)),
-        None => table.pick(how.rule).map(|(place, cell)| (place, cell, None))?,
+    let journal = watcher.journal();
+    let (table, taken) =
+        compared(selector, design, (&lambdas, &walks), loss, (everything, &how, is_written), (watcher, journal))?;
+    let validated = Validated { lambdas, all, walks, full, table, taken, everything };
+    let picked = finished(selector, design, loss, &how, validated, first, (watcher, journal))?;
+    warnings.extend(picked.warnings);
+    Ok(Picked { warnings, seconds, ..picked })
+}
+
+/// What cross-validation says of one search.
+pub(super) struct Validated {
+    pub lambdas: Vec<Option<f64>>,
+    /// The λ of the models of all columns.
+    pub all: Vec<Option<f64>>,
+    pub walks: Vec<OfLambda>,
+    /// What these lose in every fold.
+    pub full: Vec<Vec<Tally>>,
+    pub table: Table,
+    pub taken: Taken,
+    /// The size of all columns on all rows.
+    pub everything: usize,
+}
+
+/// The λ, by its place, and the size that are taken.
+pub(super) struct Taken {
+    pub place: usize,
+    pub cell: Cell,
+    /// The walk on all rows, where its score took the λ.
+    pub scored: Option<Searched>,
+}
+
+/// The losses of the walks of one search, with what its rule takes of them.
+///
+/// # Errors
+/// Those of the search; [`Error::Shape`] where no size was reached in every fold.
+pub(super) fn compared(
+    selector: &ValidSelector,
+    design: &Design,
+    (lambdas, walks): (&[Option<f64>], &[OfLambda]),
+    loss: &dyn Loss,
+    (everything, how, is_written): (usize, &CrossValidation, bool),
+    by: (&Watcher<'_>, &Journal),
+) -> Result<(Table, Taken)> {
+    let table = table::pooled(loss, lambdas.to_vec(), walks, (everything, how.repeats), how.at_most)?;
+    let taken = match by_score_alone(selector, design, &table, is_written, by)? {
+        Some((place, cell, searched)) => Taken { place, cell, scored: Some(searched) },
+        None => table.pick(how.wanted()).map(|(place, cell)| Taken { place, cell, scored: None })?,
     };
+    Ok((table, taken))
+}
+
+/// The walk on all rows at the λ that is taken, and its result.
+///
+/// # Errors
+/// Those of the search and of the fits.
+pub(super) fn finished(
+    selector: &ValidSelector,
+    design: &Design,
+    loss: &dyn Loss,
+    how: &CrossValidation,
+    validated: Validated,
+    first: Option<Walking<'_>>,
+    by: (&Watcher<'_>, &Journal),
+) -> Result<Picked> {
+    let mut warnings = Vec::new();
+    let Validated { lambdas, all, walks, full, table, taken: Taken { place, cell, scored }, everything } = validated;
+    let reached = |path: &Path| path.everything(design.candidates().len());
     // Sizes that no fold was asked about are none of the result.
     let until = walks[place].end;
     let mut searched = match (scored, first) {
@@ -174,13 +243,13 @@ pub(crate) fn select(
             walking.to(until)?;
             walking.searched()?
         }
-        (None, None) => walk(selector, design, (&lambdas, place), until, watcher)?,
+        (None, None) => walk(selector, design, (&lambdas, place), until, by)?,
     };
     let of = (reached(&searched.path).unwrap_or(everything), how.repeats);
     let matched = Matched::new(&walks[place].trails, of);
     let taken = match searched.path.stop_reason.is_partial() {
         true => None,
-        false => taken(loss, &matched, &searched.path, (table, place, cell), how.rule)?,
+        false => taken(loss, &matched, &searched.path, (table, place, cell), how.wanted())?,
     };
     let chosen = match taken {
         None => by_score(&searched.path, Rule::Best),
@@ -216,7 +285,22 @@ pub(crate) fn select(
         warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
     }
     edge(design, &chosen, &mut warnings);
-    Ok(Picked { searched, chosen, warnings, seconds })
+    Ok(Picked { searched, chosen, warnings, seconds: 0.0, race: None })
+}
+
+/// That the size is by the score, since folds could not be made.
+pub(super) fn not_validated(error: &Error) -> Warning {
+    let message = format!(
+        "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give test rows, \
+         or write `choose: best` to say that this is meant"
+    );
+    Warning::new(WarningKind::NotCrossValidated, message)
+}
+
+/// That the size is by the score, since the run was stopped.
+pub(super) fn interrupted() -> Warning {
+    let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
+    Warning::new(WarningKind::Interrupted, message)
 }
 
 /// The walk at one λ, by its place, up to a size if one is given.
@@ -225,14 +309,14 @@ pub(super) fn walk(
     design: &Design,
     (lambdas, place): (&[Option<f64>], usize),
     until: Option<usize>,
-    watcher: &Watcher<'_>,
+    (watcher, journal): (&Watcher<'_>, &Journal),
 ) -> Result<Searched> {
-    let mut leader = watcher.leader(watcher.journal().under(format_args!("walk/{place}")));
+    let mut leader = watcher.leader(journal.under(format_args!("walk/{place}")));
     selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), until, &mut leader.monitor())
 }
 
 /// A search that ended by itself and whose result could not be chosen is cut short all the same.
-fn stopped(reason: StopReason, sign: &StopSign) -> StopReason {
+pub(super) fn stopped(reason: StopReason, sign: &StopSign) -> StopReason {
     if reason.is_partial() { reason } else { sign.reason().unwrap_or(StopReason::Interrupted) }
 }
 
@@ -244,7 +328,7 @@ fn taken(
     matched: &Matched<'_>,
     path: &Path,
     (mut table, place, picked): (Table, usize, Cell),
-    rule: Rule,
+    wanted: Wanted,
 ) -> Result<Option<(Table, Cell)>> {
     let sizes = || path.entries.iter().map(|entry| entry.subset.len());
     if matched.has(picked.size) && (picked.size == 0 || sizes().any(|size| size == picked.size)) {
@@ -255,8 +339,8 @@ fn taken(
         return Ok(None);
     }
     let mut of_lambda = Table { lambdas: vec![table.lambdas[place]], cells: vec![table.cells[place].clone()] };
-    table::compare(loss, &mut of_lambda, std::slice::from_ref(matched))?;
-    let (_, cell) = of_lambda.pick(rule)?;
+    table::compare(loss, &mut of_lambda, std::slice::from_ref(matched), wanted.at_most)?;
+    let (_, cell) = of_lambda.pick(wanted)?;
     table.cells[place] = of_lambda.cells.swap_remove(0);
     Ok(Some((table, cell)))
 }

@@ -5,7 +5,7 @@ use super::pool::Watcher;
 use super::table;
 use super::validated::{CrossValidated, Validation};
 use crate::selector::{Searched, ValidSelector};
-use vaglio_core::{Design, ExitClass, Result, Rule};
+use vaglio_core::{Design, ExitClass, Journal, Result, Rule};
 use vaglio_report::record::{Cell, Table};
 
 /// Values that are tried beyond an end at once.
@@ -29,15 +29,15 @@ pub(super) fn cross_validated_beyond(
     validation: &Validation<'_, '_>,
     (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
 ) -> Result<Option<CrossValidated>> {
-    let Validation { selector, sample, whole, deals, everything, watcher, .. } = *validation;
-    let (loss, journal) = (&*selector.loss(sample.task()), watcher.journal());
+    let Validation { selector, sample, whole, deals, everything, journal, .. } = *validation;
+    let loss = &*selector.loss(sample.task());
     let Some(mut found) = validation.at((lambdas, all), &[], journal)? else { return Ok(None) };
     let may_extend = whole.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
     for round in 1..=MOST {
         if !may_extend {
             break;
         }
-        let table = table::pooled(loss, lambdas.clone(), &found.walks, (everything, deals.len()))?;
+        let table = table::pooled(loss, lambdas.clone(), &found.walks, (everything, deals.len()), None)?;
         let Some((beyond, is_below)) = beyond(&table)? else { break };
         tracing::debug!(?beyond, "lambda");
         let of_all = if all.is_empty() { Vec::new() } else { beyond.clone() };
@@ -68,7 +68,7 @@ pub(super) fn by_score_alone(
     design: &Design,
     table: &Table,
     is_written: bool,
-    watcher: &Watcher<'_>,
+    (watcher, journal): (&Watcher<'_>, &Journal),
 ) -> Result<Option<(usize, Cell, Searched)>> {
     let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
     let outline = selector.search().outline(design)?;
@@ -78,7 +78,7 @@ pub(super) fn by_score_alone(
     }
     let mut best: Option<(f64, usize, Searched)> = None;
     for place in 0..table.lambdas.len() {
-        let searched = walk(selector, design, (&table.lambdas, place), None, watcher)?;
+        let searched = walk(selector, design, (&table.lambdas, place), None, (watcher, journal))?;
         let path = &searched.path;
         let Some(entry) = path.entries.last().filter(|_| !path.stop_reason.is_partial()) else { return Ok(None) };
         let loss = entry.score.loss;

@@ -24,6 +24,7 @@ mod missing;
 mod numeric;
 pub(crate) mod parting;
 pub(crate) mod pool;
+mod race;
 mod refit;
 mod rows;
 pub(crate) mod sample;

@@ -58,7 +58,7 @@ pub(super) fn plain(
         warnings.push(Warning::new(WarningKind::ManyCandidates, message));
     }
     edge(design, &chosen, &mut warnings);
-    Ok(Picked { searched, chosen, warnings, seconds: 0.0 })
+    Ok(Picked { searched, chosen, warnings, seconds: 0.0, race: None })
 }
 
 pub(super) fn by_score(path: &Path, rule: Rule) -> Chosen {

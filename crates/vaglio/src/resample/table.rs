@@ -3,7 +3,7 @@
 use super::lockstep::OfLambda;
 use super::tally::Tally;
 use super::walks::Trail;
-use vaglio_core::{Loss, PathEntry, Result, Rule};
+use vaglio_core::{Loss, PathEntry, Result, Rule, Wanted};
 use vaglio_report::record::{Cell, Table};
 
 /// The walks of all folds at one λ, and what stands in each for a size of the walk on all rows.
@@ -100,7 +100,7 @@ impl<'t> Matched<'t> {
     }
 }
 
-/// From the walks at each λ, with the size of all columns on all rows, and how often rows were dealt into folds.
+/// From the walks at each λ, among whose sizes up to `at_most` one is taken, with the size of all columns on all rows, and how often rows were dealt into folds.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
@@ -109,12 +109,13 @@ pub(super) fn pooled(
     lambdas: Vec<Option<f64>>,
     walks: &[OfLambda],
     of: (usize, usize),
+    at_most: Option<usize>,
 ) -> Result<Table> {
     let matched: Vec<Matched<'_>> = walks.iter().map(|walks| Matched::new(&walks.trails, of)).collect();
     let of_lambda = |matched: &Matched<'_>| matched.cells(loss, matched.sizes());
     let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
     let mut table = Table { lambdas, cells };
-    compare(loss, &mut table, &matched)?;
+    compare(loss, &mut table, &matched, at_most)?;
     Ok(table)
 }
 
@@ -123,15 +124,32 @@ pub(super) fn pooled(
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] for an empty table.
-pub(super) fn compare(loss: &dyn Loss, table: &mut Table, matched: &[Matched<'_>]) -> Result<()> {
-    let (place, best) = table.pick(Rule::Best)?;
-    let of_best = matched[place].parts(best.size);
+pub(super) fn compare(
+    loss: &dyn Loss,
+    table: &mut Table,
+    matched: &[Matched<'_>],
+    at_most: Option<usize>,
+) -> Result<()> {
+    let (place, best) = table.pick(Wanted { at_most, ..Rule::Best.into() })?;
+    compare_with(loss, table, matched, (best, &matched[place].parts(best.size)))
+}
+
+/// The same for the difference to another loss on the same rows.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] for an empty table.
+pub(super) fn compare_with(
+    loss: &dyn Loss,
+    table: &mut Table,
+    matched: &[Matched<'_>],
+    (best, of_best): (Cell, &[&Tally]),
+) -> Result<()> {
     let is_cheap = loss.measure().is_of_rows();
     for (matched, cells) in matched.iter().zip(&mut table.cells) {
         for cell in cells {
             let level = |cell: &Cell| cell.standard_error.unwrap_or(0.0);
             if is_cheap || cell.loss - best.loss <= level(cell) + level(&best) {
-                cell.difference_error = Tally::difference(loss, &matched.parts(cell.size), &of_best, matched.repeats);
+                cell.difference_error = Tally::difference(loss, &matched.parts(cell.size), of_best, matched.repeats);
             }
         }
     }

@@ -8,6 +8,7 @@ use super::tally::Tally;
 use super::walks::{Fold, said_of};
 use crate::final_model::Known;
 use crate::selector::ValidSelector;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Journal, Result};
@@ -86,7 +87,7 @@ pub(super) struct CrossValidated {
 
 /// A fold with the design of its training rows.
 pub(super) struct Training {
-    pub fold: Fold,
+    pub fold: Arc<Fold>,
     pub design: Design,
     /// Its place in its repeat.
     pub number: usize,
@@ -98,6 +99,8 @@ pub(super) struct Training {
 #[derive(Clone, Copy)]
 pub(super) struct Validation<'a, 'o> {
     pub selector: &'a ValidSelector,
+    /// With all searches that compete, where it is one of these.
+    pub whole_race: &'a ValidSelector,
     pub sample: &'a Sample,
     /// The design of all rows.
     pub whole: &'a Design,
@@ -107,7 +110,13 @@ pub(super) struct Validation<'a, 'o> {
     pub everything: usize,
     pub patience: Option<usize>,
     pub watcher: &'a Watcher<'o>,
+    pub journal: &'a Journal,
+    /// The folds with the designs of their training rows, as they were made for another search; of every part.
+    pub made: &'a [Made],
 }
+
+/// A fold with the design of its training rows, once it was made.
+pub(super) type Made = Mutex<Option<(Arc<Fold>, Design)>>;
 
 impl Validation<'_, '_> {
     /// By the walks at some λ of every fold, and all columns at some; `None` when they were stopped. `before` are walks at
@@ -138,7 +147,7 @@ impl Validation<'_, '_> {
                 return Ok(None);
             }
             let (number, part) = parts[job];
-            let made = self.training(number, part, lambdas);
+            let made = self.training((job, number), part, lambdas);
             let full = made.and_then(|(training, design)| {
                 let own = match full {
                     Some(_) => Vec::new(),
@@ -163,10 +172,25 @@ impl Validation<'_, '_> {
     }
 
     /// A fold, and its design as it is beside that of its walks, which share what does not depend on λ.
-    fn training(&self, number: usize, part: &Part, lambdas: &[Option<f64>]) -> Result<(Training, Design)> {
-        let fold = Fold::of(self.sample, part)?;
-        let design = self.selector.design_at(&fold.fitted.problem, Some(self.whole))?;
-        let design = design.part_of(self.whole, &fold.training);
+    fn training(
+        &self,
+        (job, number): (usize, usize),
+        part: &Part,
+        lambdas: &[Option<f64>],
+    ) -> Result<(Training, Design)> {
+        let mut made = self.made[job].lock().unwrap_or_else(PoisonError::into_inner);
+        let (fold, design) = match &*made {
+            Some((fold, design)) => (Arc::clone(fold), design.clone()),
+            None => {
+                let fold = Arc::new(Fold::of(self.sample, part)?);
+                let design = self.whole_race.design_at(&fold.fitted.problem, Some(self.whole))?;
+                let design = design.part_of(self.whole, &fold.training);
+                *made = Some((Arc::clone(&fold), design.clone()));
+                (fold, design)
+            }
+        };
+        drop(made);
+        let design = self.selector.of_own_lambdas(design);
         let shared = design.clone().shared_by(lambdas.len()).without_errors();
         if lambdas.len() > 1 {
             // What criteria keep for all λ is there before the walks, which would each compute it.

@@ -5,7 +5,7 @@ use crate::resample::Chosen;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use vaglio_core::{Coefficients, Model, Path};
-use vaglio_report::record::Warning;
+use vaglio_report::record::{RaceRecord, Warning};
 
 /// What a selection found.
 #[derive(Debug, Clone)]
@@ -14,6 +14,8 @@ pub struct Selection {
     pub path: Path,
     /// How its result was taken.
     pub chosen: Chosen,
+    /// How the searches that competed compare, where it was a race; the path is that of the one that won.
+    pub race: Option<RaceRecord>,
     /// What is not to be trusted.
     pub warnings: Vec<Warning>,
     /// Names of the columns that were selected from: the learner's where it maps, else the problem's.

@@ -1,0 +1,59 @@
+//! How searches that competed compare.
+
+use crate::infinity;
+use serde::{Deserialize, Serialize};
+
+/// A race of searches: the curve of each, and the lowest of all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RaceRecord {
+    /// The contestants, in order.
+    pub contestants: Vec<Contestant>,
+    /// For each number of columns the lowest pooled loss of any of them, in increasing size.
+    pub frontier: Vec<FrontierPoint>,
+    /// The place of the one that is taken.
+    pub won: usize,
+}
+
+/// A search that competed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contestant {
+    /// Its word; of a chain those of its stages.
+    pub search: String,
+    /// Whether its result is taken.
+    pub won: bool,
+    /// What the rule takes of it.
+    pub chosen: CurvePoint,
+    /// For each size that its walks reached in every fold the lowest loss over λ.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// The cross-validated loss of one size of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CurvePoint {
+    /// Number of columns.
+    pub size: usize,
+    /// The λ of the walk, where there is one.
+    pub lambda: Option<f64>,
+    /// The loss, pooled over all rows held out.
+    #[serde(with = "infinity")]
+    pub loss: f64,
+    /// Its standard error.
+    pub standard_error: Option<f64>,
+}
+
+/// What so many columns buy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrontierPoint {
+    /// Number of columns.
+    pub size: usize,
+    /// The lowest loss of any contestant, pooled over all rows held out.
+    #[serde(with = "infinity")]
+    pub loss: f64,
+    /// Its standard error.
+    pub standard_error: Option<f64>,
+    /// The contestant.
+    pub search: String,
+}

@@ -1,0 +1,241 @@
+//! Searches that compete: all are cross-validated on the same folds, and one wins.
+
+use super::choice::{
+    Picked, Taken, Validated, by_score, compared, finished, interrupted, not_validated, plain, stopped, walk,
+    walk_lambdas,
+};
+use super::extend::cross_validated_beyond;
+use super::full;
+use super::parting::Part;
+use super::pool::Watcher;
+use super::sample::Sample;
+use super::scored::{by_score, plain};
+use super::table::{Matched, compare_with};
+use super::tally::Tally;
+use super::validated::{CrossValidated, Made, Validation};
+use crate::selector::ValidSelector;
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{CrossValidation, Design, ExitClass, Loss, Monitor, Result, Rule, Wanted};
+use vaglio_report::record::{Cell, Contestant, CurvePoint, FrontierPoint, RaceRecord, Table};
+
+/// Cross-validates every contestant and goes on with the one that wins.
+///
+/// # Errors
+/// Those of the searches, of the fits and of the folds.
+pub(super) fn race(
+    selector: &ValidSelector,
+    sample: &Sample,
+    whole: &Design,
+    (how, is_written, deals): (&CrossValidation, bool, Result<Vec<Vec<Part>>>),
+    start: Instant,
+    monitor: &mut Monitor<'_>,
+) -> Result<Picked> {
+    let begun = Instant::now();
+    let contestants = selector.contestants();
+    let loss = &*selector.loss(sample.task());
+    let watcher = &Watcher::new(&mut *monitor);
+    let designs: Vec<Design> = contestants.iter().map(|own| own.of_own_lambdas(whole.clone())).collect();
+    let done = deals.and_then(|deals| {
+        let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
+        let mut all = Vec::new();
+        for (place, (own, design)) in contestants.iter().zip(&designs).enumerate() {
+            let journal = &watcher.journal().under(format_args!("race/{place}"));
+            let of = Validation {
+                selector: own,
+                whole_race: selector,
+                sample,
+                whole: design,
+                deals: &deals,
+                everything: own.search().outline(design).map_err(|error| error.under("search"))?.largest,
+                patience: how.patience,
+                watcher,
+                journal,
+                made: &made,
+            };
+            let Some(validated) = validated(&of, loss, how, is_written)? else { return Ok(None) };
+            all.push(validated);
+        }
+        Ok(Some(all))
+    });
+    let seconds = begun.elapsed().as_secs_f64();
+    let mut all = match done {
+        Ok(Some(all)) => all,
+        Ok(None) => {
+            let (lambdas, journal) = (walk_lambdas(&designs[0], true), watcher.journal());
+            let at = (&lambdas[..], lambdas.len() / 2);
+            let mut searched = walk(&contestants[0], &designs[0], at, None, (watcher, journal))?;
+            searched.path.stop_reason = stopped(searched.path.stop_reason, watcher.sign());
+            let chosen = by_score(&searched.path, Rule::Best);
+            return Ok(Picked { searched, chosen, warnings: vec![interrupted()], seconds, race: None });
+        }
+        Err(error) if !is_written && error.class() != ExitClass::Numerical => {
+            return plain(&contestants[0], whole, start, monitor, vec![not_validated(&error)]);
+        }
+        Err(error) => return Err(error),
+    };
+    let won = won(loss, &mut all, how)?;
+    let names: Vec<String> = contestants.iter().map(name).collect();
+    let record = record(&names, &all, won, how)?;
+    let journal = &watcher.journal().under(format_args!("race/{won}"));
+    let picked = finished(&contestants[won], &designs[won], loss, how, all.swap_remove(won), None, (watcher, journal))?;
+    Ok(Picked { seconds, race: Some(record), ..picked })
+}
+
+/// The words of a search: of a chain those of its stages.
+fn name(selector: &ValidSelector) -> String {
+    let written = serde_json::to_value(selector.search()).unwrap_or_default();
+    let kind = |search: &serde_json::Value| search["kind"].as_str().unwrap_or_default().to_owned();
+    match written["stages"].as_array() {
+        Some(stages) => stages.iter().map(kind).collect::<Vec<_>>().join(", "),
+        None => kind(&written),
+    }
+}
+
+/// What the folds say of one contestant; `None` when it was stopped.
+fn validated(
+    of: &Validation<'_, '_>,
+    loss: &dyn Loss,
+    how: &CrossValidation,
+    is_written: bool,
+) -> Result<Option<Validated>> {
+    let Validation { selector, whole, everything, watcher, journal, .. } = *of;
+    let mut lambdas = walk_lambdas(whole, true);
+    let mut all = full::lambdas(selector, whole, how.folds * how.repeats);
+    selector.opened(&whole.at_lambda(lambdas[0]))?;
+    let Some(CrossValidated { walks, full }) = cross_validated_beyond(of, (&mut lambdas, &mut all))? else {
+        return Ok(None);
+    };
+    let by = (watcher, journal);
+    let (table, taken) = compared(selector, whole, (&lambdas, &walks), loss, (everything, how, is_written), by)?;
+    Ok(Some(Validated { lambdas, all, walks, full, table, taken, everything }))
+}
+
+/// The folds' losses of one λ of a contestant.
+fn matched(of: &Validated, place: usize, repeats: usize) -> Matched<'_> {
+    Matched::new(&of.walks[place].trails, (of.everything, repeats))
+}
+
+/// The standard error of what the loss of one contestant's cell and of another's differ by.
+fn difference(
+    loss: &dyn Loss,
+    (a, (at_a, cell_a)): (&Validated, (usize, Cell)),
+    (b, (at_b, cell_b)): (&Validated, (usize, Cell)),
+    repeats: usize,
+) -> Option<f64> {
+    let of = matched(a, at_a, repeats);
+    of.difference(loss, cell_a.size, (&matched(b, at_b, repeats), cell_b.size))
+}
+
+/// The place of the contestant that is taken; its cell is that of the rule, compared with all.
+fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<usize> {
+    // Of each the lowest loss, of which λ that the score took is one.
+    let lowest = Wanted { at_most: how.at_most, ..Rule::Best.into() };
+    let best = |of: &Validated| match of.taken.scored {
+        Some(_) => Ok((of.taken.place, of.taken.cell)),
+        None => of.table.pick(lowest),
+    };
+    let best: Vec<(usize, Cell)> = all.iter().map(best).collect::<Result<_>>()?;
+    let mut winner = 0;
+    for place in 1..all.len() {
+        let gain = best[0].1.loss - best[place].1.loss;
+        let error = difference(loss, (&all[0], best[0]), (&all[place], best[place]), how.repeats);
+        let is_sure = gain > error.unwrap_or(0.0);
+        if is_sure && best[place].1.loss < best[winner].1.loss {
+            winner = place;
+        }
+    }
+    if how.wanted().is_lowest() {
+        return Ok(winner);
+    }
+    // The fewest columns of any contestant that are near the lowest loss.
+    let (at, reference) = best[winner];
+    let of_best: Vec<Tally> =
+        matched(&all[winner], at, how.repeats).parts(reference.size).into_iter().cloned().collect();
+    let of_best: Vec<&Tally> = of_best.iter().collect();
+    let mut fewest: Option<(usize, usize, Cell)> = None;
+    for (place, of) in all.iter_mut().enumerate() {
+        let trails: Vec<_> = of.walks.iter().map(|walks| &walks.trails).collect();
+        let matched: Vec<_> = trails.iter().map(|trails| Matched::new(trails, (of.everything, how.repeats))).collect();
+        compare_with(loss, &mut of.table, &matched, (reference, &of_best))?;
+        let Some((l, cell)) = near(&of.table, reference, how) else { continue };
+        if fewest.is_none_or(|(_, _, other)| cell.size < other.size) {
+            fewest = Some((place, l, cell));
+        }
+    }
+    let (place, l, cell) = fewest.unwrap_or((winner, at, reference));
+    all[place].taken = Taken { place: l, cell, scored: None };
+    Ok(place)
+}
+
+/// The fewest columns of a table that are as near to a loss as the rule says: within one standard error the largest λ, else the
+/// lowest loss of them.
+fn near(table: &Table, reference: Cell, how: &CrossValidation) -> Option<(usize, Cell)> {
+    let is_near = |cell: &Cell| match how.within {
+        Some(within) => cell.loss <= reference.loss + within * reference.loss.abs(),
+        None => cell.is_near(reference.loss),
+    };
+    let fits = |cell: &Cell| how.at_most.is_none_or(|most| cell.size <= most) && is_near(cell);
+    let cells = table.cells.iter().enumerate().flat_map(|(l, cells)| cells.iter().map(move |cell| (l, *cell)));
+    cells.filter(|(_, cell)| fits(cell)).min_by(|(a, x), (b, y)| {
+        let then = if how.within.is_some() { x.loss.total_cmp(&y.loss) } else { b.cmp(a) };
+        x.size.cmp(&y.size).then(then)
+    })
+}
+
+/// The curve of every contestant, and the lowest of all at each size.
+fn record(names: &[String], all: &[Validated], won: usize, how: &CrossValidation) -> Result<RaceRecord> {
+    let mut frontier: Vec<FrontierPoint> = Vec::new();
+    let mut contestants = Vec::new();
+    for (place, (of, name)) in all.iter().zip(names).enumerate() {
+        let curve = curve(&of.table);
+        for point in &curve {
+            let own = FrontierPoint {
+                size: point.size,
+                loss: point.loss,
+                standard_error: point.standard_error,
+                search: name.clone(),
+            };
+            match frontier.iter_mut().find(|known| known.size == point.size) {
+                Some(known) if point.loss < known.loss => *known = own,
+                Some(_) => {}
+                None => frontier.push(own),
+            }
+        }
+        let (at, cell) = match place == won || of.taken.scored.is_some() {
+            true => (of.taken.place, of.taken.cell),
+            false => of.table.pick(how.wanted())?,
+        };
+        contestants.push(Contestant {
+            search: name.clone(),
+            won: place == won,
+            chosen: CurvePoint {
+                size: cell.size,
+                lambda: of.lambdas[at],
+                loss: cell.loss,
+                standard_error: cell.standard_error,
+            },
+            curve,
+        });
+    }
+    frontier.sort_by_key(|point| point.size);
+    Ok(RaceRecord { contestants, frontier, won })
+}
+
+/// Of each size the λ of the lowest loss.
+fn curve(table: &Table) -> Vec<CurvePoint> {
+    let mut points: Vec<CurvePoint> = Vec::new();
+    for (lambda, cells) in table.lambdas.iter().zip(&table.cells) {
+        for cell in cells {
+            let own =
+                CurvePoint { size: cell.size, lambda: *lambda, loss: cell.loss, standard_error: cell.standard_error };
+            match points.iter_mut().find(|point| point.size == cell.size) {
+                Some(point) if cell.loss < point.loss => *point = own,
+                Some(_) => {}
+                None => points.push(own),
+            }
+        }
+    }
+    points.sort_by_key(|point| point.size);
+    points
+}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Choose, CrossValidation, Error, FeatureRef, Result};
+use vaglio_core::{Choose, Error, FeatureRef, Result};
 
 /// Features that enter and leave together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

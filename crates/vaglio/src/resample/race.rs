@@ -1,8 +1,7 @@
 //! Searches that compete: all are cross-validated on the same folds, and one wins.
 
 use super::choice::{
-    Picked, Taken, Validated, by_score, compared, finished, interrupted, not_validated, plain, stopped, walk,
-    walk_lambdas,
+    Picked, Taken, Validated, compared, finished, interrupted, not_validated, stopped, walk, walk_lambdas,
 };
 use super::extend::cross_validated_beyond;
 use super::full;

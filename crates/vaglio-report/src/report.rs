@@ -17,6 +17,7 @@ mod knots;
 mod labels;
 pub mod number;
 pub mod plot;
+mod race;
 mod scatter;
 mod source;
 mod svg;

@@ -41,6 +41,7 @@ mod planned;
 mod predict;
 mod predict_beside;
 mod predict_streamed;
+mod race;
 mod report;
 mod rows;
 mod series;

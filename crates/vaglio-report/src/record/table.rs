@@ -1,7 +1,7 @@
 //! The result as a short table for people.
 
 use super::table_parts::seven_digits;
-use super::{Nested, PartNames, Record, Status, Verified, left_out_rows};
+use super::{Contestant, Nested, PartNames, Record, Status, Verified, left_out_rows};
 use crate::record::ChosenBy;
 use vaglio_core::{Certificate, Diagnostics, Rule, shown};
 
@@ -45,6 +45,12 @@ impl Record {
         let scale = self.pipeline.scale();
         out.push_str(&format!("score {score} (no columns: {empty}){scale}{lambda}\n"));
         self.honest(&mut out);
+        if let Some(winner) = self.race.iter().find(|contestant| contestant.won) {
+            let told =
+                |c: &Contestant| format!("{} {} ({} columns)", c.search, seven_digits(c.chosen.loss), c.chosen.size);
+            let all: Vec<String> = self.race.iter().map(told).collect();
+            out.push_str(&format!("taken is {} of the race, cross-validated: {}\n", winner.search, all.join(", ")));
+        }
         if let Some(certificate) = &self.certificate {
             out.push_str(&format!("{}\n", proven(certificate)));
         }

@@ -6,6 +6,7 @@ use super::figures::{Figure, figures};
 use super::found::PartFound;
 use super::honest::{self, Card};
 use super::number::{self, counted, short};
+use super::race::RaceSection;
 use super::scatter::Predictions;
 use super::source::{Entry, RecordView, finite};
 use super::table::{Column, HtmlTable};
@@ -34,6 +35,7 @@ pub struct View {
     figures: Vec<Figure>,
     predictions: Option<Predictions>,
     classes: Option<Classes>,
+    race: Option<RaceSection>,
     tuning: Option<Tuning>,
     found: Vec<PartFound>,
     chosen: Option<Section>,
@@ -84,6 +86,7 @@ impl View {
             figures: figures(source),
             predictions: Predictions::of(source),
             classes: Classes::of(source),
+            race: RaceSection::of(source),
             tuning: record.report.tuning.as_ref().map(Tuning::of),
             found: PartFound::all(&record.found),
             chosen: columns::chosen(source),

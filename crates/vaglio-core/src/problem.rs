@@ -1,5 +1,7 @@
 //! What the user gave, checked once.
 
+mod select;
+
 use crate::labels::RowLabels;
 use crate::units::largest;
 use crate::{Columns, Error, Feature, InFolds, Result, Task};
@@ -243,72 +245,6 @@ impl Problem {
     /// The same with other columns of the same names.
     pub(crate) fn with_columns(self, columns: Arc<Columns>) -> Self {
         Problem { columns, ..self }
-    }
-
-    /// The rows `rows`, in that order; maps are refitted in folds no more.
-    #[must_use]
-    pub fn select_rows(&self, rows: &[usize]) -> Self {
-        self.with_rows(rows, self.columns.select_rows(rows))
-    }
-
-    /// The same, and a column is copied when it is first read, as [`Columns::view_rows`] says.
-    #[must_use]
-    pub fn view_rows(&self, rows: &[usize]) -> Self {
-        self.with_rows(rows, self.columns.view_rows(rows))
-    }
-
-    fn with_rows(&self, rows: &[usize], columns: Columns) -> Self {
-        Problem {
-            columns: Arc::new(columns),
-            // `select` along rows leaves several outputs column-major.
-            targets: Arc::new(self.targets.select(ndarray::Axis(1), rows).as_standard_layout().into_owned()),
-            labels: self.labels.select(rows),
-            in_folds: self.in_folds.select_rows(rows),
-            ..self.clone()
-        }
-    }
-
-    /// The columns `features`, in that order, with all that is known of the rows; blocks keep the columns that are left.
-    /// Columns are shared where their values are.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a column that is not there, or that is listed twice.
-    ///
-    /// # Example
-    /// ```
-    /// use vaglio_core::{Columns, Problem, Task};
-    /// let mut columns = Columns::new(2);
-    /// columns.push(vec![1.0, 2.0]);
-    /// columns.push(vec![5.0, 7.0]);
-    /// let names = vec!["x".into(), "z".into()];
-    /// let problem = Problem::new(columns, names, ndarray::array![[1.0, 2.0]], vec!["y".into()], Task::Regression)?;
-    /// assert_eq!(problem.select_columns(&[1])?.names()[..], ["z"]);
-    /// # Ok::<(), vaglio_core::Error>(())
-    /// ```
-    pub fn select_columns(&self, features: &[Feature]) -> Result<Self> {
-        let mut place = vec![None; self.columns.len()];
-        for (at, &feature) in features.iter().enumerate() {
-            let Some(of) = place.get_mut(feature) else {
-                return Err(Error::Shape(format!("there is no column {feature}")));
-            };
-            if of.replace(at).is_some() {
-                return Err(Error::Shape(format!("the column `{}` is taken twice", self.names[feature])));
-            }
-        }
-        let left = |block: &Block| {
-            let mut columns: Vec<Feature> = block.columns.iter().filter_map(|&column| place[column]).collect();
-            columns.sort_unstable();
-            (!columns.is_empty()).then(|| Block { name: block.name.clone(), columns })
-        };
-        Ok(Problem {
-            columns: Arc::new(self.columns.select(features)),
-            largest: features.iter().map(|&feature| self.largest[feature]).collect(),
-            names: features.iter().map(|&feature| self.names[feature].clone()).collect(),
-            blocks: self.blocks.iter().filter_map(left).collect(),
-            in_folds: self.in_folds.select_columns(features),
-            bias: self.bias.and_then(|bias| place[bias]),
-            ..self.clone()
-        })
     }
 
     /// Number of rows.

@@ -1,7 +1,7 @@
 //! The subset that a search changes, with its scores.
 
 use crate::by_definition::{ByDefinition, no_number, of_criterion};
-use crate::tape::{Tape, digest};
+use crate::tape::{ADD, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, STANDARD_ERROR, Tape, digest};
 use crate::{
     Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
     PathEntry, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger, smaller,
@@ -29,14 +29,6 @@ pub struct Subset<'d> {
     /// Whether entries have standard errors.
     has_errors: bool,
 }
-
-/// Kinds of questions and changes on a tape, beside the four of trials.
-const SCORE: u64 = 4;
-const STANDARD_ERROR: u64 = 5;
-const LAMBDAS: u64 = 6;
-const ADD: u64 = 7;
-const REMOVE: u64 = 8;
-const RESET: u64 = 9;
 
 /// What an evaluator was asked, in short, and its answer.
 #[derive(Serialize, Deserialize)]
@@ -357,7 +349,8 @@ impl<'d> Subset<'d> {
 
     /// The score with several columns added together; `None` where the tree of these columns tells it.
     pub fn score_with(&mut self, more: &[Feature]) -> Result<Option<Score>> {
-        let score = self.ask(|evaluator, selected| evaluator.score_with(selected, more))?;
+        let ask = |subset: &mut Self| subset.ask(|evaluator, selected| evaluator.score_with(selected, more));
+        let score = self.taped(SCORE_WITH, more, ask)?;
         self.check(score.as_slice(), |_| self.selected.iter().chain(more).copied().collect())?;
         Ok(score)
     }

@@ -8,6 +8,15 @@
 use crate::{Error, Result};
 use std::any::Any;
 
+/// Kinds of questions and changes on a tape, beside the four of trials.
+pub(crate) const SCORE: u64 = 4;
+pub(crate) const STANDARD_ERROR: u64 = 5;
+pub(crate) const LAMBDAS: u64 = 6;
+pub(crate) const ADD: u64 = 7;
+pub(crate) const REMOVE: u64 = 8;
+pub(crate) const RESET: u64 = 9;
+pub(crate) const SCORE_WITH: u64 = 10;
+
 /// Answers in their order, each with a digest of its question.
 #[derive(Default)]
 pub(crate) struct Tape {

@@ -314,13 +314,13 @@ mod tests {
         let empty = Array2::zeros((0, 0));
         assert_eq!(eigh(empty.view()), Ok((Array1::zeros(0), empty.clone())));
         assert_eq!((inverse(empty.view()), spectral_radius(empty.view())), (Ok(empty.clone()), Ok(0.0)));
-        assert_eq!(solve(empty.view(), Array2::zeros((0, 2)).view()), Ok(Array2::zeros((0, 2))));
+        assert_eq!(solve(empty.view(), Array2::<f64>::zeros((0, 2)).view()), Ok(Array2::zeros((0, 2))));
         assert_eq!(tridiagonal(empty.view()).unwrap().diagonal.len(), 0);
         for (m, n) in [(0, 0), (0, 3), (3, 0)] {
             let a = Array2::<f64>::zeros((m, n));
-            assert_eq!(gram(a.view()), Array2::zeros((n, n)));
-            assert_eq!(gemm(a.view(), a.t()), Array2::zeros((m, m)));
-            assert_eq!(triangle(a.view()), Ok(Array2::zeros((0, n))));
+            assert_eq!(gram(a.view()), Array2::<f64>::zeros((n, n)));
+            assert_eq!(gemm(a.view(), a.t()), Array2::<f64>::zeros((m, m)));
+            assert_eq!(triangle(a.view()), Ok(Array2::<f64>::zeros((0, n))));
             assert_eq!(svd(a.view()).unwrap().d.len(), 0);
         }
     }

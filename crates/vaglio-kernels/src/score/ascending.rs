@@ -170,10 +170,7 @@ mod tests {
 
     /// Some number between −1 and 1 for each row, the same in every run.
     fn noise(j: usize) -> f64 {
-        let mut bits = (j as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        bits ^= bits >> 29;
-        bits = bits.wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        2.0 * vaglio_testkit::Random::new(j as u64).uniform() - 1.0
     }
 
     #[test]

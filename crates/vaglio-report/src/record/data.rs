@@ -1,0 +1,40 @@
+//! What the data of a run are.
+
+use super::{LeftOut, MadeColumns, TakenColumns};
+use serde::{Deserialize, Serialize};
+
+/// What the data are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataRecord {
+    /// Training rows as read.
+    pub rows: usize,
+    /// Candidate columns.
+    pub features: usize,
+    /// Outputs: targets, or classes.
+    pub outputs: usize,
+    /// Names of the targets.
+    pub targets: Vec<String>,
+    /// The labels of classes, in the order of outputs; of two classes the negative one first.
+    pub classes: Option<Vec<String>>,
+    /// The hash of the training files: `blake3:` or `sha256:`, and hexadecimal digits.
+    #[serde(alias = "sha256", deserialize_with = "digest")]
+    pub digest: String,
+    /// Rows of the training file that were set aside as test rows, from 1.
+    pub test_rows: Option<Vec<usize>>,
+    /// Rows that take no part, by why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// What the columns of the training file were taken for.
+    #[serde(default)]
+    pub columns: Vec<TakenColumns>,
+    /// Candidates that preprocessing made of columns under other names, those of the same columns together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<MadeColumns>,
+}
+
+/// Digits alone are those of SHA-256, of results that had no other.
+fn digest<'de, D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<String, D::Error> {
+    let written = String::deserialize(deserializer)?;
+    Ok(if written.contains(':') { written } else { format!("sha256:{written}") })
+}

@@ -12,7 +12,7 @@
 //! | [`Walk`], [`Move`], [`End`], [`if_any`] | the steps, each shown to the observer, and the best subset of each size |
 //! | [`Patience`] | `tolerance` and `patience` |
 //! | [`shuffle`] | orders that follow from a seed |
-//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`] | the searches, one file each |
+//! | [`Greedy`], [`Backward`], [`Floating`], [`Exhaustive`], [`Lars`], [`Rank`], [`Random`], [`All`], [`Race`] | the searches, one file each |
 //! | [`Chain`] | searches one after the other |
 
 mod all;

@@ -13,7 +13,7 @@ pub use crate::maps::{
     Clip, Constant, DateParts, How, Impute, Interactions, LearnedOn, Log1p, OneHot, Ordinal, Polynomial, Power, Scope,
     Standardize, TargetEncode, Window,
 };
-pub use crate::search::{All, Backward, Blocks, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Random, Rank};
+pub use crate::search::{All, Backward, Blocks, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Race, Random, Rank};
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
 pub use crate::tune::Tune;
 pub use crate::{FitError, FittedPipeline, NestedResult, Pipeline, Rows, Selector, TargetValue};

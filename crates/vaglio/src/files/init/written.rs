@@ -230,7 +230,14 @@ impl Decided {
                 lines.put(format!("# {}", groups(panel.units)), "new units");
             }
         }
-        lines.put("search: {kind: greedy}", "size and lambda are chosen by cross-validating the whole search");
+        let size = "size and lambda are chosen by cross-validating the whole search";
+        match table.columns.len() > rows {
+            true => lines.put(
+                "search: {kind: race, of: [greedy, all]}",
+                "few columns or all, whichever holds up; size and lambda by cross-validation",
+            ),
+            false => lines.put("search: {kind: greedy}", size),
+        }
     }
 
     /// What was decided, for people.

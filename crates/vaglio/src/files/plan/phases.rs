@@ -52,6 +52,9 @@ pub(super) struct Measured<'p> {
     pub tuned: f64,
 }
 
+/// Seconds that what the chosen columns are worth may take whatever the search took.
+const LEAST_WORTH: f64 = 0.05;
+
 /// The factor by which what was timed itself may be off; and what is extrapolated.
 const SURE: f64 = 1.4;
 const UNSURE: f64 = 1.7;
@@ -165,7 +168,10 @@ impl Measured<'_> {
             _ => 1.0,
         };
         let fresh = (self.memory.fit + self.memory.exchanges) / self.machine.fresh;
-        curve + correlations + fresh + self.worth * slower / self.walk.pace
+        let worth = self.worth * slower / self.walk.pace;
+        // Of unknown work as much as it may take beside the search.
+        let worth = if worth.is_nan() { (0.25 * self.walk.seconds).max(LEAST_WORTH) } else { worth };
+        curve + correlations + fresh + worth
     }
 
     /// What the models of all columns take in a fold, one for each λ, where the run makes them.

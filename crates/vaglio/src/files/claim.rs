@@ -92,7 +92,11 @@ impl Claim {
         let written = texts.iter().try_for_each(|(name, text)| self.write_part(name, text));
         let placed = written.and_then(|()| {
             if replaces && (self.is_partial() || self.is_of(texts)) {
-                std::fs::remove_file(self.out.join(LAST)).map_err(|e| self.failed(LAST, e))?;
+                match std::fs::remove_file(self.out.join(LAST)) {
+                    // A refused run has set it aside.
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.failed(LAST, error)),
+                    _ => Ok(()),
+                }?;
             } else {
                 self.keep_result()?;
             }

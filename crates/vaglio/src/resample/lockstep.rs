@@ -88,8 +88,12 @@ impl Lockstep<'_, '_> {
         let (together, most) = self.extent(lambdas)?;
         let mut all = known;
         for first in (0..lambdas.len()).step_by(together) {
-            let open: Vec<usize> =
-                (first..lambdas.len().min(first + together)).filter(|&at| all[at].is_none()).collect();
+            let open: Vec<usize> = (first..lambdas.len().min(first + together)).collect();
+            if open.iter().all(|&at| all[at].is_some()) {
+                continue;
+            }
+            // Losses have the bits of a triangle of all that go together, so that a part of them is walked again.
+            open.iter().for_each(|&at| all[at] = None);
             let begun = Instant::now();
             let others = || before.iter().chain(all.iter().flatten());
             let Some(found) = self.group(lambdas, &open, &others().collect::<Vec<_>>(), most)? else {

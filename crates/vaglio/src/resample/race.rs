@@ -106,7 +106,10 @@ fn validated(
         return Ok(None);
     };
     let by = (watcher, journal);
-    let (table, taken) = compared(selector, whole, (&lambdas, &walks), loss, (everything, how, is_written), by)?;
+    let of =
+        |how: &CrossValidation| compared(selector, whole, (&lambdas, &walks), loss, (everything, how, is_written), by);
+    // A search that has no size of at most so many columns has its curve all the same.
+    let (table, taken) = of(how).or_else(|_| of(&CrossValidation { at_most: None, ..how.clone() }))?;
     Ok(Some(Validated { lambdas, all, walks, full, table, taken, everything }))
 }
 
@@ -130,11 +133,13 @@ fn difference(
 fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<usize> {
     // Of each the lowest loss, of which λ that the score took is one.
     let lowest = Wanted { at_most: how.at_most, ..Rule::Best.into() };
+    let none = Cell { size: 0, loss: f64::INFINITY, standard_error: None, difference_error: None };
     let best = |of: &Validated| match of.taken.scored {
-        Some(_) => Ok((of.taken.place, of.taken.cell)),
-        None => of.table.pick(lowest),
+        Some(_) if how.at_most.is_none_or(|most| of.taken.cell.size <= most) => (of.taken.place, of.taken.cell),
+        Some(_) => (0, none),
+        None => of.table.pick(lowest).unwrap_or((0, none)),
     };
-    let best: Vec<(usize, Cell)> = all.iter().map(best).collect::<Result<_>>()?;
+    let best: Vec<(usize, Cell)> = all.iter().map(best).collect();
     let mut winner = 0;
     for place in 1..all.len() {
         let gain = best[0].1.loss - best[place].1.loss;
@@ -203,7 +208,7 @@ fn record(names: &[String], all: &[Validated], won: usize, how: &CrossValidation
         }
         let (at, cell) = match place == won || of.taken.scored.is_some() {
             true => (of.taken.place, of.taken.cell),
-            false => of.table.pick(how.wanted())?,
+            false => of.table.pick(how.wanted()).unwrap_or((of.taken.place, of.taken.cell)),
         };
         contestants.push(Contestant {
             search: name.clone(),

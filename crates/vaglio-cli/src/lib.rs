@@ -32,6 +32,8 @@ use vaglio_elm as _;
 use vaglio_information as _;
 #[cfg(feature = "knn")]
 use vaglio_knn as _;
+#[cfg(feature = "linfa")]
+use vaglio_linfa as _;
 #[cfg(feature = "lssvm")]
 use vaglio_lssvm as _;
 #[cfg(feature = "reservoir")]

@@ -1,0 +1,269 @@
+//! From problems to what linfa fits, and back.
+
+use ndarray::{Array1, Array2, ArrayView1};
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use vaglio_core::{Columns, Error, Feature, Problem, Result, Task};
+
+/// Which targets a model takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Numbers.
+    Numbers,
+    /// Classes: each output is told from the others.
+    Classes,
+    /// Both.
+    Both,
+}
+
+/// One output of a problem: the targets of all rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Output<'p> {
+    targets: ArrayView1<'p, f64>,
+    is_classes: bool,
+}
+
+impl Output<'_> {
+    /// The targets as they are; classes are ±1.
+    pub fn numbers(&self) -> Array1<f64> {
+        self.targets.to_owned()
+    }
+
+    /// Whether each row is of the class of this output.
+    pub fn classes(&self) -> Array1<bool> {
+        self.targets.mapv(|y| y > 0.0)
+    }
+
+    /// Whether the output tells a class from others.
+    pub fn is_classes(&self) -> bool {
+        self.is_classes
+    }
+}
+
+/// Refuses what a model cannot learn: row weights, and targets that it does not take.
+///
+/// # Errors
+/// [`Error::Setting`] at the `kind` of the learner.
+pub fn check_problem(word: &str, takes: Takes, problem: &Problem) -> Result<()> {
+    check_task(word, takes, problem)?;
+    match problem.weights() {
+        None => Ok(()),
+        Some(_) => Err(Error::setting("kind", format!("`{word}` takes no row weights; leave them out, or use `rls`"))),
+    }
+}
+
+/// Refuses targets that a model does not take.
+///
+/// # Errors
+/// [`Error::Setting`] at the `kind` of the learner.
+pub(crate) fn check_task(word: &str, takes: Takes, problem: &Problem) -> Result<()> {
+    let is_classes = *problem.task() != Task::Regression;
+    match (takes, is_classes) {
+        (Takes::Numbers, true) => Err(Error::setting("kind", format!("`{word}` predicts numbers, and the target is classes"))),
+        (Takes::Classes, false) => Err(Error::setting("kind", format!("`{word}` tells classes, and the target is numbers"))),
+        _ => Ok(()),
+    }
+}
+
+/// The columns as rows × columns; without any, one column of zeros.
+pub fn matrix(columns: &Columns) -> Array2<f64> {
+    if columns.is_empty() {
+        return Array2::zeros((columns.rows(), 1));
+    }
+    let all: Vec<_> = columns.iter().map(|column| column.values()).collect();
+    Array2::from_shape_fn((columns.rows(), columns.len()), |(row, k)| all[k][row])
+}
+
+/// The subset in the order of the table, and its columns as [`matrix`] makes them.
+pub(crate) fn inputs(problem: &Problem, subset: &[Feature]) -> (Vec<Feature>, Array2<f64>) {
+    let mut inputs = subset.to_vec();
+    inputs.sort_unstable();
+    let x = matrix(&problem.columns().select(&inputs));
+    (inputs, x)
+}
+
+/// A model of each output, with the columns that it reads in the order in which it reads them.
+///
+/// # Errors
+/// Those of [`check_problem`]; [`Error::Shape`] for an output of which the rows have one class only; [`Error::Numerical`]
+/// for what `fit` says or panics with.
+pub fn fit_each<M, E: Display>(
+    word: &str,
+    takes: Takes,
+    (problem, subset): (&Problem, &[Feature]),
+    fit: impl Fn(&Array2<f64>, Output<'_>) -> std::result::Result<M, E>,
+) -> Result<(Vec<Feature>, Vec<M>)> {
+    check_problem(word, takes, problem)?;
+    let (inputs, x) = inputs(problem, subset);
+    let is_classes = *problem.task() != Task::Regression;
+    let one = |(targets, name): (ArrayView1<'_, f64>, &String)| {
+        if is_classes {
+            check_both(word, targets, name)?;
+        }
+        let failed = |error: E| Error::Numerical(format!("`{word}` cannot be fitted: {error}"));
+        guarded(word, || fit(&x, Output { targets, is_classes }))?.map_err(failed)
+    };
+    let models = problem.targets().rows().into_iter().zip(problem.target_names()).map(one).collect::<Result<_>>()?;
+    Ok((inputs, models))
+}
+
+/// Refuses an output of which the rows have one class only.
+pub(crate) fn check_both(word: &str, targets: ArrayView1<'_, f64>, name: &str) -> Result<()> {
+    let positive = targets.iter().filter(|y| **y > 0.0).count();
+    if positive > 0 && positive < targets.len() {
+        return Ok(());
+    }
+    let rows = targets.len();
+    let message = format!("`{word}` needs rows of both classes, and all {rows} training rows have one at `{name}`");
+    Err(Error::Shape(message))
+}
+
+/// Predictions of a model of each output, outputs × rows.
+///
+/// # Errors
+/// [`Error::Numerical`] for predictions that are not finite or not one a row, and where `predict` panics.
+pub fn predict_each<M>(
+    word: &str,
+    models: &[M],
+    columns: &Columns,
+    predict: impl Fn(&M, &Array2<f64>) -> Array1<f64>,
+) -> Result<Array2<f64>> {
+    let x = matrix(columns);
+    let mut out = Array2::zeros((models.len(), x.nrows()));
+    for (model, mut row) in models.iter().zip(out.rows_mut()) {
+        let found = guarded(word, || predict(model, &x))?;
+        if found.len() != row.len() {
+            return Err(Error::Numerical(format!("`{word}` predicts {} of {} rows", found.len(), row.len())));
+        }
+        row.assign(&found);
+    }
+    finite(word, out)
+}
+
+/// Predictions, if all are finite.
+pub(crate) fn finite(word: &str, predictions: Array2<f64>) -> Result<Array2<f64>> {
+    match predictions.iter().find(|p| !p.is_finite()) {
+        Some(wrong) => Err(Error::Numerical(format!("`{word}` predicts {wrong}; are columns of unlike scale?"))),
+        None => Ok(predictions),
+    }
+}
+
+/// Refuses a model that does not predict a row of zeros: its parts do not fit its inputs.
+///
+/// # Errors
+/// [`Error::Shape`].
+pub fn check_saved(inputs: usize, predict: impl Fn(&Columns) -> Result<Array2<f64>>) -> Result<()> {
+    let mut columns = Columns::new(1);
+    (0..inputs).for_each(|_| columns.push(vec![0.0]));
+    let refused = |why: String| Error::Shape(format!("the model does not predict from {inputs} columns: {why}"));
+    let found = predict(&columns).map_err(|error| refused(error.to_string()))?;
+    if found.is_empty() { Err(refused("it has no output".into())) } else { Ok(()) }
+}
+
+/// What a model of others returns; where it panics, an error.
+pub(crate) fn guarded<T>(word: &str, call: impl FnOnce() -> T) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
+        let said = panic.downcast_ref::<String>().cloned();
+        let said = said.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        Error::Numerical(format!("`{word}` failed: {}", said.as_deref().unwrap_or("it does not say why")))
+    })
+}
+
+/// Makes a model of linfa a learner: one model an output, refitted for every subset, saved by serde.
+///
+/// The settings are a struct with `#[part(Learner, "word")]`. `fit` takes them, the rows as a matrix and an [`Output`], and
+/// returns linfa's result; `predict` takes what was fitted and a matrix, and returns an array of a number a row: a class by
+/// ±1 or, where there is a probability P, by 2P − 1. `check |own| …;` before `fit` refuses settings. The names in `let` are those of the struct that is saved and its word.
+///
+/// # Example
+/// ```
+/// use linfa::prelude::*;
+/// use linfa_elasticnet::{ElasticNet, ElasticNetError};
+/// use vaglio_core::prelude::*;
+///
+/// /// Least absolute shrinkage.
+/// #[part(Learner, "my_lasso")]
+/// pub struct MyLasso {
+///     /// The penalty.
+///     #[default(0.1)]
+///     pub penalty: f64,
+/// }
+///
+/// vaglio_linfa::learner! {
+///     MyLasso = "my_lasso", saved as MyLassoModel = "my_lasso_model", of Numbers, fitted ElasticNet<f64>;
+///     fit |own, x, y| ElasticNet::lasso().penalty(own.penalty).fit(&Dataset::new(x.clone(), y.numbers()));
+///     predict |model, x| x.dot(model.hyperplane()) + model.intercept()
+/// }
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let model = MyLasso::default().fit(&problem, &[0, 3], None)?;
+/// assert_eq!(model.inputs(), [0, 3]);
+/// # Ok::<(), Error>(())
+/// ```
+#[macro_export]
+macro_rules! learner {
+    (
+        $learner:ident = $word:literal, saved as $model:ident = $saved:literal, of $takes:ident, fitted $fitted:ty;
+        $(check |$checked:ident| $check:expr;)?
+        fit |$own:ident, $x:ident, $y:ident| $fit:expr;
+        predict |$of:ident, $at:ident| $predict:expr
+    ) => {
+        /// What was fitted.
+        #[::vaglio_core::saved(ModelData, $saved)]
+        struct $model {
+            inputs: ::std::vec::Vec<::vaglio_core::Feature>,
+            #[serde(with = "::vaglio_linfa::ordered")]
+            outputs: ::std::vec::Vec<$fitted>,
+        }
+
+        impl ::vaglio_core::ModelData for $model {
+            fn parts(&self) -> ::vaglio_core::ModelParts<'_> {
+                let predictor = ::vaglio_core::Predictor::Own(self);
+                ::vaglio_core::ModelParts { inputs: &self.inputs, predictor }
+            }
+        }
+
+        impl ::vaglio_core::Predict for $model {
+            fn check(&self) -> ::vaglio_core::Result<()> {
+                $crate::check_saved(self.inputs.len(), |columns| self.predict(columns, None))
+            }
+
+            fn predict(
+                &self,
+                inputs: &::vaglio_core::Columns,
+                _series: ::core::option::Option<&[u32]>,
+            ) -> ::vaglio_core::Result<::ndarray::Array2<f64>> {
+                let predict = |$of: &$fitted, $at: &::ndarray::Array2<f64>| -> ::ndarray::Array1<f64> { $predict };
+                $crate::predict_each($word, &self.outputs, inputs, predict)
+            }
+        }
+
+        impl ::vaglio_core::Refit for $learner {
+            fn refit(
+                &self,
+                problem: &::vaglio_core::Problem,
+                subset: &[::vaglio_core::Feature],
+            ) -> ::vaglio_core::Result<::vaglio_core::Model> {
+                ::vaglio_core::Learner::check(self)?;
+                let $own = self;
+                let fit = |$x: &::ndarray::Array2<f64>, $y: $crate::Output<'_>| $fit;
+                let (inputs, outputs) = $crate::fit_each($word, $crate::Takes::$takes, (problem, subset), fit)?;
+                ::vaglio_core::Model::new($model { inputs, outputs })
+            }
+        }
+
+        impl ::vaglio_core::Learner for $learner {
+            fn form(&self) -> ::vaglio_core::Form<'_> {
+                ::vaglio_core::Form::Refit(self)
+            }
+
+            fn check(&self) -> ::vaglio_core::Result<()> {
+                $(let $checked = self; $check?;)?
+                ::core::result::Result::Ok(())
+            }
+
+            fn check_problem(&self, problem: &::vaglio_core::Problem) -> ::vaglio_core::Result<()> {
+                $crate::check_problem($word, $crate::Takes::$takes, problem)
+            }
+        }
+    };
+}

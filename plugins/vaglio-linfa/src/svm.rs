@@ -1,0 +1,143 @@
+//! Support vector machines of linfa.
+
+use crate::{Output, Takes, check_problem, check_saved, fit_each, predict_each};
+use linfa::prelude::*;
+use linfa_svm::Svm as Fitted;
+use ndarray::{Array1, Array2};
+use vaglio_core::{
+    Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
+    part, saved, setting,
+};
+
+/// Rows that are trained on, at most: their kernel matrix takes 3.2 GB.
+const MOST_ROWS: usize = 20_000;
+
+/// Support vector machine of linfa: of classes, each against the others, or of numbers with a tolerance ε.
+///
+/// Predictions of classes are the decision function Σ α_j k(x, x_j) − ρ, which is ±1 at the margins; they are no
+/// probabilities. Memory 8 · rows² bytes: at most 20000 rows. Columns should be of like scale: standardize.
+#[part(
+    Learner,
+    "svm",
+    summary = "support vector machine of linfa in the chosen columns, refitted for every subset",
+    example = "learner: {kind: svm, c: 1.0, kernel: gaussian, width: 2.0}"
+)]
+#[derive(Copy, PartialEq)]
+pub struct Svm {
+    /// The cost C of a row beyond the margin, or beyond ε.
+    #[default(1.0)]
+    pub c: f64,
+    /// The kernel k.
+    #[default(Kernel::Linear)]
+    pub kernel: Kernel,
+    /// Of a `gaussian` kernel exp(−‖x − x′‖²/width).
+    #[default(1.0)]
+    pub width: f64,
+    /// Errors of numbers up to this cost nothing.
+    #[default(0.1)]
+    pub epsilon: f64,
+    /// By how much the optimality conditions may be missed.
+    #[default(1e-7)]
+    pub tolerance: f64,
+}
+
+/// The kernel of a support vector machine.
+#[setting]
+#[derive(Copy, PartialEq, Eq, Default)]
+pub enum Kernel {
+    /// xᵀx′.
+    #[default]
+    Linear,
+    /// exp(−‖x − x′‖²/width).
+    Gaussian,
+}
+
+/// A machine an output.
+#[saved(ModelData, "linfa_svm")]
+struct SvmModel {
+    inputs: Vec<Feature>,
+    #[serde(with = "crate::ordered")]
+    outputs: Vec<Fitted<f64, f64>>,
+}
+
+impl ModelData for SvmModel {
+    fn parts(&self) -> ModelParts<'_> {
+        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    }
+}
+
+impl Predict for SvmModel {
+    fn check(&self) -> Result<()> {
+        // Linfa multiplies vectors of one number with any other.
+        let wanted = self.inputs.len().max(1) as u64;
+        for output in &self.outputs {
+            let parts = serde_json::to_value(output).map_err(|error| Error::Shape(error.to_string()))?;
+            let plane = &parts["sep_hyperplane"];
+            let columns = plane["Linear"]["dim"][0].as_u64().or(plane["WeightedCombination"]["dim"][1].as_u64());
+            if columns != Some(wanted) {
+                return Err(Error::Shape(format!("support vectors of {columns:?} columns for {wanted}")));
+            }
+        }
+        check_saved(self.inputs.len(), |columns| self.predict(columns, None))
+    }
+
+    fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
+        let decide = |model: &Fitted<f64, f64>, x: &Array2<f64>| -> Array1<f64> {
+            x.outer_iter().map(|row| model.weighted_sum(&row) - model.rho).collect()
+        };
+        predict_each("svm", &self.outputs, inputs, decide)
+    }
+}
+
+impl Svm {
+    fn fitted(&self, x: &Array2<f64>, y: Output<'_>) -> std::result::Result<Fitted<f64, f64>, String> {
+        if !y.is_classes() {
+            let params = Fitted::<f64, f64>::params().eps(self.tolerance).c_svr(self.c, Some(self.epsilon));
+            let params = match self.kernel {
+                Kernel::Linear => params.linear_kernel(),
+                Kernel::Gaussian => params.gaussian_kernel(self.width),
+            };
+            return params.fit(&Dataset::new(x.clone(), y.numbers())).map_err(|error| error.to_string());
+        }
+        let params = Fitted::<f64, bool>::params().eps(self.tolerance).pos_neg_weights(self.c, self.c);
+        let params = match self.kernel {
+            Kernel::Linear => params.linear_kernel(),
+            Kernel::Gaussian => params.gaussian_kernel(self.width),
+        };
+        let fitted = params.fit(&Dataset::new(x.clone(), y.classes())).map_err(|error| error.to_string())?;
+        // The same fields, with the decision function in place of its sign.
+        let fields = serde_json::to_value(&fitted).map_err(|error| error.to_string())?;
+        serde_json::from_value(fields).map_err(|error| error.to_string())
+    }
+}
+
+impl Learner for Svm {
+    fn form(&self) -> Form<'_> {
+        Form::Refit(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        Error::unless_between("c", self.c, 1e-12..=1e12)?;
+        Error::unless_between("width", self.width, 1e-12..=1e300)?;
+        Error::unless_between("epsilon", self.epsilon, 0.0..=1e300)?;
+        Error::unless_between("tolerance", self.tolerance, 1e-12..=1.0)
+    }
+
+    fn check_problem(&self, problem: &Problem) -> Result<()> {
+        let rows = problem.rows();
+        if rows > MOST_ROWS {
+            return Err(Error::setting("kind", format!("`svm` takes at most {MOST_ROWS} rows, and there are {rows}")));
+        }
+        check_problem("svm", Takes::Both, problem)
+    }
+}
+
+impl Refit for Svm {
+    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
+        self.check()?;
+        self.check_problem(problem)?;
+        let fit = |x: &Array2<f64>, y: Output<'_>| self.fitted(x, y);
+        let (inputs, outputs) = fit_each("svm", Takes::Both, (problem, subset), fit)?;
+        Model::new(SvmModel { inputs, outputs })
+    }
+}

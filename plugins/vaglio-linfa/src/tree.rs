@@ -1,0 +1,127 @@
+//! Decision trees of linfa.
+
+use crate::adapt::{check_both, guarded, inputs};
+use crate::tree_nodes::{Node, check, grown, leaf_of};
+use crate::{Takes, check_problem, matrix};
+use linfa::prelude::*;
+use linfa_trees::DecisionTree;
+use ndarray::{Array1, Array2, ArrayView1, Axis};
+use vaglio_core::{
+    Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
+    part, saved,
+};
+
+/// Classification tree of linfa, split by Gini's impurity; of several classes each against the others.
+///
+/// Predictions are 2P − 1 with P the share of the class among the training rows of a leaf. Linfa is given the ranks of the
+/// values, so that those nearer than its 10⁻⁵ are told apart, and the rows in order of these, since it misses splits where rows
+/// of other nodes with the same value stand between. It draws the class of a leaf with as many rows of either; such leaves are
+/// joined with those beside them. So a tree depends on the values alone. Cost O(rows · columns · depth).
+#[part(
+    Learner,
+    "tree",
+    summary = "classification tree of linfa in the chosen columns, refitted for every subset",
+    example = "learner: {kind: tree, depth: 5, min_leaf: 5}"
+)]
+#[derive(Copy, PartialEq, Eq)]
+pub struct Tree {
+    /// Splits between the root and a leaf, at most.
+    #[default(5)]
+    pub depth: usize,
+    /// Rows of a node that is split, at least.
+    #[default(2)]
+    pub min_split: usize,
+    /// Rows of a leaf, at least.
+    #[default(1)]
+    pub min_leaf: usize,
+}
+
+/// A tree an output.
+#[saved(ModelData, "linfa_tree")]
+struct TreeModel {
+    inputs: Vec<Feature>,
+    trees: Vec<Vec<Node>>,
+}
+
+impl ModelData for TreeModel {
+    fn parts(&self) -> ModelParts<'_> {
+        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    }
+}
+
+impl Predict for TreeModel {
+    fn check(&self) -> Result<()> {
+        if self.trees.is_empty() || self.trees.iter().any(|tree| !check(tree, self.inputs.len().max(1))) {
+            return Err(Error::Shape("the nodes of a tree do not fit together".into()));
+        }
+        Ok(())
+    }
+
+    fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
+        let x = matrix(inputs);
+        Ok(Array2::from_shape_fn((self.trees.len(), x.nrows()), |(tree, row)| leaf_of(&self.trees[tree], x.row(row))))
+    }
+}
+
+impl Learner for Tree {
+    fn form(&self) -> Form<'_> {
+        Form::Refit(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        Error::unless_between("depth", self.depth, 1..=64)?;
+        Error::unless_between("min_split", self.min_split, 2..=1_000_000)?;
+        Error::unless_between("min_leaf", self.min_leaf, 1..=1_000_000)
+    }
+
+    fn check_problem(&self, problem: &Problem) -> Result<()> {
+        check_problem("tree", Takes::Classes, problem)
+    }
+}
+
+impl Refit for Tree {
+    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
+        self.check()?;
+        self.check_problem(problem)?;
+        let (inputs, x) = inputs(problem, subset);
+        let (ranks, values) = ranked(&x);
+        let tree = |(targets, name): (ArrayView1<'_, f64>, &String)| {
+            check_both("tree", targets, name)?;
+            self.of_output(&ranks, &values, targets.mapv(|y| y > 0.0))
+        };
+        let trees = problem.targets().rows().into_iter().zip(problem.target_names()).map(tree).collect::<Result<_>>()?;
+        Model::new(TreeModel { inputs, trees })
+    }
+}
+
+impl Tree {
+    fn of_output(&self, ranks: &Array2<f64>, values: &[Vec<f64>], is_class: Array1<bool>) -> Result<Vec<Node>> {
+        let mut order: Vec<usize> = (0..ranks.nrows()).collect();
+        let key = |row: usize| ranks.row(row).iter().map(|r| *r as u64).chain([u64::from(is_class[row])]).collect();
+        order.sort_by_cached_key(|&row| -> Vec<u64> { key(row) });
+        let data = Dataset::new(ranks.select(Axis(0), &order), is_class.select(Axis(0), &order));
+        let params = DecisionTree::<f64, bool>::params()
+            .max_depth(Some(self.depth))
+            .min_weight_split(self.min_split as f32)
+            .min_weight_leaf(self.min_leaf as f32);
+        let failed = |error: &dyn std::fmt::Display| Error::Numerical(format!("`tree` cannot be fitted: {error}"));
+        let fitted = guarded("tree", || params.fit(&data))?.map_err(|error| failed(&error))?;
+        Ok(grown(fitted.root_node(), values, (data.records(), data.targets())))
+    }
+}
+
+/// The places of the values of each column among its distinct values, and these in order.
+fn ranked(x: &Array2<f64>) -> (Array2<f64>, Vec<Vec<f64>>) {
+    let mut ranks = Array2::zeros(x.dim());
+    let distinct = |(from, mut to): (ArrayView1<'_, f64>, ndarray::ArrayViewMut1<'_, f64>)| {
+        // −0 and 0 are one value.
+        let mut values: Vec<f64> = from.iter().map(|v| v + 0.0).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values.dedup();
+        let rank = |v: &f64| values.partition_point(|other| other < v) as f64;
+        to.iter_mut().zip(from).for_each(|(to, v)| *to = rank(v));
+        values
+    };
+    let values = x.columns().into_iter().zip(ranks.columns_mut()).map(distinct).collect();
+    (ranks, values)
+}

@@ -1,0 +1,113 @@
+//! Nodes of trees as they are saved: a list, each node before those below it.
+
+use linfa_trees::TreeNode;
+use ndarray::{Array1, Array2, ArrayView1};
+use vaglio_core::setting;
+
+/// A node; a leaf has itself on both sides.
+#[setting]
+#[derive(Copy, PartialEq)]
+pub(crate) struct Node {
+    /// The column that is split.
+    column: usize,
+    /// Rows up to this go to `low`, others to `high`.
+    split: f64,
+    low: usize,
+    high: usize,
+    /// Of a leaf, 2P − 1.
+    value: f64,
+}
+
+/// Whether nodes lead to leaves, by columns that are there.
+pub(crate) fn check(nodes: &[Node], columns: usize) -> bool {
+    let is_leaf = |at: usize, node: &Node| node.low == at && node.high == at;
+    let leads = |at: usize, node: &Node| {
+        let below = at + 1..nodes.len();
+        node.column < columns && below.contains(&node.low) && below.contains(&node.high)
+    };
+    let is_sound = |(at, node): (usize, &Node)| {
+        node.split.is_finite() && node.value.abs() <= 1.0 && (is_leaf(at, node) || leads(at, node))
+    };
+    !nodes.is_empty() && nodes.iter().enumerate().all(is_sound)
+}
+
+/// The value of the leaf of a row.
+pub(crate) fn leaf_of(nodes: &[Node], row: ArrayView1<'_, f64>) -> f64 {
+    let mut at = 0;
+    loop {
+        let node = &nodes[at];
+        let next = if row[node.column] <= node.split { node.low } else { node.high };
+        if next == at {
+            return node.value;
+        }
+        at = next;
+    }
+}
+
+/// A branch on its way into the list.
+enum Grown {
+    /// Rows of the class, and others.
+    Leaf(usize, usize),
+    Split(usize, f64, Box<Grown>, Box<Grown>),
+}
+
+/// The nodes of a tree of linfa on ranks, with the values of these and the shares of its training rows.
+///
+/// Leaves beside each other are one unless most rows of one are of the class and most of the other are not: linfa joins
+/// leaves of one class, and which class a leaf of as many rows of either has is chance.
+pub(crate) fn grown(
+    root: &TreeNode<f64, bool>,
+    values: &[Vec<f64>],
+    (ranks, is_class): (&Array2<f64>, &Array1<bool>),
+) -> Vec<Node> {
+    let tree = branch(root, values, (ranks, is_class), (0..ranks.nrows()).collect());
+    let mut nodes = Vec::new();
+    listed(&tree, &mut nodes);
+    nodes
+}
+
+fn branch(
+    node: &TreeNode<f64, bool>,
+    values: &[Vec<f64>],
+    (ranks, is_class): (&Array2<f64>, &Array1<bool>),
+    rows: Vec<usize>,
+) -> Grown {
+    let below = node.children();
+    let (false, Some(Some(low)), Some(Some(high))) = (node.is_leaf(), below.first(), below.get(1)) else {
+        let own = rows.iter().filter(|&&row| is_class[row]).count();
+        return Grown::Leaf(own, rows.len() - own);
+    };
+    let (column, split, _) = node.split();
+    let (left, right) = rows.into_iter().partition(|&row| ranks[[row, column]] <= split);
+    let low = branch(low, values, (ranks, is_class), left);
+    let high = branch(high, values, (ranks, is_class), right);
+    match (&low, &high) {
+        (Grown::Leaf(a, b), Grown::Leaf(c, d)) if a.cmp(b) == c.cmp(d) || a == b || c == d => Grown::Leaf(a + c, b + d),
+        _ => Grown::Split(column, between(&values[column], split), Box::new(low), Box::new(high)),
+    }
+}
+
+/// The middle of the two values about a rank, or the lower one where rounding leaves no room.
+fn between(values: &[f64], rank: f64) -> f64 {
+    let last = values.len() - 1;
+    let (low, high) = (values[(rank as usize).min(last)], values[(rank as usize + 1).min(last)]);
+    let middle = (low + high) / 2.0;
+    if middle >= low && middle < high { middle } else { low }
+}
+
+fn listed(tree: &Grown, nodes: &mut Vec<Node>) {
+    let at = nodes.len();
+    match tree {
+        Grown::Leaf(own, others) => {
+            let value = (*own as f64 - *others as f64) / (own + others).max(1) as f64;
+            nodes.push(Node { column: 0, split: 0.0, low: at, high: at, value });
+        }
+        Grown::Split(column, split, low, high) => {
+            nodes.push(Node { column: *column, split: *split, low: at, high: at, value: 0.0 });
+            nodes[at].low = nodes.len();
+            listed(low, nodes);
+            nodes[at].high = nodes.len();
+            listed(high, nodes);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The learners keep every law, and predict what linfa predicts.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
+
+use linfa::prelude::*;
+use linfa_bayes::NaiveBayes as _;
+use ndarray::Array1;
+use vaglio_core::{Error, Learner, Model, Problem};
+use vaglio_linfa::{ElasticNet, Kernel, Logistic, LogisticRidge, NaiveBayes, Svm, Tree, matrix};
+use vaglio_testkit::{check_learner_on_standard_data, data, registry};
+
+const SUBSET: [usize; 2] = [0, 3];
+
+fn predicted(learner: &dyn Learner, problem: &Problem) -> Vec<f64> {
+    let model = learner.fit(problem, &SUBSET, None).unwrap();
+    let text = serde_json::to_string(&model).unwrap();
+    let saved: Model = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&saved).unwrap(), text);
+    assert_eq!(serde_json::to_string(&learner.fit(problem, &SUBSET, None).unwrap()).unwrap(), text);
+    let columns = problem.columns().select(&SUBSET);
+    let found = model.predict(&columns, None).unwrap();
+    assert_eq!(saved.predict(&columns, None).unwrap(), found);
+    found.row(0).to_vec()
+}
+
+fn classes(problem: &Problem) -> Array1<bool> {
+    problem.targets().row(0).mapv(|y| y > 0.0)
+}
+
+#[test]
+fn every_law_holds_on_the_standard_data() {
+    let gaussian = Svm { kernel: Kernel::Gaussian, width: 4.0, ..Svm::default() };
+    let learners: [(&str, &dyn Learner, f64); 7] = [
+        ("logistic", &Logistic::default(), 1e-12),
+        ("elastic_net", &ElasticNet::default(), 1e-12),
+        ("svm", &Svm::default(), 1e-12),
+        ("gaussian svm", &gaussian, 1e-12),
+        ("tree", &Tree::default(), 0.0),
+        ("naive_bayes", &NaiveBayes::default(), 1e-12),
+        ("logistic_ridge", &LogisticRidge::default(), 1e-6),
+    ];
+    for (name, learner, tolerance) in learners {
+        if let Err(broken) = check_learner_on_standard_data(learner, tolerance) {
+            panic!("{name}: {broken}");
+        }
+    }
+    if let Err(broken) = registry::check_registry(&[]) {
+        panic!("{broken}");
+    }
+}
+
+#[test]
+fn predictions_are_those_of_linfa() {
+    let problem = data::binary(60, 6, 3).problem();
+    let x = matrix(&problem.columns().select(&SUBSET));
+    let set = Dataset::new(x.clone(), classes(&problem));
+
+    let own = linfa_logistic::LogisticRegression::default().max_iterations(1000).fit(&set).unwrap();
+    let sign = if own.labels().pos.class { 1.0 } else { -1.0 };
+    let expected = own.predict_probabilities(&x).mapv(|p| sign * (2.0 * p - 1.0)).to_vec();
+    assert_eq!(predicted(&Logistic::default(), &problem), expected);
+
+    let own = linfa_svm::Svm::<f64, bool>::params().pos_neg_weights(1.0, 1.0).linear_kernel().fit(&set).unwrap();
+    let expected: Vec<f64> = x.outer_iter().map(|row| own.weighted_sum(&row) - own.rho).collect();
+    assert_eq!(predicted(&Svm::default(), &problem), expected);
+
+    let numbers = Dataset::new(x.clone(), classes(&problem).mapv(usize::from));
+    let own = linfa_bayes::GaussianNb::params().fit(&numbers).unwrap();
+    let (of, _) = own.predict_proba(x.view());
+    for (found, expected) in predicted(&NaiveBayes::default(), &problem).iter().zip(of.rows()) {
+        assert!((found - (expected[1] - expected[0])).abs() < 1e-12, "{found} {expected}");
+    }
+
+    let own = linfa_trees::DecisionTree::params().max_depth(Some(5)).fit(&set).unwrap();
+    let own = own.predict(&x);
+    for (found, expected) in predicted(&Tree::default(), &problem).iter().zip(own) {
+        assert!(*found == 0.0 || (*found > 0.0) == expected, "{found} {expected}");
+    }
+}
+
+#[test]
+fn predictions_of_numbers_are_those_of_linfa() {
+    let problem = data::regression(60, 6, 3).problem();
+    let x = matrix(&problem.columns().select(&SUBSET));
+    let set = Dataset::new(x.clone(), problem.targets().row(0).to_owned());
+    let own = linfa_elasticnet::ElasticNet::params().penalty(0.1).l1_ratio(0.5).tolerance(1e-8).max_iterations(10_000);
+    assert_eq!(predicted(&ElasticNet::default(), &problem), own.fit(&set).unwrap().predict(&x).to_vec());
+    let own = linfa_svm::Svm::<f64, f64>::params().c_svr(1.0, Some(0.1)).linear_kernel().fit(&set).unwrap();
+    assert_eq!(predicted(&Svm::default(), &problem), own.predict(&x).to_vec());
+}
+
+#[test]
+fn a_tree_depends_on_the_values_alone() {
+    // Few values, so that many rows tie.
+    let column = |k: usize| (0..40).map(|row| ((row * (7 + 4 * k)) % 5) as f64).collect::<Vec<f64>>();
+    let targets: Vec<f64> = (0..40).map(|row| if (row * row) % 7 < 3 { 1.0 } else { -1.0 }).collect();
+    let task = data::binary(4, 4, 1).problem().task().clone();
+    let columns: Vec<Vec<f64>> = (0..4).map(column).collect();
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let problem = data::given(&columns, &[&targets], task).unwrap();
+    let first = serde_json::to_string(&Tree::default().fit(&problem, &SUBSET, None).unwrap()).unwrap();
+    for shift in 1..40 {
+        let rows: Vec<usize> = (0..40).map(|row| (row * 3 + shift) % 40).collect();
+        let again = Tree::default().fit(&problem.select_rows(&rows), &[3, 0], None).unwrap();
+        assert_eq!(serde_json::to_string(&again).unwrap(), first);
+    }
+}
+
+#[test]
+fn what_cannot_be_learned_is_refused() {
+    let weighted = data::binary(20, 4, 1).weighted().problem();
+    let learners: [&dyn Learner; 4] = [&Logistic::default(), &Svm::default(), &Tree::default(), &NaiveBayes::default()];
+    for learner in learners {
+        assert_eq!(learner.fit(&weighted, &SUBSET, None).unwrap_err().field(), Some("kind"));
+    }
+    assert!(LogisticRidge::default().fit(&weighted, &SUBSET, None).is_ok());
+    let problem = data::binary(20, 4, 1).problem();
+    let one: Vec<usize> = (0..20).filter(|&row| problem.targets()[[0, row]] > 0.0).collect();
+    for learner in [&Logistic::default() as &dyn Learner, &Svm::default(), &Tree::default(), &LogisticRidge::default()] {
+        let error = learner.fit(&problem.select_rows(&one), &SUBSET, None).unwrap_err();
+        assert!(matches!(error, Error::Shape(_)), "{error}");
+    }
+}

@@ -59,8 +59,12 @@ pub fn check_problem(word: &str, takes: Takes, problem: &Problem) -> Result<()> 
 pub(crate) fn check_task(word: &str, takes: Takes, problem: &Problem) -> Result<()> {
     let is_classes = *problem.task() != Task::Regression;
     match (takes, is_classes) {
-        (Takes::Numbers, true) => Err(Error::setting("kind", format!("`{word}` predicts numbers, and the target is classes"))),
-        (Takes::Classes, false) => Err(Error::setting("kind", format!("`{word}` tells classes, and the target is numbers"))),
+        (Takes::Numbers, true) => {
+            Err(Error::setting("kind", format!("`{word}` predicts numbers, and the target is classes")))
+        }
+        (Takes::Classes, false) => {
+            Err(Error::setting("kind", format!("`{word}` tells classes, and the target is numbers")))
+        }
         _ => Ok(()),
     }
 }
@@ -103,7 +107,8 @@ pub fn fit_each<M, E: Display>(
         let failed = |error: E| Error::Numerical(format!("`{word}` cannot be fitted: {error}"));
         guarded(word, || fit(&x, Output { targets, is_classes }))?.map_err(failed)
     };
-    let models = problem.targets().rows().into_iter().zip(problem.target_names()).map(one).collect::<Result<_>>()?;
+    let models =
+        problem.targets().rows().into_iter().zip(problem.target_names().iter()).map(one).collect::<Result<_>>()?;
     Ok((inputs, models))
 }
 

@@ -50,5 +50,9 @@ crate::learner! {
         .max_iterations(own.iterations)
         .fit(&Dataset::new(x.clone(), y.numbers()))
         .map(|fitted| Line { weights: fitted.hyperplane().to_vec(), intercept: fitted.intercept() });
-    predict |model, x| x.dot(&Array1::from(model.weights.clone())) + model.intercept
+    predict |model, x| if x.ncols() == model.weights.len() {
+        x.dot(&Array1::from(model.weights.clone())) + model.intercept
+    } else {
+        Array1::zeros(0)
+    }
 }

@@ -34,6 +34,9 @@ crate::learner! {
         .max_iterations(own.iterations)
         .fit(&Dataset::new(x.clone(), y.classes()));
     predict |model, x| {
+        if x.ncols() != model.params().len() {
+            return ndarray::Array1::zeros(0);
+        }
         // Linfa's probability is that of the class that it found more often.
         let sign = if model.labels().pos.class { 1.0 } else { -1.0 };
         model.predict_probabilities(x).mapv(|p| sign * (2.0 * p - 1.0))

@@ -55,7 +55,9 @@ impl Predict for LogisticRidgeModel {
         let is_finite = self.weights.iter().chain(&self.intercept).all(|v| v.is_finite());
         if outputs == 0 || self.weights.dim() != (self.inputs.len(), outputs) || !is_finite {
             let found = self.weights.dim();
-            return Err(Error::Shape(format!("{found:?} weights and {outputs} intercepts do not fit, or are not finite")));
+            return Err(Error::Shape(format!(
+                "{found:?} weights and {outputs} intercepts do not fit, or are not finite"
+            )));
         }
         Ok(())
     }
@@ -172,7 +174,7 @@ impl Refit for LogisticRidge {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
         self.check()?;
         self.check_problem(problem)?;
-        for (targets, name) in problem.targets().rows().into_iter().zip(problem.target_names()) {
+        for (targets, name) in problem.targets().rows().into_iter().zip(problem.target_names().iter()) {
             check_both("logistic_ridge", targets, name)?;
         }
         let (inputs, mut x) = inputs(problem, subset);
@@ -205,7 +207,8 @@ impl Refit for LogisticRidge {
 impl LogisticRidge {
     fn minimum(&self, objective: &Objective<'_>, outputs: usize) -> Result<Vec<f64>> {
         let start = vec![0.0; outputs * (objective.x.ncols() + 1)];
-        let failed = |error: argmin::core::Error| Error::Numerical(format!("`logistic_ridge` cannot be fitted: {error}"));
+        let failed =
+            |error: argmin::core::Error| Error::Numerical(format!("`logistic_ridge` cannot be fitted: {error}"));
         let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10).with_tolerance_grad(ENOUGH[0]).map_err(failed)?;
         let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;
         let run = Executor::new(objective, solver)

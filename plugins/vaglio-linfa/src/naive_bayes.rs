@@ -54,7 +54,8 @@ impl Predict for NaiveBayesModel {
         if let Some(fitted) = &self.fitted {
             let parts = serde_json::to_value(fitted).map_err(|error| Error::Shape(error.to_string()))?;
             let wanted = Some(self.inputs.len().max(1) as u64);
-            let known = |key: &str| key.parse().is_ok_and(|class: usize| self.shares.get(class).is_some_and(|s| *s > 0.0));
+            let known =
+                |key: &str| key.parse().is_ok_and(|class: usize| self.shares.get(class).is_some_and(|s| *s > 0.0));
             let classes = parts["class_info"].as_object();
             let fits = |info: &serde_json::Value| {
                 ["theta", "sigma"].iter().all(|part| info[part]["dim"][0].as_u64() == wanted)
@@ -121,7 +122,8 @@ impl Refit for NaiveBayes {
         let varies = x.columns().into_iter().any(|column| column.iter().any(|v| *v != column[0]));
         let params = GaussianNb::<f64, usize>::params().var_smoothing(self.smoothing);
         let fit = || params.fit(&Dataset::new(x.clone(), labels.clone()));
-        let failed = |error: &dyn std::fmt::Display| Error::Numerical(format!("`naive_bayes` cannot be fitted: {error}"));
+        let failed =
+            |error: &dyn std::fmt::Display| Error::Numerical(format!("`naive_bayes` cannot be fitted: {error}"));
         let fitted = if varies { Some(guarded("naive_bayes", fit)?.map_err(|error| failed(&error))?) } else { None };
         Model::new(NaiveBayesModel { inputs, shares: (0..classes).map(share).collect(), fitted })
     }

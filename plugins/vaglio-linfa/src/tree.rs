@@ -40,6 +40,8 @@ pub struct Tree {
 #[saved(ModelData, "linfa_tree")]
 struct TreeModel {
     inputs: Vec<Feature>,
+    /// How many inputs there are, which nodes alone do not tell.
+    columns: usize,
     trees: Vec<Vec<Node>>,
 }
 
@@ -51,7 +53,8 @@ impl ModelData for TreeModel {
 
 impl Predict for TreeModel {
     fn check(&self) -> Result<()> {
-        if self.trees.is_empty() || self.trees.iter().any(|tree| !check(tree, self.inputs.len().max(1))) {
+        let is_whole = self.columns == self.inputs.len() && !self.trees.is_empty();
+        if !is_whole || self.trees.iter().any(|tree| !check(tree, self.inputs.len().max(1))) {
             return Err(Error::Shape("the nodes of a tree do not fit together".into()));
         }
         Ok(())
@@ -89,8 +92,9 @@ impl Refit for Tree {
             check_both("tree", targets, name)?;
             self.of_output(&ranks, &values, targets.mapv(|y| y > 0.0))
         };
-        let trees = problem.targets().rows().into_iter().zip(problem.target_names()).map(tree).collect::<Result<_>>()?;
-        Model::new(TreeModel { inputs, trees })
+        let trees =
+            problem.targets().rows().into_iter().zip(problem.target_names().iter()).map(tree).collect::<Result<_>>()?;
+        Model::new(TreeModel { columns: inputs.len(), inputs, trees })
     }
 }
 

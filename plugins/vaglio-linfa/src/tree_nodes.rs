@@ -23,10 +23,10 @@ pub(crate) fn check(nodes: &[Node], columns: usize) -> bool {
     let is_leaf = |at: usize, node: &Node| node.low == at && node.high == at;
     let leads = |at: usize, node: &Node| {
         let below = at + 1..nodes.len();
-        node.column < columns && below.contains(&node.low) && below.contains(&node.high)
+        below.contains(&node.low) && below.contains(&node.high)
     };
     let is_sound = |(at, node): (usize, &Node)| {
-        node.split.is_finite() && node.value.abs() <= 1.0 && (is_leaf(at, node) || leads(at, node))
+        node.column < columns && node.split.is_finite() && node.value.abs() <= 1.0 && (is_leaf(at, node) || leads(at, node))
     };
     !nodes.is_empty() && nodes.iter().enumerate().all(is_sound)
 }

@@ -116,7 +116,8 @@ fn what_cannot_be_learned_is_refused() {
     assert!(LogisticRidge::default().fit(&weighted, &SUBSET, None).is_ok());
     let problem = data::binary(20, 4, 1).problem();
     let one: Vec<usize> = (0..20).filter(|&row| problem.targets()[[0, row]] > 0.0).collect();
-    for learner in [&Logistic::default() as &dyn Learner, &Svm::default(), &Tree::default(), &LogisticRidge::default()] {
+    for learner in [&Logistic::default() as &dyn Learner, &Svm::default(), &Tree::default(), &LogisticRidge::default()]
+    {
         let error = learner.fit(&problem.select_rows(&one), &SUBSET, None).unwrap_err();
         assert!(matches!(error, Error::Shape(_)), "{error}");
     }

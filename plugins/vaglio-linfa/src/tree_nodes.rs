@@ -26,7 +26,10 @@ pub(crate) fn check(nodes: &[Node], columns: usize) -> bool {
         below.contains(&node.low) && below.contains(&node.high)
     };
     let is_sound = |(at, node): (usize, &Node)| {
-        node.column < columns && node.split.is_finite() && node.value.abs() <= 1.0 && (is_leaf(at, node) || leads(at, node))
+        node.column < columns
+            && node.split.is_finite()
+            && node.value.abs() <= 1.0
+            && (is_leaf(at, node) || leads(at, node))
     };
     !nodes.is_empty() && nodes.iter().enumerate().all(is_sound)
 }

@@ -202,7 +202,7 @@ pub(crate) fn guarded<T>(word: &str, call: impl FnOnce() -> T) -> Result<T> {
 /// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
 /// let model = MyLasso::default().fit(&problem, &[0, 3], None)?;
 /// assert_eq!(model.inputs(), [0, 3]);
-/// # Ok::<(), Error>(())
+/// # Ok::<(), vaglio_core::Error>(())
 /// ```
 #[macro_export]
 macro_rules! learner {

@@ -85,7 +85,7 @@ fn choose_judges_the_model_at_every_size() {
         let choose = "search: {kind: greedy, max_features: 4, choose: {rule: best, folds: 5}}\n";
         let fitted = selection(&format!("{choose}model: {learner}\n")).fit_with(&whole, &given).unwrap();
         let chosen = &fitted.selection().unwrap().chosen;
-        let mut losses = vec![0.0; 5];
+        let mut losses = [0.0; 5];
         for (training, held) in folds(&groups) {
             let last = selection("search: {kind: greedy, max_features: 4, choose: last}\n");
             let walk = last.fit(&cut(&x, &y, &training, &[0, 1, 2, 3, 4, 5, 6])).unwrap();

@@ -11,8 +11,11 @@ fn span(text: &str) -> [f64; 2] {
     [unit * numbers[0], unit * numbers[1]]
 }
 
+/// A phase by name, with its seconds from and to, and its bytes.
+type Phase = (String, [f64; 2], String);
+
 /// The phases of a plan: names, seconds from and to, and what is told of memory; and the seconds of the total.
-fn told(text: &str) -> (Vec<(String, [f64; 2], String)>, [f64; 2]) {
+fn told(text: &str) -> (Vec<Phase>, [f64; 2]) {
     let from = text.lines().position(|line| line.starts_with("phases ")).unwrap_or_else(|| panic!("{text}"));
     let phases = text.lines().skip(from).take(PHASES.len()).map(|line| {
         let (name, rest) = line["phases".len()..].trim().split_once(' ').unwrap();

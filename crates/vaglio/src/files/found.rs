@@ -26,10 +26,11 @@ pub(super) fn found(
         None => Ok(None),
     });
     let of_criterion = |error: Error| error.of(Role::Criterion, selector.criterion().typetag_name());
-    let of_map = |(place, map): (usize, &Box<dyn FittedMap>)| -> Result<FoundByMap> {
+    let of_map = |(place, map): (usize, &dyn FittedMap)| -> Result<FoundByMap> {
         Ok(FoundByMap { place, kind: map.typetag_name().into(), found: map.found().written()? })
     };
-    let maps: Vec<FoundByMap> = prepared.maps.iter().enumerate().map(of_map).collect::<Result<_>>()?;
+    let maps: Vec<FoundByMap> =
+        prepared.maps.iter().map(|map| &**map).enumerate().map(of_map).collect::<Result<_>>()?;
     let mut learner = design.found().written()?;
     learner.extend(model.found().written()?);
     Ok(FoundRecord {

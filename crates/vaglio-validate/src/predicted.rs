@@ -143,7 +143,7 @@ mod tests {
         let criteria = [
             KFold { folds: Some(4), shuffle: true, ..KFold::default() },
             KFold { folds: Some(15), shuffle: true, ..KFold::default() },
-            KFold::of(Repeated { folds: 3, repeats: 2, ..Repeated::default() }),
+            KFold::of(Repeated { folds: 3, repeats: 2 }),
             KFold::of(Forward { folds: 3, ..Forward::default() }),
         ];
         for recipe in recipes {

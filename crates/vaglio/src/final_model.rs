@@ -12,7 +12,7 @@ use crate::criteria::Loo;
 use crate::resample::along::{Held, predictions_along};
 use crate::resample::{self, Sample};
 use crate::search::All;
-use crate::selector::{Selection, ValidSelector};
+use crate::selector::ValidSelector;
 use crate::train::train;
 use crate::tune::{Tune, Tuned, Tuning};
 use ndarray::{Array2, Axis};
@@ -204,16 +204,7 @@ impl FinalModel {
 pub(crate) struct Known(Mutex<HashMap<Vec<Feature>, Model>>);
 
 impl Known {
-    /// With the model of a selection.
-    pub fn of(selection: &Selection) -> Self {
-        let known = Known::default();
-        if let (Some(fitted), Some(entry)) = (&selection.final_model, selection.path.result()) {
-            known.keep(entry.subset.clone(), &fitted.model);
-        }
-        known
-    }
-
-    fn keep(&self, mut subset: Vec<Feature>, model: &Model) {
+    pub fn keep(&self, mut subset: Vec<Feature>, model: &Model) {
         subset.sort_unstable();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(subset, model.clone());
     }

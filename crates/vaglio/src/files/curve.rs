@@ -24,7 +24,10 @@ pub(super) fn curve(
     records: &mut [EntryRecord],
 ) -> Result<Vec<SizePoint>> {
     let (path, chosen) = (&selection.path, selection.predictor());
-    let known = Known::of(selection);
+    let known = Known::default();
+    if let (Some(fitted), Some(entry)) = (&selection.final_model, path.result()) {
+        known.keep(entry.subset.clone(), &fitted.model);
+    }
     let classes = *prepared.train.task() != Task::Regression && loss.measure() != Measure::ZeroOne;
     let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
     let mut points = vec![SizePoint::default(); path.entries.len()];

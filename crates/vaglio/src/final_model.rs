@@ -9,7 +9,7 @@ mod written;
 
 use crate::all_rows::FitFrom;
 use crate::criteria::Loo;
-use crate::resample::along::{Held, predictions_along};
+use crate::resample::along::{Held, Reduced, predictions_along};
 use crate::resample::{self, Sample};
 use crate::search::All;
 use crate::selector::ValidSelector;
@@ -216,6 +216,17 @@ impl Known {
     }
 }
 
+/// What the models of the same training rows have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Judging<'k> {
+    /// The final models that are trained already.
+    pub known: &'k Known,
+    /// What ends the training of others.
+    pub stop: &'k StopSign,
+    /// A triangle of at least the columns of all subsets, where there is one.
+    pub reduced: Option<&'k Reduced>,
+}
+
 impl ValidSelector {
     /// Whether rows are taken to be in an order of time.
     pub(crate) fn needs_order(&self) -> bool {
@@ -232,10 +243,11 @@ impl ValidSelector {
         (problem, design): (&Problem, &Design),
         (entries, empty): (&[PathEntry], Score),
         held: &Held<'_>,
-        (known, stop): (&Known, &StopSign),
+        by: Judging<'_>,
         mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
     ) -> Result<()> {
-        let Some(last) = &self.model else { return predictions_along(design, entries, empty, held, each) };
+        let Judging { known, stop, reduced } = by;
+        let Some(last) = &self.model else { return predictions_along(reduced, design, (entries, empty), held, each) };
         let model = train(design, &[], empty.lambda, FitFrom::Rows)?;
         each(None, &model, held.predicted(&model)?)?;
         for (index, PathEntry { subset, .. }) in entries.iter().enumerate() {

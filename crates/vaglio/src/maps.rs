@@ -4,6 +4,9 @@ mod clip;
 mod columns;
 mod constant;
 mod date_parts;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod fitting;
 mod impute;
 mod log1p;
 mod one_hot;

@@ -25,5 +25,5 @@ pub use elastic_net::ElasticNet;
 pub use logistic::Logistic;
 pub use logistic_ridge::LogisticRidge;
 pub use naive_bayes::NaiveBayes;
-pub use svm::{Kernel, Svm};
+pub use svm::{Svm, SvmKernel};
 pub use tree::Tree;

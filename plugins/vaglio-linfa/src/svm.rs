@@ -28,8 +28,8 @@ pub struct Svm {
     #[default(1.0)]
     pub c: f64,
     /// The kernel k.
-    #[default(Kernel::Linear)]
-    pub kernel: Kernel,
+    #[default(SvmKernel::Linear)]
+    pub kernel: SvmKernel,
     /// Of a `gaussian` kernel exp(−‖x − x′‖²/width).
     #[default(1.0)]
     pub width: f64,
@@ -44,7 +44,7 @@ pub struct Svm {
 /// The kernel of a support vector machine.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
-pub enum Kernel {
+pub enum SvmKernel {
     /// xᵀx′.
     #[default]
     Linear,
@@ -94,15 +94,15 @@ impl Svm {
         if !y.is_classes() {
             let params = Fitted::<f64, f64>::params().eps(self.tolerance).c_svr(self.c, Some(self.epsilon));
             let params = match self.kernel {
-                Kernel::Linear => params.linear_kernel(),
-                Kernel::Gaussian => params.gaussian_kernel(self.width),
+                SvmKernel::Linear => params.linear_kernel(),
+                SvmKernel::Gaussian => params.gaussian_kernel(self.width),
             };
             return params.fit(&Dataset::new(x.clone(), y.numbers())).map_err(|error| error.to_string());
         }
         let params = Fitted::<f64, bool>::params().eps(self.tolerance).pos_neg_weights(self.c, self.c);
         let params = match self.kernel {
-            Kernel::Linear => params.linear_kernel(),
-            Kernel::Gaussian => params.gaussian_kernel(self.width),
+            SvmKernel::Linear => params.linear_kernel(),
+            SvmKernel::Gaussian => params.gaussian_kernel(self.width),
         };
         let fitted = params.fit(&Dataset::new(x.clone(), y.classes())).map_err(|error| error.to_string())?;
         // The same fields, with the decision function in place of its sign.

@@ -6,7 +6,7 @@ use linfa::prelude::*;
 use linfa_bayes::NaiveBayes as _;
 use ndarray::Array1;
 use vaglio_core::{Error, Learner, Model, Problem};
-use vaglio_linfa::{ElasticNet, Kernel, Logistic, LogisticRidge, NaiveBayes, Svm, Tree, matrix};
+use vaglio_linfa::{ElasticNet, Logistic, LogisticRidge, NaiveBayes, Svm, SvmKernel, Tree, matrix};
 use vaglio_testkit::{check_learner_on_standard_data, data, registry};
 
 const SUBSET: [usize; 2] = [0, 3];
@@ -29,7 +29,7 @@ fn classes(problem: &Problem) -> Array1<bool> {
 
 #[test]
 fn every_law_holds_on_the_standard_data() {
-    let gaussian = Svm { kernel: Kernel::Gaussian, width: 4.0, ..Svm::default() };
+    let gaussian = Svm { kernel: SvmKernel::Gaussian, width: 4.0, ..Svm::default() };
     let learners: [(&str, &dyn Learner, f64); 7] = [
         ("logistic", &Logistic::default(), 1e-12),
         ("elastic_net", &ElasticNet::default(), 1e-12),

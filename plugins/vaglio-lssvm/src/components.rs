@@ -7,6 +7,7 @@ use crate::landmarks::LandmarkSet;
 use crate::model::LsSvmModel;
 use ndarray::Array2;
 use vaglio_core::{Columns, Error, Feature, FeatureMap, Found, Model, Result, Trained};
+use vaglio_kernels::landmarks::Landmarks;
 use vaglio_kernels::linalg::eigh;
 use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
@@ -21,15 +22,8 @@ pub(crate) struct ComponentMap {
     landmarks: Vec<Vec<f64>>,
     /// Components × landmarks: the scaled eigenvectors.
     components: Vec<Vec<f64>>,
-    chosen: Chosen,
-}
-
-/// How the landmarks were chosen.
-#[derive(Debug)]
-struct Chosen {
-    entropy: f64,
-    swaps: usize,
-    proposals: usize,
+    /// How the landmarks were chosen.
+    chosen: Landmarks,
     /// D, falling.
     spectrum: Vec<f64>,
 }
@@ -39,7 +33,7 @@ struct Chosen {
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow or are all 0.
 pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<ComponentMap> {
-    let LandmarkSet { inputs, kernel, landmarks, entropy, swaps, proposals } = chosen;
+    let LandmarkSet { inputs, kernel, landmarks, chosen } = chosen;
     let count = landmarks.len();
     let mut tile = Tile::new(count, inputs.len());
     for (row, landmark) in landmarks.iter().enumerate() {
@@ -69,8 +63,7 @@ pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<Compone
     };
     let components = (0..count).rev().filter(|&k| values[k] > COMPONENT_ROUNDING * largest).map(component).collect();
     let spectrum = values.iter().rev().copied().collect();
-    let chosen = Chosen { entropy, swaps, proposals, spectrum };
-    Ok(ComponentMap { inputs, kernel, landmarks, components, chosen })
+    Ok(ComponentMap { inputs, kernel, landmarks, components, chosen, spectrum })
 }
 
 impl ComponentMap {
@@ -99,9 +92,9 @@ impl FeatureMap for ComponentMap {
     }
 
     fn found(&self) -> Found {
-        let Chosen { entropy, swaps, proposals, spectrum } = &self.chosen;
-        let found = Found::of("landmarks", self.landmarks.len()).and("entropy", *entropy).and("swaps", *swaps);
-        let found = found.and("proposals", *proposals).and("spectrum", spectrum.clone());
+        let Landmarks { entropy, swaps, proposals, .. } = &self.chosen;
+        let found = Found::of("landmarks", self.landmarks.len()).and("entropy", *entropy).and("swaps", swaps.len());
+        let found = found.and("proposals", *proposals).and("spectrum", self.spectrum.clone());
         match self.kernel {
             Fixed::Rbf { bandwidth } => found.and("bandwidth", bandwidth),
             Fixed::Polynomial { .. } => found,

@@ -5,7 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Columns, Feature, Result};
 use vaglio_kernels::duplicates::distinct_rows;
-use vaglio_kernels::{Column, Level, landmarks};
+use vaglio_kernels::landmarks::{self, Landmarks};
+use vaglio_kernels::{Column, Level};
 
 /// Pairs of rows whose median distance is the bandwidth.
 const PAIRS: usize = 2048;
@@ -18,10 +19,8 @@ pub(crate) struct LandmarkSet {
     pub kernel: Fixed,
     /// Landmarks × inputs.
     pub landmarks: Vec<Vec<f64>>,
-    /// Their quadratic Rényi entropy, and the swaps that led to it of how many that were proposed.
-    pub entropy: f64,
-    pub swaps: usize,
-    pub proposals: usize,
+    /// How they were chosen.
+    pub chosen: Landmarks,
 }
 
 /// Chooses `count` landmarks among the distinct rows; all where these are no more.
@@ -43,8 +42,7 @@ pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns
     let found = landmarks::landmarks(Level::best(), kernel.kernel(), &seen, order, count);
     tracing::debug!(swaps = found.swaps.len(), proposals = found.proposals, entropy = found.entropy, "landmarks");
     let entries = |&row: &usize| seen.iter().map(|column| column.get(row)).collect();
-    let (entropy, swaps, proposals) = (found.entropy, found.swaps.len(), found.proposals);
-    Ok(LandmarkSet { landmarks: found.rows.iter().map(entries).collect(), inputs, kernel, entropy, swaps, proposals })
+    Ok(LandmarkSet { landmarks: found.rows.iter().map(entries).collect(), inputs, kernel, chosen: found })
 }
 
 /// The median of ‖u − v‖ over pairs of rows: all, or as many as are sampled; 1 where there is no pair.

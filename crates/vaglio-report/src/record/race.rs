@@ -10,8 +10,13 @@ pub struct RaceRecord {
     pub contestants: Vec<Contestant>,
     /// For each number of columns the lowest pooled loss of any of them, in increasing size.
     pub frontier: Vec<FrontierPoint>,
-    /// The place of the one that is taken.
-    pub won: usize,
+}
+
+impl RaceRecord {
+    /// The place of the contestant whose result is taken.
+    pub fn winner(&self) -> Option<usize> {
+        self.contestants.iter().position(|contestant| contestant.won)
+    }
 }
 
 /// A search that competed.

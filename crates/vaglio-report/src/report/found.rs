@@ -20,12 +20,12 @@ pub struct PartFound {
     title: String,
     /// Single values.
     table: Option<String>,
-    blocks: Vec<Block>,
+    blocks: Vec<ShownValue>,
 }
 
 /// A value that is shown by itself.
 #[derive(Serialize)]
-struct Block {
+struct ShownValue {
     name: String,
     html: String,
 }
@@ -55,7 +55,7 @@ impl PartFound {
             let name = words(name);
             match shown(&name, value) {
                 Shown::Single(text) => single.push((name, text)),
-                Shown::Block(html) => blocks.push(Block { name, html }),
+                Shown::Alone(html) => blocks.push(ShownValue { name, html }),
             }
         }
         let columns = vec![
@@ -69,7 +69,7 @@ impl PartFound {
 
 enum Shown {
     Single(String),
-    Block(String),
+    Alone(String),
 }
 
 /// `drawn_spectral_radius` in words.
@@ -105,7 +105,7 @@ fn shown(name: &str, value: &Value) -> Shown {
         }
         _ => None,
     };
-    block.map_or_else(|| Shown::Single(single(value)), Shown::Block)
+    block.map_or_else(|| Shown::Single(single(value)), Shown::Alone)
 }
 
 /// A list of records as a table, with all their keys as heads.

@@ -1,7 +1,7 @@
 //! Losses of the models along a path, on training and on test rows.
 
 use super::Prepared;
-use crate::final_model::Known;
+use crate::final_model::{Judging, Known};
 use crate::resample::along::Held;
 use crate::selector::{Selection, ValidSelector};
 use ndarray::Array2;
@@ -68,7 +68,8 @@ pub(super) fn curve(
             ([one], Some(0)) => each(Some(0), chosen, predicted(&held, chosen, one)?)?,
             _ => {
                 let (of, along) = ((&prepared.train, design), (&path.entries[..], path.empty));
-                selector.predictions(of, along, &held, (&known, &StopSign::default()), each)?;
+                let by = Judging { known: &known, stop: &StopSign::default(), reduced: None };
+                selector.predictions(of, along, &held, by, each)?;
             }
         }
     }

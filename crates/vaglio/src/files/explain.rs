@@ -85,7 +85,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
     let design = selector.design(&prepared.train).map_err(located)?;
     let design = design.at_lambda(record.lambda.filter(|_| is_of_path(&record)));
     let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
-    let run = Run { record: &record, selector: &selector, design: &design, chosen };
+    let run = ExplainedRun { record: &record, selector: &selector, design: &design, chosen };
     let columns = run.columns(&asked)?;
     Ok(Explanation { score: record.score, size: run.chosen.len(), columns })
 }
@@ -116,14 +116,14 @@ fn is_of_path(record: &Record) -> bool {
 }
 
 /// A run that is explained.
-struct Run<'r> {
+struct ExplainedRun<'r> {
     record: &'r Record,
     selector: &'r crate::selector::ValidSelector,
     design: &'r Design,
     chosen: Vec<Feature>,
 }
 
-impl Run<'_> {
+impl ExplainedRun<'_> {
     fn columns(&self, asked: &[Feature]) -> Result<Vec<ColumnExplanation>> {
         let of_chosen = self.chosen_columns(asked)?;
         let others: Vec<Feature> = self.design.candidates();

@@ -43,7 +43,7 @@ const SUBSTITUTES: usize = 3;
 /// Flops that what columns are worth may take whatever the search took: 50 ms or less.
 const LEAST_WORK: f64 = 1.5e8;
 /// The share of the search's flops that it may take where that is more.
-const SHARE: f64 = 0.25;
+pub(super) const SHARE: f64 = 0.25;
 /// How many times the flops of an exchange an estimated flop of a search is worth in time: trials by leave-one-out states are
 /// mostly left out by bounds there; products of columns, of which moments are made, are faster than trials; and estimates of
 /// rows held out count the passes over memory that states of all columns take.
@@ -53,12 +53,17 @@ const FASTER: f64 = 4.0;
 /// Flops that [`Importance`] may take beside a search of this outline, repeated in so many walks that share `design`.
 pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outline, walks: Walks) -> f64 {
     let design = design.shared_by(walks.lambdas);
-    let slower = match selector.criterion().estimate(&design, outline).engine {
+    let engine = selector.criterion().estimate(&design, outline).engine;
+    (SHARE * walks.rounds() * work(selector, &design, outline) / slower(engine)).max(LEAST_WORK)
+}
+
+/// How many times as long a flop of an exchange by an engine takes as an estimated one of its search.
+pub(super) fn slower(engine: &str) -> f64 {
+    match engine {
         "states" => BOUNDED,
         "moments" | "rows_held_out" => FASTER,
         _ => 1.0,
-    };
-    (SHARE * walks.rounds() * work(selector, &design, outline) / slower).max(LEAST_WORK)
+    }
 }
 
 /// Flops and bytes that [`Importance`] of a subset of `size` columns takes beside such a search, at most; bytes where all

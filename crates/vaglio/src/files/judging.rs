@@ -7,6 +7,7 @@ use super::targets::encode;
 use crate::pipeline::saved::Predicted;
 use crate::pipeline::{IntervalEnds, SavedModel};
 use crate::resample::Pooled;
+use crate::resample::along::weighing;
 use crate::resample::sample::clusters;
 use crate::resample::tally::Compared;
 
@@ -79,10 +80,7 @@ impl SavedModel {
         let weights = observed.weights.as_ref().and_then(|name| table.get(name)?.numbers());
         let weights = weights.map(|all| rows.iter().map(|&row| all.get(row)).collect::<Vec<f64>>());
         let counts = counts.map(|counts| judged.iter().map(|&j| counts[j]).collect::<Vec<f64>>());
-        let counting = match (weights, counts) {
-            (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
-            (weights, counts) => weights.or(counts),
-        };
+        let counting = weighing(weights, counts);
         let counting: Option<&[f64]> = counting.as_deref();
         if counting.is_some_and(|counts| !counts.iter().any(|count| *count > 0.0)) {
             return Err(Error::Shape("no row counts, so there are no figures".into()));

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Monitor, Result};
-use vaglio_report::record::{Record, Seconds};
+use vaglio_report::record::{RaceRecord, Record, Seconds};
 use vaglio_report::report::{heading, render};
 
 /// Where a run reads and writes.
@@ -97,7 +97,7 @@ fn run_in(
     }
     let picked = resample::select(&selector, &prepared.sample, &design, search_start, monitor)?;
     let mut selection = selector.fit_on((&prepared.train, &design), picked, monitor)?;
-    let selector = selector.of_winner(selection.race.as_ref().map(|race| race.won));
+    let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
     let whole = selector.of_own_lambdas(design);
     let design = whole.at_lambda(selection.chosen.walk_lambda());
     let origins = Origins::new(&prepared, &design);

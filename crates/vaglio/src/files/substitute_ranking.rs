@@ -34,7 +34,7 @@ pub(super) fn flops(design: &Design, size: usize, outside: usize) -> f64 {
 /// is q_o = cᵀy_o − PᵀW_o + B_k·W_ko/A_kk. What c takes off the squared error is Σ q_o²/s. Cost O(rows · |S| · outside), on at
 /// most as many rows as take [`MOST_WORK`], O(|S|² · outside) beside; sums have a fixed order.
 pub(super) fn ranked(design: &Design, selected: &[Feature], outside: &[Feature], most: usize) -> Vec<Vec<Feature>> {
-    let sample = Sample::new(design, selected.len(), outside.len());
+    let sample = RankedRows::new(design, selected.len(), outside.len());
     let columns: Vec<Vec<f64>> = selected.iter().map(|&feature| sample.column(design, feature)).collect();
     let targets: Vec<Vec<f64>> = design
         .targets()
@@ -71,13 +71,13 @@ pub(super) fn ranked(design: &Design, selected: &[Feature], outside: &[Feature],
 }
 
 /// Some of the rows, with the roots of their weights.
-struct Sample {
+struct RankedRows {
     pieces: Vec<Range<usize>>,
     roots: Option<Vec<f64>>,
     level: Level,
 }
 
-impl Sample {
+impl RankedRows {
     fn new(design: &Design, size: usize, outside: usize) -> Self {
         let rows = design.rows();
         let taken = rows_of(rows, size, outside, design.targets().nrows());
@@ -92,7 +92,7 @@ impl Sample {
                 (0..PIECES).map(piece).collect::<Vec<_>>()
             }
         };
-        let mut sample = Sample { pieces, roots: None, level: Level::best() };
+        let mut sample = RankedRows { pieces, roots: None, level: Level::best() };
         sample.roots = design.weights().map(|weights| sample.rows().map(|row| weights[row].sqrt()).collect());
         sample
     }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Monitor, Result, Task};
+use vaglio_report::record::RaceRecord;
 
 impl ParamGuard for Selector {
     type Checked = ValidSelector;
@@ -116,7 +117,7 @@ impl ValidPipeline {
         let design = selector.design(&problem)?;
         let picked = resample::select(&selector, &sample, &design, start, monitor)?;
         let selection = selector.fit_on((&problem, &design), picked, monitor)?;
-        let selector = selector.of_winner(selection.race.as_ref().map(|race| race.won));
+        let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
         let design = selector.of_own_lambdas(design).at_lambda(selection.chosen.walk_lambda());
         let calibration = calibration(&selector, &sample, &design, &selection, monitor)?;
         let inputs = selection.predictor().inputs().iter().map(|&input| problem.names()[input].clone()).collect();

@@ -269,21 +269,12 @@ fn moment(seconds: f64) -> Option<NaiveDateTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::maps::fitting::{fit, values};
 
     const LEAP_DAY: f64 = 951_782_400.0;
 
     fn table(name: &str, dates: &[f64]) -> Table {
         Table::new(vec![(name.to_owned(), Cells::Dates(dates.to_vec()))]).unwrap()
-    }
-
-    fn fit(json: &str, table: &Table) -> Result<Box<dyn FittedMap>> {
-        let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-        map.check()?;
-        map.fit(table, None)
-    }
-
-    fn values(table: &Table, name: &str) -> Vec<f64> {
-        table.get(name).unwrap().numbers().unwrap().values().into_owned()
     }
 
     #[test]

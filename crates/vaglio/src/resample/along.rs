@@ -128,7 +128,11 @@ fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted
 
 /// How much each row of a problem counts in figures: by its weight, and by what the model says of it.
 pub(crate) fn counting(problem: &Problem, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
-    let weights = problem.weights().map(|w| w.to_vec());
+    weighing(problem.weights().map(|w| w.to_vec()), counts)
+}
+
+/// Weights times counts of rows, where either is told.
+pub(crate) fn weighing(weights: Option<Vec<f64>>, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
     match (weights, counts) {
         (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
         (weights, counts) => weights.or(counts),
@@ -138,26 +142,12 @@ pub(crate) fn counting(problem: &Problem, counts: Option<Vec<f64>>) -> Option<Ve
 /// Calls `each` with the predictions, outputs × rows, of the model of each entry, trained on the design; and with a model
 /// that tells how rows count. `None` stands for the empty subset.
 ///
-/// With a readout the columns of all entries are reduced to one triangle, whose leading parts are those of the entries
+/// With a readout the columns of all entries are reduced to one triangle, unless there is one of at least these, whose leading parts are those of the entries
 /// that extend each other. Cost O(rows · columns² + rows held out · Σ sizes).
 ///
 /// # Errors
 /// [`Error::Numerical`] when numbers overflow; those of the learner.
 pub(crate) fn predictions_along(
-    design: &Design,
-    entries: &[PathEntry],
-    empty: Score,
-    held: &Held<'_>,
-    each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
-) -> Result<()> {
-    predictions_by(None, design, (entries, empty), held, each)
-}
-
-/// The same, from a triangle of at least their columns.
-///
-/// # Errors
-/// Those of [`predictions_along`].
-pub(super) fn predictions_by(
     reduced: Option<&Reduced>,
     design: &Design,
     (entries, empty): (&[PathEntry], Score),
@@ -244,7 +234,7 @@ pub(super) fn predictions_by(
 
 /// Columns of a design with its targets, reduced to one triangle.
 #[derive(Debug)]
-pub(super) struct Reduced {
+pub(crate) struct Reduced {
     ridge: Ridge,
     place: HashMap<Feature, usize>,
 }

@@ -2,8 +2,7 @@
 
 use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
-use super::lockstep::FIRST;
-use super::lockstep::OfLambda;
+use super::lockstep::{FIRST, OfLambda};
 use super::pool::Watcher;
 use super::race::race;
 use super::sample::Sample;
@@ -139,9 +138,9 @@ pub(crate) fn select(
         }
         let (deals, patience, journal) = (&deals[..], how.patience, watcher.journal());
         let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
-        let (whole_race, whole, made) = (selector, design, &made[..]);
+        let (competing, whole, made) = (selector, design, &made[..]);
         let validation =
-            Validation { selector, whole_race, sample, whole, deals, everything, patience, watcher, journal, made };
+            Validation { selector, competing, sample, whole, deals, everything, patience, watcher, journal, made };
         cross_validated_beyond(&validation, (&mut lambdas, &mut all))
     });
     let done = match found {

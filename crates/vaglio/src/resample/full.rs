@@ -1,6 +1,6 @@
 //! The model of all columns, which a search on more columns than rows never reaches.
 
-use super::along::{Held, Reduced, predictions_by};
+use super::along::{Held, Reduced, predictions_along};
 use super::tally::Tally;
 use super::walks::most_clusters;
 use crate::selector::ValidSelector;
@@ -41,7 +41,7 @@ pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, lo
     for &lambda in lambdas {
         let score = Score { loss: f64::NAN, lambda };
         let all = [PathEntry { subset: candidates.clone(), score, standard_error: None, fit: EntryFit::Readout }];
-        predictions_by(reduced.as_ref(), design, (&all, score), held, |index, model, predictions| {
+        predictions_along(reduced.as_ref(), design, (&all, score), held, |index, model, predictions| {
             if index.is_some() {
                 tallies.push(held.compare(model, &predictions, |compared| Tally::new(loss, compared, most)));
             }

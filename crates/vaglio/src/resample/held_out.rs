@@ -7,7 +7,7 @@ use super::tally::Compared;
 use super::validated::{dealt, parting, said_of_fold};
 use super::walks::Fold;
 use super::whole::Pooled;
-use crate::final_model::Known;
+use crate::final_model::{Judging, Known};
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
@@ -42,7 +42,7 @@ pub(crate) fn held_out(
         let held = fold.held();
         let mut part: Option<Part> = None;
         // The empty subset comes first, and the entry, if there is one, takes its place.
-        let by = (&Known::default(), watcher.sign());
+        let by = Judging { known: &Known::default(), stop: watcher.sign(), reduced: None };
         selector.predictions(
             (&fold.fitted.problem, &design),
             (entries, entry.score),

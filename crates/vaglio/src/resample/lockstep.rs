@@ -16,8 +16,9 @@
 use super::along::Reduced;
 use super::pool::{Watcher, in_turn};
 use super::table::Matched;
-use super::validated::{Training, said_of_fold};
-use super::walks::{Judged, Trail, gone_on, most_clusters, order_of};
+use super::validated::{FoldTraining, said_of_fold};
+use super::walks::{Trail, gone_on, most_clusters, order_of};
+use crate::final_model::Judging;
 use crate::selector::{ValidSelector, Walking};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
@@ -54,7 +55,7 @@ pub(crate) struct OfLambda {
 /// What walks together: folds, and by what they are judged.
 pub(super) struct Lockstep<'a, 'o> {
     pub selector: &'a ValidSelector,
-    pub folds: &'a [Training],
+    pub folds: &'a [FoldTraining],
     pub loss: &'a dyn Loss,
     pub patience: Option<usize>,
     /// The size of all columns on all rows, and how often rows were dealt into folds.
@@ -67,7 +68,7 @@ pub(super) struct Lockstep<'a, 'o> {
 type Gone = (Path, Option<Trail>);
 
 /// A walk that may go on; its monitor until it begins.
-struct Held<'a> {
+struct HeldWalk<'a> {
     monitor: Option<Monitor<'a>>,
     walking: Option<Walking<'a>>,
 }
@@ -136,8 +137,9 @@ impl Lockstep<'_, '_> {
         let designs: Vec<Design> = pairs().map(design).collect();
         let inside = |(fold, at)| self.journal.within(format_args!("choose/{fold}/walk/{}", places[at]));
         let mut members: Vec<_> = pairs().map(|pair| self.watcher.member(inside(pair))).collect();
-        let begin = |member| Mutex::new(Held { monitor: Some(super::pool::Member::monitor(member)), walking: None });
-        let walkings: Vec<Mutex<Held<'_>>> = members.iter_mut().map(begin).collect();
+        let begin =
+            |member| Mutex::new(HeldWalk { monitor: Some(super::pool::Member::monitor(member)), walking: None });
+        let walkings: Vec<Mutex<HeldWalk<'_>>> = members.iter_mut().map(begin).collect();
 
         let mut trails: Vec<Vec<Option<Trail>>> =
             (0..count).map(|_| self.folds.iter().map(|_| None).collect()).collect();
@@ -191,7 +193,7 @@ impl Lockstep<'_, '_> {
     /// A walk goes on to a size: its path, and whether it can go on from there; `None` when it was stopped.
     fn advance<'d>(
         &'d self,
-        held: &Mutex<Held<'d>>,
+        held: &Mutex<HeldWalk<'d>>,
         design: &'d Design,
         until: Option<usize>,
     ) -> Result<Option<(Path, bool)>> {
@@ -224,20 +226,19 @@ impl Lockstep<'_, '_> {
         };
         let jobs: Vec<Mutex<Option<Gone>>> = paths.into_iter().enumerate().map(begin).collect();
         let of_folds = in_turn(self.folds.len(), |fold| {
-            let Training { fold: rows, design, number, known } = &self.folds[fold];
+            let FoldTraining { fold: rows, design, number, known } = &self.folds[fold];
             let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
             let taken = |job: &Mutex<Option<Gone>>| job.lock().ok().and_then(|mut job| job.take());
             let own: Vec<Gone> = own.iter().filter_map(taken).collect();
             let orders: Vec<_> = own.iter().map(|(path, _)| order_of(path)).collect();
             let orders: Vec<&[usize]> = orders.iter().map(Vec::as_slice).collect();
             let reduced = Reduced::shared(design, &orders)?;
-            let (selector, reduced, stop) = (self.selector, reduced.as_ref(), self.watcher.sign());
-            let judged = Judged { selector, fold: rows, known, reduced, stop };
+            let by = Judging { known, stop: self.watcher.sign(), reduced: reduced.as_ref() };
             let own: Vec<_> = own.into_iter().map(|job| Mutex::new(Some(job))).collect();
             in_turn(active.len(), |k| {
                 let Some((path, before)) = taken(&own[k]) else { return Err(Error::Shape("a walk was lost".into())) };
                 let design = &designs[fold * count + active[k]];
-                gone_on(design, path, before, &judged, (self.loss, most))
+                gone_on(self.selector, (rows, design), (path, before), by, (self.loss, most))
             })
             .map_err(|error| said_of_fold(error, *number))
         })?;

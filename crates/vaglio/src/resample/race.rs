@@ -42,7 +42,7 @@ pub(super) fn race(
             let journal = &watcher.journal().under(format_args!("race/{place}"));
             let of = Validation {
                 selector: own,
-                whole_race: selector,
+                competing: selector,
                 sample,
                 whole: design,
                 deals: &deals,
@@ -223,7 +223,7 @@ fn record(names: &[String], all: &[Validated], won: usize, how: &CrossValidation
         });
     }
     frontier.sort_by_key(|point| point.size);
-    Ok(RaceRecord { contestants, frontier, won })
+    Ok(RaceRecord { contestants, frontier })
 }
 
 /// Of each size the λ of the lowest loss.

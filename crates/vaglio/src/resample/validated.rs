@@ -86,7 +86,7 @@ pub(super) struct CrossValidated {
 }
 
 /// A fold with the design of its training rows.
-pub(super) struct Training {
+pub(super) struct FoldTraining {
     pub fold: Arc<Fold>,
     pub design: Design,
     /// Its place in its repeat.
@@ -100,7 +100,7 @@ pub(super) struct Training {
 pub(super) struct Validation<'a, 'o> {
     pub selector: &'a ValidSelector,
     /// With all searches that compete, where it is one of these.
-    pub whole_race: &'a ValidSelector,
+    pub competing: &'a ValidSelector,
     pub sample: &'a Sample,
     /// The design of all rows.
     pub whole: &'a Design,
@@ -158,7 +158,7 @@ impl Validation<'_, '_> {
             full.map_err(|error| said_of_fold(error, number))
         })?;
         let Some(made) = made.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let (folds, own): (Vec<Training>, Vec<Vec<Tally>>) = made.into_iter().unzip();
+        let (folds, own): (Vec<FoldTraining>, Vec<Vec<Tally>>) = made.into_iter().unzip();
         let full = full.unwrap_or_else(|| {
             if journal.is_worth(begun, 1) {
                 journal.keep("choose/full", &own);
@@ -177,13 +177,13 @@ impl Validation<'_, '_> {
         (job, number): (usize, usize),
         part: &Part,
         lambdas: &[Option<f64>],
-    ) -> Result<(Training, Design)> {
+    ) -> Result<(FoldTraining, Design)> {
         let mut made = self.made[job].lock().unwrap_or_else(PoisonError::into_inner);
         let (fold, design) = match &*made {
             Some((fold, design)) => (Arc::clone(fold), design.clone()),
             None => {
                 let fold = Arc::new(Fold::of(self.sample, part)?);
-                let design = self.whole_race.design_at(&fold.fitted.problem, Some(self.whole))?;
+                let design = self.competing.design_at(&fold.fitted.problem, Some(self.whole))?;
                 let design = design.part_of(self.whole, &fold.training);
                 *made = Some((Arc::clone(&fold), design.clone()));
                 (fold, design)
@@ -196,7 +196,7 @@ impl Validation<'_, '_> {
             // What criteria keep for all λ is there before the walks, which would each compute it.
             self.selector.opened(&shared.at_lambda(lambdas[0]))?;
         }
-        Ok((Training { fold, design: shared, number, known: Known::default() }, design))
+        Ok((FoldTraining { fold, design: shared, number, known: Known::default() }, design))
     }
 }
 

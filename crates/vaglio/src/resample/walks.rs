@@ -1,16 +1,15 @@
 //! The walks of one fold: searched on its training rows at each λ, judged on the rows held out.
 
-use super::along::{Held, Reduced, order, predictions_by};
+use super::along::{Held, order};
 use super::parting::Part;
 use super::sample::{Fitted, Sample};
 use super::tally::Tally;
-use crate::final_model::Known;
+use crate::final_model::Judging;
 use crate::selector::ValidSelector;
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
-use vaglio_core::{Design, EntryFit, Error, Feature, Loss, Model, Path, PathEntry, Result, Score, StopSign};
+use vaglio_core::{Design, EntryFit, Error, Feature, Loss, Path, PathEntry, Result, Score};
 
 /// What one walk loses on rows held out, by size.
 #[derive(Debug, Serialize, Deserialize)]
@@ -120,43 +119,15 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
     1 << most.ilog2()
 }
 
-/// By what the subsets of a walk are judged on a fold.
-pub(super) struct Judged<'f> {
-    pub selector: &'f ValidSelector,
-    pub fold: &'f Fold,
-    pub known: &'f Known,
-    pub reduced: Option<&'f Reduced>,
-    pub stop: &'f StopSign,
-}
-
-impl Judged<'_> {
-    fn predictions(
-        &self,
-        design: &Design,
-        (entries, empty): (&[PathEntry], Score),
-        held: &Held<'_>,
-        each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
-    ) -> Result<()> {
-        let training = &self.fold.fitted.problem;
-        match self.selector.model {
-            None => predictions_by(self.reduced, design, (entries, empty), held, each),
-            Some(_) => {
-                let by = (self.known, self.stop);
-                self.selector.predictions((training, design), (entries, empty), held, by, each)
-            }
-        }
-    }
-}
-
 /// What a walk loses that has gone on to a path, from its trail so far: entries that were there before are not fitted again.
 ///
 /// # Errors
 /// Those of the fits.
 pub(super) fn gone_on(
-    design: &Design,
-    path: Path,
-    before: Option<Trail>,
-    judged: &Judged<'_>,
+    selector: &ValidSelector,
+    (fold, design): (&Fold, &Design),
+    (path, before): (Path, Option<Trail>),
+    by: Judging<'_>,
     (loss, most): (&dyn Loss, u32),
 ) -> Result<Trail> {
     let new: Vec<PathEntry> =
@@ -164,8 +135,8 @@ pub(super) fn gone_on(
     let walked = Walked::new(path, design.candidates().len());
     let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
     let mut sizes: BTreeMap<usize, Tally> = known.into_iter().collect();
-    let held = &judged.fold.held();
-    judged.predictions(design, (&new, walked.empty), held, |index, model, predictions| {
+    let (of, held) = ((&fold.fitted.problem, design), &fold.held());
+    selector.predictions(of, (&new, walked.empty), held, by, |index, model, predictions| {
         let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared, most));
         match index {
             None => empty = Some(tally),

@@ -10,13 +10,13 @@ use vaglio_core::{Design, Feature, Outline, Result, Score, Subset};
 const RANKED: [usize; 4] = [32, 16, 8, 4];
 
 /// A design on which the columns of some exchanges are scored: the whole one, or one of these columns alone.
-pub(super) struct Place<'d> {
+pub(super) struct ExchangePlace<'d> {
     pub design: Cow<'d, Design>,
     /// The columns of the whole that it has, in increasing order, where it has not all.
     members: Option<Vec<Feature>>,
 }
 
-impl<'d> Place<'d> {
+impl<'d> ExchangePlace<'d> {
     /// The cheaper one for a search that is outlined, with its flops.
     pub fn cheapest(
         selector: &ValidSelector,
@@ -24,9 +24,9 @@ impl<'d> Place<'d> {
         columns: impl Iterator<Item = Feature>,
         flops: impl Fn(&Design) -> f64,
     ) -> (Self, f64) {
-        let whole = Place { design: Cow::Borrowed(design), members: None };
+        let whole = ExchangePlace { design: Cow::Borrowed(design), members: None };
         let most = flops(design);
-        match Place::alone(selector, design, columns).map(|alone| (flops(&alone.design), alone)) {
+        match ExchangePlace::alone(selector, design, columns).map(|alone| (flops(&alone.design), alone)) {
             Some((flops, alone)) if flops < most => (alone, flops),
             _ => (whole, most),
         }
@@ -38,7 +38,7 @@ impl<'d> Place<'d> {
         members.sort_unstable();
         members.dedup();
         let alone = selector.criterion().is_of_subset_alone().then(|| design.alone(&members)).flatten()?;
-        Some(Place { design: Cow::Owned(alone), members: Some(members) })
+        Some(ExchangePlace { design: Cow::Owned(alone), members: Some(members) })
     }
 
     /// The columns as this design numbers them.
@@ -50,7 +50,7 @@ impl<'d> Place<'d> {
 
 /// Each column of a subset out, one by one.
 pub(in crate::files) struct Removals<'d, 's> {
-    place: Place<'d>,
+    place: ExchangePlace<'d>,
     selected: &'s [Feature],
     pub flops: f64,
 }
@@ -58,7 +58,7 @@ pub(in crate::files) struct Removals<'d, 's> {
 impl<'d, 's> Removals<'d, 's> {
     pub fn new(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature]) -> Self {
         let of = |design: &Design| of_removals(selector, design, selected.len());
-        let (place, flops) = Place::cheapest(selector, design, selected.iter().copied(), of);
+        let (place, flops) = ExchangePlace::cheapest(selector, design, selected.iter().copied(), of);
         Removals { place, selected, flops }
     }
 
@@ -185,7 +185,7 @@ impl<'d, 's> Exchanges<'d, 's> {
         let tried = self.tried.in_place(k);
         let others: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
         let columns = others.iter().chain(tried).copied();
-        let Some(place) = Place::alone(selector, self.design, columns) else { return Ok(()) };
+        let Some(place) = ExchangePlace::alone(selector, self.design, columns) else { return Ok(()) };
         let mut subset = Subset::open(&**selector.criterion(), &place.design, &additions(others.len(), tried.len()))?;
         subset.reset(&place.places(&others))?;
         subset.score_additions(&place.places(tried), scores)
@@ -201,7 +201,7 @@ fn additions(size: usize, tried: usize) -> Outline {
 ///
 /// That of a walk to the subset among these columns, of which the trials are not made.
 fn of_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], tried: &[Feature]) -> Option<f64> {
-    let place = Place::alone(selector, design, selected.iter().chain(tried).copied())?;
+    let place = ExchangePlace::alone(selector, design, selected.iter().chain(tried).copied())?;
     let size = selected.len();
     let walk = Outline::forward(size + tried.len(), size);
     Some(0.5 * size as f64 * work(selector, &place.design, &walk))

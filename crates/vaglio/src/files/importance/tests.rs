@@ -1,4 +1,4 @@
-use super::exchanges::{Place, Tried};
+use super::exchanges::{ExchangePlace, Tried};
 use super::*;
 use crate::criteria::{KFold, Loo};
 use crate::files::substitute_ranking::ranked;
@@ -118,7 +118,7 @@ fn what_the_budget_leaves_out_is_named() {
         let design = selector.design(&data::regression(60, 80, 5).problem()).unwrap();
         let selected = [3, 50, 7];
         let of_removals = |design: &Design| of_removals(&selector, design, 3);
-        let (_, few) = Place::cheapest(&selector, &design, selected.into_iter(), of_removals);
+        let (_, few) = ExchangePlace::cheapest(&selector, &design, selected.into_iter(), of_removals);
         let none = found(few * (1.0 - 1e-9), &selector, &design, &selected);
         let expected = WorthRecord { ranked: None, no_without: selected.to_vec(), no_substitutes: selected.to_vec() };
         assert_eq!(none.left_out(&selected), Some(expected));

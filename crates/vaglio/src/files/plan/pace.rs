@@ -160,7 +160,7 @@ fn tried(
     let clock = Clock::start();
     let is_over = move || clock.passed() > GIVEN && clock.seconds() > GIVEN;
     let stop = StopSign::new(move || is_over().then_some(StopReason::Limit));
-    let mut progress = Progress { clock, opened: 0.0, steps: 0, part: 0.0 };
+    let mut progress = PartProgress { clock, opened: 0.0, steps: 0, part: 0.0 };
     let monitor = &mut Monitor { observer: &mut progress, journal: Journal::default(), stop };
     let path = selector.search_on(&own, Instant::now(), until, monitor).ok()?.path;
     let all = clock.seconds();
@@ -177,14 +177,14 @@ fn tried(
 }
 
 /// How far a walk came.
-struct Progress {
+struct PartProgress {
     clock: Clock,
     opened: f64,
     steps: usize,
     part: f64,
 }
 
-impl Observer for Progress {
+impl Observer for PartProgress {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         match event {
             Event::Begin { .. } => self.opened = self.clock.seconds(),

@@ -8,6 +8,7 @@ use super::forecast::{Walk, Walks};
 use super::machine::Machine;
 use super::span::Span;
 use crate::files::Prepared;
+use crate::files::importance::{SHARE, slower};
 use crate::files::memory::Memory;
 use crate::selector::ValidSelector;
 use std::fmt;
@@ -65,17 +66,13 @@ const WRITING: f64 = 0.004;
 const RESULT: usize = 10;
 /// Bytes of a report and a record that are made a second.
 const TEXT: f64 = 1e8;
-/// How many times the flops a second trials by an engine do in a search as in exchanges: bounds leave most of the former out, and
-/// products of columns are faster than trials.
-const BY_STATES: f64 = 8.0;
-const FASTER: f64 = 4.0;
 /// Doubles that take as long to be read as telling a prediction's loss by clusters.
 const TALLIED: f64 = 12.0;
 /// Exponentials of each row and output that making probabilities of scores takes.
 const CALIBRATED: f64 = 40.0;
 
 /// What one walk leaves to be judged: training rows, rows that are predicted, the size and how many λ share the reduction.
-struct Judged {
+struct JudgedWalk {
     rows: f64,
     held: f64,
     size: usize,
@@ -125,7 +122,8 @@ impl Measured<'_> {
         let part = self.walks.part_of_fold();
         let rows = self.rows() * part;
         let walks = lambdas as f64 * self.walk.in_folds * part;
-        let judged = self.judged(&Judged { rows, held: self.rows() - rows, size: self.walk.size_in_folds, lambdas });
+        let judged =
+            self.judged(&JudgedWalk { rows, held: self.rows() - rows, size: self.walk.size_in_folds, lambdas });
         let one = self.of_fold * part + walks + judged + self.all_columns(rows);
         self.shared(folds as f64 * one, folds * lambdas)
     }
@@ -158,19 +156,15 @@ impl Measured<'_> {
         let held = self.rows() + test;
         let curve = match self.is_one() {
             true => self.judged_once(self.rows(), held, self.walk.size),
-            false => self.judged(&Judged { rows: self.rows(), held, size: self.walk.size, lambdas: 1 }),
+            false => self.judged(&JudgedWalk { rows: self.rows(), held, size: self.walk.size, lambdas: 1 }),
         };
         let result = self.of_result() as f64;
         let correlations = self.rows() * result.min(200.0).powi(2) / self.machine.products;
-        let slower = match self.walk.estimate.engine {
-            "states" => BY_STATES,
-            "moments" | "rows_held_out" => FASTER,
-            _ => 1.0,
-        };
+        let slower = slower(self.walk.estimate.engine);
         let fresh = (self.memory.fit + self.memory.exchanges) / self.machine.fresh;
         let worth = self.worth * slower / self.walk.pace;
         // Of unknown work as much as it may take beside the search.
-        let worth = if worth.is_nan() { (0.25 * self.walk.seconds).max(LEAST_WORTH) } else { worth };
+        let worth = if worth.is_nan() { (SHARE * self.walk.seconds).max(LEAST_WORTH) } else { worth };
         curve + correlations + fresh + worth
     }
 
@@ -184,8 +178,8 @@ impl Measured<'_> {
     }
 
     /// The columns of all walks reduced to a triangle, the models of every size with their predictions, and their losses.
-    fn judged(&self, judged: &Judged) -> f64 {
-        let Judged { rows, held, size, lambdas } = *judged;
+    fn judged(&self, judged: &JudgedWalk) -> f64 {
+        let JudgedWalk { rows, held, size, lambdas } = *judged;
         if self.is_one() {
             return lambdas as f64 * self.judged_once(rows, held, size);
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::maps::fitting::{fit, values};
 
 fn numbers(values: &[f64]) -> Cells {
     Cells::Numbers(Numbers::from(values.to_vec()))
@@ -10,16 +11,6 @@ fn table() -> Table {
     let y = numbers(&[-1.0, -2.0, -3.0, -4.0, -5.0, -6.0]);
     let columns = vec![("x".to_owned(), x), ("t".to_owned(), text), ("y".to_owned(), y)];
     Table::new(columns).unwrap().with_series(vec![4, 4, 4, 0, 0, 7]).unwrap()
-}
-
-fn fit(json: &str, table: &Table) -> Result<Box<dyn FittedMap>> {
-    let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
-    map.check()?;
-    map.fit(table, None)
-}
-
-fn values(table: &Table, name: &str) -> Vec<f64> {
-    table.get(name).unwrap().numbers().unwrap().values().into_owned()
 }
 
 #[test]

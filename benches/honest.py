@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.feature_selection import RFECV, SelectKBest, f_classif, f_regression
-from sklearn.linear_model import LassoCV, MultiTaskLassoCV, RidgeCV
+from sklearn.linear_model import ElasticNetCV, LassoCV, MultiTaskElasticNetCV, MultiTaskLassoCV, RidgeCV
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -28,6 +28,7 @@ ALPHAS = np.logspace(-2, 4, 13)
 GRID = "{from: 0.01, to: 10000.0, points: 13}"
 WAYS = {
     "vaglio": f"{{grid: {GRID}}}}}\nsearch: {{kind: greedy}}",
+    "vaglio, race": f"{{grid: {GRID}}}}}\nsearch: {{kind: race}}",
     "vaglio, one_se": f"{{grid: {GRID}}}}}\nsearch: {{kind: greedy, choose: {{rule: one_se}}}}",
     "vaglio, all columns": f"{{grid: {GRID}}}}}\nsearch: {{kind: all}}",
     "lowest score": f"{{grid: {GRID}, per: subset}}}}\nsearch: {{kind: greedy, choose: best}}",
@@ -78,6 +79,15 @@ def ways(y, labels):
 
     lasso = MultiTaskLassoCV if several else LassoCV
     yield "LassoCV", pipe(lasso(cv=inner, max_iter=5000)), lambda m: (np.min(np.mean(m["fit"].mse_path_, -1)), count(m["fit"].coef_))
+    elastic = MultiTaskElasticNetCV if several else ElasticNetCV
+    # Of several outputs a path takes minutes.
+    path = {"l1_ratio": 0.5, "alphas": 20} if several else {"l1_ratio": [0.1, 0.5, 0.9]}
+    yield (
+        "ElasticNetCV",
+        pipe(elastic(cv=inner, max_iter=2000, **path)),
+        lambda m: (np.min(np.mean(m["fit"].mse_path_, -1)), count(m["fit"].coef_)),
+    )
+    yield "RidgeCV", pipe(RidgeCV(alphas=ALPHAS)), lambda m: (-m["fit"].best_score_, count(m["fit"].coef_))
     rfe = RFECV(RidgeCV(alphas=ALPHAS), step=0.1, cv=inner, scoring="neg_mean_squared_error")
     yield "RFECV", pipe(rfe), lambda m: (-np.max(m["fit"].cv_results_["mean_test_score"]), m["fit"].n_features_)
     best = Pipeline([("scale", StandardScaler()), ("keep", SelectKBest(scored)), ("fit", RidgeCV(alphas=ALPHAS))])

@@ -125,6 +125,7 @@ impl Record {
             out.push_str(&format!("nested {figure}{rate}, {folds} outer folds{made}"));
             out.push_str(&jaccard.map(|j| format!(", mean Jaccard index {j:.2}\n")).unwrap_or_else(|| "\n".into()));
         }
+        out.push_str(&self.outputs_line());
         if let Some(permutations) = &self.permutations {
             let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
             let count = permutations.count;

@@ -1,6 +1,6 @@
 //! The parts of the short table: the target, the chosen columns, and each figure beside what it is compared with.
 
-use super::{Figures, PerOutput, Record, SelectedRecord, Warning, WarningKind};
+use super::{Figures, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind};
 use std::collections::HashMap;
 use vaglio_core::{Action, Feature, Squared, ZeroOne, clip, shown};
 
@@ -195,6 +195,21 @@ impl Record {
             out.push_str(&format!(", mean squared error {}", seven_digits(test.mse)));
         }
         out + &self.error_rate_text(Some(test))
+    }
+
+    /// How each of several outputs is predicted.
+    pub(super) fn outputs_line(&self) -> String {
+        let Some((figures, rows)) = self.trusted().filter(|(figures, _)| !figures.by_output.is_empty()) else {
+            return String::new();
+        };
+        let told = |output: &OutputFigures| {
+            let r2 = output.r2.map(|r2| format!("; R² {r2:.3}")).unwrap_or_default();
+            format!("{} {} (root {}{r2})", shown(&output.name), seven_digits(output.mse), rooted(output.mse))
+        };
+        let listed: Vec<String> = figures.by_output.iter().take(FEW_OUTPUTS).map(told).collect();
+        let count = figures.by_output.len();
+        let more = if count > listed.len() { format!(", … ({count})") } else { String::new() };
+        format!("squared error of each target on {rows}: {}{more}\n", listed.join(", "))
     }
 
     /// The figures that are most to be trusted of those with predictions, and of which rows they are.

@@ -3,12 +3,13 @@
 use super::number::{self, count, counted, escape};
 use super::source::{RecordView, finite};
 use super::table::{Column, HtmlTable, bar};
-use crate::record::{Frequency, OuterFold, PerOutput, SelectedRecord, WorthRecord};
+use crate::record::{Frequency, OuterFold, OutputFigures, PerOutput, SelectedRecord, WorthRecord};
 use serde::Serialize;
 use std::collections::HashMap;
 
 /// Outputs whose weights have a column each; of more the norm of a row is shown.
 pub const FEW_OUTPUTS: usize = 4;
+
 /// A section of a table with sentences around it.
 #[derive(Serialize)]
 pub struct Section {
@@ -178,4 +179,18 @@ pub fn folds(source: &RecordView<'_>) -> Option<HtmlTable> {
     ]);
     let summary = format!("{} as a table", counted(nested.per_fold.len() as u64, "outer fold"));
     Some(HtmlTable::of("Outer folds", "“nested.per_fold”", columns, &nested.per_fold, |_| false).folded(summary))
+}
+
+/// How each of several targets is predicted, on the rows that are most to be trusted.
+pub fn targets(source: &RecordView<'_>) -> Option<Section> {
+    let (figures, rows) = source.record.trusted().filter(|(figures, _)| !figures.by_output.is_empty())?;
+    let columns = vec![
+        Column::name("Target", |of: &OutputFigures| of.name.clone()),
+        Column::number("Mean squared error", |of: &OutputFigures| finite(of.mse)),
+        Column::number("Root of it", |of: &OutputFigures| finite(of.mse.sqrt())),
+        Column::number("R²", |of: &OutputFigures| of.r2),
+    ];
+    let table = HtmlTable::of("Each target", "“by_output”", columns, &figures.by_output, |_| false).html();
+    let lead = format!("By the model of all targets, on {} {rows}.", count(figures.rows as u64));
+    Some(Section { id: "targets", heading: "Each target".into(), lead, table, note: String::new() })
 }

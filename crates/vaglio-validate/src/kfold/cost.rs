@@ -49,7 +49,7 @@ const GATHERED: f64 = 16.0;
 /// Bytes of states that stay near the processor, and the flops of moments that one on states takes as long as where they are
 /// far from it: these are passes over memory, moments are arithmetic.
 const NEAR: f64 = (1u64 << 22) as f64;
-const FAR: f64 = 8.0;
+const FAR: f64 = 4.0;
 /// Flops that making a double of these states takes as long as, for each time that they are slower.
 const MADE: f64 = 60.0;
 /// Flops that writing a double of the moments takes as long as.

@@ -46,12 +46,13 @@ fn of_refits(design: &Design, outline: &Outline) -> Cost {
 }
 
 /// Sums over classes, from which a subset is fitted for each class and weight of the rows. Sizes grow to the largest, or stay
-/// near it.
+/// near it, as those of one round of trials do.
 fn of_class_sums(design: &Design, outline: &Outline, parts: usize) -> Cost {
     let reason = "classes count alike, so every subset is fitted by sums over each class, once for each class that a row is missing from";
     let (rows, outputs, parts) = (design.planned_rows() as f64, design.targets().nrows() as f64, parts as f64);
     let (lambdas, size) = (design.lambdas().len() as f64, outline.largest as f64);
-    let [one, square, cube] = if outline.start > 0 { [1.0; 3] } else { [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0] };
+    let is_near = outline.start > 0 || outline.trials <= design.candidates().len() as f64;
+    let [one, square, cube] = if is_near { [1.0; 3] } else { [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0] };
     let (one, square, cube) = (one * size, square * size.powi(2), cube * size.powi(3));
     let of_row = GATHERED * (one + outputs) + square + 2.0 * outputs * one;
     let of_part = cube + square * (2.0 * outputs + SUMMED);

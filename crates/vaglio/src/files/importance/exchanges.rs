@@ -199,12 +199,17 @@ fn additions(size: usize, tried: usize) -> Outline {
 
 /// Flops of the trials of some columns in each place, on a design of each place; `None` where there are no such designs.
 ///
-/// That of a walk to the subset among these columns, of which the trials are not made.
+/// That of a walk to the subset among these columns, of which the trials are not made; where each subset is fitted by itself,
+/// that of these alone.
 fn of_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], tried: &[Feature]) -> Option<f64> {
     let place = ExchangePlace::alone(selector, design, selected.iter().chain(tried).copied())?;
     let size = selected.len();
-    let walk = Outline::forward(size + tried.len(), size);
-    Some(0.5 * size as f64 * work(selector, &place.design, &walk))
+    let last = additions(size.saturating_sub(1), tried.len());
+    let one = match selector.criterion().estimate(&place.design, &last).engine {
+        "decomposition" | "refit" => work(selector, &place.design, &last),
+        _ => 0.5 * work(selector, &place.design, &Outline::forward(size + tried.len(), size)),
+    };
+    Some(size as f64 * one)
 }
 
 /// All columns of a subset out, one by one.

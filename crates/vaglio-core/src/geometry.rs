@@ -1,22 +1,30 @@
 //! What least-angle searches walk on: how columns relate to the target and to each other.
 
-use crate::{Design, Error, Feature, Result};
+use crate::{Design, Feature, Result};
 
 /// Relevance and Gram matrix of the columns, one column of it at a time.
 ///
 /// A least-angle path over it is the path of min_α ½ αᵀQα − cᵀα + λ‖α‖₁ as λ falls, with α ≥ 0 where the geometry is
 /// [`Signs::NonNegative`].
 pub trait Geometry: Send {
-    /// c_i of every column of the design, in order; 0 for a column that takes no part.
+    /// c_i of every column of the design, in order, with the first output; 0 for a column that takes no part.
     ///
     /// # Errors
-    /// [`Error::Numerical`].
+    /// [`crate::Error::Numerical`].
     fn relevance(&mut self) -> Result<Vec<f64>>;
+
+    /// c_io of every column for each output o; one list where all targets are one, as in a kernel of them.
+    ///
+    /// # Errors
+    /// [`crate::Error::Numerical`].
+    fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
+        Ok(vec![self.relevance()?])
+    }
 
     /// Q_ij of column `feature` with every column j, in order; Q_ii is 1 in a normalized geometry.
     ///
     /// # Errors
-    /// [`Error::Numerical`].
+    /// [`crate::Error::Numerical`].
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>>;
 
     /// Which signs the coefficients may have.
@@ -31,7 +39,7 @@ pub trait Geometry: Send {
     /// minimum.
     ///
     /// # Errors
-    /// [`Error::Numerical`].
+    /// [`crate::Error::Numerical`].
     fn minimizer(&mut self, _subset: &[Feature]) -> Result<Option<Vec<f64>>> {
         Ok(None)
     }
@@ -46,35 +54,34 @@ pub enum Signs {
     NonNegative,
 }
 
-/// Correlation of columns that have mean 0 and norm 1, with row weights, and of the target that is scaled likewise.
+/// Correlation of columns that have mean 0 and norm 1, with row weights, and of the targets, each scaled likewise.
 #[derive(Debug)]
 pub struct Correlation {
     /// √r_j (x_ij − mean)/norm of each column; empty for a constant one.
     columns: Vec<Vec<f64>>,
-    target: Vec<f64>,
+    targets: Vec<Vec<f64>>,
 }
 
 impl Correlation {
-    /// Standardizes the columns of a design with one output. Memory O(rows · columns).
+    /// Standardizes the columns of a design and each output. Memory O(rows · columns).
     ///
     /// # Errors
-    /// [`Error::Setting`] on `kind` for several outputs, of which no single path exists.
+    /// None: a geometry may have some.
     pub fn new(design: &Design) -> Result<Self> {
-        if design.targets().nrows() != 1 {
-            return Err(Error::setting(
-                "kind",
-                "a least-angle path belongs to one output, and there are several; use `greedy` or `floating`",
-            ));
-        }
         let unit = |values: &[f64]| standardized(values, design.weights());
         let columns = design.columns().copied().iter().map(|column| unit(&column.values())).collect();
-        Ok(Correlation { columns, target: unit(&design.targets().row(0).to_vec()) })
+        let targets = design.targets().rows().into_iter().map(|target| unit(&target.to_vec())).collect();
+        Ok(Correlation { columns, targets })
     }
 }
 
 impl Geometry for Correlation {
     fn relevance(&mut self) -> Result<Vec<f64>> {
-        Ok(self.columns.iter().map(|x| dot(x, &self.target)).collect())
+        Ok(self.columns.iter().map(|x| dot(x, &self.targets[0])).collect())
+    }
+
+    fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
+        Ok(self.targets.iter().map(|target| self.columns.iter().map(|x| dot(x, target)).collect()).collect())
     }
 
     /// Cost O(rows · columns).

@@ -39,7 +39,8 @@ pub struct Step {
 pub struct Knot {
     /// How far the common correlation falls until the next knot.
     pub mu: f64,
-    /// The coefficients of the current columns at the next knot, in order of entry.
+    /// The coefficients of the current columns at the next knot, in order of entry; of several outputs the
+    /// norms of the rows of W.
     pub alpha: Vec<f64>,
 }
 
@@ -71,7 +72,8 @@ pub enum EntryFit {
     Readout,
     /// The readout is trained at these λ, one for each output.
     Lambdas(Vec<f64>),
-    /// It has these coefficients of the subset's columns about their means and divided by their norms, of a target likewise.
+    /// It has these coefficients of the subset's columns about their means and divided by their norms, of targets likewise;
+    /// of several outputs row by row, columns × outputs.
     Coefficients(Vec<f64>),
 }
 

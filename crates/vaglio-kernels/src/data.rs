@@ -11,6 +11,15 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// What columns are correlated with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum With {
+    /// Another column.
+    Column(usize),
+    /// The target of an output.
+    Target(usize),
+}
+
 /// Columns and targets with rows scaled by √r_j and columns centered when there is an intercept.
 ///
 /// Columns stay as they are stored; scale and shift are applied when they are read.
@@ -279,13 +288,13 @@ impl<'d> Data<'d> {
         self.root().map_or_else(|| vec![1.0; self.rows()], <[f64]>::to_vec)
     }
 
-    /// The cosine of every column with column `with`, or with the first target: correlations where there is an intercept.
+    /// The cosine of every column with column `with`, or with a target: correlations where there is an intercept.
     ///
     /// 0 for inactive columns and for a target without spread. One read of the columns as they are stored, cost O(m·n).
-    pub fn correlations(&self, with: Option<usize>) -> Vec<f64> {
+    pub fn correlations(&self, with: With) -> Vec<f64> {
         let mut z = match with {
-            Some(column) => self.scaled(column),
-            None => self.centered(0).to_vec(),
+            With::Column(column) => self.scaled(column),
+            With::Target(output) => self.centered(output).to_vec(),
         };
         let norm = crate::sums::dot(self.level, &z, &z).sqrt();
         let mut out = vec![0.0; self.columns()];

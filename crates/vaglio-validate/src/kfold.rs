@@ -140,7 +140,7 @@ impl Criterion for KFold {
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(Linear::new(design)?))
+        Ok(Box::new(Linear::new(design)))
     }
 
     fn folds(&self, design: &Design) -> Result<HeldOut> {

@@ -1,8 +1,8 @@
 //! Correlation of columns as they are stored.
 
 use super::kernel::kernel_data;
-use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
-use vaglio_kernels::Data;
+use vaglio_core::{Design, Feature, Geometry, Result, Signs};
+use vaglio_kernels::{Data, With};
 
 /// The numbers of [`vaglio_core::Correlation`], by one read of the columns for each column of the Gram matrix.
 ///
@@ -14,21 +14,12 @@ pub(super) struct Linear<'d> {
 }
 
 impl<'d> Linear<'d> {
-    /// On a design with one output; nothing is computed yet.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] on `kind` for several outputs, of which no single path exists.
-    pub fn new(design: &'d Design) -> Result<Self> {
-        if design.targets().nrows() != 1 {
-            return Err(Error::setting(
-                "kind",
-                "a least-angle path belongs to one output, and there are several; use `greedy` or `floating`",
-            ));
-        }
-        Ok(Linear { design, data: None })
+    /// Nothing is computed yet.
+    pub fn new(design: &'d Design) -> Self {
+        Linear { design, data: None }
     }
 
-    fn correlations(&mut self, with: Option<Feature>) -> Result<Vec<f64>> {
+    fn correlations(&mut self, with: With) -> Result<Vec<f64>> {
         let data = match self.data.take() {
             Some(data) => data,
             None => kernel_data(self.design, true)?,
@@ -39,12 +30,16 @@ impl<'d> Linear<'d> {
 
 impl Geometry for Linear<'_> {
     fn relevance(&mut self) -> Result<Vec<f64>> {
-        self.correlations(None)
+        self.correlations(With::Target(0))
+    }
+
+    fn relevances(&mut self) -> Result<Vec<Vec<f64>>> {
+        (0..self.design.targets().nrows()).map(|output| self.correlations(With::Target(output))).collect()
     }
 
     /// Cost O(rows · columns).
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
-        self.correlations(Some(feature))
+        self.correlations(With::Column(feature))
     }
 
     fn signs(&self) -> Signs {
@@ -70,7 +65,7 @@ mod tests {
         {
             for intercept in [true, false] {
                 let design = recipe.design(&[1.0], intercept);
-                let (mut fast, mut plain) = (Linear::new(&design).unwrap(), Correlation::new(&design).unwrap());
+                let (mut fast, mut plain) = (Linear::new(&design), Correlation::new(&design).unwrap());
                 let near = |a: Vec<f64>, b: Vec<f64>| {
                     assert_eq!(a.len(), b.len());
                     a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} is not {b}"));
@@ -82,6 +77,10 @@ mod tests {
             }
         }
         let two = data::regression(20, 4, 3).outputs(2).design(&[1.0], true);
-        assert_eq!(Linear::new(&two).err().unwrap().to_string(), Correlation::new(&two).err().unwrap().to_string());
+        let (fast, plain) = (Linear::new(&two).relevances().unwrap(), Correlation::new(&two).unwrap().relevances().unwrap());
+        assert_eq!(fast.len(), 2);
+        for (a, b) in fast.iter().flatten().zip(plain.iter().flatten()) {
+            assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+        }
     }
 }

@@ -106,7 +106,7 @@ impl Criterion for Loo {
     }
 
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
-        Ok(Box::new(Linear::new(design)?))
+        Ok(Box::new(Linear::new(design)))
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -104,7 +104,7 @@ pub(crate) fn of_outputs(lambdas: &[f64], mut at: impl FnMut(f64) -> Result<Coef
     Ok(all)
 }
 
-/// The model of coefficients of columns about their means and divided by their norms, for a target likewise. Cost
+/// The model of coefficients of columns about their means and divided by their norms, for targets likewise; row by row, columns × outputs. Cost
 /// O(rows · columns).
 pub(crate) fn of_path(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
     let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
@@ -115,15 +115,18 @@ pub(crate) fn of_path(design: &Design, subset: &[Feature], coefficients: &[f64])
         (mean, squares.sqrt())
     };
     let targets = design.targets();
-    let (mut intercept, norm) = frame(&|row| targets[[0, row]]);
-    let mut weights = Array2::zeros((subset.len(), 1));
-    for (k, (&feature, coefficient)) in subset.iter().zip(coefficients).enumerate() {
+    let outputs = targets.nrows();
+    let (mut intercept, norms): (Vec<f64>, Vec<f64>) = (0..outputs).map(|o| frame(&|row| targets[[o, row]])).unzip();
+    let mut weights = Array2::zeros((subset.len(), outputs));
+    for (k, (&feature, row)) in subset.iter().zip(coefficients.chunks(outputs)).enumerate() {
         let column = design.column(feature);
         let (mean, own) = frame(&|row| column.get(row));
-        weights[[k, 0]] = coefficient * norm / own;
-        intercept -= weights[[k, 0]] * mean;
+        for (output, coefficient) in row.iter().enumerate() {
+            weights[[k, output]] = coefficient * norms[output] / own;
+            intercept[output] -= weights[[k, output]] * mean;
+        }
     }
-    Coefficients { weights, intercept: vec![intercept] }
+    Coefficients { weights, intercept }
 }
 
 /// The λ of lowest squared leave-one-out error.

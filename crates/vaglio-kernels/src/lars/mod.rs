@@ -7,12 +7,18 @@
 //! coefficients that may not be negative M. Yamada et al., *Ultra high-dimensional nonlinear feature selection for big
 //! biological data* (N³LARS). The book, *Dependence that is not linear*, "Every search on it".
 
+mod group;
+mod on_path;
 mod segment;
+mod several;
+#[cfg(test)]
+mod several_tests;
 
 use crate::Level;
-use crate::linalg::LowerFactor;
-use crate::tolerance::{DEPENDENT_COLUMN, EQUAL_CORRELATION, SUSPECT_COLUMN};
+use crate::tolerance::EQUAL_CORRELATION;
+use on_path::OnPath;
 use segment::Event;
+pub use several::{Rows, SeveralOutputs};
 
 /// Which paths are walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,14 +57,6 @@ pub enum End {
     Singular,
 }
 
-/// A column on the path.
-#[derive(Debug)]
-struct Active {
-    feature: usize,
-    sign: f64,
-    gram: Vec<f64>,
-}
-
 /// A least-angle path, made knot by knot.
 ///
 /// # Reference
@@ -70,8 +68,9 @@ pub struct LeastAngle {
     relevance: Vec<f64>,
     /// Whether each column may enter.
     open: Vec<bool>,
-    active: Vec<Active>,
-    factor: LowerFactor,
+    on: OnPath,
+    /// The signs of the correlations on the path.
+    signs: Vec<f64>,
     /// The common correlation λ.
     common: f64,
     /// λ at the start.
@@ -93,13 +92,13 @@ impl LeastAngle {
                 Event::Enter { feature, sign, tied: equals.collect(), gram: None }
             }
         };
-        let factor = LowerFactor::new(level);
-        LeastAngle { level, rules, relevance, open, active: Vec::new(), factor, common: largest, largest, next }
+        let on = OnPath::new(level);
+        LeastAngle { level, rules, relevance, open, on, signs: Vec::new(), common: largest, largest, next }
     }
 
     /// The columns on the path, in order of entry.
     pub fn active(&self) -> impl Iterator<Item = usize> {
-        self.active.iter().map(|active| active.feature)
+        self.on.active.iter().map(|active| active.feature)
     }
 
     /// Takes the next column in or out and goes on to the knot after it; `gram` gives columns of Q. Cost O(n·s + s²) and
@@ -114,22 +113,18 @@ impl LeastAngle {
                 return Ok(Err(end));
             }
             Event::Leave { place } => {
-                self.factor.remove(place);
-                let left = self.active.remove(place);
-                self.renew_if_suspect();
-                (left.feature, false, Vec::new())
+                self.signs.remove(place);
+                (self.on.remove(place).feature, false, Vec::new())
             }
             Event::Enter { feature, sign, tied, gram: known } => {
                 let column = match known {
                     Some(column) => column,
                     None => gram(feature)?,
                 };
-                let (left, w) = self.left_over(feature, column[feature]);
-                if left <= DEPENDENT_COLUMN * column[feature] || left.is_nan() {
+                if !self.on.push(feature, column) {
                     return Ok(Err(End::Singular));
                 }
-                self.factor.push(left, w);
-                self.active.push(Active { feature, sign, gram: column });
+                self.signs.push(sign);
                 (feature, true, tied)
             }
         };
@@ -143,61 +138,19 @@ impl LeastAngle {
 
     /// The coefficients at the present λ, Q_AA⁻¹(c_A − λ s_A).
     fn coefficients(&self) -> Vec<f64> {
-        let right = |active: &Active| self.relevance[active.feature] - self.common * active.sign;
-        self.solve(&self.active.iter().map(right).collect::<Vec<f64>>())
+        let columns = self.on.active.iter().zip(&self.signs);
+        let right = columns.map(|(active, sign)| self.relevance[active.feature] - self.common * sign);
+        self.on.solve(&right.collect::<Vec<f64>>())
     }
 
     /// Makes a coefficient that is 0 but for rounding 0, along Q_AA⁻¹e_k, which leaves the other correlations on the path.
     fn clear(&self, alpha: &mut [f64], place: usize) {
         let mut unit = vec![0.0; alpha.len()];
         unit[place] = 1.0;
-        let along = self.solve(&unit);
+        let along = self.on.solve(&unit);
         let by = alpha[place] / along[place];
         alpha.iter_mut().zip(along).for_each(|(alpha, along)| *alpha -= by * along);
         alpha[place] = 0.0;
-    }
-
-    /// Q_AA⁻¹b, with what rounding left taken off once. Cost O(s²).
-    fn solve(&self, b: &[f64]) -> Vec<f64> {
-        let mut x = self.factor.solve(b);
-        let mut rest = b.to_vec();
-        for (column, x) in self.active.iter().zip(&x) {
-            rest.iter_mut().zip(&self.active).for_each(|(rest, row)| *rest -= column.gram[row.feature] * x);
-        }
-        x.iter_mut().zip(self.factor.solve(&rest)).for_each(|(x, by)| *x += by);
-        x
-    }
-
-    /// What is left of Q_jj beside the columns on the path, with the row of the factor.
-    fn left_over(&mut self, feature: usize, diagonal: f64) -> (f64, Vec<f64>) {
-        let row: Vec<f64> = self.active.iter().map(|active| active.gram[feature]).collect();
-        let found = self.factor.left_over(&row, diagonal);
-        if found.0 >= SUSPECT_COLUMN * diagonal || !self.factor.updated {
-            return found;
-        }
-        self.renew();
-        self.factor.left_over(&row, diagonal)
-    }
-
-    fn renew_if_suspect(&mut self) {
-        let squares = self.active.iter().map(|active| active.gram[active.feature]);
-        if self.factor.pivots().zip(squares).any(|(pivot, square)| pivot < SUSPECT_COLUMN * square) {
-            self.renew();
-        }
-    }
-
-    /// Computes the factor again, unless a column has come out as dependent. Cost O(s³).
-    fn renew(&mut self) {
-        let mut factor = LowerFactor::new(self.level);
-        for (k, active) in self.active.iter().enumerate() {
-            let row: Vec<f64> = self.active[..k].iter().map(|before| before.gram[active.feature]).collect();
-            let (left, w) = factor.left_over(&row, active.gram[active.feature]);
-            if left <= 0.0 || left.is_nan() {
-                return;
-            }
-            factor.push(left, w);
-        }
-        self.factor = factor;
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! B. Efron et al., Annals of Statistics 32 (2004), section 3, the lasso modification included.
 
+use super::on_path::{Active, Relation};
 use super::{End, LeastAngle};
 use crate::sums::axpy;
-use crate::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION, RATE_ROUNDING};
+use crate::tolerance::{END_OF_PATH, EQUAL_CORRELATION, RATE_ROUNDING};
 use rayon::prelude::*;
 
 /// What happens at a knot.
@@ -31,13 +32,6 @@ enum What {
     Leaves(usize),
 }
 
-/// How a column beside the path relates to those on it.
-enum Relation {
-    Independent(Vec<f64>),
-    Duplicate,
-    Dependent,
-}
-
 /// Entries that are worked on together.
 const TOGETHER: usize = 4096;
 
@@ -61,10 +55,10 @@ impl LeastAngle {
             };
             let enters = |hit: &&Hit| equal(hit) && matches!(hit.what, What::Enters(_)) && hit.feature != feature;
             let tied = hits.iter().filter(enters).map(|hit| hit.feature).collect();
-            if self.active.len() >= self.rules.most {
+            if self.on.active.len() >= self.rules.most {
                 return Ok(self.fall(first, Event::Enter { feature, sign, tied, gram: None }));
             }
-            match self.relation(feature, gram(feature)?) {
+            match self.on.relation(feature, gram(feature)?, self.rules.non_negative) {
                 Relation::Independent(column) => {
                     return Ok(self.fall(first, Event::Enter { feature, sign, tied, gram: Some(column) }));
                 }
@@ -89,29 +83,14 @@ impl LeastAngle {
         std::mem::take(&mut self.common)
     }
 
-    fn relation(&mut self, feature: usize, column: Vec<f64>) -> Relation {
-        let square = column[feature];
-        let (left, _) = self.left_over(feature, square);
-        if left > DEPENDENT_COLUMN * square {
-            return Relation::Independent(column);
-        }
-        let is_duplicate = self.active.iter().any(|active| {
-            let (product, other) = (active.gram[feature], active.gram[active.feature]);
-            product * product >= square * other * (1.0 - DEPENDENT_COLUMN)
-                && (product > 0.0 || !self.rules.non_negative)
-        });
-        if is_duplicate { Relation::Duplicate } else { Relation::Dependent }
-    }
-
     /// Everything that can happen as λ falls, in increasing order of columns that enter, then those that leave.
     fn hits(&self) -> Vec<Hit> {
-        let signs: Vec<f64> = self.active.iter().map(|active| active.sign).collect();
-        let (alpha, direction) = (self.coefficients(), self.solve(&signs));
+        let (alpha, direction) = (self.coefficients(), self.on.solve(&self.signs));
         let (left, falling) = self.correlations(&alpha, &direction);
-        let terms = |(active, by): (&super::Active, &f64)| by.abs() * active.gram[active.feature];
-        let rounding = RATE_ROUNDING * (1.0 + self.active.iter().zip(&direction).map(terms).sum::<f64>());
+        let terms = |(active, by): (&Active, &f64)| by.abs() * active.gram[active.feature];
+        let rounding = RATE_ROUNDING * (1.0 + self.on.active.iter().zip(&direction).map(terms).sum::<f64>());
         let mut inside = vec![false; left.len()];
-        self.active.iter().for_each(|active| inside[active.feature] = true);
+        self.on.active.iter().for_each(|active| inside[active.feature] = true);
         let mut hits = Vec::new();
         for feature in (0..left.len()).filter(|&j| self.open[j] && !inside[j]) {
             for sign in if self.rules.non_negative { &[1.0][..] } else { &[1.0, -1.0] } {
@@ -122,8 +101,8 @@ impl LeastAngle {
             }
         }
         if self.rules.lasso {
-            for (place, active) in self.active.iter().enumerate() {
-                let (value, rate) = (alpha[place] * active.sign, -direction[place] * active.sign);
+            for (place, (active, sign)) in self.on.active.iter().zip(&self.signs).enumerate() {
+                let (value, rate) = (alpha[place] * sign, -direction[place] * sign);
                 if rate > 0.0 {
                     hits.push(Hit { after: value.max(0.0) / rate, feature: active.feature, what: What::Leaves(place) });
                 }
@@ -138,7 +117,7 @@ impl LeastAngle {
         let mut falling = vec![0.0; left.len()];
         let parts = left.par_chunks_mut(TOGETHER).zip(falling.par_chunks_mut(TOGETHER)).enumerate();
         parts.for_each(|(part, (left, falling))| {
-            for ((active, alpha), by) in self.active.iter().zip(alpha).zip(direction) {
+            for ((active, alpha), by) in self.on.active.iter().zip(alpha).zip(direction) {
                 let column = &active.gram[part * TOGETHER..][..left.len()];
                 axpy(self.level, -alpha, column, left);
                 axpy(self.level, *by, column, falling);

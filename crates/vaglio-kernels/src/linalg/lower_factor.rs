@@ -5,6 +5,7 @@
 
 use crate::Level;
 use crate::sums::{axpy, dot};
+use ndarray::Array2;
 
 /// The lower triangle L of a positive definite matrix L·Lᵀ, row by row.
 #[derive(Debug)]
@@ -67,6 +68,12 @@ impl LowerFactor {
             self.rows[i].truncate(i + 1);
         }
         self.updated = true;
+    }
+
+    /// L, s × s.
+    pub fn matrix(&self) -> Array2<f64> {
+        let s = self.rows.len();
+        Array2::from_shape_fn((s, s), |(i, j)| if j <= i { self.rows[i][j] } else { 0.0 })
     }
 
     /// The squared pivots.

@@ -1,0 +1,172 @@
+//! The path of the group lasso, whose segments are curved.
+//!
+//! With ρ_j = ‖w_j‖ and w_j = ρ_j n_j, the conditions u_j = λn_j of the columns on the path are N = (Q diag ρ + λI)⁻¹C and
+//! ‖n_j‖ = 1: as many smooth equations as columns, also where ρ_j is 0, so at every knot. Their matrix of derivatives by ρ is
+//! −H ∘ NNᵀ with H = (Q diag ρ + λI)⁻¹Q, which is positive definite. With Q = LLᵀ, H = LT⁻¹Lᵀ, T = Lᵀ diag ρ L + λI.
+
+use super::several::{Hit, SeveralOutputs, norm};
+use crate::linalg::{Cholesky, gemm};
+use crate::tolerance::EQUAL_CORRELATION;
+use ndarray::{Array1, Array2, Axis};
+
+/// Steps of Newton's method, and tries to come to a knot, after which a path is given up.
+const MOST_STEPS: usize = 60;
+/// By how much ‖n_j‖² may miss 1 where rounding lets it come no nearer.
+const CONVERGED: f64 = 1e-11;
+
+/// The directions N and H at λ and ρ.
+pub(super) struct Point {
+    l: Array2<f64>,
+    t: Cholesky,
+    n: Array2<f64>,
+    h: Array2<f64>,
+}
+
+impl Point {
+    /// Cost O(s³ + s²·q).
+    pub fn new(path: &SeveralOutputs, lambda: f64, sizes: &[f64]) -> Option<Point> {
+        let active = &path.on.active;
+        let c = Array2::from_shape_fn((active.len(), path.relevance.len()), |(k, o)| path.relevance[o][active[k].feature]);
+        let q = Array2::from_shape_fn((active.len(), active.len()), |(i, j)| active[j].gram[active[i].feature]);
+        let rho = Array1::from(sizes.to_vec()).insert_axis(Axis(1));
+        let l = path.on.factor.matrix();
+        let mut t = gemm(l.t(), (&l * &rho).view());
+        t.diag_mut().iter_mut().for_each(|d| *d += lambda);
+        let t = Cholesky::new(t.view()).ok()?;
+        let h = gemm(l.view(), t.solve(l.t()).view());
+        let mut point = Point { l, t, n: c.clone(), h };
+        point.n = point.solve(&c);
+        let rest = &c - &gemm(q.view(), (&point.n * &rho).view()) - &point.n * lambda;
+        point.n = &point.n + &point.solve(&rest);
+        point.n.iter().all(|v| v.is_finite()).then_some(point)
+    }
+
+    /// (Q diag ρ + λI)⁻¹B = LT⁻¹L⁻¹B.
+    fn solve(&self, b: &Array2<f64>) -> Array2<f64> {
+        let mut x = b.clone();
+        for i in 0..x.nrows() {
+            for j in 0..i {
+                let (before, mut rest) = x.view_mut().split_at(Axis(0), i);
+                rest.row_mut(0).scaled_add(-self.l[[i, j]], &before.row(j));
+            }
+            x.row_mut(i).mapv_inplace(|v| v / self.l[[i, i]]);
+        }
+        gemm(self.l.view(), self.t.solve(x.view()).view())
+    }
+
+    /// diag(ρ)N, row by row.
+    pub fn weights(&self, sizes: &[f64]) -> Vec<Vec<f64>> {
+        self.n.rows().into_iter().zip(sizes).map(|(row, size)| row.iter().map(|n| n * size).collect()).collect()
+    }
+
+    /// ½(‖n_j‖² − 1).
+    fn excess(&self) -> Array1<f64> {
+        self.n.map_axis(Axis(1), |row| 0.5 * (row.dot(&row) - 1.0))
+    }
+
+    /// (H ∘ NNᵀ)⁻¹g.
+    fn newton(&self, g: &Array1<f64>) -> Option<Array1<f64>> {
+        let matrix = &self.h * &gemm(self.n.view(), self.n.t());
+        let column = g.clone().insert_axis(Axis(1));
+        Some(Cholesky::new(matrix.view()).ok()?.solve(column.view()).column(0).to_owned())
+    }
+
+    /// How fast ρ and W fall as λ falls, dρ/dλ and dW/dλ.
+    fn rates(&self, sizes: &[f64]) -> Option<(Array1<f64>, Vec<Vec<f64>>)> {
+        let p = self.solve(&self.n);
+        let along = (&self.n * &p).sum_axis(Axis(1));
+        let rho = -self.newton(&along)?;
+        let turned = &self.n * &rho.clone().insert_axis(Axis(1));
+        let n = -(&p + &gemm(self.h.view(), turned.view()));
+        let rate = |k: usize| turned.row(k).iter().zip(n.row(k)).map(|(t, n)| t + sizes[k] * n).collect();
+        Some((rho, (0..sizes.len()).map(rate).collect()))
+    }
+}
+
+impl SeveralOutputs {
+    /// Lets λ fall to the next knot, along the curve: what happens there, nothing at the end of the path.
+    ///
+    /// Tangents foretell the knot; the curve is met again by Newton's method, and a step beyond a knot is halved or cut where a
+    /// chord says.
+    pub(super) fn to_next_knot(&mut self) -> Option<Vec<Hit>> {
+        self.sizes = self.settled(self.common, self.sizes.clone())?;
+        for _ in 0..MOST_STEPS {
+            let point = Point::new(self, self.common, &self.sizes)?;
+            let (fall, rates) = point.rates(&self.sizes)?;
+            // dU/dλ = −Q_·A dW/dλ, so u falls by −Q_·A dW/dλ.
+            let rows: Vec<Vec<f64>> = rates.iter().map(|row| row.iter().map(|v| -v).collect()).collect();
+            let mut hits = self.entering(&self.left(&point.weights(&self.sizes)), &self.falling(&rows));
+            for (place, active) in self.on.active.iter().enumerate().filter(|(place, _)| fall[*place] > 0.0) {
+                let after = self.sizes[place].max(0.0) / fall[place];
+                hits.push(Hit { after, feature: active.feature, leaves: Some(place) });
+            }
+            let first = hits.iter().map(|hit| hit.after).fold(f64::INFINITY, f64::min);
+            if first <= EQUAL_CORRELATION * self.largest {
+                return Some(hits);
+            }
+            let by = first.min(self.common);
+            let (by, sizes) = self.nearest(by, &fall)?;
+            (self.common, self.sizes) = (if by >= self.common { 0.0 } else { self.common - by }, sizes);
+            if self.common <= EQUAL_CORRELATION * self.largest {
+                return Some(Vec::new());
+            }
+        }
+        None
+    }
+
+    /// The longest step found, of at most `by`, that passes no knot, with ρ after it.
+    fn nearest(&self, by: f64, fall: &Array1<f64>) -> Option<(f64, Vec<f64>)> {
+        let mut step = by;
+        for _ in 0..MOST_STEPS {
+            let lambda = (self.common - step).max(0.0);
+            let guess = self.sizes.iter().zip(fall).map(|(size, fall)| (size - step * fall).max(0.0)).collect();
+            let Some(sizes) = self.settled(lambda, guess) else {
+                step *= 0.5;
+                continue;
+            };
+            let slack = EQUAL_CORRELATION * self.largest;
+            match self.beyond(lambda, &sizes)? {
+                share if share >= 1.0 => return Some((step, sizes)),
+                // So near that the knot is here.
+                _ if step <= slack => return Some((step, sizes)),
+                share => step *= share.clamp(0.1, 0.999),
+            }
+        }
+        None
+    }
+
+    /// The share of a step at which chords meet the first knot; 1 where the step passes none.
+    fn beyond(&self, lambda: f64, sizes: &[f64]) -> Option<f64> {
+        let slack = 0.1 * EQUAL_CORRELATION * self.largest;
+        let before = self.left(&Point::new(self, self.common, &self.sizes)?.weights(&self.sizes));
+        let after = self.left(&Point::new(self, lambda, sizes)?.weights(sizes));
+        let length = |left: &[Vec<f64>], j: usize| norm(left.iter().map(|output| output[j]));
+        let outside = self.outside().map(|j| (length(&before, j) - self.common, length(&after, j) - lambda));
+        let inside = self.sizes.iter().zip(sizes).map(|(from, to)| (-from, -to));
+        let share = |(from, to): (f64, f64)| if to > slack { (-from).max(0.0) / (to - from).max(slack) } else { 1.0 };
+        Some(outside.chain(inside).map(share).fold(1.0, f64::min))
+    }
+
+    /// ρ at λ, by Newton's method with halved steps.
+    fn settled(&self, lambda: f64, mut sizes: Vec<f64>) -> Option<Vec<f64>> {
+        let most = |g: &Array1<f64>| g.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
+        let mut point = Point::new(self, lambda, &sizes)?;
+        let mut excess = point.excess();
+        for _ in 0..MOST_STEPS {
+            let step = point.newton(&excess)?;
+            let mut share = 1.0;
+            let better = loop {
+                let next: Vec<f64> = sizes.iter().zip(&step).map(|(size, by)| size + share * by).collect();
+                let found = Point::new(self, lambda, &next).map(|point| (point.excess(), point, next));
+                match found.filter(|(g, ..)| most(g) < most(&excess)) {
+                    Some(found) => break Some(found),
+                    None if most(&excess) <= CONVERGED || share < 1e-6 => break None,
+                    None => share *= 0.5,
+                }
+            };
+            let Some(found) = better else { break };
+            (excess, point, sizes) = found;
+        }
+        (most(&excess) <= CONVERGED).then_some(sizes)
+    }
+}

@@ -1,0 +1,107 @@
+//! The columns on a path, with a factor of their Gram matrix.
+
+use crate::Level;
+use crate::linalg::LowerFactor;
+use crate::tolerance::{DEPENDENT_COLUMN, SUSPECT_COLUMN};
+
+/// A column on the path, with its column of the Gram matrix.
+#[derive(Debug)]
+pub(super) struct Active {
+    pub feature: usize,
+    pub gram: Vec<f64>,
+}
+
+/// How a column beside the path relates to those on it.
+pub(super) enum Relation {
+    Independent(Vec<f64>),
+    Duplicate,
+    Dependent,
+}
+
+/// The columns A on a path, in order of entry, and Q_AA = LLᵀ.
+#[derive(Debug)]
+pub(super) struct OnPath {
+    level: Level,
+    pub active: Vec<Active>,
+    pub factor: LowerFactor,
+}
+
+impl OnPath {
+    pub fn new(level: Level) -> Self {
+        OnPath { level, active: Vec::new(), factor: LowerFactor::new(level) }
+    }
+
+    /// Takes a column in; whether it is independent of those on the path.
+    pub fn push(&mut self, feature: usize, gram: Vec<f64>) -> bool {
+        let (left, w) = self.left_over(feature, gram[feature]);
+        if left <= DEPENDENT_COLUMN * gram[feature] || left.is_nan() {
+            return false;
+        }
+        self.factor.push(left, w);
+        self.active.push(Active { feature, gram });
+        true
+    }
+
+    pub fn remove(&mut self, place: usize) -> Active {
+        self.factor.remove(place);
+        let left = self.active.remove(place);
+        self.renew_if_suspect();
+        left
+    }
+
+    /// Q_AA⁻¹b, with what rounding left taken off once. Cost O(s²).
+    pub fn solve(&self, b: &[f64]) -> Vec<f64> {
+        let mut x = self.factor.solve(b);
+        let mut rest = b.to_vec();
+        for (column, x) in self.active.iter().zip(&x) {
+            rest.iter_mut().zip(&self.active).for_each(|(rest, row)| *rest -= column.gram[row.feature] * x);
+        }
+        x.iter_mut().zip(self.factor.solve(&rest)).for_each(|(x, by)| *x += by);
+        x
+    }
+
+    pub fn relation(&mut self, feature: usize, column: Vec<f64>, non_negative: bool) -> Relation {
+        let square = column[feature];
+        let (left, _) = self.left_over(feature, square);
+        if left > DEPENDENT_COLUMN * square {
+            return Relation::Independent(column);
+        }
+        let is_duplicate = self.active.iter().any(|active| {
+            let (product, other) = (active.gram[feature], active.gram[active.feature]);
+            product * product >= square * other * (1.0 - DEPENDENT_COLUMN) && (product > 0.0 || !non_negative)
+        });
+        if is_duplicate { Relation::Duplicate } else { Relation::Dependent }
+    }
+
+    /// What is left of Q_jj beside the columns on the path, with the row of the factor.
+    fn left_over(&mut self, feature: usize, diagonal: f64) -> (f64, Vec<f64>) {
+        let row: Vec<f64> = self.active.iter().map(|active| active.gram[feature]).collect();
+        let found = self.factor.left_over(&row, diagonal);
+        if found.0 >= SUSPECT_COLUMN * diagonal || !self.factor.updated {
+            return found;
+        }
+        self.renew();
+        self.factor.left_over(&row, diagonal)
+    }
+
+    fn renew_if_suspect(&mut self) {
+        let squares = self.active.iter().map(|active| active.gram[active.feature]);
+        if self.factor.pivots().zip(squares).any(|(pivot, square)| pivot < SUSPECT_COLUMN * square) {
+            self.renew();
+        }
+    }
+
+    /// Computes the factor again, unless a column has come out as dependent. Cost O(s³).
+    fn renew(&mut self) {
+        let mut factor = LowerFactor::new(self.level);
+        for (k, active) in self.active.iter().enumerate() {
+            let row: Vec<f64> = self.active[..k].iter().map(|before| before.gram[active.feature]).collect();
+            let (left, w) = factor.left_over(&row, active.gram[active.feature]);
+            if left <= 0.0 || left.is_nan() {
+                return;
+            }
+            factor.push(left, w);
+        }
+        self.factor = factor;
+    }
+}

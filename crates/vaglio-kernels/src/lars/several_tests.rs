@@ -1,0 +1,228 @@
+//! Paths of several outputs against their definitions.
+#![allow(clippy::unwrap_used)]
+
+use super::{End, Knot, LeastAngle, Rows, Rules, SeveralOutputs, several::norm};
+use crate::Level;
+use std::convert::Infallible;
+
+/// Numbers that look drawn, in [−1, 1).
+struct Drawn(u64);
+
+impl Drawn {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+/// Unit columns that share factors, and C and Q of targets that they make.
+struct Data {
+    x: Vec<Vec<f64>>,
+    y: Vec<Vec<f64>>,
+}
+
+impl Data {
+    fn new(rows: usize, columns: usize, outputs: usize, seed: u64) -> Data {
+        let mut drawn = Drawn(seed * 7919 + 13);
+        let factors: Vec<Vec<f64>> = (0..3).map(|_| (0..rows).map(|_| drawn.next()).collect()).collect();
+        let mut x = Vec::new();
+        for _ in 0..columns {
+            let loads: Vec<f64> = (0..3).map(|_| drawn.next()).collect();
+            let column = (0..rows).map(|j| (0..3).map(|f| loads[f] * factors[f][j]).sum::<f64>() + 0.4 * drawn.next());
+            x.push(unit(column.collect()));
+        }
+        let mut y = Vec::new();
+        for _ in 0..outputs {
+            let by: Vec<f64> = (0..columns).map(|_| drawn.next()).collect();
+            let target = (0..rows).map(|j| (0..columns).map(|i| by[i] * x[i][j]).sum::<f64>() + 0.2 * drawn.next());
+            y.push(unit(target.collect()));
+        }
+        Data { x, y }
+    }
+
+    fn relevance(&self) -> Vec<Vec<f64>> {
+        self.y.iter().map(|y| self.x.iter().map(|x| dot(x, y)).collect()).collect()
+    }
+
+    fn gram(&self, j: usize) -> Vec<f64> {
+        self.x.iter().map(|x| dot(x, &self.x[j])).collect()
+    }
+
+    fn walk(&self, rows: Rows) -> (Vec<Knot>, End) {
+        let open = vec![true; self.x.len()];
+        let mut path = SeveralOutputs::new(Level::best(), rows, usize::MAX, self.relevance(), open);
+        let mut knots = Vec::new();
+        let mut gram = |j: usize| Ok::<_, Infallible>(self.gram(j));
+        loop {
+            match path.advance(&mut gram).unwrap() {
+                Ok(knot) => knots.push(knot),
+                Err(end) => return (knots, end),
+            }
+            assert!(knots.len() < 20 * self.x.len());
+        }
+    }
+
+    /// Rows of U = Xᵀ(Y − XW).
+    fn left(&self, active: &[usize], alpha: &[f64]) -> Vec<Vec<f64>> {
+        let k = self.y.len();
+        let residual = |o: usize| {
+            let fit = |j: usize| active.iter().enumerate().map(|(p, &i)| self.x[i][j] * alpha[p * k + o]).sum::<f64>();
+            (0..self.y[o].len()).map(|j| self.y[o][j] - fit(j)).collect::<Vec<f64>>()
+        };
+        let residuals: Vec<Vec<f64>> = (0..k).map(residual).collect();
+        self.x.iter().map(|x| residuals.iter().map(|r| dot(x, r)).collect()).collect()
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn unit(mut x: Vec<f64>) -> Vec<f64> {
+    let length = norm(x.iter().copied());
+    x.iter_mut().for_each(|v| *v /= length);
+    x
+}
+
+fn length(row: &[f64]) -> f64 {
+    norm(row.iter().copied())
+}
+
+/// The columns on the path after each knot's event.
+fn actives(knots: &[Knot]) -> Vec<Vec<usize>> {
+    let mut active = Vec::new();
+    let follow = |knot: &Knot| {
+        if knot.enters { active.push(knot.feature) } else { active.retain(|f| *f != knot.feature) }
+        active.clone()
+    };
+    knots.iter().map(follow).collect()
+}
+
+#[test]
+fn every_knot_meets_the_conditions_of_the_group_lasso_and_rows_leave() {
+    let mut left_path = 0;
+    for seed in 0..12 {
+        for (rows, columns, outputs) in [(40, 12, 3), (12, 20, 2)] {
+            let data = Data::new(rows, columns, outputs, seed);
+            let (knots, end) = data.walk(Rows::Group);
+            assert_eq!(end, if rows > columns { End::NoCorrelation } else { end }, "seed {seed}");
+            for (knot, active) in knots.iter().zip(actives(&knots)) {
+                let u = data.left(&active, &knot.alpha);
+                left_path += usize::from(!knot.enters);
+                for (j, u) in u.iter().enumerate() {
+                    assert!(length(u) <= knot.lambda + 1e-10, "seed {seed}: {} over {}", length(u), knot.lambda);
+                    let Some(place) = active.iter().position(|f| *f == j) else { continue };
+                    let w = &knot.alpha[place * outputs..][..outputs];
+                    for (u, v) in u.iter().zip(w).filter(|_| length(w) > 0.0) {
+                        assert!((u - knot.lambda * v / length(w)).abs() < 1e-10, "seed {seed}: {j} at {}", knot.lambda);
+                    }
+                }
+            }
+            let last = knots.last().unwrap().lambda;
+            assert!(rows < columns || last == 0.0, "seed {seed}: {last:e}");
+        }
+    }
+    assert!(left_path >= 10, "{left_path}");
+}
+
+/// The definition: outputs move toward least squares on the columns of the path, and a root by bisection says how far.
+#[test]
+fn steps_are_those_of_multiresponse_sparse_regression() {
+    for seed in 0..6 {
+        let data = Data::new(30, 9, 3, seed);
+        let (knots, end) = data.walk(Rows::Straight);
+        assert_eq!((knots.len(), end), (9, End::NoCorrelation));
+        let mut active: Vec<usize> = Vec::new();
+        let mut fits = vec![vec![0.0; 30]; 3];
+        for knot in &knots {
+            let left = |fits: &[Vec<f64>], j: usize| {
+                norm((0..3).map(|o| (0..30).map(|r| data.x[j][r] * (data.y[o][r] - fits[o][r])).sum::<f64>()))
+            };
+            let outside = |active: &[usize]| (0..9).filter(|j| !active.contains(j)).collect::<Vec<_>>();
+            let most = |a: &usize, b: &usize| left(&fits, *a).total_cmp(&left(&fits, *b));
+            let next = outside(&active).into_iter().max_by(most).unwrap();
+            assert_eq!(next, knot.feature, "seed {seed}");
+            active.push(next);
+            let common = left(&fits, next);
+            let least: Vec<Vec<f64>> = data.y.iter().map(|y| least_squares(&data.x, &active, y)).collect();
+            let at = |share: f64| {
+                let mix = |o: usize| (0..30).map(|r| (1.0 - share) * fits[o][r] + share * least[o][r]).collect();
+                (0..3).map(mix).collect::<Vec<Vec<f64>>>()
+            };
+            let mut share: f64 = 1.0;
+            for j in outside(&active) {
+                let (mut low, mut high) = (0.0, 1.0);
+                for _ in 0..80 {
+                    let middle = 0.5 * (low + high);
+                    let is_below = left(&at(middle), j) < (1.0 - middle) * common;
+                    if is_below { low = middle } else { high = middle }
+                }
+                share = share.min(low);
+            }
+            assert!((knot.mu - share * common).abs() < 1e-10, "seed {seed}: {} is not {}", knot.mu, share * common);
+            fits = at(share);
+        }
+    }
+}
+
+/// Fits by Gram–Schmidt, twice.
+fn least_squares(x: &[Vec<f64>], active: &[usize], y: &[f64]) -> Vec<f64> {
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for &i in active {
+        let mut v = x[i].clone();
+        for _ in 0..2 {
+            for b in &basis {
+                let by = dot(b, &v);
+                v.iter_mut().zip(b).for_each(|(v, b)| *v -= by * b);
+            }
+        }
+        basis.push(unit(v));
+    }
+    let mut fit = vec![0.0; y.len()];
+    for b in &basis {
+        let by = dot(b, y);
+        fit.iter_mut().zip(b).for_each(|(fit, b)| *fit += by * b);
+    }
+    fit
+}
+
+#[test]
+fn of_one_output_both_are_the_paths_of_one() {
+    for (rows, lasso) in [(Rows::Straight, false), (Rows::Group, true)] {
+        for seed in 0..6 {
+            let data = Data::new(40, 10, 1, seed);
+            let (knots, _) = data.walk(rows);
+            let rules = Rules { non_negative: false, lasso, most: usize::MAX };
+            let mut one = LeastAngle::new(Level::best(), rules, data.relevance().remove(0), vec![true; 10]);
+            let mut gram = |j: usize| Ok::<_, Infallible>(data.gram(j));
+            for knot in &knots {
+                let other = one.advance(&mut gram).unwrap().unwrap();
+                assert_eq!((knot.feature, knot.enters), (other.feature, other.enters), "{rows:?} {seed}");
+                assert!((knot.mu - other.mu).abs() < 1e-11, "{rows:?} {seed}");
+                for (a, b) in knot.alpha.iter().zip(&other.alpha) {
+                    assert!((a - b).abs() < 1e-9, "{rows:?} {seed}: {a} is not {b}");
+                }
+            }
+            assert!(one.advance(&mut gram).unwrap().is_err());
+        }
+    }
+}
+
+#[test]
+fn a_copy_never_enters_and_a_permutation_changes_names_alone() {
+    for rows in [Rows::Straight, Rows::Group] {
+        let data = Data::new(30, 8, 2, 5);
+        let (knots, end) = data.walk(rows);
+        let order: Vec<usize> = knots.iter().map(|knot| knot.feature).collect();
+        let mut copied = Data::new(30, 8, 2, 5);
+        copied.x.extend(data.x.iter().take(5).cloned());
+        let (both, also) = copied.walk(rows);
+        assert_eq!((both.iter().map(|knot| knot.feature).collect::<Vec<_>>(), also), (order.clone(), end), "{rows:?}");
+        assert!(both.iter().filter(|k| k.enters && k.feature < 5).all(|k| k.tied.contains(&(k.feature + 8))));
+        let mut turned = Data::new(30, 8, 2, 5);
+        turned.x.reverse();
+        let (back, _) = turned.walk(rows);
+        assert_eq!(back.iter().map(|knot| 7 - knot.feature).collect::<Vec<_>>(), order, "{rows:?}");
+        assert!(back.iter().zip(&knots).all(|(a, b)| (a.mu - b.mu).abs() < 1e-11));
+    }
+}

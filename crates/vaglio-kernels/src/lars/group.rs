@@ -26,7 +26,8 @@ impl Point {
     /// Cost O(s³ + s²·q).
     pub fn new(path: &SeveralOutputs, lambda: f64, sizes: &[f64]) -> Option<Point> {
         let active = &path.on.active;
-        let c = Array2::from_shape_fn((active.len(), path.relevance.len()), |(k, o)| path.relevance[o][active[k].feature]);
+        let c =
+            Array2::from_shape_fn((active.len(), path.relevance.len()), |(k, o)| path.relevance[o][active[k].feature]);
         let q = Array2::from_shape_fn((active.len(), active.len()), |(i, j)| active[j].gram[active[i].feature]);
         let rho = Array1::from(sizes.to_vec()).insert_axis(Axis(1));
         let l = path.on.factor.matrix();

@@ -5,3 +5,4 @@ mod own_coefficients;
 mod paths;
 mod rank;
 mod settings;
+mod several;

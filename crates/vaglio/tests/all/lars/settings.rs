@@ -106,16 +106,16 @@ fn settings_without_meaning_are_refused() {
 }
 
 #[test]
-fn several_outputs_are_refused_before_the_search() {
-    let problem = data::regression(20, 5, 2).outputs(2).problem();
-    for error in [
-        Selector::params(Loo::default(), Lars::default(), Rls::default()),
-        Selector::params(KFold::default(), Lars::default(), Rls::default()),
-    ]
-    .map(|selector| linfa::ParamGuard::check(selector).unwrap().design(&problem).unwrap_err())
-    {
-        assert!(matches!(error, Error::Setting { .. }));
-        assert_eq!(error.field(), Some("search.kind"));
+fn several_outputs_and_classes_are_walked() {
+    for problem in [data::regression(30, 5, 2).outputs(2).problem(), data::multiclass(40, 5, 3, 2).problem()] {
+        for selector in [
+            Selector::params(Loo::default(), Lars::default(), Rls::default()),
+            Selector::params(KFold::default(), Lars::default(), Rls::default()),
+        ] {
+            let selection = linfa::ParamGuard::check(selector).unwrap().select(&problem, &mut Silent).unwrap();
+            assert_eq!(selection.path.steps.len(), 5);
+            assert!(selection.path.steps.iter().all(|s| s.knot.as_ref().unwrap().alpha.len() == s.size));
+        }
     }
     let problem = data::regression(20, 5, 2).problem();
     let selector = Selector::params(Loo::default(), Lars::new(3), Rls::default());

@@ -108,7 +108,7 @@ pub use missing::MissingMask;
 pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};
 pub use observer::{Answer, Event, Monitor, Observer, Silent};
 pub use outline::Outline;
-pub use path::{Action, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
+pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{AutoGrid, Lambda, Per, geometric};
 pub use problem::{Block, Problem};
 pub use readout::Readout;

@@ -64,6 +64,15 @@ impl PathEntry {
     }
 }
 
+/// The model of a path at a penalty of its own, between two knots or at one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AtPenalty {
+    /// λ of the path.
+    pub lambda: f64,
+    /// The columns whose coefficients the path has there, none at the start, with these.
+    pub entry: PathEntry,
+}
+
 /// How the model of an entry is made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub enum EntryFit {
@@ -90,6 +99,8 @@ pub enum StopReason {
     NoCorrelation,
     /// The columns on the path depend on each other.
     Singular,
+    /// The smallest penalty was reached at which the path is judged.
+    Penalty,
     /// Every subset was scored or proven worse.
     AllSubsets,
     /// No step reached the tolerance.
@@ -119,6 +130,7 @@ impl StopReason {
             StopReason::MinFeatures => "the smallest size was reached",
             StopReason::NoCorrelation => "no column is positively correlated with the residual of the target",
             StopReason::Singular => "the columns on the path are linearly dependent",
+            StopReason::Penalty => "the smallest penalty was reached",
             StopReason::AllSubsets => "every subset was scored or proven worse",
             StopReason::Tolerance => "no step reached the tolerance",
             StopReason::Patience => "too many steps in a row brought no improvement",
@@ -152,6 +164,9 @@ pub struct Path {
     pub steps: Vec<Step>,
     /// The best subset recorded per size, in increasing size.
     pub entries: Vec<PathEntry>,
+    /// The models at penalties, in increasing order of these, where the path is judged at some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_penalties: Vec<AtPenalty>,
     /// Index into `entries` of the result; `None` when nothing was selected.
     pub chosen: Option<usize>,
     /// The sizes that may be the result; 0 for the empty subset.
@@ -234,6 +249,7 @@ impl Path {
         let is_there = |step: &Step| step.feature < features && are_there(&step.with) && are_there(&step.tied);
         self.steps.iter().all(is_there)
             && self.entries.iter().all(|entry| are_there(&entry.subset))
+            && self.at_penalties.iter().all(|at| are_there(&at.entry.subset))
             && self.stages.iter().all(|stage| are_there(&stage.taken))
             && self.chosen.is_none_or(|chosen| chosen < self.entries.len())
     }
@@ -261,6 +277,7 @@ impl Path {
             empty,
             steps: Vec::new(),
             entries: Vec::new(),
+            at_penalties: Vec::new(),
             chosen: None,
             allowed: 0..=0,
             stop_reason,
@@ -270,6 +287,21 @@ impl Path {
             stages: Vec::new(),
             found: Figures::new(),
         }
+    }
+
+    /// The same with the model at a penalty as its result, in place of the entry of that size, where it has one there.
+    #[must_use]
+    pub fn taking(mut self, lambda: f64) -> Self {
+        let Some(at) = self.at_penalties.iter().find(|at| at.lambda == lambda) else { return self };
+        let (entry, size) = (at.entry.clone(), at.entry.subset.len());
+        let place = self.entries.partition_point(|other| other.subset.len() < size);
+        match self.entries.get_mut(place).filter(|other| other.subset.len() == size) {
+            _ if size == 0 => {}
+            Some(other) => *other = entry,
+            None => self.entries.insert(place, entry),
+        }
+        self.chosen = (size > 0).then_some(place);
+        self
     }
 
     /// The entry that is the result.
@@ -288,7 +320,8 @@ mod tests {
             StopReason::MaxFeatures => StopReason::MinFeatures,
             StopReason::MinFeatures => StopReason::NoCorrelation,
             StopReason::NoCorrelation => StopReason::Singular,
-            StopReason::Singular => StopReason::AllSubsets,
+            StopReason::Singular => StopReason::Penalty,
+            StopReason::Penalty => StopReason::AllSubsets,
             StopReason::AllSubsets => StopReason::Tolerance,
             StopReason::Tolerance => StopReason::Patience,
             StopReason::Patience => StopReason::NoImprovement,

@@ -71,6 +71,15 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
         true
     }
 
+    /// The search with the penalties of its own at which its path is judged ([`Path::at_penalties`]), where it is: those of a
+    /// grid that is fitted to the design of all training rows, so that folds share it.
+    ///
+    /// # Errors
+    /// Those of the criterion's geometry.
+    fn at_penalties(&self, _criterion: &dyn Criterion, _design: &Design) -> Result<Option<Arc<dyn SearchStrategy>>> {
+        Ok(None)
+    }
+
     /// Checks the settings before any data are read.
     ///
     /// # Errors

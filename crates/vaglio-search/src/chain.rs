@@ -82,6 +82,14 @@ impl SearchStrategy for Chain {
         self.stages.iter().all(|stage| stage.takes_lambda())
     }
 
+    /// Those of the last stage, by the columns that all stages begin with.
+    fn at_penalties(&self, criterion: &dyn Criterion, design: &Design) -> Result<Option<Arc<dyn SearchStrategy>>> {
+        let Some(last) = self.stages.len().checked_sub(1) else { return Ok(None) };
+        let fitted = self.stages[last].at_penalties(criterion, design).map_err(Chain::of_stage(last))?;
+        let with = |stage| Arc::new(Chain { stages: [&self.stages[..last], &[stage]].concat() }) as Arc<dyn SearchStrategy>;
+        Ok(fitted.map(with))
+    }
+
     fn check_settings(&self) -> Result<()> {
         self.first()?;
         let mut stages = self.stages.iter().enumerate();

@@ -1,11 +1,13 @@
 //! Least angle regression.
 
-use crate::{Flow, Space, Walk, run};
+use crate::penalties::Between;
+use crate::{End, Flow, Penalties, Space, Walk, run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use vaglio_core::{
-    Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, Result, SearchContext,
-    SearchStrategy, Signs, Step, StopReason, part,
+    Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry, Result, Score,
+    SearchContext, SearchStrategy, Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::lars::{self, LeastAngle, Rows, Rules, SeveralOutputs};
@@ -28,8 +30,12 @@ crate::settings! {
     /// and `lasso` it is the path of the group lasso, min_W ½‖Y − XW‖² + λ Σ‖w_i‖₂ over rows w_i, whose curved segments are
     /// followed by Newton's method, O(s³) a step; `lasso` changes no ranking there. A step's `alpha` has the norms ‖w_i‖.
     ///
-    /// The search ends at `max_features`; at the end of the path, where no correlation is left; or at a feature that
-    /// depends on those on the path. A duplicate of a feature on the path never enters and ends nothing. `forced`,
+    /// With `penalties` the models of the path at these λ are cross-validated, and one is taken by what it loses, as the lasso's
+    /// penalty is chosen by rule: λ is the common correlation of standardized columns with the residuals, in units of the
+    /// target's norm, and the same in every fold. The penalty of ½/m ‖y − Xw‖² + a‖w‖₁, with X standardized, is a = λ·sd(y).
+    ///
+    /// The search ends at `max_features`; at the smallest penalty; at the end of the path, where no correlation is left; or at a
+    /// feature that depends on those on the path. A duplicate of a feature on the path never enters and ends nothing. `forced`,
     /// `blocks`, `tolerance` and `patience` have no meaning here and are refused.
     ///
     /// # Reference
@@ -54,6 +60,9 @@ crate::settings! {
         lasso: bool = true,
         /// Whose coefficients the model has: those of the readout, trained on the columns, or the path's own.
         coefficients: PathCoefficients = PathCoefficients::Refit,
+        /// Penalties λ at which the models of `coefficients: path` are judged, between knots too, in place of the sizes at the
+        /// knots: so many from the largest correlation to a thousandth of it, or `{points, least}`, or a list.
+        penalties: Option<Penalties> = None,
     }
 }
 
@@ -89,11 +98,28 @@ impl Lars {
         if self.coefficients == PathCoefficients::Path {
             settings.refuse(&["polish"], "an exchange leaves the path, whose coefficients the model is to have")?;
         }
+        self.has_penalties_it_chooses()?;
         let space = Space::new(settings, design)?;
         match design.bias().filter(|bias| space.group_of(*bias).is_some()) {
             Some(bias) => Err(Error::without_spread(&design.names()[bias])),
             None => Ok(space),
         }
+    }
+}
+
+impl Lars {
+    /// Refuses penalties that no rule takes one of.
+    fn has_penalties_it_chooses(&self) -> Result<()> {
+        let Some(penalties) = &self.penalties else { return Ok(()) };
+        if self.coefficients != PathCoefficients::Path {
+            let message = "a model that is trained on the columns has no penalty of the path; give `coefficients: path` too";
+            return Err(Error::setting("penalties", message));
+        }
+        if !matches!(self.choose, Choose::Auto | Choose::Last | Choose::CrossValidated(_)) {
+            let message = "a penalty is chosen by cross-validation, as in {folds: 10}, or it is the `last`; leave `choose` out";
+            return Err(Error::setting("choose", message));
+        }
+        penalties.check()
     }
 }
 
@@ -115,7 +141,16 @@ impl SearchStrategy for Lars {
         }
     }
 
+    fn at_penalties(&self, criterion: &dyn Criterion, design: &Design) -> Result<Option<Arc<dyn SearchStrategy>>> {
+        let Some(penalties) = &self.penalties else { return Ok(None) };
+        let path = start(self, &self.space(design)?, &mut *criterion.geometry(design)?)?;
+        let values = penalties.values(path.lambda());
+        let fixed = Lars { penalties: Some(Penalties::Values(values.clone())), ..self.clone() };
+        Ok((!values.is_empty()).then(|| Arc::new(fixed) as Arc<dyn SearchStrategy>))
+    }
+
     fn check_settings(&self) -> Result<()> {
+        self.has_penalties_it_chooses()?;
         self.settings().check()
     }
 
@@ -128,22 +163,33 @@ impl SearchStrategy for Lars {
 
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.design())?;
-        run(&space, context, &self.outline(context.design())?, |walk| {
+        if self.penalties.is_some() {
+            // Sizes say nothing of penalties.
+            context.pause_at(None);
+        }
+        let mut between = Between::new(Vec::new());
+        let path = run(&space, context, &self.outline(context.design())?, |walk| {
             if space.groups.is_empty() {
                 return Ok(StopReason::NoCandidates);
             }
             let mut geometry = walk.context.geometry()?;
             let mut path = start(self, &space, &mut *geometry)?;
+            between = Between::new(self.penalties.as_ref().map_or_else(Vec::new, |of| of.values(path.lambda())));
+            between.fall_to(path.lambda(), |_| Ok(without_columns(walk.empty)))?;
             loop {
-                let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
-                let next = match &mut path {
-                    Followed::One(path) => path.advance(&mut gram)?,
-                    Followed::Several(path) => path.advance(&mut gram)?,
-                };
-                match next {
-                    Ok(knot) => self.follow(walk, knot)?,
-                    Err(end) => return Ok(stop_reason(end, walk)),
+                if between.is_done() {
+                    return Ok(StopReason::Penalty);
                 }
+                let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
+                let knot = match path.advance(&mut gram)? {
+                    Ok(knot) => knot,
+                    Err(end) => return Ok(stop_reason(end, walk)),
+                };
+                let goes_on = self.follow(walk, knot);
+                if matches!(goes_on, Ok(()) | Err(End::Stop(_))) {
+                    between.fall_to(path.lambda(), |penalty| on_path(walk, path.at(penalty)))?;
+                }
+                goes_on?;
                 if walk.size() >= self.most() {
                     return Ok(StopReason::MaxFeatures);
                 }
@@ -151,8 +197,28 @@ impl SearchStrategy for Lars {
                     return Ok(StopReason::Singular);
                 }
             }
-        })
+        })?;
+        let is_asked = between.is_asked();
+        let path = Path { at_penalties: between.models(), ..path };
+        match path.at_penalties.first().map(|at| at.lambda) {
+            Some(least) if self.choose == Choose::Last => Ok(path.taking(least)),
+            None if self.choose == Choose::Last && is_asked && !path.stop_reason.is_partial() => {
+                Err(Error::setting("penalties", "the path ends above them"))
+            }
+            _ => Ok(path),
+        }
     }
+}
+
+/// The model of a path before its first column.
+fn without_columns(score: Score) -> PathEntry {
+    PathEntry { subset: Vec::new(), score, standard_error: None, fit: EntryFit::Readout }
+}
+
+/// The model of these coefficients of the columns that the walk is at.
+fn on_path(walk: &mut Walk<'_, '_>, alpha: Option<Vec<f64>>) -> Flow<PathEntry> {
+    let alpha = alpha.ok_or(StopReason::Singular)?;
+    Ok(PathEntry { fit: EntryFit::Coefficients(alpha), ..walk.context.subset.entry(walk.score)? })
 }
 
 /// Events that a path has at most; one that goes on longer goes round in a circle of rounding errors.
@@ -164,6 +230,34 @@ fn most_events(space: &Space<'_>) -> usize {
 enum Followed {
     One(LeastAngle),
     Several(SeveralOutputs),
+}
+
+impl Followed {
+    /// λ at the next knot; at the start the largest correlation.
+    fn lambda(&self) -> f64 {
+        match self {
+            Followed::One(path) => path.lambda(),
+            Followed::Several(path) => path.lambda(),
+        }
+    }
+
+    fn advance(
+        &mut self,
+        gram: &mut dyn FnMut(Feature) -> Result<Vec<f64>>,
+    ) -> Result<std::result::Result<lars::Knot, lars::End>> {
+        match self {
+            Followed::One(path) => path.advance(gram),
+            Followed::Several(path) => path.advance(gram),
+        }
+    }
+
+    /// Coefficients, column by column, at a λ between the last knot and the one before.
+    fn at(&self, lambda: f64) -> Option<Vec<f64>> {
+        match self {
+            Followed::One(path) => Some(path.at(lambda)),
+            Followed::Several(path) => path.at(lambda),
+        }
+    }
 }
 
 fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<Followed> {

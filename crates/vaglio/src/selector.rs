@@ -162,6 +162,15 @@ impl ValidSelector {
         if self.search.takes_lambda() { design } else { range::of_one(design) }
     }
 
+    /// The selection with the penalties fitted to a design at which its search is judged, if it is at some.
+    ///
+    /// # Errors
+    /// Those of the criterion's geometry.
+    pub(crate) fn at_penalties(&self, design: &Design) -> Result<Option<ValidSelector>> {
+        let fitted = self.search.at_penalties(&*self.criterion, design).map_err(|error| self.of_search(error))?;
+        Ok(fitted.map(|search| ValidSelector { search, ..self.clone() }))
+    }
+
     /// The selections of the searches that compete, of which this one is where it is no race.
     pub(crate) fn contestants(&self) -> Vec<ValidSelector> {
         let with = |search: &Arc<dyn SearchStrategy>| ValidSelector { search: Arc::clone(search), ..self.clone() };

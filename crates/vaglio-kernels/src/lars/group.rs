@@ -149,7 +149,7 @@ impl SeveralOutputs {
     }
 
     /// ρ at λ, by Newton's method with halved steps.
-    fn settled(&self, lambda: f64, mut sizes: Vec<f64>) -> Option<Vec<f64>> {
+    pub(super) fn settled(&self, lambda: f64, mut sizes: Vec<f64>) -> Option<Vec<f64>> {
         let most = |g: &Array1<f64>| g.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
         let mut point = Point::new(self, lambda, &sizes)?;
         let mut excess = point.excess();

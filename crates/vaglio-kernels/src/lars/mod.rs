@@ -129,17 +129,23 @@ impl LeastAngle {
             }
         };
         let mu = self.find_next(gram)?;
-        let mut alpha = self.coefficients();
+        let mut alpha = self.at(self.common);
         if let Event::Leave { place } = self.next {
             self.clear(&mut alpha, place);
         }
         Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha }))
     }
 
-    /// The coefficients at the present λ, Q_AA⁻¹(c_A − λ s_A).
-    fn coefficients(&self) -> Vec<f64> {
+    /// λ at the next knot; at the start the largest correlation.
+    pub fn lambda(&self) -> f64 {
+        self.common
+    }
+
+    /// The coefficients Q_AA⁻¹(c_A − λ s_A) at a λ between the knot that [`LeastAngle::advance`] gave last and the one before,
+    /// in order of entry. Cost O(s²).
+    pub fn at(&self, lambda: f64) -> Vec<f64> {
         let columns = self.on.active.iter().zip(&self.signs);
-        let right = columns.map(|(active, sign)| self.relevance[active.feature] - self.common * sign);
+        let right = columns.map(|(active, sign)| self.relevance[active.feature] - lambda * sign);
         self.on.solve(&right.collect::<Vec<f64>>())
     }
 

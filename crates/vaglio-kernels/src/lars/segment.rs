@@ -85,7 +85,7 @@ impl LeastAngle {
 
     /// Everything that can happen as λ falls, in increasing order of columns that enter, then those that leave.
     fn hits(&self) -> Vec<Hit> {
-        let (alpha, direction) = (self.coefficients(), self.on.solve(&self.signs));
+        let (alpha, direction) = (self.at(self.common), self.on.solve(&self.signs));
         let (left, falling) = self.correlations(&alpha, &direction);
         let terms = |(active, by): (&Active, &f64)| by.abs() * active.gram[active.feature];
         let rounding = RATE_ROUNDING * (1.0 + self.on.active.iter().zip(&direction).map(terms).sum::<f64>());

@@ -52,8 +52,9 @@ pub struct SeveralOutputs {
     pub(super) on: OnPath,
     /// d_j of the columns on a straight path.
     directions: Vec<Vec<f64>>,
-    /// ‖w_j‖ of the columns on a path of groups.
+    /// ‖w_j‖ of the columns on a path of groups, and what it was at the knot before with λ there.
     pub(super) sizes: Vec<f64>,
+    before: (f64, Vec<f64>),
     /// The common norm λ.
     pub(super) common: f64,
     /// λ at the start.
@@ -73,8 +74,38 @@ impl SeveralOutputs {
             None => Event::End(End::NoCorrelation),
             Some(feature) => Event::Enter { feature, tied: equals.collect() },
         };
-        let (on, directions, sizes) = (OnPath::new(level), Vec::new(), Vec::new());
-        SeveralOutputs { level, rows, most, relevance, open, on, directions, sizes, common: largest, largest, next }
+        SeveralOutputs {
+            level,
+            rows,
+            most,
+            relevance,
+            open,
+            on: OnPath::new(level),
+            directions: Vec::new(),
+            sizes: Vec::new(),
+            before: (largest, Vec::new()),
+            common: largest,
+            largest,
+            next,
+        }
+    }
+
+    /// λ at the next knot; at the start the largest norm.
+    pub fn lambda(&self) -> f64 {
+        self.common
+    }
+
+    /// W row by row at a λ between the knot that [`SeveralOutputs::advance`] gave last and the one before; nothing where the
+    /// columns are too near to dependence to tell. Cost O(s²·q), of groups O(s³) for each of a few steps of Newton's method.
+    pub fn at(&self, lambda: f64) -> Option<Vec<f64>> {
+        let (from, before) = &self.before;
+        let share = (from - lambda) / (from - self.common);
+        let guess = before.iter().zip(&self.sizes).map(|(a, b)| a + share * (b - a)).collect();
+        let sizes = match self.rows {
+            Rows::Group if lambda > self.common => self.settled(lambda, guess)?,
+            _ => self.sizes.clone(),
+        };
+        Some(self.weights_at(lambda, &sizes)?.concat())
     }
 
     /// Takes the next column in or out and goes on to the knot after it; `alpha` is W row by row. Cost O(n·s·q + s²·q) and one
@@ -95,8 +126,8 @@ impl SeveralOutputs {
             }
             Event::Enter { feature, tied } => {
                 let column = gram(feature)?;
-                let left = self.left(&self.weights()).into_iter().map(|output| output[feature]);
-                let direction: Vec<f64> = left.collect();
+                let Some(rows) = self.weights() else { return Ok(Err(End::Singular)) };
+                let direction: Vec<f64> = self.left(&rows).into_iter().map(|output| output[feature]).collect();
                 let length = norm(direction.iter().copied());
                 self.close_copies(feature, &column);
                 if !self.on.push(feature, column) {
@@ -107,15 +138,15 @@ impl SeveralOutputs {
                 (feature, true, tied)
             }
         };
-        let before = self.common;
+        self.before = (self.common, self.sizes.clone());
         if !self.find_next(gram)? {
             return Ok(Err(End::Singular));
         }
-        let mut rows = self.weights();
+        let Some(mut rows) = self.weights() else { return Ok(Err(End::Singular)) };
         if let Event::Leave { place } = self.next {
             rows[place].fill(0.0);
         }
-        let (mu, alpha) = (before - self.common, rows.concat());
+        let (mu, alpha) = (self.before.0 - self.common, rows.concat());
         Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha }))
     }
 
@@ -174,7 +205,7 @@ impl SeveralOutputs {
             Rows::Group => self.to_next_knot(),
             Rows::Straight => {
                 let falling = self.falling(&self.solved(|active, output| self.directions[active][output]));
-                Some(self.entering(&self.left(&self.weights()), &falling))
+                Some(self.entering(&self.left(&self.weights()?), &falling))
             }
         }
     }
@@ -198,16 +229,18 @@ impl SeveralOutputs {
         (0..open.len()).filter(move |&j| open[j])
     }
 
-    /// W at the present λ, row by row.
-    pub(super) fn weights(&self) -> Vec<Vec<f64>> {
+    /// W at the present λ, row by row; nothing where the columns are too near to dependence to tell.
+    fn weights(&self) -> Option<Vec<Vec<f64>>> {
+        self.weights_at(self.common, &self.sizes)
+    }
+
+    /// W at a λ at which the rows of a path of groups have these norms.
+    fn weights_at(&self, lambda: f64, sizes: &[f64]) -> Option<Vec<Vec<f64>>> {
         let of = |active: usize, output: usize| self.relevance[output][self.on.active[active].feature];
         match self.rows {
-            _ if self.common == 0.0 => self.solved(of),
-            Rows::Straight => self.solved(|k, output| of(k, output) - self.common * self.directions[k][output]),
-            Rows::Group => match Point::new(self, self.common, &self.sizes) {
-                Some(point) => point.weights(&self.sizes),
-                None => vec![vec![0.0; self.relevance.len()]; self.on.active.len()],
-            },
+            _ if lambda == 0.0 => Some(self.solved(of)),
+            Rows::Straight => Some(self.solved(|k, output| of(k, output) - lambda * self.directions[k][output])),
+            Rows::Group => Some(Point::new(self, lambda, sizes)?.weights(sizes)),
         }
     }
 

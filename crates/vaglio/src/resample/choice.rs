@@ -111,6 +111,8 @@ pub(crate) fn select(
     let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
     let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
     let design = &design.clone().shared_by(lambdas.len()).parted(&of_rows(&parting, deal, sample.rows()));
+    let fitted = selector.at_penalties(design)?;
+    let selector = fitted.as_ref().unwrap_or(selector);
     if !selector.search().contestants().is_empty() {
         return race(selector, sample, design, (&how, is_written, deals), start, monitor);
     }
@@ -124,7 +126,9 @@ pub(crate) fn select(
     };
     let reached = |path: &Path| path.everything(design.candidates().len());
     let begins = how.patience.map(|_| FIRST);
-    let known = first.as_mut().map(|walking| walking.to(begins).map(reached)).transpose()?.flatten();
+    let path = first.as_mut().map(|walking| walking.to(begins).cloned()).transpose()?;
+    let known = path.as_ref().and_then(reached);
+    let path = path.as_ref().filter(|_| fitted.is_some());
     let everything = match known {
         Some(everything) => everything,
         None => selector.search().outline(design).map_err(|error| error.under("search"))?.largest,
@@ -140,7 +144,7 @@ pub(crate) fn select(
         let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
         let (competing, whole, made) = (selector, design, &made[..]);
         let validation =
-            Validation { selector, competing, sample, whole, deals, everything, patience, watcher, journal, made };
+            Validation { selector, competing, sample, whole, deals, everything, patience, watcher, journal, made, path };
         cross_validated_beyond(&validation, (&mut lambdas, &mut all))
     });
     let done = match found {
@@ -242,10 +246,13 @@ pub(super) fn finished(
             walking.to(until)?;
             walking.searched()?
         }
+        (None, None) if walks[place].whole.is_some() => walk(selector, design, (&[None], 0), None, by)?,
         (None, None) => walk(selector, design, (&lambdas, place), until, by)?,
     };
-    let of = (reached(&searched.path).unwrap_or(everything), how.repeats);
-    let matched = Matched::new(&walks[place].trails, of);
+    if let (Some(_), Some(penalty)) = (walks[place].whole, lambdas[place]) {
+        searched.path = searched.path.taking(penalty);
+    }
+    let matched = walks[place].matched((reached(&searched.path).unwrap_or(everything), how.repeats));
     let taken = match searched.path.stop_reason.is_partial() {
         true => None,
         false => taken(loss, &matched, &searched.path, (table, place, cell), how.wanted())?,
@@ -273,7 +280,7 @@ pub(super) fn finished(
                 empty: table.of_lambda(place).first().filter(|cell| cell.size == 0).copied(),
                 table: Some(table),
                 place,
-                of_path: lambdas.len() > 1,
+                of_path: lambdas.len() > 1 && walks[place].whole.is_none(),
                 until,
                 of_folds: matched.entries(cell.size, how.folds),
             }

@@ -5,7 +5,7 @@ use super::pool::Watcher;
 use super::table;
 use super::validated::{CrossValidated, Validation};
 use crate::selector::{Searched, ValidSelector};
-use vaglio_core::{Design, ExitClass, Journal, Result, Rule};
+use vaglio_core::{Design, Error, ExitClass, Journal, Result, Rule};
 use vaglio_report::record::{Cell, Table};
 
 /// Values that are tried beyond an end at once.
@@ -29,9 +29,17 @@ pub(super) fn cross_validated_beyond(
     validation: &Validation<'_, '_>,
     (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
 ) -> Result<Option<CrossValidated>> {
-    let Validation { selector, sample, whole, deals, everything, journal, .. } = *validation;
+    let Validation { selector, sample, whole, deals, everything, journal, path, .. } = *validation;
     let loss = &*selector.loss(sample.task());
     let Some(mut found) = validation.at((lambdas, all), &[], journal)? else { return Ok(None) };
+    if let (Some(path), [walks]) = (path, &found.walks[..]) {
+        (*lambdas, found.walks) = walks.to_penalties(path);
+        let message = "the path of all rows ends above them, or has fewer columns there than `min_features`";
+        return match lambdas.is_empty() {
+            true => Err(Error::setting("search.penalties", message)),
+            false => Ok(Some(found)),
+        };
+    }
     let may_extend = whole.readout().and_then(|readout| readout.auto).is_some_and(|auto| auto.extend);
     for round in 1..=MOST {
         if !may_extend {

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Journal, Loss, Monitor, Path, Result};
+use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Monitor, Path, Result};
 
 /// The first checkpoint.
 pub(crate) const FIRST: usize = 20;
@@ -50,6 +50,27 @@ pub(crate) struct OfLambda {
     pub trails: Vec<Trail>,
     /// The checkpoint at which they ended; `None` where they all ended by themselves.
     pub end: Option<usize>,
+    /// The size of the walk on all rows, where the λ is a penalty to which all walk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<usize>,
+}
+
+impl OfLambda {
+    /// With the size of all columns on all rows, and how often rows were dealt into folds.
+    pub(super) fn matched(&self, (everything, repeats): (usize, usize)) -> Matched<'_> {
+        Matched::new(&self.trails, (self.whole.unwrap_or(everything), repeats))
+    }
+
+    /// The walks to each penalty at which the path of all rows has a model that may be the result, of one walk a fold.
+    pub fn to_penalties(&self, path: &Path) -> (Vec<Option<f64>>, Vec<OfLambda>) {
+        let to = |at: &AtPenalty| OfLambda {
+            trails: self.trails.iter().map(|trail| trail.to_penalty(at.lambda)).collect(),
+            end: None,
+            whole: Some(at.entry.subset.len()),
+        };
+        let allowed = path.at_penalties.iter().filter(|at| path.allowed.contains(&at.entry.subset.len()));
+        allowed.map(|at| (Some(at.lambda), to(at))).unzip()
+    }
 }
 
 /// What walks together: folds, and by what they are judged.
@@ -171,14 +192,14 @@ impl Lockstep<'_, '_> {
             let whole: Vec<Vec<Trail>> = active.iter().map(taken).collect();
             let matched = |trails| Matched::new(trails, self.of);
             let own: Vec<_> = whole.iter().zip(&paused).map(|(own, is_paused)| (matched(own), *is_paused)).collect();
-            let ended = others.iter().copied().chain(done.iter().flatten()).map(|walks| matched(&walks.trails));
+            let ended = others.iter().copied().chain(done.iter().flatten()).map(|walks| walks.matched(self.of));
             let ends = ends(self.loss, self.patience, &own, &ended.collect::<Vec<_>>(), checkpoint)?;
             for (((&at, own), is_paused), ends) in active.iter().zip(whole).zip(paused).zip(ends) {
                 if !ends {
                     trails[at] = own.into_iter().map(Some).collect();
                     continue;
                 }
-                done[at] = Some(OfLambda { trails: own, end: is_paused.then_some(checkpoint) });
+                done[at] = Some(OfLambda { trails: own, end: is_paused.then_some(checkpoint), whole: None });
                 for fold in 0..self.folds.len() {
                     self.watcher.piece();
                     if let Ok(mut held) = walkings[fold * count + at].lock() {

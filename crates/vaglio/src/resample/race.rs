@@ -15,7 +15,7 @@ use super::validated::{CrossValidated, Made, Validation};
 use crate::selector::ValidSelector;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, ExitClass, Loss, Monitor, Result, Rule, Wanted};
+use vaglio_core::{CrossValidation, Design, ExitClass, Loss, Monitor, Path, Result, Rule, Wanted};
 use vaglio_report::record::{Cell, Contestant, CurvePoint, FrontierPoint, RaceRecord, Table};
 
 /// Cross-validates every contestant and goes on with the one that wins.
@@ -35,6 +35,7 @@ pub(super) fn race(
     let loss = &*selector.loss(sample.task());
     let watcher = &Watcher::new(&mut *monitor);
     let designs: Vec<Design> = contestants.iter().map(|own| own.of_own_lambdas(whole.clone())).collect();
+    let (contestants, paths) = at_penalties(contestants, &designs, watcher)?;
     let done = deals.and_then(|deals| {
         let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
         let mut all = Vec::new();
@@ -51,6 +52,7 @@ pub(super) fn race(
                 watcher,
                 journal,
                 made: &made,
+                path: paths[place].as_ref(),
             };
             let Some(validated) = validated(&of, loss, how, is_written)? else { return Ok(None) };
             all.push(validated);
@@ -79,6 +81,21 @@ pub(super) fn race(
     let journal = &watcher.journal().under(format_args!("race/{won}"));
     let picked = finished(&contestants[won], &designs[won], loss, how, all.swap_remove(won), None, (watcher, journal))?;
     Ok(Picked { seconds, race: Some(record), ..picked })
+}
+
+/// The contestants with their penalties, and the path of all rows of those that have some.
+fn at_penalties(
+    contestants: Vec<ValidSelector>,
+    designs: &[Design],
+    watcher: &Watcher<'_>,
+) -> Result<(Vec<ValidSelector>, Vec<Option<Path>>)> {
+    let all = contestants.into_iter().zip(designs).enumerate().map(|(place, (own, design))| {
+        let Some(fitted) = own.at_penalties(design)? else { return Ok((own, None)) };
+        let mut member = watcher.member(watcher.journal().under(format_args!("race/{place}/penalties")));
+        let searched = fitted.search_on(design, Instant::now(), None, &mut member.monitor())?;
+        Ok((fitted, Some(searched.path)))
+    });
+    Ok(all.collect::<Result<Vec<_>>>()?.into_iter().unzip())
 }
 
 /// The words of a search: of a chain those of its stages.
@@ -115,7 +132,7 @@ fn validated(
 
 /// The folds' losses of one λ of a contestant.
 fn matched(of: &Validated, place: usize, repeats: usize) -> Matched<'_> {
-    Matched::new(&of.walks[place].trails, (of.everything, repeats))
+    of.walks[place].matched((of.everything, repeats))
 }
 
 /// The standard error of what the loss of one contestant's cell and of another's differ by.
@@ -159,8 +176,7 @@ fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<
     let of_best: Vec<&Tally> = of_best.iter().collect();
     let mut fewest: Option<(usize, usize, Cell)> = None;
     for (place, of) in all.iter_mut().enumerate() {
-        let trails: Vec<_> = of.walks.iter().map(|walks| &walks.trails).collect();
-        let matched: Vec<_> = trails.iter().map(|trails| Matched::new(trails, (of.everything, how.repeats))).collect();
+        let matched: Vec<_> = of.walks.iter().map(|walks| walks.matched((of.everything, how.repeats))).collect();
         compare_with(loss, &mut of.table, &matched, (reference, &of_best))?;
         let Some((l, cell)) = near(&of.table, reference, how) else { continue };
         if fewest.is_none_or(|(_, _, other)| cell.size < other.size) {

@@ -111,7 +111,7 @@ pub(super) fn pooled(
     of: (usize, usize),
     at_most: Option<usize>,
 ) -> Result<Table> {
-    let matched: Vec<Matched<'_>> = walks.iter().map(|walks| Matched::new(&walks.trails, of)).collect();
+    let matched: Vec<Matched<'_>> = walks.iter().map(|walks| walks.matched(of)).collect();
     let of_lambda = |matched: &Matched<'_>| matched.cells(loss, matched.sizes());
     let cells = matched.iter().map(of_lambda).collect::<Result<_>>()?;
     let mut table = Table { lambdas, cells };

@@ -11,7 +11,7 @@ use crate::selector::ValidSelector;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, Error, Journal, Result};
+use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result};
 use vaglio_search::shuffle::stream;
 
 const ROUND: u64 = 1;
@@ -113,6 +113,8 @@ pub(super) struct Validation<'a, 'o> {
     pub journal: &'a Journal,
     /// The folds with the designs of their training rows, as they were made for another search; of every part.
     pub made: &'a [Made],
+    /// The path of all rows, where walks are judged at penalties.
+    pub path: Option<&'a Path>,
 }
 
 /// A fold with the design of its training rows, once it was made.

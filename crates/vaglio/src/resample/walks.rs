@@ -9,7 +9,7 @@ use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
-use vaglio_core::{Design, EntryFit, Error, Feature, Loss, Path, PathEntry, Result, Score};
+use vaglio_core::{AtPenalty, Design, EntryFit, Error, Feature, Loss, Path, PathEntry, Result, Score, StopReason};
 
 /// What one walk loses on rows held out, by size.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub(crate) struct Trail {
     pub empty: Tally,
     /// The sizes that the walk reached, in increasing order, with the loss of each.
     pub sizes: Vec<(usize, Tally)>,
+    /// The models at penalties, where its path is judged at some, with the loss of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    penalties: Vec<(AtPenalty, Tally)>,
     walked: Walked,
 }
 
@@ -130,22 +133,27 @@ pub(super) fn gone_on(
     by: Judging<'_>,
     (loss, most): (&dyn Loss, u32),
 ) -> Result<Trail> {
-    let new: Vec<PathEntry> =
-        path.entries.iter().filter(|entry| !before.as_ref().is_some_and(|t| t.has(entry))).cloned().collect();
+    let at_penalties = path.at_penalties.clone();
+    let new: Vec<PathEntry> = match at_penalties.is_empty() {
+        true => path.entries.iter().filter(|entry| !before.as_ref().is_some_and(|t| t.has(entry))).cloned().collect(),
+        false => at_penalties.iter().map(|at| at.entry.clone()).collect(),
+    };
     let walked = Walked::new(path, design.candidates().len());
     let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
     let mut sizes: BTreeMap<usize, Tally> = known.into_iter().collect();
+    let mut penalties = Vec::with_capacity(at_penalties.len());
     let (of, held) = ((&fold.fitted.problem, design), &fold.held());
     selector.predictions(of, (&new, walked.empty), held, by, |index, model, predictions| {
         let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared, most));
         match index {
             None => empty = Some(tally),
-            Some(index) => drop(sizes.insert(new[index].subset.len(), tally)),
+            Some(index) if at_penalties.is_empty() => drop(sizes.insert(new[index].subset.len(), tally)),
+            Some(index) => penalties.push((at_penalties[index].clone(), tally)),
         }
         Ok(())
     })?;
     let empty = empty.unwrap_or_else(Tally::none);
-    Ok(Trail { empty, sizes: sizes.into_iter().collect(), walked })
+    Ok(Trail { empty, sizes: sizes.into_iter().collect(), penalties, walked })
 }
 
 /// The features of a path in the order in which they come.
@@ -154,6 +162,23 @@ pub(super) fn order_of(path: &Path) -> Vec<Feature> {
 }
 
 impl Trail {
+    /// The walk to a penalty, whose only size is all that there was to take; one that may stand for no size where it did not
+    /// come so far.
+    pub fn to_penalty(&self, lambda: f64) -> Trail {
+        let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);
+        let size = found.map_or(0, |(at, _)| at.entry.subset.len());
+        let allowed = if found.is_some() { size..=size } else { 1..=0 };
+        let own = found.filter(|_| size > 0);
+        let entries: Vec<PathEntry> = own.iter().map(|(at, _)| at.entry.clone()).collect();
+        let path = Path { entries, allowed, ..Path::stopped(self.walked.empty, StopReason::Penalty) };
+        Trail {
+            empty: self.empty.clone(),
+            sizes: own.iter().map(|(_, tally)| (size, tally.clone())).collect(),
+            penalties: Vec::new(),
+            walked: Walked { everything: found.map(|_| size), ..Walked::new(path, size) },
+        }
+    }
+
     /// The loss of the largest subset of at most so many features.
     pub fn at(&self, size: usize) -> &Tally {
         self.place(size).map_or(&self.empty, |place| &self.sizes[place].1)
@@ -221,6 +246,6 @@ impl Trail {
         let mut path = Path::stopped(score, vaglio_core::StopReason::Patience);
         (path.entries, path.allowed) = ((1..=sizes).map(entry).collect(), 0..=sizes + 1);
         let sizes = (1..=sizes).map(|size| (size, tally(size))).collect();
-        Trail { empty: tally(0), sizes, walked: Walked::new(path, usize::MAX) }
+        Trail { empty: tally(0), sizes, penalties: Vec::new(), walked: Walked::new(path, usize::MAX) }
     }
 }

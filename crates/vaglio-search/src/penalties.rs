@@ -1,0 +1,124 @@
+//! Penalties of a least-angle path, between its knots or at them.
+
+use crate::Flow;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{AtPenalty, Error, PathEntry, Result, geometric};
+
+/// The penalties λ at which a least-angle path is judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected a number of penalties, a list of penalties, or {points, least}")]
+pub enum Penalties {
+    /// So many in geometric progression, from the largest correlation, where the model is empty, to a thousandth of it.
+    Points(usize),
+    /// These, as correlations.
+    Values(Vec<f64>),
+    /// In geometric progression from the largest correlation to a part of it.
+    Grid(PenaltyGrid),
+}
+
+/// Penalties in geometric progression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PenaltyGrid {
+    /// How many.
+    #[schemars(extend("minimum" = 2))]
+    pub points: usize,
+    /// The smallest, as a part of the largest.
+    pub least: f64,
+}
+
+/// The smallest penalty of a grid, as a part of the largest, where nothing else is said.
+const LEAST: f64 = 1e-3;
+
+impl Penalties {
+    /// Refuses what no path can be judged at.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path.
+    pub(crate) fn check(&self) -> Result<()> {
+        let refused = |field: String, message: String| Err(Error::setting(field, message));
+        let (points, field) = match self {
+            Penalties::Points(points) => (*points, "penalties"),
+            Penalties::Grid(grid) if !(grid.least > 0.0 && grid.least < 1.0) => {
+                return refused("penalties.least".into(), format!("{} is not between 0 and 1", grid.least));
+            }
+            Penalties::Grid(grid) => (grid.points, "penalties.points"),
+            Penalties::Values(values) => {
+                let bad = values.iter().position(|value| !(value.is_finite() && *value > 0.0));
+                return match bad {
+                    Some(at) => {
+                        refused(format!("penalties[{at}]"), format!("{} is not a positive finite number", values[at]))
+                    }
+                    None if values.is_empty() => refused("penalties".into(), "at least one penalty is needed".into()),
+                    None => Ok(()),
+                };
+            }
+        };
+        if (2..=100_000).contains(&points) {
+            return Ok(());
+        }
+        refused(field.into(), format!("{points} is not between 2 and 100000; a single penalty is a list of one"))
+    }
+
+    /// In increasing order, for a path that begins at the `largest` correlation.
+    pub(crate) fn values(&self, largest: f64) -> Vec<f64> {
+        let (points, least) = match self {
+            Penalties::Points(points) => (*points, LEAST),
+            Penalties::Grid(PenaltyGrid { points, least }) => (*points, *least),
+            Penalties::Values(values) => {
+                let mut values = values.clone();
+                values.sort_by(f64::total_cmp);
+                values.dedup();
+                return values;
+            }
+        };
+        let is_there = largest > 0.0 && least * largest > 0.0;
+        if is_there { geometric(least * largest, largest, points) } else { Vec::new() }
+    }
+}
+
+/// The penalties that a path has not come to, and its models at the others.
+#[derive(Debug)]
+pub(crate) struct Between {
+    /// In increasing order.
+    ahead: Vec<f64>,
+    /// In decreasing order.
+    models: Vec<AtPenalty>,
+    /// Whether there were any.
+    is_asked: bool,
+}
+
+impl Between {
+    pub fn new(ahead: Vec<f64>) -> Self {
+        let is_asked = !ahead.is_empty();
+        Between { ahead, models: Vec::new(), is_asked }
+    }
+
+    /// Whether there were any.
+    pub fn is_asked(&self) -> bool {
+        self.is_asked
+    }
+
+    /// Whether all were reached, of some.
+    pub fn is_done(&self) -> bool {
+        self.is_asked && self.ahead.is_empty()
+    }
+
+    /// λ comes down to a value: the models at penalties from there on up.
+    ///
+    /// # Errors
+    /// Those of `model`.
+    pub fn fall_to(&mut self, lambda: f64, mut model: impl FnMut(f64) -> Flow<PathEntry>) -> Flow {
+        while let Some(penalty) = self.ahead.pop_if(|penalty| *penalty >= lambda) {
+            self.models.push(AtPenalty { lambda: penalty, entry: model(penalty)? });
+        }
+        Ok(())
+    }
+
+    /// The models, in increasing order of their penalties.
+    pub fn models(mut self) -> Vec<AtPenalty> {
+        self.models.reverse();
+        self.models
+    }
+}

@@ -86,7 +86,8 @@ impl SearchStrategy for Chain {
     fn at_penalties(&self, criterion: &dyn Criterion, design: &Design) -> Result<Option<Arc<dyn SearchStrategy>>> {
         let Some(last) = self.stages.len().checked_sub(1) else { return Ok(None) };
         let fitted = self.stages[last].at_penalties(criterion, design).map_err(Chain::of_stage(last))?;
-        let with = |stage| Arc::new(Chain { stages: [&self.stages[..last], &[stage]].concat() }) as Arc<dyn SearchStrategy>;
+        let with =
+            |stage| Arc::new(Chain { stages: [&self.stages[..last], &[stage]].concat() }) as Arc<dyn SearchStrategy>;
         Ok(fitted.map(with))
     }
 

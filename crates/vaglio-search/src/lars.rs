@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry, Result, Score,
-    SearchContext, SearchStrategy, Signs, Step, StopReason, part,
+    Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry, Result,
+    Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::lars::{self, LeastAngle, Rows, Rules, SeveralOutputs};
@@ -112,11 +112,13 @@ impl Lars {
     fn has_penalties_it_chooses(&self) -> Result<()> {
         let Some(penalties) = &self.penalties else { return Ok(()) };
         if self.coefficients != PathCoefficients::Path {
-            let message = "a model that is trained on the columns has no penalty of the path; give `coefficients: path` too";
+            let message =
+                "a model that is trained on the columns has no penalty of the path; give `coefficients: path` too";
             return Err(Error::setting("penalties", message));
         }
         if !matches!(self.choose, Choose::Auto | Choose::Last | Choose::CrossValidated(_)) {
-            let message = "a penalty is chosen by cross-validation, as in {folds: 10}, or it is the `last`; leave `choose` out";
+            let message =
+                "a penalty is chosen by cross-validation, as in {folds: 10}, or it is the `last`; leave `choose` out";
             return Err(Error::setting("choose", message));
         }
         penalties.check()

@@ -20,6 +20,8 @@ const NEAR: Near = Near { tolerance: 1e-8, least: 1.0 };
 /// The data of cells: their settings in a pipeline.
 const CLASSES: &str = "{train: classes.csv, target: class, task: binary, series: id, time: t}";
 const NUMBERS: &str = "{train: numbers.csv, target: y, weights: w, groups: id, exclude: [t]}";
+const KINDS: &str = "{train: several.csv, target: kind, task: multiclass, groups: id, exclude: [y, z]}";
+const TARGETS: &str = "{train: several.csv, target: [y, z], groups: id, exclude: [kind]}";
 
 /// Settings that make five columns or fewer of the four that the data have.
 const LEARNERS: [(&str, &str); 6] = [
@@ -69,6 +71,15 @@ fn tables(folder: &Folder) {
     }
     folder.write("classes.csv", classes);
     folder.write("numbers.csv", numbers);
+    let mut several = String::from("id,a,b,c,d,kind,y,z\n");
+    for row in 0..36 {
+        let x: Vec<f64> = (0..4).map(|_| noise()).collect();
+        let (y, z) = (x[0] - 0.7 * x[2] + 0.2 * noise(), 0.8 * x[1] + 0.5 * x[2] + 0.2 * noise());
+        let kind = if row % 3 == 0 { "low" } else { if y > 0.0 { "high" } else { "middle" } };
+        let cells: Vec<String> = x.iter().map(f64::to_string).collect();
+        several += &format!("s{},{},{kind},{y},{z}\n", row % 6, cells.join(","));
+    }
+    folder.write("several.csv", several);
 }
 
 /// What one pipeline came to.
@@ -192,6 +203,22 @@ every_cell!(rls crrr fs_ls_svm elm reservoir knn);
 fn every_cell_of_weighted_numbers_is_what_it_is_defined_to_be() {
     for learner in ["{kind: rls, lambda: {values: [0.01, 1.0]}}", "{kind: knn, neighbours: 3, weights: distance}"] {
         every_cell(NUMBERS, learner);
+    }
+}
+
+/// Three classes and two targets, on the paths of several outputs.
+#[test]
+fn cells_of_several_outputs_are_what_they_are_defined_to_be() {
+    let folder = Folder::new("cells-outputs");
+    tables(&folder);
+    let learner = "{kind: rls, lambda: {values: [0.01, 1.0]}}";
+    for (data, criterion) in
+        [KINDS, TARGETS].into_iter().flat_map(|data| criteria().into_iter().map(move |c| (data, c)))
+    {
+        let on = format!("{data} x {criterion} x lars");
+        let cell = Cell::new(&folder, data, learner, criterion, "lars");
+        cell.is_as_defined(&on);
+        cell.predicts_as_defined(&on);
     }
 }
 

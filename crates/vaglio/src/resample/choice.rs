@@ -143,13 +143,24 @@ pub(crate) fn select(
         let (deals, patience, journal) = (&deals[..], how.patience, watcher.journal());
         let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
         let (competing, whole, made) = (selector, design, &made[..]);
-        let validation =
-            Validation { selector, competing, sample, whole, deals, everything, patience, watcher, journal, made, path };
+        let validation = Validation {
+            selector,
+            competing,
+            sample,
+            whole,
+            deals,
+            everything,
+            patience,
+            watcher,
+            journal,
+            made,
+            path,
+        };
         cross_validated_beyond(&validation, (&mut lambdas, &mut all))
     });
     let done = match found {
         Ok(done) => done,
-        Err(error) if !is_written && error.class() != ExitClass::Numerical => {
+        Err(error) if !is_written && fitted.is_none() && error.class() != ExitClass::Numerical => {
             warnings.push(not_validated(&error));
             drop(first);
             return plain(selector, design, start, monitor, warnings);

@@ -70,7 +70,8 @@ pub(super) fn race(
             let chosen = by_score(&searched.path, Rule::Best);
             return Ok(Picked { searched, chosen, warnings: vec![interrupted()], seconds, race: None });
         }
-        Err(error) if !is_written && error.class() != ExitClass::Numerical => {
+        // A penalty is no score's to choose.
+        Err(error) if !is_written && paths.iter().all(Option::is_none) && error.class() != ExitClass::Numerical => {
             return plain(&contestants[0], whole, start, monitor, vec![not_validated(&error)]);
         }
         Err(error) => return Err(error),

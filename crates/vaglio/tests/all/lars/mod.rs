@@ -3,6 +3,7 @@
 mod common;
 mod own_coefficients;
 mod paths;
+mod penalties;
 mod rank;
 mod settings;
 mod several;

@@ -4,7 +4,7 @@ use super::common::{Positive, design, factors, walk, watched};
 use serde_json::json;
 use std::collections::BTreeMap;
 use vaglio::Selector;
-use vaglio::core::{Action, Answer, Choose, Error, Event, FeatureRef, Observer, SearchStrategy, Silent, StopReason, Task};
+use vaglio::core::{Action, Answer, Choose, Event, FeatureRef, Observer, SearchStrategy, Silent, StopReason, Task};
 use vaglio::criteria::{KFold, Loo};
 use vaglio::learners::Rls;
 use vaglio::search::{Blocks, Lars, Polish, Rank};
@@ -110,7 +110,11 @@ fn several_outputs_and_classes_are_walked() {
     for problem in [data::regression(30, 5, 2).outputs(2).problem(), data::multiclass(40, 5, 3, 2).problem()] {
         for selector in [
             Selector::params(Loo::default(), Lars::default(), Rls::default()),
-            Selector::params(KFold { stratified: *problem.task() != Task::Regression, ..KFold::default() }, Lars::default(), Rls::default()),
+            Selector::params(
+                KFold { stratified: *problem.task() != Task::Regression, ..KFold::default() },
+                Lars::default(),
+                Rls::default(),
+            ),
         ] {
             let selection = linfa::ParamGuard::check(selector).unwrap().select(&problem, &mut Silent).unwrap();
             assert_eq!(selection.path.steps.len(), 5);

@@ -2,10 +2,10 @@
 
 use super::common::{design, walk};
 use vaglio::Selector;
-use vaglio::core::{Choose, Problem, Silent, standardized};
+use vaglio::core::{Choose, CrossValidation, Problem, Rule, SearchStrategy, Silent, standardized};
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
-use vaglio::search::{Lars, PathCoefficients};
+use vaglio::search::{Greedy, Lars, PathCoefficients, Race};
 use vaglio_testkit::data;
 
 /// What the search found when it knew one output alone: column, mu and alpha.
@@ -51,7 +51,7 @@ fn a_path_of_one_output_has_the_bits_it_had() {
     }
 }
 
-fn fit(problem: &Problem, search: Lars) -> vaglio::Selection {
+fn fit(problem: &Problem, search: impl SearchStrategy + 'static) -> vaglio::Selection {
     let selector = Selector::params(Loo::default(), search, Rls::default());
     linfa::ParamGuard::check(selector).unwrap().select(problem, &mut Silent).unwrap()
 }
@@ -112,6 +112,25 @@ fn units_of_targets_change_no_path() {
         for (a, b) in plain.path.steps.iter().zip(&other.path.steps) {
             assert_eq!((a.feature, a.action), (b.feature, b.action));
             assert!((a.knot.as_ref().unwrap().mu - b.knot.as_ref().unwrap().mu).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn classes_and_several_targets_are_raced_and_chosen_by_any_rule() {
+    let recipes = [data::multiclass(48, 7, 3, 5), data::regression(48, 7, 5).outputs(2).weighted()];
+    for problem in recipes.map(|recipe| recipe.problem()) {
+        for coefficients in [PathCoefficients::Refit, PathCoefficients::Path] {
+            let path = || Lars { coefficients, ..Lars::default() };
+            let race = fit(&problem, Race::new(path()).against(Greedy::default())).race.unwrap();
+            let alone = fit(&problem, path()).chosen;
+            assert_eq!(race.contestants[0].chosen.loss, alone.cell.unwrap().loss);
+            let how = CrossValidation { rule: Rule::OneSe, ..CrossValidation::default() };
+            let fewer = fit(&problem, Lars { choose: Choose::CrossValidated(how), ..path() }).chosen;
+            assert!(fewer.size <= alone.size);
+            for (choose, size) in [(Choose::Size(3), 3), (Choose::Last, 7)] {
+                assert_eq!(fit(&problem, Lars { choose, ..path() }).chosen.size, size);
+            }
         }
     }
 }

@@ -340,7 +340,8 @@ fn has_own_model(geometry: &dyn Geometry, design: &Design) -> Result<()> {
     if !geometry.is_linear() {
         return refused("the coefficients of this criterion's path are not those of columns; use `refit`");
     }
-    if readout.lambdas.len() > 1 || readout.refine {
+    // Of a grid that is fitted a search whose model knows no λ gets a single one.
+    if readout.lambdas.len() > 1 && readout.auto.is_none() || readout.refine {
         return refused("the coefficients of the path know no lambda; give the learner a single one, or use `refit`");
     }
     if readout.balanced || !readout.intercept {

@@ -125,6 +125,8 @@ fn walks_of_folds_and_repetitions_go_on_from_every_line() {
         format!("{grid}\nsearch: {{kind: floating, max_features: 3}}\nevaluate: {{nested: {{folds: 3}}, permutations: 3, stability: {{pairs: 2}}, intervals: 0.8}}"),
         "# classes\npreprocess: [standardize]\nsearch: {kind: greedy, max_features: 3}\nevaluate: {nested: {folds: 3}}".into(),
         "search: {kind: exhaustive, max_features: 3}\nevaluate: {permutations: 4}".into(),
+        "search: {kind: lars, coefficients: path, penalties: 12}\nevaluate: {nested: {folds: 2}, permutations: 2}".into(),
+        "search: {kind: race, of: [{kind: lars, coefficients: path, penalties: 6}, {kind: greedy, max_features: 3}]}".into(),
         "tune: {budget: 8, parameters: {learner.lambda: {from: 0.01, to: 10.0, scale: log}}}\nsearch: {kind: greedy, max_features: 3}\nevaluate: {nested: {folds: 2}}".into(),
         "tune: {budget: 4, score: search, parameters: {learner.lambda: {from: 0.01, to: 10.0, scale: log}}}\nsearch: {kind: greedy, max_features: 3}".into(),
     ]

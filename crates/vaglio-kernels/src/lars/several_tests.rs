@@ -49,8 +49,12 @@ impl Data {
     }
 
     fn walk(&self, rows: Rows) -> (Vec<Knot>, End) {
+        self.walk_by(Level::best(), rows)
+    }
+
+    fn walk_by(&self, level: Level, rows: Rows) -> (Vec<Knot>, End) {
         let open = vec![true; self.x.len()];
-        let mut path = SeveralOutputs::new(Level::best(), rows, usize::MAX, self.relevance(), open);
+        let mut path = SeveralOutputs::new(level, rows, usize::MAX, self.relevance(), open);
         let mut knots = Vec::new();
         let mut gram = |j: usize| Ok::<_, Infallible>(self.gram(j));
         loop {
@@ -232,5 +236,46 @@ fn a_copy_never_enters_and_a_permutation_changes_names_alone() {
         let (back, _) = turned.walk(rows);
         assert_eq!(back.iter().map(|knot| 7 - knot.feature).collect::<Vec<_>>(), order, "{rows:?}");
         assert!(back.iter().zip(&knots).all(|(a, b)| (a.mu - b.mu).abs() < 1e-11));
+    }
+}
+
+#[test]
+fn every_level_and_number_of_threads_gives_the_same_bits_of_several_outputs() {
+    for rows in [Rows::Straight, Rows::Group] {
+        let data = Data::new(60, 30, 3, 2);
+        let reference = data.walk_by(Level::available()[0], rows);
+        assert!(reference.0.len() >= 30);
+        for level in Level::available() {
+            assert_eq!(data.walk_by(level, rows), reference, "{rows:?}");
+        }
+        for threads in 1..=3 {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert_eq!(pool.install(|| data.walk(rows)), reference, "{rows:?}");
+        }
+    }
+}
+
+/// Columns that are nearly one another's sums: knots up to where the path ends keep the conditions, and the end is told.
+#[test]
+fn nearly_dependent_columns_end_a_path_and_leave_its_knots_right() {
+    for (seed, near) in (0..6).flat_map(|seed| [1e-3, 1e-5, 1e-7, 1e-9].map(|near| (seed, near))) {
+        for rows in [Rows::Straight, Rows::Group] {
+            let mut data = Data::new(30, 6, 2, seed);
+            let mut drawn = Drawn(seed + 77);
+            for k in 0..3 {
+                let mix = (0..30).map(|j| data.x[k][j] - 0.5 * data.x[k + 1][j] + near * drawn.next()).collect();
+                data.x.push(unit(mix));
+            }
+            let (knots, _) = data.walk(rows);
+            assert!(knots.len() >= 5, "{seed} {near} {rows:?}: {}", knots.len());
+            for (knot, active) in knots.iter().zip(actives(&knots)) {
+                assert!(knot.alpha.iter().all(|a| a.is_finite()) && knot.mu >= 0.0);
+                for (j, u) in data.left(&active, &knot.alpha).iter().enumerate() {
+                    let over = length(u) - knot.lambda;
+                    assert!(over <= 1e-8, "{seed} {near} {rows:?}: {j} by {over:e}");
+                    assert!(!active.contains(&j) || over >= -1e-8, "{seed} {near} {rows:?}: {j} by {over:e}");
+                }
+            }
+        }
     }
 }

@@ -103,6 +103,9 @@ pub struct ChosenRecord {
     pub size: usize,
     /// The λ of the walk, or of the subset.
     pub lambda: Option<f64>,
+    /// The λ of a least-angle path at which its model was taken, where that was judged at some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<f64>,
     /// The cross-validated loss of the whole selection, in the units of the target.
     #[serde(default, with = "infinity::optional")]
     pub cross_validated: Option<f64>,

@@ -43,7 +43,8 @@ impl Record {
         };
         let (score, empty) = (seven_digits(self.score), seven_digits(self.empty_score));
         let scale = self.pipeline.scale();
-        out.push_str(&format!("score {score} (no columns: {empty}){scale}{lambda}\n"));
+        let penalty = self.chosen.penalty.map(|l| format!(", penalty {}", seven_digits(l))).unwrap_or_default();
+        out.push_str(&format!("score {score} (no columns: {empty}){scale}{lambda}{penalty}\n"));
         self.honest(&mut out);
         if let Some(winner) = self.race.iter().find(|contestant| contestant.won) {
             let told =

@@ -136,6 +136,7 @@ fn facts(source: &RecordView<'_>) -> Vec<Fact> {
     number("Adjusted R² of the training rows", source.chosen_entry().and_then(|entry| entry.adjusted_r2));
     number("Redundancy of the chosen columns", record.redundancy);
     number("λ", record.lambda);
+    number("Penalty of the path", record.chosen.penalty);
     if let [intercept] = *intercepts {
         number("Intercept", Some(intercept));
     }

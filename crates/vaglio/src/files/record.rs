@@ -72,6 +72,7 @@ pub(super) fn record(
             rule: chosen.rule,
             size: chosen.size,
             lambda: chosen.lambda,
+            penalty: chosen.penalty,
             cross_validated: chosen.cell.map(|cell| cell.loss),
             standard_error: chosen.cell.and_then(|cell| cell.standard_error),
             empty_loss: chosen.empty.map(|cell| cell.loss),

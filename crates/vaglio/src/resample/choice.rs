@@ -6,7 +6,7 @@ use super::lockstep::{FIRST, OfLambda};
 use super::pool::Watcher;
 use super::race::race;
 use super::sample::Sample;
-use super::scored::{by_score, plain};
+use super::scored::{by_score, interrupted, not_validated, plain};
 use super::table::{self, Matched};
 use super::tally::Tally;
 use super::validated::{CrossValidated, Made, Validation, deals, of_rows, parting};
@@ -14,7 +14,7 @@ use crate::selector::{Searched, ValidSelector, Walking};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, CrossValidation, Design, Error, ExitClass, Journal, Loss, Monitor, Path, PathEntry, Per, Result, Rule,
+    Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, PathEntry, Per, Result, Rule,
     StopReason, StopSign, Wanted,
 };
 use vaglio_report::record::{Cell, ChosenBy, RaceRecord, Table};
@@ -33,6 +33,8 @@ pub struct Chosen {
     pub size: usize,
     /// The λ of the walk, or of the subset where each has its own.
     pub lambda: Option<f64>,
+    /// The λ of a least-angle path at which its model was taken, where that was judged at some.
+    pub penalty: Option<f64>,
     /// The cross-validated loss of the whole selection at that size and λ.
     pub cell: Option<Cell>,
     /// The cross-validated loss of the empty subset.
@@ -286,6 +288,7 @@ pub(super) fn finished(
                 rule: Some(how.rule),
                 folds: Some(how.clone()),
                 size: cell.size,
+                penalty: lambdas[place].filter(|_| walks[place].whole.is_some()),
                 lambda: lambdas[place].or(result.map_or(searched.path.empty, |entry| entry.score).lambda),
                 cell: Some(cell),
                 empty: table.of_lambda(place).first().filter(|cell| cell.size == 0).copied(),
@@ -303,21 +306,6 @@ pub(super) fn finished(
     }
     edge(design, &chosen, &mut warnings);
     Ok(Picked { searched, chosen, warnings, seconds: 0.0, race: None })
-}
-
-/// That the size is by the score, since folds could not be made.
-pub(super) fn not_validated(error: &Error) -> Warning {
-    let message = format!(
-        "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give test rows, \
-         or write `choose: best` to say that this is meant"
-    );
-    Warning::new(WarningKind::NotCrossValidated, message)
-}
-
-/// That the size is by the score, since the run was stopped.
-pub(super) fn interrupted() -> Warning {
-    let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
-    Warning::new(WarningKind::Interrupted, message)
 }
 
 /// The walk at one λ, by its place, up to a size if one is given.

@@ -1,14 +1,12 @@
 //! Searches that compete: all are cross-validated on the same folds, and one wins.
 
-use super::choice::{
-    Picked, Taken, Validated, compared, finished, interrupted, not_validated, stopped, walk, walk_lambdas,
-};
+use super::choice::{Picked, Taken, Validated, compared, finished, stopped, walk, walk_lambdas};
 use super::extend::cross_validated_beyond;
 use super::full;
 use super::parting::Part;
 use super::pool::Watcher;
 use super::sample::Sample;
-use super::scored::{by_score, plain};
+use super::scored::{by_score, interrupted, not_validated, plain};
 use super::table::{Matched, compare_with};
 use super::tally::Tally;
 use super::validated::{CrossValidated, Made, Validation};

@@ -42,6 +42,9 @@ pub(super) fn plain(
     if matches!(choose, Choose::Last | Choose::Size(_)) {
         (chosen.by, chosen.rule) = (ChosenBy::Setting, None);
     }
+    if choose == Choose::Last {
+        chosen.penalty = searched.path.at_penalties.first().map(|at| at.lambda);
+    }
     if let Choose::Size(asked) = choose
         && chosen.size < asked
         && !searched.path.stop_reason.is_partial()
@@ -69,6 +72,7 @@ pub(super) fn by_score(path: &Path, rule: Rule) -> Chosen {
         folds: None,
         size,
         lambda,
+        penalty: None,
         cell: None,
         empty: None,
         table: None,
@@ -77,6 +81,21 @@ pub(super) fn by_score(path: &Path, rule: Rule) -> Chosen {
         until: None,
         of_folds: Vec::new(),
     }
+}
+
+/// That the size is by the score, since folds could not be made.
+pub(super) fn not_validated(error: &Error) -> Warning {
+    let message = format!(
+        "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give test rows, \
+         or write `choose: best` to say that this is meant"
+    );
+    Warning::new(WarningKind::NotCrossValidated, message)
+}
+
+/// That the size is by the score, since the run was stopped.
+pub(super) fn interrupted() -> Warning {
+    let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
+    Warning::new(WarningKind::Interrupted, message)
 }
 
 /// Of walks at increasing λ the one whose result is taken: that of the lowest score, of equals the fewest features and the

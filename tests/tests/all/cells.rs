@@ -22,15 +22,22 @@ const CLASSES: &str = "{train: classes.csv, target: class, task: binary, series:
 const NUMBERS: &str = "{train: numbers.csv, target: y, weights: w, groups: id, exclude: [t]}";
 const KINDS: &str = "{train: several.csv, target: kind, task: multiclass, groups: id, exclude: [y, z]}";
 const TARGETS: &str = "{train: several.csv, target: [y, z], groups: id, exclude: [kind]}";
+const UNWEIGHTED: &str = "{train: numbers.csv, target: y, groups: id, exclude: [t, w]}";
 
-/// Settings that make five columns or fewer of the four that the data have.
-const LEARNERS: [(&str, &str); 6] = [
-    ("rls", "lambda: {values: [0.01, 1.0, 30.0]}"),
-    ("crrr", "lambda: {values: [0.001, 0.1]}"),
-    ("fs_ls_svm", "landmarks: 5, lambda: {values: [0.001, 1.0]}"),
-    ("elm", "units: 5, direct: false, lambda: 0.1"),
-    ("reservoir", "units: 5, connectivity: 0.6, lambda: {values: [0.0001, 0.1]}"),
-    ("knn", "neighbours: 3"),
+/// Learners with the data that they are for, and settings that make five columns or fewer of the four that the data have.
+const LEARNERS: [(&str, &str, &str); 12] = [
+    ("rls", CLASSES, "lambda: {values: [0.01, 1.0, 30.0]}"),
+    ("crrr", CLASSES, "lambda: {values: [0.001, 0.1]}"),
+    ("fs_ls_svm", CLASSES, "landmarks: 5, lambda: {values: [0.001, 1.0]}"),
+    ("elm", CLASSES, "units: 5, direct: false, lambda: 0.1"),
+    ("reservoir", CLASSES, "units: 5, connectivity: 0.6, lambda: {values: [0.0001, 0.1]}"),
+    ("knn", CLASSES, "neighbours: 3"),
+    ("logistic", CLASSES, "lambda: 0.5"),
+    ("logistic_ridge", CLASSES, "lambda: 0.5"),
+    ("naive_bayes", CLASSES, "smoothing: 0.01"),
+    ("tree", CLASSES, "depth: 2, min_leaf: 3"),
+    ("svm", CLASSES, "kernel: gaussian, width: 4.0"),
+    ("elastic_net", UNWEIGHTED, "lambda: 0.01"),
 ];
 /// The kinds of a role that are linked in.
 fn linked(role: Role) -> Vec<&'static str> {
@@ -178,9 +185,10 @@ fn every_cell(data: &str, learner: &str) {
     }
 }
 
-fn settings(kind: &str) -> String {
-    let (_, settings) = LEARNERS.iter().find(|(name, _)| *name == kind).unwrap();
-    format!("{{kind: {kind}, {settings}}}")
+/// The data and the settings of a learner.
+fn settings(kind: &str) -> (&'static str, String) {
+    let (_, data, settings) = LEARNERS.iter().find(|(name, ..)| *name == kind).unwrap();
+    (data, format!("{{kind: {kind}, {settings}}}"))
 }
 
 /// One test a learner, so that they share the processors.
@@ -191,19 +199,21 @@ macro_rules! every_cell {
         mod every_cell_is_what_it_is_defined_to_be {
             $(#[test]
             fn $kind() {
-                super::every_cell(super::CLASSES, &super::settings(stringify!($kind)));
+                let (data, settings) = super::settings(stringify!($kind));
+                super::every_cell(data, &settings);
             })*
         }
     };
 }
 
-every_cell!(rls crrr fs_ls_svm elm reservoir knn);
+every_cell!(rls crrr fs_ls_svm elm reservoir knn logistic logistic_ridge naive_bayes tree svm elastic_net);
 
 #[test]
 fn every_cell_of_weighted_numbers_is_what_it_is_defined_to_be() {
     for learner in ["{kind: rls, lambda: {values: [0.01, 1.0]}}", "{kind: knn, neighbours: 3, weights: distance}"] {
         every_cell(NUMBERS, learner);
     }
+    every_cell(UNWEIGHTED, "{kind: svm, c: 2.0}");
 }
 
 /// Three classes and two targets, on the paths of several outputs.
@@ -263,7 +273,7 @@ fn every_cell_of_a_balanced_reservoir_is_what_it_is_defined_to_be() {
 /// No learner that is linked in is left out above.
 #[test]
 fn every_learner_has_its_cells() {
-    let mut learners = LEARNERS.map(|(kind, _)| kind);
+    let mut learners = LEARNERS.map(|(kind, ..)| kind);
     assert_eq!(TESTED, learners);
     learners.sort_unstable();
     assert_eq!(linked(Role::Learner), learners);
@@ -275,12 +285,13 @@ fn every_learner_has_its_cells() {
 fn the_number_of_threads_changes_nothing() {
     let folder = Folder::new("cells-threads");
     tables(&folder);
-    for (kind, _) in LEARNERS {
+    for (kind, ..) in LEARNERS {
+        let (data, learner) = settings(kind);
         for criterion in ["loo", "{kind: kfold, by: groups}", "nhsic", "hsic"] {
             let on = format!("{kind} x {criterion}");
             let bits = |threads: usize| {
                 vaglio::pipeline::pool(threads).unwrap().install(|| {
-                    let cell = Cell::new(&folder, CLASSES, &settings(kind), criterion, "floating");
+                    let cell = Cell::new(&folder, data, &learner, criterion, "floating");
                     let scores: Vec<u64> = cell.path.entries.iter().map(|e| e.score.loss.to_bits()).collect();
                     let open = Subset::open(&**cell.selector.criterion(), &cell.design, &Outline::forward(5, 5));
                     let open = open.unwrap().score().unwrap();

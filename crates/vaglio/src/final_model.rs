@@ -8,9 +8,9 @@ mod on_columns;
 mod written;
 
 use crate::all_rows::FitFrom;
-use crate::criteria::Loo;
+use crate::criteria::{HeldOutPredictions, Loo};
 use crate::resample::along::{Held, Reduced, predictions_along};
-use crate::resample::{self, Sample};
+use crate::resample::{self, Sample, Watcher};
 use crate::search::All;
 use crate::selector::ValidSelector;
 use crate::train::train;
@@ -22,7 +22,7 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Choose, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model, Monitor, PathEntry,
-    Problem, Result, Score, SearchStrategy, Silent, StopSign,
+    Problem, Result, Round, Score, SearchStrategy, Silent, StopSign,
 };
 
 /// A learner for the columns that a selection chose: the `model` of a pipeline.
@@ -104,9 +104,7 @@ impl FinalModel {
     /// # Errors
     /// [`Error::Setting`] with the field's path.
     pub(crate) fn check(&self) -> Result<()> {
-        // Where only the learner is written, its settings stand directly below.
-        let of_learner = |error: Error| if self.is_learner_alone() { error } else { error.under("learner") };
-        self.learner.check().map_err(of_learner)?;
+        self.learner.check().map_err(|error| self.of_learner(error))?;
         if let Some(criterion) = &self.criterion {
             criterion.check_settings().map_err(|error| error.under("criterion"))?;
             if criterion.loss().is_none() {
@@ -121,11 +119,17 @@ impl FinalModel {
         self.criterion.is_none() && self.tune.is_none()
     }
 
-    /// Refuses a selection that does not choose columns of the table.
+    /// An error of the learner: where only that is written, its settings stand directly below.
+    fn of_learner(&self, error: Error) -> Error {
+        if self.is_learner_alone() { error } else { error.under("learner") }
+    }
+
+    /// Refuses targets and rows that the learner does not take, and a selection that does not choose columns of the table.
     ///
     /// # Errors
     /// [`Error::Setting`].
     pub(crate) fn check_design(&self, selector: &ValidSelector, design: &Design, problem: &Problem) -> Result<()> {
+        self.learner.check_problem(problem).map_err(|error| self.of_learner(error).under("model"))?;
         if design.is_of(problem) {
             return Ok(());
         }
@@ -196,6 +200,43 @@ impl FinalModel {
             tuned,
             found,
         })
+    }
+}
+
+impl FinalModel {
+    /// Predictions of the rows of a round by the model on the columns `subset`, trained without the fold of each; `None` where
+    /// rows of a series count as one, and where the work was stopped. Cost: a training of each fold.
+    ///
+    /// # Errors
+    /// Those of [`FinalModel::train`].
+    pub(crate) fn predicted_held_out(
+        &self,
+        selector: &ValidSelector,
+        problem: &Problem,
+        round: &Round,
+        subset: &[Feature],
+        watcher: &Watcher<'_>,
+    ) -> Result<Option<HeldOutPredictions>> {
+        let rows: Vec<usize> = (0..problem.rows()).filter(|&row| round.of_row()[row].is_some()).collect();
+        let mut predictions = Array2::zeros((problem.targets().nrows(), rows.len()));
+        for fold in 0..round.count() {
+            let mut silent = Silent;
+            let monitor = &mut Monitor { stop: watcher.sign().clone(), ..Monitor::from(&mut silent) };
+            let model = self.train(selector, &problem.select_rows(&round.training(fold)), subset, monitor)?.model;
+            let of_fold: Vec<usize> = round.held_out(fold).collect();
+            let held = problem.select_rows(&of_fold);
+            let series = held.series().map(|series| &series[..]);
+            if watcher.stopped().is_some() || model.counts(held.rows(), series).is_some() {
+                return Ok(None);
+            }
+            let found = model.predict(&held.columns().select(model.inputs()), series)?;
+            for (row, column) in of_fold.iter().zip(found.columns()) {
+                if let Ok(at) = rows.binary_search(row) {
+                    predictions.column_mut(at).assign(&column);
+                }
+            }
+        }
+        Ok(Some(HeldOutPredictions { rows, predictions }))
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::adapt::{check_both, check_task, finite, inputs};
 use crate::softmax::softmax;
 use crate::{Takes, matrix};
-use argmin::core::{CostFunction, Executor, Gradient, State};
+use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use ndarray::{Array2, Axis};
+use std::cell::RefCell;
 use vaglio_core::{
     Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
     part, saved,
@@ -103,6 +104,32 @@ struct Objective<'p> {
     /// λ over the square of each column's unit, and over the sum of weights.
     penalty: Vec<f64>,
     total: f64,
+    nearest: RefCell<Nearest>,
+}
+
+/// The parameters of the smallest gradient so far.
+struct Nearest {
+    parameters: Vec<f64>,
+    gradient: f64,
+    /// Gradients since that were not smaller.
+    since: usize,
+}
+
+impl Nearest {
+    /// Sees a gradient.
+    ///
+    /// # Errors
+    /// Where none is smaller for long: close to the minimum, values differ by rounding alone, in which a line search of argmin
+    /// goes on for ever.
+    fn see(&mut self, parameters: &[f64], gradient: &[f64]) -> std::result::Result<(), argmin::core::Error> {
+        let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+        if norm < self.gradient {
+            *self = Nearest { parameters: parameters.to_vec(), gradient: norm, since: 0 };
+            return Ok(());
+        }
+        self.since += 1;
+        if self.since < PATIENCE { Ok(()) } else { Err(argmin::core::Error::msg("no gradient is smaller")) }
+    }
 }
 
 impl Objective<'_> {
@@ -163,12 +190,16 @@ impl Gradient for &Objective<'_> {
     type Gradient = Vec<f64>;
 
     fn gradient(&self, parameters: &Vec<f64>) -> std::result::Result<Vec<f64>, argmin::core::Error> {
-        Ok(self.at(parameters).1)
+        let gradient = self.at(parameters).1;
+        self.nearest.borrow_mut().see(parameters, &gradient)?;
+        Ok(gradient)
     }
 }
 
-/// The gradient that ends the search, and the largest that is accepted where the line search finds no lower value.
+/// The gradient that ends the search, and the largest that is accepted where no smaller one is found.
 const ENOUGH: [f64; 2] = [1e-9, 1e-6];
+/// Gradients that are not smaller than one before, after which the search ends.
+const PATIENCE: usize = 200;
 
 impl Refit for LogisticRidge {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
@@ -190,8 +221,10 @@ impl Refit for LogisticRidge {
             units.push((mean, deviation));
         }
         let penalty = |(_, unit): &(f64, f64)| if *unit > 0.0 { self.lambda / total / unit / unit } else { 1.0 };
-        let objective = Objective { x, problem, penalty: units.iter().map(penalty).collect(), total };
-        let parameters = self.minimum(&objective, problem.targets().nrows())?;
+        let start = vec![0.0; problem.targets().nrows() * (units.len() + 1)];
+        let nearest = RefCell::new(Nearest { parameters: start.clone(), gradient: f64::INFINITY, since: 0 });
+        let objective = Objective { x, problem, penalty: units.iter().map(penalty).collect(), total, nearest };
+        let parameters = self.minimum(&objective, start)?;
         let place = |k: usize, o: usize| o * (units.len() + 1) + k;
         let weights = Array2::from_shape_fn((units.len(), problem.targets().nrows()), |(k, o)| match units[k].1 {
             0.0 => 0.0,
@@ -205,23 +238,24 @@ impl Refit for LogisticRidge {
 }
 
 impl LogisticRidge {
-    fn minimum(&self, objective: &Objective<'_>, outputs: usize) -> Result<Vec<f64>> {
-        let start = vec![0.0; outputs * (objective.x.ncols() + 1)];
+    fn minimum(&self, objective: &Objective<'_>, start: Vec<f64>) -> Result<Vec<f64>> {
         let failed =
             |error: argmin::core::Error| Error::Numerical(format!("`logistic_ridge` cannot be fitted: {error}"));
         let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10).with_tolerance_grad(ENOUGH[0]).map_err(failed)?;
         let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;
-        let run = Executor::new(objective, solver)
-            .configure(|state| state.param(start).max_iters(self.iterations))
-            .run()
-            .map_err(failed)?;
-        let none = || Error::Numerical("`logistic_ridge` finds no finite coefficients".into());
-        let best = run.state().get_best_param().cloned().ok_or_else(none)?;
-        let left = objective.at(&best).1.iter().map(|g| g * g).sum::<f64>().sqrt();
-        if left <= ENOUGH[1] {
-            return Ok(best);
+        let configured = |state: IterState<_, _, _, _, _, f64>| state.param(start).max_iters(self.iterations);
+        let ended = Executor::new(objective, solver).configure(configured).run();
+        let nearest = objective.nearest.borrow();
+        match (nearest.gradient, ended) {
+            (gradient, _) if gradient <= ENOUGH[1] => Ok(nearest.parameters.clone()),
+            (gradient, Err(error)) => {
+                Err(Error::Numerical(format!("`logistic_ridge` is not solved: {error} than {gradient:e}")))
+            }
+            (gradient, Ok(_)) => {
+                let steps = self.iterations;
+                let message = format!("`logistic_ridge` is not solved in {steps} steps: the gradient is {gradient:e}");
+                Err(Error::Numerical(message))
+            }
         }
-        let steps = self.iterations;
-        Err(Error::Numerical(format!("`logistic_ridge` is not solved in {steps} steps: the gradient is {left:e}")))
     }
 }

@@ -122,3 +122,72 @@ fn what_cannot_be_learned_is_refused() {
         assert!(matches!(error, Error::Shape(_)), "{error}");
     }
 }
+
+/// The gradient of the objective of ridge logistic regression at saved coefficients, over the sum of weights.
+fn gradient(problem: &Problem, model: &serde_json::Value, lambda: f64) -> f64 {
+    let x = matrix(&problem.columns().select(&SUBSET));
+    let of = &model["weights"]["data"];
+    let outputs = problem.targets().nrows();
+    let weight = |k: usize, o: usize| of[k * outputs + o].as_f64().unwrap();
+    let row_weight = |row: usize| problem.weights().map_or(1.0, |all| all[row]);
+    let mut slopes = vec![[0.0; 3]; outputs];
+    for row in 0..problem.rows() {
+        let score = |o: usize| {
+            model["intercept"][o].as_f64().unwrap() + (0..2).map(|k| weight(k, o) * x[[row, k]]).sum::<f64>()
+        };
+        let scores: Vec<f64> = (0..outputs).map(score).collect();
+        let total: f64 = scores.iter().map(|s| s.exp()).sum();
+        for (o, slopes) in slopes.iter_mut().enumerate() {
+            let p = if outputs == 1 { 1.0 / (1.0 + (-scores[0]).exp()) } else { scores[o].exp() / total };
+            let miss = row_weight(row) * (p - if problem.targets()[[o, row]] > 0.0 { 1.0 } else { 0.0 });
+            (0..2).for_each(|k| slopes[k] += miss * x[[row, k]]);
+            slopes[2] += miss;
+        }
+    }
+    for (o, slopes) in slopes.iter_mut().enumerate() {
+        (0..2).for_each(|k| slopes[k] += lambda * weight(k, o));
+    }
+    let total: f64 = (0..problem.rows()).map(row_weight).sum();
+    slopes.iter().flatten().map(|slope| slope.abs() / total).fold(0.0, f64::max)
+}
+
+#[test]
+fn ridge_logistic_regression_is_at_its_minimum() {
+    for lambda in [1e-3, 0.5, 100.0] {
+        for problem in [
+            data::binary(60, 6, 3).problem(),
+            data::binary(60, 6, 3).weighted().problem(),
+            data::multiclass(60, 6, 3, 3).problem(),
+            data::multiclass(60, 6, 3, 3).weighted().problem(),
+        ] {
+            let model = LogisticRidge { lambda, ..LogisticRidge::default() }.fit(&problem, &SUBSET, None).unwrap();
+            let text = serde_json::to_value(&model).unwrap();
+            let found = gradient(&problem, inside(&text), lambda);
+            assert!(found < 1e-7, "{lambda}: {found}");
+        }
+    }
+}
+
+/// The coefficients inside the text of a model.
+fn inside(text: &serde_json::Value) -> &serde_json::Value {
+    match text.get("weights") {
+        Some(_) => text,
+        None => text.as_object().unwrap().values().find(|v| v.get("weights").is_some()).unwrap(),
+    }
+}
+
+/// Classes that noise decides, so that values near the minimum differ by rounding alone.
+#[test]
+fn ridge_logistic_regression_ends_where_rounding_decides() {
+    let mut random = vaglio_testkit::Random::new(8);
+    for round in 0..60 {
+        let columns: Vec<Vec<f64>> = (0..4).map(|_| (0..60).map(|_| random.normal()).collect()).collect();
+        let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let targets: Vec<f64> =
+            (0..60).map(|row| if columns[round % 4][row] + random.normal() > 0.1 { 1.0 } else { -1.0 }).collect();
+        let task = data::binary(4, 4, 1).problem().task().clone();
+        let problem = data::given(&columns, &[&targets], task).unwrap();
+        let learner = LogisticRidge { lambda: 10.0_f64.powi(round as i32 % 6 - 3), ..LogisticRidge::default() };
+        learner.fit(&problem, &SUBSET, None).unwrap();
+    }
+}

@@ -7,14 +7,38 @@ use serde_json::Value;
 use vaglio::prelude::*;
 use vaglio_testkit::Random;
 
-/// Learners of every form, as pipeline files have them.
-const LEARNERS: [&str; 6] = [
+/// Learners of numbers, of every form, as pipeline files have them.
+const LEARNERS: [&str; 8] = [
     "{kind: rls, lambda: {values: [0.01, 1.0, 100.0]}}",
     "{kind: rls, lambda: {grid: auto}}",
     "{kind: fs_ls_svm, landmarks: 12, lambda: {values: [0.01, 1.0]}}",
     "{kind: elm, units: 15, lambda: {values: [0.1, 10.0]}}",
     "{kind: reservoir, units: 12, connectivity: 0.5, lambda: 0.5}",
     "{kind: knn, neighbours: 3}",
+    "{kind: elastic_net, lambda: 0.05}",
+    "{kind: svm, kernel: gaussian, width: 3.0, tolerance: 0.001}",
+];
+
+/// Learners of classes.
+const OF_CLASSES: [&str; 10] = [
+    "{kind: rls, lambda: {values: [0.01, 1.0, 100.0]}}",
+    "{kind: crrr, lambda: {values: [0.001, 0.1]}}",
+    "{kind: fs_ls_svm, landmarks: 12, lambda: {values: [0.01, 1.0]}}",
+    "{kind: elm, units: 15, lambda: {values: [0.1, 10.0]}}",
+    "{kind: reservoir, units: 12, connectivity: 0.5, lambda: 0.5}",
+    "{kind: logistic, lambda: 0.5}",
+    "{kind: logistic_ridge, lambda: 0.5}",
+    "{kind: naive_bayes, smoothing: 0.01}",
+    "{kind: tree, depth: 3, min_leaf: 3}",
+    "{kind: svm, c: 2.0, tolerance: 0.001}",
+];
+
+/// Criteria by which λ of a model may be taken; learners without one do not ask.
+const CRITERIA: [&str; 4] = [
+    "loo",
+    "{kind: kfold, folds: 4}",
+    "{kind: kfold, splits: {kind: repeated, folds: 3, repeats: 2}}",
+    "{kind: information, measure: gcv}",
 ];
 
 /// A target that bends in one column and follows another.
@@ -35,8 +59,18 @@ fn selection(settings: &str) -> Pipeline {
 
 /// The learner on all columns of a table, λ by leave-one-out.
 fn alone(learner: &str) -> Pipeline {
+    alone_by("loo", learner)
+}
+
+/// The learner on all columns of a table, λ by a criterion.
+fn alone_by(criterion: &str, learner: &str) -> Pipeline {
     let search = "search: {kind: all, choose: last}";
-    Pipeline::from_yaml(&format!("version: 1\nseed: 3\nlearner: {learner}\n{search}")).unwrap()
+    Pipeline::from_yaml(&format!("version: 1\nseed: 3\nlearner: {learner}\ncriterion: {criterion}\n{search}")).unwrap()
+}
+
+/// Whether λ is taken by the criterion.
+fn has_lambda(learner: &str) -> bool {
+    ["rls", "crrr", "fs_ls_svm", "elm", "reservoir"].iter().any(|kind| learner.contains(&format!("kind: {kind},")))
 }
 
 fn cut(x: &Array2<f64>, y: &Array1<f64>, rows: &[usize], columns: &[usize]) -> Dataset<f64, f64, ndarray::Ix1> {
@@ -61,17 +95,56 @@ fn it_is_two_runs_by_hand_to_the_last_bit() {
     let rows: Vec<usize> = (0..60).collect();
     let whole = Dataset::new(x.clone(), y.clone());
     let search = "search: {kind: greedy, max_features: 3, choose: last}\n";
-    for learner in LEARNERS {
-        let chosen = selection(search).fit(&whole).unwrap();
-        let columns = sorted(chosen.indices());
-        let by_hand = alone(learner).fit(&cut(&x, &y, &rows, &columns)).unwrap();
-        let expected: Array1<f64> = by_hand.predict(&cut(&x, &y, &rows, &columns));
-        let fitted = selection(&format!("{search}model: {learner}\n")).fit(&whole).unwrap();
-        assert_eq!(fitted.indices(), chosen.indices(), "{learner}");
+    let chosen = selection(search).fit(&whole).unwrap();
+    let part = cut(&x, &y, &rows, &sorted(chosen.indices()));
+    for (learner, criterion) in LEARNERS.iter().flat_map(|learner| CRITERIA.map(|criterion| (*learner, criterion))) {
+        let on = format!("{learner} by {criterion}");
+        let by = if has_lambda(learner) { criterion } else { "loo" };
+        let by_hand = alone_by(by, learner).fit(&part).unwrap();
+        let expected: Array1<f64> = by_hand.predict(&part);
+        let model = format!("{search}model: {{learner: {learner}, criterion: {criterion}}}\n");
+        let fitted = selection(&model).fit(&whole).unwrap();
+        assert_eq!(fitted.indices(), chosen.indices(), "{on}");
         let found: Array1<f64> = fitted.predict(&whole);
-        assert_eq!(found, expected, "{learner}");
+        assert_eq!(found, expected, "{on}");
         let model = fitted.selection().unwrap().final_model.as_ref().unwrap();
-        assert_eq!(model.lambda, by_hand.lambda(), "{learner}");
+        assert_eq!(model.lambda, by_hand.lambda(), "{on}");
+    }
+}
+
+/// Two classes and three, after a filter and after a selection by the learner's own score.
+#[test]
+fn of_classes_it_is_two_runs_by_hand_to_the_last_bit() {
+    let (x, y, _) = data(60);
+    let two = |y: f64| if y > 0.1 { "high" } else { "low" }.to_owned();
+    let three = |y: f64| {
+        if y > 0.5 {
+            "c".to_owned()
+        } else if y > -0.5 {
+            "b".to_owned()
+        } else {
+            "a".to_owned()
+        }
+    };
+    for labels in [y.mapv(two), y.mapv(three)] {
+        let whole = Dataset::new(x.clone(), labels.clone());
+        for criterion in ["nhsic", "mrmr", "{kind: kfold, folds: 4}"] {
+            let search = format!("criterion: {criterion}\nsearch: {{kind: greedy, max_features: 3, choose: last}}\n");
+            let chosen = selection(&search).fit(&whole).unwrap();
+            let part = Dataset::new(x.select(Axis(1), &sorted(chosen.indices())), labels.clone());
+            // Without a criterion of its own λ is taken by that of the pipeline, or by leave-one-out.
+            let by = if criterion.contains("kfold") { criterion } else { "loo" };
+            for learner in
+                OF_CLASSES.iter().filter(|learner| !learner.contains("crrr") || labels.iter().all(|l| l.len() > 1))
+            {
+                let on = format!("{learner} after {criterion}");
+                let by_hand = alone_by(by, learner).fit(&part).unwrap();
+                let fitted = selection(&format!("{search}model: {learner}\n")).fit(&whole).unwrap();
+                assert_eq!(fitted.indices(), chosen.indices(), "{on}");
+                let expected = by_hand.decision_values(&part).unwrap();
+                assert_eq!(fitted.decision_values(&whole).unwrap(), expected, "{on}");
+            }
+        }
     }
 }
 
@@ -119,7 +192,7 @@ fn choose_judges_the_model_at_every_size() {
 fn nested_is_a_plain_loop() {
     let (x, y, groups) = data(60);
     let whole = Dataset::new(x.clone(), y.clone());
-    for learner in ["{kind: fs_ls_svm, landmarks: 12, lambda: {values: [0.01, 1.0]}}", "{kind: knn, neighbours: 3}"] {
+    for learner in LEARNERS.into_iter().filter(|learner| !learner.contains("reservoir")) {
         let pipeline = selection(&format!("search: {{kind: greedy, choose: {{folds: 4}}}}\nmodel: {learner}\n"));
         let nested = pipeline.nested(5).fit_with(&whole, &Rows::new().groups(groups.clone())).unwrap();
         let mut expected = 0.0;
@@ -186,6 +259,35 @@ fn a_run_tells_selection_and_model_and_predicts_by_the_model() {
     assert_eq!(folder.json("again/selection.json")["model"], record["model"]);
     let report = folder.read("again/report.html");
     assert!(report.contains("fs_ls_svm"), "the report names the model");
+}
+
+/// Without cross-validated walks the model is trained without each fold of the criterion, or of ten.
+#[test]
+fn probabilities_of_a_model_do_without_walks_in_folds() {
+    for criterion in ["nhsic", "{kind: kfold, folds: 4}", "loo"] {
+        for model in ["{kind: logistic_ridge, lambda: 0.5}", "{kind: fs_ls_svm, landmarks: 20, lambda: 0.1}"] {
+            let folder = Folder::new("final_model_probabilities");
+            let class = |_: usize, y: f64| if y > 5.0 { "up".to_owned() } else { "down".to_owned() };
+            folder.write("train.csv", crate::common::table(60, 5, &[("class", &class)]));
+            let lines = format!("criterion: {criterion}\nsearch: {{kind: greedy, max_features: 2, choose: last}}\n");
+            let text = crate::common::pipeline(&format!("learner: rls\n{lines}model: {model}"));
+            folder.run(&text.replace("target: y", "target: class, exclude: [y]"));
+            let saved = folder.read("out/model.json");
+            assert!(saved.contains("\"calibration\":{\"from\":\"folds\",\"rows\":60,"), "{criterion}: {saved}");
+            let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv", "--proba"]);
+            assert_eq!(ran.code, Some(0), "{}", ran.err);
+            let header: Vec<&str> = ran.out.lines().next().unwrap().split(',').collect();
+            let at = |name: &str| header.iter().position(|own| *own == name).unwrap();
+            let mut right = 0;
+            for line in ran.out.lines().skip(1) {
+                let cells: Vec<&str> = line.split(',').collect();
+                let p = [at("proba_up"), at("proba_down")].map(|at| cells[at].parse::<f64>().unwrap());
+                assert!((p[0] + p[1] - 1.0).abs() < 1e-12 && p.iter().all(|p| *p > 0.0), "{line}");
+                right += usize::from((p[0] > p[1]) == (cells[at("label")] == "up"));
+            }
+            assert!(right >= 57, "{criterion} {model}: {right}");
+        }
+    }
 }
 
 #[test]

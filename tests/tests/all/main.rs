@@ -31,6 +31,7 @@ mod kills;
 mod lagged;
 mod later;
 mod limits;
+mod linfa_learners;
 mod linfa_models;
 mod models;
 mod mutations;

@@ -161,7 +161,7 @@ impl Evaluated {
                 let from = if nested { HeldOutBy::Nested } else { HeldOutBy::CrossValidation };
                 Calibration::of_held_out(from, pooled)
             }
-            None => Calibration::of_subset(selector, &prepared.sample, design, selection),
+            None => Calibration::of_subset(selector, &prepared.sample, (&prepared.train, design), selection, watcher),
         };
         Ok(())
     }

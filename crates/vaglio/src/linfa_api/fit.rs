@@ -14,7 +14,7 @@ use ndarray::{ArrayBase, Data, Ix2};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Monitor, Result, Task};
+use vaglio_core::{Design, Error, Monitor, Problem, Result, Task};
 use vaglio_report::record::RaceRecord;
 
 impl ParamGuard for Selector {
@@ -119,7 +119,7 @@ impl ValidPipeline {
         let selection = selector.fit_on((&problem, &design), picked, monitor)?;
         let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
         let design = selector.of_own_lambdas(design).at_lambda(selection.chosen.walk_lambda());
-        let calibration = calibration(&selector, &sample, &design, &selection, monitor)?;
+        let calibration = calibration(&selector, &sample, (&problem, &design), &selection, monitor)?;
         let inputs = selection.predictor().inputs().iter().map(|&input| problem.names()[input].clone()).collect();
         let (outputs, task) = (taken.outputs(), taken.task);
         let observed = Observed {
@@ -147,7 +147,7 @@ impl ValidPipeline {
 fn calibration(
     selector: &ValidSelector,
     sample: &Sample,
-    design: &Design,
+    of: (&Problem, &Design),
     selection: &Selection,
     monitor: &mut Monitor<'_>,
 ) -> Result<Option<Calibration>> {
@@ -159,7 +159,7 @@ fn calibration(
     Ok(match held_out {
         _ if watcher.stopped().is_some() => None,
         Some(pooled) => Calibration::of_held_out(HeldOutBy::CrossValidation, &pooled),
-        None => Calibration::of_subset(selector, sample, design, selection),
+        None => Calibration::of_subset(selector, sample, of, selection, &watcher),
     })
 }
 

@@ -1,11 +1,11 @@
 //! Probabilities of classes: logistic maps of predictions, fitted on rows held out.
 
 use crate::criteria::{HeldOutPredictions, KFold, predicted_held_out};
-use crate::resample::{Pooled, Sample};
+use crate::resample::{Pooled, Sample, Watcher};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Task};
+use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Round, Task};
 
 /// How predictions become probabilities: a logistic map for each class, their values divided by their sum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,9 +109,13 @@ impl Logistic {
 }
 
 /// Folds of rows in which classes are spread evenly.
-fn stratified(design: &Design) -> Option<HeldOut> {
+fn stratified(design: &Design) -> Option<Vec<Round>> {
     let folds = Some(design.rows().min(10));
-    KFold { folds, shuffle: true, stratified: true, ..KFold::default() }.folds(design).ok()
+    let kfold = KFold { folds, shuffle: true, stratified: true, ..KFold::default() };
+    match kfold.folds(design).ok()? {
+        HeldOut::Folds(rounds) => Some(rounds),
+        _ => None,
+    }
 }
 
 fn sigmoid(logit: f64) -> f64 {
@@ -151,22 +155,35 @@ impl Calibration {
     }
 
     /// The same by what the criterion holds out, from which the final subset is trained; rows are left out one by one where it
-    /// holds nothing out, or stratified folds where each of these has a fit of its own. None where single rows that do not
-    /// stand for themselves are left out. Cost: a fit of each fold.
+    /// holds nothing out, or stratified folds where each of these has a fit of its own, as a final model has. None where single
+    /// rows that do not stand for themselves are left out, and where the work was stopped. Cost: a fit of each fold.
     pub(crate) fn of_subset(
         selector: &ValidSelector,
         sample: &Sample,
-        design: &Design,
+        (problem, design): (&Problem, &Design),
         selection: &Selection,
+        watcher: &Watcher<'_>,
     ) -> Option<Self> {
+        if design.decisions().is_some() {
+            return None;
+        }
         let entry = selection.path.result();
-        let is_judged = selection.final_model.is_none();
-        if !is_judged || design.decisions().is_some() || entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
+        if let (Some(_), Some(last), Some(entry)) = (&selection.final_model, &selector.model, entry) {
+            let held_out = match selector.criterion().folds(design).ok()? {
+                HeldOut::Folds(rounds) => rounds,
+                _ if sample.labels().is_some() || sample.is_ordered() => return None,
+                _ => stratified(design)?,
+            };
+            let found =
+                last.predicted_held_out(selector, problem, held_out.first()?, &entry.subset, watcher).ok()??;
+            return Calibration::of_rows(HeldOutBy::Folds, design, &found);
+        }
+        if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
             return None;
         }
         // What cannot be computed is refused when it is asked for.
         let held_out = match selector.criterion().folds(design).ok()? {
-            HeldOut::Nothing if design.in_folds().is_by_formula() => stratified(design)?,
+            HeldOut::Nothing if design.in_folds().is_by_formula() => HeldOut::Folds(stratified(design)?),
             HeldOut::Nothing => HeldOut::EachRow,
             held_out => held_out,
         };
@@ -176,10 +193,15 @@ impl Calibration {
         }
         let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
         let found = predicted_held_out(design, &held_out, subset, lambda.or(selection.model.lambda()));
-        let HeldOutPredictions { rows, predictions } = found.ok().flatten()?;
-        let weights: Vec<f64> = rows.iter().map(|&row| design.weights().map_or(1.0, |all| all[row])).collect();
         let from = if is_of_rows { HeldOutBy::LeaveOneOut } else { HeldOutBy::Folds };
-        Calibration::new(from, design.targets().select(Axis(1), &rows).view(), predictions.view(), &weights)
+        Calibration::of_rows(from, design, &found.ok().flatten()?)
+    }
+
+    /// The same by predictions of rows of a design.
+    fn of_rows(from: HeldOutBy, design: &Design, found: &HeldOutPredictions) -> Option<Self> {
+        let HeldOutPredictions { rows, predictions } = found;
+        let weights: Vec<f64> = rows.iter().map(|&row| design.weights().map_or(1.0, |all| all[row])).collect();
+        Calibration::new(from, design.targets().select(Axis(1), rows).view(), predictions.view(), &weights)
     }
 
     /// The probability of each class, classes × rows, of predictions, outputs × rows; of two classes the negative first.

@@ -1,7 +1,9 @@
-//! The one seam to dense linear algebra: faer, or LAPACK through ndarray-linalg with the feature `lapack`.
+//! The one seam to dense linear algebra: faer, or with the feature `lapack` LAPACK through ndarray-linalg and BLAS for products.
 //!
 //! Matrices are `ndarray` arrays; whichever backend is behind, results agree to rounding and the same tests run on both.
 
+#[cfg(feature = "lapack")]
+mod blas;
 mod cholesky;
 mod definite;
 mod inverse_factor;
@@ -125,19 +127,12 @@ mod backend {
     use super::{Failure, Svd};
     use ndarray::{Array1, Array2, ArrayView2};
     use ndarray_linalg::{EigVals, Eigh, InverseC, JobSvd, QR, SVDDC, UPLO};
+    pub use super::blas::{gemm, gram};
     use openblas_src as _;
 
     /// A copy in standard layout: LAPACK's wrapper refuses the strides that a slice of one row or column may have.
     pub(super) fn plain(a: ArrayView2<f64>) -> Array2<f64> {
         Array2::from_shape_fn(a.dim(), |at| a[at])
-    }
-
-    pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
-        a.dot(&b)
-    }
-
-    pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
-        a.t().dot(&a)
     }
 
     pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
@@ -281,6 +276,33 @@ mod tests {
             close(&gram(a.view()), &a.t().dot(&a));
             close(&gemm(a.view(), a.t()), &a.dot(&a.t()));
             close(&gemm(a.t(), a.view()), &a.t().dot(&a));
+        }
+    }
+
+    #[test]
+    fn products_are_of_the_entries_in_every_layout() {
+        use ndarray::{ShapeBuilder, s};
+        for (m, n) in [(1, 1), (1, 4), (4, 1), (9, 5), (2, 5)] {
+            let (whole, row) = (matrix(2 * m, 3 * n), matrix(1, n));
+            let by_columns = Array2::from_shape_fn((m, n).f(), |at| whole[at]);
+            let layouts = [
+                whole.slice(s![..m, ..n]),
+                whole.slice(s![..;2, ..;3]),
+                whole.slice(s![..;-2, ..;-3]),
+                by_columns.view(),
+                row.broadcast((m, n)).unwrap(),
+            ];
+            let product = |a: &ArrayView2<f64>, b: &ArrayView2<f64>| {
+                let entry = |(i, j): (usize, usize)| (0..a.ncols()).map(|k| a[[i, k]] * b[[k, j]]).sum::<f64>();
+                Array2::from_shape_fn((a.nrows(), b.ncols()), entry)
+            };
+            for a in layouts.iter().flat_map(|a| [a.view(), a.t()]) {
+                close(&gram(a), &product(&a.t(), &a));
+                layouts.iter().for_each(|b| match a.ncols() == m {
+                    true => close(&gemm(a, *b), &product(&a, b)),
+                    false => close(&gemm(a, b.t()), &product(&a, &b.t())),
+                });
+            }
         }
     }
 

@@ -67,6 +67,7 @@ fn exported(defined: &str) -> String {
         vaglio_elm::{Elm}
         vaglio_information::{Information}
         vaglio_knn::{Knn}
+        vaglio_linfa::{ElasticNet, Logistic, LogisticRidge, NaiveBayes, Svm, Tree}
         vaglio_lssvm::{FsLsSvm}
         vaglio_reservoir::{Reservoir}
     };
@@ -93,7 +94,9 @@ fn page(role: &str, title: &str) -> String {
         let word = |key: &str| part[key].as_str().unwrap();
         let kind = word("kind");
         let (crate_, path) = (word("crate"), exported(defined(role, kind)));
-        writeln!(text, "\n## `{kind}`\n\n{} In `{crate_}`; in Rust `{path}`.\n", sentence(word("summary"))).unwrap();
+        let feature = if crate_ == "vaglio-linfa" { ", by the feature `linfa` of `vaglio-cli`" } else { "" };
+        let summary = sentence(word("summary"));
+        writeln!(text, "\n## `{kind}`\n\n{summary} In `{crate_}`{feature}; in Rust `{path}`.\n").unwrap();
         writeln!(text, "```yaml\n{}\n```", word("example").trim_end()).unwrap();
         let fields = component_fields(role, kind);
         if let Some(fields) = fields.as_ref().and_then(Value::as_array).filter(|fields| !fields.is_empty()) {

@@ -190,7 +190,7 @@ fn the_examples_run() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         let data = text.lines().find_map(|line| line.trim().strip_prefix("train: ")).unwrap();
-        if !path.parent().unwrap().join(data).exists() || path.ends_with("mnist5.yaml") {
+        if !path.parent().unwrap().join(data).exists() || data.starts_with("../../../shared") {
             continue;
         }
         let ran = folder.vaglio(&["run", path.to_str().unwrap(), "--out", "out", "--json"]);

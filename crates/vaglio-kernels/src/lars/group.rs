@@ -11,6 +11,8 @@ use ndarray::{Array1, Array2, Axis};
 
 /// Steps of Newton's method, and tries to come to a knot, after which a path is given up.
 const MOST_STEPS: usize = 60;
+/// How often what rounding leaves of a solve is solved for again at most.
+const MOST_REFINEMENTS: usize = 6;
 /// By how much ‖n_j‖² may miss 1 where rounding lets it come no nearer.
 const CONVERGED: f64 = 1e-11;
 
@@ -37,8 +39,17 @@ impl Point {
         let h = gemm(l.view(), t.solve(l.t()).view());
         let mut point = Point { l, t, n: c.clone(), h };
         point.n = point.solve(&c);
-        let rest = &c - &gemm(q.view(), (&point.n * &rho).view()) - &point.n * lambda;
-        point.n = &point.n + &point.solve(&rest);
+        // What rounding left is taken off again as long as less is left.
+        let mut before = f64::INFINITY;
+        for _ in 0..MOST_REFINEMENTS {
+            let rest = &c - &gemm(q.view(), (&point.n * &rho).view()) - &point.n * lambda;
+            let most = rest.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+            if !(most < 0.5 * before) {
+                break;
+            }
+            before = most;
+            point.n = &point.n + &point.solve(&rest);
+        }
         point.n.iter().all(|v| v.is_finite()).then_some(point)
     }
 
@@ -60,14 +71,21 @@ impl Point {
         self.n.rows().into_iter().zip(sizes).map(|(row, size)| row.iter().map(|n| n * size).collect()).collect()
     }
 
-    /// ½(‖n_j‖² − 1).
-    fn excess(&self) -> Array1<f64> {
-        self.n.map_axis(Axis(1), |row| 0.5 * (row.dot(&row) - 1.0))
+    /// ½(‖n_j‖² − 1); 0 of a row that is held at 0.
+    fn excess(&self, held: Option<usize>) -> Array1<f64> {
+        let mut excess = self.n.map_axis(Axis(1), |row| 0.5 * (row.dot(&row) - 1.0));
+        held.into_iter().for_each(|place| excess[place] = 0.0);
+        excess
     }
 
-    /// (H ∘ NNᵀ)⁻¹g.
-    fn newton(&self, g: &Array1<f64>) -> Option<Array1<f64>> {
-        let matrix = &self.h * &gemm(self.n.view(), self.n.t());
+    /// (H ∘ NNᵀ)⁻¹g, of the rows that are not held.
+    fn newton(&self, g: &Array1<f64>, held: Option<usize>) -> Option<Array1<f64>> {
+        let mut matrix = &self.h * &gemm(self.n.view(), self.n.t());
+        if let Some(place) = held {
+            matrix.row_mut(place).fill(0.0);
+            matrix.column_mut(place).fill(0.0);
+            matrix[[place, place]] = 1.0;
+        }
         let column = g.clone().insert_axis(Axis(1));
         Some(Cholesky::new(matrix.view()).ok()?.solve(column.view()).column(0).to_owned())
     }
@@ -76,7 +94,7 @@ impl Point {
     fn rates(&self, sizes: &[f64]) -> Option<(Array1<f64>, Vec<Vec<f64>>)> {
         let p = self.solve(&self.n);
         let along = (&self.n * &p).sum_axis(Axis(1));
-        let rho = -self.newton(&along)?;
+        let rho = -self.newton(&along, None)?;
         let turned = &self.n * &rho.clone().insert_axis(Axis(1));
         let n = -(&p + &gemm(self.h.view(), turned.view()));
         let rate = |k: usize| turned.row(k).iter().zip(n.row(k)).map(|(t, n)| t + sizes[k] * n).collect();
@@ -89,8 +107,8 @@ impl SeveralOutputs {
     ///
     /// Tangents foretell the knot; the curve is met again by Newton's method, and a step beyond a knot is halved or cut where a
     /// chord says.
-    pub(super) fn to_next_knot(&mut self) -> Option<Vec<Hit>> {
-        self.sizes = self.settled(self.common, self.sizes.clone())?;
+    pub(super) fn fall_to_next_knot(&mut self) -> Option<Vec<Hit>> {
+        self.sizes = self.settled(self.common, self.sizes.clone(), None)?;
         for _ in 0..MOST_STEPS {
             let point = Point::new(self, self.common, &self.sizes)?;
             let (fall, rates) = point.rates(&self.sizes)?;
@@ -121,7 +139,7 @@ impl SeveralOutputs {
         for _ in 0..MOST_STEPS {
             let lambda = (self.common - step).max(0.0);
             let guess = self.sizes.iter().zip(fall).map(|(size, fall)| (size - step * fall).max(0.0)).collect();
-            let Some(sizes) = self.settled(lambda, guess) else {
+            let Some(sizes) = self.settled(lambda, guess, None) else {
                 step *= 0.5;
                 continue;
             };
@@ -148,17 +166,24 @@ impl SeveralOutputs {
         Some(outside.chain(inside).map(share).fold(1.0, f64::min))
     }
 
-    /// ρ at λ, by Newton's method with halved steps.
-    pub(super) fn settled(&self, lambda: f64, mut sizes: Vec<f64>) -> Option<Vec<f64>> {
+    /// ρ at the present knot, where the row of a place leaves: 0 there but for rounding, which is 0 then.
+    pub(super) fn without(&self, place: usize) -> Option<Vec<f64>> {
+        let mut sizes = self.sizes.clone();
+        sizes[place] = 0.0;
+        self.settled(self.common, sizes, Some(place))
+    }
+
+    /// ρ at λ, by Newton's method with halved steps; a row may be held at 0, which the others do not know then.
+    pub(super) fn settled(&self, lambda: f64, mut sizes: Vec<f64>, held: Option<usize>) -> Option<Vec<f64>> {
         let most = |g: &Array1<f64>| g.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
         let mut point = Point::new(self, lambda, &sizes)?;
-        let mut excess = point.excess();
+        let mut excess = point.excess(held);
         for _ in 0..MOST_STEPS {
-            let step = point.newton(&excess)?;
+            let step = point.newton(&excess, held)?;
             let mut share = 1.0;
             let better = loop {
                 let next: Vec<f64> = sizes.iter().zip(&step).map(|(size, by)| size + share * by).collect();
-                let found = Point::new(self, lambda, &next).map(|point| (point.excess(), point, next));
+                let found = Point::new(self, lambda, &next).map(|point| (point.excess(held), point, next));
                 match found.filter(|(g, ..)| most(g) < most(&excess)) {
                     Some(found) => break Some(found),
                     None if most(&excess) <= CONVERGED || share < 1e-6 => break None,

@@ -102,7 +102,7 @@ impl SeveralOutputs {
         let share = (from - lambda) / (from - self.common);
         let guess = before.iter().zip(&self.sizes).map(|(a, b)| a + share * (b - a)).collect();
         let sizes = match self.rows {
-            Rows::Group if lambda > self.common => self.settled(lambda, guess)?,
+            Rows::Group if lambda > self.common => self.settled(lambda, guess, None)?,
             _ => self.sizes.clone(),
         };
         Some(self.weights_at(lambda, &sizes)?.concat())
@@ -142,10 +142,11 @@ impl SeveralOutputs {
         if !self.find_next(gram)? {
             return Ok(Err(End::Singular));
         }
-        let Some(mut rows) = self.weights() else { return Ok(Err(End::Singular)) };
         if let Event::Leave { place } = self.next {
-            rows[place].fill(0.0);
+            let Some(sizes) = self.without(place) else { return Ok(Err(End::Singular)) };
+            self.sizes = sizes;
         }
+        let Some(rows) = self.weights() else { return Ok(Err(End::Singular)) };
         let (mu, alpha) = (self.before.0 - self.common, rows.concat());
         Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha }))
     }
@@ -202,7 +203,7 @@ impl SeveralOutputs {
     /// What can happen next; of groups at the next knot itself, to which λ falls.
     fn hits_of_next(&mut self) -> Option<Vec<Hit>> {
         match self.rows {
-            Rows::Group => self.to_next_knot(),
+            Rows::Group => self.fall_to_next_knot(),
             Rows::Straight => {
                 let falling = self.falling(&self.solved(|active, output| self.directions[active][output]));
                 Some(self.entering(&self.left(&self.weights()?), &falling))

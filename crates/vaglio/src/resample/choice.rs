@@ -14,8 +14,8 @@ use crate::selector::{Searched, ValidSelector, Walking};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, PathEntry, Per, Result, Rule,
-    StopReason, StopSign, Wanted,
+    Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, PathEntry, Per, Result, Rule, StopReason,
+    StopSign, Wanted,
 };
 use vaglio_report::record::{Cell, ChosenBy, RaceRecord, Table};
 use vaglio_report::record::{Warning, WarningKind};

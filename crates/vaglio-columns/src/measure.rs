@@ -11,6 +11,8 @@ pub enum Measure {
     ZeroOne,
     /// The same per class, averaged over classes.
     BalancedError,
+    /// Squared error over rows and outputs per class, averaged over classes.
+    BalancedSquared,
     /// 1 − area under the ROC curve of one output, ties counted half.
     Auc,
     /// A mean over rows of a loss of each row.
@@ -22,7 +24,17 @@ pub enum Measure {
 impl Measure {
     /// Whether it is a mean over rows.
     pub fn is_of_rows(self) -> bool {
-        !matches!(self, Measure::BalancedError | Measure::Auc | Measure::Whole)
+        !matches!(self, Measure::BalancedError | Measure::BalancedSquared | Measure::Auc | Measure::Whole)
+    }
+
+    /// Whether it is the mean over classes of a mean over the rows of each.
+    pub fn is_of_classes(self) -> bool {
+        matches!(self, Measure::BalancedError | Measure::BalancedSquared)
+    }
+
+    /// Whether it is a sum of squared errors, each times what its row counts.
+    pub fn is_of_squares(self) -> bool {
+        matches!(self, Measure::Squared | Measure::BalancedSquared)
     }
 }
 

@@ -102,7 +102,9 @@ pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use journal::{Journal, Keeper};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
-pub use loss::{Absolute, Auc, BalancedError, Huber, LogLoss, Loss, Measure, Pinball, Squared, ZeroOne};
+pub use loss::{
+    Absolute, Auc, BalancedError, BalancedSquared, Huber, LogLoss, Loss, Measure, Pinball, Squared, ZeroOne,
+};
 pub use map::{FittedMap, Map, TargetScale, TrainingRows};
 pub use missing::MissingMask;
 pub use model::{Model, ModelData, ModelParts, Predict, Predictor, ReadoutMap};

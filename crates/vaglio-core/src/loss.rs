@@ -8,7 +8,7 @@ mod probability;
 mod standard_error;
 
 use crate::{Error, Result, Task, registered};
-pub use classes::{Auc, BalancedError, ZeroOne};
+pub use classes::{Auc, BalancedError, BalancedSquared, ZeroOne};
 use ndarray::{ArrayView2, Axis};
 pub use numbers::{Absolute, Huber, Pinball, Squared};
 pub use probability::LogLoss;

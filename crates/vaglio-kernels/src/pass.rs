@@ -15,6 +15,8 @@ use std::ops::Range;
 pub(crate) enum Pass<'k> {
     /// Their squares.
     Squares,
+    /// Their squares, each number multiplied by one of its row.
+    WeighedSquares(&'k [f64]),
     /// Their sizes.
     Sizes(Option<&'k [f64]>),
     /// The weights of rows on the wrong side, from the classes of eight rows a byte.
@@ -30,6 +32,7 @@ impl<'k> Pass<'k> {
         let part = |root: Option<&'k [f64]>| root.map(|root| &root[rows.clone()]);
         match self {
             Pass::Squares => Pass::Squares,
+            Pass::WeighedSquares(root) => Pass::WeighedSquares(&root[rows]),
             Pass::Sizes(root) => Pass::Sizes(part(root)),
             Pass::Wrong(y, root) => Pass::Wrong(classes(y), part(root)),
             Pass::WrongBySide(y, root) => Pass::WrongBySide(classes(y), part(root)),
@@ -126,6 +129,7 @@ pub(crate) fn two(
 ) {
     match pass {
         Pass::Squares => of_kind::<2, true, SQUARES, false>(level, candidates, shared, (&[], &[]), on),
+        Pass::WeighedSquares(r) => of_kind::<2, true, SQUARES, true>(level, candidates, shared, (&[], r), on),
         Pass::Sizes(None) => of_kind::<2, true, SIZES, false>(level, candidates, shared, (&[], &[]), on),
         Pass::Sizes(Some(r)) => of_kind::<2, true, SIZES, true>(level, candidates, shared, (&[], r), on),
         Pass::Wrong(y, None) => of_kind::<2, true, WRONG, false>(level, candidates, shared, (y, &[]), on),
@@ -215,6 +219,7 @@ mod tests {
             let low = moved.iter().zip(&d).map(|(c, d)| d - c * c * inverse).fold(f64::INFINITY, f64::min);
             for pass in [
                 Pass::Squares,
+                Pass::WeighedSquares(&root),
                 Pass::Sizes(None),
                 Pass::Sizes(Some(&root)),
                 Pass::Wrong(&y, None),
@@ -231,6 +236,7 @@ mod tests {
                     };
                     match pass {
                         Pass::Squares => [error(j) * error(j), 0.0],
+                        Pass::WeighedSquares(root) => [(root[j] * error(j)).powi(2), 0.0],
                         Pass::Sizes(root) => [root.map_or(1.0, |root| root[j]) * error(j).abs(), 0.0],
                         Pass::Wrong(_, root) => [wrong(root), 0.0],
                         Pass::WrongBySide(_, root) if is_one(j) => [0.0, wrong(root)],

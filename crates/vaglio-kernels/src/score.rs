@@ -126,6 +126,9 @@ pub struct Scorer {
     /// Class of each row and the weight of each class, where the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
+    /// √(W/(C·W_c)) of each row of class c, where classes count alike by their squares: W is the weight of all rows, W_c that of
+    /// the class, C how many classes there are.
+    balance: Vec<f64>,
     /// Classes of one output in bits, where the measure counts classes and targets are ±1.
     signs: Option<Arc<[u8]>>,
     divisor: f64,
@@ -153,7 +156,7 @@ impl Scorer {
     /// numbers.
     pub fn new(targets: Arc<Targets>, measure: Measure) -> Self {
         let outputs = targets.outputs();
-        let counts = matches!(measure, Measure::ZeroOne | Measure::BalancedError);
+        let counts = measure == Measure::ZeroOne || measure.is_of_classes();
         let class = |j: usize| {
             if outputs == 1 {
                 u32::from(targets.scaled[0][j] > 0.0)
@@ -166,11 +169,15 @@ impl Scorer {
         for (j, &class) in classes.iter().enumerate() {
             class_weights[class as usize] += targets.weight(j);
         }
-        let of_outputs = matches!(measure, Measure::Squared | Measure::Absolute);
+        let of_outputs = measure.is_of_squares() || measure == Measure::Absolute;
         let divisor = if of_outputs { targets.total_weight * outputs as f64 } else { targets.total_weight };
+        let balance = match measure {
+            Measure::BalancedSquared => balance(targets.total_weight, &classes, &class_weights),
+            _ => Vec::new(),
+        };
         let signs = if counts { pass::signs(&targets) } else { None };
         let (rule, factors, lacks_rows, units) = (Arc::new(Undefined), None, false, None);
-        Scorer { targets, measure, rule, classes, class_weights, signs, divisor, factors, lacks_rows, units }
+        Scorer { targets, measure, rule, classes, class_weights, balance, signs, divisor, factors, lacks_rows, units }
     }
 
     /// The same with what [`Measure::Rows`] and [`Measure::Whole`] are of.
@@ -215,6 +222,13 @@ impl Scorer {
             Measure::Squared => {
                 for residual in residuals {
                     add_squares(self.targets.level, &residual[..rows], &mut tally.lanes);
+                }
+            }
+            Measure::BalancedSquared => {
+                let balance = &self.balance[start..start + rows];
+                for residual in residuals {
+                    let own: Vec<f64> = residual[..rows].iter().zip(balance).map(|(e, root)| root * e).collect();
+                    add_squares(self.targets.level, &own, &mut tally.lanes);
                 }
             }
             Measure::Absolute => {
@@ -271,7 +285,9 @@ impl Scorer {
         let sides = tally.sides.map(Wide::sum);
         let wrong = if self.targets.outputs() == 1 { &sides[..] } else { &tally.wrong[..] };
         match self.measure {
-            Measure::Squared | Measure::Absolute | Measure::Rows => tally.lanes.sum() / self.divisor,
+            Measure::Squared | Measure::BalancedSquared | Measure::Absolute | Measure::Rows => {
+                tally.lanes.sum() / self.divisor
+            }
             Measure::ZeroOne => wrong.iter().sum::<f64>() / self.divisor,
             Measure::BalancedError => self.balanced(wrong),
             Measure::Auc => self.wrong_pairs(&tally.whole),
@@ -296,6 +312,14 @@ impl Scorer {
     pub fn mean_of(&self, sum: f64) -> f64 {
         sum / self.divisor
     }
+}
+
+/// √(W/(C·W_c)) of the class of each row.
+fn balance(all: f64, classes: &[u32], weights: &[f64]) -> Vec<f64> {
+    let present = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
+    let of_class = |weight: &f64| if *weight > 0.0 { (all / (present * weight)).sqrt() } else { 0.0 };
+    let of_class: Vec<f64> = weights.iter().map(of_class).collect();
+    classes.iter().map(|&class| of_class[class as usize]).collect()
 }
 
 fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {

@@ -30,8 +30,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, HeldOut, Measure,
-    Outline, Recorder, Result, Score, Shortcut, part,
+    AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, HeldOut, Outline,
+    Recorder, Result, Score, Shortcut, part,
 };
 
 /// The mean loss of every row predicted by the readout trained on the rows of all other folds.
@@ -87,7 +87,7 @@ pub enum Engine {
     /// The cheapest by predicted cost.
     #[default]
     Auto,
-    /// Moments of the columns in each fold: O(1) a trial after one pass of O(rows · columns²). Squared loss only.
+    /// Moments of the columns in each fold: O(1) a trial after one pass of O(rows · columns²). `squared` and `balanced_squared` alone.
     #[serde(alias = "primal")]
     Moments,
     /// Rows held out: O(rows) a trial, for any loss.
@@ -168,11 +168,11 @@ impl Criterion for KFold {
         self.loss.check(design.task()).map_err(|error| error.under("loss"))?;
         design.check_outputs(&self.loss)?;
         mean::check(&*self.loss, design)?;
-        if self.engine == Engine::Moments && self.loss.measure() != Measure::Squared {
+        if self.engine == Engine::Moments && !self.loss.measure().is_of_squares() {
             return Err(Error::setting(
                 "engine",
                 format!(
-                    "moments know the squared loss alone, and the loss is `{}`; use `rows_held_out` or `auto`",
+                    "moments know the squared losses alone, and the loss is `{}`; use `rows_held_out` or `auto`",
                     self.loss.name()
                 ),
             ));
@@ -330,7 +330,7 @@ impl KFold {
     /// not of their order, and of classes where every round has all rows.
     fn is_mean_of(&self, rounds: &[Round]) -> bool {
         let measure = self.loss.measure();
-        let are_whole = || measure == Measure::BalancedError && rounds.iter().all(Round::is_partition);
+        let are_whole = || measure.is_of_classes() && rounds.iter().all(Round::is_partition);
         rounds.len() == 1 || measure.is_of_rows() || are_whole()
     }
 

@@ -28,16 +28,21 @@ impl Session {
         design.session()
     }
 
-    /// The moments in folds, if a search has computed them.
-    pub fn moments_in(&self, folds: &Folds) -> Option<Arc<Moments>> {
+    /// The moments in folds, with losses in which classes count alike or not, if a search has computed them.
+    pub fn moments_in(&self, folds: &Folds, alike: bool) -> Option<Arc<Moments>> {
         let all = self.moments.lock().ok()?;
-        all.iter().find(|(own, _)| own == folds).map(|(_, moments)| Arc::clone(moments))
+        all.iter()
+            .find(|(own, moments)| own == folds && moments.counts_classes_alike() == alike)
+            .map(|(_, moments)| Arc::clone(moments))
     }
 
     /// Keeps the moments in folds, unless another walk was faster.
     pub fn keep_moments(&self, folds: &Folds, moments: &Arc<Moments>) {
         let Ok(mut all) = self.moments.lock() else { return };
-        if !all.iter().any(|(own, _)| own == folds) {
+        let is_known = |(own, known): &(Folds, Arc<Moments>)| {
+            own == folds && known.counts_classes_alike() == moments.counts_classes_alike()
+        };
+        if !all.iter().any(is_known) {
             all.push((folds.clone(), Arc::clone(moments)));
         }
     }

@@ -1,6 +1,6 @@
 //! Standard errors of mean losses over rows.
 
-use super::decision::{class_of, is_wrong, tied};
+use super::decision::{class_of, tied};
 use super::each_row;
 use ndarray::{ArrayView2, Axis};
 
@@ -41,12 +41,17 @@ pub(super) fn of_parts(
     finite(jackknife(&(0..parts).map(without).collect::<Vec<_>>()))
 }
 
-/// Of balanced error: the jackknife over rows; a class whose only row is left out takes no part.
-pub(super) fn of_classes(y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
-    let rows = each_row(y, p, weights).map(|(y, p, _)| (class_of(&y), f64::from(u8::from(is_wrong(&y, &p)))));
-    let (classes, wrong): (Vec<usize>, Vec<f64>) = rows.unzip();
+/// Of a mean over classes: the jackknife over rows; a class whose only row is left out takes no part.
+pub(super) fn of_classes(
+    of_row: impl Fn(&[f64], &[f64]) -> f64,
+    y: ArrayView2<f64>,
+    p: ArrayView2<f64>,
+    weights: Option<&[f64]>,
+) -> Option<f64> {
+    let rows = each_row(y, p, weights).map(|(y, p, _)| (class_of(&y), of_row(&y, &p)));
+    let (classes, losses): (Vec<usize>, Vec<f64>) = rows.unzip();
     let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
-    finite(jackknife(&without_each(&classes, y.nrows().max(2), weight, |row| wrong[row])?))
+    finite(jackknife(&without_each(&classes, y.nrows().max(2), weight, |row| losses[row])?))
 }
 
 /// Of AUC: the jackknife over rows, of which each class has two or more.
@@ -76,16 +81,16 @@ fn jackknife(without: &[f64]) -> f64 {
     ((count - 1.0) / count * squares).sqrt()
 }
 
-/// The balanced error without each row; `None` where all rows are of one class.
+/// The mean over classes without each row; `None` where all rows are of one class.
 fn without_each(
     of_row: &[usize],
     classes: usize,
     weight: impl Fn(usize) -> f64,
-    wrong: impl Fn(usize) -> f64,
+    loss: impl Fn(usize) -> f64,
 ) -> Option<Vec<f64>> {
     let (mut errors, mut all, mut count) = (vec![0.0; classes], vec![0.0; classes], vec![0usize; classes]);
     for (row, &class) in of_row.iter().enumerate() {
-        errors[class] += weight(row) * wrong(row);
+        errors[class] += weight(row) * loss(row);
         all[class] += weight(row);
         count[class] += 1;
     }
@@ -99,7 +104,7 @@ fn without_each(
         if count[class] == 1 {
             return others / (present - 1) as f64;
         }
-        let own = (errors[class] - weight(row) * wrong(row)) / (all[class] - weight(row));
+        let own = (errors[class] - weight(row) * loss(row)) / (all[class] - weight(row));
         (others + own) / present as f64
     };
     Some(of_row.iter().enumerate().map(without).collect())
@@ -147,7 +152,7 @@ fn place<'g>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Absolute, AnyLoss, Auc, BalancedError, Huber, Loss, Squared, ZeroOne};
+    use crate::{Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Huber, Loss, Squared, ZeroOne};
     use ndarray::Array2;
 
     fn losses() -> [AnyLoss; 6] {
@@ -175,6 +180,9 @@ mod tests {
             (23, 1, BalancedError.into()),
             (31, 4, BalancedError.into()),
             (5, 3, BalancedError.into()),
+            (23, 1, BalancedSquared.into()),
+            (31, 4, BalancedSquared.into()),
+            (5, 3, BalancedSquared.into()),
         ] {
             let (targets, predictions, weights) = rows(m, outputs);
             for weights in [None, Some(&weights[..])] {
@@ -217,7 +225,7 @@ mod tests {
         let one = Array2::from_elem((1, 1), 1.0);
         assert!(losses().iter().all(|loss| loss.standard_error(one.view(), one.view(), None).is_none()));
         let class = Array2::from_elem((1, 9), 1.0);
-        for loss in [AnyLoss::from(Auc), BalancedError.into()] {
+        for loss in [AnyLoss::from(Auc), BalancedError.into(), BalancedSquared.into()] {
             assert_eq!(loss.standard_error(class.view(), class.view(), None), None);
         }
     }

@@ -56,7 +56,10 @@ impl Cells {
         columns: &[usize],
         folds: &[Option<usize>],
     ) -> Option<(Vec<Vec<FoldSums>>, usize)> {
-        if self.scaling != RowScaling::of(rows) || self.outputs != rows.data.outputs() || folds.len() != self.sums.len()
+        if rows.scores_classes_alike()
+            || self.scaling != RowScaling::of(rows)
+            || self.outputs != rows.data.outputs()
+            || folds.len() != self.sums.len()
         {
             return None;
         }

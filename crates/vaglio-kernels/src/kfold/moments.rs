@@ -33,6 +33,8 @@ pub struct Moments {
     pub(super) outputs: usize,
     divisor: f64,
     normal_equations: Option<NormalEquations>,
+    /// Whether losses count classes alike.
+    counts_classes_alike: bool,
 }
 
 /// The moments of one fold; matrices are symmetric, rows one after the other.
@@ -93,7 +95,8 @@ impl Moments {
         let stride = columns.next_multiple_of(LANES);
         let imputed = Imputation::new(rows, &features, side);
         let blocks = rows.folds.blocks();
-        let totals = Totals::new(sums, side, rows.classes.as_ref().map(|_| imputed.ones() * (side + 1)));
+        let weight = rows.classes.as_ref().map(|_| imputed.ones() * (side + 1));
+        let totals = Totals::new(sums, side, weight, rows.scored.as_ref().map(|(_, shares)| &shares[..]));
         let whole = MomentSource {
             rows,
             imputed: &imputed,
@@ -141,6 +144,7 @@ impl Moments {
             outputs,
             divisor,
             normal_equations,
+            counts_classes_alike: rows.scores_classes_alike(),
         })
     }
 
@@ -169,6 +173,11 @@ impl Moments {
         // What is made of the products, and these.
         let (made, side) = (2 * folds * columns * columns.next_multiple_of(LANES), side.next_multiple_of(SIDE));
         (made + (parts + 1) * side * side) * size_of::<f64>()
+    }
+
+    /// Whether losses are those of [`FoldedRows::scoring`].
+    pub fn counts_classes_alike(&self) -> bool {
+        self.counts_classes_alike
     }
 
     /// Number of folds, K.

@@ -42,8 +42,8 @@ pub(super) fn sums(
     let masks = columns.iter().filter(|&&column| rows.missing.of(column).is_some()).count();
     let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
     let reader = Reader::new(rows, columns, side);
-    let classes = rows.classes.as_ref().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
-    let class = |row: usize| rows.classes.as_ref().map_or(0, |c| c[row]);
+    let classes = rows.parted().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
+    let class = |row: usize| rows.parted().map_or(0, |c| c[row]);
     let groups: Vec<Vec<usize>> = (0..folds.count() * classes)
         .map(|group| {
             let members = folds.held_out(group / classes).iter().copied();

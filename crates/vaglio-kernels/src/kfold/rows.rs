@@ -15,6 +15,9 @@ pub struct FoldedRows<'d> {
     pub(crate) standardize: bool,
     /// The class of each row, where training weighs classes alike.
     pub(crate) classes: Option<Vec<usize>>,
+    /// The class of each row, and what the squares of those of each class that are held out are multiplied by, where losses count
+    /// classes alike.
+    pub(super) scored: Option<(Vec<usize>, Vec<f64>)>,
     /// The cells that are filled by the mean of the training rows of each fold.
     pub(crate) missing: MissingMask<'d>,
     pub(crate) halt: Halt,
@@ -29,6 +32,7 @@ impl<'d> FoldedRows<'d> {
             intercept,
             standardize,
             classes: None,
+            scored: None,
             missing: MissingMask::default(),
             halt: Halt::default(),
         }
@@ -39,6 +43,32 @@ impl<'d> FoldedRows<'d> {
     #[must_use]
     pub fn balancing(self, classes: Vec<usize>) -> Self {
         FoldedRows { classes: Some(classes), ..self }
+    }
+
+    /// The same for losses in which classes count alike: squares of the rows of class c are multiplied by W/(C·W_c), with W the
+    /// weight of the rows that the first `held_out` folds hold out, W_c that of those of the class, and C how many classes these
+    /// have.
+    #[must_use]
+    pub fn scoring(self, classes: Vec<usize>, held_out: usize) -> Self {
+        let mut weights = vec![0.0; classes.iter().max().map_or(0, |c| c + 1)];
+        for &row in (0..held_out).flat_map(|fold| self.folds.held_out(fold)) {
+            weights[classes[row]] += self.targets().weight(row);
+        }
+        let all: f64 = weights.iter().sum();
+        let present = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
+        let share = |weight: &f64| if *weight > 0.0 { all / (present * weight) } else { 0.0 };
+        let shares = weights.iter().map(share).collect();
+        FoldedRows { scored: Some((classes, shares)), ..self }
+    }
+
+    /// The class of each row, where products of each class are needed.
+    pub(super) fn parted(&self) -> Option<&[usize]> {
+        self.classes.as_deref().or(self.scored.as_ref().map(|(classes, _)| &classes[..]))
+    }
+
+    /// Whether losses count classes alike.
+    pub fn scores_classes_alike(&self) -> bool {
+        self.scored.is_some()
     }
 
     /// The same with columns, in order, of which cells are missing: those with 1 in the column beside it, which all hold one

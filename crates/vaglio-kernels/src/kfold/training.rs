@@ -10,6 +10,8 @@ pub(super) struct Totals {
     of_classes: Vec<Vec<f64>>,
     /// Where classes that count alike in training have their weight.
     weight: Option<usize>,
+    /// What the products of each class that are held out are multiplied by, where losses count classes alike.
+    shares: Option<Vec<f64>>,
 }
 
 /// The products of one fold, side × side.
@@ -17,7 +19,7 @@ pub(super) struct Totals {
 pub(super) struct Split {
     /// Over the training rows, each weighed as in training.
     pub training: Vec<f64>,
-    /// Over the rows held out.
+    /// Over the rows held out, each as it counts in losses.
     pub held_out: Vec<f64>,
     /// What the training products are differences from.
     pub from: Vec<f64>,
@@ -25,15 +27,16 @@ pub(super) struct Split {
 
 impl Totals {
     /// `sums` are those of each class in each fold; where classes count alike in training, `weight` is the place of the
-    /// product of the ones-vector with itself.
-    pub fn new(sums: &[Vec<FoldSums>], side: usize, weight: Option<usize>) -> Self {
+    /// product of the ones-vector with itself; where they do in losses, the products of each that are held out are multiplied by
+    /// its share.
+    pub fn new(sums: &[Vec<FoldSums>], side: usize, weight: Option<usize>, shares: Option<&[f64]>) -> Self {
         let mut of_classes = vec![vec![0.0; side * side]; sums.first().map_or(1, Vec::len)];
         for fold in sums {
             for (total, own) in of_classes.iter_mut().zip(fold) {
                 add(total, &own.products);
             }
         }
-        Totals { of_classes, weight }
+        Totals { of_classes, weight, shares: shares.map(<[f64]>::to_vec) }
     }
 
     /// The products of all rows.
@@ -53,7 +56,7 @@ impl Totals {
         let Some(at) = self.weight else {
             let from = self.all();
             let training = from.iter().zip(&held_out).map(|(all, held)| all - held).collect();
-            return Split { training, held_out, from };
+            return Split { training, held_out: self.counted(held_out, &[of_fold]), from };
         };
         let (mut training, mut from) = (vec![0.0; size], vec![0.0; size]);
         let empty = vec![0.0; size];
@@ -65,7 +68,17 @@ impl Totals {
                 from.iter_mut().zip(total).for_each(|(sum, all)| *sum += all / weight);
             }
         }
-        Split { training, held_out, from }
+        Split { training, held_out: self.counted(held_out, &[of_fold]), from }
+    }
+
+    /// The products of rows held out as they count in losses, from their sum and those of the classes in each block of them.
+    fn counted(&self, held_out: Vec<f64>, blocks: &[&[FoldSums]]) -> Vec<f64> {
+        let Some(shares) = &self.shares else { return held_out };
+        let mut out = vec![0.0; held_out.len()];
+        for (own, share) in blocks.iter().flat_map(|block| block.iter().zip(shares)) {
+            out.iter_mut().zip(&own.products).for_each(|(sum, x)| *sum += share * x);
+        }
+        out
     }
 }
 
@@ -74,8 +87,9 @@ impl Totals {
     /// classes.
     pub fn split_of(&self, training: &[&[FoldSums]], held_out: &[&[FoldSums]]) -> Split {
         let size = self.of_classes.first().map_or(0, Vec::len);
-        let mut out = Split { training: vec![0.0; size], held_out: vec![0.0; size], from: Vec::new() };
-        held_out.iter().flat_map(|block| *block).for_each(|own| add(&mut out.held_out, &own.products));
+        let mut held = vec![0.0; size];
+        held_out.iter().flat_map(|block| *block).for_each(|own| add(&mut held, &own.products));
+        let mut out = Split { training: vec![0.0; size], held_out: self.counted(held, held_out), from: Vec::new() };
         for class in 0..self.of_classes.len() {
             let products = || training.iter().map(|block| &block[class].products).filter(|all| !all.is_empty());
             let weight = self.weight.map_or(1.0, |at| products().map(|all| all[at]).sum());

@@ -124,6 +124,10 @@ impl<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> Lanes<S, C, P
     #[inline(always)]
     fn add_error(&mut self, k: usize, error: Eight<S>, root: Eight<S>) {
         let of_row = match PASS {
+            SQUARES if WEIGHED => {
+                let error = root * error;
+                error * error
+            }
             SQUARES => error * error,
             _ if WEIGHED => root * error.abs(),
             _ => error.abs(),

@@ -29,7 +29,7 @@ impl Scorer {
                 parts.iter().map(|part| self.all_without(&predictions, part)).collect()
             }
             _ => {
-                let classes = WrongByClass::new(self, residuals)?;
+                let classes = LossByClass::new(self, residuals)?;
                 parts.iter().map(|part| classes.without(part)).collect::<Option<_>>()?
             }
         };
@@ -51,39 +51,40 @@ impl Scorer {
     }
 }
 
-/// Balanced error: the weight of the rows of each class, and of those that are wrong.
-struct WrongByClass<'s> {
+/// A mean over classes: the weight of the rows of each, and what these lose.
+struct LossByClass<'s> {
     scorer: &'s Scorer,
-    is_wrong: Vec<bool>,
-    wrong: Vec<f64>,
+    losses: Vec<f64>,
+    of_classes: Vec<f64>,
 }
 
-impl<'s> WrongByClass<'s> {
+impl<'s> LossByClass<'s> {
     /// `None` where all rows are of one class.
     fn new(scorer: &'s Scorer, residuals: &[Vec<f64>]) -> Option<Self> {
         if scorer.class_weights.iter().filter(|weight| **weight > 0.0).count() < 2 {
             return None;
         }
-        let is_wrong: Vec<bool> =
-            (0..scorer.targets.rows()).map(|row| scorer.is_wrong(row, |o| residuals[o][row])).collect();
-        let mut wrong = vec![0.0; scorer.class_weights.len()];
-        for row in (0..is_wrong.len()).filter(|&row| is_wrong[row]) {
-            wrong[scorer.classes[row] as usize] += scorer.targets.weight(row);
+        let counts = |row: usize| scorer.targets.weight(row) > 0.0;
+        let loss = |row: usize| if counts(row) { scorer.row_loss(row, |o| residuals[o][row]) } else { 0.0 };
+        let losses: Vec<f64> = (0..scorer.targets.rows()).map(loss).collect();
+        let mut of_classes = vec![0.0; scorer.class_weights.len()];
+        for (row, loss) in losses.iter().enumerate() {
+            of_classes[scorer.classes[row] as usize] += scorer.targets.weight(row) * loss;
         }
-        Some(WrongByClass { scorer, is_wrong, wrong })
+        Some(LossByClass { scorer, losses, of_classes })
     }
 
     /// The mean over the classes that are left.
     fn without(&self, part: &Part) -> Option<f64> {
-        let (mut wrong, mut weights) = (self.wrong.clone(), self.scorer.class_weights.clone());
+        let (mut losses, mut weights) = (self.of_classes.clone(), self.scorer.class_weights.clone());
         for &(row, weight) in part {
             let class = self.scorer.classes[row] as usize;
             weights[class] -= weight;
-            wrong[class] -= if self.is_wrong[row] { weight } else { 0.0 };
+            losses[class] -= weight * self.losses[row];
         }
         let is_left = |&class: &usize| weights[class] > CLASS_GONE * self.scorer.class_weights[class];
         let left: Vec<usize> = (0..weights.len()).filter(is_left).collect();
-        let sum: f64 = left.iter().map(|&class| wrong[class] / weights[class]).sum();
+        let sum: f64 = left.iter().map(|&class| losses[class] / weights[class]).sum();
         (!left.is_empty()).then_some(sum / left.len() as f64)
     }
 }

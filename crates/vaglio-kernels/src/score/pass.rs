@@ -22,6 +22,7 @@ impl Scorer {
         let root = self.targets.root.as_deref();
         match self.measure {
             Measure::Squared => Some(Pass::Squares),
+            Measure::BalancedSquared => Some(Pass::WeighedSquares(&self.balance)),
             Measure::Absolute => Some(Pass::Sizes(root)),
             Measure::ZeroOne => Some(Pass::Wrong(self.signs.as_deref()?, root)),
             Measure::BalancedError => Some(Pass::WrongBySide(self.signs.as_deref()?, root)),

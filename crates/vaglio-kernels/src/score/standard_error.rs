@@ -8,7 +8,7 @@ use crate::{Folds, Measure};
 impl Scorer {
     /// The standard error of the loss over rows that count, or units; `None` for fewer than 2, and where it is not defined.
     ///
-    /// Of a mean it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). Balanced error and AUC are made of all rows: theirs is the
+    /// Of a mean it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). Losses of classes and AUC are made of all rows: theirs is the
     /// jackknife √((m − 1)/m · Σ_j (θ_j − θ̄)²) with θ_j the loss without row j. Cost O(m · outputs), AUC O(m log m).
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
         if let Some(units) = &self.units {
@@ -54,7 +54,7 @@ impl Scorer {
     /// The standard error of the loss by the spread over folds, whose rows share their model.
     ///
     /// With c_k the part of a mean that comes from fold k, and p_k the part of the weight:
-    /// SE² = K/(K−1)·Σ_k (c_k − p_k·Σc)². Of balanced error and AUC it is the jackknife over folds, `None` where a fold
+    /// SE² = K/(K−1)·Σ_k (c_k − p_k·Σc)². Of losses of classes and AUC it is the jackknife over folds, `None` where a fold
     /// holds all rows of a class (AUC). A unit belongs to folds by the shares of its rows. Cost O(m · outputs), AUC O(m log m).
     pub fn standard_error_over(&self, folds: &Folds, residuals: &[Vec<f64>]) -> Option<f64> {
         let decided = self.units.as_ref().map(|units| (units, units.decide(residuals)));
@@ -88,11 +88,11 @@ impl Scorer {
     }
 
     /// The loss of one row, from its scaled residuals.
-    fn row_loss(&self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
+    pub(super) fn row_loss(&self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
         let (root, outputs) = (self.targets.root(row), self.targets.outputs());
         let over_outputs = |f: &dyn Fn(f64) -> f64| (0..outputs).map(|o| f(residual(o) / root)).sum::<f64>();
         match self.measure {
-            Measure::Squared => over_outputs(&|e| e * e) / outputs as f64,
+            Measure::Squared | Measure::BalancedSquared => over_outputs(&|e| e * e) / outputs as f64,
             Measure::Absolute => over_outputs(&f64::abs) / outputs as f64,
             Measure::Rows => self.of_rows().of(row, residual) / self.targets.weight(row),
             _ => f64::from(u8::from(self.is_wrong(row, residual))),

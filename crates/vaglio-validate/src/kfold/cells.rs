@@ -21,8 +21,8 @@ const LEAST_ROWS: usize = 8;
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>) -> Result<Option<Moments>> {
-    if design.in_folds().missing().is_some() {
-        // What stands in the gaps of a part is not what stands in those of the whole.
+    if rows.scores_classes_alike() || design.in_folds().missing().is_some() {
+        // Cells count rows alike, and what stands in the gaps of a part is not what stands in those of the whole.
         return Ok(None);
     }
     let every: Vec<usize>;

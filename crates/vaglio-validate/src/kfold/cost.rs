@@ -66,6 +66,7 @@ const MOST: f64 = (1u64 << 28) as f64;
 fn of_loss(loss: &dyn Loss, rows: f64) -> f64 {
     match loss.measure() {
         Measure::Squared => 0.0,
+        Measure::BalancedSquared => 1.0,
         Measure::Absolute => 3.0,
         Measure::ZeroOne | Measure::BalancedError => 8.0,
         Measure::Rows => 16.0,
@@ -110,7 +111,9 @@ impl Choice {
 impl Extent {
     fn new(criterion: &KFold, design: &Design, round: &Round, parts: Option<usize>, is_light: bool) -> Self {
         let folds = &round.folds;
-        let pairs = round.held_out * balance::classes_of(design).map_or(1, |classes| classes.names.len());
+        let alike = criterion.loss.measure() == Measure::BalancedSquared;
+        let classes = balance::classes_of(design).or_else(|| design.classes().filter(|_| alike));
+        let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
         Extent {
             rows: design.planned_rows() as f64,
             columns: design.candidates().len() as f64,
@@ -126,7 +129,11 @@ impl Extent {
             is_standardized: design.in_folds().is_standardized(),
             is_decomposed: !is_light && can_decompose(design, round, parts),
             loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
-            pass: if Session::of(design).moments_in(folds).is_some() { 0.0 } else { 1.0 / design.walks() as f64 },
+            pass: if Session::of(design).moments_in(folds, alike).is_some() {
+                0.0
+            } else {
+                1.0 / design.walks() as f64
+            },
         }
     }
 }
@@ -175,7 +182,7 @@ fn chosen(
     };
     let by_moments = |reason: &str| (EngineId::Moments, because(&moments, reason));
     // Moments know the squared errors of rows alone.
-    let squared = criterion.loss.measure() == Measure::Squared && design.decisions().is_none();
+    let squared = criterion.loss.measure().is_of_squares() && design.decisions().is_none();
     if is_balanced && extent.is_standardized {
         return extent.decomposition(
             outline,

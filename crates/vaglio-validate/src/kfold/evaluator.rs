@@ -280,7 +280,8 @@ impl Evaluator for KFoldEvaluator<'_> {
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
         let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);
         let FoldShared { rounds, lambdas, .. } = &self.shared;
-        if !is_reliable || rounds.iter().any(RoundFits::is_of_rows) {
+        let of_fits = |fits: &RoundFits<'_>| fits.is_of_rows() || fits.rows.scores_classes_alike();
+        if !is_reliable || rounds.iter().any(of_fits) {
             let residuals =
                 rounds.fit(subset).iter().map(|fit| fit.residuals(lambdas[place])).collect::<Result<Vec<_>>>()?;
             return Ok(rounds.standard_error(&residuals));

@@ -16,7 +16,7 @@ use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, 
 /// [`vaglio_core::Error::Numerical`] when products overflow.
 pub(super) fn of(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>, held_out: usize) -> Result<Arc<Moments>> {
     let session = Session::of(design);
-    if let Some(moments) = session.moments_in(rows.folds()) {
+    if let Some(moments) = session.moments_in(rows.folds(), rows.scores_classes_alike()) {
         return Ok(moments);
     }
     let moments = match cells::moments(criterion, design, rows)? {

@@ -2,8 +2,8 @@
 
 use ndarray::{Array2, ArrayView2};
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, Criterion, Huber, LogLoss, Loss, Measure, Outline, Pinball, Squared, Subset,
-    ZeroOne, part,
+    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Criterion, Huber, LogLoss, Loss, Measure, Outline, Pinball,
+    Squared, Subset, ZeroOne, part,
 };
 use vaglio::criteria::{Engine, KFold, Loo};
 use vaglio_testkit::data;
@@ -36,7 +36,8 @@ impl Loss for Cubed {
 /// Those of classes; `auc` is for two.
 pub fn all() -> Vec<AnyLoss> {
     let known = [Squared.into(), Absolute.into(), ZeroOne.into(), BalancedError.into(), Auc.into()];
-    known.into_iter().chain([Huber { delta: 0.5 }.into(), LogLoss::default().into(), RootSquared {}.into()]).collect()
+    let known = known.into_iter().chain([BalancedSquared.into()]);
+    known.chain([Huber { delta: 0.5 }.into(), LogLoss::default().into(), RootSquared {}.into()]).collect()
 }
 
 fn of_numbers() -> [AnyLoss; 4] {
@@ -121,4 +122,29 @@ fn losses_are_written_as_they_are_read() {
         let error = serde_json::from_str::<AnyLoss>(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
+}
+
+#[test]
+fn classes_count_alike_by_their_squares_in_every_engine() -> Result<(), Broken> {
+    crate::on_one_thread(|| {
+        let recipes = [
+            data::binary(30, 6, 81).skewed(),
+            data::binary(30, 6, 82).skewed().weighted().duplicates(1),
+            data::binary(14, 18, 83).weighted(),
+            data::multiclass(40, 6, 4, 84).skewed().weighted(),
+            data::binary(30, 6, 85).skewed().weighted().balanced(),
+            data::multiclass(45, 6, 3, 86).skewed().balanced(),
+        ];
+        for recipe in recipes {
+            for intercept in [true, false] {
+                let design = recipe.design(&[1e-3, 1.0], intercept);
+                check_criterion(&Loo { loss: BalancedSquared.into(), ..Loo::default() }, &design, 1e-10)?;
+                for engine in [Engine::Auto, Engine::Moments, Engine::RowsHeldOut] {
+                    let folds = KFold { stratified: true, ..KFold::new(3).loss(BalancedSquared).engine(engine) };
+                    check_criterion(&folds, &design, 1e-10).map_err(|broken| broken.within(&format!("{engine:?}")))?;
+                }
+            }
+        }
+        Ok(())
+    })
 }

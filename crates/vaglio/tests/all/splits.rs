@@ -2,8 +2,8 @@
 
 use vaglio::Selector;
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, Classes, Criterion, Design, Error, Feature, HeldOut, InFolds, Learner,
-    Measure, Problem, Resampling, Round, SearchStrategy, Split, Squared, ZeroOne,
+    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Classes, Criterion, Design, Error, Feature, HeldOut,
+    InFolds, Learner, Measure, Problem, Resampling, Round, SearchStrategy, Split, Squared, ZeroOne,
 };
 use vaglio::criteria::{Engine, KFold};
 use vaglio::learners::Rls;
@@ -40,6 +40,8 @@ fn every_engine_and_loss_keeps_the_laws() -> Kept {
             (Absolute.into(), Engine::Auto),
             (ZeroOne.into(), Engine::Auto),
             (BalancedError.into(), Engine::Auto),
+            (BalancedSquared.into(), Engine::Moments),
+            (BalancedSquared.into(), Engine::RowsHeldOut),
             (Auc.into(), Engine::Auto),
         ] {
             for (criterion, intercept) in [(given(), true), (given(), false), (repeated(3, 2), true)] {

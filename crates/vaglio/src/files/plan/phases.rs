@@ -207,7 +207,11 @@ impl Measured<'_> {
     fn loss(&self, rows: f64) -> f64 {
         let loss = self.selector.loss(self.prepared.train.task());
         match loss.measure() {
-            Measure::Squared | Measure::Absolute | Measure::ZeroOne | Measure::BalancedError => 0.0,
+            Measure::Squared
+            | Measure::BalancedSquared
+            | Measure::Absolute
+            | Measure::ZeroOne
+            | Measure::BalancedError => 0.0,
             Measure::Rows => 2.0 * rows / self.machine.exponentials,
             Measure::Auc | Measure::Whole => rows * rows.max(2.0).log2() / self.machine.comparisons,
         }

@@ -1,5 +1,6 @@
 //! Backward elimination.
 
+use crate::rounds::{RemovalStep, sizes};
 use crate::{Patience, Space, run};
 use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
 
@@ -9,12 +10,17 @@ crate::settings! {
     /// It stops at `min_features`, by default 1. Removals go on until `max_features` is reached, and `tolerance` and
     /// `patience` count from there; below 0, the tolerance is a rise of the score that a removal may bring.
     ///
+    /// With `step` several leave at a time, by one round of trials: those whose removal alone costs least, of equal columns all but
+    /// one. The path holds the sizes that are visited, `max_features` and `min_features` among them, and the step of a
+    /// round names all that left. A tenth at a time takes n/0.1 trials where one at a time takes n²/2.
+    ///
     /// The path opens with the full set, to which no step leads. With `min_features` the number of features nothing is
     /// removed: the full set is scored alone, which chooses λ without a selection.
     ///
     /// # Reference
     /// T. Marill, D. Green, *On the effectiveness of receptors in recognition systems*, IEEE Transactions on Information
-    /// Theory 9 (1963).
+    /// Theory 9 (1963). Several at a time: L. Song, A. Smola, A. Gretton, J. Bedo, K. Borgwardt, *Feature selection via
+    /// dependence maximization*, Journal of Machine Learning Research 13 (2012).
     #[part(
         SearchStrategy,
         "backward",
@@ -22,7 +28,10 @@ crate::settings! {
         example = "search: {kind: backward, min_features: 5}",
         title = "backward elimination"
     )]
-    pub struct Backward {}
+    pub struct Backward {
+        /// How many leave at a time: a number of columns, or a share of those that are left.
+        step: RemovalStep = RemovalStep::ONE,
+    }
 }
 
 impl Backward {
@@ -32,19 +41,33 @@ impl Backward {
     }
 }
 
+/// The size at which a walk ends.
+fn least(space: &Space<'_>) -> usize {
+    space.least.unwrap_or(1).max(1)
+}
+
 impl SearchStrategy for Backward {
     fn choose(&self) -> Choose {
         self.choose.clone()
     }
 
     fn check_settings(&self) -> Result<()> {
+        self.step.check()?;
         self.settings().check()
     }
 
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = Space::new(self.settings(), design)?;
-        let least = space.least.unwrap_or(1).max(space.forced_features().len()).min(space.features());
-        Ok(space.outline(Outline::backward(space.features(), least)))
+        let least = least(&space).max(space.forced_features().len()).min(space.features());
+        let one_by_one = Outline::backward(space.features(), least);
+        // Blocks may leave one at a time, where they are larger than a step.
+        if self.step == RemovalStep::ONE || space.groups.iter().any(|group| group.len() > 1) {
+            return Ok(space.outline(one_by_one));
+        }
+        let sizes = sizes(self.step, &space, least);
+        let tried = |sizes: &[usize]| sizes.iter().map(|&size| size as f64).sum::<f64>();
+        let trials = space.features() as f64 + tried(&sizes[..sizes.len().saturating_sub(1)]);
+        Ok(space.outline(Outline { trials: trials.max(1.0), steps: sizes.len(), ..one_by_one }))
     }
 
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
@@ -55,9 +78,24 @@ impl SearchStrategy for Backward {
             }
             walk.fill()?;
             let mut patience = Patience::new(&space.settings);
+            let least = least(&space);
+            let sizes = match self.step {
+                RemovalStep::ONE => Vec::new(),
+                step => sizes(step, &space, least),
+            };
             loop {
-                let best = walk.best_removal(space.least.unwrap_or(1).max(1))?;
-                patience.allow(walk.score.loss - best.score.loss, walk.size() <= space.most)?;
+                let counts = walk.size() <= space.most;
+                let next = sizes.iter().copied().find(|&size| size < walk.size());
+                let leaving = match next.filter(|next| next + 1 < walk.size()) {
+                    Some(next) => walk.cheapest_removals(next)?,
+                    None => Vec::new(),
+                };
+                if !leaving.is_empty() {
+                    walk.remove_together(&leaving, |drop| patience.allow(drop, counts))?;
+                    continue;
+                }
+                let best = walk.best_removal(least)?;
+                patience.allow(walk.score.loss - best.score.loss, counts)?;
                 walk.remove(best)?;
             }
         })

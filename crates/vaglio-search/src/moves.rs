@@ -33,6 +33,38 @@ impl Space<'_> {
         Ok(groups.iter().filter_map(next).collect())
     }
 
+    /// The scores of the subset with each of the groups removed, in their order. Of duplicates the first alone is tried, see
+    /// [`Space::best_removal`].
+    ///
+    /// # Errors
+    /// Those of [`Subset::score`].
+    pub fn score_removals(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
+        let (distinct, first) = self.distinct(groups);
+        let (alone, blocks) = self.apart(&distinct);
+        let mut alone_scores = vec![Score::WORST; alone.len()];
+        if !alone.is_empty() {
+            subset.score_removals(&alone, &mut alone_scores)?;
+        }
+        let block_scores = self.blocks_removed(subset, &blocks)?;
+        let mut scores = vec![Score::WORST; self.groups.len()];
+        let (mut alone, mut blocks) = (alone_scores.into_iter(), block_scores.into_iter());
+        for group in distinct {
+            let next = if self.groups[group].len() == 1 { alone.next() } else { blocks.next() };
+            scores[group] = next.unwrap_or(Score::WORST);
+        }
+        let score = |&group: &usize| first[self.originals()[group]].map_or(Score::WORST, |tried| scores[tried]);
+        Ok(groups.iter().map(score).collect())
+    }
+
+    /// The groups without those that are equal to another before them, and the first of those that are equal to each.
+    fn distinct(&self, groups: &[usize]) -> (Vec<usize>, Vec<Option<usize>>) {
+        let originals = self.originals();
+        let mut first = vec![None; self.groups.len()];
+        let tried = |group: &usize| *first[originals[*group]].get_or_insert(*group) == *group;
+        let distinct = groups.iter().copied().filter(tried).collect();
+        (distinct, first)
+    }
+
     /// The best of the groups to add, ties to the lowest first feature; `None` when there is none below +∞.
     ///
     /// # Errors
@@ -53,9 +85,7 @@ impl Space<'_> {
     /// Those of [`Subset::score`].
     pub fn best_removal(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
         let originals = self.originals();
-        let mut first = vec![None; self.groups.len()];
-        let tried = |group: &usize| *first[originals[*group]].get_or_insert(*group) == *group;
-        let distinct: Vec<usize> = groups.iter().copied().filter(tried).collect();
+        let (distinct, _) = self.distinct(groups);
         let (alone, blocks) = self.apart(&distinct);
         let winner = if alone.is_empty() { None } else { subset.best_removal(&alone)? };
         let scores = self.blocks_removed(subset, &blocks)?;

@@ -111,7 +111,8 @@ fn every_search_keeps_the_laws_on_every_criterion() -> Kept {
         let polished = ["greedy", "backward", "floating"]
             .map(|kind| json!({"kind": kind, "max_features": 4, "polish": "swaps", "tolerance": null}));
         let repeated = json!({"kind": "random", "max_features": 4, "repeats": 3, "seed": 8});
-        let others: Vec<Value> = polished.into_iter().chain([repeated]).collect();
+        let rounds = [json!(0.3), json!(2)].map(|step| json!({"kind": "backward", "step": step}));
+        let others: Vec<Value> = polished.into_iter().chain([repeated]).chain(rounds).collect();
         for (criteria, searches) in [(&[][..], &[][..]), (&by_groups, &others)] {
             for (criterion_kind, criterion) in comparing_sizes(criteria)? {
                 for (kind, strategy) in registry::every_search(searches)? {

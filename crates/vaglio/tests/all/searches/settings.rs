@@ -117,7 +117,10 @@ fn settings_read_back_as_they_are_written() {
         for blocks in [json!(null), json!("one_hot"), json!({"b": ["a", 2]})] {
             text["blocks"] = blocks;
             let search: Box<dyn SearchStrategy> = serde_json::from_value(text.clone()).unwrap();
-            let written = serde_json::to_value(&*search).unwrap();
+            let mut written = serde_json::to_value(&*search).unwrap();
+            if kind == "backward" {
+                assert_eq!(written.as_object_mut().unwrap().shift_remove("step"), Some(json!(1)));
+            }
             assert_eq!(written, text);
             let keys: Vec<&String> = written.as_object().unwrap().keys().skip(1).collect();
             let shared = "max_features min_features tolerance patience forced excluded choose blocks polish";

@@ -2,7 +2,7 @@
 
 use super::common::{NEAR, by_definition, deceptive, designs, fast, loss, refs};
 use vaglio::core::{Action, Choose, Design, Feature, Path, SearchStrategy, Silent, Step, StopReason};
-use vaglio::search::{Backward, Floating};
+use vaglio::search::{Backward, Floating, RemovalStep};
 use vaglio_testkit::data;
 
 /// The walk by its rules, from scores by the definition: the subset after every step.
@@ -158,5 +158,87 @@ fn floating_without_a_tolerance_ends() {
                 assert_eq!(path.entries.len(), design.candidates().len());
             }
         }
+    }
+}
+
+/// Rounds of removals by their rules, from scores by the definition: the subset after every round.
+fn rounds_by_hand(design: &Design, after: impl Fn(usize) -> usize, (least, most): (usize, usize)) -> Vec<Vec<Feature>> {
+    let constant = (0..design.features()).filter(|&f| design.is_constant(f)).count();
+    let (mut subset, mut size, mut walk) = (design.candidates(), design.candidates().len() + constant, Vec::new());
+    let is_copy =
+        |a: Feature, b: Feature| (0..design.rows()).all(|j| design.column(a).get(j) == design.column(b).get(j));
+    while size > least {
+        let next = after(size).max(least);
+        size = if size > most { next.max(most) } else { next };
+        if size >= subset.len() {
+            continue;
+        }
+        let without = |f: Feature| subset.iter().copied().filter(|&g| g != f).collect::<Vec<_>>();
+        let first = |f: Feature| *subset.iter().find(|&&g| is_copy(f, g)).unwrap();
+        let is_last = |f: Feature| first(f) != f && !subset.iter().any(|&g| g > f && is_copy(f, g));
+        let mut ranked: Vec<(bool, f64, Feature)> =
+            subset.iter().map(|&f| (is_last(f), loss(design, &without(first(f))), f)).collect();
+        ranked.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        let gone: Vec<Feature> = ranked[..subset.len() - size].iter().map(|(.., f)| *f).collect();
+        subset.retain(|f| !gone.contains(f));
+        walk.push(subset.clone());
+    }
+    walk
+}
+
+#[test]
+fn several_columns_leave_in_a_round_of_trials() {
+    for design in designs() {
+        for step in [RemovalStep::Share(0.3), RemovalStep::Share(0.5), RemovalStep::Number(2), RemovalStep::Number(99)]
+        {
+            for (min, max) in [(None, None), (Some(2), Some(4)), (Some(3), Some(3))] {
+                let search = Backward { step, min_features: min, max_features: max, ..Backward::default() };
+                let leaving = |size: usize| match step {
+                    RemovalStep::Number(number) => number,
+                    RemovalStep::Share(share) => ((share * size as f64) as usize).max(1),
+                };
+                let limits = (min.unwrap_or(1), max.unwrap_or(99));
+                let expected = rounds_by_hand(&design, |size| size.saturating_sub(leaving(size)), limits);
+                for path in [by_definition(&search, &design), fast(&search, &design, &mut Silent)] {
+                    let start = &path.entries.last().unwrap().subset;
+                    assert_eq!(walked(&path, start), expected, "{search:?}");
+                    let sizes: Vec<usize> = path.entries.iter().map(|entry| entry.subset.len()).collect();
+                    assert!(min.is_none_or(|least| sizes[0] == least) && max.is_none_or(|most| sizes.contains(&most)));
+                    assert!(path.entries.iter().all(|e| NEAR.holds(e.score.loss, loss(&design, &e.subset))));
+                    let outline = search.outline(&design).unwrap();
+                    assert!(outline.steps >= path.steps.len() && outline.trials < 40.0, "{outline:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rounds_take_blocks_whole_and_stop_where_the_tolerance_says() {
+    let design = data::regression(20, 8, 37).design(&[0.5], true);
+    let blocks = super::common::named(&[("a", &[0, 1, 2]), ("b", &[4, 6])]);
+    let search = Backward { step: RemovalStep::Number(2), blocks, ..Backward::default() };
+    let path = fast(&search, &design, &mut Silent);
+    for subset in walked(&path, &[0, 1, 2, 3, 4, 5, 6, 7]) {
+        for block in [&[0, 1, 2][..], &[4, 6]] {
+            let inside = block.iter().filter(|f| subset.contains(f)).count();
+            assert!(inside == 0 || inside == block.len(), "{subset:?}");
+        }
+    }
+    let step = RemovalStep::Share(0.25);
+    let whole = fast(&Backward { step, ..Backward::default() }, &design, &mut Silent);
+    let rise = |at: usize| {
+        let before = if at == 0 { whole.entries.last().unwrap().score.loss } else { whole.steps[at - 1].score.loss };
+        whole.steps[at].score.loss - before
+    };
+    let largest = (0..whole.steps.len()).max_by(|&a, &b| rise(a).total_cmp(&rise(b))).unwrap();
+    let path =
+        fast(&Backward { step, tolerance: Some(-0.999 * rise(largest)), ..Backward::default() }, &design, &mut Silent);
+    assert_eq!(path.steps, whole.steps[..largest]);
+    assert_eq!(path.stop_reason, StopReason::Tolerance);
+    for bad in [RemovalStep::Number(0), RemovalStep::Share(0.0), RemovalStep::Share(1.0), RemovalStep::Share(f64::NAN)]
+    {
+        let error = Backward { step: bad, ..Backward::default() }.check_settings().unwrap_err();
+        assert_eq!(error.field(), Some("step"));
     }
 }

@@ -20,20 +20,23 @@ pub(crate) struct ComponentMap {
     kernel: Fixed,
     /// Landmarks × inputs.
     landmarks: Vec<Vec<f64>>,
-    /// Components × landmarks: the scaled eigenvectors.
-    components: Vec<Vec<f64>>,
+    /// Components × landmarks: the scaled eigenvectors; none where the features are the kernels of the landmarks.
+    components: Option<Vec<Vec<f64>>>,
     /// How the landmarks were chosen.
     chosen: Landmarks,
-    /// D, falling.
+    /// D, falling; of the kernels themselves nothing is decomposed.
     spectrum: Vec<f64>,
 }
 
-/// The components of landmarks: K̃ = C·D·Cᵀ, each column of C scaled. Cost O(N²·inputs + N³).
+/// The components of landmarks: K̃ = C·D·Cᵀ, each column of C scaled. Cost O(N²·inputs + N³); nothing without scaling.
 ///
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow or are all 0.
 pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<ComponentMap> {
     let LandmarkSet { inputs, kernel, landmarks, chosen } = chosen;
+    if scaling == Scaling::None {
+        return Ok(ComponentMap { inputs, kernel, landmarks, components: None, chosen, spectrum: Vec::new() });
+    }
     let count = landmarks.len();
     let mut tile = Tile::new(count, inputs.len());
     for (row, landmark) in landmarks.iter().enumerate() {
@@ -56,37 +59,45 @@ pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<Compone
         let vector = vectors.column(k);
         let peak = vector.iter().fold(0.0, |peak: f64, v| if v.abs() > peak.abs() { *v } else { peak });
         let scale = match scaling {
-            Scaling::Gram => 1.0 / values[k].sqrt(),
+            Scaling::Gram | Scaling::None => 1.0 / values[k].sqrt(),
             Scaling::Entropy => (count as f64).sqrt() / values[k],
         };
         vector.iter().map(|v| v * scale.copysign(peak)).collect()
     };
     let components = (0..count).rev().filter(|&k| values[k] > COMPONENT_ROUNDING * largest).map(component).collect();
     let spectrum = values.iter().rev().copied().collect();
-    Ok(ComponentMap { inputs, kernel, landmarks, components, chosen, spectrum })
+    Ok(ComponentMap { inputs, kernel, landmarks, components: Some(components), chosen, spectrum })
 }
 
 impl ComponentMap {
     /// The columns of the problem's.
     pub fn columns(&self, columns: &Columns) -> Result<Columns> {
         let inputs: Vec<Column<'_>> = self.inputs.iter().map(|&f| columns.column(f)).collect();
-        columns_of(self.kernel, &self.landmarks, &self.components, &inputs, columns.rows())
+        columns_of(self.kernel, &self.landmarks, self.components.as_deref(), &inputs, columns.rows())
+    }
+
+    /// What the columns are called.
+    pub fn name(&self) -> &'static str {
+        if self.components.is_some() { "component" } else { "landmark" }
     }
 }
 
 impl FeatureMap for ComponentMap {
     fn model(&self, subset: &[Feature], readout: Trained) -> Result<Model> {
-        let component = |&feature: &Feature| {
-            let found = self.components.get(feature).cloned();
-            found.ok_or_else(|| Error::Shape(format!("there is no component {}", feature + 1)))
+        let chosen = |of: &[Vec<f64>]| -> Result<Vec<Vec<f64>>> {
+            let one = |&feature: &Feature| {
+                let found = of.get(feature).cloned();
+                found.ok_or_else(|| Error::Shape(format!("there is no {} {}", self.name(), feature + 1)))
+            };
+            subset.iter().map(one).collect()
         };
-        let components: Vec<Vec<f64>> = subset.iter().map(component).collect::<Result<_>>()?;
-        // Without a component, nothing of the map is needed.
-        let (inputs, landmarks) = if components.is_empty() {
-            (Vec::new(), Vec::new())
-        } else {
-            (self.inputs.clone(), self.landmarks.clone())
+        let (landmarks, components) = match &self.components {
+            // Without a component, nothing of the map is needed.
+            Some(_) if subset.is_empty() => (Vec::new(), Some(Vec::new())),
+            Some(components) => (self.landmarks.clone(), Some(chosen(components)?)),
+            None => (chosen(&self.landmarks)?, None),
         };
+        let inputs = if subset.is_empty() { Vec::new() } else { self.inputs.clone() };
         let Trained { lambda, coefficients } = readout;
         Model::new(LsSvmModel { inputs, kernel: self.kernel, landmarks, components, lambda, coefficients })
     }
@@ -94,7 +105,11 @@ impl FeatureMap for ComponentMap {
     fn found(&self) -> Found {
         let Landmarks { entropy, swaps, proposals, .. } = &self.chosen;
         let found = Found::of("landmarks", self.landmarks.len()).and("entropy", *entropy).and("swaps", swaps.len());
-        let found = found.and("proposals", *proposals).and("spectrum", self.spectrum.clone());
+        let found = found.and("proposals", *proposals);
+        let found = match &self.components {
+            Some(_) => found.and("spectrum", self.spectrum.clone()),
+            None => found,
+        };
         match self.kernel {
             Fixed::Rbf { bandwidth } => found.and("bandwidth", bandwidth),
             Fixed::Polynomial { .. } => found,

@@ -7,7 +7,8 @@ use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
 use vaglio_kernels::{Column, Level};
 
-/// Σ_j c_ij k(u, ũ_j) for every row u of the inputs and component i. Cost O(rows·landmarks·(inputs + components)).
+/// Σ_j c_ij k(u, ũ_j) for every row u of the inputs and component i; k(u, ũ_i) without components. Cost
+/// O(rows·landmarks·(inputs + components)).
 ///
 /// A row's components depend on its inputs alone, bit for bit, and not on which other components are asked for.
 ///
@@ -16,17 +17,21 @@ use vaglio_kernels::{Column, Level};
 pub(crate) fn columns_of(
     kernel: Fixed,
     landmarks: &[Vec<f64>],
-    components: &[Vec<f64>],
+    components: Option<&[Vec<f64>]>,
     inputs: &[Column<'_>],
     rows: usize,
 ) -> Result<Columns> {
     let level = Level::best();
     let points = similarity(kernel, landmarks, inputs.len());
-    let mixed = Vectors::new(components.len(), landmarks.len(), |i, j| components[i][j]);
-    let start = vec![0.0; components.len()];
-    let made = by_tiles(rows, components.len(), |range| {
+    let count = components.map_or(landmarks.len(), <[_]>::len);
+    let mixed = components.map(|own| Vectors::new(count, landmarks.len(), |i, j| own[i][j]));
+    let start = vec![0.0; count];
+    let made = by_tiles(rows, count, |range| {
         let kernels = points.of(level, &Tile::of(inputs, range));
-        let tile = mixed.products(level, &kernels, &start);
+        let tile = match &mixed {
+            Some(mixed) => mixed.products(level, &kernels, &start),
+            None => kernels,
+        };
         if tile.is_finite() { Ok(tile) } else { Err(overflow()) }
     })?;
     let mut columns = Columns::new(rows);

@@ -21,7 +21,9 @@ use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Rea
 /// With K̃ = C·D·Cᵀ the kernel matrix of the landmarks, component i of a row u is D_ii^{−½} Σ_j C_ji k(u, ũ_j)
 /// (`scaling: gram`), or √N·D_ii⁻¹ times the sum (`entropy`). They are the columns that are searched: `component1`,
 /// `component2`, … by falling D_ii, where D_ii > 10⁻¹² D_11, each with its sign such that the largest entry of C_{·i} is
-/// positive. With `gram` the columns' inner products are the kernel, so with every distinct row a landmark, ridge on
+/// positive. With `scaling: none` the columns are the kernels of the landmarks themselves, k(u, ũ_1), k(u, ũ_2), …, called
+/// `landmark1`, `landmark2`, …: a search of them chooses a reduced set of kernels (with `rbf`, centers), nothing is decomposed,
+/// and the model holds the chosen landmarks alone. With `gram` the columns' inner products are the kernel, so with every distinct row a landmark, ridge on
 /// all of them is kernel ridge regression; with the linear kernel and as many landmarks as the rank it is plain ridge.
 ///
 /// Landmarks are chosen among the distinct rows, by swaps that raise their quadratic Rényi entropy
@@ -30,7 +32,7 @@ use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Rea
 /// distinct rows: neither weights, repetitions nor the order of the rows play a part. Columns should be of like scale:
 /// standardize.
 ///
-/// Cost O(rows · landmarks · inputs) for the choice, O(landmarks³) and O(rows · landmarks · (inputs + landmarks)) for
+/// Cost O(rows · landmarks · inputs) for the choice, O(landmarks³) (not with `none`) and O(rows · landmarks · (inputs + landmarks)) for
 /// the columns; memory 8 · rows · landmarks bytes.
 ///
 /// # Example
@@ -98,6 +100,8 @@ pub enum Scaling {
     Gram,
     /// By √N·D_ii⁻¹: components have a mean square of 1 over the landmarks.
     Entropy,
+    /// There are none: the columns are the kernels of the landmarks.
+    None,
 }
 
 /// As many landmarks as there may be: their kernel matrix takes 3.2 GB.
@@ -114,7 +118,7 @@ impl LinearForm for FsLsSvm {
         let chosen = landmarks::choose(&self.kernel, self.landmarks, seed, problem.columns())?;
         let map = components::decompose(chosen, self.scaling)?;
         let columns = map.columns(problem.columns())?;
-        let names = (1..=columns.len()).map(|k| format!("component{k}")).collect();
+        let names = (1..=columns.len()).map(|k| format!("{}{k}", map.name())).collect();
         Design::mapped(problem, columns, names, readout, Arc::new(map))
     }
 }

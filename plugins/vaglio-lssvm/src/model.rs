@@ -4,7 +4,7 @@ use crate::features::columns_of;
 use crate::kernel::Fixed;
 use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, ModelParts, Predictor, ReadoutMap, Result, saved};
 
-/// A readout of some components of a kernel: no other component is kept, and no row but the landmarks.
+/// A readout of some components of a kernel, or of the kernels of some landmarks: no other is kept, and no row but the landmarks.
 #[saved(ModelData, "fs_ls_svm_model")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct LsSvmModel {
@@ -12,8 +12,9 @@ pub(crate) struct LsSvmModel {
     pub kernel: Fixed,
     /// Landmarks × inputs.
     pub landmarks: Vec<Vec<f64>>,
-    /// Components × landmarks.
-    pub components: Vec<Vec<f64>>,
+    /// Components × landmarks; without them the features are the kernels of the landmarks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub components: Option<Vec<Vec<f64>>>,
     pub lambda: f64,
     pub coefficients: Coefficients,
 }
@@ -38,6 +39,7 @@ impl ReadoutMap for LsSvmModel {
         if landmarks.iter().any(|landmark| landmark.len() != inputs.len()) {
             return refused("a landmark has not one number for each input");
         }
+        let components = components.as_deref().unwrap_or_default();
         if components.iter().any(|component| component.len() != landmarks.len()) {
             return refused("a component has not one number for each landmark");
         }
@@ -48,11 +50,11 @@ impl ReadoutMap for LsSvmModel {
     }
 
     fn count(&self) -> usize {
-        self.components.len()
+        self.components.as_ref().map_or(self.landmarks.len(), Vec::len)
     }
 
     fn features(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Columns> {
         let columns: Vec<_> = inputs.iter().collect();
-        columns_of(self.kernel, &self.landmarks, &self.components, &columns, inputs.rows())
+        columns_of(self.kernel, &self.landmarks, self.components.as_deref(), &columns, inputs.rows())
     }
 }

@@ -34,7 +34,7 @@ fn every_law_of_a_learner_holds() -> Result<(), Broken> {
     for kernel in kernels() {
         // Bytes from 0 to 255 make a polynomial of numbers about 1e9, of which a ridge fit keeps fewer digits.
         let tolerance = if kernel.degree.is_some() { 1e-5 } else { 1e-7 };
-        for (scaling, landmarks) in [(Scaling::Gram, 10), (Scaling::Entropy, 5)] {
+        for (scaling, landmarks) in [(Scaling::Gram, 10), (Scaling::Entropy, 5), (Scaling::None, 7)] {
             check_learner_on_standard_data(&FsLsSvm { scaling, ..machine(landmarks, kernel.clone()) }, tolerance)?;
         }
     }
@@ -88,7 +88,7 @@ fn columns_are_the_definition() {
         let norms: Vec<f64> = all.iter().map(|&i| (0..n).map(|j| z(i, j) * z(i, j)).sum()).collect();
         match scaling {
             Scaling::Gram => assert!(norms.windows(2).all(|w| w[0] > w[1] * (1.0 - 1e-9))),
-            Scaling::Entropy => assert!(norms.iter().all(|v| (v / n as f64 - 1.0).abs() < 1e-6), "{norms:?}"),
+            _ => assert!(norms.iter().all(|v| (v / n as f64 - 1.0).abs() < 1e-6), "{norms:?}"),
         }
         for component in &components {
             let peak = component.iter().fold(0.0, |p: f64, v| if v.abs() > p.abs() { *v } else { p });
@@ -174,6 +174,43 @@ fn a_model_has_the_designs_bits_on_any_number_of_rows_and_keeps_what_it_needs() 
             let one = predicted(&model, &problem.columns().select_rows(&[row]));
             assert!((0..3).all(|o| one[o] == all[o * 300 + row]));
         }
+    }
+}
+
+/// A reduced set of kernels: the columns are those of the landmarks, and the model keeps no landmark that was not chosen.
+#[test]
+fn without_scaling_columns_are_the_kernels_of_landmarks() {
+    let problem = data::regression(120, 4, 13).problem();
+    for kernel in kernels() {
+        let learner = FsLsSvm { scaling: Scaling::None, ..machine(40, kernel.clone()) };
+        let design = learner.design(&problem).unwrap();
+        assert_eq!((design.features(), &design.names()[39][..]), (40, "landmark40"));
+        let subset = [31, 2, 17];
+        let model = learner.fit(&problem, &subset, None).unwrap();
+        let value = serde_json::to_value(&model).unwrap();
+        let landmarks = rows_of(&value["landmarks"]);
+        assert!(landmarks.len() == 3 && value.get("components").is_none());
+        let all = serde_json::to_string(&learner.fit(&problem, &(0..40).collect::<Vec<_>>(), None).unwrap()).unwrap();
+        let text = serde_json::to_string(&model).unwrap();
+        assert!(text.len() * 5 < all.len(), "{} of {}", text.len(), all.len());
+        for row in 0..120 {
+            let u: Vec<f64> = (0..4).map(|f| problem.columns().column(f).get(row)).collect();
+            for (landmark, &feature) in landmarks.iter().zip(&subset) {
+                let square: f64 = u.iter().zip(landmark).map(|(u, v)| (u - v) * (u - v)).sum();
+                let product: f64 = u.iter().zip(landmark).map(|(u, v)| u * v).sum();
+                let (expected, size) = match (value["kernel"]["rbf"]["bandwidth"].as_f64(), kernel.degree) {
+                    (Some(b), _) => ((-square / (2.0 * b * b)).exp(), 1.0),
+                    (None, Some(degree)) => ((product + 1.0).powi(degree as i32), (product.abs() + 1.0).powi(2)),
+                    (None, None) => (product, product.abs() + 1.0),
+                };
+                let found = design.column(feature).get(row);
+                assert!((found - expected).abs() <= 1e-12 * size, "{found} {expected}");
+            }
+        }
+        let columns = model.features(&problem.columns().select(model.inputs()), None).unwrap().into_owned();
+        assert_eq!(bits(&columns), bits(&design.columns().select(&subset)));
+        let loaded: Model = serde_json::from_str(&text).unwrap();
+        assert_eq!(predicted(&loaded, problem.columns()), predicted(&model, problem.columns()));
     }
 }
 

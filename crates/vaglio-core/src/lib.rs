@@ -103,7 +103,8 @@ pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use journal::{Journal, Keeper};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{
-    Absolute, Auc, BalancedError, BalancedSquared, Huber, LogLoss, Loss, Measure, Pinball, Squared, ZeroOne,
+    Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LogLoss, Loss, Measure, Pinball, Squared,
+    ZeroOne,
 };
 pub use map::{FittedMap, Map, TargetScale, TrainingRows};
 pub use missing::MissingMask;

@@ -1,6 +1,7 @@
 //! Losses of predictions, as means over rows; lower is better.
 
 mod classes;
+mod concordance;
 mod decision;
 mod design;
 mod numbers;
@@ -9,6 +10,7 @@ mod standard_error;
 
 use crate::{Error, Result, Task, registered};
 pub use classes::{Auc, BalancedError, BalancedSquared, ZeroOne};
+pub use concordance::Concordance;
 use ndarray::{ArrayView2, Axis};
 pub use numbers::{Absolute, Huber, Pinball, Squared};
 pub use probability::LogLoss;

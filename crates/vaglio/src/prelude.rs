@@ -3,9 +3,9 @@
 //! All parts that come with vaglio, and what their settings are made of.
 
 pub use crate::core::{
-    Absolute, Answer, Auc, BalancedError, BalancedSquared, Choose, Criterion, CrossValidation, Event, Huber, Lambda,
-    Learner, LogLoss, Loss, Map, Observer, Per, Pinball, Resampling, Rule, SearchStrategy, Squared, Step, StopReason,
-    StopSign, Task, ZeroOne,
+    Absolute, Answer, Auc, BalancedError, BalancedSquared, Choose, Concordance, Criterion, CrossValidation, Event,
+    Huber, Lambda, Learner, LogLoss, Loss, Map, Observer, Per, Pinball, Resampling, Rule, SearchStrategy, Squared,
+    Step, StopReason, StopSign, Task, ZeroOne,
 };
 pub use crate::criteria::{By, KFold, Loo, Nhsic};
 pub use crate::learners::{Crrr, Rls};

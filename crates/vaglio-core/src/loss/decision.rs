@@ -18,13 +18,17 @@ pub(super) fn is_wrong(targets: &[f64], predictions: &[f64]) -> bool {
 
 /// The rows from the lowest prediction to the highest, and where those that tie begin and end.
 pub(super) fn tied(predictions: &[f64]) -> (Vec<usize>, Vec<usize>) {
+    tied_within(predictions, TIED_PREDICTION)
+}
+
+/// The same where predictions tie that are no further above the lowest of a tie.
+pub(super) fn tied_within(predictions: &[f64], distance: f64) -> (Vec<usize>, Vec<usize>) {
     let mut order: Vec<usize> = (0..predictions.len()).collect();
     order.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
     let mut starts = vec![0];
     let mut rest = &order[..];
     while let Some(&first) = rest.first() {
-        let tie =
-            rest.iter().take_while(|&&row| predictions[row] <= predictions[first] + TIED_PREDICTION).count().max(1);
+        let tie = rest.iter().take_while(|&&row| predictions[row] <= predictions[first] + distance).count().max(1);
         rest = &rest[tie..];
         starts.push(order.len() - rest.len());
     }

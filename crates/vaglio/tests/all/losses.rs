@@ -2,8 +2,8 @@
 
 use ndarray::{Array2, ArrayView2};
 use vaglio::core::{
-    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Criterion, Huber, LogLoss, Loss, Measure, Outline, Pinball,
-    Squared, Subset, ZeroOne, part,
+    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Concordance, Criterion, Huber, LogLoss, Loss, Measure,
+    Outline, Pinball, Squared, Subset, ZeroOne, part,
 };
 use vaglio::criteria::{Engine, KFold, Loo};
 use vaglio_testkit::data;
@@ -40,8 +40,14 @@ pub fn all() -> Vec<AnyLoss> {
     known.chain([Huber { delta: 0.5 }.into(), LogLoss::default().into(), RootSquared {}.into()]).collect()
 }
 
-fn of_numbers() -> [AnyLoss; 4] {
-    [Huber { delta: 0.3 }.into(), Pinball { quantile: 0.8 }.into(), Cubed {}.into(), RootSquared {}.into()]
+fn of_numbers() -> [AnyLoss; 5] {
+    [
+        Concordance.into(),
+        Huber { delta: 0.3 }.into(),
+        Pinball { quantile: 0.8 }.into(),
+        Cubed {}.into(),
+        RootSquared {}.into(),
+    ]
 }
 
 #[test]

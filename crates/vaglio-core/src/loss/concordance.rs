@@ -1,0 +1,188 @@
+//! The loss of an order.
+
+use super::decision::tied_within;
+use super::{Loss, Measure};
+use crate::{Error, Result, Task, part};
+use ndarray::{ArrayView1, ArrayView2};
+use vaglio_columns::TIED_PREDICTION;
+
+/// Share of the pairs of rows with different targets that predictions put in the wrong order, ties counted half; one minus the
+/// concordance index.
+///
+/// Σ r_i r_j ([p_i > p_j] + ½ [p_i = p_j]) / Σ r_i r_j over all pairs with y_i < y_j, over outputs their mean. Predictions that
+/// differ by less than 10⁻¹² of the largest target tie. Of numbers; that of two classes is `auc`.
+///
+/// # Reference
+/// F. E. Harrell, R. M. Califf, D. B. Pryor, K. L. Lee, R. A. Rosati, *Evaluating the yield of medical tests*, Journal of the
+/// American Medical Association 247, 1982.
+#[part(
+    Loss,
+    "concordance",
+    summary = "1 - concordance index: share of pairs of rows in the wrong order, ties counted half",
+    example = "criterion: {kind: loo, loss: concordance}",
+    title = "1 − concordance"
+)]
+#[derive(Copy, PartialEq, Eq)]
+pub struct Concordance;
+
+impl Loss for Concordance {
+    /// Cost O(rows · log rows) for each output.
+    fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+        let outputs = targets.rows().into_iter().zip(predictions.rows());
+        outputs.map(|(y, p)| discordant(y, p, weights)).sum::<f64>() / targets.nrows() as f64
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::Whole
+    }
+
+    fn degree(&self) -> Option<i32> {
+        Some(0)
+    }
+
+    fn is_over_outputs(&self) -> bool {
+        true
+    }
+
+    fn check(&self, task: &Task) -> Result<()> {
+        match task {
+            Task::Regression => Ok(()),
+            Task::Binary { .. } => {
+                Err(Error::setting("", "`concordance` is of the order of numbers; of two classes use `auc`"))
+            }
+            Task::Multiclass { .. } => Err(Error::setting(
+                "",
+                "`concordance` is of the order of numbers; of classes use `zero_one` or `balanced_error`",
+            )),
+        }
+    }
+
+    fn told(&self) -> &'static str {
+        "1 - concordance"
+    }
+}
+
+/// Of one output; not a number where a prediction is none, and where all targets are equal.
+fn discordant(targets: ArrayView1<f64>, predictions: ArrayView1<f64>, weights: Option<&[f64]>) -> f64 {
+    let (y, p) = (targets.to_vec(), predictions.to_vec());
+    if p.iter().any(|p| p.is_nan()) {
+        return f64::NAN;
+    }
+    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+    let (rank, ranks) = ranks(&y);
+    let mut of_ranks = vec![0.0; ranks];
+    (0..y.len()).for_each(|row| of_ranks[rank[row]] += weight(row));
+    let largest = y.iter().fold(0.0, |largest: f64, y| largest.max(y.abs()));
+    let (order, starts) = tied_within(&p, TIED_PREDICTION * largest);
+    let (mut below, mut wrong) = (Sums::new(ranks), 0.0);
+    for tie in starts.windows(2).map(|at| &order[at[0]..at[1]]) {
+        // Rows that are predicted lower, and have a higher target.
+        for &row in tie {
+            wrong += weight(row) * below.above(rank[row]);
+        }
+        wrong += 0.5 * pairs(tie.iter().map(|&row| (rank[row], weight(row))).collect());
+        tie.iter().for_each(|&row| below.add(rank[row], weight(row)));
+    }
+    wrong / pairs(of_ranks.into_iter().enumerate().collect())
+}
+
+/// The weight of pairs of different ranks.
+fn pairs(mut rows: Vec<(usize, f64)>) -> f64 {
+    rows.sort_unstable_by_key(|(rank, _)| *rank);
+    let (mut sum, mut before) = (0.0, 0.0);
+    for equal in rows.chunk_by(|a, b| a.0 == b.0) {
+        let own: f64 = equal.iter().map(|(_, weight)| weight).sum();
+        sum += own * before;
+        before += own;
+    }
+    sum
+}
+
+/// The place of each value among the distinct ones, and how many these are.
+fn ranks(values: &[f64]) -> (Vec<usize>, usize) {
+    let mut distinct = values.to_vec();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    let rank = |value: &f64| distinct.partition_point(|other| other < value);
+    (values.iter().map(rank).collect(), distinct.len())
+}
+
+/// Weights by rank, of which sums are known in O(log ranks).
+struct Sums {
+    of: Vec<f64>,
+    all: f64,
+}
+
+impl Sums {
+    fn new(ranks: usize) -> Self {
+        Sums { of: vec![0.0; ranks + 1], all: 0.0 }
+    }
+
+    fn add(&mut self, rank: usize, weight: f64) {
+        self.all += weight;
+        let mut at = rank + 1;
+        while at < self.of.len() {
+            self.of[at] += weight;
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// What stands above a rank.
+    fn above(&self, rank: usize) -> f64 {
+        let (mut at, mut up_to) = (rank + 1, 0.0);
+        while at > 0 {
+            up_to += self.of[at];
+            at -= at & at.wrapping_neg();
+        }
+        (self.all - up_to).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    #[test]
+    fn pairs_are_counted_as_a_plain_loop_counts_them() {
+        for (seed, rows, outputs) in [(1usize, 1usize, 1usize), (2, 7, 1), (3, 60, 2), (4, 61, 1)] {
+            let draw = |k: usize, modulus: usize| ((k * k * 31 + 17 * k * seed + seed) % modulus) as f64;
+            let targets = Array2::from_shape_fn((outputs, rows), |(o, j)| draw(o + 2 * j, 13) - 6.0);
+            let predictions = Array2::from_shape_fn((outputs, rows), |(o, j)| draw(3 * o + j, 11) / 3.0 - 1.0);
+            let weights: Vec<f64> = (0..rows).map(|j| 1.0 + draw(j, 3)).collect();
+            for weights in [None, Some(&weights[..])] {
+                let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
+                let plain = |o: usize| {
+                    let (mut wrong, mut all) = (0.0, 0.0);
+                    for (i, j) in (0..rows).flat_map(|i| (0..rows).map(move |j| (i, j))) {
+                        if targets[[o, i]] < targets[[o, j]] {
+                            let (p, q) = (predictions[[o, i]], predictions[[o, j]]);
+                            let own = weight(i) * weight(j);
+                            wrong += if p > q {
+                                own
+                            } else if p == q {
+                                0.5 * own
+                            } else {
+                                0.0
+                            };
+                            all += own;
+                        }
+                    }
+                    wrong / all
+                };
+                let expected = (0..outputs).map(plain).sum::<f64>() / outputs as f64;
+                let found = Concordance.mean(targets.view(), predictions.view(), weights);
+                assert!((found - expected).abs() < 1e-12 || rows == 1 && found.is_nan(), "{found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn orders_have_the_losses_that_they_are_known_by() {
+        let targets = ndarray::array![[1.0, 2.0, 3.0, 4.0]];
+        let of = |p: [f64; 4]| Concordance.mean(targets.view(), ndarray::array![p].view(), None);
+        assert_eq!((of([5.0, 6.0, 7.0, 9.0]), of([4.0, 3.0, 2.0, 1.0]), of([2.0; 4])), (0.0, 1.0, 0.5));
+        assert_eq!(of([1.0, 1.0, 3.0, 2.0]), 1.5 / 6.0);
+        assert!(of([1.0, f64::NAN, 2.0, 3.0]).is_nan());
+    }
+}

@@ -68,6 +68,8 @@ pub enum Per {
     Path,
     /// For every subset, by its score.
     Subset,
+    /// For all columns, by their score; the search is made at that λ.
+    All,
 }
 
 impl Default for Lambda {
@@ -243,6 +245,7 @@ mod tests {
             r#"{"grid":"auto","extend":true,"outputs":"each"}"#,
             r#"{"values":[1.0,2.0]}"#,
             r#"{"values":[1.0,2.0],"per":"subset"}"#,
+            r#"{"values":[1.0,2.0],"per":"all"}"#,
             r#"{"search":{"from":0.1,"to":10.0}}"#,
             r#"{"search":{"from":0.1,"to":10.0},"outputs":"each"}"#,
             r#"{"values":[1.0,2.0],"per":"subset","outputs":"each"}"#,
@@ -253,6 +256,8 @@ mod tests {
         for bad in [
             r#"{"search":{"from":1,"to":2,"points":3}}"#,
             r#"{"search":{"from":1,"to":2},"per":"path"}"#,
+            r#"{"search":{"from":1,"to":2},"per":"all"}"#,
+            r#"{"values":[1.0],"per":"all","outputs":"each"}"#,
             r#"{"values":[1.0],"search":{"from":1,"to":2}}"#,
             r#"{"per":"path"}"#,
             r#"{"grid":"automatic"}"#,

@@ -10,7 +10,7 @@ pub struct Readout {
     pub lambdas: Vec<f64>,
     /// The grid that is fitted to the design, where λ is from one.
     pub auto: Option<AutoGrid>,
-    /// Whether λ is chosen for every subset or for a whole walk, where that was said.
+    /// Whether λ is chosen for every subset, for a whole walk or for all columns, where that was said.
     pub per: Option<Per>,
     /// Whether the λ between the best of them and its neighbours are searched as well.
     pub refine: bool,

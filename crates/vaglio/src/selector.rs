@@ -10,14 +10,15 @@ use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::resample::{self, Picked, Sample};
 use crate::train::{train, train_entry};
+use crate::tune::all_at_once;
 pub(crate) use selection::Searched;
 pub use selection::Selection;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Error, Learner, Monitor, Path, Problem, Result, Role, SearchStrategy, Squared, Subset,
-    Task, ZeroOne,
+    AnyLoss, Criterion, Design, Error, Learner, Monitor, Path, Per, Problem, Result, Role, SearchStrategy, Squared,
+    Subset, Task, ZeroOne,
 };
 pub(crate) use walking::Walking;
 
@@ -206,6 +207,27 @@ impl ValidSelector {
         self.fit_on((problem, &design), picked, monitor)
     }
 
+    /// The design at the λ that the criterion takes for all of its columns, where the search is made at that (`per: all`).
+    ///
+    /// # Errors
+    /// Those of the criterion's scores; [`Error::Setting`] for a criterion that takes no λ.
+    pub(crate) fn at_lambda_of_all(&self, design: &Design) -> Result<Design> {
+        if !takes_lambda_of_all(design) {
+            return Ok(design.clone());
+        }
+        let all = design.candidates();
+        let mut subset = Subset::open(&*self.criterion, design, &all_at_once(all.len()))?;
+        subset.reset(&all)?;
+        let lambda = subset.score()?.lambda.ok_or_else(|| {
+            let kind = self.criterion.typetag_name();
+            let message =
+                format!("`all` takes lambda by the score of all columns, and `{kind}` takes none; use `path`");
+            Error::setting("learner.lambda.per", message)
+        })?;
+        tracing::debug!(lambda, "lambda of all columns");
+        Ok(design.at_lambda(Some(lambda)))
+    }
+
     /// Searches on a design of the problem that was begun at `start`, up to a size if one is given.
     pub(crate) fn search_on(
         &self,
@@ -214,7 +236,7 @@ impl ValidSelector {
         until: Option<usize>,
         monitor: &mut Monitor<'_>,
     ) -> Result<Searched> {
-        let design = design.clone().stopping_at(monitor.stop.clone());
+        let design = self.at_lambda_of_all(&design.clone().stopping_at(monitor.stop.clone()))?;
         let mut walking = Walking::open(self, &design, start, monitor)?;
         walking.to(until)?;
         walking.searched()
@@ -277,6 +299,11 @@ impl ValidSelector {
             fit_seconds,
         })
     }
+}
+
+/// Whether λ of several is that of all columns, by the criterion.
+pub(crate) fn takes_lambda_of_all(design: &Design) -> bool {
+    design.readout().is_some_and(|readout| readout.per == Some(Per::All) && readout.lambdas.len() > 1)
 }
 
 /// The criterion's own coefficients on the result, where it has any.

@@ -148,8 +148,8 @@ impl<'de> Visitor<'de> for LambdaVisitor {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Lambda, A::Error> {
         let several = Several::deserialize(MapAccessDeserializer::new(map))?;
         if several.outputs == Some(Outputs::Each) {
-            if several.per == Some(Per::Path) {
-                return Err(de::Error::custom("`outputs: each` takes lambda for every subset; leave `per: path` out"));
+            if matches!(several.per, Some(Per::Path | Per::All)) {
+                return Err(de::Error::custom("`outputs: each` takes lambda for every subset; leave `per` out"));
             }
             return several.lambda().map(|of| Lambda::EachOutput(Box::new(of)));
         }
@@ -178,8 +178,8 @@ impl Several {
                 per: None | Some(Per::Subset),
                 ..
             } => Ok(Lambda::Search { from, to }),
-            Several { search: Some(_), per: Some(Per::Path), grid: None, values: None, .. } => {
-                Err(E::custom("`search` finds lambda for every subset; give a grid for `per: path`"))
+            Several { search: Some(_), per: Some(Per::Path | Per::All), grid: None, values: None, .. } => {
+                Err(E::custom("`search` finds lambda for every subset; give a grid for `per: path` and `per: all`"))
             }
             _ => Err(E::custom("one of `grid`, `values` and `search` gives lambda")),
         }
@@ -196,7 +196,7 @@ impl JsonSchema for Lambda {
         let (grid, range) = (generator.subschema_for::<Ends>(), generator.subschema_for::<Range>());
         let (per, outputs) = (generator.subschema_for::<Per>(), generator.subschema_for::<Outputs>());
         json_schema!({
-            "description": "The penalty: one positive number, or several: one is taken for a whole walk (`per: path`, by cross-validation of the search) or for every subset by the criterion (`per: subset`), then on demand for each output (`outputs: each`).",
+            "description": "The penalty: one positive number, or several: one is taken for a whole walk (`per: path`, by cross-validation of the search), by the criterion on all columns before the search (`per: all`) or for every subset by the criterion (`per: subset`), then on demand for each output (`outputs: each`).",
             "oneOf": [
                 {"type": "number", "exclusiveMinimum": 0},
                 {"type": "object", "properties": {"grid": grid, "per": per, "outputs": outputs}, "required": ["grid"], "additionalProperties": false},

@@ -110,9 +110,9 @@ fn tuned(record: &Record) -> Vec<String> {
     assigned.chain(record.tuned.iter().map(|_| "tune=null".to_owned())).collect()
 }
 
-/// Whether one λ was chosen for the whole walk.
+/// Whether one λ was taken for the whole walk.
 fn is_of_path(record: &Record) -> bool {
-    record.pipeline.settings.pointer("/learner/lambda/per").and_then(Value::as_str) == Some("path")
+    matches!(record.pipeline.settings.pointer("/learner/lambda/per").and_then(Value::as_str), Some("path" | "all"))
 }
 
 /// A run that is explained.

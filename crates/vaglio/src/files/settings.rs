@@ -38,7 +38,9 @@ impl ValidPipeline {
         let several = |lambda: &&mut serde_json::Value| lambda.get("grid").or(lambda.get("values")).is_some();
         if let Some(serde_json::Value::Object(lambda)) = learner.get_mut("lambda").filter(several) {
             let per = if chosen.of_path { Per::Path } else { Per::Subset };
-            lambda.insert("per".into(), serde_json::to_value(per).map_err(failed)?);
+            if lambda.get("per").and_then(serde_json::Value::as_str) != Some("all") {
+                lambda.insert("per".into(), serde_json::to_value(per).map_err(failed)?);
+            }
             copy.0.learner = serde_json::from_value(learner).map_err(failed)?;
         }
         Ok(copy)

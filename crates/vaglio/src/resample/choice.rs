@@ -10,7 +10,7 @@ use super::scored::{by_score, interrupted, not_validated, plain};
 use super::table::{self, Matched};
 use super::tally::Tally;
 use super::validated::{CrossValidated, Made, Validation, deals, of_rows, parting};
-use crate::selector::{Searched, ValidSelector, Walking};
+use crate::selector::{Searched, ValidSelector, Walking, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
@@ -43,7 +43,7 @@ pub struct Chosen {
     pub table: Option<Table>,
     /// The place of the λ that was taken in the table.
     pub place: usize,
-    /// Whether a walk was made for each λ.
+    /// Whether λ is that of the whole walk: one was made for each, or λ was taken for all columns before it.
     pub of_path: bool,
     /// The size at which the walks at that λ were ended in all folds, if they were.
     pub(crate) until: Option<usize>,
@@ -52,7 +52,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// The λ of the whole walk, where there was one for each of several.
+    /// The λ of the whole walk, where it is not that of each subset.
     pub(crate) fn walk_lambda(&self) -> Option<f64> {
         self.of_path.then_some(self.lambda).flatten()
     }
@@ -121,6 +121,7 @@ pub(crate) fn select(
     let watcher = &Watcher::new(&mut *monitor);
     // A single walk begins first, so that an interruption finds it.
     let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
+    let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
     let mut leader = watcher.leader(watcher.journal().under("walk/0"));
     let mut first = match lambdas.len() {
         1 => Some(Walking::open(selector, &alone, start, leader.monitor())?),
@@ -294,7 +295,7 @@ pub(super) fn finished(
                 empty: table.of_lambda(place).first().filter(|cell| cell.size == 0).copied(),
                 table: Some(table),
                 place,
-                of_path: lambdas.len() > 1 && walks[place].whole.is_none(),
+                of_path: lambdas.len() > 1 && walks[place].whole.is_none() || takes_lambda_of_all(design),
                 until,
                 of_folds: matched.entries(cell.size, how.folds),
             }
@@ -373,7 +374,7 @@ pub(super) fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>
         warnings.push(Warning::new(WarningKind::LambdaEdge, message));
     }
     let per_subset = walk_lambdas(design, chosen.by == ChosenBy::CrossValidation).len() == 1;
-    if per_subset && design.features() > design.rows() {
+    if per_subset && !takes_lambda_of_all(design) && design.features() > design.rows() {
         let message = format!(
             "lambda was chosen for every subset by its score, with {} columns on {} rows, which lets it fall too low; \
              `per: path` takes one for the whole walk",

@@ -153,9 +153,13 @@ impl Lockstep<'_, '_> {
         let count = places.len();
         let pairs = || (0..self.folds.len()).flat_map(|fold| (0..count).map(move |at| (fold, at)));
         let design = |(fold, at): (usize, usize)| {
-            self.folds[fold].design.at_lambda(lambdas[places[at]]).stopping_at(self.watcher.sign().clone())
+            let own = self.folds[fold].design.at_lambda(lambdas[places[at]]).stopping_at(self.watcher.sign().clone());
+            self.selector.at_lambda_of_all(&own)
         };
-        let designs: Vec<Design> = pairs().map(design).collect();
+        let designs: Vec<Design> = match pairs().map(design).collect() {
+            Err(Error::Stopped(_)) => return Ok(None),
+            designs => designs?,
+        };
         let inside = |(fold, at)| self.journal.within(format_args!("choose/{fold}/walk/{}", places[at]));
         let mut members: Vec<_> = pairs().map(|pair| self.watcher.member(inside(pair))).collect();
         let begin =

@@ -2,7 +2,7 @@
 
 use super::choice::{Chosen, Picked, edge, walk_lambdas};
 use super::pool::{Watcher, in_turn};
-use crate::selector::{Searched, ValidSelector};
+use crate::selector::{Searched, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Choose, Design, Error, Monitor, Path, PathEntry, Result, Rule};
@@ -38,7 +38,8 @@ pub(super) fn plain(
             of_walks(walks, rule)?
         }
     };
-    let mut chosen = Chosen { of_path: lambdas.len() > 1, ..by_score(&searched.path, rule) };
+    let mut chosen =
+        Chosen { of_path: lambdas.len() > 1 || takes_lambda_of_all(design), ..by_score(&searched.path, rule) };
     if matches!(choose, Choose::Last | Choose::Size(_)) {
         (chosen.by, chosen.rule) = (ChosenBy::Setting, None);
     }

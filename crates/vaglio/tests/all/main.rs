@@ -14,6 +14,7 @@ mod forward;
 mod hard_cells;
 mod imputed;
 mod kfold_laws;
+mod lambda_of_all;
 mod lambda_search;
 mod lars;
 mod linfa_api;

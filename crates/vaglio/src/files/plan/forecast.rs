@@ -8,8 +8,10 @@ use crate::resample::choice::{cross_validation, walk_lambdas};
 use crate::resample::lockstep::{FIRST, expected_sizes};
 use crate::resample::parting::Parting;
 use crate::resample::validated::parting;
-use crate::selector::ValidSelector;
+use crate::selector::{ValidSelector, takes_lambda_of_all};
+use crate::tune::all_at_once;
 use std::fmt;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Estimate, Outline, Result};
 
 /// One walk of the search.
@@ -109,6 +111,13 @@ fn doubles_far(design: &Design) -> f64 {
 /// Those of the search's outline.
 pub(super) fn walk(selector: &ValidSelector, design: &Design, machine: &Machine) -> Result<Walk> {
     let under = |e: Error| e.under("search");
+    // The λ of all columns is taken before the walk, which has one.
+    let all = match takes_lambda_of_all(design) {
+        true => selector.criterion().estimate(design, &all_at_once(design.candidates().len())).flops,
+        false => 0.0,
+    };
+    let one = if takes_lambda_of_all(design) { design.lambdas().first().copied().flatten() } else { None };
+    let design = &design.at_lambda(one);
     let most = selector.search().outline(design).map_err(under)?;
     let least = selector.search().shortest(design).map_err(under)?;
     let criterion = &**selector.criterion();
@@ -130,10 +139,13 @@ pub(super) fn walk(selector: &ValidSelector, design: &Design, machine: &Machine)
     let predicted = (flops / pace).max(read) + fresh;
     let begun = begun(selector, design, predicted, (&alone, until));
     let (seconds, size) = begun.map_or((predicted, alone.largest), |begun| (begun.seconds, begun.size));
+    let before = all / pace;
     // A walk that was tried tells how long those of folds take.
     let in_folds = estimated(&ending_at(size_in_folds)).flops / estimated(&ending_at(size)).flops;
     let in_folds = if in_folds.is_finite() { seconds * in_folds } else { seconds };
     let pace = if begun.is_some_and(|begun| begun.is_whole) { flops / seconds.max(1e-6) } else { pace };
+    let estimate = Estimate { flops: estimate.flops + all, ..estimate };
+    let (seconds, in_folds) = (seconds + before, in_folds + before);
     Ok(Walk { outline: most, estimate, seconds, size, in_folds, size_in_folds, pace, is_known: begun.is_some() })
 }
 

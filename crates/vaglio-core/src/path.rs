@@ -111,6 +111,8 @@ pub enum StopReason {
     NoImprovement,
     /// No candidate was left.
     NoCandidates,
+    /// No change keeps the constraints.
+    Constraints,
     /// The user interrupted; the result so far is valid.
     Interrupted,
     /// A limit was hit; the result so far is valid.
@@ -136,6 +138,7 @@ impl StopReason {
             StopReason::Patience => "too many steps in a row brought no improvement",
             StopReason::NoImprovement => "no step lowered the score",
             StopReason::NoCandidates => "no candidate was left",
+            StopReason::Constraints => "no change keeps the constraints",
             StopReason::Interrupted => "it was interrupted",
             StopReason::Limit => "a limit was hit",
         }
@@ -213,7 +216,7 @@ pub struct Certificate {
     pub optimal: bool,
     /// Subsets that were scored.
     pub visited: u64,
-    /// Subsets that were proven worse without being scored.
+    /// Subsets that were proven worse, or break a constraint, without being scored.
     pub pruned: u64,
     /// By how much, at most, a subset that was not reached could lower the best score; 0 when optimal, `None` when
     /// nothing is known.
@@ -326,7 +329,8 @@ mod tests {
             StopReason::Tolerance => StopReason::Patience,
             StopReason::Patience => StopReason::NoImprovement,
             StopReason::NoImprovement => StopReason::NoCandidates,
-            StopReason::NoCandidates => StopReason::Interrupted,
+            StopReason::NoCandidates => StopReason::Constraints,
+            StopReason::Constraints => StopReason::Interrupted,
             StopReason::Interrupted => StopReason::Limit,
             StopReason::Limit => return None,
         })

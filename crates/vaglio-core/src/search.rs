@@ -1,8 +1,8 @@
 //! Searches: how subsets are walked.
 
 use crate::{
-    Action, Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal, Monitor,
-    Outline, Path, Result, Step, StopReason, Subset, registered,
+    Action, Answer, Choose, Constraints, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal,
+    Monitor, Outline, Path, Result, Step, StopReason, Subset, registered,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -64,6 +64,11 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     /// Which size of a path is the result; a search with such a setting says what it is.
     fn choose(&self) -> Choose {
         Choose::Auto
+    }
+
+    /// What every subset of its result keeps to, beside sizes; a search with such a setting says what it is.
+    fn constraints(&self) -> Option<&Constraints> {
+        None
     }
 
     /// Whether λ has a part in the model of the subset that it leaves; one that has no part is not chosen.

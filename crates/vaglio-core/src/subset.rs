@@ -1,7 +1,7 @@
 //! The subset that a search changes, with its scores.
 
 use crate::by_definition::{ByDefinition, no_number, of_criterion};
-use crate::tape::{ADD, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, STANDARD_ERROR, Tape, digest};
+use crate::tape::{ADD, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest};
 use crate::{
     Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
     PathEntry, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger, smaller,
@@ -58,20 +58,9 @@ impl<'d> Subset<'d> {
     /// The empty subset by a shortcut.
     pub fn new(shortcut: Shortcut<'d>) -> Self {
         let (journal, sign) = (Journal::default(), StopSign::default());
-        let selected = Vec::new();
-        let (asked, tape, diagnostics, blamed) = (0, None, None, None);
-        Subset {
-            selected,
-            shortcut,
-            is_stale: false,
-            journal,
-            sign,
-            asked,
-            tape,
-            diagnostics,
-            blamed,
-            has_errors: true,
-        }
+        let (selected, asked, tape, diagnostics, blamed) = (Vec::new(), 0, None, None, None);
+        let (is_stale, has_errors) = (false, true);
+        Subset { selected, shortcut, is_stale, journal, sign, asked, tape, diagnostics, blamed, has_errors }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
@@ -362,6 +351,16 @@ impl<'d> Subset<'d> {
         let root = self.shortcut.evaluator.tree(&self.selected, later)?;
         self.is_stale = root.moves_caches();
         Ok(root)
+    }
+
+    /// What `ask` finds of the subset with `more` columns, beside its score; a search that goes on from a pause gets the answer
+    /// that it had.
+    pub fn settled<T: Clone + Send + 'static>(
+        &mut self,
+        more: &[Feature],
+        ask: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        self.taped(SETTLED, more, |_| ask())
     }
 
     /// How scores are computed.

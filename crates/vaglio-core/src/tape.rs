@@ -16,6 +16,7 @@ pub(crate) const ADD: u64 = 7;
 pub(crate) const REMOVE: u64 = 8;
 pub(crate) const RESET: u64 = 9;
 pub(crate) const SCORE_WITH: u64 = 10;
+pub(crate) const SETTLED: u64 = 11;
 
 /// Answers in their order, each with a digest of its question.
 #[derive(Default)]

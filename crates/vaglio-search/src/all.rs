@@ -24,7 +24,8 @@ const NO_SELECTION: &str = "every column is kept; leave it out, or take another 
 impl All {
     fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
         let settings = self.settings();
-        let selecting = ["max_features", "min_features", "tolerance", "patience", "forced", "blocks", "polish"];
+        let selecting =
+            ["max_features", "min_features", "tolerance", "patience", "forced", "blocks", "polish", "constraints"];
         settings.refuse(&selecting, NO_SELECTION)?;
         let mut space = Space::new(settings, design)?;
         space.least = Some(space.features());

@@ -2,7 +2,9 @@
 
 use crate::rounds::{RemovalStep, sizes};
 use crate::{Patience, Space, run};
-use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
+use vaglio_core::{
+    Choose, Constraints, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
+};
 
 crate::settings! {
     /// Starts from all features and removes the one that the score misses least, again and again.
@@ -51,8 +53,16 @@ impl SearchStrategy for Backward {
         self.choose.clone()
     }
 
+    fn constraints(&self) -> Option<&Constraints> {
+        self.constraints.as_ref()
+    }
+
     fn check_settings(&self) -> Result<()> {
         self.step.check()?;
+        if self.step != RemovalStep::ONE && self.constraints.is_some() {
+            let message = "constraints are asked of one column at a time, and a step takes several; leave one of them out";
+            return Err(Error::setting("step", message));
+        }
         self.settings().check()
     }
 

@@ -3,121 +3,32 @@
 //! Parts of the tree are searched side by side, each by itself and with what was known when all of them began, and what they find
 //! is scored afterwards in one order: so the result, and every count of the certificate, is the same for any number of threads.
 
+mod bounds;
+
 use crate::alternatives::Counted;
 use crate::order::Order;
+use crate::space::Space;
 use crate::tree::{BestSubsets, Record};
-use rayon::prelude::*;
+pub(crate) use bounds::Bounds;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use vaglio_core::{
-    Answer, Certificate, Diagnostics, Effort, Error, Event, Feature, Monitor, Recorder, Result, ScoreOfSquares,
-    SquaresBound, StopReason, Subset,
+    Answer, Certificate, Diagnostics, Effort, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
+    Subset,
 };
-use vaglio_kernels::Level;
-use vaglio_kernels::subsets::{Explored, HeldOut, OpenSubtree, SubsetSquares};
+use vaglio_kernels::subsets::{OpenSubtree, SubsetSquares};
 
 /// Subtrees that are searched side by side.
 const TOGETHER: usize = 16;
 /// Columns of which the products are kept, at most.
 pub(crate) const MOST_COLUMNS: usize = 4096;
-/// Halvings by which a bound of a score is turned into one of squares.
-const HALVINGS: usize = 100;
 
 /// What the tree takes beside the scores, at least: how many nodes there are, the data decide.
 pub(crate) fn effort(rows: usize, columns: usize, most: usize) -> Effort {
     let [flops, bytes] = SubsetSquares::needs(rows, columns, most, rayon::current_num_threads());
     Effort { flops, bytes }
-}
-
-/// The squares of the subsets of a search, and what they say of scores.
-pub(crate) struct Bounds {
-    squares: SubsetSquares,
-    score: ScoreOfSquares,
-    /// The columns by their places among the squares.
-    columns: Vec<Feature>,
-}
-
-impl Bounds {
-    /// Of the columns of an order in groups of one; `None` where nothing is known of them.
-    ///
-    /// # Errors
-    /// Those of the criterion.
-    pub fn of(order: &Order, subset: &mut Subset<'_>) -> Result<Option<Self>> {
-        if !order.is_of_single_columns() {
-            return Ok(None);
-        }
-        let mut columns: Vec<Feature> = order.forced.iter().chain(&order.features).copied().collect();
-        columns.sort_unstable();
-        if columns.len() > MOST_COLUMNS {
-            return Ok(None);
-        }
-        let Some(bound) = subset.squares(&columns)? else { return Ok(None) };
-        let SquaresBound { columns: x, targets, held_out, score } = bound;
-        let held_out = held_out.map(|of| {
-            let count = of.parts.iter().max().map_or(0, |last| *last as usize + 1);
-            HeldOut { parts: of.parts, count, unit: of.unit, lambda: of.lambda }
-        });
-        // By λ columns that depend on each other could be told apart, but which of those that tie comes first, scores of
-        // another order of columns do not tell.
-        let squares = SubsetSquares::new(Level::best(), x, targets, held_out, 0.0);
-        Ok(squares.map(|squares| Bounds { squares, score, columns }))
-    }
-
-    /// The tree of all subsets of an order.
-    fn root(&self, order: &Order) -> OpenSubtree {
-        let place = |feature: &Feature| self.columns.binary_search(feature).unwrap_or(0);
-        self.squares.root(order.forced.iter().map(place).collect())
-    }
-
-    /// What several subtrees hold, side by side: subsets that are not ruled out, those that leave least over first, and what was
-    /// not gone into.
-    fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> (Vec<(f64, Vec<usize>)>, Vec<OpenSubtree>) {
-        let budget = self.squares.part();
-        let all: Vec<Explored> = next.par_iter().map(|open| self.squares.explore(open, limits, budget)).collect();
-        let (mut candidates, mut open) = (Vec::new(), Vec::new());
-        for part in all {
-            candidates.extend(part.candidates);
-            open.extend(part.open);
-        }
-        candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
-        (candidates, open)
-    }
-
-    fn features(&self, places: &[usize]) -> Vec<Feature> {
-        let mut features: Vec<Feature> = places.iter().map(|&place| self.columns[place]).collect();
-        features.sort_unstable();
-        features
-    }
-
-    /// What the score of a subset is not below, of squares as they were computed.
-    fn of_squares(&self, squares: f64, size: usize) -> f64 {
-        (self.score)(self.squares.lowest(squares), size, self.squares.least_eigenvalue())
-    }
-
-    /// The squares from which on a subset of a size scores above a threshold.
-    fn limit(&self, size: usize, threshold: f64) -> f64 {
-        let is_below = |squares: f64| (self.score)(squares, size, self.squares.least_eigenvalue()) <= threshold;
-        let (mut below, mut above) = (0.0, self.squares.total().max(f64::MIN_POSITIVE));
-        if threshold == f64::INFINITY {
-            return f64::INFINITY;
-        }
-        if !is_below(0.0) {
-            return f64::NEG_INFINITY;
-        }
-        for _ in 0..HALVINGS {
-            if !is_below(above) {
-                break;
-            }
-            above *= 2.0;
-        }
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (below + above);
-            *(if is_below(middle) { &mut below } else { &mut above }) = middle;
-        }
-        above
-    }
 }
 
 /// A subtree that is still to be entered.
@@ -167,6 +78,7 @@ struct TreeState {
 /// The search, and where it is.
 pub(crate) struct BoundedTree<'a> {
     order: &'a Order,
+    space: &'a Space<'a>,
     bounds: Bounds,
     monitor: Monitor<'a>,
     record: Record,
@@ -177,7 +89,7 @@ pub(crate) struct BoundedTree<'a> {
 }
 
 impl<'a> BoundedTree<'a> {
-    pub fn new(order: &'a Order, bounds: Bounds, monitor: &'a mut Monitor<'_>) -> Self {
+    pub fn new(order: &'a Order, space: &'a Space<'a>, bounds: Bounds, monitor: &'a mut Monitor<'_>) -> Self {
         let total = order.count();
         let journal = monitor.journal.within("tree");
         let open = Reverse(Open::new(f64::NEG_INFINITY, bounds.root(order)));
@@ -185,7 +97,17 @@ impl<'a> BoundedTree<'a> {
         let known =
             TreeState { open: [open].into(), start: nothing.clone(), found: nothing, visited: 0, diagnostics: None };
         let (monitor, record) = (monitor.with_journal(journal.clone()), Record::new(journal));
-        BoundedTree { order, bounds, monitor, record, recorder: Recorder::default(), known, total, stopped: None }
+        BoundedTree {
+            order,
+            space,
+            bounds,
+            monitor,
+            record,
+            recorder: Recorder::default(),
+            known,
+            total,
+            stopped: None,
+        }
     }
 
     /// Visits every subset that is not proven worse, or all until the observer stops it.
@@ -224,16 +146,36 @@ impl<'a> BoundedTree<'a> {
     fn begin(&mut self, subset: &mut Subset<'_>) -> Result<()> {
         let order = self.order;
         if !order.forced.is_empty() && order.forced.len() >= order.least {
-            let loss = scored(subset, &order.forced)?;
-            self.known.found.offer(&order.forced, &[], loss);
+            let score = scored(subset, &order.forced)?;
+            if self.space.is_of_those_signs(&order.forced, score)? {
+                self.known.found.offer(&order.forced, &[], score.loss);
+            }
             self.known.visited += 1;
         }
         let Some(Reverse(root)) = self.known.open.peek() else { return Ok(()) };
         for places in self.bounds.squares.start(&root.1, order.most) {
             if places.len() >= order.least && !self.ask() {
                 let features = self.bounds.features(&places);
-                let loss = scored(subset, &features)?;
-                self.known.start.offer(&features, &[], loss);
+                let score = scored(subset, &features)?;
+                if self.space.allows(subset, &features, score)? {
+                    self.known.start.offer(&features, &[], score.loss);
+                }
+            }
+        }
+        if self.space.rules().is_some() { self.begin_constrained(subset) } else { Ok(()) }
+    }
+
+    /// Subsets that keep the constraints, by a greedy search.
+    fn begin_constrained(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+        let space = self.space;
+        subset.reset(&self.order.forced)?;
+        let mut outside = space.free();
+        while subset.selected().len() < self.order.most && !self.ask() {
+            let Some(best) = space.best_addition(subset, &outside)? else { break };
+            outside.retain(|group| *group != best.group);
+            space.groups[best.group].iter().try_for_each(|&feature| subset.add(feature))?;
+            if subset.selected().len() >= self.order.least {
+                self.known.start.offer(subset.selected(), &[], best.score.loss);
             }
         }
         Ok(())
@@ -250,7 +192,7 @@ impl<'a> BoundedTree<'a> {
                     next.push(open.subtree());
                 }
             }
-            let (candidates, open) = self.bounds.explored(&next, &limits);
+            let (candidates, open) = self.bounds.explored(&next, &limits, self.space.rules());
             for open in open {
                 let bound = self.lowest_below(&open);
                 self.known.open.push(Reverse(Open::new(bound, open)));
@@ -261,8 +203,11 @@ impl<'a> BoundedTree<'a> {
                     continue;
                 }
                 let features = self.bounds.features(&places);
-                let loss = scored(subset, &features)?;
-                self.known.found.offer(&features, &[], loss);
+                let score = scored(subset, &features)?;
+                let is_offered = score.loss <= self.known.found.loss(size);
+                if is_offered && self.space.is_of_those_signs(&features, score)? {
+                    self.known.found.offer(&features, &[], score.loss);
+                }
                 self.known.visited += 1;
             }
             if self.record.is_worth(1 + self.known.open.len() / 4) {
@@ -287,8 +232,7 @@ impl<'a> BoundedTree<'a> {
         if !order.forced.is_empty() && order.forced.len() >= order.least {
             let mut forced = order.forced.clone();
             forced.sort_unstable();
-            let loss = scored(subset, &forced)?;
-            counted.offer(forced, loss);
+            self.count(subset, forced, counted)?;
         }
         let limits = self.limits(|_| counted.limit);
         let mut open = vec![self.bounds.root(order)];
@@ -298,15 +242,22 @@ impl<'a> BoundedTree<'a> {
                 return Ok(false);
             }
             let next = open.split_off(open.len().saturating_sub(TOGETHER));
-            let (candidates, more) = self.bounds.explored(&next, &limits);
+            let (candidates, more) = self.bounds.explored(&next, &limits, self.space.rules());
             open.extend(more);
             for (_, places) in candidates {
                 let features = self.bounds.features(&places);
-                let loss = scored(subset, &features)?;
-                counted.offer(features, loss);
+                self.count(subset, features, counted)?;
             }
         }
         Ok(!counted.is_full())
+    }
+
+    fn count(&self, subset: &mut Subset<'_>, features: Vec<Feature>, counted: &mut Counted) -> Result<()> {
+        let score = scored(subset, &features)?;
+        if score.loss <= counted.limit && self.space.is_of_those_signs(&features, score)? {
+            counted.offer(features, score.loss);
+        }
+        Ok(())
     }
 
     fn threshold(&self, size: usize) -> f64 {
@@ -372,7 +323,7 @@ impl<'a> BoundedTree<'a> {
     }
 }
 
-fn scored(subset: &mut Subset<'_>, features: &[Feature]) -> Result<f64> {
+fn scored(subset: &mut Subset<'_>, features: &[Feature]) -> Result<Score> {
     subset.reset(features)?;
-    Ok(subset.score()?.loss)
+    subset.score()
 }

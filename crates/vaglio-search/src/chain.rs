@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer, Outline, Path,
-    Result, SearchContext, SearchStrategy, Stage, Subset, saved,
+    Answer, Choose, Constraints, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer,
+    Outline, Path, Result, SearchContext, SearchStrategy, Stage, Subset, saved,
 };
 
 /// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a
@@ -76,6 +76,11 @@ impl Chain {
 impl SearchStrategy for Chain {
     fn choose(&self) -> Choose {
         self.stages.last().map_or(Choose::Auto, |last| last.choose())
+    }
+
+    /// Those of the last stage.
+    fn constraints(&self) -> Option<&Constraints> {
+        self.stages.last().and_then(|last| last.constraints())
     }
 
     fn takes_lambda(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::bounded::{self, BoundedTree, Bounds};
 use crate::order::Order;
 use crate::tree::SubsetTree;
 use vaglio_core::{
-    Certificate, Choose, Criterion, Design, Effort, Error, Feature, Outline, Path, Result, SearchContext,
+    Certificate, Choose, Constraints, Criterion, Design, Effort, Error, Feature, Outline, Path, Result, SearchContext,
     SearchStrategy, Subset, part,
 };
 
@@ -110,6 +110,10 @@ impl SearchStrategy for Exhaustive {
         self.choose.clone()
     }
 
+    fn constraints(&self) -> Option<&Constraints> {
+        self.constraints.as_ref()
+    }
+
     fn check_settings(&self) -> Result<()> {
         self.alternatives.iter().try_for_each(Alternatives::check)?;
         self.settings().check()
@@ -182,7 +186,7 @@ impl SearchStrategy for Exhaustive {
         let (entries, certificate, stop_reason) = match Order::new(&space, subset) {
             Ok(order) => match Bounds::of(&order, subset)? {
                 Some(bounds) => {
-                    let mut tree = BoundedTree::new(&order, bounds, monitor);
+                    let mut tree = BoundedTree::new(&order, &space, bounds, monitor);
                     tree.search(subset)?;
                     let (best, certificate, stop_reason) = tree.finish(Some(LEAST_SQUARES));
                     let entries = best.entries(subset)?;
@@ -196,8 +200,8 @@ impl SearchStrategy for Exhaustive {
                     return Err(too_many(subsets(&space), space.largest()));
                 }
                 None => {
-                    let mut tree = SubsetTree::new(&order, monitor);
-                    tree.search(&space, subset)?;
+                    let mut tree = SubsetTree::new(&order, &space, monitor);
+                    tree.search(subset)?;
                     let (best, certificate, stop_reason) = tree.finish();
                     (best.entries(subset)?, certificate, stop_reason)
                 }

@@ -2,7 +2,9 @@
 
 use crate::{Flow, Patience, Space, Walk, if_any, run};
 use std::collections::BTreeSet;
-use vaglio_core::{Choose, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
+use vaglio_core::{
+    Choose, Constraints, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
+};
 
 crate::settings! {
     /// Adds the best feature, and takes back what has become superfluous before it adds the next.
@@ -38,6 +40,10 @@ impl Floating {
 impl SearchStrategy for Floating {
     fn choose(&self) -> Choose {
         self.choose.clone()
+    }
+
+    fn constraints(&self) -> Option<&Constraints> {
+        self.constraints.as_ref()
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Forward selection.
 
 use crate::{Patience, SearchSettings, Space, run};
-use vaglio_core::{Choose, Design, Outline, Path, Result, SearchContext, SearchStrategy, part};
+use vaglio_core::{Choose, Constraints, Design, Outline, Path, Result, SearchContext, SearchStrategy, part};
 
 crate::settings! {
     /// Adds the feature that lowers the score most, again and again.
@@ -45,6 +45,10 @@ const PATIENCE: usize = 10;
 impl SearchStrategy for Greedy {
     fn choose(&self) -> Choose {
         self.choose.clone()
+    }
+
+    fn constraints(&self) -> Option<&Constraints> {
+        self.constraints.as_ref()
     }
 
     fn check_settings(&self) -> Result<()> {

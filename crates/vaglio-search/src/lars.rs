@@ -1,13 +1,14 @@
 //! Least angle regression.
 
+use crate::followed::{Followed, may_leave, subset_after};
 use crate::penalties::Between;
 use crate::{End, Flow, Penalties, Space, Walk, run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry, Result,
-    Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
+    Action, Choose, Constraints, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry,
+    Result, Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::lars::{self, LeastAngle, Rows, Rules, SeveralOutputs};
@@ -35,7 +36,9 @@ crate::settings! {
     /// target's norm, and the same in every fold. The penalty of ½/m ‖y − Xw‖² + a‖w‖₁, with X standardized, is a = λ·sd(y).
     ///
     /// The search ends at `max_features`; at the smallest penalty; at the end of the path, where no correlation is left; or at a
-    /// feature that depends on those on the path. A duplicate of a feature on the path never enters and ends nothing. `forced`,
+    /// feature that depends on those on the path. A duplicate of a feature on the path never enters and ends nothing, nor does
+    /// one whose entry breaks a constraint, a product before its factors among them; a feature that would leave and may not ends
+    /// the path. `forced`,
     /// `blocks`, `tolerance` and `patience` have no meaning here and are refused.
     ///
     /// # Reference
@@ -97,6 +100,11 @@ impl Lars {
         settings.refuse(&["tolerance", "patience", "forced", "blocks"], ONE_PATH)?;
         if self.coefficients == PathCoefficients::Path {
             settings.refuse(&["polish"], "an exchange leaves the path, whose coefficients the model is to have")?;
+            if settings.constraints.as_ref().is_some_and(|constraints| !constraints.signs.is_empty()) {
+                let message =
+                    "signs are those of the readout's weights, and the model has the path's coefficients; use `refit`";
+                return Err(Error::setting("constraints.signs", message));
+            }
         }
         self.has_penalties_it_chooses()?;
         let space = Space::new(settings, design)?;
@@ -151,6 +159,10 @@ impl SearchStrategy for Lars {
         Ok((!values.is_empty()).then(|| Arc::new(fixed) as Arc<dyn SearchStrategy>))
     }
 
+    fn constraints(&self) -> Option<&Constraints> {
+        self.constraints.as_ref()
+    }
+
     fn check_settings(&self) -> Result<()> {
         self.has_penalties_it_chooses()?;
         self.settings().check()
@@ -177,16 +189,23 @@ impl SearchStrategy for Lars {
             let mut geometry = walk.context.geometry()?;
             let mut path = start(self, &space, &mut *geometry)?;
             between = Between::new(self.penalties.as_ref().map_or_else(Vec::new, |of| of.values(path.lambda())));
+            let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
+            let mut is_passed = path.pass_over(walk, &[], None, &mut gram)?;
             between.fall_to(path.lambda(), |_| Ok(without_columns(walk.empty)))?;
             loop {
                 if between.is_done() {
                     return Ok(StopReason::Penalty);
                 }
-                let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
-                let knot = match path.advance(&mut gram)? {
+                if !may_leave(walk, path.leaving())? {
+                    return Ok(StopReason::Constraints);
+                }
+                let mut knot = match path.advance(&mut gram)? {
                     Ok(knot) => knot,
+                    Err(lars::End::NoCorrelation) if is_passed => return Ok(StopReason::Constraints),
                     Err(end) => return Ok(stop_reason(end, walk)),
                 };
+                let after = subset_after(walk.context.subset.selected(), &knot);
+                is_passed |= path.pass_over(walk, &after, Some(&mut knot), &mut gram)?;
                 let goes_on = self.follow(walk, knot);
                 if matches!(goes_on, Ok(()) | Err(End::Stop(_))) {
                     between.fall_to(path.lambda(), |penalty| on_path(walk, path.at(penalty)))?;
@@ -226,40 +245,6 @@ fn on_path(walk: &mut Walk<'_, '_>, alpha: Option<Vec<f64>>) -> Flow<PathEntry> 
 /// Events that a path has at most; one that goes on longer goes round in a circle of rounding errors.
 fn most_events(space: &Space<'_>) -> usize {
     20 * space.largest()
-}
-
-/// The path of one output or of several.
-enum Followed {
-    One(LeastAngle),
-    Several(SeveralOutputs),
-}
-
-impl Followed {
-    /// λ at the next knot; at the start the largest correlation.
-    fn lambda(&self) -> f64 {
-        match self {
-            Followed::One(path) => path.lambda(),
-            Followed::Several(path) => path.lambda(),
-        }
-    }
-
-    fn advance(
-        &mut self,
-        gram: &mut dyn FnMut(Feature) -> Result<Vec<f64>>,
-    ) -> Result<std::result::Result<lars::Knot, lars::End>> {
-        match self {
-            Followed::One(path) => path.advance(gram),
-            Followed::Several(path) => path.advance(gram),
-        }
-    }
-
-    /// Coefficients, column by column, at a λ between the last knot and the one before.
-    fn at(&self, lambda: f64) -> Option<Vec<f64>> {
-        match self {
-            Followed::One(path) => Some(path.at(lambda)),
-            Followed::Several(path) => path.at(lambda),
-        }
-    }
 }
 
 fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<Followed> {

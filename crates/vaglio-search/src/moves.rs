@@ -17,11 +17,11 @@ pub struct Move {
 /// Trials leave the subset as it is. Cost: that of the evaluator for features that move alone; for a block, one of its
 /// features after another.
 impl Space<'_> {
-    /// The scores of the subset with each of the groups added, in their order.
+    /// The scores of the subset with each of the groups added, in their order, whether or not that breaks constraints.
     ///
     /// # Errors
     /// Those of [`Subset::score`].
-    pub fn score_additions(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
+    pub(crate) fn trials(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
         let (alone, blocks) = self.apart(groups);
         let mut alone_scores = vec![Score::WORST; alone.len()];
         if !alone.is_empty() {
@@ -34,11 +34,11 @@ impl Space<'_> {
     }
 
     /// The scores of the subset with each of the groups removed, in their order. Of duplicates the first alone is tried, see
-    /// [`Space::best_removal`].
+    /// `Space::best_removed`.
     ///
     /// # Errors
     /// Those of [`Subset::score`].
-    pub fn score_removals(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
+    pub(crate) fn score_removals(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
         let (distinct, first) = self.distinct(groups);
         let (alone, blocks) = self.apart(&distinct);
         let mut alone_scores = vec![Score::WORST; alone.len()];
@@ -65,25 +65,16 @@ impl Space<'_> {
         (distinct, first)
     }
 
-    /// The best of the groups to add, ties to the lowest first feature; `None` when there is none below +∞.
-    ///
-    /// # Errors
-    /// Those of [`Subset::score`].
-    pub fn best_addition(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
+    /// The best of the groups to add, whether or not that breaks constraints.
+    pub(crate) fn best_added(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
         let (alone, blocks) = self.apart(groups);
         let winner = if alone.is_empty() { None } else { subset.best_addition(&alone)? };
         let scores = self.blocks_added(subset, &blocks)?;
         Ok(self.best(winner, &blocks, &scores))
     }
 
-    /// The best of the groups to remove, likewise.
-    ///
-    /// Of duplicates the first alone is tried: the subsets without them are equal but in another order, so that scores
-    /// would differ by rounding.
-    ///
-    /// # Errors
-    /// Those of [`Subset::score`].
-    pub fn best_removal(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
+    /// The best of the groups to remove, likewise; of duplicates the first alone is tried.
+    pub(crate) fn best_removed(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
         let originals = self.originals();
         let (distinct, _) = self.distinct(groups);
         let (alone, blocks) = self.apart(&distinct);

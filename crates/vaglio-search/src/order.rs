@@ -21,9 +21,11 @@ impl Order {
     pub fn new(space: &Space<'_>, subset: &mut Subset<'_>) -> Result<Self> {
         let forced = space.forced_features();
         subset.reset(&forced)?;
-        let (least, most) = (space.least.unwrap_or(1).max(1), space.largest());
+        let candidates: Vec<Feature> = space.groups.concat();
+        let kept = space.rules().map_or(usize::MAX, |rules| rules.most(&candidates));
+        let (least, most) = (space.least.unwrap_or(1).max(1), space.largest().min(kept));
         let mut ranked: Vec<(Score, usize)> =
-            space.score_additions(subset, &space.free())?.into_iter().zip(space.free()).collect();
+            space.trials(subset, &space.free())?.into_iter().zip(space.free()).collect();
         ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
         let (mut features, mut starts) = (Vec::new(), vec![0]);
         for (_, group) in ranked {

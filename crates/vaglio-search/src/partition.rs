@@ -38,6 +38,16 @@ impl Partition {
         Ok(Partition { blocks, of, constant, barred })
     }
 
+    /// The blocks, by their names.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The name of the block of a feature.
+    pub fn name(&self, feature: Feature) -> String {
+        self.block(feature).map_or_else(String::new, |block| block.name.clone())
+    }
+
     fn block(&self, feature: Feature) -> Option<&Block> {
         self.of[feature].map(|block| &self.blocks[block])
     }

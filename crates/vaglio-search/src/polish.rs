@@ -109,11 +109,15 @@ pub(crate) fn best_exchange(
         let open = |u: &usize| !at.inside[*u] && space.groups[*u].len() == group.len();
         let others: Vec<usize> = (0..at.inside.len()).filter(open).collect();
         let is_duplicate = (0..out).any(|other| at.inside[other] && originals[other] == originals[out]);
-        if others.is_empty() || is_duplicate {
+        if others.is_empty() || is_duplicate || !space.may_remove(&at.features, out) {
             continue;
         }
         group.iter().try_for_each(|&feature| subset.remove(feature))?;
-        let entering = space.best_addition(subset, &others)?;
+        // A walk makes two steps of an exchange, and is between them for a moment.
+        let entering = match space.is_of_signs(subset)? {
+            true => space.best_addition(subset, &others)?,
+            false => None,
+        };
         group.iter().try_for_each(|&feature| subset.add(feature))?;
         let Some(entering) = entering else { continue };
         if best.as_ref().is_none_or(|best| entering.score.loss < best.entering.score.loss) {

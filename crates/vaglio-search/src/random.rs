@@ -2,7 +2,9 @@
 
 use crate::shuffle::{shuffled, stream};
 use crate::{Flow, Move, Patience, Space, Walk, run};
-use vaglio_core::{Choose, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
+use vaglio_core::{
+    Choose, Constraints, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
+};
 
 crate::settings! {
     /// Adds features in an order that is drawn, whether or not they lower the score: the baseline of other searches.
@@ -55,6 +57,10 @@ impl SearchStrategy for Random {
         self.choose.clone()
     }
 
+    fn constraints(&self) -> Option<&Constraints> {
+        self.constraints.as_ref()
+    }
+
     fn check_settings(&self) -> Result<()> {
         self.settings().check()
     }
@@ -97,8 +103,8 @@ fn copies(space: &Space<'_>) -> Vec<Vec<usize>> {
     copies
 }
 
-/// Adds the groups in that order, but for those that are there and those that `max_features` has no room for; of
-/// duplicates the first for whichever is drawn.
+/// Adds the groups in that order, but for those that are there and those that break a constraint, or that `max_features` has
+/// no room for; of duplicates the first for whichever is drawn.
 fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_, '_>) -> Flow<StopReason> {
     let mut patience = Patience::new(&walk.space.settings);
     let (mut lowest, mut left_out) = (start, false);
@@ -121,5 +127,5 @@ fn enter(order: &[usize], copies: &[Vec<usize>], start: f64, walk: &mut Walk<'_,
         lowest = lowest.min(score.loss);
         walk.add(Move { group, score, tied })?;
     }
-    Ok(if left_out || walk.size() >= walk.space.most { StopReason::MaxFeatures } else { StopReason::NoCandidates })
+    Ok(if left_out || walk.size() >= walk.space.most { StopReason::MaxFeatures } else { walk.none_left() })
 }

@@ -2,14 +2,16 @@
 
 use crate::{Flow, Move, Patience, Space, Walk, run};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Design, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason, part};
+use vaglio_core::{
+    Choose, Constraints, Design, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason, part,
+};
 
 crate::settings! {
     /// Scores every feature alone and adds them in that order, the best first.
     ///
     /// What features tell together plays no part in the order, so that duplicates of a good feature follow it; the score
     /// of every step is that of the whole subset. Ties go to the lowest index. Features of a block are ranked by their
-    /// score together.
+    /// score together. What breaks a constraint is passed over; a product that waits for its factors enters after them.
     ///
     /// Beyond as many features as rows, of the whole design where parts of it are searched, sizes grow by a fifth each,
     /// unless `tolerance`, `patience` or a size that `choose` asks for needs every one.
@@ -38,6 +40,10 @@ impl Rank {
 impl SearchStrategy for Rank {
     fn choose(&self) -> Choose {
         self.choose.clone()
+    }
+
+    fn constraints(&self) -> Option<&Constraints> {
+        self.constraints.as_ref()
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -77,11 +83,12 @@ fn ranking(walk: &mut Walk<'_, '_>) -> Result<Vec<(usize, Score)>> {
 fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Flow<StopReason> {
     let settings = &walk.space.settings;
     let mut patience = Patience::new(settings);
-    let every = settings.tolerance.is_some() || settings.patience.is_some();
+    let every = settings.tolerance.is_some() || settings.patience.is_some() || walk.space.rules().is_some();
     let every = every || matches!(settings.choose, Choose::Size(_));
     let design = walk.context.design();
     let rows = if every { usize::MAX } else { design.whole().map_or(design.rows(), |(whole, _)| whole.rows()) };
     let mut left_out = false;
+    let mut late = Vec::new();
     // The groups of sizes that are passed over, with how many features they are.
     let (mut waiting, mut held) = (Vec::new(), 0);
     for (place, &(group, alone)) in ranking.iter().enumerate() {
@@ -103,13 +110,40 @@ fn enter(ranking: &[(usize, Score)], walk: &mut Walk<'_, '_>) -> Flow<StopReason
         let equal = ranking[place + 1..].iter().take_while(|(_, score)| score.loss == alone.loss);
         let tied = equal.map(|&(other, _)| walk.space.groups[other][0]).collect();
         let score = walk.addition(group)?;
+        if walk.space.rules().is_some() && score.loss == f64::INFINITY {
+            late.push(group);
+            continue;
+        }
         patience.allow(walk.lowest() - score.loss, walk.has_least())?;
         walk.add(Move { group, score, tied })?;
+        enter_late(&mut late, &mut patience, walk)?;
     }
     if !waiting.is_empty() {
         walk.add_together(&waiting)?;
     }
-    Ok(if left_out || walk.size() >= walk.space.most { StopReason::MaxFeatures } else { StopReason::NoCandidates })
+    Ok(if left_out || walk.size() >= walk.space.most { StopReason::MaxFeatures } else { walk.none_left() })
+}
+
+/// Adds what waited for what has entered, as long as there is such a group, the best of the ranking first.
+fn enter_late(late: &mut Vec<usize>, patience: &mut Patience, walk: &mut Walk<'_, '_>) -> Flow {
+    loop {
+        let waiting: Vec<usize> = late.iter().copied().filter(|group| walk.has_room(*group)).collect();
+        let open = walk.space.waited(walk.context.subset.selected(), &waiting);
+        let mut entered = None;
+        for group in open {
+            let score = walk.addition(group)?;
+            if score.loss < f64::INFINITY {
+                patience.allow(walk.lowest() - score.loss, walk.has_least())?;
+                walk.add(Move { group, score, tied: Vec::new() })?;
+                entered = Some(group);
+                break;
+            }
+        }
+        match entered {
+            Some(entered) => late.retain(|group| *group != entered),
+            None => return Ok(()),
+        }
+    }
 }
 
 /// Whether one of the last `new` sizes up to `size` is on the path: those from `rows` on that are each a fifth larger.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Choose, Error, FeatureRef, Result};
+use vaglio_core::{Choose, Constraints, Error, FeatureRef, Result};
 
 /// Features that enter and leave together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -55,6 +55,8 @@ pub struct SearchSettings {
     pub blocks: Option<Blocks>,
     /// What is done with the result.
     pub polish: Polish,
+    /// What every subset keeps to beside that.
+    pub constraints: Option<Constraints>,
 }
 
 impl SearchSettings {
@@ -85,6 +87,9 @@ impl SearchSettings {
         if let Choose::CrossValidated(how) = &self.choose {
             how.check().map_err(|error| error.under("choose"))?;
         }
+        if let Some(constraints) = &self.constraints {
+            constraints.check().map_err(|error| error.under("constraints"))?;
+        }
         let Some(most) = self.max_features else { return Ok(()) };
         if self.forced.len() > most {
             let message = format!("{} columns are forced and max_features is {most}", self.forced.len());
@@ -111,6 +116,7 @@ impl SearchSettings {
             ("choose", self.choose != Choose::default()),
             ("blocks", self.blocks.is_some()),
             ("polish", self.polish != Polish::default()),
+            ("constraints", self.constraints.is_some()),
         ];
         match given.iter().find(|(name, is_given)| *is_given && names.contains(name)) {
             Some((name, _)) => Err(Error::setting(*name, why)),
@@ -183,16 +189,19 @@ macro_rules! settings {
             pub blocks: Option<$crate::Blocks>,
             /// `swaps` exchanges one feature of the result for another as long as that lowers the score.
             pub polish: $crate::Polish,
+            /// What every subset keeps to: signs of weights, numbers of columns of a group, heredity of products, costs.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub constraints: Option<$crate::core::Constraints>,
         }
 
         impl Default for $search {
             fn default() -> Self {
                 let $crate::SearchSettings {
-                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish,
+                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish, constraints,
                 } = $crate::SearchSettings { $($($shared: $default,)+)? ..$crate::SearchSettings::default() };
                 $search {
                     max_features, min_features, $($own: $value,)* tolerance, patience, forced, excluded, choose, blocks,
-                    polish,
+                    polish, constraints,
                 }
             }
         }
@@ -205,7 +214,8 @@ macro_rules! settings {
             tolerance: Option<f64>,
             patience: Option<usize>,
             choose: $crate::core::Choose,
-            blocks: Option<$crate::Blocks>;
+            blocks: Option<$crate::Blocks>,
+            constraints: Option<$crate::core::Constraints>;
             forced: [$crate::core::FeatureRef],
             excluded: [$crate::core::FeatureRef],
         });
@@ -214,10 +224,10 @@ macro_rules! settings {
             /// The settings that it shares with other searches.
             pub fn settings(&self) -> $crate::SearchSettings {
                 let $search {
-                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish, ..
+                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish, constraints, ..
                 } = self.clone();
                 $crate::SearchSettings {
-                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish,
+                    max_features, min_features, tolerance, patience, forced, excluded, choose, blocks, polish, constraints,
                 }
             }
         }

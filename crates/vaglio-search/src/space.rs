@@ -5,7 +5,7 @@ use crate::partition::{Partition, resolved};
 use crate::settings::SearchSettings;
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
-use vaglio_core::{Choose, Design, Error, Feature, PathEntry, Result, Score, Subset};
+use vaglio_core::{Block, Choose, Design, Error, Feature, PathEntry, Result, Rules, Score, Subset};
 
 /// The subsets of a design that the settings allow.
 ///
@@ -24,6 +24,8 @@ pub struct Space<'d> {
     pub least: Option<usize>,
     /// The settings that this is of.
     pub settings: SearchSettings,
+    /// The constraints, by the columns of the design.
+    pub(crate) rules: Option<Rules>,
     /// For each group the first that is equal to it, once that was asked.
     originals: OnceCell<Vec<usize>>,
 }
@@ -59,7 +61,8 @@ impl<'d> Space<'d> {
         let mut entering: Vec<usize> = forced.iter().filter_map(|&f| group_of[f]).collect();
         // The features of a block follow each other.
         entering.dedup();
-        Ok(Space { design, groups, forced: entering, most, least, settings, originals: OnceCell::new() })
+        let rules = rules(&settings, design, (&partition, &groups), &forced)?;
+        Ok(Space { design, groups, forced: entering, most, least, settings, rules, originals: OnceCell::new() })
     }
 
     /// The same with no subset of more features than there are rows, unless the result has to have more.
@@ -128,6 +131,23 @@ impl<'d> Space<'d> {
     pub fn originals(&self) -> &[usize] {
         self.originals.get_or_init(|| duplicates::originals(&self.groups, self.design))
     }
+}
+
+/// The constraints on a design, after the checks of what no subset can keep.
+fn rules(
+    settings: &SearchSettings,
+    design: &Design,
+    (partition, groups): (&Partition, &[Vec<Feature>]),
+    forced: &[Feature],
+) -> Result<Option<Rules>> {
+    let Some(constraints) = &settings.constraints else { return Ok(None) };
+    let under = |error: Error| error.under("constraints");
+    let rules = Rules::new(constraints, design, partition.blocks()).map_err(under)?;
+    let moving = groups.iter().filter(|group| group.len() > 1);
+    let named = |group: &Vec<Feature>| Block { name: partition.name(group[0]), columns: group.clone() };
+    rules.unless_across(&moving.map(named).collect::<Vec<_>>()).map_err(under)?;
+    rules.unless_possible(&groups.concat(), forced, design.names())?;
+    Ok(Some(rules))
 }
 
 /// The largest subset, after the checks of what counts features.

@@ -31,6 +31,7 @@ const LEAST_SUBTREE: u64 = 64;
 /// The search, and where it is.
 pub(crate) struct SubsetTree<'a> {
     order: &'a Order,
+    space: &'a Space<'a>,
     monitor: Monitor<'a>,
     /// By a greedy search and exchanges, before the tree is entered.
     start: BestSubsets,
@@ -72,11 +73,12 @@ struct TrialDiagnostics {
 }
 
 impl<'a> SubsetTree<'a> {
-    pub fn new(order: &'a Order, monitor: &'a mut Monitor<'_>) -> Self {
+    pub fn new(order: &'a Order, space: &'a Space<'a>, monitor: &'a mut Monitor<'_>) -> Self {
         let total = order.count();
         let journal = monitor.journal.within("tree");
         SubsetTree {
             order,
+            space,
             monitor: monitor.with_journal(journal.clone()),
             start: BestSubsets::new(order.most),
             found: BestSubsets::new(order.most),
@@ -96,8 +98,8 @@ impl<'a> SubsetTree<'a> {
     }
 
     /// Visits every subset that is not proven worse, or all until the observer stops it.
-    pub fn search(&mut self, space: &Space<'_>, subset: &mut Subset<'_>) -> Result<()> {
-        match self.visit(space, subset) {
+    pub fn search(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+        match self.visit(subset) {
             Err(Error::Stopped(reason)) => {
                 // In the middle of a node, where nothing is known of what is left.
                 (self.stop.reason, self.stop.left) = (Some(reason), f64::NEG_INFINITY);
@@ -107,15 +109,18 @@ impl<'a> SubsetTree<'a> {
         }
     }
 
-    fn visit(&mut self, space: &Space<'_>, subset: &mut Subset<'_>) -> Result<()> {
+    fn visit(&mut self, subset: &mut Subset<'_>) -> Result<()> {
         let order = self.order;
         let is_known = self.recall();
         if !is_known {
-            self.begin(space, subset)?;
+            self.begin(subset)?;
         }
         subset.reset(&order.forced)?;
         if !is_known && !order.forced.is_empty() && order.forced.len() >= order.least {
-            self.found.offer(&order.forced, &[], subset.score()?.loss);
+            let score = subset.score()?;
+            if self.space.is_of_those_signs(&order.forced, score)? {
+                self.found.offer(&order.forced, &[], score.loss);
+            }
             self.visited += 1;
         }
         if !is_known {
@@ -186,8 +191,8 @@ impl<'a> SubsetTree<'a> {
     }
 
     /// A greedy search, and exchanges where subtrees can be proven worse by what they find.
-    fn begin(&mut self, space: &Space<'_>, subset: &mut Subset<'_>) -> Result<()> {
-        let order = self.order;
+    fn begin(&mut self, subset: &mut Subset<'_>) -> Result<()> {
+        let (order, space) = (self.order, self.space);
         let bounded = subset.tree(&order.features)?.bound(0, self.room())? > f64::NEG_INFINITY;
         let exchanges = bounded && self.total > (space.features() as u64).pow(3);
         let mut at = SelectedGroups::new(space, order.forced.clone());
@@ -202,7 +207,7 @@ impl<'a> SubsetTree<'a> {
             at.inside[chosen.group] = true;
             self.propose(&at.features, chosen.score.loss);
             if exchanges {
-                self.exchange(space, subset, at.clone(), chosen.score.loss)?;
+                self.exchange(subset, at.clone(), chosen.score.loss)?;
                 subset.reset(&at.features)?;
             }
         }
@@ -210,13 +215,8 @@ impl<'a> SubsetTree<'a> {
     }
 
     /// Exchanges groups while that lowers the score.
-    fn exchange(
-        &mut self,
-        space: &Space<'_>,
-        subset: &mut Subset<'_>,
-        mut at: SelectedGroups,
-        mut loss: f64,
-    ) -> Result<()> {
+    fn exchange(&mut self, subset: &mut Subset<'_>, mut at: SelectedGroups, mut loss: f64) -> Result<()> {
+        let space = self.space;
         while let Some(best) = best_exchange(space, subset, &at)? {
             if loss - best.entering.score.loss <= SCORE_ROUNDING * loss.abs() {
                 break;
@@ -261,7 +261,7 @@ impl<'a> SubsetTree<'a> {
         }
         let scored = self.score_children(node, place)?;
         match next {
-            None => self.offer(scored),
+            None => self.offer(scored, place)?,
             // What an earlier run noted of this node is known.
             Some(_) => {
                 self.trials.recorder.take();
@@ -279,7 +279,7 @@ impl<'a> SubsetTree<'a> {
                 if !self.is_ruled_out(bound, child + 1, larger) {
                     bound = node.bound(at, self.room())?;
                 }
-                if self.is_ruled_out(bound, child + 1, larger) {
+                if self.is_ruled_out(bound, child + 1, larger) || self.is_forbidden(child) {
                     self.pruned = self.pruned.saturating_add(order.count_below(child + 1, larger));
                     continue;
                 }
@@ -313,7 +313,11 @@ impl<'a> SubsetTree<'a> {
     fn score_children(&self, node: &mut dyn Branch, place: usize) -> Result<Vec<(usize, Score)>> {
         let (order, size) = (self.order, self.subset.len());
         let recorded = |child: &usize| (order.least..=order.most).contains(&(size + order.group(*child).len()));
-        let children = (place..order.places()).filter(recorded);
+        let at = self.space.rules().map(|rules| (rules, self.subset.clone()));
+        let allowed = |child: &usize| {
+            at.as_ref().is_none_or(|(rules, subset)| rules.allows(&[subset, order.group(*child)].concat()))
+        };
+        let children = (place..order.places()).filter(recorded).filter(allowed);
         let (alone, blocks): (Vec<usize>, Vec<usize>) = children.partition(|&child| order.group(child).len() == 1);
         let places: Vec<usize> = alone.iter().map(|&child| order.between(place, child)).collect();
         let mut scores = vec![Score::WORST; places.len()];
@@ -330,11 +334,30 @@ impl<'a> SubsetTree<'a> {
         Ok(alone.into_iter().chain(blocks).zip(scores).collect())
     }
 
-    fn offer(&mut self, scored: Vec<(usize, Score)>) {
+    /// Keeps those of the subsets with one group more from `place` on that keep the constraints.
+    fn offer(&mut self, scored: Vec<(usize, Score)>, place: usize) -> Result<()> {
+        let (order, size) = (self.order, self.subset.len());
+        let sizes = (place..order.places()).map(|child| size + order.group(child).len());
+        let all = sizes.filter(|size| (order.least..=order.most).contains(size)).count();
+        self.pruned = self.pruned.saturating_add((all - scored.len()) as u64);
         for (child, score) in scored {
-            self.found.offer(&self.subset, self.order.group(child), score.loss);
+            let group = order.group(child);
             self.visited += 1;
+            if score.loss > self.found.loss(size + group.len()) {
+                continue;
+            }
+            if self.space.is_of_those_signs(&[&self.subset, group].concat(), score)? {
+                self.found.offer(&self.subset, group, score.loss);
+            }
         }
+        Ok(())
+    }
+
+    /// Whether no subset with the group at `child`, and any of those after it, keeps the constraints.
+    fn is_forbidden(&self, child: usize) -> bool {
+        let Some(rules) = self.space.rules() else { return false };
+        let (order, later) = (self.order, self.order.between(0, child + 1));
+        !rules.may_grow(&[&self.subset, order.group(child)].concat(), |f| order.features[later..].contains(&f))
     }
 
     /// Enters the node with `count` of the later features, from the one at `at` on, added; the groups from `place` on may

@@ -90,18 +90,19 @@ impl<'w, 'c> Walk<'w, 'c> {
         self.entries.iter().map(|entry| entry.score.loss).fold(self.empty.loss, f64::min)
     }
 
-    /// Goes to the subset of all groups, without a step.
+    /// Goes to the subset of all groups, without a step; under constraints on from there, to the first subset that keeps them.
     ///
     /// # Errors
-    /// See [`Walk::new`].
-    pub fn fill(&mut self) -> Result<()> {
+    /// [`End::Stop`] where none does.
+    pub fn fill(&mut self) -> Flow {
         let mut all: Vec<Feature> = self.space.groups.concat();
         all.sort_unstable();
         self.context.subset.reset(&all)?;
         self.inside.fill(true);
         self.began_empty = false;
+        self.repair()?;
         self.score = self.context.subset.score()?;
-        self.record(self.score)
+        Ok(self.record(self.score)?)
     }
 
     /// Adds the forced groups.
@@ -109,6 +110,9 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// # Errors
     /// [`End`], as of every step.
     pub fn enter_forced(&mut self) -> Flow {
+        if self.space.rules().is_some() && !self.space.forced.is_empty() {
+            return self.enter_forced_together();
+        }
         for &group in &self.space.forced {
             let score = self.addition(group)?;
             self.add(Move { group, score, tied: Vec::new() })?;
@@ -143,15 +147,18 @@ impl<'w, 'c> Walk<'w, 'c> {
         Ok(tried.map_or(Score::WORST, |tried| tried.score))
     }
 
-    /// The groups outside that keep to `max_features`, in order.
+    /// The groups outside that keep to `max_features` and to constraints, signs aside, in order.
     ///
     /// # Errors
     /// The reason why there is none.
     pub fn fitting(&self) -> std::result::Result<Vec<usize>, StopReason> {
         let outside = self.outside();
         let fitting: Vec<usize> = outside.iter().copied().filter(|&group| self.has_room(group)).collect();
+        let has_room = !fitting.is_empty();
+        let fitting = self.space.addable(self.context.subset.selected(), fitting);
         match fitting.is_empty() {
             false => Ok(fitting),
+            true if has_room => Err(StopReason::Constraints),
             true if outside.is_empty() && self.size() < self.space.most => Err(StopReason::NoCandidates),
             true => Err(StopReason::MaxFeatures),
         }
@@ -164,7 +171,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     pub fn best_addition(&mut self) -> Flow<Move> {
         let fitting = self.fitting()?;
         let best = self.space.best_addition(&mut self.context.subset, &fitting)?;
-        Ok(best.ok_or(StopReason::NoCandidates)?)
+        Ok(best.ok_or_else(|| self.none_left())?)
     }
 
     /// The best group to remove of those that are not forced and leave at least `least` features.
@@ -179,7 +186,7 @@ impl<'w, 'c> Walk<'w, 'c> {
             return Err(StopReason::MinFeatures.into());
         }
         let best = self.space.best_removal(&mut self.context.subset, &removable)?;
-        Ok(best.ok_or(StopReason::NoCandidates)?)
+        Ok(best.ok_or_else(|| self.none_left())?)
     }
 
     /// The groups that are missed least, each tried alone, until no more than `left` features remain: those that are not forced
@@ -254,7 +261,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     }
 
     /// Goes to a subset of whole groups and of known score in at most two steps: what is too much leaves, then what is
-    /// missing enters.
+    /// missing enters. Where what both have in common breaks a constraint, all that is not forced leaves.
     ///
     /// # Errors
     /// [`End`], as of every step.
@@ -265,11 +272,19 @@ impl<'w, 'c> Walk<'w, 'c> {
             left
         };
         let from = self.context.subset.selected().to_vec();
-        let (leaving, entering) = (without(&from, selected), without(selected, &from));
+        let mut subset: Vec<Feature> = from.iter().copied().filter(|f| selected.contains(f)).collect();
+        if self.space.rules().is_some() && subset.len() < from.len().min(selected.len()) {
+            self.context.subset.reset(&subset)?;
+            let score = self.context.subset.score()?;
+            if !self.space.allows(&mut self.context.subset, &subset, score)? {
+                subset = self.space.forced_features();
+            }
+            self.context.subset.reset(&from)?;
+        }
+        let (leaving, entering) = (without(&from, &subset), without(selected, &subset));
         for (inside, group) in self.inside.iter_mut().zip(&self.space.groups) {
             *inside = selected.contains(&group[0]);
         }
-        let mut subset: Vec<Feature> = from.into_iter().filter(|f| selected.contains(f)).collect();
         if !leaving.is_empty() {
             self.context.subset.reset(&subset)?;
             let between = if entering.is_empty() { score } else { self.context.subset.score()? };

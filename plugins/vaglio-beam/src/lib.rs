@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use vaglio_core::{
-    Choose, Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason, part,
+    Choose, Constraints, Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, part,
 };
 use vaglio_search::{Flow, Move, Patience, Space, Walk, run};
 
@@ -115,6 +115,14 @@ fn advance(walk: &mut Walk<'_, '_>, beam: &[Kept], extensions: Vec<Extension>) -
 /// Goes from the current subset to another of the beam.
 fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> Flow {
     let space = walk.space;
+    if space.rules().is_some() {
+        // What both have in common, or what lies between, may break a constraint.
+        let before = walk.context.subset.selected().to_vec();
+        walk.context.subset.reset(&kept.features)?;
+        let score = walk.context.subset.score()?;
+        walk.context.subset.reset(&before)?;
+        return walk.go_to(&kept.features, score);
+    }
     let before = walk.context.subset.selected().to_vec();
     let common: Vec<Feature> = before.iter().copied().filter(|f| kept.features.contains(f)).collect();
     walk.context.subset.reset(&common)?;
@@ -136,6 +144,10 @@ fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> Flow {
 impl SearchStrategy for Beam {
     fn choose(&self) -> Choose {
         self.choose.clone()
+    }
+
+    fn constraints(&self) -> Option<&Constraints> {
+        self.constraints.as_ref()
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -165,7 +177,7 @@ impl SearchStrategy for Beam {
                 let extensions = self.extensions(walk, &beam)?;
                 let Some(best) = extensions.first() else {
                     walk.fitting()?;
-                    return Ok(StopReason::NoCandidates);
+                    return Ok(walk.none_left());
                 };
                 patience.allow(walk.lowest() - best.by.score.loss, walk.has_least())?;
                 beam = advance(walk, &beam, extensions)?;

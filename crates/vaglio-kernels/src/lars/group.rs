@@ -114,7 +114,7 @@ impl SeveralOutputs {
             let (fall, rates) = point.rates(&self.sizes)?;
             // dU/dλ = −Q_·A dW/dλ, so u falls by −Q_·A dW/dλ.
             let rows: Vec<Vec<f64>> = rates.iter().map(|row| row.iter().map(|v| -v).collect()).collect();
-            let mut hits = self.entering(&self.left(&point.weights(&self.sizes)), &self.falling(&rows));
+            let mut hits = self.entries(&self.left(&point.weights(&self.sizes)), &self.falling(&rows));
             for (place, active) in self.on.active.iter().enumerate().filter(|(place, _)| fall[*place] > 0.0) {
                 let after = self.sizes[place].max(0.0) / fall[place];
                 hits.push(Hit { after, feature: active.feature, leaves: Some(place) });

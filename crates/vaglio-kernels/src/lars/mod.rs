@@ -81,6 +81,16 @@ pub struct LeastAngle {
 impl LeastAngle {
     /// At the start of the path: `relevance` is c, and only columns that are `open` enter; no entry may be NaN.
     pub fn new(level: Level, rules: Rules, relevance: Vec<f64>, open: Vec<bool>) -> Self {
+        let (on, signs) = (OnPath::new(level), Vec::new());
+        let (common, largest, next) = (0.0, 0.0, Event::End(End::NoCorrelation));
+        let mut path = LeastAngle { level, rules, relevance, open, on, signs, common, largest, next };
+        path.begin();
+        path
+    }
+
+    /// Finds the first event.
+    fn begin(&mut self) {
+        let LeastAngle { relevance, open, rules, .. } = &*self;
         let size = |j: usize| if rules.non_negative { relevance[j] } else { relevance[j].abs() };
         let candidates = (0..relevance.len()).filter(|&j| open[j] && size(j) > 0.0);
         let largest = candidates.clone().map(size).fold(0.0, f64::max);
@@ -92,8 +102,38 @@ impl LeastAngle {
                 Event::Enter { feature, sign, tied: equals.collect(), gram: None }
             }
         };
-        let on = OnPath::new(level);
-        LeastAngle { level, rules, relevance, open, on, signs: Vec::new(), common: largest, largest, next }
+        (self.common, self.largest, self.next) = (largest, largest, next);
+    }
+
+    /// The column that enters next, where one does.
+    pub fn entering(&self) -> Option<usize> {
+        if let Event::Enter { feature, .. } = self.next { Some(feature) } else { None }
+    }
+
+    /// The column that leaves next, where one does.
+    pub fn leaving(&self) -> Option<usize> {
+        if let Event::Leave { place } = self.next { Some(self.on.active[place].feature) } else { None }
+    }
+
+    /// Passes over the column that enters next, which never enters from then on; the last knot, where there was one, goes on to
+    /// the event after that.
+    ///
+    /// # Errors
+    /// Those of `gram`.
+    pub fn pass_over<E>(
+        &mut self,
+        knot: Option<&mut Knot>,
+        gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>,
+    ) -> Result<(), E> {
+        let Some(feature) = self.entering() else { return Ok(()) };
+        self.open[feature] = false;
+        let Some(knot) = knot else {
+            self.begin();
+            return Ok(());
+        };
+        knot.mu += self.find_next(gram)?;
+        (knot.lambda, knot.alpha) = (self.common, self.coefficients_there());
+        Ok(())
     }
 
     /// The columns on the path, in order of entry.
@@ -129,11 +169,16 @@ impl LeastAngle {
             }
         };
         let mu = self.find_next(gram)?;
+        Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha: self.coefficients_there() }))
+    }
+
+    /// The coefficients at the next event.
+    fn coefficients_there(&self) -> Vec<f64> {
         let mut alpha = self.at(self.common);
         if let Event::Leave { place } = self.next {
             self.clear(&mut alpha, place);
         }
-        Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha }))
+        alpha
     }
 
     /// λ at the next knot; at the start the largest correlation.

@@ -66,15 +66,7 @@ impl SeveralOutputs {
     /// At the start of the path: `relevance` has the numbers of all columns for each output; only columns that are `open`
     /// enter; after `most` columns the caller stops.
     pub fn new(level: Level, rows: Rows, most: usize, relevance: Vec<Vec<f64>>, open: Vec<bool>) -> Self {
-        let norms: Vec<f64> = (0..open.len()).map(|j| norm(relevance.iter().map(|output| output[j]))).collect();
-        let candidates = (0..open.len()).filter(|&j| open[j] && norms[j] > 0.0);
-        let largest = candidates.clone().map(|j| norms[j]).fold(0.0, f64::max);
-        let mut equals = candidates.filter(|&j| norms[j] >= largest - EQUAL_CORRELATION * largest);
-        let next = match equals.next() {
-            None => Event::End(End::NoCorrelation),
-            Some(feature) => Event::Enter { feature, tied: equals.collect() },
-        };
-        SeveralOutputs {
+        let mut path = SeveralOutputs {
             level,
             rows,
             most,
@@ -83,11 +75,72 @@ impl SeveralOutputs {
             on: OnPath::new(level),
             directions: Vec::new(),
             sizes: Vec::new(),
-            before: (largest, Vec::new()),
-            common: largest,
-            largest,
-            next,
+            before: (0.0, Vec::new()),
+            common: 0.0,
+            largest: 0.0,
+            next: Event::End(End::NoCorrelation),
+        };
+        path.begin();
+        path
+    }
+
+    /// Finds the first event.
+    fn begin(&mut self) {
+        let SeveralOutputs { relevance, open, .. } = &*self;
+        let norms: Vec<f64> = (0..open.len()).map(|j| norm(relevance.iter().map(|output| output[j]))).collect();
+        let candidates = (0..open.len()).filter(|&j| open[j] && norms[j] > 0.0);
+        let largest = candidates.clone().map(|j| norms[j]).fold(0.0, f64::max);
+        let mut equals = candidates.filter(|&j| norms[j] >= largest - EQUAL_CORRELATION * largest);
+        let next = match equals.next() {
+            None => Event::End(End::NoCorrelation),
+            Some(feature) => Event::Enter { feature, tied: equals.collect() },
+        };
+        (self.before, self.common, self.largest, self.next) = ((largest, Vec::new()), largest, largest, next);
+    }
+
+    /// The column that enters next, where one does.
+    pub fn entering(&self) -> Option<usize> {
+        if let Event::Enter { feature, .. } = self.next { Some(feature) } else { None }
+    }
+
+    /// The column that leaves next, where one does.
+    pub fn leaving(&self) -> Option<usize> {
+        if let Event::Leave { place } = self.next { Some(self.on.active[place].feature) } else { None }
+    }
+
+    /// Passes over the column that enters next, which never enters from then on; the last knot, where there was one, goes on to
+    /// the event after that.
+    ///
+    /// # Errors
+    /// Those of `gram`.
+    pub fn pass_over<E>(
+        &mut self,
+        knot: Option<&mut Knot>,
+        gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>,
+    ) -> Result<(), E> {
+        let Some(feature) = self.entering() else { return Ok(()) };
+        self.open[feature] = false;
+        let Some(knot) = knot else {
+            self.begin();
+            return Ok(());
+        };
+        match self.next_weights(gram)? {
+            Some(alpha) => (knot.mu, knot.lambda, knot.alpha) = (self.before.0 - self.common, self.common, alpha),
+            None => self.next = Event::End(End::Singular),
         }
+        Ok(())
+    }
+
+    /// Goes on to the next event, and gives W there, row by row; nothing where the columns are too near to dependence to tell.
+    fn next_weights<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Option<Vec<f64>>, E> {
+        if !self.find_next(gram)? {
+            return Ok(None);
+        }
+        if let Event::Leave { place } = self.next {
+            let Some(sizes) = self.without(place) else { return Ok(None) };
+            self.sizes = sizes;
+        }
+        Ok(self.weights().map(|rows| rows.concat()))
     }
 
     /// λ at the next knot; at the start the largest norm.
@@ -139,16 +192,8 @@ impl SeveralOutputs {
             }
         };
         self.before = (self.common, self.sizes.clone());
-        if !self.find_next(gram)? {
-            return Ok(Err(End::Singular));
-        }
-        if let Event::Leave { place } = self.next {
-            let Some(sizes) = self.without(place) else { return Ok(Err(End::Singular)) };
-            self.sizes = sizes;
-        }
-        let Some(rows) = self.weights() else { return Ok(Err(End::Singular)) };
-        let (mu, alpha) = (self.before.0 - self.common, rows.concat());
-        Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha }))
+        let Some(alpha) = self.next_weights(gram)? else { return Ok(Err(End::Singular)) };
+        Ok(Ok(Knot { feature, enters, tied, mu: self.before.0 - self.common, lambda: self.common, alpha }))
     }
 
     /// A copy of a column on the path, or its negative, has the norm λ for ever and never enters.
@@ -206,13 +251,13 @@ impl SeveralOutputs {
             Rows::Group => self.fall_to_next_knot(),
             Rows::Straight => {
                 let falling = self.falling(&self.solved(|active, output| self.directions[active][output]));
-                Some(self.entering(&self.left(&self.weights()?), &falling))
+                Some(self.entries(&self.left(&self.weights()?), &falling))
             }
         }
     }
 
     /// Columns whose norm ‖u_j − a f_j‖ reaches λ − a, with the a where it does.
-    pub(super) fn entering(&self, left: &[Vec<f64>], falling: &[Vec<f64>]) -> Vec<Hit> {
+    pub(super) fn entries(&self, left: &[Vec<f64>], falling: &[Vec<f64>]) -> Vec<Hit> {
         let hit = |j: usize| {
             let sum = |a: &[Vec<f64>], b: &[Vec<f64>]| a.iter().zip(b).map(|(a, b)| a[j] * b[j]).sum::<f64>();
             let length = sum(left, left).sqrt();

@@ -28,16 +28,20 @@ pub struct Explored {
     pub nodes: usize,
 }
 
+/// Whether a subset that holds the first columns, and others of the second alone, may be taken; false is certain.
+pub type May<'m> = &'m (dyn Fn(&[usize], &[usize]) -> bool + Sync);
+
 /// Nodes and steps times columns of a part of the tree, and nodes and steps at least.
 const PART: usize = 1 << 25;
 const LEAST_PART: usize = 1 << 17;
 
 impl SubsetSquares {
     /// Everything below an open subtree that may leave no more over than `limits` say of its size, from 0 columns on; −∞
-    /// for sizes that are not asked for. After `budget` nodes the rest stays open.
-    pub fn explore(&self, open: &OpenSubtree, limits: &[f64], budget: usize) -> Explored {
+    /// for sizes that are not asked for. After `budget` nodes the rest stays open. Where not every subset may be taken, only those
+    /// that may are looked at.
+    pub fn explore(&self, open: &OpenSubtree, limits: &[f64], budget: usize, may: Option<May<'_>>) -> Explored {
         let limits = limits.iter().map(|&limit| self.safe(limit)).collect();
-        let mut search = DepthFirst { budget, found: Explored::default() };
+        let mut search = DepthFirst { budget, may, found: Explored::default() };
         search.below(SubtreeNode::at(self, open, limits));
         search.found
     }
@@ -53,12 +57,17 @@ impl SubsetSquares {
     }
 }
 
-struct DepthFirst {
+struct DepthFirst<'m> {
     budget: usize,
+    may: Option<May<'m>>,
     found: Explored,
 }
 
-impl DepthFirst {
+impl DepthFirst<'_> {
+    fn may(&self, fixed: &[usize], free: &[usize]) -> bool {
+        self.may.is_none_or(|may| may(fixed, free))
+    }
+
     fn below(&mut self, mut node: SubtreeNode<'_>) {
         if self.found.nodes >= self.budget {
             self.found.open.push(node.open());
@@ -70,7 +79,7 @@ impl DepthFirst {
             self.offer_all(&node.fit, &node.fixed, &node.free, node.limit(node.fixed.len() + 1));
             node.begun = true;
         }
-        while node.is_alive() {
+        while node.is_alive() && self.may(&node.fixed, &node.free) {
             if self.found.nodes >= self.budget {
                 self.found.open.push(node.open());
                 return;
@@ -95,8 +104,12 @@ impl DepthFirst {
     fn offer_all(&mut self, fit: &SubsetFit, fixed: &[usize], others: &[usize], limit: f64) {
         for &k in others {
             let squares = fit.with(k);
-            if squares <= limit {
-                self.found.candidates.push((squares, [fixed, &[k]].concat()));
+            if squares > limit || squares.is_nan() {
+                continue;
+            }
+            let subset = [fixed, &[k]].concat();
+            if self.may(&subset, &[]) {
+                self.found.candidates.push((squares, subset));
             }
         }
     }

@@ -18,7 +18,7 @@ mod held_out;
 mod node;
 mod start;
 
-pub use explore::{Explored, OpenSubtree};
+pub use explore::{Explored, May, OpenSubtree};
 pub use held_out::HeldOut;
 
 use crate::Level;

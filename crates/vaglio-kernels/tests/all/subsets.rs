@@ -115,7 +115,7 @@ fn all_subsets(columns: usize, most: usize) -> Vec<Vec<usize>> {
 fn explored(squares: &SubsetSquares, fixed: &[usize], limits: &[f64], budget: usize) -> Vec<(f64, Vec<usize>)> {
     let (mut open, mut found) = (vec![squares.root(fixed.to_vec())], Vec::new());
     while let Some(next) = open.pop() {
-        let part = squares.explore(&next, limits, budget);
+        let part = squares.explore(&next, limits, budget, None);
         found.extend(part.candidates.into_iter().map(|(low, mut subset)| {
             subset.sort_unstable();
             (squares.lowest(low), subset)

@@ -57,11 +57,15 @@ impl SubsetTree<'_> {
             return Ok(());
         }
         let scored = self.score_children(node, place)?;
-        self.offer(scored);
+        self.offer(scored, place)?;
         let way = self.within.as_ref().map_or_else(Vec::new, |open| open.way().to_vec());
         for child in place..order.places() {
             let larger = size + order.group(child).len();
             if larger <= order.most && order.below(child + 1, larger).next().is_some() {
+                if self.is_forbidden(child) {
+                    self.pruned = self.pruned.saturating_add(order.count_below(child + 1, larger));
+                    continue;
+                }
                 let bound = node.bound(order.between(place, child), self.room())?;
                 let way = way.iter().copied().chain([child]).collect();
                 self.open.push(OpenNode::new(bound, way));

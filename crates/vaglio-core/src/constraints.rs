@@ -1,0 +1,213 @@
+//! Which subsets a search may take, beside how large they are.
+
+mod growth;
+mod resolved;
+
+pub use growth::Growth;
+pub use resolved::Rules;
+
+use crate::{Error, FeatureRef, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What every subset that a search takes has to keep to: signs of weights, numbers of columns of a group, heredity of
+/// products, and a budget for the cost of columns.
+///
+/// Keys name a column; or the columns that preprocessing made of one, such as the levels of `city`; or one of the search's
+/// `blocks`; or all columns that a pattern with `*` fits.
+///
+/// ```
+/// use vaglio_core::{Constraints, Heredity, Sign};
+/// let constraints = Constraints::default()
+///     .sign("price", Sign::Negative)
+///     .at_most("lag*", 2)
+///     .heredity(Heredity::Strong)
+///     .cost("assay", 2.5)
+///     .budget(10.0);
+/// assert!(constraints.check().is_ok());
+/// assert!(Constraints::default().budget(10.0).check().is_err());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Constraints {
+    /// The sign that the weight of a column has in the readout of every subset.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub signs: BTreeMap<String, Sign>,
+    /// How many columns of a group a subset has at most: `{lag*: 2}`, or `{tests: {columns: [a, b, c], count: 1}}`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub at_most: BTreeMap<String, AtMost>,
+    /// Whether products such as `x*z` and `x^2` come with their factors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heredity: Option<Heredity>,
+    /// What a column costs, 0 where it is not said. Levels of one column are paid for once, and a product without a cost of
+    /// its own costs what its factors do.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub costs: BTreeMap<String, f64>,
+    /// What the columns of a subset cost at most together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<f64>,
+}
+
+/// The sign of a weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sign {
+    /// Not below 0.
+    Positive,
+    /// Not above 0.
+    Negative,
+}
+
+/// How many columns of a group may be selected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected a number or {columns: [names], count: number}")]
+pub enum AtMost {
+    /// So many of those that the key names.
+    Count(usize),
+    /// So many of a list.
+    Of(Listed),
+}
+
+/// A group by its columns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Listed {
+    /// By name or index.
+    pub columns: Vec<FeatureRef>,
+    /// How many of them a subset has at most.
+    pub count: usize,
+}
+
+/// Which factors a product comes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Heredity {
+    /// One at least.
+    Weak,
+    /// All of them.
+    Strong,
+}
+
+impl Sign {
+    /// Whether a weight has it; 0 has either.
+    pub fn is_of(self, weight: f64) -> bool {
+        match self {
+            Sign::Positive => weight >= 0.0,
+            Sign::Negative => weight <= 0.0,
+        }
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Sign::Positive => "positive",
+            Sign::Negative => "negative",
+        }
+    }
+}
+
+impl Heredity {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Heredity::Weak => "weak",
+            Heredity::Strong => "strong",
+        }
+    }
+}
+
+impl From<usize> for AtMost {
+    fn from(count: usize) -> Self {
+        AtMost::Count(count)
+    }
+}
+
+impl Constraints {
+    /// The same with this sign of the columns that a key names.
+    #[must_use]
+    pub fn sign(mut self, key: impl Into<String>, sign: Sign) -> Self {
+        self.signs.insert(key.into(), sign);
+        self
+    }
+
+    /// The same with so many columns at most of those that a key names.
+    #[must_use]
+    pub fn at_most(mut self, key: impl Into<String>, count: impl Into<AtMost>) -> Self {
+        self.at_most.insert(key.into(), count.into());
+        self
+    }
+
+    /// The same with so many columns at most of a list.
+    #[must_use]
+    pub fn at_most_of(
+        self,
+        name: impl Into<String>,
+        columns: impl IntoIterator<Item = impl Into<FeatureRef>>,
+        count: usize,
+    ) -> Self {
+        self.at_most(name, AtMost::Of(Listed { columns: columns.into_iter().map(Into::into).collect(), count }))
+    }
+
+    /// The same with products that come with their factors.
+    #[must_use]
+    pub fn heredity(mut self, heredity: Heredity) -> Self {
+        self.heredity = Some(heredity);
+        self
+    }
+
+    /// The same with this cost of the columns that a key names.
+    #[must_use]
+    pub fn cost(mut self, key: impl Into<String>, cost: f64) -> Self {
+        self.costs.insert(key.into(), cost);
+        self
+    }
+
+    /// The same with this budget.
+    #[must_use]
+    pub fn budget(mut self, budget: f64) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Refuses what no design can have.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path.
+    pub fn check(&self) -> Result<()> {
+        let is_cost = |cost: f64| cost.is_finite() && cost >= 0.0;
+        if let Some((key, cost)) = self.costs.iter().find(|(_, cost)| !is_cost(**cost)) {
+            return Err(Error::setting(format!("costs.{key}"), format!("{cost} is not a finite number from 0 on")));
+        }
+        if let Some((name, _)) =
+            self.at_most.iter().find(|(_, of)| matches!(of, AtMost::Of(of) if of.columns.is_empty()))
+        {
+            return Err(Error::setting(format!("at_most.{name}.columns"), "a group needs at least one column"));
+        }
+        match self.budget {
+            Some(budget) if !(budget.is_finite() && budget > 0.0) => {
+                let message = format!("{budget} buys no column; a budget is a finite number above 0");
+                Err(Error::setting("budget", message))
+            }
+            Some(_) if self.costs.is_empty() => {
+                Err(Error::setting("budget", "no column costs anything; `costs` says what columns cost"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is asked for, in short, such as `x negative; at most 2 of lag*; strong heredity; costs up to 10`.
+    pub fn sentence(&self) -> String {
+        let signs = self.signs.iter().map(|(key, sign)| format!("{key} {}", sign.word()));
+        let groups = self.at_most.iter().map(|(key, of)| match of {
+            AtMost::Count(count) | AtMost::Of(Listed { count, .. }) => format!("at most {count} of {key}"),
+        });
+        let heredity = self.heredity.map(|heredity| format!("{} heredity", heredity.word()));
+        let costs = match (self.budget, self.costs.len()) {
+            (Some(budget), _) => Some(format!("costs up to {budget}")),
+            (None, 0) => None,
+            (None, count) => Some(format!("costs of {count}")),
+        };
+        signs.chain(groups).chain(heredity).chain(costs).collect::<Vec<_>>().join("; ")
+    }
+}

@@ -1,0 +1,107 @@
+//! What may enter and leave a subset.
+
+use super::{Heredity, Rules};
+use crate::Feature;
+
+/// A subset under the rules, which says what may be added to it or removed from it.
+pub struct Growth<'r> {
+    rules: &'r Rules,
+    subset: &'r [Feature],
+    /// Of each group, how many of its columns are there.
+    counts: Vec<usize>,
+    /// Of what is paid once, whether it is.
+    paid: Vec<bool>,
+    cost: f64,
+}
+
+impl<'r> Growth<'r> {
+    pub(super) fn new(rules: &'r Rules, subset: &'r [Feature]) -> Self {
+        let count = |has: &[bool]| subset.iter().filter(|&&f| has[f]).count();
+        let counts = rules.groups.iter().map(|group| count(&group.has)).collect();
+        let mut paid = vec![false; rules.prices.len()];
+        let items = subset.iter().filter_map(|f| rules.needs.get(f)).flatten();
+        items.for_each(|&item| paid[item] = true);
+        // In the order of items, so that the sum does not depend on that of columns.
+        let cost = rules.prices.iter().zip(&paid).filter(|(_, paid)| **paid).map(|(price, _)| price).sum();
+        Growth { rules, subset, counts, paid, cost }
+    }
+
+    /// What its columns cost.
+    pub fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    /// Whether it keeps to groups and budget.
+    pub fn is_within(&self) -> bool {
+        let mut counts = self.counts.iter().zip(&self.rules.groups);
+        counts.all(|(count, group)| *count <= group.most) && self.cost <= self.rules.budget
+    }
+
+    /// Whether the subset with these columns breaks no rule that it kept; signs are not looked at. Cost O(groups + s) a
+    /// column.
+    pub fn may_add(&self, columns: &[Feature]) -> bool {
+        let rules = self.rules;
+        let exceeds = |(group, count): (&super::resolved::Group, &usize)| {
+            let new = columns.iter().filter(|&&f| group.has[f]).count();
+            new > 0 && count + new > group.most
+        };
+        if rules.groups.iter().zip(&self.counts).any(exceeds) {
+            return false;
+        }
+        let mut new: Vec<usize> = columns.iter().filter_map(|f| rules.needs.get(f)).flatten().copied().collect();
+        new.retain(|&item| !self.paid[item]);
+        if !new.is_empty() {
+            let paid = |item: &usize| self.paid[*item] || new.contains(item);
+            let cost: f64 = (0..rules.prices.len()).filter(paid).map(|item| rules.prices[item]).sum();
+            if cost > rules.budget {
+                return false;
+            }
+        }
+        let is_there = |f: Feature| self.subset.contains(&f) || columns.contains(&f);
+        rules.products(columns).all(|factors| has_factors(rules.heredity, factors, is_there))
+    }
+
+    /// Whether the subset without these columns breaks no rule that it kept; signs are not looked at.
+    pub fn may_remove(&self, columns: &[Feature]) -> bool {
+        let rules = self.rules;
+        let is_there = |f: Feature| self.subset.contains(&f);
+        let is_left = |f: Feature| !columns.contains(&f) && is_there(f);
+        let left = self.subset.iter().filter(|f| !rules.factors.is_empty() && !columns.contains(f));
+        let mut products =
+            left.filter_map(|f| rules.factors.get(f)).filter(|f| f.iter().flatten().any(|f| columns.contains(f)));
+        products.all(|factors| {
+            has_factors(rules.heredity, factors, is_left) || !has_factors(rules.heredity, factors, is_there)
+        })
+    }
+
+    /// Its columns that take part in what it breaks: those of a group with too many, those that cost something where the
+    /// budget is exceeded, and products without their factors.
+    pub fn at_fault(&self) -> Vec<Feature> {
+        let rules = self.rules;
+        let is_over = self.cost > rules.budget;
+        let full: Vec<&super::resolved::Group> = rules
+            .groups
+            .iter()
+            .zip(&self.counts)
+            .filter(|(group, count)| **count > group.most)
+            .map(|(group, _)| group)
+            .collect();
+        let pays =
+            |f: &Feature| rules.needs.get(f).is_some_and(|items| items.iter().any(|&item| rules.prices[item] > 0.0));
+        let lacks = |f: &Feature| {
+            let factors = rules.factors.get(f);
+            factors.is_some_and(|factors| !has_factors(rules.heredity, factors, |f| self.subset.contains(&f)))
+        };
+        let is_at_fault = |f: &Feature| full.iter().any(|group| group.has[*f]) || is_over && pays(f) || lacks(f);
+        self.subset.iter().copied().filter(is_at_fault).collect()
+    }
+}
+
+/// Whether a product comes with its factors.
+fn has_factors(heredity: Heredity, factors: &[Option<Feature>], is_there: impl Fn(Feature) -> bool) -> bool {
+    let mut there = factors.iter().map(|factor| factor.is_some_and(&is_there));
+    match heredity {
+        Heredity::Weak => there.any(|there| there),
+        Heredity::Strong => there.all(|there| there),
+    }
+}

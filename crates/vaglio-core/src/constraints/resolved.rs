@@ -1,0 +1,368 @@
+//! Constraints on the columns of a design.
+
+use super::{AtMost, Constraints, Growth, Heredity, Listed, Sign};
+use crate::{Block, Design, Error, Feature, Result};
+use std::collections::{BTreeMap, HashMap};
+
+/// What a budget may be exceeded by, as a part of it: sums of costs are rounded.
+const COST_ROUNDING: f64 = 1e-12;
+
+/// The constraints of a search, by the columns of a design.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    pub(super) groups: Vec<Group>,
+    /// Of each column that is a product, its factors; `None` of one that is no column.
+    pub(super) factors: BTreeMap<Feature, Vec<Option<Feature>>>,
+    pub(super) heredity: Heredity,
+    /// What is paid once each.
+    pub(super) prices: Vec<f64>,
+    /// Which of that each column needs.
+    pub(super) needs: BTreeMap<Feature, Vec<usize>>,
+    pub(super) budget: f64,
+    signs: BTreeMap<Feature, Sign>,
+}
+
+/// Columns of which a subset has so many at most.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    pub name: String,
+    pub most: usize,
+    /// Whether each column is one of them.
+    pub has: Vec<bool>,
+}
+
+/// The columns of a design by the names that keys may have.
+struct Keys<'d> {
+    names: &'d [String],
+    places: HashMap<&'d str, Feature>,
+    blocks: Vec<&'d Block>,
+}
+
+impl Rules {
+    /// The constraints on a design, of which a search may also name `blocks`.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] or [`Error::UnknownName`] with the field's path inside the constraints: names that no column has,
+    /// signs where there is no weight or one for each output, heredity without products, a block that is partly in a group,
+    /// a budget that buys no column.
+    pub fn new(constraints: &Constraints, design: &Design, blocks: &[Block]) -> Result<Self> {
+        constraints.check()?;
+        let keys = Keys::new(design, blocks);
+        let mut rules = Rules {
+            groups: groups(&constraints.at_most, &keys)?,
+            factors: BTreeMap::new(),
+            heredity: constraints.heredity.unwrap_or(Heredity::Weak),
+            prices: Vec::new(),
+            needs: BTreeMap::new(),
+            budget: constraints.budget.map_or(f64::INFINITY, |budget| budget * (1.0 + COST_ROUNDING)),
+            signs: BTreeMap::new(),
+        };
+        let factors = keys.factors();
+        rules.pay(constraints, &keys, &factors)?;
+        if constraints.heredity.is_some() {
+            if factors.is_empty() {
+                let message = "no column is a product of others, such as `x*z` or `x^2`; `interactions` and `polynomial` in \
+                               preprocess make them";
+                return Err(Error::setting("heredity", message));
+            }
+            rules.factors = factors;
+        }
+        for (key, &sign) in &constraints.signs {
+            let field = format!("signs.{key}");
+            unless_weights(design).map_err(|why| Error::setting(&field, why))?;
+            for feature in keys.columns(key, &field)? {
+                if rules.signs.insert(feature, sign).is_some_and(|other| other != sign) {
+                    let message = format!("`{}` is to be of the other sign as well", keys.names[feature]);
+                    return Err(Error::setting(field, message));
+                }
+            }
+        }
+        Ok(rules)
+    }
+
+    fn pay(
+        &mut self,
+        given: &Constraints,
+        keys: &Keys<'_>,
+        factors: &BTreeMap<Feature, Vec<Option<Feature>>>,
+    ) -> Result<()> {
+        let mut own = BTreeMap::new();
+        for (key, &price) in &given.costs {
+            let field = format!("costs.{key}");
+            let columns = keys.columns(key, &field)?;
+            // What names one column by its name overrules what names it with others.
+            let is_exact = keys.places.contains_key(key.as_str());
+            let is_once = is_exact || keys.block(key).is_some();
+            for (k, feature) in columns.into_iter().enumerate() {
+                if k == 0 || !is_once {
+                    self.prices.push(price);
+                }
+                let item = self.prices.len() - 1;
+                if is_exact || !own.get(&feature).is_some_and(|(_, exact)| *exact) {
+                    own.insert(feature, (item, is_exact));
+                }
+            }
+        }
+        self.needs = own.iter().map(|(&feature, &(item, _))| (feature, vec![item])).collect();
+        for (&product, of) in factors.iter().filter(|(product, _)| !own.contains_key(product)) {
+            let items: Vec<usize> = of.iter().flatten().filter_map(|f| own.get(f)).map(|(item, _)| *item).collect();
+            if !items.is_empty() {
+                self.needs.insert(product, items);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether some weight is to have a sign.
+    pub fn has_signs(&self) -> bool {
+        !self.signs.is_empty()
+    }
+
+    /// Whether columns have costs.
+    pub fn has_costs(&self) -> bool {
+        !self.prices.is_empty()
+    }
+
+    /// The sign that the weight of a column is to have.
+    pub fn sign(&self, feature: Feature) -> Option<Sign> {
+        self.signs.get(&feature).copied()
+    }
+
+    /// Whether a column is a product that comes with factors.
+    pub fn is_product(&self, feature: Feature) -> bool {
+        self.factors.contains_key(&feature)
+    }
+
+    /// The columns of a subset whose weights, in its order, have another sign than they are to have.
+    pub fn of_other_sign(&self, subset: &[Feature], weights: impl IntoIterator<Item = f64>) -> Vec<Feature> {
+        let is_other =
+            |(feature, weight): &(Feature, f64)| self.sign(*feature).is_some_and(|sign| !sign.is_of(*weight));
+        subset.iter().copied().zip(weights).filter(is_other).map(|(feature, _)| feature).collect()
+    }
+
+    /// A subset, which columns may be added to or removed from.
+    pub fn at<'r>(&'r self, subset: &'r [Feature]) -> Growth<'r> {
+        Growth::new(self, subset)
+    }
+
+    /// Whether a subset keeps all rules but those of signs, for which its weights are needed. Cost O(s·(s + groups)).
+    pub fn allows(&self, subset: &[Feature]) -> bool {
+        self.may_grow(subset, |_| false)
+    }
+
+    /// Whether a subset with some columns more keeps these rules, of those that `is_free` says: false is certain.
+    pub fn may_grow(&self, subset: &[Feature], is_free: impl Fn(Feature) -> bool) -> bool {
+        let is_there = |factor: &Option<Feature>| factor.is_some_and(|f| subset.contains(&f) || is_free(f));
+        self.at(subset).is_within()
+            && self.products(subset).all(|factors| match self.heredity {
+                Heredity::Weak => factors.iter().any(is_there),
+                Heredity::Strong => factors.iter().all(is_there),
+            })
+    }
+
+    /// The factors of the products in a subset.
+    pub(super) fn products<'r>(&'r self, subset: &'r [Feature]) -> impl Iterator<Item = &'r Vec<Option<Feature>>> {
+        let of = (!self.factors.is_empty()).then_some(subset).unwrap_or_default();
+        of.iter().filter_map(|feature| self.factors.get(feature))
+    }
+
+    /// What the columns of a subset cost together.
+    pub fn cost(&self, subset: &[Feature]) -> f64 {
+        self.at(subset).cost()
+    }
+
+    /// The most columns that keep to groups and budget; no subset has more. Cost O(features log features).
+    pub fn most(&self, candidates: &[Feature]) -> usize {
+        // Of groups that overlap, and of costs that are shared, some are not counted.
+        let (mut taken, mut most, mut cheapest) =
+            (vec![false; self.groups.first().map_or(0, |g| g.has.len())], 0, Vec::new());
+        let mut grouped = 0;
+        for group in &self.groups {
+            let own: Vec<Feature> = candidates.iter().copied().filter(|&f| group.has[f]).collect();
+            if own.iter().any(|&f| taken[f]) {
+                continue;
+            }
+            own.iter().for_each(|&f| taken[f] = true);
+            grouped += own.len();
+            most += own.len().min(group.most);
+        }
+        most += candidates.len() - grouped;
+        let mut seen = vec![false; self.prices.len()];
+        for items in candidates.iter().map(|f| self.needs.get(f)) {
+            let price = match items.map(Vec::as_slice) {
+                Some([item]) if !std::mem::replace(&mut seen[*item], true) => self.prices[*item],
+                _ => 0.0,
+            };
+            cheapest.push(price);
+        }
+        cheapest.sort_unstable_by(f64::total_cmp);
+        let mut spent = 0.0;
+        let affordable = cheapest.iter().take_while(|&&price| {
+            spent += price;
+            spent <= self.budget
+        });
+        most.min(affordable.count())
+    }
+
+    /// The first rule that a subset breaks, as what stands behind "since"; signs are not looked at.
+    pub fn broken(&self, subset: &[Feature], names: &[String]) -> Option<(String, String)> {
+        let count = |group: &Group| subset.iter().filter(|&&f| group.has[f]).count();
+        if let Some(group) = self.groups.iter().find(|group| count(group) > group.most) {
+            let message = format!(
+                "{} columns of `{}` would be selected, and {} are allowed",
+                count(group),
+                group.name,
+                group.most
+            );
+            return Some((format!("at_most.{}", group.name), message));
+        }
+        if self.cost(subset) > self.budget {
+            let message = format!(
+                "the columns would cost {}, and the budget is {}",
+                self.cost(subset),
+                self.budget / (1.0 + COST_ROUNDING)
+            );
+            return Some(("budget".into(), message));
+        }
+        let lacks = |feature: &&Feature| !self.may_grow(&[**feature], |f| subset.contains(&f));
+        let product = subset.iter().filter(|f| self.factors.contains_key(f)).find(lacks)?;
+        let which = if self.heredity == Heredity::Strong { "all its factors" } else { "any of its factors" };
+        Some(("heredity".into(), format!("`{}` would be selected without {which}", names[*product])))
+    }
+}
+
+fn unless_weights(design: &Design) -> std::result::Result<(), &'static str> {
+    if design.readout().is_none() {
+        return Err("the learner has no weights, of which a sign could be asked; use a learner with a linear readout");
+    }
+    if design.targets().nrows() > 1 {
+        return Err(
+            "there are several outputs, in each of which the column has a weight of its own; a sign is asked of one output",
+        );
+    }
+    Ok(())
+}
+
+fn groups(given: &BTreeMap<String, AtMost>, keys: &Keys<'_>) -> Result<Vec<Group>> {
+    let one = |(name, of): (&String, &AtMost)| {
+        let field = format!("at_most.{name}");
+        let (columns, most) = match of {
+            AtMost::Count(count) => (keys.columns(name, &field)?, *count),
+            AtMost::Of(Listed { columns, count }) => {
+                let named = columns.iter().enumerate();
+                let columns = named.map(|(k, f)| f.resolve(keys.names, &format!("{field}.columns[{k}]")));
+                (columns.collect::<Result<Vec<_>>>()?, *count)
+            }
+        };
+        let mut has = vec![false; keys.names.len()];
+        columns.into_iter().for_each(|f| has[f] = true);
+        Ok(Group { name: name.clone(), most, has })
+    };
+    given.iter().map(one).collect()
+}
+
+impl Rules {
+    /// Refuses blocks of columns that move together and are partly in a group, or too many for it.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path inside the constraints.
+    pub fn unless_across(&self, blocks: &[Block]) -> Result<()> {
+        for group in &self.groups {
+            for block in blocks {
+                let inside = block.columns.iter().filter(|&&f| group.has[f]).count();
+                let refused = |message| Err(Error::setting(format!("at_most.{}", group.name), message));
+                if inside > 0 && inside < block.columns.len() {
+                    return refused(format!(
+                        "the columns of the block `{}` move together, and {inside} of its {} are in this group; name all or none",
+                        block.name,
+                        block.columns.len()
+                    ));
+                }
+                if inside > group.most {
+                    return refused(format!(
+                        "the block `{}` has {inside} columns, which move together, and {} of this group are allowed",
+                        block.name, group.most
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a budget with which no candidate can be selected alone, and forced columns that break a rule.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path inside the search.
+    pub fn unless_possible(&self, candidates: &[Feature], forced: &[Feature], names: &[String]) -> Result<()> {
+        let forced_only = self.broken(forced, names).map(|(field, why)| {
+            Error::setting("forced", format!("the forced columns break `constraints.{field}`: {why}"))
+        });
+        let is_affordable = |f: &Feature| self.cost(&[*f]) <= self.budget;
+        if !candidates.is_empty() && !candidates.iter().any(is_affordable) {
+            let message = "every column costs more than that; an empty selection needs no search";
+            return Err(Error::setting("constraints.budget", message));
+        }
+        forced_only.map_or(Ok(()), Err)
+    }
+}
+
+impl<'d> Keys<'d> {
+    fn new(design: &'d Design, blocks: &'d [Block]) -> Self {
+        let names = design.names();
+        let places = names.iter().enumerate().rev().map(|(f, name)| (name.as_str(), f)).collect();
+        Keys { names, places, blocks: blocks.iter().chain(design.blocks()).collect() }
+    }
+
+    fn block(&self, key: &str) -> Option<&'d Block> {
+        self.blocks.iter().copied().find(|block| block.name == key)
+    }
+
+    /// The columns that a key names.
+    fn columns(&self, key: &str, field: &str) -> Result<Vec<Feature>> {
+        if let Some(&feature) = self.places.get(key) {
+            return Ok(vec![feature]);
+        }
+        if let Some(block) = self.block(key) {
+            return Ok(block.columns.clone());
+        }
+        let fitting: Vec<Feature> = match key.contains('*') {
+            true => (0..self.names.len()).filter(|&f| fits(key, &self.names[f])).collect(),
+            false => Vec::new(),
+        };
+        if fitting.is_empty() {
+            let known =
+                self.names.iter().map(String::as_str).chain(self.blocks.iter().map(|block| block.name.as_str()));
+            return Err(Error::unknown(field, "column", key, known));
+        }
+        Ok(fitting)
+    }
+
+    /// The factors of every column whose name is that of a product: `x*z`, `x^2`, or `x:z` where both are columns.
+    fn factors(&self) -> BTreeMap<Feature, Vec<Option<Feature>>> {
+        let find = |name: &str| self.places.get(name).copied();
+        let base = |factor: &str| match factor.rsplit_once('^') {
+            Some((base, power)) if power.parse::<u32>().is_ok_and(|power| power > 1) => {
+                find(base).or_else(|| find(factor))
+            }
+            _ => find(factor),
+        };
+        let of = |(feature, name): (Feature, &String)| {
+            let parts: Vec<Option<Feature>> = name.split('*').map(base).collect();
+            let is_own = parts.iter().all(|part| part.is_none_or(|part| part == feature));
+            let colons: Vec<Option<Feature>> = name.split(':').map(find).collect();
+            if !is_own && !name.split('*').any(str::is_empty) && parts.iter().any(Option::is_some) {
+                return Some((feature, parts));
+            }
+            (colons.len() > 1 && colons.iter().all(Option::is_some)).then_some((feature, colons))
+        };
+        self.names.iter().enumerate().filter_map(of).collect()
+    }
+}
+
+/// Whether a pattern, in which `*` stands for anything, is that of a name.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(name) = name.strip_prefix(start) else { return false };
+    let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+    ends.into_iter().any(|at| fits(rest, &name[at..]))
+}

@@ -1,0 +1,115 @@
+//! What least squares fits say of the scores of subsets.
+
+use super::MOST_COLUMNS;
+use crate::order::Order;
+use rayon::prelude::*;
+use vaglio_core::{Feature, Result, Rules, ScoreOfSquares, SquaresBound, Subset};
+use vaglio_kernels::Level;
+use vaglio_kernels::subsets::{Explored, HeldOut, May, OpenSubtree, SubsetSquares};
+
+/// Nodes of a part of the tree where subsets of some size have no limit.
+const PART_WITHOUT_LIMIT: usize = 1 << 12;
+/// Halvings by which a bound of a score is turned into one of squares.
+const HALVINGS: usize = 100;
+
+/// The squares of the subsets of a search, and what they say of scores.
+pub(crate) struct Bounds {
+    pub squares: SubsetSquares,
+    score: ScoreOfSquares,
+    /// The columns by their places among the squares.
+    pub columns: Vec<Feature>,
+}
+
+impl Bounds {
+    /// Of the columns of an order in groups of one; `None` where nothing is known of them.
+    ///
+    /// # Errors
+    /// Those of the criterion.
+    pub fn of(order: &Order, subset: &mut Subset<'_>) -> Result<Option<Self>> {
+        if !order.is_of_single_columns() {
+            return Ok(None);
+        }
+        let mut columns: Vec<Feature> = order.forced.iter().chain(&order.features).copied().collect();
+        columns.sort_unstable();
+        if columns.len() > MOST_COLUMNS {
+            return Ok(None);
+        }
+        let Some(bound) = subset.squares(&columns)? else { return Ok(None) };
+        let SquaresBound { columns: x, targets, held_out, score } = bound;
+        let held_out = held_out.map(|of| {
+            let count = of.parts.iter().max().map_or(0, |last| *last as usize + 1);
+            HeldOut { parts: of.parts, count, unit: of.unit, lambda: of.lambda }
+        });
+        // By λ columns that depend on each other could be told apart, but which of those that tie comes first, scores of
+        // another order of columns do not tell.
+        let squares = SubsetSquares::new(Level::best(), x, targets, held_out, 0.0);
+        Ok(squares.map(|squares| Bounds { squares, score, columns }))
+    }
+
+    /// The tree of all subsets of an order.
+    pub fn root(&self, order: &Order) -> OpenSubtree {
+        let place = |feature: &Feature| self.columns.binary_search(feature).unwrap_or(0);
+        self.squares.root(order.forced.iter().map(place).collect())
+    }
+
+    /// What several subtrees hold, side by side: subsets that are not ruled out, those that leave least over first, and what was
+    /// not gone into.
+    pub fn explored(
+        &self,
+        next: &[OpenSubtree],
+        limits: &[f64],
+        rules: Option<&Rules>,
+    ) -> (Vec<(f64, Vec<usize>)>, Vec<OpenSubtree>) {
+        // Where nothing is known of a size everything is a candidate.
+        let budget = if limits.contains(&f64::INFINITY) { PART_WITHOUT_LIMIT } else { self.squares.part() };
+        let may = rules.map(|rules| {
+            move |fixed: &[usize], free: &[usize]| {
+                let fixed: Vec<Feature> = fixed.iter().map(|&place| self.columns[place]).collect();
+                rules.may_grow(&fixed, |f| self.columns.binary_search(&f).is_ok_and(|place| free.contains(&place)))
+            }
+        });
+        let may = may.as_ref().map(|may| may as May<'_>);
+        let all: Vec<Explored> = next.par_iter().map(|open| self.squares.explore(open, limits, budget, may)).collect();
+        let (mut candidates, mut open) = (Vec::new(), Vec::new());
+        for part in all {
+            candidates.extend(part.candidates);
+            open.extend(part.open);
+        }
+        candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+        (candidates, open)
+    }
+
+    pub fn features(&self, places: &[usize]) -> Vec<Feature> {
+        let mut features: Vec<Feature> = places.iter().map(|&place| self.columns[place]).collect();
+        features.sort_unstable();
+        features
+    }
+
+    /// What the score of a subset is not below, of squares as they were computed.
+    pub fn of_squares(&self, squares: f64, size: usize) -> f64 {
+        (self.score)(self.squares.lowest(squares), size, self.squares.least_eigenvalue())
+    }
+
+    /// The squares from which on a subset of a size scores above a threshold.
+    pub fn limit(&self, size: usize, threshold: f64) -> f64 {
+        let is_below = |squares: f64| (self.score)(squares, size, self.squares.least_eigenvalue()) <= threshold;
+        let (mut below, mut above) = (0.0, self.squares.total().max(f64::MIN_POSITIVE));
+        if threshold == f64::INFINITY {
+            return f64::INFINITY;
+        }
+        if !is_below(0.0) {
+            return f64::NEG_INFINITY;
+        }
+        for _ in 0..HALVINGS {
+            if !is_below(above) {
+                break;
+            }
+            above *= 2.0;
+        }
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (below + above);
+            *(if is_below(middle) { &mut below } else { &mut above }) = middle;
+        }
+        above
+    }
+}

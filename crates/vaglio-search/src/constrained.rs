@@ -1,0 +1,319 @@
+//! Groups that enter and leave under the constraints of a search.
+//!
+//! Groups, heredity and budget are asked before a trial, so that a change that breaks them costs nothing. Signs are seen in
+//! the weights of the readout at the λ of a trial's score: of the best change first, and of the next best where that breaks
+//! one.
+
+use crate::moves::Move;
+use crate::space::Space;
+use crate::walk::{End, Flow, Walk};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Column, Design, Error, Feature, Result, Rules, Score, StopReason, Subset};
+use vaglio_kernels::ridge::Ridge;
+
+/// Whether groups enter or leave.
+#[derive(Clone, Copy, PartialEq)]
+enum Change {
+    Addition,
+    Removal,
+}
+
+/// Under constraints no trial is made of a change that breaks them, and its score is +∞.
+impl Space<'_> {
+    /// The constraints on the columns, where there are any.
+    pub fn rules(&self) -> Option<&Rules> {
+        self.rules.as_ref()
+    }
+
+    /// The scores of the subset with each of the groups added, in their order; +∞ where that breaks a constraint.
+    ///
+    /// # Errors
+    /// Those of [`Subset::score`].
+    pub fn score_additions(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
+        let Some(rules) = &self.rules else { return self.trials(subset, groups) };
+        let open = self.open(rules, subset.selected(), groups, Change::Addition);
+        let mut scored = open.iter().zip(self.trials(subset, &open)?).peekable();
+        let mut scores = vec![Score::WORST; groups.len()];
+        for (group, score) in groups.iter().zip(&mut scores) {
+            let Some((_, trial)) = scored.next_if(|(open, _)| *open == group) else { continue };
+            if self.keeps_signs_with(subset, *group, trial, Change::Addition)? {
+                *score = trial;
+            }
+        }
+        Ok(scores)
+    }
+
+    /// The best of the groups to add that keeps the constraints, ties to the lowest first feature; `None` when there is none
+    /// below +∞.
+    ///
+    /// # Errors
+    /// Those of [`Subset::score`].
+    pub fn best_addition(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
+        self.best_kept(subset, groups, Change::Addition)
+    }
+
+    /// The best of the groups to remove, likewise.
+    ///
+    /// Of duplicates the first alone is tried: the subsets without them are equal but in another order, so that scores
+    /// would differ by rounding.
+    ///
+    /// # Errors
+    /// Those of [`Subset::score`].
+    pub fn best_removal(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
+        self.best_kept(subset, groups, Change::Removal)
+    }
+
+    /// Whether a subset of that score keeps the constraints.
+    ///
+    /// # Errors
+    /// See [`Space::keeps_signs`].
+    pub fn allows(&self, subset: &mut Subset<'_>, features: &[Feature], score: Score) -> Result<bool> {
+        let Some(rules) = &self.rules else { return Ok(true) };
+        Ok(rules.allows(features) && self.keeps_signs(subset, features, score)?)
+    }
+
+    /// Whether the weights of a subset have the signs that they are to have, at the λ of its score. Cost O(m·s²) where one is to
+    /// have any.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] where the score has no λ, of which there are several.
+    pub fn keeps_signs(&self, subset: &mut Subset<'_>, features: &[Feature], score: Score) -> Result<bool> {
+        Ok(self.of_other_sign(subset, features, score)?.is_empty())
+    }
+
+    /// The same of the current subset.
+    pub(crate) fn is_of_signs(&self, subset: &mut Subset<'_>) -> Result<bool> {
+        if !self.rules.as_ref().is_some_and(Rules::has_signs) {
+            return Ok(true);
+        }
+        let (features, score) = (subset.selected().to_vec(), subset.score()?);
+        self.keeps_signs(subset, &features, score)
+    }
+
+    /// The columns of a subset whose weights have another sign than they are to have; all where they have no weights.
+    pub(crate) fn of_other_sign(
+        &self,
+        subset: &mut Subset<'_>,
+        features: &[Feature],
+        score: Score,
+    ) -> Result<Vec<Feature>> {
+        match self.asks_signs(features) {
+            true => subset.settled(features, || self.of_other_weights(features, score)),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether the weights of a subset, of which no search that pauses asks, have the signs that they are to have.
+    pub(crate) fn is_of_those_signs(&self, features: &[Feature], score: Score) -> Result<bool> {
+        Ok(!self.asks_signs(features) || self.of_other_weights(features, score)?.is_empty())
+    }
+
+    fn asks_signs(&self, features: &[Feature]) -> bool {
+        self.rules.as_ref().is_some_and(|rules| features.iter().any(|f| rules.sign(*f).is_some()))
+    }
+
+    fn of_other_weights(&self, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
+        let Some(rules) = &self.rules else { return Ok(Vec::new()) };
+        let weights = weights(self.design, features, score.lambda)?;
+        Ok(weights.map_or_else(|| features.to_vec(), |weights| rules.of_other_sign(features, weights)))
+    }
+
+    fn keeps_signs_with(&self, subset: &mut Subset<'_>, group: usize, score: Score, change: Change) -> Result<bool> {
+        if score.loss == f64::INFINITY || !self.rules.as_ref().is_some_and(Rules::has_signs) {
+            return Ok(true);
+        }
+        let moved = &self.groups[group];
+        let features: Vec<Feature> = match change {
+            Change::Addition => subset.selected().iter().chain(moved).copied().collect(),
+            Change::Removal => subset.selected().iter().copied().filter(|f| !moved.contains(f)).collect(),
+        };
+        self.keeps_signs(subset, &features, score)
+    }
+
+    /// Those of the groups whose change breaks no rule but perhaps one of signs, in their order.
+    fn open(&self, rules: &Rules, selected: &[Feature], groups: &[usize], change: Change) -> Vec<usize> {
+        let at = rules.at(selected);
+        let may = |group: &usize| match change {
+            Change::Addition => at.may_add(&self.groups[*group]),
+            Change::Removal => at.may_remove(&self.groups[*group]),
+        };
+        groups.iter().copied().filter(may).collect()
+    }
+
+    /// Those of the groups that may enter a subset, signs aside.
+    pub(crate) fn addable(&self, selected: &[Feature], groups: Vec<usize>) -> Vec<usize> {
+        match &self.rules {
+            Some(rules) => self.open(rules, selected, &groups, Change::Addition),
+            None => groups,
+        }
+    }
+
+    /// Those of the groups with products that may enter a subset, signs aside, as their factors have.
+    pub(crate) fn waited(&self, selected: &[Feature], groups: &[usize]) -> Vec<usize> {
+        let Some(rules) = &self.rules else { return Vec::new() };
+        let is_product = |group: &usize| self.groups[*group].iter().any(|f| rules.is_product(*f));
+        let products: Vec<usize> = groups.iter().copied().filter(is_product).collect();
+        self.open(rules, selected, &products, Change::Addition)
+    }
+
+    /// Whether a group may leave a subset, signs aside.
+    pub(crate) fn may_remove(&self, selected: &[Feature], group: usize) -> bool {
+        self.rules.as_ref().is_none_or(|rules| rules.at(selected).may_remove(&self.groups[group]))
+    }
+
+    fn best_of(&self, subset: &mut Subset<'_>, groups: &[usize], change: Change) -> Result<Option<Move>> {
+        match change {
+            Change::Addition => self.best_added(subset, groups),
+            Change::Removal => self.best_removed(subset, groups),
+        }
+    }
+
+    fn best_kept(&self, subset: &mut Subset<'_>, groups: &[usize], change: Change) -> Result<Option<Move>> {
+        let Some(rules) = &self.rules else { return self.best_of(subset, groups, change) };
+        let open = self.open(rules, subset.selected(), groups, change);
+        let Some(best) = self.best_of(subset, &open, change)?.filter(|_| !open.is_empty()) else { return Ok(None) };
+        if !rules.has_signs() {
+            return Ok(Some(best));
+        }
+        let tied = best.tied.iter().filter_map(|&first| self.group_of(first));
+        let equals: Vec<usize> = [best.group].into_iter().chain(tied).collect();
+        if let Some(best) = self.first_kept(subset, &equals, best.score, change)? {
+            return Ok(Some(best));
+        }
+        let mut others: Vec<usize> = open.into_iter().filter(|group| !equals.contains(group)).collect();
+        if change == Change::Removal {
+            // Duplicates have more than one chance, since a rule may be of one of them alone.
+            while let Some(best) = self.best_of(subset, &others, change)?.filter(|_| !others.is_empty()) {
+                let tied = best.tied.iter().filter_map(|&first| self.group_of(first));
+                let equals: Vec<usize> = [best.group].into_iter().chain(tied).collect();
+                if let Some(best) = self.first_kept(subset, &equals, best.score, change)? {
+                    return Ok(Some(best));
+                }
+                others.retain(|group| !equals.contains(group));
+            }
+            return Ok(None);
+        }
+        let scores = self.trials(subset, &others)?;
+        let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(others).collect();
+        ranked.retain(|(score, _)| score.loss < f64::INFINITY);
+        ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
+        for equals in ranked.chunk_by(|(a, _), (b, _)| a.loss == b.loss) {
+            let groups: Vec<usize> = equals.iter().map(|(_, group)| *group).collect();
+            if let Some(best) = self.first_kept(subset, &groups, equals[0].0, change)? {
+                return Ok(Some(best));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first of groups of one score that keeps the signs, with those of the others that do.
+    fn first_kept(
+        &self,
+        subset: &mut Subset<'_>,
+        equals: &[usize],
+        score: Score,
+        change: Change,
+    ) -> Result<Option<Move>> {
+        let mut kept = Vec::new();
+        for &group in equals {
+            if self.keeps_signs_with(subset, group, score, change)? {
+                kept.push(group);
+            }
+        }
+        kept.sort_unstable();
+        let Some((&group, tied)) = kept.split_first() else { return Ok(None) };
+        let tied = tied.iter().map(|&group| self.groups[group][0]).collect();
+        Ok(Some(Move { group, score, tied }))
+    }
+}
+
+impl Walk<'_, '_> {
+    /// Why the walk has no group to add or to remove, where there are groups.
+    pub fn none_left(&self) -> StopReason {
+        if self.space.rules().is_some() { StopReason::Constraints } else { StopReason::NoCandidates }
+    }
+
+    /// Adds the forced groups under constraints: together, where one alone may break a rule that all of them keep.
+    pub(crate) fn enter_forced_together(&mut self) -> Flow {
+        let forced = self.space.forced_features();
+        self.context.subset.reset(&forced)?;
+        let score = self.context.subset.score()?;
+        let others = self.space.of_other_sign(&mut self.context.subset, &forced, score)?;
+        self.context.subset.reset(&[])?;
+        match others.first() {
+            None => self.add_together(&self.space.forced.clone()),
+            Some(_) if self.space.design.whole().is_some() => Err(StopReason::Constraints.into()),
+            Some(&other) => {
+                let name = &self.space.design.names()[other];
+                let message = format!(
+                    "the weight of `{name}` among the forced columns has the other sign than `constraints.signs` asks"
+                );
+                Err(Error::setting("forced", message).into())
+            }
+        }
+    }
+
+    /// Removes what breaks the constraints, of the columns that take part in that the one that is missed least, until the
+    /// subset keeps them; without steps.
+    pub(crate) fn repair(&mut self) -> Flow {
+        let least = self.space.least.unwrap_or(1).max(1);
+        while let Some(at_fault) = self.at_fault()? {
+            let selected = self.context.subset.selected();
+            let can = |group: &usize| {
+                let own = self.space.groups[*group].len();
+                self.inside[*group] && own + least <= selected.len() && self.space.may_remove(selected, *group)
+            };
+            let mut open: Vec<usize> = self.space.free().into_iter().filter(can).collect();
+            let is_at_fault = |group: &usize| self.space.groups[*group].iter().any(|f| at_fault.contains(f));
+            if open.iter().any(is_at_fault) {
+                open.retain(is_at_fault);
+            }
+            let best = match open.is_empty() {
+                true => None,
+                false => self.space.best_removed(&mut self.context.subset, &open)?,
+            };
+            let best = best.ok_or(End::Stop(StopReason::Constraints))?;
+            let leaving = &self.space.groups[best.group];
+            leaving.iter().try_for_each(|&feature| self.context.subset.remove(feature))?;
+            self.inside[best.group] = false;
+        }
+        Ok(())
+    }
+
+    /// The columns that take part in what the current subset breaks; `None` where it keeps the constraints.
+    fn at_fault(&mut self) -> Result<Option<Vec<Feature>>> {
+        let selected = self.context.subset.selected().to_vec();
+        let Some(rules) = self.space.rules() else { return Ok(None) };
+        let at_fault = rules.at(&selected).at_fault();
+        if !at_fault.is_empty() {
+            return Ok(Some(at_fault));
+        }
+        if !rules.has_signs() {
+            return Ok(None);
+        }
+        let score = self.context.subset.score()?;
+        let others = self.space.of_other_sign(&mut self.context.subset, &selected, score)?;
+        Ok(Some(others).filter(|others| !others.is_empty()))
+    }
+}
+
+/// The weights of the readout on all rows of a design, in the order of the subset; `None` where there are none.
+fn weights(design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<Vec<f64>>> {
+    let Some(readout) = design.readout() else { return Ok(None) };
+    let lambda = match (lambda, &readout.lambdas[..]) {
+        (Some(lambda), _) => lambda,
+        (None, [only]) => *only,
+        _ => {
+            let message =
+                "the criterion takes no lambda, by which weights would have their signs; give the learner a single one";
+            return Err(Error::setting("constraints.signs", message));
+        }
+    };
+    let scaled = design.in_units().map(|(units, scaled)| (scaled, units.lambda(lambda)));
+    let (of, lambda) = scaled.unwrap_or((design, lambda));
+    let columns: Vec<Column<'_>> = subset.iter().map(|&feature| of.column(feature)).collect();
+    let weights = of.training_weights(&(0..of.rows()).collect::<Vec<usize>>());
+    let ridge = Ridge::of_columns(&columns, of.targets(), weights.as_deref(), readout.intercept);
+    let solved = ridge.and_then(|ridge| ridge.coefficients(lambda)).ok();
+    Ok(solved.map(|(weights, _)| weights.column(0).to_vec()))
+}

@@ -25,6 +25,10 @@ impl Stepwise {
 }
 
 impl SearchStrategy for Stepwise {
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(self.space(design)?.into_rules())
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;
         let forward = Outline::forward(space.features(), space.most);

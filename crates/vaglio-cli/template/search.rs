@@ -13,6 +13,10 @@ vaglio_search::settings! {
 }
 
 impl SearchStrategy for Template {
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(Space::new(self.settings(), design)?.into_rules())
+    }
+
     fn outline(&self, design: &Design) -> Result<Outline> {
         if self.after < 2 {
             return Err(Error::setting("after", "2 is the least, or the search never ends"));

@@ -1,8 +1,8 @@
 //! Searches: how subsets are walked.
 
 use crate::{
-    Action, Answer, Choose, Constraints, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal,
-    Monitor, Outline, Path, Result, Step, StopReason, Subset, registered,
+    Action, Answer, Choose, Criterion, Design, Error, Estimate, Event, Feature, Found, Geometry, Journal, Monitor,
+    Outline, Path, Result, Rules, Step, StopReason, Subset, registered,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -66,9 +66,12 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
         Choose::Auto
     }
 
-    /// What every subset of its result keeps to, beside sizes; a search with such a setting says what it is.
-    fn constraints(&self) -> Option<&Constraints> {
-        None
+    /// What every subset keeps to beside sizes, on a design; a search with [`Constraints`](crate::Constraints) says what they are.
+    ///
+    /// # Errors
+    /// Those of [`SearchStrategy::outline`].
+    fn rules(&self, _design: &Design) -> Result<Option<Rules>> {
+        Ok(None)
     }
 
     /// Whether λ has a part in the model of the subset that it leaves; one that has no part is not chosen.

@@ -7,6 +7,7 @@ mod axis;
 mod chart;
 mod classes;
 mod columns;
+mod costs;
 mod evidence;
 mod figures;
 mod found;

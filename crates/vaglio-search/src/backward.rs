@@ -2,9 +2,7 @@
 
 use crate::rounds::{RemovalStep, sizes};
 use crate::{Patience, Space, run};
-use vaglio_core::{
-    Choose, Constraints, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
-};
+use vaglio_core::{Choose, Design, Error, Outline, Path, Result, Rules, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
     /// Starts from all features and removes the one that the score misses least, again and again.
@@ -53,8 +51,8 @@ impl SearchStrategy for Backward {
         self.choose.clone()
     }
 
-    fn constraints(&self) -> Option<&Constraints> {
-        self.constraints.as_ref()
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(Space::new(self.settings(), design)?.into_rules())
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, Choose, Constraints, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer,
-    Outline, Path, Result, SearchContext, SearchStrategy, Stage, Subset, saved,
+    Answer, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer, Outline, Path,
+    Result, Rules, SearchContext, SearchStrategy, Stage, Subset, saved,
 };
 
 /// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a
@@ -79,8 +79,11 @@ impl SearchStrategy for Chain {
     }
 
     /// Those of the last stage.
-    fn constraints(&self) -> Option<&Constraints> {
-        self.stages.last().and_then(|last| last.constraints())
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        match self.stages.last() {
+            Some(last) => last.rules(design).map_err(Chain::of_stage(self.stages.len() - 1)),
+            None => Ok(None),
+        }
     }
 
     fn takes_lambda(&self) -> bool {

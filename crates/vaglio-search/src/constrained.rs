@@ -113,9 +113,7 @@ impl Space<'_> {
     }
 
     fn of_other_weights(&self, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
-        let Some(rules) = &self.rules else { return Ok(Vec::new()) };
-        let weights = weights(self.design, features, score.lambda)?;
-        Ok(weights.map_or_else(|| features.to_vec(), |weights| rules.of_other_sign(features, weights)))
+        self.rules.as_ref().map_or(Ok(Vec::new()), |rules| of_other_sign(rules, self.design, features, score))
     }
 
     fn keeps_signs_with(&self, subset: &mut Subset<'_>, group: usize, score: Score, change: Change) -> Result<bool> {
@@ -295,6 +293,19 @@ impl Walk<'_, '_> {
         let others = self.space.of_other_sign(&mut self.context.subset, &selected, score)?;
         Ok(Some(others).filter(|others| !others.is_empty()))
     }
+}
+
+/// The columns of a subset of that score whose weights have another sign than the rules ask; all where they have no weights.
+/// Cost O(m·s²).
+///
+/// # Errors
+/// [`Error::Setting`] where the score has no λ, of which there are several.
+pub fn of_other_sign(rules: &Rules, design: &Design, features: &[Feature], score: Score) -> Result<Vec<Feature>> {
+    if !features.iter().any(|f| rules.sign(*f).is_some()) {
+        return Ok(Vec::new());
+    }
+    let weights = weights(design, features, score.lambda)?;
+    Ok(weights.map_or_else(|| features.to_vec(), |weights| rules.of_other_sign(features, weights)))
 }
 
 /// The weights of the readout on all rows of a design, in the order of the subset; `None` where there are none.

@@ -6,7 +6,7 @@ use crate::bounded::{self, BoundedTree, Bounds};
 use crate::order::Order;
 use crate::tree::SubsetTree;
 use vaglio_core::{
-    Certificate, Choose, Constraints, Criterion, Design, Effort, Error, Feature, Outline, Path, Result, SearchContext,
+    Certificate, Choose, Criterion, Design, Effort, Error, Feature, Outline, Path, Result, Rules, SearchContext,
     SearchStrategy, Subset, part,
 };
 
@@ -110,8 +110,8 @@ impl SearchStrategy for Exhaustive {
         self.choose.clone()
     }
 
-    fn constraints(&self) -> Option<&Constraints> {
-        self.constraints.as_ref()
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(Space::new(self.settings(), design)?.into_rules())
     }
 
     fn check_settings(&self) -> Result<()> {

@@ -3,7 +3,7 @@
 use crate::{Flow, Patience, Space, Walk, if_any, run};
 use std::collections::BTreeSet;
 use vaglio_core::{
-    Choose, Constraints, Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
+    Choose, Design, Feature, Outline, Path, Result, Rules, SearchContext, SearchStrategy, StopReason, part,
 };
 
 crate::settings! {
@@ -42,8 +42,8 @@ impl SearchStrategy for Floating {
         self.choose.clone()
     }
 
-    fn constraints(&self) -> Option<&Constraints> {
-        self.constraints.as_ref()
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(Space::new(self.settings(), design)?.into_rules())
     }
 
     fn check_settings(&self) -> Result<()> {

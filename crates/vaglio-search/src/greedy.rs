@@ -1,7 +1,7 @@
 //! Forward selection.
 
 use crate::{Patience, SearchSettings, Space, run};
-use vaglio_core::{Choose, Constraints, Design, Outline, Path, Result, SearchContext, SearchStrategy, part};
+use vaglio_core::{Choose, Design, Outline, Path, Result, Rules, SearchContext, SearchStrategy, part};
 
 crate::settings! {
     /// Adds the feature that lowers the score most, again and again.
@@ -47,8 +47,8 @@ impl SearchStrategy for Greedy {
         self.choose.clone()
     }
 
-    fn constraints(&self) -> Option<&Constraints> {
-        self.constraints.as_ref()
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(Space::new(self.settings(), design)?.into_rules())
     }
 
     fn check_settings(&self) -> Result<()> {

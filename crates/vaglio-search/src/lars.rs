@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, Choose, Constraints, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry,
-    Result, Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
+    Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry, Result, Rules,
+    Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
-use vaglio_kernels::lars::{self, LeastAngle, Rows, Rules, SeveralOutputs};
+use vaglio_kernels::lars::{self, LeastAngle, Rows, SeveralOutputs};
 
 crate::settings! {
     /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
@@ -159,8 +159,8 @@ impl SearchStrategy for Lars {
         Ok((!values.is_empty()).then(|| Arc::new(fixed) as Arc<dyn SearchStrategy>))
     }
 
-    fn constraints(&self) -> Option<&Constraints> {
-        self.constraints.as_ref()
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(Space::new(self.settings(), design)?.into_rules())
     }
 
     fn check_settings(&self) -> Result<()> {
@@ -261,7 +261,7 @@ fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<
         return Ok(Followed::Several(SeveralOutputs::new(Level::best(), rows, lars.most(), relevances, open)));
     }
     let relevance = relevances.pop().unwrap_or_default();
-    let rules = Rules { non_negative, lasso: lars.lasso || non_negative, most: lars.most() };
+    let rules = lars::Rules { non_negative, lasso: lars.lasso || non_negative, most: lars.most() };
     Ok(Followed::One(LeastAngle::new(Level::best(), rules, relevance, open)))
 }
 

@@ -47,6 +47,7 @@ pub use all::All;
 pub use alternatives::{Alternatives, Within, WithinRule};
 pub use backward::Backward;
 pub use chain::Chain;
+pub use constrained::of_other_sign;
 pub use exhaustive::Exhaustive;
 pub use floating::Floating;
 pub use greedy::Greedy;

@@ -3,7 +3,7 @@
 use crate::shuffle::{shuffled, stream};
 use crate::{Flow, Move, Patience, Space, Walk, run};
 use vaglio_core::{
-    Choose, Constraints, Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
+    Choose, Design, Error, Outline, Path, Result, Rules, SearchContext, SearchStrategy, StopReason, part,
 };
 
 crate::settings! {
@@ -57,8 +57,8 @@ impl SearchStrategy for Random {
         self.choose.clone()
     }
 
-    fn constraints(&self) -> Option<&Constraints> {
-        self.constraints.as_ref()
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(Space::new(self.settings(), design)?.into_rules())
     }
 
     fn check_settings(&self) -> Result<()> {

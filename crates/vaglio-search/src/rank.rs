@@ -3,7 +3,7 @@
 use crate::{Flow, Move, Patience, Space, Walk, run};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, Constraints, Design, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason, part,
+    Choose, Design, Outline, Path, Result, Rules, Score, SearchContext, SearchStrategy, StopReason, part,
 };
 
 crate::settings! {
@@ -42,8 +42,8 @@ impl SearchStrategy for Rank {
         self.choose.clone()
     }
 
-    fn constraints(&self) -> Option<&Constraints> {
-        self.constraints.as_ref()
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(Space::new(self.settings(), design)?.into_rules())
     }
 
     fn check_settings(&self) -> Result<()> {

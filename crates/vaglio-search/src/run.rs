@@ -4,7 +4,7 @@ use crate::polish::polish;
 use crate::settings::Polish;
 use crate::space::Space;
 use crate::walk::{End, Flow, Walk};
-use vaglio_core::{Error, Outline, Path, Result, SearchContext, StopReason};
+use vaglio_core::{Error, Outline, Path, PathEntry, Result, SearchContext, StopReason};
 
 /// Walks the space as `steps` says until it ends, chooses the result, and polishes it where the settings ask for that
 /// and nobody has stopped the search.
@@ -54,7 +54,10 @@ pub fn run<'c>(
     let empty = (walk.began_empty && walk.context.criterion().compares_with_empty()).then_some(walk.empty);
     let chosen = space.result(empty, &walk.entries, last);
     let chosen = chosen.map(|entry| walk.entries[entry].clone());
-    if let (Some(entry), Polish::Swaps, false) = (&chosen, space.settings.polish, stop_reason.is_partial()) {
+    // Under constraints the subset that a walk began with may have others of its size, and no step leads to it.
+    let is_start = |entry: &PathEntry| !walk.began_empty && walk.entries.last().is_some_and(|last| last == entry);
+    let is_polished = !stop_reason.is_partial() && space.settings.polish == Polish::Swaps;
+    if let Some(entry) = chosen.as_ref().filter(|entry| is_polished && !is_start(entry)) {
         stop_reason = stopped(polish(&mut walk, entry).map(|()| stop_reason))?;
     }
     // An exchange can pass through a size that had no entry.

@@ -72,6 +72,11 @@ impl<'d> Space<'d> {
         Space { most, ..self }
     }
 
+    /// The constraints on the columns, where there are any.
+    pub fn into_rules(self) -> Option<Rules> {
+        self.rules
+    }
+
     /// How many features the groups have.
     pub fn features(&self) -> usize {
         self.groups.iter().map(Vec::len).sum()

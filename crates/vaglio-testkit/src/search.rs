@@ -10,6 +10,7 @@ use crate::replay::{moved, replay};
 use crate::trial::{evaluate, free, open, trail};
 use crate::{Broken, InPool, data, rebuild};
 pub use constants::{constants, lacking, no_candidates};
+pub use constrained::constraints;
 pub use pauses::pauses;
 use vaglio_core::{
     Action, Answer, Criterion, Design, Event, Feature, Observer, Path, SearchContext, SearchStrategy, Step, StopReason,
@@ -17,6 +18,7 @@ use vaglio_core::{
 };
 
 mod constants;
+mod constrained;
 mod pauses;
 
 const SEED: u64 = 7;
@@ -41,6 +43,7 @@ pub fn check_search(
         constants(search, criterion, design),
         lacking(search, criterion, design),
         no_candidates(search, criterion, design),
+        constraints(search, criterion, design),
         pauses(search, criterion, design),
     ])
 }

@@ -4,6 +4,7 @@ mod as_csv;
 mod claim;
 mod column_types;
 mod correlations;
+mod costs;
 mod curve;
 mod data;
 mod destination;

@@ -130,6 +130,11 @@ impl FinalModel {
     /// [`Error::Setting`].
     pub(crate) fn check_design(&self, selector: &ValidSelector, design: &Design, problem: &Problem) -> Result<()> {
         self.learner.check_problem(problem).map_err(|error| self.of_learner(error).under("model"))?;
+        let rules = selector.search().rules(design).map_err(|error| error.under("search"))?;
+        if rules.is_some_and(|rules| rules.has_signs()) {
+            let message = "signs are those of the weights by which columns are selected, and `model` trains others; leave one out";
+            return Err(Error::setting("search.constraints.signs", message));
+        }
         if design.is_of(problem) {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use vaglio_core::{
-    Choose, Constraints, Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, part,
+    Choose, Design, Error, Feature, Outline, Path, Result, Rules, Score, SearchContext, SearchStrategy, part,
 };
 use vaglio_search::{Flow, Move, Patience, Space, Walk, run};
 
@@ -146,8 +146,8 @@ impl SearchStrategy for Beam {
         self.choose.clone()
     }
 
-    fn constraints(&self) -> Option<&Constraints> {
-        self.constraints.as_ref()
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(Space::new(self.settings(), design)?.into_rules())
     }
 
     fn check_settings(&self) -> Result<()> {

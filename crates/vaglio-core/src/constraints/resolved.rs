@@ -20,6 +20,7 @@ pub struct Rules {
     pub(super) needs: BTreeMap<Feature, Vec<usize>>,
     pub(super) budget: f64,
     signs: BTreeMap<Feature, Sign>,
+    sentence: String,
 }
 
 /// Columns of which a subset has so many at most.
@@ -56,6 +57,7 @@ impl Rules {
             needs: BTreeMap::new(),
             budget: constraints.budget.map_or(f64::INFINITY, |budget| budget * (1.0 + COST_ROUNDING)),
             signs: BTreeMap::new(),
+            sentence: constraints.sentence(),
         };
         let factors = keys.factors();
         rules.pay(constraints, &keys, &factors)?;
@@ -111,6 +113,11 @@ impl Rules {
             }
         }
         Ok(())
+    }
+
+    /// What is asked for, in short.
+    pub fn sentence(&self) -> &str {
+        &self.sentence
     }
 
     /// Whether some weight is to have a sign.

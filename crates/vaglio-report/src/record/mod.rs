@@ -93,7 +93,8 @@ pub struct Record {
     /// The searches that competed, where it was a race; steps and path are those of the one that won.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub race: Vec<Contestant>,
-    /// What each number of columns buys, by the best of them.
+    /// What each number of columns buys, by the best of them; of one search whose columns have costs, what each cost buys: the
+    /// entries of the path that lose less than all that cost as much or less.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frontier: Vec<FrontierPoint>,
     /// The result, in order of entry.

@@ -61,4 +61,7 @@ pub struct FrontierPoint {
     pub standard_error: Option<f64>,
     /// The contestant.
     pub search: String,
+    /// What the columns cost together, where they have costs and are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }

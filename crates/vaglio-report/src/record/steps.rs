@@ -78,6 +78,9 @@ pub struct EntryRecord {
     /// The loss of its model on the test rows.
     #[serde(default, with = "infinity::optional")]
     pub test: Option<f64>,
+    /// What its columns cost together, where columns have costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }
 
 impl StepRecord {
@@ -150,6 +153,7 @@ impl EntryRecord {
             train: None,
             adjusted_r2: None,
             test: None,
+            cost: None,
         }
     }
 }

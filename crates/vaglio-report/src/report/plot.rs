@@ -53,6 +53,8 @@ pub enum Across {
     Counts(&'static str),
     /// Positive numbers as powers.
     Lambda,
+    /// Any numbers from 0 on.
+    Costs,
 }
 
 /// A plot of lines.
@@ -192,7 +194,8 @@ impl Plot {
             return Some(Axis { from: from - room, to: to + room, start, length, logarithmic: true })
                 .filter(|axis| axis.from.is_finite() && axis.to.is_finite());
         }
-        let room = (0.03 * (last - first)).max(0.5);
+        let least = if self.across == Across::Costs && last > first { 0.0 } else { 0.5 };
+        let room = (0.03 * (last - first)).max(least);
         Some(Axis { from: first - room, to: last + room, start, length, logarithmic: false })
     }
 
@@ -211,6 +214,10 @@ impl Plot {
                 }
                 at.iter().map(|t| x.at(*t)).zip(tick_labels(&at, true)).collect()
             }
+            Across::Costs => {
+                let at = ticks(first, last, wanted - 2);
+                at.iter().map(|t| x.at(*t)).zip(tick_labels(&at, false)).collect()
+            }
         };
         svg::foot(out, x, *floor, &marks);
         let across = match self.across {
@@ -218,6 +225,7 @@ impl Plot {
             Across::Powers => "number of columns (logarithmic)",
             Across::Counts(words) => words,
             Across::Lambda => "λ",
+            Across::Costs => "cost of the columns",
         };
         svg::text(out, "axis-label", (x.start + x.length / 2.0, floor + BOTTOM - 8.0), "middle", across);
         svg::upright(out, (14.0, TOP + (floor - TOP) / 2.0), &escape(&self.vertical));
@@ -226,7 +234,7 @@ impl Plot {
     /// Whether a line joins a place with the one before.
     fn joins(&self, place: usize) -> bool {
         let near = |k: usize| self.at[k] - self.at[k - 1] <= 1.0;
-        place > 0 && (matches!(self.across, Across::Counts(_) | Across::Lambda) || near(place))
+        place > 0 && (matches!(self.across, Across::Counts(_) | Across::Lambda | Across::Costs) || near(place))
     }
 
     /// Stretches of neighbouring places with a value that can be drawn.

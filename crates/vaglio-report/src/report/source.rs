@@ -17,6 +17,7 @@ pub struct Entry {
     pub train: Option<f64>,
     pub adjusted_r2: Option<f64>,
     pub test: Option<f64>,
+    pub cost: Option<f64>,
     pub rates: SizePoint,
 }
 
@@ -43,6 +44,7 @@ impl<'r> RecordView<'r> {
             train: entry.train.and_then(finite),
             adjusted_r2: entry.adjusted_r2,
             test: entry.test.and_then(finite),
+            cost: entry.cost,
             rates: curve.get(&entry.size).copied().unwrap_or_default(),
         };
         let mut path: Vec<Entry> = record.path.iter().zip(record.subsets()).map(entry).collect();

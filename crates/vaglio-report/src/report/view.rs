@@ -2,6 +2,7 @@
 
 use super::classes::Classes;
 use super::columns::{self, Section};
+use super::costs::CostSection;
 use super::figures::{Figure, figures};
 use super::found::PartFound;
 use super::honest::{self, Card};
@@ -37,6 +38,7 @@ pub struct View {
     targets: Option<Section>,
     classes: Option<Classes>,
     race: Option<RaceSection>,
+    costs: Option<CostSection>,
     tuning: Option<Tuning>,
     found: Vec<PartFound>,
     chosen: Option<Section>,
@@ -89,6 +91,7 @@ impl View {
             targets: columns::targets(source),
             classes: Classes::of(source),
             race: RaceSection::of(source),
+            costs: CostSection::of(source),
             tuning: record.report.tuning.as_ref().map(Tuning::of),
             found: PartFound::all(&record.found),
             chosen: columns::chosen(source),
@@ -222,6 +225,7 @@ fn sizes(source: &RecordView<'_>) -> HtmlTable {
     };
     let columns = vec![
         Column::count("Size", |entry: &Entry| entry.size),
+        Column::short("Cost", |entry: &Entry| entry.cost),
         Column::html("", "t list", mark),
         Column::number("Cross-validated", |entry: &Entry| entry.cross),
         Column::number("± its error", |entry: &Entry| entry.cross_error),

@@ -1,16 +1,17 @@
 //! What columns of a run are worth, chosen or not: computed again from its folder and its table.
 
 use super::folder::read_resolved;
-use super::importance::best;
 use super::importance::exchanges::{Exchanges, Removals, Tried};
+use super::importance::{SUBSTITUTES, best};
 use super::prepare;
 use crate::pipeline::load;
 use serde_json::Value;
 use std::fmt;
 use std::path::Path;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Feature, Outline, Result, Score, Subset, shown};
+use vaglio_core::{Design, Error, Feature, Outline, Result, Rules, Score, Sign, Subset, shown};
 use vaglio_report::record::{PerOutput, Record, seven_digits};
+use vaglio_search::of_other_sign;
 
 /// What some columns of a run are worth. Its text says so to people.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +53,8 @@ pub enum ColumnWorth {
         with: f64,
         /// The chosen column in the place of which it gives the lowest score, with that.
         in_place_of: Option<(String, f64)>,
+        /// The constraint of the search that it would break, if it were added.
+        barred: Option<String>,
     },
     /// It cannot be chosen, since all its entries are equal.
     Constant,
@@ -157,7 +160,7 @@ impl ExplainedRun<'_> {
         let outside = self.design.candidates().into_iter().filter(|f| !self.chosen.contains(f)).collect();
         let mut substitutes = vec![Vec::new(); self.chosen.len()];
         let exchanges = Exchanges::of(self.selector, self.design, &self.chosen, Tried::InEach(outside));
-        exchanges.each(self.selector, places.iter().copied(), |k, found| {
+        exchanges.each(self.selector, places.iter().copied(), SUBSTITUTES, |k, found| {
             substitutes[k] = best(found);
             true
         })?;
@@ -188,19 +191,37 @@ impl ExplainedRun<'_> {
         subset.score_additions(outside, &mut with)?;
         let mut best: Vec<Option<(usize, f64)>> = vec![None; outside.len()];
         let exchanges = Exchanges::of(self.selector, self.design, &self.chosen, Tried::InEach(outside.to_vec()));
-        exchanges.each(self.selector, 0..size, |k, found| {
-            for ((_, score), best) in found.into_iter().zip(&mut best) {
+        exchanges.each(self.selector, 0..size, usize::MAX, |k, found| {
+            for (feature, score) in found {
+                let Ok(at) = outside.binary_search(&feature) else { continue };
+                let best = &mut best[at];
                 if best.is_none_or(|(_, lowest)| score < lowest) && score.is_finite() {
                     *best = Some((k, score));
                 }
             }
             true
         })?;
-        let worth = |(with, best): (&Score, Option<(usize, f64)>)| ColumnWorth::Outside {
-            with: with.loss,
-            in_place_of: best.map(|(k, score)| (self.name(self.chosen[k]), score)),
+        let rules = self.selector.search().rules(self.design).map_err(|error| error.under("search"))?;
+        let worth = |(with, (&feature, best)): (&Score, (&Feature, Option<(usize, f64)>))| {
+            let barred = rules.as_ref().map_or(Ok(None), |rules| self.barred(rules, feature, *with))?;
+            let in_place_of = best.map(|(k, score)| (self.name(self.chosen[k]), score));
+            Ok(ColumnWorth::Outside { with: with.loss, in_place_of, barred })
         };
-        Ok(with.iter().zip(best).map(worth).collect())
+        with.iter().zip(outside.iter().zip(best)).map(worth).collect()
+    }
+
+    /// The constraint that the result with a column added would break, as a sentence.
+    fn barred(&self, rules: &Rules, feature: Feature, score: Score) -> Result<Option<String>> {
+        let with = [&self.chosen[..], &[feature]].concat();
+        if let Some((field, why)) = rules.broken(&with, self.design.names()) {
+            return Ok(Some(format!("`constraints.{field}`: {why}")));
+        }
+        let others = of_other_sign(rules, self.design, &with, score)?;
+        let sentence = |other: &Feature| {
+            let (name, sign) = (self.name(*other), rules.sign(*other).map_or("", Sign::word));
+            format!("`constraints.signs`: the weight of `{name}` would not be {sign}")
+        };
+        Ok(others.first().map(sentence))
     }
 }
 
@@ -234,9 +255,12 @@ impl fmt::Display for Explanation {
                         writeln!(f, "  no column can take its place")?;
                     }
                 }
-                ColumnWorth::Outside { with, in_place_of } => {
+                ColumnWorth::Outside { with, in_place_of, barred } => {
                     writeln!(f, "\n{name}  not chosen")?;
                     writeln!(f, "  score with it added {}", against(*with))?;
+                    if let Some(why) = barred {
+                        writeln!(f, "  a constraint leaves it out: {}", shown(why))?;
+                    }
                     if let Some((other, score)) = in_place_of {
                         writeln!(f, "  it serves best in the place of {}: {}", shown(other), against(*score))?;
                     }

@@ -38,7 +38,7 @@ pub(super) struct Importance {
 }
 
 /// Substitutes that are kept of each column.
-const SUBSTITUTES: usize = 3;
+pub(super) const SUBSTITUTES: usize = 3;
 
 /// Flops that what columns are worth may take whatever the search took: 50 ms or less.
 const LEAST_WORK: f64 = 1.5e8;
@@ -209,7 +209,7 @@ impl Importance {
             return Ok(());
         };
         self.ranked = exchanges.ranked;
-        exchanges.each(selector, 0..size, |k, found| {
+        exchanges.each(selector, 0..size, SUBSTITUTES, |k, found| {
             self.of_columns[k].substitutes = Some(best(found));
             watcher.stopped().is_none()
         })

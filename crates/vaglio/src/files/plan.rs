@@ -141,6 +141,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             if outline.trials == 1.0 { "" } else { "s" }
         ),
     );
+    if let Some(rules) = settings.search.rules(&design).map_err(|error| error.under("search"))? {
+        line("constraints", rules.sentence().to_owned());
+    }
     if walks.count() > 1 {
         line("walks", walks.to_string());
     }

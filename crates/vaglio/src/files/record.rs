@@ -2,6 +2,7 @@
 
 use super::Prepared;
 use super::correlations::Correlations;
+use super::costs;
 use super::curve::curve;
 use super::figures::Evaluated;
 use super::importance::{Importance, Worth};
@@ -40,6 +41,7 @@ pub(super) fn record(
     let points = curve(selector, (prepared, design), selection, &*loss, &mut entries)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
+    let frontier = costs::tell((selector, design), selection, &mut entries)?;
     let correlations = Correlations::new(design, subset);
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
     let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
@@ -66,7 +68,7 @@ pub(super) fn record(
         path: entries,
         stages: path.stages.iter().map(stage).collect(),
         race: selection.race.as_ref().map(|race| race.contestants.clone()).unwrap_or_default(),
-        frontier: selection.race.as_ref().map(|race| race.frontier.clone()).unwrap_or_default(),
+        frontier,
         chosen: ChosenRecord {
             by: chosen.by,
             rule: chosen.rule,

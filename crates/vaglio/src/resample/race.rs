@@ -214,6 +214,7 @@ fn record(names: &[String], all: &[Validated], won: usize, how: &CrossValidation
                 loss: point.loss,
                 standard_error: point.standard_error,
                 search: name.clone(),
+                cost: None,
             };
             match frontier.iter_mut().find(|known| known.size == point.size) {
                 Some(known) if point.loss < known.loss => *known = own,

@@ -4,7 +4,8 @@ use crate::files::substitute_ranking::{self, ranked};
 use crate::selector::ValidSelector;
 use std::borrow::Cow;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Feature, Outline, Result, Score, Subset};
+use vaglio_core::{Design, Feature, Outline, Result, Rules, Score, Subset};
+use vaglio_search::of_other_sign;
 
 /// How many columns may be tried in each place where not all are, the first that can be afforded.
 const RANKED: [usize; 4] = [32, 16, 8, 4];
@@ -143,7 +144,8 @@ impl<'d, 's> Exchanges<'d, 's> {
         Some(Exchanges::of(selector, design, selected, tried))
     }
 
-    /// Gives the scores of the columns in these places, until it is told to end.
+    /// Gives the scores of the columns in these places, until it is told to end; under constraints those of columns that keep
+    /// them there, and where they ask for signs the `most` of lowest score.
     ///
     /// # Errors
     /// Those of the criterion's scores.
@@ -151,9 +153,11 @@ impl<'d, 's> Exchanges<'d, 's> {
         &self,
         selector: &ValidSelector,
         places: impl IntoIterator<Item = usize>,
+        most: usize,
         mut give: impl FnMut(usize, Vec<(Feature, f64)>) -> bool,
     ) -> Result<()> {
         let outline = exchanges(self.selected.len(), self.tried.in_place(0).len());
+        let rules = selector.search().rules(self.design).map_err(|error| error.under("search"))?;
         let mut whole = None;
         for k in places {
             let tried = self.tried.in_place(k);
@@ -173,11 +177,40 @@ impl<'d, 's> Exchanges<'d, 's> {
                 subset.score_additions(tried, &mut scores)?;
                 subset.add(self.selected[k])?;
             }
-            if !give(k, tried.iter().copied().zip(scores.iter().map(|score| score.loss)).collect()) {
+            let mut found: Vec<(Feature, Score)> = tried.iter().copied().zip(scores).collect();
+            if let Some(rules) = &rules {
+                found = self.kept(rules, k, found, most)?;
+            }
+            if !give(k, found.into_iter().map(|(feature, score)| (feature, score.loss)).collect()) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Those of the columns in one place that keep the constraints.
+    fn kept(
+        &self,
+        rules: &Rules,
+        k: usize,
+        mut found: Vec<(Feature, Score)>,
+        most: usize,
+    ) -> Result<Vec<(Feature, Score)>> {
+        let rest: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
+        let with = |feature: Feature| [&rest[..], &[feature]].concat();
+        found.retain(|(feature, _)| rules.allows(&with(*feature)));
+        if !rules.has_signs() {
+            return Ok(found);
+        }
+        found.retain(|(_, score)| score.loss.is_finite());
+        found.sort_by(|(a, x), (b, y)| x.loss.total_cmp(&y.loss).then(a.cmp(b)));
+        let mut kept = Vec::new();
+        for (feature, score) in found {
+            if kept.len() < most && of_other_sign(rules, self.design, &with(feature), score)?.is_empty() {
+                kept.push((feature, score));
+            }
+        }
+        Ok(kept)
     }
 
     /// The scores of the columns in one place, on a design of these and of the others that are selected.

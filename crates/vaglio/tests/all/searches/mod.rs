@@ -4,6 +4,7 @@ mod bias;
 mod blocks;
 mod bounded;
 mod common;
+mod constraints;
 mod empty;
 mod random;
 mod settings;

@@ -1,0 +1,211 @@
+//! Searches under constraints, against enumeration.
+
+use ndarray::Array2;
+use std::collections::BTreeMap;
+use vaglio::core::{
+    Absolute, AnyLoss, Columns, Constraints, Criterion, Design, Feature, Heredity, Path, Problem, Readout, Score,
+    SearchContext, SearchStrategy, Sign, Silent, Squared, StopReason, Subset, Task,
+};
+use vaglio::criteria::{KFold, Loo};
+use vaglio::search::{Backward, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Random as RandomSearch, Rank};
+use vaglio_testkit::Random;
+
+const NAMES: [&str; 7] = ["a", "b", "c", "d", "a*b", "c*d", "a^2"];
+const FACTORS: [&[&str]; 7] = [&[], &[], &[], &[], &["a", "b"], &["c", "d"], &["a"]];
+
+fn design(random: &mut Random) -> Design {
+    let rows = 14 + random.below(12);
+    let mut columns: Vec<Vec<f64>> = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
+    let share = random.uniform();
+    columns[1] = columns[0].iter().zip(&columns[1]).map(|(a, b)| share * a + b).collect();
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).collect::<Vec<f64>>();
+    columns.push(product(&columns[0], &columns[1]));
+    columns.push(product(&columns[2], &columns[3]));
+    columns.push(product(&columns[0], &columns[0]));
+    let effects: Vec<f64> = columns.iter().map(|_| random.normal() * (random.below(3) as f64)).collect();
+    let row = |row: usize| columns.iter().zip(&effects).map(|(x, effect)| x[row] * effect).sum::<f64>();
+    let y: Vec<f64> = (0..rows).map(|j| row(j) + 2.0 * random.normal()).collect();
+    let mut stored = Columns::new(rows);
+    columns.iter().for_each(|column| stored.push(column.clone()));
+    let names = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    let targets = Array2::from_shape_fn((1, rows), |(_, row)| y[row]);
+    let problem = Problem::new(stored, names, targets, vec!["y".into()], Task::Regression).unwrap();
+    let lambdas: &[f64] = [&[0.3][..], &[0.1, 10.0]][random.below(2)];
+    Design::identity(&problem, Readout::new(lambdas.to_vec(), random.below(4) > 0).unwrap())
+}
+
+fn constraints(random: &mut Random) -> Constraints {
+    let mut given = Constraints::default();
+    let signs = [Sign::Positive, Sign::Negative];
+    if random.below(2) == 0 {
+        for name in NAMES.iter().filter(|_| random.below(3) == 0).collect::<Vec<_>>() {
+            given = given.sign(*name, signs[random.below(2)]);
+        }
+    }
+    if random.below(2) == 0 {
+        given = given.at_most("a*", 1 + random.below(2));
+        given = given.at_most_of("others", ["b", "c", "d"], 1 + random.below(2));
+    }
+    if random.below(2) == 0 {
+        given = given.heredity([Heredity::Weak, Heredity::Strong][random.below(2)]);
+    }
+    if random.below(2) == 0 {
+        let costs: Vec<f64> = NAMES.iter().map(|_| random.below(5) as f64 / 2.0).collect();
+        given = NAMES.iter().zip(costs).fold(given, |given, (name, cost)| given.cost(*name, cost));
+        given = given.budget(2.0 + random.below(5) as f64);
+    }
+    given
+}
+
+/// Whether a subset keeps constraints, by what they say in words.
+fn keeps(given: &Constraints, design: &Design, subset: &[Feature], lambda: Option<f64>) -> bool {
+    let names: Vec<&str> = subset.iter().map(|&f| NAMES[f]).collect();
+    let has = |name: &str| names.contains(&name);
+    let count = |of: &[&str]| of.iter().filter(|name| has(name)).count();
+    let most: BTreeMap<&str, usize> = given
+        .at_most
+        .iter()
+        .map(|(name, of)| {
+            let of = serde_json::to_value(of).unwrap();
+            (name.as_str(), of.as_u64().or(of["count"].as_u64()).unwrap() as usize)
+        })
+        .collect();
+    // `a*` is the pattern of what begins with a.
+    let in_groups = most.get("a*").is_none_or(|&most| count(&["a", "a*b", "a^2"]) <= most)
+        && most.get("others").is_none_or(|&most| count(&["b", "c", "d"]) <= most);
+    let is_heir = subset.iter().filter(|&&f| !FACTORS[f].is_empty()).all(|&f| match given.heredity {
+        None => true,
+        Some(Heredity::Weak) => FACTORS[f].iter().any(|name| has(name)),
+        Some(Heredity::Strong) => FACTORS[f].iter().all(|name| has(name)),
+    });
+    let cost: f64 = names.iter().map(|name| given.costs.get(*name).copied().unwrap_or(0.0)).sum();
+    let is_affordable = given.budget.is_none_or(|budget| cost <= budget);
+    in_groups && is_heir && is_affordable && {
+        let model = design.train(subset, lambda).unwrap();
+        let weights = model.coefficients().unwrap().weights.column(0).to_vec();
+        names.iter().zip(weights).all(|(name, weight)| match given.signs.get(*name) {
+            Some(Sign::Positive) => weight >= 0.0,
+            Some(Sign::Negative) => weight <= 0.0,
+            None => true,
+        })
+    }
+}
+
+fn run(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Option<Path> {
+    search.check(criterion, design).ok()?;
+    let subset = Subset::open(criterion, design, &search.outline(design).unwrap()).unwrap();
+    Some(search.search(&mut SearchContext::new(criterion, design, subset, &mut Silent, 3)).unwrap())
+}
+
+fn criteria() -> [Box<dyn Criterion>; 3] {
+    [
+        Box::new(Loo { loss: AnyLoss::from(Squared), ..Loo::default() }),
+        Box::new(KFold { folds: Some(4), ..KFold::default() }),
+        Box::new(Loo { loss: AnyLoss::from(Absolute), ..Loo::default() }),
+    ]
+}
+
+/// The lowest score of every size among the subsets that keep the constraints, by plain retraining.
+fn enumerated(given: &Constraints, criterion: &dyn Criterion, design: &Design) -> BTreeMap<usize, f64> {
+    let mut best = BTreeMap::new();
+    for bits in 1..1_usize << NAMES.len() {
+        let subset: Vec<Feature> = (0..NAMES.len()).filter(|k| bits >> k & 1 == 1).collect();
+        let Score { loss, lambda } = criterion.evaluate(design, &subset).unwrap();
+        if keeps(given, design, &subset, lambda) {
+            let least = best.entry(subset.len()).or_insert(f64::INFINITY);
+            *least = loss.min(*least);
+        }
+    }
+    best
+}
+
+#[test]
+fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
+    let mut constrained = 0;
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let (design, given) = (design(&mut random), constraints(&mut random));
+        let criteria = criteria();
+        let criterion = &*criteria[seed as usize % 3];
+        let search = Exhaustive::default().constraints(given.clone());
+        let Some(path) = run(&search, criterion, &design) else { panic!("{seed}: {given:?}") };
+        let expected = enumerated(&given, criterion, &design);
+        let found: BTreeMap<usize, f64> = path.entries.iter().map(|e| (e.subset.len(), e.score.loss)).collect();
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{seed}: {given:?}");
+        for (size, loss) in &expected {
+            assert!((found[size] - loss).abs() <= 1e-9 * loss.abs(), "{seed}, {size}: {} {loss}", found[size]);
+        }
+        for entry in &path.entries {
+            assert!(keeps(&given, &design, &entry.subset, entry.score.lambda), "{seed}: {:?}", entry.subset);
+        }
+        let certificate = path.certificate.unwrap();
+        assert!(certificate.optimal && certificate.gap == Some(0.0));
+        constrained += usize::from(expected.len() < NAMES.len());
+    }
+    assert!(constrained > 60, "{constrained}");
+}
+
+fn searches(given: &Constraints) -> Vec<Box<dyn SearchStrategy>> {
+    let given = given.clone();
+    vec![
+        Box::new(Greedy::default().constraints(given.clone())),
+        Box::new(Greedy::new(4).polish(Polish::Swaps).constraints(given.clone())),
+        Box::new(Backward::default().constraints(given.clone())),
+        Box::new(Backward::default().polish(Polish::Swaps).constraints(given.clone())),
+        Box::new(Floating::default().constraints(given.clone())),
+        Box::new(Rank::default().constraints(given.clone())),
+        Box::new(RandomSearch::default().repeats(4).constraints(given.clone())),
+        Box::new(Lars::default().constraints(given.clone())),
+        Box::new(Lars::default().lasso(false).constraints(given.clone())),
+        Box::new(Greedy::default().forced(["c"]).constraints(given.clone())),
+        Box::new(Backward::default().forced(["c", "d"]).constraints(given.clone())),
+        Box::new(Chain::new(Rank::new(6)).then(Greedy::default().constraints(given))),
+    ]
+}
+
+/// The subsets that a path passes through, its start among them.
+fn passed(path: &Path) -> Vec<(Vec<Feature>, Option<Score>)> {
+    let mut subset = path.start();
+    let mut all = vec![(subset.clone(), None)];
+    for step in &path.steps {
+        step.follow(&mut subset);
+        all.push((subset.clone(), Some(step.score)));
+    }
+    all
+}
+
+#[test]
+fn every_step_and_entry_of_every_search_keeps_the_constraints() {
+    let (mut steps, mut ended) = (0, 0);
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let (design, given) = (design(&mut random), constraints(&mut random));
+        let criteria = criteria();
+        let criterion = &*criteria[seed as usize % 3];
+        let kept = |subset: &[Feature], score: Option<Score>| {
+            let score = score.unwrap_or_else(|| criterion.evaluate(&design, subset).unwrap());
+            subset.is_empty() || keeps(&given, &design, subset, score.lambda)
+        };
+        for search in searches(&given) {
+            if search.check(criterion, &design).is_err() {
+                continue;
+            }
+            let subset = Subset::open(criterion, &design, &search.outline(&design).unwrap()).unwrap();
+            let path = search.search(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 3));
+            let Ok(path) = path else {
+                // Forced columns whose weights have the other sign are refused when that is seen.
+                assert!(path.unwrap_err().to_string().contains("constraints.signs"), "{seed}: {search:?}");
+                continue;
+            };
+            for (subset, score) in passed(&path) {
+                assert!(kept(&subset, score), "{seed}: {subset:?} of {search:?}");
+                steps += 1;
+            }
+            for entry in &path.entries {
+                assert!(kept(&entry.subset, Some(entry.score)), "{seed}: {:?} of {search:?}", entry.subset);
+            }
+            ended += usize::from(path.stop_reason == StopReason::Constraints);
+        }
+    }
+    assert!(steps > 4000 && ended > 200, "{steps} {ended}");
+}

@@ -78,6 +78,8 @@ fn every_search_goes_on_from_every_line() {
         ("swaps", "{kind: random, max_features: 3, polish: swaps, choose: best}"),
         ("blocks", "{kind: greedy, blocks: {p: [x0, x3]}, max_features: 4, choose: best}"),
         ("rank", "{kind: rank, max_features: 4, choose: best}"),
+        ("signs", "{kind: floating, max_features: 4, choose: best, constraints: {signs: {x*: positive}}}"),
+        ("costs", "{kind: exhaustive, choose: best, constraints: {signs: {x1: negative}, costs: {x*: 1}, budget: 3}}"),
         ("chain", "[{kind: rank, max_features: 6}, {kind: exhaustive, max_features: 4, choose: best}]"),
     ] {
         for (place, criterion) in [

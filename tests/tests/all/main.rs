@@ -9,6 +9,7 @@ mod cells;
 mod chain;
 mod common;
 mod compare;
+mod constraints;
 mod contract;
 mod data_settings;
 mod dependence;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
-    Answer, Design, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, Silent, Step, StopReason,
-    Subset, Winner, saved,
+    Answer, Constraints, Design, Feature, Outline, Path, Result, Rules, Score, SearchContext, SearchStrategy, Silent,
+    Step, StopReason, Subset, Winner, part, saved,
 };
 use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
@@ -285,6 +285,33 @@ fn a_search_that_cannot_do_without_candidates_is_found() {
     for fault in [Fault::PanicsOnNothing, Fault::FailsOnNothing, Fault::StepOnNothing] {
         assert_eq!(law_of(fault), "no_candidates", "{fault:?}");
     }
+}
+
+/// Says the constraints that it is given, and forgets them.
+#[part(SearchStrategy, "careless", summary = "adds the best column, whatever is asked")]
+pub struct Careless {
+    pub constraints: Option<Constraints>,
+}
+
+impl SearchStrategy for Careless {
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        self.constraints.as_ref().map(|constraints| Rules::new(constraints, design, &[])).transpose()
+    }
+
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        Forward {}.search(context)
+    }
+
+    fn outline(&self, design: &Design) -> Result<Outline> {
+        Forward {}.outline(design)
+    }
+}
+
+#[test]
+fn a_search_that_forgets_its_constraints_is_found() {
+    let outcome = search::constraints(&Careless::default(), &ByDefinition {}, &design());
+    assert_eq!(broken_law(outcome), "constraints");
+    holds(search::constraints(&Forward {}, &ByDefinition {}, &design()));
 }
 
 #[test]

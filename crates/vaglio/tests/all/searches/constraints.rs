@@ -1,5 +1,6 @@
 //! Searches under constraints, against enumeration.
 
+use super::common::named;
 use ndarray::Array2;
 use std::collections::BTreeMap;
 use vaglio::core::{
@@ -7,8 +8,10 @@ use vaglio::core::{
     SearchContext, SearchStrategy, Sign, Silent, Squared, StopReason, Subset, Task,
 };
 use vaglio::criteria::{KFold, Loo};
-use vaglio::search::{Backward, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Random as RandomSearch, Rank};
-use vaglio_testkit::Random;
+use vaglio::search::{
+    All, Backward, Chain, Exhaustive, Floating, Greedy, Lars, PathCoefficients, Polish, Random as RandomSearch, Rank,
+};
+use vaglio_testkit::{Random, data};
 
 const NAMES: [&str; 7] = ["a", "b", "c", "d", "a*b", "c*d", "a^2"];
 const FACTORS: [&[&str]; 7] = [&[], &[], &[], &[], &["a", "b"], &["c", "d"], &["a"]];
@@ -208,4 +211,112 @@ fn every_step_and_entry_of_every_search_keeps_the_constraints() {
         }
     }
     assert!(steps > 4000 && ended > 200, "{steps} {ended}");
+}
+
+fn refused(search: &dyn SearchStrategy, design: &Design) -> String {
+    search.check(&Loo::default(), design).unwrap_err().to_string()
+}
+
+#[test]
+fn what_no_subset_can_keep_is_refused_in_words() {
+    let design = design(&mut Random::new(1));
+    let greedy = |given: Constraints| Greedy::default().constraints(given);
+    let given = Constraints::default();
+    let plain = data::regression(12, 4, 1).design(&[1.0], true);
+    let outputs = data::regression(12, 4, 1).outputs(2).design(&[1.0], true);
+    let blocks = |names: &[usize]| named(&[("both", names)]).unwrap();
+    let said = [
+        (refused(&greedy(given.clone().sign("aa", Sign::Positive)), &design), "constraints.signs.aa", "`aa`"),
+        (
+            refused(&greedy(given.clone().sign("x0", Sign::Positive)), &outputs),
+            "constraints.signs.x0",
+            "several outputs",
+        ),
+        (refused(&greedy(given.clone().heredity(Heredity::Weak)), &plain), "constraints.heredity", "product"),
+        (refused(&greedy(given.clone().budget(3.0)), &design), "constraints.budget", "costs"),
+        (refused(&greedy(given.clone().cost("a", 1.0).budget(0.0)), &design), "constraints.budget", "buys no column"),
+        (refused(&greedy(given.clone().cost("a", -1.0)), &design), "constraints.costs.a", "from 0 on"),
+        (
+            refused(&greedy(given.clone().cost("x*", 5.0).budget(1.0)), &plain),
+            "constraints.budget",
+            "every column costs more",
+        ),
+        (
+            refused(&greedy(given.clone().at_most("a*", 1)).forced(["a", "a*b"]), &design),
+            "forced",
+            "constraints.at_most.a*",
+        ),
+        (
+            refused(&greedy(given.clone().heredity(Heredity::Strong)).forced(["a*b", "a"]), &design),
+            "forced",
+            "without all",
+        ),
+        (
+            refused(&greedy(given.clone().at_most("a*", 1)).blocks(blocks(&[0, 1])), &design),
+            "constraints.at_most.a*",
+            "both",
+        ),
+        (
+            refused(&greedy(given.clone().at_most("both", 1)).blocks(blocks(&[0, 1])), &design),
+            "constraints.at_most.both",
+            "2 columns",
+        ),
+        (
+            refused(&All::default().constraints(given.clone().at_most("a", 1)), &design),
+            "constraints",
+            "every column is kept",
+        ),
+        (
+            refused(
+                &Lars::default().coefficients(PathCoefficients::Path).constraints(given.sign("a", Sign::Positive)),
+                &design,
+            ),
+            "constraints.signs",
+            "refit",
+        ),
+    ];
+    for (message, field, words) in said {
+        assert!(message.contains(field) && message.contains(words), "{field}, {words}: {message}");
+    }
+}
+
+#[test]
+fn a_product_costs_what_its_factors_do_and_what_several_need_is_paid_once() {
+    let design = design(&mut Random::new(1));
+    let cost = |given: &Constraints, subset: &[Feature]| {
+        let search = Greedy::default().constraints(given.clone());
+        search.rules(&design).unwrap().unwrap().cost(subset)
+    };
+    let given = Constraints::default().cost("a", 1.0).cost("b", 2.0).cost("d", 4.0);
+    assert_eq!([cost(&given, &[4]), cost(&given, &[0, 4]), cost(&given, &[0, 1, 4, 6])], [3.0, 3.0, 3.0]);
+    assert_eq!([cost(&given, &[5]), cost(&given, &[2]), cost(&given, &[])], [4.0, 0.0, 0.0]);
+    let own = given.cost("a*b", 0.5);
+    assert_eq!([cost(&own, &[4]), cost(&own, &[0, 4])], [0.5, 1.5]);
+    // A pattern names each column by itself, and a name overrules it.
+    let pattern = Constraints::default().cost("a*", 1.0).cost("a*b", 3.0);
+    assert_eq!([cost(&pattern, &[0, 6]), cost(&pattern, &[4])], [2.0, 3.0]);
+}
+
+#[test]
+fn a_backward_search_begins_at_the_first_subset_that_keeps_the_constraints() {
+    let design = design(&mut Random::new(4));
+    let given = Constraints::default().at_most("a*", 1).heredity(Heredity::Strong);
+    let path = run(&Backward::default().constraints(given.clone()), &Loo::default(), &design).unwrap();
+    let start = path.start();
+    assert!(keeps(&given, &design, &start, None) && start.len() < NAMES.len(), "{start:?}");
+    assert!(path.steps.iter().all(|step| step.action == vaglio::core::Action::Remove));
+    assert_eq!((path.entries.last().unwrap().subset.len(), path.stop_reason), (start.len(), StopReason::MinFeatures));
+}
+
+#[test]
+fn threads_change_nothing_under_constraints() {
+    let design = design(&mut Random::new(7));
+    let given = Constraints::default().sign("a*", Sign::Positive).at_most_of("others", ["b", "c", "d"], 2);
+    let paths: Vec<Path> = (1..=3)
+        .map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| run(&Exhaustive::default().constraints(given.clone()), &Loo::default(), &design)).unwrap()
+        })
+        .collect();
+    assert!(paths.windows(2).all(|pair| pair[0] == pair[1]));
 }

@@ -82,5 +82,7 @@ fn with(search: &dyn SearchStrategy, given: &Constraints) -> Option<Arc<dyn Sear
     let mut settings = serde_json::to_value(search).ok()?;
     settings.as_object_mut()?.insert("constraints".into(), serde_json::to_value(given).ok()?);
     let with: Box<dyn SearchStrategy> = serde_json::from_value(settings).ok()?;
-    Some(with.into())
+    // One that reads over what it does not know has no such setting either.
+    let is_told = serde_json::to_value(&*with).ok()?.get("constraints").is_some();
+    is_told.then(|| with.into())
 }

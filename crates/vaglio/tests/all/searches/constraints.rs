@@ -9,7 +9,8 @@ use vaglio::core::{
 };
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
-    All, Backward, Chain, Exhaustive, Floating, Greedy, Lars, PathCoefficients, Polish, Random as RandomSearch, Rank,
+    All, Alternatives, Backward, Chain, Exhaustive, Floating, Greedy, Lars, PathCoefficients, Polish,
+    Random as RandomSearch, Rank, Within,
 };
 use vaglio_testkit::{Random, data};
 
@@ -108,31 +109,41 @@ fn criteria() -> [Box<dyn Criterion>; 3] {
     ]
 }
 
-/// The lowest score of every size among the subsets that keep the constraints, by plain retraining.
-fn enumerated(given: &Constraints, criterion: &dyn Criterion, design: &Design) -> BTreeMap<usize, f64> {
-    let mut best = BTreeMap::new();
-    for bits in 1..1_usize << NAMES.len() {
-        let subset: Vec<Feature> = (0..NAMES.len()).filter(|k| bits >> k & 1 == 1).collect();
+/// All subsets that keep the constraints, by plain retraining.
+fn enumerated(given: &Constraints, criterion: &dyn Criterion, design: &Design) -> Vec<(Vec<Feature>, f64)> {
+    let subset = |bits: usize| (0..NAMES.len()).filter(|k| bits >> k & 1 == 1).collect();
+    let scored = |subset: Vec<Feature>| {
         let Score { loss, lambda } = criterion.evaluate(design, &subset).unwrap();
-        if keeps(given, design, &subset, lambda) {
-            let least = best.entry(subset.len()).or_insert(f64::INFINITY);
-            *least = loss.min(*least);
-        }
+        keeps(given, design, &subset, lambda).then_some((subset, loss))
+    };
+    (1..1_usize << NAMES.len()).map(subset).filter_map(scored).collect()
+}
+
+/// The lowest score of every size.
+fn best<'s>(all: impl Iterator<Item = &'s (Vec<Feature>, f64)>) -> BTreeMap<usize, f64> {
+    let mut best = BTreeMap::new();
+    for (subset, loss) in all {
+        let least = best.entry(subset.len()).or_insert(f64::INFINITY);
+        *least = loss.min(*least);
     }
     best
 }
 
 #[test]
 fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
-    let mut constrained = 0;
+    let (mut constrained, mut listed) = (0, 0);
     for seed in 0..200 {
         let mut random = Random::new(seed);
         let (design, given) = (design(&mut random), constraints(&mut random));
         let criteria = criteria();
         let criterion = &*criteria[seed as usize % 3];
-        let search = Exhaustive::default().constraints(given.clone());
+        let blocks = (seed % 4 == 3 && given.at_most.is_empty()).then(|| named(&[("p", &[2, 3])]).unwrap());
+        let search = Exhaustive { blocks: blocks.clone(), ..Exhaustive::default() }.constraints(given.clone());
         let Some(path) = run(&search, criterion, &design) else { panic!("{seed}: {given:?}") };
-        let expected = enumerated(&given, criterion, &design);
+        let all = enumerated(&given, criterion, &design);
+        let is_whole =
+            |(subset, _): &&(Vec<Feature>, f64)| blocks.is_none() || subset.contains(&2) == subset.contains(&3);
+        let expected = best(all.iter().filter(is_whole));
         let found: BTreeMap<usize, f64> = path.entries.iter().map(|e| (e.subset.len(), e.score.loss)).collect();
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{seed}: {given:?}");
         for (size, loss) in &expected {
@@ -144,7 +155,18 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
         let certificate = path.certificate.unwrap();
         assert!(certificate.optimal && certificate.gap == Some(0.0));
         constrained += usize::from(expected.len() < NAMES.len());
+        let search = search.alternatives(Alternatives { within: Within::Part(0.2), count: 200 });
+        if let Some(near) = run(&search, criterion, &design).and_then(|path| path.alternatives) {
+            let mut subsets: Vec<Vec<Feature>> = near.subsets.into_iter().map(|(subset, _)| subset).collect();
+            subsets.sort();
+            let within = all.iter().filter(|(_, loss)| *loss <= near.limit);
+            let mut same: Vec<Vec<Feature>> = within.map(|(subset, _)| subset.clone()).collect();
+            same.sort();
+            assert_eq!(subsets, same, "{seed}: {given:?}");
+            listed += 1;
+        }
     }
+    assert!(listed > 30, "{listed}");
     assert!(constrained > 60, "{constrained}");
 }
 

@@ -44,7 +44,7 @@ impl Point {
         for _ in 0..MOST_REFINEMENTS {
             let rest = &c - &gemm(q.view(), (&point.n * &rho).view()) - &point.n * lambda;
             let most = rest.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-            if !(most < 0.5 * before) {
+            if most >= 0.5 * before {
                 break;
             }
             before = most;

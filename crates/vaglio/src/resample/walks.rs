@@ -167,10 +167,11 @@ impl Trail {
     pub fn to_penalty(&self, lambda: f64) -> Trail {
         let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);
         let size = found.map_or(0, |(at, _)| at.entry.subset.len());
-        let allowed = if found.is_some() { size..=size } else { 1..=0 };
+        // A size that no subset has, where there is none.
+        let only = if found.is_some() { size } else { usize::MAX };
         let own = found.filter(|_| size > 0);
         let entries: Vec<PathEntry> = own.iter().map(|(at, _)| at.entry.clone()).collect();
-        let path = Path { entries, allowed, ..Path::stopped(self.walked.empty, StopReason::Penalty) };
+        let path = Path { entries, allowed: only..=only, ..Path::stopped(self.walked.empty, StopReason::Penalty) };
         Trail {
             empty: self.empty.clone(),
             sizes: own.iter().map(|(_, tally)| (size, tally.clone())).collect(),

@@ -39,7 +39,7 @@ fn models_at_any_penalty_are_those_of_coordinate_descent() {
         assert_eq!(path.steps[..], knots[..path.steps.len()]);
         left += path.steps.iter().filter(|step| step.action == vaglio::core::Action::Remove).count();
         for model in &path.at_penalties {
-            let mut alpha = vec![0.0; 8];
+            let mut alpha = [0.0; 8];
             match &model.entry.fit {
                 EntryFit::Coefficients(own) => model.entry.subset.iter().zip(own).for_each(|(&f, a)| alpha[f] = *a),
                 _ => assert!(model.entry.subset.is_empty()),

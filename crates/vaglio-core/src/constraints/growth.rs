@@ -22,7 +22,8 @@ impl<'r> Growth<'r> {
         let items = subset.iter().filter_map(|f| rules.needs.get(f)).flatten();
         items.for_each(|&item| paid[item] = true);
         // In the order of items, so that the sum does not depend on that of columns.
-        let cost = rules.prices.iter().zip(&paid).filter(|(_, paid)| **paid).map(|(price, _)| price).sum();
+        let prices = rules.prices.iter().zip(&paid).filter(|(_, paid)| **paid);
+        let cost = prices.fold(0.0, |sum, (price, _)| sum + price);
         Growth { rules, subset, counts, paid, cost }
     }
 

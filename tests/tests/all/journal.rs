@@ -68,6 +68,22 @@ fn resumes_everywhere(name: &str, lines: &str, most: usize) {
 }
 
 #[test]
+fn constrained_searches_go_on_from_every_line() {
+    for (name, search) in [
+        ("signs", "{kind: floating, max_features: 4, choose: best, constraints: {signs: {x*: positive}}}"),
+        ("rules", "{kind: backward, choose: {folds: 3}, constraints: {at_most: {x*: 4}, signs: {x1: positive}}}"),
+        ("costs", "{kind: exhaustive, choose: best, constraints: {signs: {x1: positive}, costs: {x*: 1}, budget: 3}}"),
+        (
+            "absolute",
+            "{kind: exhaustive, choose: best, constraints: {at_most: {x*: 3}}}\ncriterion: {kind: loo, loss: absolute}",
+        ),
+    ] {
+        let lines = format!("learner: {{kind: rls, lambda: {{values: [0.1, 1.0, 10.0]}}}}\nsearch: {search}");
+        resumes_everywhere(&format!("journal_constrained_{name}"), &lines, 12);
+    }
+}
+
+#[test]
 fn every_search_goes_on_from_every_line() {
     for (name, search) in [
         ("greedy", "{kind: greedy, max_features: 5, choose: last}"),
@@ -78,8 +94,6 @@ fn every_search_goes_on_from_every_line() {
         ("swaps", "{kind: random, max_features: 3, polish: swaps, choose: best}"),
         ("blocks", "{kind: greedy, blocks: {p: [x0, x3]}, max_features: 4, choose: best}"),
         ("rank", "{kind: rank, max_features: 4, choose: best}"),
-        ("signs", "{kind: floating, max_features: 4, choose: best, constraints: {signs: {x*: positive}}}"),
-        ("costs", "{kind: exhaustive, choose: best, constraints: {signs: {x1: negative}, costs: {x*: 1}, budget: 3}}"),
         ("chain", "[{kind: rank, max_features: 6}, {kind: exhaustive, max_features: 4, choose: best}]"),
     ] {
         for (place, criterion) in [

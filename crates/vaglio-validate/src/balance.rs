@@ -4,7 +4,7 @@ use super::kernel::kernel_data;
 use super::round::{Round, is_held_out};
 use std::collections::HashMap;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Classes, Design, MissingMask, Result};
+use vaglio_core::{AnyLoss, Classes, Design, Measure, MissingMask, Result};
 use vaglio_kernels::kfold::FoldedRows;
 use vaglio_kernels::{Folds, Halt};
 
@@ -34,6 +34,14 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
         Some(classes) => plain.balancing(classes.of_row),
         None => plain,
     })
+}
+
+/// The same with squares that count as the loss counts them, where that is by class; the first folds are held out.
+pub(super) fn scored<'d>(rows: FoldedRows<'d>, design: &Design, loss: &AnyLoss, held_out: usize) -> FoldedRows<'d> {
+    match design.classes().filter(|_| loss.measure() == Measure::BalancedSquared) {
+        Some(classes) => rows.scoring(classes.of_row, held_out),
+        None => rows,
+    }
 }
 
 /// Ends work on all columns when the run is to end.

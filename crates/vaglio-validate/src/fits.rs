@@ -10,7 +10,7 @@ use super::trial_loss::{Residuals, TrialLoss};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{AnyLoss, Design, Error, Feature, Measure, Result};
+use vaglio_core::{AnyLoss, Design, Error, Feature, Result};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::loo::{Basis, Change, ClassSums, RowSpectrum, residuals_after};
@@ -85,12 +85,7 @@ impl<'d> RoundFits<'d> {
     pub fn of_folds(design: &'d Design, loss: &AnyLoss, round: Round, parts: Vec<Weighting>) -> Result<Self> {
         let (held_out, is_partition) = (round.held_out, round.is_partition());
         let is_in = round.is_held_out();
-        let rows = balance::rows_of(design, round.folds)?;
-        let alike = design.classes().filter(|_| loss.measure() == Measure::BalancedSquared);
-        let rows = Arc::new(match alike {
-            Some(classes) => rows.scoring(classes.of_row, held_out),
-            None => rows,
-        });
+        let rows = Arc::new(balance::scored(balance::rows_of(design, round.folds)?, design, loss, held_out));
         let counted = match is_partition {
             true => Arc::clone(rows.targets()),
             false => Arc::new(rows.targets().counting(|row| is_in[row])),

@@ -147,9 +147,9 @@ fn every_listed_example_is_part_of_a_pipeline_that_runs() {
             assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{yaml}");
             folder.write("p.yaml", &yaml);
             let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
-            let classes = ["zero_one", "balanced_error", "auc", "log_loss", "crrr"]
+            let classes = ["zero_one", "balanced_error", "balanced_squared", "auc", "log_loss", "crrr"]
                 .contains(&component["kind"].as_str().unwrap());
-            let numbers = example.starts_with("target_map");
+            let numbers = example.starts_with("target_map") || component["kind"] == "concordance";
             let refused = classes && target.starts_with("target: y") || numbers && target.starts_with("target: class");
             assert_eq!(ran.code, Some(if refused { 2 } else { 0 }), "{yaml}\n{}", ran.err);
         }

@@ -34,6 +34,7 @@ mod later;
 mod limits;
 mod linfa_learners;
 mod linfa_models;
+mod losses_and_rounds;
 mod models;
 mod mutations;
 mod new_plugin;

@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Absolute, AnyLoss, Cells, Criterion, Design, Feature, HeldOut, InFolds, Loss, Map, MissingMask, Need, Numbers,
+    Absolute, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, InFolds, Loss, Map, MissingMask, Need, Numbers,
     Outline, Problem, Readout, Squared, Subset, Table, Task, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold};
@@ -139,9 +139,13 @@ fn other_losses_and_engines_are_the_definition() {
     let recipe = data::binary(60, 5, 3).weighted();
     let torn = torn(&recipe.problem(), 0.2, 11);
     let readout = Readout::new(vec![0.1, 1.0], true).unwrap();
-    for (loss, engine) in
-        [(AnyLoss::from(ZeroOne), Engine::Auto), (Absolute.into(), Engine::Auto), (Squared.into(), Engine::RowsHeldOut)]
-    {
+    for (loss, engine) in [
+        (AnyLoss::from(ZeroOne), Engine::Auto),
+        (Absolute.into(), Engine::Auto),
+        (Squared.into(), Engine::RowsHeldOut),
+        (BalancedSquared.into(), Engine::Moments),
+        (BalancedSquared.into(), Engine::RowsHeldOut),
+    ] {
         for standardize in [false, true] {
             let design = torn.design(&readout, standardize);
             let criterion = KFold { folds: Some(4), loss: loss.clone(), engine, ..KFold::default() };

@@ -154,3 +154,43 @@ fn classes_count_alike_by_their_squares_in_every_engine() -> Result<(), Broken> 
         Ok(())
     })
 }
+
+/// A fold of one class alone, whose rows weigh in the mean of that class; the classes of all rows held out count.
+#[test]
+fn folds_may_lack_a_class() {
+    let problem = data::binary(24, 5, 91).weighted().problem();
+    let positive: Vec<bool> = problem.targets().row(0).iter().map(|y| *y > 0.0).collect();
+    // The first fold holds rows of one class; both are trained on everywhere.
+    let mut first = positive.iter().enumerate().filter(|(_, is)| **is).map(|(row, _)| row);
+    let alone = [first.next().unwrap(), first.next().unwrap()];
+    let folds: Vec<u32> = (0..24).map(|row| if alone.contains(&row) { 0 } else { 1 + row as u32 % 3 }).collect();
+    let problem = problem.with_assignment(folds.clone()).unwrap();
+    let readout = vaglio::core::Readout::new(vec![0.5], true).unwrap();
+    let design = vaglio::core::Design::identity(&problem, readout);
+    let weight = |row: usize| problem.weights().map_or(1.0, |w| w[row]);
+    let mut squares = [0.0; 2];
+    let mut weights = [0.0; 2];
+    for fold in 0..4 {
+        let (held, training): (Vec<usize>, Vec<usize>) = (0..24).partition(|&row| folds[row] == fold);
+        let predicted = design.retrain(&training, &held, &[1, 3], Some(0.5)).unwrap();
+        for (&row, p) in held.iter().zip(predicted.row(0)) {
+            let class = usize::from(positive[row]);
+            squares[class] += weight(row) * (problem.targets()[[0, row]] - p).powi(2);
+            weights[class] += weight(row);
+        }
+    }
+    let expected = 0.5 * (squares[0] / weights[0] + squares[1] / weights[1]);
+    for engine in [Engine::Moments, Engine::RowsHeldOut] {
+        let criterion = KFold { assignment: Some("fold".into()), engine, ..KFold::default().loss(BalancedSquared) };
+        criterion.check(&design).unwrap();
+        let mut subset = Subset::open(&criterion, &design, &Outline::forward(5, 3)).unwrap();
+        [1, 3].into_iter().for_each(|feature| subset.add(feature).unwrap());
+        let found = subset.score().unwrap().loss;
+        assert!((found / expected - 1.0).abs() < 1e-10, "{engine:?}: {found}, not {expected}");
+    }
+    for loss in [BalancedSquared.into(), AnyLoss::from(BalancedError)] {
+        let regression = data::regression(20, 4, 5).design(&[1.0], true);
+        let error = Loo { loss, ..Loo::default() }.check(&regression).unwrap_err();
+        assert!(error.to_string().contains("the task is regression"), "{error}");
+    }
+}

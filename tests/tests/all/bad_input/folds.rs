@@ -100,7 +100,7 @@ fn folds_that_cannot_be_made_are_refused_with_their_number() {
 #[test]
 fn losses_of_classes_are_as_defined_where_a_fold_has_one_class() {
     let base = Sheet::base();
-    for loss in ["auc", "balanced_error", "zero_one", "absolute"] {
+    for loss in ["auc", "balanced_error", "balanced_squared", "zero_one", "absolute"] {
         everywhere(|parts| {
             let kind = super::kind(parts.criterion);
             if !["loo", "kfold"].contains(&kind) {

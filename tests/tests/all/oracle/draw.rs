@@ -195,15 +195,16 @@ fn deform(x: &mut [Vec<f64>], random: &mut Random) {
 
 fn criterion(random: &mut Random, rows: usize, is_binary: bool, outputs: usize) -> Arc<dyn Criterion> {
     let loss = match (is_binary, random.below(4)) {
-        (true, 0 | 1) if outputs == 1 => "zero_one",
+        (true, 0) if outputs == 1 => "zero_one",
+        (true, 1) if outputs == 1 => "balanced_squared",
         (_, 2) => "absolute",
         _ => "squared",
     };
     let json = match random.below(2) {
         0 => format!(r#"{{"kind": "loo", "loss": "{loss}"}}"#),
         _ => {
-            let engine =
-                ["auto", "auto", "rows_held_out", "moments"][random.below(if loss == "squared" { 4 } else { 3 })];
+            let engine = ["auto", "auto", "rows_held_out", "moments"]
+                [random.below(if loss.ends_with("squared") { 4 } else { 3 })];
             let folds = 2 + random.below(rows.min(6) - 1);
             format!(r#"{{"kind": "kfold", "loss": "{loss}", "folds": {folds}, "engine": "{engine}"}}"#)
         }

@@ -19,6 +19,14 @@ pub fn loss(design: &Design, folds: &[usize], subset: &[Feature], lambda: f64, l
     let classes = design.classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced));
     let (mut sum, mut total) = (BigRational::zero(), BigRational::zero());
     let outputs = design.targets().nrows();
+    // W/(C·W_c) of two classes, by the sign of a target.
+    let alike = |target: &BigRational| {
+        let is_own = |row: &usize| (design.targets()[[0, *row]] > 0.0) == target.is_positive();
+        let own: BigRational = (0..folds.len()).filter(is_own).map(weight).sum();
+        let all: BigRational = (0..folds.len()).map(weight).sum();
+        let count = if own == all { 1.0 } else { 2.0 };
+        all / (own * fraction(count))
+    };
     for fold in 0..=*folds.iter().max()? {
         let training: Vec<usize> = (0..folds.len()).filter(|&row| folds[row] != fold).collect();
         let mut a = vec![vec![BigRational::zero(); unknowns + outputs]; unknowns];
@@ -45,12 +53,15 @@ pub fn loss(design: &Design, folds: &[usize], subset: &[Feature], lambda: f64, l
                 (0..outputs).map(|o| (0..unknowns).map(|k| &a[k][unknowns + o] * &x[j][k]).sum()).collect();
             let target = |o: usize| fraction(design.targets()[[o, j]]);
             match loss.measure() {
-                Measure::Squared | Measure::Absolute => {
+                Measure::Squared | Measure::BalancedSquared | Measure::Absolute => {
                     for (o, prediction) in predictions.iter().enumerate() {
                         let error = target(o) - prediction;
-                        of_row += if loss.measure() == Measure::Squared { &error * &error } else { error.abs() };
+                        of_row += if loss.measure().is_of_squares() { &error * &error } else { error.abs() };
                     }
                     of_row /= fraction(outputs as f64);
+                    if loss.measure() == Measure::BalancedSquared {
+                        of_row *= alike(&target(0));
+                    }
                 }
                 Measure::ZeroOne if outputs == 1 => {
                     let is_error = !(target(0) * &predictions[0]).is_positive();

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use vaglio::core::Role;
 
 /// Exact, fast feature selection for regularized least squares.
@@ -76,6 +76,16 @@ pub enum Command {
     Man,
     /// Write a plug-in crate, which builds and keeps the laws of its part as it stands.
     NewPlugin(NewPlugin),
+}
+
+impl Command {
+    /// Where what happens is to be written.
+    pub fn trace(&self) -> Option<&Path> {
+        match self {
+            Command::Run(run) => run.trace.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// What `vaglio new-plugin` takes.
@@ -205,6 +215,9 @@ pub struct Run {
     /// Compute all of what chosen columns are worth, however long it takes: `evaluate.worth: all`.
     #[arg(long)]
     pub worth: bool,
+    /// Write what the run does and when, as JSON for a viewer of Chrome's traces.
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
     /// No progress and no table.
     #[arg(long, short)]
     pub quiet: bool,

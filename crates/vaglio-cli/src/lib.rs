@@ -23,6 +23,7 @@ mod progress;
 pub mod said;
 mod signals;
 mod terminal;
+mod trace;
 
 #[cfg(feature = "beam")]
 use vaglio_beam as _;
@@ -42,6 +43,7 @@ use vaglio_reservoir as _;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use std::process::ExitCode;
+use trace::Trace;
 use vaglio::pipeline;
 
 /// Runs the command line of this process: data on standard output, everything else on standard error.
@@ -56,12 +58,18 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(&error),
     };
-    progress::start_tracing(arguments.verbose);
-    match pipeline::check_environment() {
+    let trace = match arguments.command.trace().map(Trace::begin).transpose() {
+        Ok(trace) => trace,
+        Err(error) => return failure::Failure::from(error).report(),
+    };
+    progress::start_tracing(arguments.verbose, trace.clone());
+    let code = match pipeline::check_environment() {
         Ok(()) => done(arguments.command),
         Err(error) => Err(error.into()),
     }
-    .unwrap_or_else(|failure| failure.report())
+    .unwrap_or_else(|failure| failure.report());
+    trace.iter().for_each(Trace::finish);
+    code
 }
 
 fn done(command: Command) -> commands::Done {

@@ -2,10 +2,15 @@
 
 use crate::bar::{above_bar, bar, put_bar};
 use crate::terminal::log_line;
+use crate::trace::{Trace, Traced};
 use indicatif::ProgressBar;
 use std::io::{IsTerminal, Write};
+use tracing::Subscriber;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
 use vaglio::core::{Answer, Event, Observer};
 
 /// Standard error, above the bar. What cannot be written is lost: that is no failure of what it tells of.
@@ -28,22 +33,29 @@ fn has_color() -> bool {
     std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal()
 }
 
-/// Shows spans and events from `-v` on.
-pub fn start_tracing(verbose: u8) {
+/// Shows spans and events from `-v` on, and writes them to a trace, if there is one.
+pub fn start_tracing(verbose: u8, trace: Option<Trace>) {
     let level = match verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    tracing_subscriber::fmt()
+    let subscriber = tracing_subscriber::registry();
+    match trace {
+        None => subscriber.with(level).with(lines(verbose)).init(),
+        Some(trace) => subscriber.with(lines(verbose).with_filter(level)).with(trace.with_filter(Traced)).init(),
+    }
+}
+
+/// Spans and events as lines.
+fn lines<S: Subscriber + for<'l> LookupSpan<'l>>(verbose: u8) -> impl Layer<S> {
+    tracing_subscriber::fmt::layer()
         .log_internal_errors(false)
         .with_writer(|| Lines)
         .with_ansi(has_color())
         .with_target(false)
-        .with_max_level(level)
         .with_span_events(if verbose > 0 { FmtSpan::CLOSE } else { FmtSpan::NONE })
-        .init();
 }
 
 /// Shows how far a run is, by a bar on a terminal.

@@ -124,10 +124,10 @@ mod backend {
 
 #[cfg(feature = "lapack")]
 mod backend {
+    pub use super::blas::{gemm, gram};
     use super::{Failure, Svd};
     use ndarray::{Array1, Array2, ArrayView2};
     use ndarray_linalg::{EigVals, Eigh, InverseC, JobSvd, QR, SVDDC, UPLO};
-    pub use super::blas::{gemm, gram};
     use openblas_src as _;
 
     /// A copy in standard layout: LAPACK's wrapper refuses the strides that a slice of one row or column may have.

@@ -56,5 +56,6 @@ mod target_units;
 mod tidy;
 mod told;
 mod torn;
+mod traced;
 mod tune;
 mod verify;

@@ -127,6 +127,7 @@ pub(super) fn permutations(
         if watcher.stopped().is_some() {
             return Ok(None);
         }
+        let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
         let key = format!("permutations/{number}");
         let null = watcher.journal().once(&key, || {
             let order = shuffled_targets(sample, is_forward, stream(whole.selector.seed, SHUFFLE, number as u64));
@@ -246,6 +247,7 @@ pub(super) fn stability(
         if watcher.stopped().is_some() {
             return Ok(None);
         }
+        let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
         let key = format!("stability/{job}");
         let half = halves.first(stream(selector.seed, HALVES, (job / 2) as u64))?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();

@@ -95,17 +95,22 @@ fn run_in(
     if tuned.is_some() {
         design = selector.design(&prepared.train)?;
     }
-    let picked = resample::select(&selector, &prepared.sample, &design, search_start, monitor)?;
+    let picked = tracing::debug_span!("select")
+        .in_scope(|| resample::select(&selector, &prepared.sample, &design, search_start, &mut *monitor))?;
     let mut selection = selector.fit_on((&prepared.train, &design), picked, monitor)?;
     let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
     let whole = selector.of_own_lambdas(design);
     let design = whole.at_lambda(selection.chosen.walk_lambda());
     let origins = Origins::new(&prepared, &design);
     let how = (&mut selection, &origins);
-    let mut evaluated = Evaluated::new(pipeline, &selector, &prepared, &design, how, monitor)?;
-    evaluated.verify(options.verify, &selector, &design, &mut selection, monitor)?;
+    let mut evaluated = tracing::debug_span!("evaluate")
+        .in_scope(|| Evaluated::new(pipeline, &selector, &prepared, &design, how, &mut *monitor))?;
+    tracing::debug_span!("verify")
+        .in_scope(|| evaluated.verify(options.verify, &selector, &design, &mut selection, &mut *monitor))?;
     let fit_start = Instant::now();
-    let importance = Importance::of_selection(evaluate, &selector, (&prepared, &whole), &mut selection, monitor)?;
+    let importance = tracing::debug_span!("worth").in_scope(|| {
+        Importance::of_selection(evaluate, &selector, (&prepared, &whole), &mut selection, &mut *monitor)
+    })?;
     let written = pipeline.resolved(&selection.chosen)?;
     let mut record = record(&written, &selector, &prepared, &design, &selection, (&evaluated, importance), tuned)?;
     record.data.made = origins.made(&record.candidates);
@@ -120,6 +125,7 @@ fn run_in(
         total: start.elapsed().as_secs_f64(),
     };
 
+    let _written = tracing::debug_span!("write").entered();
     let model = saved(pipeline, &selector, prepared, &selection, evaluated)?;
     let resolved = resolved(&written, options)?;
     book.finish()?;

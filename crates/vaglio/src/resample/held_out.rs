@@ -34,6 +34,7 @@ pub(crate) fn held_out(
         if watcher.stopped().is_some() {
             return Ok(None);
         }
+        let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
         let in_fold = |error| said_of_fold(error, number);
         let fold = Fold::of(sample, &deal[number]).map_err(in_fold)?;
         let design = selector.design(&fold.fitted.problem).map_err(in_fold)?.at_lambda(chosen.walk_lambda());

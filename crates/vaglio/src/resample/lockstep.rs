@@ -179,7 +179,12 @@ impl Lockstep<'_, '_> {
             let paths = in_turn(self.folds.len() * active.len(), |job| {
                 let (fold, at) = (job / active.len(), active[job % active.len()]);
                 let place = fold * count + at;
-                let path = self.advance(&walkings[place], &designs[place], until);
+                let (number, lambda) = (self.folds[fold].number + 1, lambdas[places[at]]);
+                let span = tracing::debug_span!("walk", fold = number, lambda, size = tracing::field::Empty);
+                let path = span.in_scope(|| self.advance(&walkings[place], &designs[place], until));
+                if let Ok(Some((path, _))) = &path {
+                    span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
+                }
                 path.map_err(|error| said_of_fold(error, self.folds[fold].number))
             })?;
             let Some(paths) = paths.into_iter().collect::<Option<Vec<(Path, bool)>>>() else { return Ok(None) };
@@ -252,6 +257,7 @@ impl Lockstep<'_, '_> {
         let jobs: Vec<Mutex<Option<Gone>>> = paths.into_iter().enumerate().map(begin).collect();
         let of_folds = in_turn(self.folds.len(), |fold| {
             let FoldTraining { fold: rows, design, number, known } = &self.folds[fold];
+            let _judged = tracing::debug_span!("losses", fold = number + 1, walks = active.len()).entered();
             let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
             let taken = |job: &Mutex<Option<Gone>>| job.lock().ok().and_then(|mut job| job.take());
             let own: Vec<Gone> = own.iter().filter_map(taken).collect();

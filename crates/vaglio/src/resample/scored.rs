@@ -29,6 +29,7 @@ pub(super) fn plain(
             let watcher = Watcher::new(monitor);
             watcher.stage("walks", several.len());
             let walks = in_turn(several.len(), |at| {
+                let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
                 let mut member = watcher.member(watcher.journal().under(format_args!("walk/{at}")));
                 let searched =
                     selector.search_on(&design.at_lambda(several[at]), start, None, &mut member.monitor())?;

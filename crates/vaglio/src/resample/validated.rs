@@ -149,6 +149,7 @@ impl Validation<'_, '_> {
                 return Ok(None);
             }
             let (number, part) = parts[job];
+            let _trained = tracing::debug_span!("fold", fold = number + 1, rows = part.training.len()).entered();
             let made = self.training((job, number), part, lambdas);
             let full = made.and_then(|(training, design)| {
                 let own = match full {

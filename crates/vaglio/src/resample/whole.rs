@@ -173,6 +173,7 @@ pub(crate) fn outer(
             return Ok(None);
         }
         let (place, part) = &parts[job];
+        let _outer = tracing::debug_span!("nested", repeat = place.0 + 1, fold = place.1 + 1).entered();
         let key = format!("nested/{job}");
         let outer = watcher.journal().once(&key, || {
             let at = (watcher, watcher.journal().within(&key));

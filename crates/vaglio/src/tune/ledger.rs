@@ -60,7 +60,8 @@ impl<'a, F: FnMut(&[f64]) -> Evaluated> Ledger<'a, F> {
         if book.stopped || book.trials.len() >= self.budget {
             return None;
         }
-        let score = match (book.evaluate)(&values) {
+        let span = tracing::debug_span!("evaluation", number = book.trials.len() + 1);
+        let score = match span.in_scope(|| (book.evaluate)(&values)) {
             Evaluated::Scored(score) => score,
             Evaluated::Failed(failure) => {
                 tracing::debug!(%failure, "refused");

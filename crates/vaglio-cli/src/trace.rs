@@ -1,0 +1,211 @@
+//! `--trace FILE`: what a run does and when, as Chrome's trace events, for a viewer of these.
+//!
+//! The file is a JSON array of events that begin and end (`B`, `E`) or happen (`i`), each with its thread and its time in
+//! microseconds. It is a whole array at every moment, also where the program is killed: its end is written anew with each piece.
+
+use serde_json::{Map, Value, json};
+use std::fmt::Debug;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::layer::{Context, Filter, Layer};
+use tracing_subscriber::registry::LookupSpan;
+use vaglio::core::Error;
+
+/// Text that is held before it is written.
+const MOST_HELD: usize = 1 << 16;
+/// How long it is held, where something follows.
+const LONGEST_HELD: Duration = Duration::from_millis(500);
+
+/// Writes spans and events to a file.
+#[derive(Clone)]
+pub struct Trace(Arc<Shared>);
+
+struct Shared {
+    start: Instant,
+    written: Mutex<Written>,
+}
+
+/// The file, and what is not in it yet.
+struct Written {
+    file: File,
+    held: String,
+    at: Instant,
+    is_first: bool,
+}
+
+/// The fields of a span: those that it began with, and those that came while it was under way.
+struct Fields {
+    first: Map<String, Value>,
+    later: Map<String, Value>,
+}
+
+/// The number of the thread, by the order in which threads were first seen.
+fn thread() -> (u64, bool) {
+    static THREADS: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static OWN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    }
+    OWN.with(|own| {
+        let is_new = own.get() == 0;
+        if is_new {
+            own.set(THREADS.fetch_add(1, Ordering::Relaxed));
+        }
+        (own.get(), is_new)
+    })
+}
+
+impl Trace {
+    /// Begins the file.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
+    pub fn begin(path: &Path) -> Result<Self, Error> {
+        let unwritable =
+            |error: std::io::Error| Error::Unwritable { path: path.to_owned(), message: error.to_string() };
+        let mut file = File::create(path).map_err(unwritable)?;
+        file.write_all(b"[\n]\n").map_err(unwritable)?;
+        let start = Instant::now();
+        let written = Written { file, held: String::new(), at: start, is_first: true };
+        Ok(Trace(Arc::new(Shared { start, written: Mutex::new(written) })))
+    }
+
+    /// Writes what is held. What cannot be written is lost: that is no failure of the run.
+    pub fn finish(&self) {
+        self.0.written.lock().unwrap_or_else(PoisonError::into_inner).write();
+    }
+
+    fn put(&self, phase: &str, name: &str, fields: Option<&Map<String, Value>>) {
+        let (thread, is_new) = thread();
+        let time = self.0.start.elapsed().as_nanos() as f64 / 1e3;
+        let mut written = self.0.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_new {
+            let own = std::thread::current().name().map_or_else(|| format!("thread {thread}"), str::to_owned);
+            written.hold(&json!({"ph": "M", "name": "thread_name", "pid": 1, "tid": thread, "args": {"name": own}}));
+        }
+        let mut event = json!({"ph": phase, "name": name, "pid": 1, "tid": thread, "ts": time});
+        if let (Some(event), Some(fields)) = (event.as_object_mut(), fields.filter(|fields| !fields.is_empty())) {
+            event.insert("args".into(), Value::Object(fields.clone()));
+        }
+        written.hold(&event);
+        if written.held.len() > MOST_HELD || written.at.elapsed() > LONGEST_HELD {
+            written.write();
+        }
+    }
+}
+
+impl Written {
+    fn hold(&mut self, event: &Value) {
+        self.held += if self.is_first { "" } else { ",\n" };
+        self.held += &event.to_string();
+        self.is_first = false;
+    }
+
+    /// Writes what is held over the end of the array, and the end, at once.
+    fn write(&mut self) {
+        if !self.held.is_empty() {
+            self.held += "\n]\n";
+            let before = if self.held.starts_with(',') { 3 } else { 2 };
+            if self.file.seek(SeekFrom::End(-before)).is_ok() {
+                let _lost = self.file.write_all(self.held.as_bytes());
+            }
+            self.held.clear();
+        }
+        self.at = Instant::now();
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.later.insert(field.name().to_owned(), format!("{value:?}").into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.later.insert(field.name().to_owned(), value.into());
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        let value = if value.is_finite() { value.into() } else { Value::from(value.to_string()) };
+        self.later.insert(field.name().to_owned(), value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.later.insert(field.name().to_owned(), value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.later.insert(field.name().to_owned(), value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.later.insert(field.name().to_owned(), value.into());
+    }
+}
+
+impl Fields {
+    fn new() -> Self {
+        Fields { first: Map::new(), later: Map::new() }
+    }
+}
+
+impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Trace {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        if let Some(span) = context.span(id) {
+            let mut fields = Fields::new();
+            attributes.record(&mut fields);
+            fields.first = std::mem::take(&mut fields.later);
+            span.extensions_mut().insert(fields);
+        }
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        if let Some(span) = context.span(id)
+            && let Some(fields) = span.extensions_mut().get_mut::<Fields>()
+        {
+            values.record(fields);
+        }
+    }
+
+    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
+        if let Some(span) = context.span(id) {
+            self.put("B", span.name(), span.extensions().get::<Fields>().map(|fields| &fields.first));
+        }
+    }
+
+    fn on_exit(&self, id: &Id, context: Context<'_, S>) {
+        if let Some(span) = context.span(id) {
+            self.put("E", span.name(), span.extensions().get::<Fields>().map(|fields| &fields.later));
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let mut fields = Fields::new();
+        event.record(&mut fields);
+        let name = match fields.later.shift_remove("message") {
+            Some(Value::String(message)) => message,
+            _ => event.metadata().name().to_owned(),
+        };
+        self.put("i", &name, Some(&fields.later));
+    }
+}
+
+/// What goes into a trace: all but what happens for every subset.
+pub struct Traced;
+
+impl<S> Filter<S> for Traced {
+    fn enabled(&self, metadata: &Metadata<'_>, _context: &Context<'_, S>) -> bool {
+        // λ of one subset.
+        let is_of_subset = metadata.is_event() && metadata.target() == "vaglio_core::lambda";
+        *metadata.level() <= Level::DEBUG && !is_of_subset
+    }
+
+    fn max_level_hint(&self) -> Option<tracing_subscriber::filter::LevelFilter> {
+        Some(tracing_subscriber::filter::LevelFilter::DEBUG)
+    }
+}

@@ -1,0 +1,92 @@
+//! `--trace`: JSON that a viewer of Chrome's traces takes, whole at every moment, and the same result.
+
+use crate::common::{Folder, pipeline, side, table, timeless};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// A run with everything that repeats it.
+const LINES: &str = "preprocess: [standardize]\nlearner: {kind: rls, lambda: {values: [0.1, 10.0]}}\n\
+                     search: {kind: greedy, max_features: 3, choose: {folds: 3}}\nmodel: {kind: rls, lambda: 0.5}\n\
+                     evaluate: {nested: {folds: 2}, permutations: 2, stability: {pairs: 1}}";
+
+/// The events of a trace.
+fn events(folder: &Folder, name: &str) -> Vec<Value> {
+    folder.json(name).as_array().unwrap().clone()
+}
+
+fn word<'e>(event: &'e Value, key: &str) -> &'e str {
+    event[key].as_str().unwrap_or_default()
+}
+
+#[test]
+fn a_trace_is_of_every_walk_and_changes_nothing() {
+    let folder = Folder::new("traced");
+    folder.write("train.csv", table(60, 5, &[("class", &side)]));
+    let plain = folder.run(&pipeline(LINES).replace("target: y", "target: y, exclude: [class]"));
+    for threads in ["1", "2"] {
+        let arguments =
+            ["run", "p.yaml", "--out", "out", "--json", "--quiet", "--threads", threads, "--trace", "t.json"];
+        let ran = folder.vaglio(&arguments);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+        assert_eq!(timeless(serde_json::from_str(&ran.out).unwrap()), timeless(plain.clone()));
+        let events = events(&folder, "t.json");
+        // On each thread times go forward, and what begins ends, the last first.
+        let mut open: HashMap<u64, Vec<String>> = HashMap::new();
+        let mut time: HashMap<u64, f64> = HashMap::new();
+        let mut begun: HashMap<&str, usize> = HashMap::new();
+        for event in events.iter().filter(|event| word(event, "ph") != "M") {
+            let thread = event["tid"].as_u64().unwrap();
+            let at = event["ts"].as_f64().unwrap();
+            assert!(at >= time.insert(thread, at).unwrap_or(0.0), "{event}");
+            let open = open.entry(thread).or_default();
+            match word(event, "ph") {
+                "B" => {
+                    open.push(word(event, "name").to_owned());
+                    *begun.entry(word(event, "name")).or_default() += 1;
+                }
+                "E" => assert_eq!(open.pop().as_deref(), Some(word(event, "name"))),
+                phase => assert_eq!(phase, "i"),
+            }
+        }
+        assert!(open.values().all(Vec::is_empty), "{open:?}");
+        for (name, count) in
+            [("read", 1), ("select", 1), ("evaluate", 1), ("nested", 2), ("shuffle", 2), ("half", 2), ("write", 1)]
+        {
+            assert_eq!(begun.get(name), Some(&count), "{name}: {begun:?}");
+        }
+        // Walks of three folds at two λ: on all rows, in each outer fold and on each shuffle.
+        assert_eq!(begun["walk"], 3 * 2 * 5, "{begun:?}");
+        let walk = events.iter().find(|event| word(event, "name") == "walk" && word(event, "ph") == "B").unwrap();
+        assert!(walk["args"]["fold"].is_u64() && walk["args"]["lambda"].is_f64(), "{walk}");
+        let end = events.iter().find(|event| word(event, "name") == "walk" && word(event, "ph") == "E").unwrap();
+        assert!(end["args"]["size"].is_u64(), "{end}");
+        assert!(events.iter().any(|event| word(event, "ph") == "M"));
+    }
+}
+
+#[test]
+fn a_trace_of_what_is_killed_is_whole() {
+    let folder = Folder::new("traced-killed");
+    folder.write("train.csv", table(300, 40, &[]));
+    folder.write("p.yaml", pipeline("search: {kind: greedy, choose: {folds: 10}}\nevaluate: {permutations: 10000}"));
+    for wait in [300, 900, 1700] {
+        let mut child =
+            folder.command(&["run", "p.yaml", "--out", "out", "--quiet", "--trace", "t.json"]).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(wait));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let events = events(&folder, "t.json");
+        assert!(wait < 1000 || events.len() > 10, "{} events after {wait} ms", events.len());
+    }
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_ends_the_run_before_it_begins() {
+    let folder = Folder::new("traced-refused");
+    folder.write("train.csv", table(30, 4, &[]));
+    folder.write("p.yaml", pipeline("search: {kind: greedy, max_features: 2}"));
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--trace", "nowhere/t.json"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+    assert!(ran.err.contains("nowhere/t.json") && ran.err.contains("cannot be written"), "{}", ran.err);
+    assert!(!folder.path("out").exists());
+}

@@ -270,19 +270,9 @@ mod tests {
     }
 
     #[test]
-    fn gemm_and_gram_are_the_plain_products() {
-        for (m, n) in [(1, 1), (7, 3), (3, 7), (40, 20)] {
-            let a = matrix(m, n);
-            close(&gram(a.view()), &a.t().dot(&a));
-            close(&gemm(a.view(), a.t()), &a.dot(&a.t()));
-            close(&gemm(a.t(), a.view()), &a.t().dot(&a));
-        }
-    }
-
-    #[test]
     fn products_are_of_the_entries_in_every_layout() {
         use ndarray::{ShapeBuilder, s};
-        for (m, n) in [(1, 1), (1, 4), (4, 1), (9, 5), (2, 5)] {
+        for (m, n) in [(1, 1), (1, 4), (4, 1), (7, 3), (3, 7), (40, 20)] {
             let (whole, row) = (matrix(2 * m, 3 * n), matrix(1, n));
             let by_columns = Array2::from_shape_fn((m, n).f(), |at| whole[at]);
             let layouts = [

@@ -254,6 +254,9 @@ fn sealed_files_of_any_content_never_panic_and_keep_memory() {
         let good: Value = serde_json::from_str(content(&text)).unwrap();
         let mut paths = Vec::new();
         pointers(&good, "", &mut paths);
+        // Of the many support vectors the first of each list.
+        let is_first = |path: &String| path.split('/').all(|part| part.parse().is_ok_and(|at: usize| at < 2) || part.parse::<usize>().is_err());
+        paths.retain(|path| !name.starts_with("svm") || is_first(path));
         for path in paths {
             for change in changes(good.pointer(&path).unwrap()) {
                 let mut bad = good.clone();
@@ -331,7 +334,10 @@ fn shapes_and_numbers_that_cannot_be_are_refused() {
         }
         assert!(tried > 10, "{name}");
         // As a process of its own, with little memory.
-        let dim = text.find("\"dim\":[").unwrap() + 7;
+        let Some(dim) = text.find("\"dim\":[").map(|at| at + 7) else {
+            assert!(["elastic_net", "tree"].iter().any(|kind| name.starts_with(kind)), "{name}");
+            continue;
+        };
         let end = dim + text[dim..].find(']').unwrap();
         let whole = format!("{}4611686018427387904,1{}", &text[..dim], &text[end..]);
         folder.write("dim.json", sealed(content(&whole)));

@@ -180,8 +180,8 @@ impl Lockstep<'_, '_> {
                 let (fold, at) = (job / active.len(), active[job % active.len()]);
                 let place = fold * count + at;
                 let (number, lambda) = (self.folds[fold].number + 1, lambdas[places[at]]);
-                let span = tracing::debug_span!("walk", fold = number, lambda, size = tracing::field::Empty);
-                let path = span.in_scope(|| self.advance(&walkings[place], &designs[place], until));
+                let span = tracing::debug_span!("walk", fold = number, lambda, size = tracing::field::Empty).entered();
+                let path = self.advance(&walkings[place], &designs[place], until);
                 if let Ok(Some((path, _))) = &path {
                     span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
                 }

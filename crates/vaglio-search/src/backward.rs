@@ -2,7 +2,9 @@
 
 use crate::rounds::{RemovalStep, sizes};
 use crate::{Patience, Space, run};
-use vaglio_core::{Choose, Design, Error, Outline, Path, Result, Rules, SearchContext, SearchStrategy, StopReason, part};
+use vaglio_core::{
+    Choose, Design, Error, Outline, Path, Result, Rules, SearchContext, SearchStrategy, StopReason, part,
+};
 
 crate::settings! {
     /// Starts from all features and removes the one that the score misses least, again and again.
@@ -58,7 +60,8 @@ impl SearchStrategy for Backward {
     fn check_settings(&self) -> Result<()> {
         self.step.check()?;
         if self.step != RemovalStep::ONE && self.constraints.is_some() {
-            let message = "constraints are asked of one column at a time, and a step takes several; leave one of them out";
+            let message =
+                "constraints are asked of one column at a time, and a step takes several; leave one of them out";
             return Err(Error::setting("step", message));
         }
         self.settings().check()

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
-    Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry, Result, Rules,
-    Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
+    Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry, Result,
+    Rules, Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::lars::{self, LeastAngle, Rows, SeveralOutputs};

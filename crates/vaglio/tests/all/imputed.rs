@@ -2,8 +2,8 @@
 
 use ndarray::Array2;
 use vaglio::core::{
-    Absolute, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, InFolds, Loss, Map, MissingMask, Need, Numbers,
-    Outline, Problem, Readout, Squared, Subset, Table, Task, ZeroOne,
+    Absolute, AnyLoss, BalancedSquared, Cells, Criterion, Design, Feature, HeldOut, InFolds, Loss, Map, MissingMask,
+    Need, Numbers, Outline, Problem, Readout, Squared, Subset, Table, Task, ZeroOne,
 };
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio::maps::{Impute, Scope, Standardize};

@@ -1,6 +1,8 @@
 //! The laws of the conformance kit on k-fold: every way, every loss, every kind of folds.
 
-use vaglio::core::{Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Criterion, InFolds, Measure, Outline, Squared, ZeroOne};
+use vaglio::core::{
+    Absolute, AnyLoss, Auc, BalancedError, BalancedSquared, Criterion, InFolds, Measure, Outline, Squared, ZeroOne,
+};
 use vaglio::criteria::{By, Engine, KFold};
 use vaglio_testkit::{Broken, check_criterion, check_criterion_on_standard_data, criterion, data};
 
@@ -30,14 +32,8 @@ fn both_ways_keep_the_laws_on_standard_data() -> Kept {
 #[test]
 fn every_loss_keeps_the_laws() -> Kept {
     crate::on_one_thread(|| {
-        let losses: [AnyLoss; 6] = [
-            Absolute.into(),
-            ZeroOne.into(),
-            BalancedError.into(),
-            BalancedSquared.into(),
-            Squared.into(),
-            Auc.into(),
-        ];
+        let losses: [AnyLoss; 6] =
+            [Absolute.into(), ZeroOne.into(), BalancedError.into(), BalancedSquared.into(), Squared.into(), Auc.into()];
         for loss in losses {
             for intercept in [true, false] {
                 let stratified = KFold { stratified: true, loss: loss.clone(), ..kfold(4, Engine::Auto) };

@@ -82,7 +82,7 @@ fn what_is_ranked_has_exact_scores() {
         let definition = ByDefinition(&selector, &design, &selected);
         assert!(exchanges.is_alone && exchanges.ranked == Some(8));
         exchanges
-            .each(&selector, [0, 2], |k, found| {
+            .each(&selector, [0, 2], usize::MAX, |k, found| {
                 assert!(k != 1 && found.len() == 8);
                 found.iter().for_each(|(feature, score)| near(*score, definition.with(k, *feature)));
                 true

@@ -18,6 +18,10 @@ const NAMES: [&str; 7] = ["a", "b", "c", "d", "a*b", "c*d", "a^2"];
 const FACTORS: [&[&str]; 7] = [&[], &[], &[], &[], &["a", "b"], &["c", "d"], &["a"]];
 
 fn design(random: &mut Random) -> Design {
+    of_targets(1, random)
+}
+
+fn of_targets(count: usize, random: &mut Random) -> Design {
     let rows = 14 + random.below(12);
     let mut columns: Vec<Vec<f64>> = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
     let share = random.uniform();
@@ -28,12 +32,14 @@ fn design(random: &mut Random) -> Design {
     columns.push(product(&columns[0], &columns[0]));
     let effects: Vec<f64> = columns.iter().map(|_| random.normal() * (random.below(3) as f64)).collect();
     let row = |row: usize| columns.iter().zip(&effects).map(|(x, effect)| x[row] * effect).sum::<f64>();
-    let y: Vec<f64> = (0..rows).map(|j| row(j) + 2.0 * random.normal()).collect();
+    let targets = (0..count).map(|k| (0..rows).map(|j| (1.0 - k as f64) * row(j) + 2.0 * random.normal()).collect());
+    let targets: Vec<Vec<f64>> = targets.collect();
     let mut stored = Columns::new(rows);
     columns.iter().for_each(|column| stored.push(column.clone()));
     let names = NAMES.iter().map(|name| (*name).to_owned()).collect();
-    let targets = Array2::from_shape_fn((1, rows), |(_, row)| y[row]);
-    let problem = Problem::new(stored, names, targets, vec!["y".into()], Task::Regression).unwrap();
+    let targets = Array2::from_shape_fn((count, rows), |(k, row)| targets[k][row]);
+    let problem = Problem::new(stored, names, targets, (0..count).map(|k| format!("y{k}")).collect(), Task::Regression);
+    let problem = problem.unwrap();
     let lambdas: &[f64] = [&[0.3][..], &[0.1, 10.0]][random.below(2)];
     Design::identity(&problem, Readout::new(lambdas.to_vec(), random.below(4) > 0).unwrap())
 }
@@ -155,7 +161,7 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
         let certificate = path.certificate.unwrap();
         assert!(certificate.optimal && certificate.gap == Some(0.0));
         constrained += usize::from(expected.len() < NAMES.len());
-        let search = search.alternatives(Alternatives { within: Within::Part(0.2), count: 200 });
+        let search = search.alternatives(Some(Alternatives { within: Within::Part(0.2), count: 200 }));
         if let Some(near) = run(&search, criterion, &design).and_then(|path| path.alternatives) {
             let mut subsets: Vec<Vec<Feature>> = near.subsets.into_iter().map(|(subset, _)| subset).collect();
             subsets.sort();
@@ -233,6 +239,27 @@ fn every_step_and_entry_of_every_search_keeps_the_constraints() {
         }
     }
     assert!(steps > 4000 && ended > 200, "{steps} {ended}");
+}
+
+/// Signs belong to one output.
+#[test]
+fn paths_of_several_outputs_keep_the_constraints() {
+    let (mut steps, mut ended) = (0, 0);
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let (design, given) = (of_targets(2, &mut random), constraints(&mut random));
+        let given = Constraints { signs: BTreeMap::default(), ..given };
+        for coefficients in [PathCoefficients::Refit, PathCoefficients::Path] {
+            let search = Lars { coefficients, constraints: Some(given.clone()), ..Lars::default() };
+            let Some(path) = run(&search, &Loo::default(), &design) else { continue };
+            for (subset, _) in passed(&path) {
+                assert!(subset.is_empty() || keeps(&given, &design, &subset, None), "{seed}: {subset:?} of {search:?}");
+                steps += 1;
+            }
+            ended += usize::from(path.stop_reason == StopReason::Constraints);
+        }
+    }
+    assert!(steps > 500 && ended > 50, "{steps} {ended}");
 }
 
 fn refused(search: &dyn SearchStrategy, design: &Design) -> String {

@@ -4,16 +4,7 @@
 use super::{End, Knot, LeastAngle, Rows, Rules, SeveralOutputs, several::norm};
 use crate::Level;
 use std::convert::Infallible;
-
-/// Numbers that look drawn, in [−1, 1).
-struct Drawn(u64);
-
-impl Drawn {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-}
+use vaglio_testkit::Random;
 
 /// Unit columns that share factors, and C and Q of targets that they make.
 struct Data {
@@ -23,18 +14,19 @@ struct Data {
 
 impl Data {
     fn new(rows: usize, columns: usize, outputs: usize, seed: u64) -> Data {
-        let mut drawn = Drawn(seed * 7919 + 13);
-        let factors: Vec<Vec<f64>> = (0..3).map(|_| (0..rows).map(|_| drawn.next()).collect()).collect();
+        let mut random = Random::new(seed);
+        let mut drawn = || 2.0 * random.uniform() - 1.0;
+        let factors: Vec<Vec<f64>> = (0..3).map(|_| (0..rows).map(|_| drawn()).collect()).collect();
         let mut x = Vec::new();
         for _ in 0..columns {
-            let loads: Vec<f64> = (0..3).map(|_| drawn.next()).collect();
-            let column = (0..rows).map(|j| (0..3).map(|f| loads[f] * factors[f][j]).sum::<f64>() + 0.4 * drawn.next());
+            let loads: Vec<f64> = (0..3).map(|_| drawn()).collect();
+            let column = (0..rows).map(|j| (0..3).map(|f| loads[f] * factors[f][j]).sum::<f64>() + 0.4 * drawn());
             x.push(unit(column.collect()));
         }
         let mut y = Vec::new();
         for _ in 0..outputs {
-            let by: Vec<f64> = (0..columns).map(|_| drawn.next()).collect();
-            let target = (0..rows).map(|j| (0..columns).map(|i| by[i] * x[i][j]).sum::<f64>() + 0.2 * drawn.next());
+            let by: Vec<f64> = (0..columns).map(|_| drawn()).collect();
+            let target = (0..rows).map(|j| (0..columns).map(|i| by[i] * x[i][j]).sum::<f64>() + 0.2 * drawn());
             y.push(unit(target.collect()));
         }
         Data { x, y }
@@ -258,12 +250,13 @@ fn every_level_and_number_of_threads_gives_the_same_bits_of_several_outputs() {
 /// Columns that are nearly one another's sums: knots up to where the path ends keep the conditions, and the end is told.
 #[test]
 fn nearly_dependent_columns_end_a_path_and_leave_its_knots_right() {
-    for (seed, near) in (0..6).flat_map(|seed| [1e-3, 1e-5, 1e-7, 1e-9].map(|near| (seed, near))) {
+    for (seed, near) in (0..3).flat_map(|seed| [1e-3, 1e-5, 1e-7, 1e-9].map(|near| (seed, near))) {
         for rows in [Rows::Straight, Rows::Group] {
             let mut data = Data::new(30, 6, 2, seed);
-            let mut drawn = Drawn(seed + 77);
+            let mut random = Random::new(seed + 77);
+            let mut drawn = || 2.0 * random.uniform() - 1.0;
             for k in 0..3 {
-                let mix = (0..30).map(|j| data.x[k][j] - 0.5 * data.x[k + 1][j] + near * drawn.next()).collect();
+                let mix = (0..30).map(|j| data.x[k][j] - 0.5 * data.x[k + 1][j] + near * drawn()).collect();
                 data.x.push(unit(mix));
             }
             let (knots, _) = data.walk(rows);

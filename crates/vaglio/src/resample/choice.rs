@@ -292,7 +292,10 @@ pub(super) fn finished(
                 penalty: lambdas[place].filter(|_| walks[place].whole.is_some()),
                 lambda: lambdas[place].or(result.map_or(searched.path.empty, |entry| entry.score).lambda),
                 cell: Some(cell),
-                empty: table.of_lambda(place).first().filter(|cell| cell.size == 0).copied(),
+                empty: match walks[place].whole {
+                    Some(_) => Some(matched.empty(loss)?),
+                    None => table.of_lambda(place).first().filter(|cell| cell.size == 0).copied(),
+                },
                 table: Some(table),
                 place,
                 of_path: lambdas.len() > 1 && walks[place].whole.is_none() || takes_lambda_of_all(design),

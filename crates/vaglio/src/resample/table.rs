@@ -35,6 +35,16 @@ impl<'t> Matched<'t> {
         self.trails.iter().map(|trail| trail.at(self.of_fold(size))).collect()
     }
 
+    /// The loss of no columns.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+    pub fn empty(&self, loss: &dyn Loss) -> Result<Cell> {
+        let parts: Vec<&Tally> = self.trails.iter().map(|trail| &trail.empty).collect();
+        let (loss, standard_error) = Tally::pooled(loss, &parts, self.repeats)?;
+        Ok(Cell { size: 0, loss, standard_error, difference_error: None })
+    }
+
     /// What stands for a size in the walks of the first folds.
     pub fn entries(&self, size: usize, folds: usize) -> Vec<PathEntry> {
         self.trails.iter().take(folds).map(|trail| trail.entry(self.of_fold(size))).collect()

@@ -99,7 +99,9 @@ fn the_penalty_that_is_taken_loses_least_on_rows_held_out() {
         assert!((loss / cell.loss - 1.0).abs() < 1e-10, "λ = {lambda:?}: {loss} is not {}", cell.loss);
         best = if loss < best.0 { (loss, lambda.unwrap()) } else { best };
     }
-    assert_eq!(selection.chosen.lambda, Some(best.1));
+    assert_eq!((selection.chosen.lambda, selection.chosen.penalty), (Some(best.1), Some(best.1)));
+    // At the largest penalty no column has entered, but for folds with a larger one.
+    assert!(selection.chosen.empty.unwrap().loss >= table.cells[24][0].loss);
     assert!(best.1 < largest);
     // The model is the lasso at that penalty.
     let inputs = problem.columns().select(selection.model.inputs());

@@ -169,7 +169,7 @@ impl Rules {
 
     /// The factors of the products in a subset.
     pub(super) fn products<'r>(&'r self, subset: &'r [Feature]) -> impl Iterator<Item = &'r Vec<Option<Feature>>> {
-        let of = (!self.factors.is_empty()).then_some(subset).unwrap_or_default();
+        let of = if self.factors.is_empty() { &[] } else { subset };
         of.iter().filter_map(|feature| self.factors.get(feature))
     }
 

@@ -71,7 +71,7 @@ fn asked(design: &Design) -> Vec<Constraints> {
         names.iter().fold(Constraints::default().budget(3.0), |given, name| given.cost(name, random.uniform() * 2.0));
     let mut asked = vec![groups, costs];
     if design.readout().is_some() && design.targets().nrows() == 1 {
-        let sign = |k: usize| if k % 2 == 0 { Sign::Positive } else { Sign::Negative };
+        let sign = |k: usize| if k.is_multiple_of(2) { Sign::Positive } else { Sign::Negative };
         asked.push(names.iter().enumerate().fold(Constraints::default(), |given, (k, name)| given.sign(name, sign(k))));
     }
     asked

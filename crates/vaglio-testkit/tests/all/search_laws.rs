@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio_core::{
     Answer, Constraints, Design, Feature, Outline, Path, Result, Rules, Score, SearchContext, SearchStrategy, Silent,
-    Step, StopReason, Subset, Winner, part, saved,
+    Step, StopReason, Subset, Winner, saved,
 };
 use vaglio_testkit::{check_search, check_search_on_standard_data, criterion, data, search};
 
@@ -288,7 +288,8 @@ fn a_search_that_cannot_do_without_candidates_is_found() {
 }
 
 /// Says the constraints that it is given, and forgets them.
-#[part(SearchStrategy, "careless", summary = "adds the best column, whatever is asked")]
+#[saved(SearchStrategy, "careless")]
+#[derive(Default)]
 pub struct Careless {
     pub constraints: Option<Constraints>,
 }

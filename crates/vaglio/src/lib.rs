@@ -46,7 +46,7 @@
 //! * `files`, on by default: tables from text files, runs from files to files, and the report. Without it a linfa program
 //!   compiles the numerics, pipelines as values and from YAML, and saved models.
 //! * `parquet`: reads Parquet, Arrow and compressed files beside plain text.
-//! * `lapack`: linear algebra by LAPACK in place of faer; needs a system OpenBLAS.
+//! * `lapack`: linear algebra by LAPACK, products of matrices by BLAS in place of faer; needs a system OpenBLAS.
 
 mod all_rows;
 pub mod criteria;

@@ -55,7 +55,7 @@ fn exported(defined: &str) -> String {
         splits::{Forward, Given, MonteCarlo, Repeated}
     };
     let in_prelude = exported! {
-        prelude::{Absolute, All, Auc, Backward, BalancedError, Clip, Constant, Crrr, DateParts, Exhaustive, Floating, Forward,
+        prelude::{Absolute, All, Auc, Backward, BalancedError, BalancedSquared, Concordance, Clip, Constant, Crrr, DateParts, Exhaustive, Floating, Forward,
             Given, Greedy, Huber, Impute, Interactions, KFold, Lars, Log1p, LogLoss, Loo, MonteCarlo, Nhsic, OneHot, Ordinal,
             Pinball, Polynomial, Power, Race, Random, Rank, Repeated, Rls, Squared, Standardize, TargetEncode, Window, ZeroOne}
     };

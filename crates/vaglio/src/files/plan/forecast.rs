@@ -139,7 +139,7 @@ pub(super) fn walk(selector: &ValidSelector, design: &Design, machine: &Machine)
     let predicted = (flops / pace).max(read) + fresh;
     let begun = begun(selector, design, predicted, (&alone, until));
     let (seconds, size) = begun.map_or((predicted, alone.largest), |begun| (begun.seconds, begun.size));
-    let before = all / pace;
+    let before = if all > 0.0 { all / pace } else { 0.0 };
     // A walk that was tried tells how long those of folds take.
     let in_folds = estimated(&ending_at(size_in_folds)).flops / estimated(&ending_at(size)).flops;
     let in_folds = if in_folds.is_finite() { seconds * in_folds } else { seconds };

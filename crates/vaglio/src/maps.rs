@@ -18,6 +18,7 @@ mod standardize;
 mod target_encode;
 mod weights;
 mod window;
+mod within;
 
 pub use clip::{Clip, FittedClip};
 pub use constant::{Constant, FittedConstant};
@@ -32,3 +33,4 @@ pub use scope::{LearnedOn, Scope};
 pub use standardize::{FittedStandardize, Standardize};
 pub use target_encode::{FittedTargetEncode, TargetEncode};
 pub use window::{FittedWindow, Lags, Window};
+pub use within::{FittedWithinSeries, WithinSeries};

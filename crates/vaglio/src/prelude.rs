@@ -11,7 +11,7 @@ pub use crate::criteria::{By, KFold, Loo, Nhsic};
 pub use crate::learners::{Crrr, Rls};
 pub use crate::maps::{
     Clip, Constant, DateParts, How, Impute, Interactions, LearnedOn, Log1p, OneHot, Ordinal, Polynomial, Power, Scope,
-    Standardize, TargetEncode, Window,
+    Standardize, TargetEncode, Window, WithinSeries,
 };
 pub use crate::search::{All, Backward, Blocks, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Race, Random, Rank};
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};

@@ -51,13 +51,13 @@ fn exported(defined: &str) -> String {
         search::{All, Backward, Exhaustive, Floating, Greedy, Lars, Race, Random, Rank}
         learners::{Crrr, Rls}
         maps::{Clip, Constant, DateParts, Impute, Interactions, Log1p, OneHot, Ordinal, Polynomial, Power, Standardize,
-            TargetEncode, Window}
+            TargetEncode, Window, WithinSeries}
         splits::{Forward, Given, MonteCarlo, Repeated}
     };
     let in_prelude = exported! {
         prelude::{Absolute, All, Auc, Backward, BalancedError, BalancedSquared, Concordance, Clip, Constant, Crrr, DateParts, Exhaustive, Floating, Forward,
             Given, Greedy, Huber, Impute, Interactions, KFold, Lars, Log1p, LogLoss, Loo, MonteCarlo, Nhsic, OneHot, Ordinal,
-            Pinball, Polynomial, Power, Race, Random, Rank, Repeated, Rls, Squared, Standardize, TargetEncode, Window, ZeroOne}
+            Pinball, Polynomial, Power, Race, Random, Rank, Repeated, Rls, Squared, Standardize, TargetEncode, Window, WithinSeries, ZeroOne}
     };
     // Their words are those of maps of columns, so they have a module of their own in programs.
     let of_targets = exported! { target_maps::{Log, Log1p, Power, Rank} };

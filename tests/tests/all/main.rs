@@ -59,3 +59,4 @@ mod torn;
 mod traced;
 mod tune;
 mod verify;
+mod within;

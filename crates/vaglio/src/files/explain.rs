@@ -202,12 +202,13 @@ impl ExplainedRun<'_> {
             true
         })?;
         let rules = self.selector.search().rules(self.design).map_err(|error| error.under("search"))?;
-        let worth = |(with, (&feature, best)): (&Score, (&Feature, Option<(usize, f64)>))| {
-            let barred = rules.as_ref().map_or(Ok(None), |rules| self.barred(rules, feature, *with))?;
-            let in_place_of = best.map(|(k, score)| (self.name(self.chosen[k]), score));
+        let worth = |at: usize| {
+            let (feature, with) = (outside[at], with[at]);
+            let barred = rules.as_ref().map_or(Ok(None), |rules| self.barred(rules, feature, with))?;
+            let in_place_of = best[at].map(|(k, score)| (self.name(self.chosen[k]), score));
             Ok(ColumnWorth::Outside { with: with.loss, in_place_of, barred })
         };
-        with.iter().zip(outside.iter().zip(best)).map(worth).collect()
+        (0..outside.len()).map(worth).collect()
     }
 
     /// The constraint that the result with a column added would break, as a sentence.

@@ -1,7 +1,7 @@
 //! Seeded problems: equal recipes give equal bits on every machine.
 
 use crate::Random;
-pub use crate::tables::{gappy_table, mixed_table, table};
+pub use crate::tables::{gappy_table, mixed_table, series_table, table};
 use ndarray::Array2;
 use vaglio_core::{Columns, Design, Feature, Problem, Readout, Result, Task};
 

@@ -22,7 +22,7 @@ pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Bro
     ])
 }
 
-/// All laws of a map on [`data::table`], [`data::mixed_table`] and [`data::gappy_table`], whichever it can be fitted to.
+/// All laws of a map on [`data::table`], [`data::mixed_table`], [`data::gappy_table`] and [`data::series_table`], whichever it can be fitted to.
 ///
 /// # Errors
 /// Every law that does not hold, or that it can be fitted to none.
@@ -31,6 +31,7 @@ pub fn check_map_on_standard_data(map: &dyn Map, tolerance: f64) -> Result<(), B
         ("numbers", data::table(20, 5, 41)),
         ("numbers and text", data::mixed_table(20, 5, 42)),
         ("missing cells and dates", data::gappy_table(20, 5, 44)),
+        ("series", data::series_table(20, 5, 45)),
     ];
     let taken: Vec<_> = tables.iter().filter(|(_, table)| fitted(Law("check"), map, table).is_ok()).collect();
     Law("check").must(!taken.is_empty(), || "the standard tables".into(), "one that it can be fitted to", 0)?;
@@ -63,14 +64,19 @@ pub fn repeatable(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     same(law, "a second fit", &out, &transformed(law, &*fitted(law, map, table)?, table)?)
 }
 
-/// Rows that follow change nothing in the rows before them: the map learned from the training rows alone.
+/// Rows that follow change nothing in the rows before them, of other series where there are several: the map learned from the
+/// training rows alone.
 pub fn fixed(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let law = Law("fixed");
     law.must(table.rows() >= 8, || "the table".into(), "at least eight rows", table.rows())?;
     let fitted = fitted(law, map, table)?;
     let whole = transformed(law, &*fitted, table)?;
     let mut compared = 0;
-    for count in [table.rows() / 2, table.rows() - 1] {
+    let counts = match &table.runs()[..] {
+        [.., before, _] => [table.runs()[0].end, before.end],
+        _ => [table.rows() / 2, table.rows() - 1],
+    };
+    for count in counts {
         let part = law.ran(|| format!("the first {count} rows"), || rows(table, &(0..count).collect::<Vec<_>>()))?;
         let part = transformed(law, &*fitted, &part)?;
         let kept: Vec<usize> = (0..part.rows().min(whole.rows())).collect();
@@ -259,7 +265,11 @@ fn rows(table: &Table, rows: &[usize]) -> Made<Table> {
         Cells::Numbers(numbers) => Cells::Numbers(Numbers::from(numbers.view().values().into_owned())),
         other => other,
     };
-    Table::new(table.columns().iter().map(|(name, cells)| (name.clone(), pick(cells))).collect())
+    let picked = Table::new(table.columns().iter().map(|(name, cells)| (name.clone(), pick(cells))).collect())?;
+    match table.series() {
+        Some(series) => picked.with_series(rows.iter().map(|&row| series[row]).collect()),
+        None => Ok(picked),
+    }
 }
 
 fn names(table: &Table) -> Vec<&str> {

@@ -19,7 +19,14 @@ pub fn table(rows: usize, columns: usize, seed: u64) -> Table {
     Table::new(cells).expect("the columns fit")
 }
 
-/// The same with two columns of text, of three and of two labels.
+/// The same with rows in four series of about the same length.
+#[expect(clippy::expect_used, reason = "a series for each row")]
+pub fn series_table(rows: usize, columns: usize, seed: u64) -> Table {
+    let series = (0..rows).map(|row| (4 * row / rows.max(1)) as u32).collect();
+    table(rows, columns, seed).with_series(series).expect("as many as rows")
+}
+
+/// Such a table with two columns of text, of three and of two labels.
 #[expect(clippy::expect_used, reason = "columns of one length under different names")]
 pub fn mixed_table(rows: usize, columns: usize, seed: u64) -> Table {
     let mut random = Random::new(seed ^ 0x7e87);

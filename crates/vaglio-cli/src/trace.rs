@@ -29,11 +29,11 @@ pub struct Trace(Arc<Shared>);
 
 struct Shared {
     start: Instant,
-    written: Mutex<Written>,
+    file: Mutex<TraceFile>,
 }
 
 /// The file, and what is not in it yet.
-struct Written {
+struct TraceFile {
     file: File,
     held: String,
     at: Instant,
@@ -41,6 +41,7 @@ struct Written {
 }
 
 /// The fields of a span: those that it began with, and those that came while it was under way.
+#[derive(Default)]
 struct Fields {
     first: Map<String, Value>,
     later: Map<String, Value>,
@@ -72,35 +73,35 @@ impl Trace {
         let mut file = File::create(path).map_err(unwritable)?;
         file.write_all(b"[\n]\n").map_err(unwritable)?;
         let start = Instant::now();
-        let written = Written { file, held: String::new(), at: start, is_first: true };
-        Ok(Trace(Arc::new(Shared { start, written: Mutex::new(written) })))
+        let file = TraceFile { file, held: String::new(), at: start, is_first: true };
+        Ok(Trace(Arc::new(Shared { start, file: Mutex::new(file) })))
     }
 
     /// Writes what is held. What cannot be written is lost: that is no failure of the run.
     pub fn finish(&self) {
-        self.0.written.lock().unwrap_or_else(PoisonError::into_inner).write();
+        self.0.file.lock().unwrap_or_else(PoisonError::into_inner).write();
     }
 
     fn put(&self, phase: &str, name: &str, fields: Option<&Map<String, Value>>) {
         let (thread, is_new) = thread();
         let time = self.0.start.elapsed().as_nanos() as f64 / 1e3;
-        let mut written = self.0.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.0.file.lock().unwrap_or_else(PoisonError::into_inner);
         if is_new {
             let own = std::thread::current().name().map_or_else(|| format!("thread {thread}"), str::to_owned);
-            written.hold(&json!({"ph": "M", "name": "thread_name", "pid": 1, "tid": thread, "args": {"name": own}}));
+            file.hold(&json!({"ph": "M", "name": "thread_name", "pid": 1, "tid": thread, "args": {"name": own}}));
         }
         let mut event = json!({"ph": phase, "name": name, "pid": 1, "tid": thread, "ts": time});
         if let (Some(event), Some(fields)) = (event.as_object_mut(), fields.filter(|fields| !fields.is_empty())) {
             event.insert("args".into(), Value::Object(fields.clone()));
         }
-        written.hold(&event);
-        if written.held.len() > MOST_HELD || written.at.elapsed() > LONGEST_HELD {
-            written.write();
+        file.hold(&event);
+        if file.held.len() > MOST_HELD || file.at.elapsed() > LONGEST_HELD {
+            file.write();
         }
     }
 }
 
-impl Written {
+impl TraceFile {
     fn hold(&mut self, event: &Value) {
         self.held += if self.is_first { "" } else { ",\n" };
         self.held += &event.to_string();
@@ -148,16 +149,10 @@ impl Visit for Fields {
     }
 }
 
-impl Fields {
-    fn new() -> Self {
-        Fields { first: Map::new(), later: Map::new() }
-    }
-}
-
 impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Trace {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         if let Some(span) = context.span(id) {
-            let mut fields = Fields::new();
+            let mut fields = Fields::default();
             attributes.record(&mut fields);
             fields.first = std::mem::take(&mut fields.later);
             span.extensions_mut().insert(fields);
@@ -185,7 +180,7 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Trace {
     }
 
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
-        let mut fields = Fields::new();
+        let mut fields = Fields::default();
         event.record(&mut fields);
         let name = match fields.later.shift_remove("message") {
             Some(Value::String(message)) => message,

@@ -269,30 +269,37 @@ mod tests {
         a.iter().zip(b).for_each(|(a, b)| assert!((a - b).abs() < 1e-12 * scale, "{a} is not {b}"));
     }
 
+    /// Matrices of m × n entries in every layout.
+    fn in_every_layout(m: usize, n: usize, then: impl FnOnce(&[ArrayView2<'_, f64>])) {
+        use ndarray::{ShapeBuilder, s};
+        let (whole, row) = (matrix(2 * m, 3 * n), matrix(1, n));
+        let by_columns = Array2::from_shape_fn((m, n).f(), |at| whole[at]);
+        then(&[
+            whole.slice(s![..m, ..n]),
+            whole.slice(s![..;2, ..;3]),
+            whole.slice(s![..;-2, ..;-3]),
+            whole.slice(s![m.., n..2 * n]),
+            by_columns.view(),
+            row.broadcast((m, n)).unwrap(),
+        ]);
+    }
+
     #[test]
     fn products_are_of_the_entries_in_every_layout() {
-        use ndarray::{ShapeBuilder, s};
+        let product = |a: &ArrayView2<f64>, b: &ArrayView2<f64>| {
+            let entry = |(i, j): (usize, usize)| (0..a.ncols()).map(|k| a[[i, k]] * b[[k, j]]).sum::<f64>();
+            Array2::from_shape_fn((a.nrows(), b.ncols()), entry)
+        };
         for (m, n) in [(1, 1), (1, 4), (4, 1), (7, 3), (3, 7), (40, 20)] {
-            let (whole, row) = (matrix(2 * m, 3 * n), matrix(1, n));
-            let by_columns = Array2::from_shape_fn((m, n).f(), |at| whole[at]);
-            let layouts = [
-                whole.slice(s![..m, ..n]),
-                whole.slice(s![..;2, ..;3]),
-                whole.slice(s![..;-2, ..;-3]),
-                by_columns.view(),
-                row.broadcast((m, n)).unwrap(),
-            ];
-            let product = |a: &ArrayView2<f64>, b: &ArrayView2<f64>| {
-                let entry = |(i, j): (usize, usize)| (0..a.ncols()).map(|k| a[[i, k]] * b[[k, j]]).sum::<f64>();
-                Array2::from_shape_fn((a.nrows(), b.ncols()), entry)
-            };
-            for a in layouts.iter().flat_map(|a| [a.view(), a.t()]) {
-                close(&gram(a), &product(&a.t(), &a));
-                layouts.iter().for_each(|b| match a.ncols() == m {
-                    true => close(&gemm(a, *b), &product(&a, b)),
-                    false => close(&gemm(a, b.t()), &product(&a, &b.t())),
-                });
-            }
+            in_every_layout(m, n, |layouts| {
+                for a in layouts.iter().flat_map(|a| [a.view(), a.t()]) {
+                    close(&gram(a), &product(&a.t(), &a));
+                    layouts.iter().for_each(|b| match a.ncols() == m {
+                        true => close(&gemm(a, *b), &product(&a, b)),
+                        false => close(&gemm(a, b.t()), &product(&a, &b.t())),
+                    });
+                }
+            });
         }
     }
 
@@ -300,23 +307,14 @@ mod tests {
     #[cfg(not(feature = "lapack"))]
     #[test]
     fn views_hold_the_entries_in_every_layout() {
-        use ndarray::{ShapeBuilder, s};
         for (m, n) in [(0, 0), (0, 2), (3, 0), (1, 1), (4, 3), (2, 5)] {
-            let (whole, row) = (matrix(2 * m, 3 * n), matrix(1, n));
-            let by_columns = Array2::from_shape_fn((m, n).f(), |at| whole[at]);
-            let layouts = [
-                whole.slice(s![..m, ..n]),
-                whole.slice(s![..;2, ..;3]),
-                whole.slice(s![..;-2, ..;-3]),
-                whole.slice(s![m.., n..2 * n]),
-                by_columns.view(),
-                row.broadcast((m, n)).unwrap(),
-            ];
-            for a in layouts.iter().flat_map(|a| [a.view(), a.t()]) {
-                let view = backend::view(&a);
-                assert_eq!((view.nrows(), view.ncols()), a.dim());
-                assert!(a.indexed_iter().all(|((i, j), entry)| view[(i, j)] == *entry), "{a:?}");
-            }
+            in_every_layout(m, n, |layouts| {
+                for a in layouts.iter().flat_map(|a| [a.view(), a.t()]) {
+                    let view = backend::view(&a);
+                    assert_eq!((view.nrows(), view.ncols()), a.dim());
+                    assert!(a.indexed_iter().all(|((i, j), entry)| view[(i, j)] == *entry), "{a:?}");
+                }
+            });
         }
     }
 

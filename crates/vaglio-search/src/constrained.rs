@@ -8,15 +8,8 @@ use crate::moves::Move;
 use crate::space::Space;
 use crate::walk::{End, Flow, Walk};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Column, Design, Error, Feature, Result, Rules, Score, StopReason, Subset};
+use vaglio_core::{Action, Column, Design, Error, Feature, Result, Rules, Score, StopReason, Subset};
 use vaglio_kernels::ridge::Ridge;
-
-/// Whether groups enter or leave.
-#[derive(Clone, Copy, PartialEq)]
-enum Change {
-    Addition,
-    Removal,
-}
 
 /// Under constraints no trial is made of a change that breaks them, and its score is +∞.
 impl Space<'_> {
@@ -31,12 +24,12 @@ impl Space<'_> {
     /// Those of [`Subset::score`].
     pub fn score_additions(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Vec<Score>> {
         let Some(rules) = &self.rules else { return self.trials(subset, groups) };
-        let open = self.open(rules, subset.selected(), groups, Change::Addition);
+        let open = self.open(rules, subset.selected(), groups, Action::Add);
         let mut scored = open.iter().zip(self.trials(subset, &open)?).peekable();
         let mut scores = vec![Score::WORST; groups.len()];
         for (group, score) in groups.iter().zip(&mut scores) {
             let Some((_, trial)) = scored.next_if(|(open, _)| *open == group) else { continue };
-            if self.keeps_signs_with(subset, *group, trial, Change::Addition)? {
+            if self.keeps_signs_with(subset, *group, trial, Action::Add)? {
                 *score = trial;
             }
         }
@@ -49,7 +42,7 @@ impl Space<'_> {
     /// # Errors
     /// Those of [`Subset::score`].
     pub fn best_addition(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        self.best_kept(subset, groups, Change::Addition)
+        self.best_kept(subset, groups, Action::Add)
     }
 
     /// The best of the groups to remove, likewise.
@@ -60,7 +53,7 @@ impl Space<'_> {
     /// # Errors
     /// Those of [`Subset::score`].
     pub fn best_removal(&self, subset: &mut Subset<'_>, groups: &[usize]) -> Result<Option<Move>> {
-        self.best_kept(subset, groups, Change::Removal)
+        self.best_kept(subset, groups, Action::Remove)
     }
 
     /// Whether a subset of that score keeps the constraints.
@@ -116,24 +109,24 @@ impl Space<'_> {
         self.rules.as_ref().map_or(Ok(Vec::new()), |rules| of_other_sign(rules, self.design, features, score))
     }
 
-    fn keeps_signs_with(&self, subset: &mut Subset<'_>, group: usize, score: Score, change: Change) -> Result<bool> {
+    fn keeps_signs_with(&self, subset: &mut Subset<'_>, group: usize, score: Score, action: Action) -> Result<bool> {
         if score.loss == f64::INFINITY || !self.rules.as_ref().is_some_and(Rules::has_signs) {
             return Ok(true);
         }
         let moved = &self.groups[group];
-        let features: Vec<Feature> = match change {
-            Change::Addition => subset.selected().iter().chain(moved).copied().collect(),
-            Change::Removal => subset.selected().iter().copied().filter(|f| !moved.contains(f)).collect(),
+        let features: Vec<Feature> = match action {
+            Action::Add => subset.selected().iter().chain(moved).copied().collect(),
+            Action::Remove => subset.selected().iter().copied().filter(|f| !moved.contains(f)).collect(),
         };
         self.keeps_signs(subset, &features, score)
     }
 
     /// Those of the groups whose change breaks no rule but perhaps one of signs, in their order.
-    fn open(&self, rules: &Rules, selected: &[Feature], groups: &[usize], change: Change) -> Vec<usize> {
+    fn open(&self, rules: &Rules, selected: &[Feature], groups: &[usize], action: Action) -> Vec<usize> {
         let at = rules.at(selected);
-        let may = |group: &usize| match change {
-            Change::Addition => at.may_add(&self.groups[*group]),
-            Change::Removal => at.may_remove(&self.groups[*group]),
+        let may = |group: &usize| match action {
+            Action::Add => at.may_add(&self.groups[*group]),
+            Action::Remove => at.may_remove(&self.groups[*group]),
         };
         groups.iter().copied().filter(may).collect()
     }
@@ -141,7 +134,7 @@ impl Space<'_> {
     /// Those of the groups that may enter a subset, signs aside.
     pub(crate) fn addable(&self, selected: &[Feature], groups: Vec<usize>) -> Vec<usize> {
         match &self.rules {
-            Some(rules) => self.open(rules, selected, &groups, Change::Addition),
+            Some(rules) => self.open(rules, selected, &groups, Action::Add),
             None => groups,
         }
     }
@@ -151,7 +144,7 @@ impl Space<'_> {
         let Some(rules) = &self.rules else { return Vec::new() };
         let is_product = |group: &usize| self.groups[*group].iter().any(|f| rules.is_product(*f));
         let products: Vec<usize> = groups.iter().copied().filter(is_product).collect();
-        self.open(rules, selected, &products, Change::Addition)
+        self.open(rules, selected, &products, Action::Add)
     }
 
     /// Whether a group may leave a subset, signs aside.
@@ -159,45 +152,43 @@ impl Space<'_> {
         self.rules.as_ref().is_none_or(|rules| rules.at(selected).may_remove(&self.groups[group]))
     }
 
-    fn best_of(&self, subset: &mut Subset<'_>, groups: &[usize], change: Change) -> Result<Option<Move>> {
-        match change {
-            Change::Addition => self.best_added(subset, groups),
-            Change::Removal => self.best_removed(subset, groups),
+    fn best_of(&self, subset: &mut Subset<'_>, groups: &[usize], action: Action) -> Result<Option<Move>> {
+        match action {
+            Action::Add => self.best_added(subset, groups),
+            Action::Remove => self.best_removed(subset, groups),
         }
     }
 
-    fn best_kept(&self, subset: &mut Subset<'_>, groups: &[usize], change: Change) -> Result<Option<Move>> {
-        let Some(rules) = &self.rules else { return self.best_of(subset, groups, change) };
-        let open = self.open(rules, subset.selected(), groups, change);
-        let Some(best) = self.best_of(subset, &open, change)?.filter(|_| !open.is_empty()) else { return Ok(None) };
-        if !rules.has_signs() {
-            return Ok(Some(best));
-        }
-        let tied = best.tied.iter().filter_map(|&first| self.group_of(first));
-        let equals: Vec<usize> = [best.group].into_iter().chain(tied).collect();
-        if let Some(best) = self.first_kept(subset, &equals, best.score, change)? {
-            return Ok(Some(best));
-        }
-        let mut others: Vec<usize> = open.into_iter().filter(|group| !equals.contains(group)).collect();
-        if change == Change::Removal {
-            // Duplicates have more than one chance, since a rule may be of one of them alone.
-            while let Some(best) = self.best_of(subset, &others, change)?.filter(|_| !others.is_empty()) {
-                let tied = best.tied.iter().filter_map(|&first| self.group_of(first));
-                let equals: Vec<usize> = [best.group].into_iter().chain(tied).collect();
-                if let Some(best) = self.first_kept(subset, &equals, best.score, change)? {
-                    return Ok(Some(best));
-                }
-                others.retain(|group| !equals.contains(group));
+    fn best_kept(&self, subset: &mut Subset<'_>, groups: &[usize], action: Action) -> Result<Option<Move>> {
+        let Some(rules) = &self.rules else { return self.best_of(subset, groups, action) };
+        let mut open = self.open(rules, subset.selected(), groups, action);
+        while let Some(best) = self.best_of(subset, &open, action)? {
+            if !rules.has_signs() {
+                return Ok(Some(best));
             }
-            return Ok(None);
+            let tied = best.tied.iter().filter_map(|&first| self.group_of(first));
+            let equals: Vec<usize> = [best.group].into_iter().chain(tied).collect();
+            if let Some(best) = self.first_kept(subset, &equals, best.score, action)? {
+                return Ok(Some(best));
+            }
+            open.retain(|group| !equals.contains(group));
+            // Duplicates have more than one chance to leave, since a rule may be of one of them alone.
+            if action == Action::Add {
+                return self.best_ranked_addition(subset, open);
+            }
         }
-        let scores = self.trials(subset, &others)?;
-        let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(others).collect();
+        Ok(None)
+    }
+
+    /// The best of some groups to add that keeps the signs, each tried.
+    fn best_ranked_addition(&self, subset: &mut Subset<'_>, groups: Vec<usize>) -> Result<Option<Move>> {
+        let scores = self.trials(subset, &groups)?;
+        let mut ranked: Vec<(Score, usize)> = scores.into_iter().zip(groups).collect();
         ranked.retain(|(score, _)| score.loss < f64::INFINITY);
         ranked.sort_by(|(a, x), (b, y)| a.loss.total_cmp(&b.loss).then(x.cmp(y)));
         for equals in ranked.chunk_by(|(a, _), (b, _)| a.loss == b.loss) {
             let groups: Vec<usize> = equals.iter().map(|(_, group)| *group).collect();
-            if let Some(best) = self.first_kept(subset, &groups, equals[0].0, change)? {
+            if let Some(best) = self.first_kept(subset, &groups, equals[0].0, Action::Add)? {
                 return Ok(Some(best));
             }
         }
@@ -210,11 +201,11 @@ impl Space<'_> {
         subset: &mut Subset<'_>,
         equals: &[usize],
         score: Score,
-        change: Change,
+        action: Action,
     ) -> Result<Option<Move>> {
         let mut kept = Vec::new();
         for &group in equals {
-            if self.keeps_signs_with(subset, group, score, change)? {
+            if self.keeps_signs_with(subset, group, score, action)? {
                 kept.push(group);
             }
         }

@@ -11,7 +11,7 @@ use vaglio_core::{
     Rules, Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
-use vaglio_kernels::lars::{self, LeastAngle, Rows, SeveralOutputs};
+use vaglio_kernels::lars::{self, LeastAngle, PathShape, SeveralOutputs};
 
 crate::settings! {
     /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
@@ -257,11 +257,11 @@ fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<
     space.groups.iter().flatten().for_each(|&feature| open[feature] = true);
     if relevances.len() > 1 {
         let is_group = lars.lasso && lars.coefficients == PathCoefficients::Path;
-        let rows = if is_group { Rows::Group } else { Rows::Straight };
-        return Ok(Followed::Several(SeveralOutputs::new(Level::best(), rows, lars.most(), relevances, open)));
+        let shape = if is_group { PathShape::Group } else { PathShape::Straight };
+        return Ok(Followed::Several(SeveralOutputs::new(Level::best(), shape, lars.most(), relevances, open)));
     }
     let relevance = relevances.pop().unwrap_or_default();
-    let rules = lars::Rules { non_negative, lasso: lars.lasso || non_negative, most: lars.most() };
+    let rules = lars::PathRules { non_negative, lasso: lars.lasso || non_negative, most: lars.most() };
     Ok(Followed::One(LeastAngle::new(Level::best(), rules, relevance, open)))
 }
 

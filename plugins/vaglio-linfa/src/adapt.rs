@@ -10,7 +10,7 @@ use vaglio_core::{Columns, Error, Feature, Problem, Result, Task};
 pub enum Takes {
     /// Numbers.
     Numbers,
-    /// Classes: each output is told from the others.
+    /// Classes: each output against the others.
     Classes,
     /// Both.
     Both,
@@ -34,7 +34,7 @@ impl Output<'_> {
         self.targets.mapv(|y| y > 0.0)
     }
 
-    /// Whether the output tells a class from others.
+    /// Whether the output is a class against the others.
     pub fn is_classes(&self) -> bool {
         self.is_classes
     }
@@ -104,8 +104,7 @@ pub fn fit_each<M, E: Display>(
         if is_classes {
             check_both(word, targets, name)?;
         }
-        let failed = |error: E| Error::Numerical(format!("`{word}` cannot be fitted: {error}"));
-        guarded(word, || fit(&x, Output { targets, is_classes }))?.map_err(failed)
+        guarded_fit(word, || fit(&x, Output { targets, is_classes }))
     };
     let models =
         problem.targets().rows().into_iter().zip(problem.target_names().iter()).map(one).collect::<Result<_>>()?;
@@ -172,6 +171,11 @@ pub(crate) fn guarded<T>(word: &str, call: impl FnOnce() -> T) -> Result<T> {
         let said = said.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         Error::Numerical(format!("`{word}` failed: {}", said.as_deref().unwrap_or("it does not say why")))
     })
+}
+
+/// What a fit of others returns; where it fails or panics, an error.
+pub(crate) fn guarded_fit<T, E: Display>(word: &str, fit: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
+    guarded(word, fit)?.map_err(|error| Error::Numerical(format!("`{word}` cannot be fitted: {error}")))
 }
 
 /// Makes a model of linfa a learner: one model an output, refitted for every subset, saved by serde.

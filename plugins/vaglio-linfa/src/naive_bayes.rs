@@ -1,6 +1,6 @@
 //! Gaussian naive Bayes of linfa.
 
-use crate::adapt::{finite, guarded, inputs};
+use crate::adapt::{finite, guarded, guarded_fit, inputs};
 use crate::softmax::softmax;
 use crate::{Takes, check_problem, check_saved, matrix};
 use linfa::prelude::*;
@@ -122,9 +122,7 @@ impl Refit for NaiveBayes {
         let varies = x.columns().into_iter().any(|column| column.iter().any(|v| *v != column[0]));
         let params = GaussianNb::<f64, usize>::params().var_smoothing(self.smoothing);
         let fit = || params.fit(&Dataset::new(x.clone(), labels.clone()));
-        let failed =
-            |error: &dyn std::fmt::Display| Error::Numerical(format!("`naive_bayes` cannot be fitted: {error}"));
-        let fitted = if varies { Some(guarded("naive_bayes", fit)?.map_err(|error| failed(&error))?) } else { None };
+        let fitted = if varies { Some(guarded_fit("naive_bayes", fit)?) } else { None };
         Model::new(NaiveBayesModel { inputs, shares: (0..classes).map(share).collect(), fitted })
     }
 }

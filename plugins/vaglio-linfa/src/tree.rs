@@ -1,7 +1,7 @@
 //! Decision trees of linfa.
 
-use crate::adapt::{check_both, guarded, inputs};
-use crate::tree_nodes::{Node, check, grown, leaf_of};
+use crate::adapt::{check_both, guarded_fit, inputs};
+use crate::tree_nodes::{SavedNode, check, grown, leaf_of};
 use crate::{Takes, check_problem, matrix};
 use linfa::prelude::*;
 use linfa_trees::DecisionTree;
@@ -14,7 +14,7 @@ use vaglio_core::{
 /// Classification tree of linfa, split by Gini's impurity; of several classes each against the others.
 ///
 /// Predictions are 2P − 1 with P the share of the class among the training rows of a leaf. Linfa is given the ranks of the
-/// values, so that those nearer than its 10⁻⁵ are told apart, and the rows in order of these, since it misses splits where rows
+/// values, so that those nearer than its 10⁻⁵ are split, and the rows in order of these, since it misses splits where rows
 /// of other nodes with the same value stand between. It draws the class of a leaf with as many rows of either; such leaves are
 /// joined with those beside them. So a tree depends on the values alone. Cost O(rows · columns · depth).
 #[part(
@@ -42,7 +42,7 @@ struct TreeModel {
     inputs: Vec<Feature>,
     /// How many inputs there are, which nodes alone do not tell.
     columns: usize,
-    trees: Vec<Vec<Node>>,
+    trees: Vec<Vec<SavedNode>>,
 }
 
 impl ModelData for TreeModel {
@@ -99,7 +99,7 @@ impl Refit for Tree {
 }
 
 impl Tree {
-    fn of_output(&self, ranks: &Array2<f64>, values: &[Vec<f64>], is_class: Array1<bool>) -> Result<Vec<Node>> {
+    fn of_output(&self, ranks: &Array2<f64>, values: &[Vec<f64>], is_class: Array1<bool>) -> Result<Vec<SavedNode>> {
         let mut order: Vec<usize> = (0..ranks.nrows()).collect();
         let key = |row: usize| ranks.row(row).iter().map(|r| *r as u64).chain([u64::from(is_class[row])]).collect();
         order.sort_by_cached_key(|&row| -> Vec<u64> { key(row) });
@@ -108,8 +108,7 @@ impl Tree {
             .max_depth(Some(self.depth))
             .min_weight_split(self.min_split as f32)
             .min_weight_leaf(self.min_leaf as f32);
-        let failed = |error: &dyn std::fmt::Display| Error::Numerical(format!("`tree` cannot be fitted: {error}"));
-        let fitted = guarded("tree", || params.fit(&data))?.map_err(|error| failed(&error))?;
+        let fitted = guarded_fit("tree", || params.fit(&data))?;
         Ok(grown(fitted.root_node(), values, (data.records(), data.targets())))
     }
 }

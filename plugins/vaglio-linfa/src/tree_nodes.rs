@@ -7,7 +7,7 @@ use vaglio_core::setting;
 /// A node; a leaf has itself on both sides.
 #[setting]
 #[derive(Copy, PartialEq)]
-pub(crate) struct Node {
+pub(crate) struct SavedNode {
     /// The column that is split.
     column: usize,
     /// Rows up to this go to `low`, others to `high`.
@@ -19,13 +19,13 @@ pub(crate) struct Node {
 }
 
 /// Whether nodes lead to leaves, by columns that are there.
-pub(crate) fn check(nodes: &[Node], columns: usize) -> bool {
-    let is_leaf = |at: usize, node: &Node| node.low == at && node.high == at;
-    let leads = |at: usize, node: &Node| {
+pub(crate) fn check(nodes: &[SavedNode], columns: usize) -> bool {
+    let is_leaf = |at: usize, node: &SavedNode| node.low == at && node.high == at;
+    let leads = |at: usize, node: &SavedNode| {
         let below = at + 1..nodes.len();
         below.contains(&node.low) && below.contains(&node.high)
     };
-    let is_sound = |(at, node): (usize, &Node)| {
+    let is_sound = |(at, node): (usize, &SavedNode)| {
         node.column < columns
             && node.split.is_finite()
             && node.value.abs() <= 1.0
@@ -35,7 +35,7 @@ pub(crate) fn check(nodes: &[Node], columns: usize) -> bool {
 }
 
 /// The value of the leaf of a row.
-pub(crate) fn leaf_of(nodes: &[Node], row: ArrayView1<'_, f64>) -> f64 {
+pub(crate) fn leaf_of(nodes: &[SavedNode], row: ArrayView1<'_, f64>) -> f64 {
     let mut at = 0;
     loop {
         let node = &nodes[at];
@@ -62,7 +62,7 @@ pub(crate) fn grown(
     root: &TreeNode<f64, bool>,
     values: &[Vec<f64>],
     (ranks, is_class): (&Array2<f64>, &Array1<bool>),
-) -> Vec<Node> {
+) -> Vec<SavedNode> {
     let tree = branch(root, values, (ranks, is_class), (0..ranks.nrows()).collect());
     let mut nodes = Vec::new();
     listed(&tree, &mut nodes);
@@ -98,15 +98,15 @@ fn between(values: &[f64], rank: f64) -> f64 {
     if middle >= low && middle < high { middle } else { low }
 }
 
-fn listed(tree: &Grown, nodes: &mut Vec<Node>) {
+fn listed(tree: &Grown, nodes: &mut Vec<SavedNode>) {
     let at = nodes.len();
     match tree {
         Grown::Leaf(own, others) => {
             let value = (*own as f64 - *others as f64) / (own + others).max(1) as f64;
-            nodes.push(Node { column: 0, split: 0.0, low: at, high: at, value });
+            nodes.push(SavedNode { column: 0, split: 0.0, low: at, high: at, value });
         }
         Grown::Split(column, split, low, high) => {
-            nodes.push(Node { column: *column, split: *split, low: at, high: at, value: 0.0 });
+            nodes.push(SavedNode { column: *column, split: *split, low: at, high: at, value: 0.0 });
             nodes[at].low = nodes.len();
             listed(low, nodes);
             nodes[at].high = nodes.len();

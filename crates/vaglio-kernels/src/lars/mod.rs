@@ -7,6 +7,7 @@
 //! coefficients that may not be negative M. Yamada et al., *Ultra high-dimensional nonlinear feature selection for big
 //! biological data* (N³LARS). The book, *Dependence that is not linear*, "Every search on it".
 
+mod event;
 mod group;
 mod on_path;
 mod segment;
@@ -16,13 +17,14 @@ mod several_tests;
 
 use crate::Level;
 use crate::tolerance::EQUAL_CORRELATION;
+use event::Event;
 use on_path::OnPath;
-use segment::Event;
-pub use several::{Rows, SeveralOutputs};
+use segment::Entering;
+pub use several::{PathShape, SeveralOutputs};
 
 /// Which paths are walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
+pub struct PathRules {
     /// Whether no coefficient may be negative.
     pub non_negative: bool,
     /// Whether a coefficient that falls to 0 leaves the path.
@@ -64,7 +66,7 @@ pub enum End {
 #[derive(Debug)]
 pub struct LeastAngle {
     level: Level,
-    rules: Rules,
+    rules: PathRules,
     relevance: Vec<f64>,
     /// Whether each column may enter.
     open: Vec<bool>,
@@ -75,12 +77,12 @@ pub struct LeastAngle {
     common: f64,
     /// λ at the start.
     largest: f64,
-    next: Event,
+    next: Event<Entering>,
 }
 
 impl LeastAngle {
     /// At the start of the path: `relevance` is c, and only columns that are `open` enter; no entry may be NaN.
-    pub fn new(level: Level, rules: Rules, relevance: Vec<f64>, open: Vec<bool>) -> Self {
+    pub fn new(level: Level, rules: PathRules, relevance: Vec<f64>, open: Vec<bool>) -> Self {
         let (on, signs) = (OnPath::new(level), Vec::new());
         let (common, largest, next) = (0.0, 0.0, Event::End(End::NoCorrelation));
         let mut path = LeastAngle { level, rules, relevance, open, on, signs, common, largest, next };
@@ -98,8 +100,8 @@ impl LeastAngle {
         let next = match equals.next() {
             None => Event::End(End::NoCorrelation),
             Some(feature) => {
-                let sign = relevance[feature].signum();
-                Event::Enter { feature, sign, tied: equals.collect(), gram: None }
+                let known = (relevance[feature].signum(), None);
+                Event::Enter { feature, tied: equals.collect(), known }
             }
         };
         (self.common, self.largest, self.next) = (largest, largest, next);
@@ -107,12 +109,12 @@ impl LeastAngle {
 
     /// The column that enters next, where one does.
     pub fn entering(&self) -> Option<usize> {
-        if let Event::Enter { feature, .. } = self.next { Some(feature) } else { None }
+        self.next.entering()
     }
 
     /// The column that leaves next, where one does.
     pub fn leaving(&self) -> Option<usize> {
-        if let Event::Leave { place } = self.next { Some(self.on.active[place].feature) } else { None }
+        self.next.leaving(&self.on)
     }
 
     /// Passes over the column that enters next, which never enters from then on; the last knot, where there was one, goes on to
@@ -156,8 +158,8 @@ impl LeastAngle {
                 self.signs.remove(place);
                 (self.on.remove(place).feature, false, Vec::new())
             }
-            Event::Enter { feature, sign, tied, gram: known } => {
-                let column = match known {
+            Event::Enter { feature, tied, known: (sign, column) } => {
+                let column = match column {
                     Some(column) => column,
                     None => gram(feature)?,
                 };
@@ -215,7 +217,7 @@ mod tests {
         0.3 * ((i * 7 + j * 7 + i * j * 3) as f64).sin() + if i == j { 2.0 } else { 0.0 }
     }
 
-    fn walked(level: Level, rules: Rules) -> (Vec<Knot>, End) {
+    fn walked(level: Level, rules: PathRules) -> (Vec<Knot>, End) {
         let relevance = (0..23).map(|i| (i as f64 * 1.7).cos()).collect();
         let mut path = LeastAngle::new(level, rules, relevance, vec![true; 23]);
         let mut gram = |j: usize| Ok::<_, Infallible>((0..23).map(|i| entry(i, j)).collect());
@@ -231,7 +233,7 @@ mod tests {
     #[test]
     fn every_level_and_number_of_threads_gives_the_same_bits() {
         for non_negative in [false, true] {
-            let rules = Rules { non_negative, lasso: true, most: usize::MAX };
+            let rules = PathRules { non_negative, lasso: true, most: usize::MAX };
             let reference = walked(Level::available()[0], rules);
             assert!(reference.0.len() > 5 && reference.1 == End::NoCorrelation);
             for level in Level::available() {
@@ -246,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_last_coefficients_solve_the_system() {
-        let (knots, _) = walked(Level::best(), Rules { non_negative: false, lasso: true, most: usize::MAX });
+        let (knots, _) = walked(Level::best(), PathRules { non_negative: false, lasso: true, most: usize::MAX });
         let mut order = Vec::new();
         for knot in &knots {
             if knot.enters { order.push(knot.feature) } else { order.retain(|f| *f != knot.feature) }

@@ -2,22 +2,15 @@
 //!
 //! B. Efron et al., Annals of Statistics 32 (2004), section 3, the lasso modification included.
 
+use super::event::Event;
 use super::on_path::{Active, Relation};
 use super::{End, LeastAngle};
 use crate::sums::axpy;
 use crate::tolerance::{END_OF_PATH, EQUAL_CORRELATION, RATE_ROUNDING};
 use rayon::prelude::*;
 
-/// What happens at a knot.
-#[derive(Debug)]
-pub(super) enum Event {
-    /// A column comes in; its column of Q where that was read already.
-    Enter { feature: usize, sign: f64, tied: Vec<usize>, gram: Option<Vec<f64>> },
-    /// The column at a place leaves.
-    Leave { place: usize },
-    /// The path is over.
-    End(End),
-}
+/// The sign of a column that enters, and its column of Q where that was read already.
+pub(super) type Entering = (f64, Option<Vec<f64>>);
 
 /// Something that happens once λ has fallen by `after`.
 struct Hit {
@@ -56,11 +49,11 @@ impl LeastAngle {
             let enters = |hit: &&Hit| equal(hit) && matches!(hit.what, What::Enters(_)) && hit.feature != feature;
             let tied = hits.iter().filter(enters).map(|hit| hit.feature).collect();
             if self.on.active.len() >= self.rules.most {
-                return Ok(self.fall(first, Event::Enter { feature, sign, tied, gram: None }));
+                return Ok(self.fall(first, Event::Enter { feature, tied, known: (sign, None) }));
             }
             match self.on.relation(feature, gram(feature)?, self.rules.non_negative) {
                 Relation::Independent(column) => {
-                    return Ok(self.fall(first, Event::Enter { feature, sign, tied, gram: Some(column) }));
+                    return Ok(self.fall(first, Event::Enter { feature, tied, known: (sign, Some(column)) }));
                 }
                 Relation::Duplicate => {
                     self.open[feature] = false;
@@ -72,7 +65,7 @@ impl LeastAngle {
         }
     }
 
-    fn fall(&mut self, by: f64, next: Event) -> f64 {
+    fn fall(&mut self, by: f64, next: Event<Entering>) -> f64 {
         self.common -= by;
         self.next = next;
         by

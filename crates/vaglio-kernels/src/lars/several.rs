@@ -6,6 +6,7 @@
 //! T. Similä and J. Tikka, *Multiresponse sparse regression with application to multidimensional scaling*, ICANN 2005;
 //! M. Yuan and Y. Lin, *Model selection and estimation in regression with grouped variables*, JRSS B 68 (2006).
 
+use super::event::Event;
 use super::group::Point;
 use super::on_path::{OnPath, Relation};
 use super::{End, Knot};
@@ -16,20 +17,12 @@ use rayon::prelude::*;
 
 /// Which path the rows of W follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rows {
+pub enum PathShape {
     /// All outputs move straight toward the least squares solution of the columns on the path: u_j = λd_j with the direction
     /// d_j of its entry, so W_A = Q_AA⁻¹(C_A − λD).
     Straight,
     /// min_W ½ tr WᵀQW − tr CᵀW + λ Σ‖w_j‖: u_j = λw_j/‖w_j‖, and a row that falls to 0 leaves.
     Group,
-}
-
-/// What happens at a knot.
-#[derive(Debug)]
-enum Event {
-    Enter { feature: usize, tied: Vec<usize> },
-    Leave { place: usize },
-    End(End),
 }
 
 /// Something that happens once λ has fallen by `after`.
@@ -44,7 +37,7 @@ pub(super) struct Hit {
 #[derive(Debug)]
 pub struct SeveralOutputs {
     pub(super) level: Level,
-    rows: Rows,
+    shape: PathShape,
     most: usize,
     /// C, for each output the numbers of all columns.
     pub(super) relevance: Vec<Vec<f64>>,
@@ -59,16 +52,16 @@ pub struct SeveralOutputs {
     pub(super) common: f64,
     /// λ at the start.
     pub(super) largest: f64,
-    next: Event,
+    next: Event<()>,
 }
 
 impl SeveralOutputs {
     /// At the start of the path: `relevance` has the numbers of all columns for each output; only columns that are `open`
     /// enter; after `most` columns the caller stops.
-    pub fn new(level: Level, rows: Rows, most: usize, relevance: Vec<Vec<f64>>, open: Vec<bool>) -> Self {
+    pub fn new(level: Level, shape: PathShape, most: usize, relevance: Vec<Vec<f64>>, open: Vec<bool>) -> Self {
         let mut path = SeveralOutputs {
             level,
-            rows,
+            shape,
             most,
             relevance,
             open,
@@ -93,19 +86,19 @@ impl SeveralOutputs {
         let mut equals = candidates.filter(|&j| norms[j] >= largest - EQUAL_CORRELATION * largest);
         let next = match equals.next() {
             None => Event::End(End::NoCorrelation),
-            Some(feature) => Event::Enter { feature, tied: equals.collect() },
+            Some(feature) => Event::Enter { feature, tied: equals.collect(), known: () },
         };
         (self.before, self.common, self.largest, self.next) = ((largest, Vec::new()), largest, largest, next);
     }
 
     /// The column that enters next, where one does.
     pub fn entering(&self) -> Option<usize> {
-        if let Event::Enter { feature, .. } = self.next { Some(feature) } else { None }
+        self.next.entering()
     }
 
     /// The column that leaves next, where one does.
     pub fn leaving(&self) -> Option<usize> {
-        if let Event::Leave { place } = self.next { Some(self.on.active[place].feature) } else { None }
+        self.next.leaving(&self.on)
     }
 
     /// Passes over the column that enters next, which never enters from then on; the last knot, where there was one, goes on to
@@ -154,8 +147,8 @@ impl SeveralOutputs {
         let (from, before) = &self.before;
         let share = (from - lambda) / (from - self.common);
         let guess = before.iter().zip(&self.sizes).map(|(a, b)| a + share * (b - a)).collect();
-        let sizes = match self.rows {
-            Rows::Group if lambda > self.common => self.settled(lambda, guess, None)?,
+        let sizes = match self.shape {
+            PathShape::Group if lambda > self.common => self.settled(lambda, guess, None)?,
             _ => self.sizes.clone(),
         };
         Some(self.weights_at(lambda, &sizes)?.concat())
@@ -177,7 +170,7 @@ impl SeveralOutputs {
                 self.sizes.remove(place);
                 (self.on.remove(place).feature, false, Vec::new())
             }
-            Event::Enter { feature, tied } => {
+            Event::Enter { feature, tied, known: () } => {
                 let column = gram(feature)?;
                 let Some(rows) = self.weights() else { return Ok(Err(End::Singular)) };
                 let direction: Vec<f64> = self.left(&rows).into_iter().map(|output| output[feature]).collect();
@@ -220,10 +213,10 @@ impl SeveralOutputs {
             let enters = |hit: &&Hit| equal(hit) && hit.leaves.is_none() && hit.feature != feature;
             let tied = hits.iter().filter(enters).map(|hit| hit.feature).collect();
             if self.on.active.len() >= self.most {
-                return Ok(self.fall(first, Event::Enter { feature, tied }));
+                return Ok(self.fall(first, Event::Enter { feature, tied, known: () }));
             }
             match self.on.relation(feature, gram(feature)?, false) {
-                Relation::Independent(_) => return Ok(self.fall(first, Event::Enter { feature, tied })),
+                Relation::Independent(_) => return Ok(self.fall(first, Event::Enter { feature, tied, known: () })),
                 Relation::Duplicate => self.open[feature] = false,
                 Relation::Dependent if self.common - first <= END_OF_PATH * self.largest => return Ok(self.finish()),
                 Relation::Dependent => return Ok(self.fall(first, Event::End(End::Singular))),
@@ -231,8 +224,8 @@ impl SeveralOutputs {
         }
     }
 
-    fn fall(&mut self, by: f64, next: Event) -> bool {
-        if self.rows == Rows::Straight {
+    fn fall(&mut self, by: f64, next: Event<()>) -> bool {
+        if self.shape == PathShape::Straight {
             self.common -= by;
         }
         self.next = next;
@@ -247,9 +240,9 @@ impl SeveralOutputs {
 
     /// What can happen next; of groups at the next knot itself, to which λ falls.
     fn hits_of_next(&mut self) -> Option<Vec<Hit>> {
-        match self.rows {
-            Rows::Group => self.fall_to_next_knot(),
-            Rows::Straight => {
+        match self.shape {
+            PathShape::Group => self.fall_to_next_knot(),
+            PathShape::Straight => {
                 let falling = self.falling(&self.solved(|active, output| self.directions[active][output]));
                 Some(self.entries(&self.left(&self.weights()?), &falling))
             }
@@ -283,10 +276,10 @@ impl SeveralOutputs {
     /// W at a λ at which the rows of a path of groups have these norms.
     fn weights_at(&self, lambda: f64, sizes: &[f64]) -> Option<Vec<Vec<f64>>> {
         let of = |active: usize, output: usize| self.relevance[output][self.on.active[active].feature];
-        match self.rows {
+        match self.shape {
             _ if lambda == 0.0 => Some(self.solved(of)),
-            Rows::Straight => Some(self.solved(|k, output| of(k, output) - lambda * self.directions[k][output])),
-            Rows::Group => Some(Point::new(self, lambda, sizes)?.weights(sizes)),
+            PathShape::Straight => Some(self.solved(|k, output| of(k, output) - lambda * self.directions[k][output])),
+            PathShape::Group => Some(Point::new(self, lambda, sizes)?.weights(sizes)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Paths of several outputs against their definitions.
 #![allow(clippy::unwrap_used)]
 
-use super::{End, Knot, LeastAngle, Rows, Rules, SeveralOutputs, several::norm};
+use super::{End, Knot, LeastAngle, PathRules, PathShape, SeveralOutputs, several::norm};
 use crate::Level;
 use std::convert::Infallible;
 use vaglio_testkit::Random;
@@ -40,11 +40,11 @@ impl Data {
         self.x.iter().map(|x| dot(x, &self.x[j])).collect()
     }
 
-    fn walk(&self, rows: Rows) -> (Vec<Knot>, End) {
+    fn walk(&self, rows: PathShape) -> (Vec<Knot>, End) {
         self.walk_by(Level::best(), rows)
     }
 
-    fn walk_by(&self, level: Level, rows: Rows) -> (Vec<Knot>, End) {
+    fn walk_by(&self, level: Level, rows: PathShape) -> (Vec<Knot>, End) {
         let open = vec![true; self.x.len()];
         let mut path = SeveralOutputs::new(level, rows, usize::MAX, self.relevance(), open);
         let mut knots = Vec::new();
@@ -58,7 +58,7 @@ impl Data {
         }
     }
 
-    /// Rows of U = Xᵀ(Y − XW).
+    /// PathShape of U = Xᵀ(Y − XW).
     fn left(&self, active: &[usize], alpha: &[f64]) -> Vec<Vec<f64>> {
         let k = self.y.len();
         let residual = |o: usize| {
@@ -104,7 +104,7 @@ fn every_knot_meets_the_conditions_of_the_group_lasso_and_rows_leave() {
     for seed in 0..12 {
         for (rows, columns, outputs) in [(40, 12, 3), (12, 20, 2)] {
             let data = Data::new(rows, columns, outputs, seed);
-            let (knots, end) = data.walk(Rows::Group);
+            let (knots, end) = data.walk(PathShape::Group);
             assert_eq!(end, if rows > columns { End::NoCorrelation } else { end }, "seed {seed}");
             for (knot, active) in knots.iter().zip(actives(&knots)) {
                 let u = data.left(&active, &knot.alpha);
@@ -130,7 +130,7 @@ fn every_knot_meets_the_conditions_of_the_group_lasso_and_rows_leave() {
 fn steps_are_those_of_multiresponse_sparse_regression() {
     for seed in 0..6 {
         let data = Data::new(30, 9, 3, seed);
-        let (knots, end) = data.walk(Rows::Straight);
+        let (knots, end) = data.walk(PathShape::Straight);
         assert_eq!((knots.len(), end), (9, End::NoCorrelation));
         let mut active: Vec<usize> = Vec::new();
         let mut fits = vec![vec![0.0; 30]; 3];
@@ -188,11 +188,11 @@ fn least_squares(x: &[Vec<f64>], active: &[usize], y: &[f64]) -> Vec<f64> {
 
 #[test]
 fn of_one_output_both_are_the_paths_of_one() {
-    for (rows, lasso) in [(Rows::Straight, false), (Rows::Group, true)] {
+    for (rows, lasso) in [(PathShape::Straight, false), (PathShape::Group, true)] {
         for seed in 0..6 {
             let data = Data::new(40, 10, 1, seed);
             let (knots, _) = data.walk(rows);
-            let rules = Rules { non_negative: false, lasso, most: usize::MAX };
+            let rules = PathRules { non_negative: false, lasso, most: usize::MAX };
             let mut one = LeastAngle::new(Level::best(), rules, data.relevance().remove(0), vec![true; 10]);
             let mut gram = |j: usize| Ok::<_, Infallible>(data.gram(j));
             for knot in &knots {
@@ -210,7 +210,7 @@ fn of_one_output_both_are_the_paths_of_one() {
 
 #[test]
 fn a_copy_never_enters_and_a_permutation_changes_names_alone() {
-    for rows in [Rows::Straight, Rows::Group] {
+    for rows in [PathShape::Straight, PathShape::Group] {
         let data = Data::new(30, 8, 2, 5);
         let (knots, end) = data.walk(rows);
         let order: Vec<usize> = knots.iter().map(|knot| knot.feature).collect();
@@ -233,7 +233,7 @@ fn a_copy_never_enters_and_a_permutation_changes_names_alone() {
 
 #[test]
 fn every_level_and_number_of_threads_gives_the_same_bits_of_several_outputs() {
-    for rows in [Rows::Straight, Rows::Group] {
+    for rows in [PathShape::Straight, PathShape::Group] {
         let data = Data::new(60, 30, 3, 2);
         let reference = data.walk_by(Level::available()[0], rows);
         assert!(reference.0.len() >= 30);
@@ -247,11 +247,11 @@ fn every_level_and_number_of_threads_gives_the_same_bits_of_several_outputs() {
     }
 }
 
-/// Columns that are nearly one another's sums: knots up to where the path ends keep the conditions, and the end is told.
+/// Columns that are nearly one another's sums: knots up to where the path ends keep the conditions, and the end is reported.
 #[test]
 fn nearly_dependent_columns_end_a_path_and_leave_its_knots_right() {
     for (seed, near) in (0..3).flat_map(|seed| [1e-3, 1e-5, 1e-7, 1e-9].map(|near| (seed, near))) {
-        for rows in [Rows::Straight, Rows::Group] {
+        for rows in [PathShape::Straight, PathShape::Group] {
             let mut data = Data::new(30, 6, 2, seed);
             let mut random = Random::new(seed + 77);
             let mut drawn = || 2.0 * random.uniform() - 1.0;

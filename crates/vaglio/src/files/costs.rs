@@ -4,11 +4,11 @@ use crate::selector::{Selection, ValidSelector};
 use vaglio_core::{Design, Result};
 use vaglio_report::record::{EntryRecord, FrontierPoint};
 
-/// Notes what the columns of every entry cost; the frontier of a race with these costs, or of one search what each cost buys.
+/// Gives every entry what its columns cost; the frontier of a race with these costs, or of one search what each cost buys.
 ///
 /// # Errors
 /// Those of the search's constraints.
-pub(super) fn tell(
+pub(super) fn frontier(
     (selector, design): (&ValidSelector, &Design),
     selection: &Selection,
     entries: &mut [EntryRecord],

@@ -41,7 +41,7 @@ pub(super) fn record(
     let points = curve(selector, (prepared, design), selection, &*loss, &mut entries)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
-    let frontier = costs::tell((selector, design), selection, &mut entries)?;
+    let frontier = costs::frontier((selector, design), selection, &mut entries)?;
     let correlations = Correlations::new(design, subset);
     let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
     let excluded = design.constant().into_iter().map(|index| ExcludedRecord {

@@ -57,6 +57,14 @@ pub struct CrossValidation {
     /// criterion's splits are, with so many folds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<AnyResampling>,
+    /// When the empty subset is taken in place of what the rule takes.
+    #[serde(skip_serializing_if = "Unless::is_auto")]
+    pub unless: Unless,
+    /// The share of repetitions in which the intervals of the chosen loss are to hold the truth; by default 0.95, with pairs of
+    /// folds where these cost less than the choice.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<f64>,
 }
 
 impl Default for CrossValidation {
@@ -69,6 +77,8 @@ impl Default for CrossValidation {
             at_most: None,
             patience: Some(10),
             splits: None,
+            unless: Unless::Auto,
+            interval: None,
         }
     }
 }
@@ -97,7 +107,29 @@ impl CrossValidation {
                 return Err(Error::setting("within", "it is a rule by itself; leave `rule` out"));
             }
         }
+        if let Some(level) = self.interval.filter(|level| !(*level > 0.0 && *level < 1.0)) {
+            return Err(Error::setting("interval", format!("{level} does not lie between 0 and 1")));
+        }
         self.splits.as_ref().map_or(Ok(()), |splits| splits.check_settings().map_err(|error| error.under("splits")))
+    }
+}
+
+/// When the empty subset is taken in place of columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unless {
+    /// `empty` where a search takes the lowest loss of several sizes, else `never`.
+    #[default]
+    Auto,
+    /// Unless the interval of what the empty subset loses more, on the same rows, lies above 0.
+    Empty,
+    /// The rule decides alone.
+    Never,
+}
+
+impl Unless {
+    fn is_auto(&self) -> bool {
+        *self == Unless::Auto
     }
 }
 
@@ -126,7 +158,7 @@ impl Wanted {
     }
 }
 
-crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>;});
+crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize, unless: Unless; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>, interval: Option<f64>;});
 
 /// What is taken of sizes whose losses were estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

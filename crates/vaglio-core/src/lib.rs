@@ -50,6 +50,7 @@ pub mod exact;
 mod fold_fit;
 mod found;
 mod geometry;
+mod interval;
 mod journal;
 mod labels;
 mod lambda;
@@ -64,6 +65,7 @@ mod path;
 mod penalty;
 pub mod prelude;
 mod problem;
+mod quantile;
 mod readout;
 #[doc(hidden)]
 pub mod registered;
@@ -86,7 +88,7 @@ mod training;
 mod units;
 
 pub use any::{Any, AnyLoss, AnyResampling, Inner};
-pub use choose::{Choose, CrossValidation, Rule, Wanted};
+pub use choose::{Choose, CrossValidation, Rule, Unless, Wanted};
 pub use classes::Classes;
 pub use clustered::{ClusterSum, Spread};
 pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};
@@ -102,6 +104,7 @@ pub use evaluator::{
 pub use fold_fit::{FoldFit, InFolds, Need, RefitColumns};
 pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
+pub use interval::Shape;
 pub use journal::{Journal, Keeper};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{
@@ -116,6 +119,7 @@ pub use outline::Outline;
 pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{AutoGrid, Lambda, Per, geometric};
 pub use problem::{Block, Problem};
+pub use quantile::{normal_quantile, student_quantile};
 pub use readout::Readout;
 pub use resampling::{Resampling, Split};
 pub use ridge::Coefficients;

@@ -57,7 +57,7 @@ struct PairRow {
     first: String,
     second: String,
     difference: Option<f64>,
-    error: Option<f64>,
+    interval: Option<[f64; 2]>,
     how: String,
     shared: usize,
     likeness: f64,
@@ -129,8 +129,8 @@ fn run_row(run: &Run) -> RunRow {
 }
 
 fn pair_row(a: &Run, b: &Run, difference: &Difference) -> PairRow {
-    let (mean, error) = match difference {
-        Difference::Of { mean, standard_error, .. } => (Some(*mean), *standard_error),
+    let (mean, interval) = match difference {
+        Difference::Of { mean, interval, .. } => (Some(*mean), *interval),
         Difference::None(_) => (None, None),
     };
     let (first, second) = (a.selected(), b.selected());
@@ -138,7 +138,7 @@ fn pair_row(a: &Run, b: &Run, difference: &Difference) -> PairRow {
         first: a.name.clone(),
         second: b.name.clone(),
         difference: mean,
-        error,
+        interval,
         how: difference.how(),
         shared: first.intersection(&second).count(),
         likeness: likeness(&first, &second),

@@ -1,8 +1,11 @@
 //! What the outer losses of two runs differ by, row by row or fold by fold.
 
 use super::Run;
-use crate::record::{Nested, OuterFold, Paired};
-use vaglio_core::{ClusterSum, Spread};
+use crate::record::{Nested, OuterFold, Paired, interval_text};
+use vaglio_core::{ClusterSum, Shape, Spread};
+
+/// The level of intervals.
+const LEVEL: f64 = 0.95;
 
 /// What the outer losses of two runs differ by.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +16,8 @@ pub enum Difference {
         mean: f64,
         /// The standard error of the mean: over rows or clusters, or over folds, the larger.
         standard_error: Option<f64>,
+        /// Between what the truth lies, at the level of 0.95.
+        interval: Option<[f64; 2]>,
         /// What was paired.
         by: PairedBy,
         /// How many pairs.
@@ -49,9 +54,9 @@ impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Difference::None(why) => write!(f, "not compared: {why}"),
-            Difference::Of { mean, standard_error, .. } => {
-                let error = standard_error.map(|error| format!(" ± {error:.6}")).unwrap_or_default();
-                write!(f, "nested {mean:+.6}{error}, paired by {}", self.how())
+            Difference::Of { mean, interval, .. } => {
+                let interval = interval.map(|interval| format!(" ({})", interval_text(interval, LEVEL)));
+                write!(f, "nested {mean:+.6}{}, paired by {}", interval.unwrap_or_default(), self.how())
             }
         }
     }
@@ -137,7 +142,12 @@ fn of_folds(first: &Nested, second: &Nested) -> Vec<ClusterSum> {
 fn of(pairs: &[ClusterSum], spread: Spread, by: PairedBy, count: usize) -> Option<Difference> {
     let (weight, sum) = pairs.iter().fold((0.0, 0.0), |(w, s), pair| (w + pair.weight, s + pair.sum));
     let mean = sum / weight;
-    mean.is_finite().then(|| Difference::Of { mean, standard_error: spread.error(), by, pairs: count })
+    let shape = Shape::of(pairs.iter().map(|pair| pair.sum - pair.weight * mean));
+    // Both deliver one model more than those that were judged.
+    let factor = spread.folds.map_or(1.0, |(_, folds)| (folds as f64 / (folds as f64 - 1.0)).sqrt());
+    let interval = spread.root().map(|error| shape.interval(mean, factor * error, LEVEL));
+    let interval = interval.filter(|bounds| bounds.iter().all(|bound| bound.is_finite()));
+    mean.is_finite().then(|| Difference::Of { mean, standard_error: spread.error(), interval, by, pairs: count })
 }
 
 #[cfg(test)]
@@ -157,7 +167,7 @@ mod tests {
         };
         // The variance of 0, 1, 2 is 1; t(2) is 4.303.
         let found = of(&[1.0, 2.0, 4.0], &[1.0, 1.0, 2.0], None, None).unwrap();
-        let Difference::Of { mean, standard_error: Some(error), by: PairedBy::Rows, pairs: 3 } = found else {
+        let Difference::Of { mean, standard_error: Some(error), by: PairedBy::Rows, pairs: 3, .. } = found else {
             panic!()
         };
         assert!(mean == 1.0 && (error - 4.30265 / 1.96 / 3.0_f64.sqrt()).abs() < 1e-4, "{error}");
@@ -193,7 +203,7 @@ mod tests {
     #[test]
     fn folds_are_pairs_where_rows_are_not_known() {
         let found = by_folds(&nested(&[(1.0, 10), (3.0, 10)]), &nested(&[(1.0, 10), (1.0, 10)])).unwrap();
-        let Difference::Of { mean, standard_error: Some(error), by: PairedBy::Folds, pairs: 2 } = found else {
+        let Difference::Of { mean, standard_error: Some(error), by: PairedBy::Folds, pairs: 2, .. } = found else {
             panic!()
         };
         // Two folds: t(1) is 12.706, and the delivered model is one more than two.

@@ -121,6 +121,65 @@ pub struct ChosenRecord {
     /// How rows are parted, where that is not into folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
+    /// Between what the loss on new rows of a selection made like this lies, at the level of `level`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// The share of repetitions in which an interval is to hold the truth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
+    /// What the chosen columns lose more than others on the same rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<LossDifference>,
+    /// The columns of the lowest loss, where no column was taken in their place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declined: Option<Declined>,
+}
+
+/// With what the chosen columns are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Against {
+    /// No column.
+    Empty,
+    /// The next smaller size.
+    Fewer,
+    /// The next larger size.
+    More,
+    /// All columns.
+    All,
+}
+
+/// What the chosen columns lose more than others on the same rows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossDifference {
+    /// Than which.
+    pub against: Against,
+    /// How many these are.
+    pub size: usize,
+    /// Its mean: below 0 where the chosen columns lose less.
+    pub mean: f64,
+    /// Between what the truth lies.
+    pub interval: [f64; 2],
+}
+
+impl LossDifference {
+    /// Whether it may be nothing.
+    pub fn may_be_nothing(&self) -> bool {
+        self.interval[0] <= 0.0 && self.interval[1] >= 0.0
+    }
+}
+
+/// Columns that were not taken, since what they gain over none may be nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Declined {
+    /// How many.
+    pub size: usize,
+    /// Their cross-validated loss, the lowest.
+    pub cross_validated: f64,
+    /// What they lose more than no column, with size and λ of each fold chosen by the others.
+    pub difference: LossDifference,
 }
 
 #[cfg(test)]

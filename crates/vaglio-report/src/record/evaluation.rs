@@ -1,6 +1,6 @@
 //! What a whole selection is worth: outer folds, shuffled targets, halves of the rows.
 
-use super::Figures;
+use super::{Figures, LossDifference};
 use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
@@ -41,6 +41,15 @@ pub struct Nested {
     /// How rows are parted, where that is not into folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
+    /// Between what the loss on new rows of a selection made like this lies, at the level of `level`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// The share of repetitions in which an interval is to hold the truth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
+    /// What the selection loses more than no column on the same rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<LossDifference>,
 }
 
 /// What pairs the figures of two runs.

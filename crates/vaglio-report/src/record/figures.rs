@@ -1,6 +1,7 @@
 //! Figures of predictions on rows that the model had not seen.
 
 use super::LossName;
+use super::table_parts::BoundedLoss;
 use crate::infinity;
 use ndarray::{ArrayView2, s};
 use serde::{Deserialize, Serialize};
@@ -130,6 +131,13 @@ impl Figures {
 }
 
 impl Figures {
+    /// The loss with the interval that its standard error gives.
+    pub(super) fn bounded(&self) -> BoundedLoss {
+        let around = |error: f64| ([self.loss - 1.96 * error, self.loss + 1.96 * error], 0.95);
+        let interval = self.standard_error.map(around);
+        BoundedLoss { loss: self.loss, error: self.standard_error, interval, empty: self.empty_loss }
+    }
+
     /// The figures as a short table: the loss first, and the confusion matrix with its classes.
     pub fn table(&self, loss: &LossName, classes: &[String]) -> String {
         let error = self.standard_error.map(|error| format!(" ± {error:.6}")).unwrap_or_default();

@@ -21,7 +21,7 @@ mod tuning;
 mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
-pub use choice::{Cell, ChosenBy, ChosenRecord, Table};
+pub use choice::{Against, Cell, ChosenBy, ChosenRecord, Declined, LossDifference, Table};
 pub use columns::{MadeColumns, TakenColumns};
 pub use data::DataRecord;
 pub use evaluation::{
@@ -36,7 +36,7 @@ pub use loss_name::LossName;
 pub use race::{Contestant, CurvePoint, FrontierPoint, RaceRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
-pub use table_parts::seven_digits;
+pub use table_parts::{interval_text, level_text, seven_digits};
 pub use tuning::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
 pub use warning::{Warning, WarningKind};
 

@@ -1,14 +1,15 @@
 //! The result as a short table for people.
 
-use super::table_parts::seven_digits;
-use super::{Contestant, Nested, PartNames, Record, Status, Verified, left_out_rows};
+use super::table_parts::{BoundedLoss, interval_text, seven_digits};
+use super::{Against, Contestant, Declined, Nested, PartNames, Record, Status, Verified, left_out_rows};
 use crate::record::ChosenBy;
 use vaglio_core::{Certificate, Diagnostics, Rule, shown};
 
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
     pub fn table(&self) -> String {
-        let mut out = self.target_line();
+        let mut out = self.may_be_chance().map_or_else(String::new, |sentence| format!("{sentence}.\n"));
+        out.push_str(&self.target_line());
         self.weights_table(&mut out);
         let parts = &self.pipeline;
         out.push_str(&format!(
@@ -84,8 +85,44 @@ impl Record {
         out
     }
 
+    /// Of what the intervals are.
+    pub(crate) fn what_intervals_hold(&self) -> Option<String> {
+        let nested = self.nested.as_ref().and_then(|nested| nested.interval);
+        self.chosen.interval.or(nested)?;
+        let loss = self.loss().title().to_lowercase();
+        Some(format!("intervals are of the expected {loss} on new rows of a model that is chosen like this"))
+    }
+
+    /// That the columns may be worth nothing, or were not taken because of that.
+    pub(crate) fn may_be_chance(&self) -> Option<String> {
+        let chosen = &self.chosen;
+        if let Some(Declined { size, cross_validated, difference }) = &chosen.declined {
+            let columns = if *size == 1 { "1 column".into() } else { format!("{size} columns") };
+            let level = chosen.level.unwrap_or(0.95);
+            return Some(format!(
+                "No column is taken: what the {columns} of the lowest cross-validated loss, {}, lose less than none may be \
+                 nothing ({}, {}, with size and λ of each fold chosen by the others); `unless: never` takes them",
+                seven_digits(*cross_validated),
+                seven_digits(-difference.mean),
+                interval_text([-difference.interval[1], -difference.interval[0]], level),
+            ));
+        }
+        let of_chosen = chosen.differences.iter().find(|of| of.against == Against::Empty);
+        let nested = self.nested.as_ref().and_then(|nested| nested.difference.as_ref());
+        let difference = nested.or(of_chosen).filter(|of| of.may_be_nothing() && !self.selected.is_empty())?;
+        let level = self.nested.as_ref().and_then(|nested| nested.level).or(chosen.level).unwrap_or(0.95);
+        Some(format!(
+            "What the columns gain over none may be nothing: they lose {} less on new rows ({})",
+            seven_digits(-difference.mean),
+            interval_text([-difference.interval[1], -difference.interval[0]], level),
+        ))
+    }
+
     /// That the columns lower no score, and why none is taken.
     fn nothing_gained(&self) -> Option<String> {
+        if self.chosen.declined.is_some() {
+            return None;
+        }
         let lowest = self.path.iter().map(|entry| entry.score).fold(f64::INFINITY, f64::min);
         let by_rows = self.chosen.by == ChosenBy::CrossValidation;
         if !self.selected.is_empty() {
@@ -111,7 +148,9 @@ impl Record {
         let made = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
         let chosen = &self.chosen;
         if let (Some(loss), Some(folds)) = (chosen.cross_validated, chosen.folds) {
-            let figure = self.figure_text((loss, chosen.standard_error, chosen.empty_loss), self.of_training_rows());
+            let interval = chosen.interval.zip(chosen.level);
+            let of = BoundedLoss { loss, error: chosen.standard_error, interval, empty: chosen.empty_loss };
+            let figure = self.figure_text(&of, self.of_training_rows());
             let rate = self.error_rate_text(self.report.figures.as_ref());
             let made = made(&chosen.splits);
             out.push_str(&format!("cross-validated {figure}{rate}, the whole search in {folds} folds{made}\n"));
@@ -120,11 +159,16 @@ impl Record {
             out.push_str(&format!("test  {} rows, {}\n", test.rows, self.test_text(test)));
         }
         if let Some(nested) = &self.nested {
-            let Nested { folds, loss, standard_error, empty_loss, jaccard, figures, splits, .. } = nested;
-            let figure = self.figure_text((*loss, *standard_error, Some(*empty_loss)), Some(figures));
+            let Nested { folds, loss, standard_error: error, empty_loss, jaccard, figures, splits, .. } = nested;
+            let interval = nested.interval.zip(nested.level);
+            let of = BoundedLoss { loss: *loss, error: *error, interval, empty: Some(*empty_loss) };
+            let figure = self.figure_text(&of, Some(figures));
             let (rate, made) = (self.error_rate_text(Some(figures)), made(splits));
             out.push_str(&format!("nested {figure}{rate}, {folds} outer folds{made}"));
             out.push_str(&jaccard.map(|j| format!(", mean Jaccard index {j:.2}\n")).unwrap_or_else(|| "\n".into()));
+        }
+        if let Some(sentence) = self.what_intervals_hold() {
+            out.push_str(&format!("{sentence}\n"));
         }
         out.push_str(&self.outputs_line());
         if let Some(permutations) = &self.permutations {

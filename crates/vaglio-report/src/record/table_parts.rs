@@ -11,8 +11,25 @@ const LISTED: usize = 20;
 /// Outputs whose weights are listed; of more the norm is.
 const FEW_OUTPUTS: usize = 4;
 
-/// A loss, its standard error, and what it is without any column.
-type Loss = (f64, Option<f64>, Option<f64>);
+/// A loss, between what the truth lies, and what no column loses.
+pub(super) struct BoundedLoss {
+    pub loss: f64,
+    pub error: Option<f64>,
+    /// In place of the error, with its level.
+    pub interval: Option<([f64; 2], f64)>,
+    pub empty: Option<f64>,
+}
+
+/// `, 95 % interval 2531.02 to 3480.11`.
+pub fn interval_text([low, high]: [f64; 2], level: f64) -> String {
+    let digits = decimals(low.abs().max(high.abs()));
+    format!("{} interval {low:.digits$} to {high:.digits$}", level_text(level))
+}
+
+/// `95 %`.
+pub fn level_text(level: f64) -> String {
+    format!("{} %", (level * 1e4).round() / 1e2)
+}
 
 /// A number with seven digits, of which at most six stand behind the point.
 pub fn seven_digits(x: f64) -> String {
@@ -153,8 +170,12 @@ impl Record {
     }
 
     /// A loss beside that of no column; of a squared one its root, of an error rate that of one answer.
-    pub(super) fn figure_text(&self, (loss, error, empty): Loss, figures: Option<&Figures>) -> String {
-        let error = error.map(|error| format!(" ± {error:.0$}", decimals(loss))).unwrap_or_default();
+    pub(super) fn figure_text(&self, of: &BoundedLoss, figures: Option<&Figures>) -> String {
+        let BoundedLoss { loss, error, interval, empty } = *of;
+        let error = match interval {
+            Some((interval, level)) => format!(", {}", interval_text(interval, level)),
+            None => error.map(|error| format!(" ± {error:.0$}", decimals(loss))).unwrap_or_default(),
+        };
         let root = self.is_loss(&Squared) && self.data.classes.is_none();
         let always = figures.filter(|_| self.is_loss(&ZeroOne)).and_then(|figures| self.always_text(figures));
         let notes: Vec<String> = empty
@@ -189,8 +210,7 @@ impl Record {
             () if loss.is(&ZeroOne) => "error rate",
             () => loss.told(),
         };
-        let mut out =
-            format!("{name} {}", self.figure_text((test.loss, test.standard_error, test.empty_loss), Some(test)));
+        let mut out = format!("{name} {}", self.figure_text(&test.bounded(), Some(test)));
         if !self.is_loss(&Squared) && self.data.classes.is_none() {
             out.push_str(&format!(", mean squared error {}", seven_digits(test.mse)));
         }

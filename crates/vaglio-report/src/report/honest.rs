@@ -3,7 +3,7 @@
 use super::labels;
 use super::number::{self, counted, rounded, short, significant};
 use super::source::{RecordView, finite};
-use crate::record::{Figures, LossName, NullFigure};
+use crate::record::{Against, Figures, LossDifference, LossName, NullFigure, level_text};
 use serde::Serialize;
 use vaglio_core::{Auc, Rule, Squared, ZeroOne};
 
@@ -23,7 +23,11 @@ pub struct Honest<'r> {
     pub origin: Origin,
     pub loss: f64,
     pub error: Option<f64>,
+    /// Between what the truth lies, with its level, in place of the error.
+    pub interval: Option<([f64; 2], f64)>,
     pub empty: Option<f64>,
+    /// What they lose more than no column.
+    pub difference: Option<&'r LossDifference>,
     /// All figures, where predictions were kept.
     pub figures: Option<&'r Figures>,
     /// Rows, each as often as it was held out.
@@ -73,6 +77,8 @@ pub fn honest<'r>(source: &RecordView<'r>) -> Vec<Honest<'r>> {
             origin: Origin::Nested,
             loss,
             error: nested.standard_error.and_then(finite),
+            interval: nested.interval.zip(nested.level),
+            difference: nested.difference.as_ref(),
             empty: finite(nested.empty_loss),
             figures: Some(&nested.figures),
             repeats: nested.repeats.max(1),
@@ -91,6 +97,8 @@ pub fn honest<'r>(source: &RecordView<'r>) -> Vec<Honest<'r>> {
             origin: Origin::Cross,
             loss,
             error: chosen.standard_error.and_then(finite),
+            interval: chosen.interval.zip(chosen.level),
+            difference: chosen.differences.iter().find(|of| of.against == Against::Empty),
             empty: chosen.empty_loss.and_then(finite),
             // Those of the first repeat.
             figures: record.report.figures.as_ref(),
@@ -109,6 +117,8 @@ pub fn honest<'r>(source: &RecordView<'r>) -> Vec<Honest<'r>> {
             origin: Origin::Test,
             loss,
             error: test.standard_error.and_then(finite),
+            interval: None,
+            difference: None,
             empty: test.empty_loss.and_then(finite),
             figures: Some(test),
             repeats: 1,
@@ -144,6 +154,12 @@ pub fn shuffled<'r>(source: &RecordView<'r>) -> Option<(&'r NullFigure, bool)> {
 }
 
 impl Card {
+    /// With an interval in place of the error.
+    fn bounded(self, interval: Option<([f64; 2], f64)>) -> Self {
+        let Some(([low, high], level)) = interval else { return self };
+        Card { spread: format!("{}: {} to {}", level_text(level), short(low), short(high)), ..self }
+    }
+
     fn new(label: &str, value: f64, error: Option<f64>, note: String, class: &'static str) -> Self {
         let (text, spread) = rounded(value, error);
         let spread = spread.map(|spread| format!("± {spread}")).unwrap_or_default();
@@ -216,7 +232,9 @@ fn of_figure(source: &RecordView<'_>, figure: &Honest<'_>, is_first: bool) -> Ve
     let mut out = Vec::new();
     if loss.is(&Auc) {
         let auc = 1.0 - figure.loss;
-        out.push(Card::new(&format!("{title} AUC"), auc, figure.error, how(against(figure, &loss)), class));
+        let interval = figure.interval.map(|([low, high], level)| ([1.0 - high, 1.0 - low], level));
+        let card = Card::new(&format!("{title} AUC"), auc, figure.error, how(against(figure, &loss)), class);
+        out.push(card.bounded(interval));
     }
     if let Some((rate, error)) = figure.rate(&loss) {
         let note = figure.figures.and_then(|f| source.record.always_text(f)).unwrap_or_default();
@@ -228,7 +246,7 @@ fn of_figure(source: &RecordView<'_>, figure: &Honest<'_>, is_first: bool) -> Ve
         let root = root(source, figure.loss).map(|root| format!("root {root}"));
         let told = [against(figure, &loss)].into_iter().filter(|told| !told.is_empty()).chain(one_answer).chain(root);
         let note = told.collect::<Vec<_>>().join("; ");
-        out.push(Card::new(&label, figure.loss, figure.error, how(note), class));
+        out.push(Card::new(&label, figure.loss, figure.error, how(note), class).bounded(figure.interval));
     }
     if let Some(r2) = figure.figures.and_then(|f| f.r2).filter(|_| source.record.data.classes.is_none()) {
         // Of a squared loss the variance of these rows is known, and with it what no column and an error are worth.
@@ -239,7 +257,11 @@ fn of_figure(source: &RecordView<'_>, figure: &Honest<'_>, is_first: bool) -> Ve
             format!("; without any column {r2}")
         });
         let note = format!("share of the variance explained{}", empty.unwrap_or_default());
-        out.push(Card::new(&format!("{title} R²"), r2, figure.error.and_then(in_variance), note, class));
+        let interval = figure
+            .interval
+            .and_then(|([low, high], level)| Some(([1.0 - in_variance(high)?, 1.0 - in_variance(low)?], level)));
+        let card = Card::new(&format!("{title} R²"), r2, figure.error.and_then(in_variance), note, class);
+        out.push(card.bounded(interval));
     }
     out
 }
@@ -259,10 +281,12 @@ fn style(origin: Origin, is_first: bool) -> &'static str {
 pub fn verdict(source: &RecordView<'_>, honest: &[Honest<'_>]) -> String {
     let Some(first) = honest.first() else { return nothing(source) };
     let loss = source.loss();
-    let mut out = match first.origin {
-        Origin::Test => format!("On {} that it never saw", first.how),
-        _ => format!("On rows held out in {}", first.how),
-    };
+    let chance = source.record.may_be_chance().map_or_else(String::new, |sentence| format!("{sentence}. "));
+    let mut out = chance
+        + &match first.origin {
+            Origin::Test => format!("On {} that it never saw", first.how),
+            _ => format!("On rows held out in {}", first.how),
+        };
     if let Some((rate, error)) = first.rate(&loss) {
         let floor = first.figures.and_then(|f| source.record.always_text(f)).map(|always| format!(" ({always})"));
         out.push_str(&format!(", the error rate is {}{}", with_spread(rate, Some(error)), floor.unwrap_or_default()));
@@ -270,13 +294,19 @@ pub fn verdict(source: &RecordView<'_>, honest: &[Honest<'_>]) -> String {
     let told = |figure: &Honest<'_>| {
         let rooted = |value: f64| root(source, value).map(|root| format!(" (root {root})")).unwrap_or_default();
         let empty = figure.empty.map(|e| format!("; without any column it is {}{}", short(e), rooted(e)));
-        let (value, spread) = (with_spread(figure.loss, figure.error), rooted(figure.loss));
+        let interval = figure.interval.map(|([low, high], level)| {
+            format!("{} ({} interval {} to {})", short(figure.loss), level_text(level), short(low), short(high))
+        });
+        let (value, spread) = (interval.unwrap_or_else(|| with_spread(figure.loss, figure.error)), rooted(figure.loss));
         format!("the {} is {value}{spread}{}.", loss.title(), empty.unwrap_or_default())
     };
     out.push_str(&format!(", {}", told(first)));
     out.push_str(reading(first));
     if first.origin == Origin::Cross {
         out.push_str(" Size and λ were chosen by this figure, which makes it a little too good; --nested 5 repeats that choice too.");
+    }
+    if let Some(sentence) = source.record.what_intervals_hold() {
+        out.push_str(&format!(" The {sentence}."));
     }
     for other in honest.iter().skip(1).filter(|other| other.origin == Origin::Test) {
         out.push_str(&format!(" On {} that it never saw, {}", other.how, told(other)));
@@ -286,6 +316,10 @@ pub fn verdict(source: &RecordView<'_>, honest: &[Honest<'_>]) -> String {
 
 /// Whether the columns help, by the spread.
 fn reading(figure: &Honest<'_>) -> &'static str {
+    if figure.difference.is_some() {
+        // The first sentence says where it may be nothing.
+        return "";
+    }
     let (Some(empty), Some(error)) = (figure.empty, figure.error) else { return "" };
     match empty - figure.loss {
         gain if gain <= 0.0 => " By this figure the columns do not help to predict the target.",

@@ -8,6 +8,7 @@ use crate::pipeline::SavedIntervals;
 use crate::pipeline::{Calibration, HeldOutBy};
 use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::resample::along::Held;
+use crate::resample::judged::Certainty;
 use crate::resample::{self, Outer, Pooled, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::ArrayView2;
@@ -26,6 +27,10 @@ pub(super) struct Evaluated {
     /// Predictions of all training rows by models that had not seen them.
     held_out: Option<(PredictedOn, Pooled)>,
     pub calibration: Option<Calibration>,
+    /// What is known of the chosen loss.
+    pub certainty: Option<Certainty>,
+    /// Seconds of that.
+    pub certainty_seconds: f64,
     pub intervals: Option<SavedIntervals>,
     pub verified: Option<Verified>,
     pub seconds: f64,
@@ -51,8 +56,12 @@ impl Evaluated {
         if selection.path.stop_reason.is_partial() {
             return Ok(evaluated);
         }
-        let start = Instant::now();
         let watcher = Watcher::new(monitor);
+        let start = Instant::now();
+        evaluated.certainty =
+            resample::judged::certainty(selector, &prepared.sample, design, &selection.chosen, &watcher)?;
+        evaluated.certainty_seconds = start.elapsed().as_secs_f64();
+        let start = Instant::now();
         let mut outer = Vec::new();
         if let Some(settings) = &pipeline.0.evaluate {
             let untuned = pipeline.selector();
@@ -115,7 +124,9 @@ impl Evaluated {
         if let Some(how) = settings.outer_folds() {
             outer = resample::outer(whole, sample, &how, watcher)?.unwrap_or_default();
             if !outer.is_empty() {
-                self.nested = Some(nested(whole, sample, (&how, &outer), &selection.names, origins)?);
+                let pairs = resample::pairs::of_outer(whole, sample, &how, watcher)?;
+                let judged = (&how, &outer[..], pairs.as_deref());
+                self.nested = Some(nested(whole, sample, judged, &selection.names, origins)?);
             }
         }
         if let Some(count) = settings.permutations.filter(|_| watcher.stopped().is_none()) {
@@ -144,7 +155,7 @@ impl Evaluated {
         let classes = !prepared.is_regression();
         let first: Vec<&Outer> = outer.iter().filter(|outer| outer.repeat == 0).collect();
         self.held_out = if !first.is_empty() {
-            let parts = first.iter().map(|fold| fold.compared(&fold.predictions));
+            let parts = first.iter().map(|fold| fold.held.compared());
             Some((PredictedOn::Nested, Pooled::new(parts)?))
         } else if classes || prepared.test.is_none() {
             let pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;

@@ -52,14 +52,14 @@ impl SavedIntervals {
 
 /// For each output the absolute residuals of the rows of a fold that count, increasing.
 fn residuals(fold: &Outer) -> Vec<Vec<f64>> {
-    let counts = |row: &usize| fold.weights.as_ref().is_none_or(|weights| weights[*row] > 0.0);
+    let counts = |row: &usize| fold.held.weights.as_ref().is_none_or(|weights| weights[*row] > 0.0);
     let of_output = |output: usize| {
-        let residual = |row: usize| (fold.targets[[output, row]] - fold.predictions[[output, row]]).abs();
-        let mut all: Vec<f64> = (0..fold.targets.ncols()).filter(counts).map(residual).collect();
+        let residual = |row: usize| (fold.held.targets[[output, row]] - fold.held.predictions[[output, row]]).abs();
+        let mut all: Vec<f64> = (0..fold.held.targets.ncols()).filter(counts).map(residual).collect();
         all.sort_by(f64::total_cmp);
         all
     };
-    (0..fold.targets.nrows()).map(of_output).collect()
+    (0..fold.held.targets.nrows()).map(of_output).collect()
 }
 
 /// Widths and coverage on test rows, or widths on training rows where there are none.

@@ -16,9 +16,9 @@ pub(super) fn paired(outer: &[Outer], loss: &dyn Loss) -> Paired {
         for number in [fold.repeat, fold.fold, fold.rows.len()].iter().chain(&fold.rows) {
             digest.update((*number as u64).to_le_bytes());
         }
-        fold.targets.iter().for_each(|target| digest.update(target.to_le_bytes()));
-        let weight = |row: usize| fold.weights.as_ref().map_or(1.0, |weights| weights[row]);
-        (0..fold.targets.ncols()).for_each(|row| digest.update(weight(row).to_le_bytes()));
+        fold.held.targets.iter().for_each(|target| digest.update(target.to_le_bytes()));
+        let weight = |row: usize| fold.held.weights.as_ref().map_or(1.0, |weights| weights[row]);
+        (0..fold.held.targets.ncols()).for_each(|row| digest.update(weight(row).to_le_bytes()));
     }
     let sha256 = format!("{:x}", digest.finalize());
     let few = loss.measure().is_of_rows()
@@ -41,11 +41,11 @@ fn by_row(outer: &[Outer], loss: &dyn Loss) -> Option<Vec<(f64, f64, u32)>> {
     let mut rows: BTreeMap<usize, (f64, f64, f64, u32)> = BTreeMap::new();
     for fold in outer {
         // Where maps dropped rows, places are not known.
-        if fold.rows.len() != fold.targets.ncols() {
+        if fold.rows.len() != fold.held.targets.ncols() {
             return None;
         }
-        fold.compared(&fold.predictions).each_unit(loss, |unit| {
-            let new = (0.0, 0.0, unit.weight, fold.clusters[unit.row]);
+        fold.held.compared().each_unit(loss, |unit| {
+            let new = (0.0, 0.0, unit.weight, fold.held.clusters[unit.row]);
             let (sum, count, weight, _) = rows.entry(fold.rows[unit.row]).or_insert(new);
             (*sum, *count, *weight) = (*sum + unit.loss, *count + 1.0, unit.weight);
         });

@@ -34,6 +34,7 @@ pub(super) fn record(
     tuned: Option<Tuned>,
 ) -> Result<Record> {
     let Selection { path, names, chosen, .. } = selection;
+    let certainty = evaluated.certainty.as_ref();
     let loss = selector.loss(prepared.train.task());
     let subset = path.result().map_or(&[][..], |entry| &entry.subset);
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
@@ -81,6 +82,10 @@ pub(super) fn record(
             folds: chosen.folds.as_ref().map(|how| how.folds),
             repeats: chosen.folds.as_ref().map(|how| how.repeats),
             splits: chosen.folds.as_ref().and_then(|how| how.splits.as_ref()).map(|splits| splits.sentence()),
+            interval: certainty.and_then(|certainty| certainty.interval),
+            level: certainty.filter(|certainty| certainty.interval.is_some()).map(|certainty| certainty.level),
+            differences: certainty.map(|certainty| certainty.differences.clone()).unwrap_or_default(),
+            declined: chosen.declined,
         },
         worth: importance.left_out(subset),
         selected: selected(prepared, design, selection, importance.of_columns),

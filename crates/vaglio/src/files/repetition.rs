@@ -4,11 +4,12 @@ use super::halves::Halves;
 use super::origins::Origins;
 use super::pair::paired;
 use crate::pipeline::{OuterFolds, Pairs};
+use crate::resample::pairs::Lost;
 use crate::resample::pool::in_turn;
 use crate::resample::sample::SampleSource;
 use crate::resample::walks::said_of;
 use crate::resample::whole::Taken;
-use crate::resample::{Outer, Pooled, Rows, Sample, Tally, Watcher, Whole};
+use crate::resample::{Judged, LEVEL, Outer, Pooled, Rows, Sample, Tally, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::Axis;
 use std::collections::{HashMap, HashSet};
@@ -17,7 +18,7 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Loss, Path, Result, Task, ZeroOne};
 use vaglio_report::record::{
-    Figures, Frequency, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound,
+    Against, Figures, Frequency, LossDifference, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound,
 };
 use vaglio_search::shuffle::{shuffled, stream};
 
@@ -31,18 +32,31 @@ const HALVES: u64 = 4;
 pub(super) fn nested(
     whole: Whole<'_>,
     sample: &Sample,
-    (how, outer): (&OuterFolds, &[Outer]),
+    (how, outer, pairs): (&OuterFolds, &[Outer], Option<&[Vec<Lost>]>),
     names: &[String],
     origins: &Origins,
 ) -> Result<Nested> {
     let splits = how.parting(whole.selector, sample)?.splits().map(|splits| splits.sentence());
     let loss = &*whole.selector.loss(sample.task());
-    let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(loss)).collect();
-    let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(loss)).collect();
+    let tallies: Vec<Tally> = outer.iter().map(|fold| fold.held.tally(loss)).collect();
+    let empties: Vec<Tally> = outer.iter().map(|fold| fold.held.empty_tally(loss)).collect();
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
     let (value, standard_error) = Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
     let empty_loss = Tally::mean(loss, &empties.iter().collect::<Vec<_>>())?;
-    let pooled = Pooled::new(outer.iter().map(|fold| fold.compared(&fold.predictions)))?;
+    let inner = |of: fn(&Lost) -> &Tally| -> Vec<Vec<&Tally>> {
+        pairs.unwrap_or_default().iter().map(|others| others.iter().map(of).collect()).collect()
+    };
+    let judged = Judged { inner: inner(|lost| &lost.model), ..Judged::of(&tallies, repeats) };
+    let none = Judged { inner: inner(|lost| &lost.empty), ..Judged::of(&empties, repeats) };
+    let level = how.interval.unwrap_or(LEVEL);
+    let bounded = judged.bounded(loss, None, (0.0, level));
+    let difference = judged.bounded(loss, Some(&none), (0.0, level)).map(|found| LossDifference {
+        against: Against::Empty,
+        size: 0,
+        mean: found.mean,
+        interval: found.interval,
+    });
+    let pooled = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?;
     let figures = pooled.figures(sample.task(), loss, repeats).of_outputs(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
         // AUC and balanced error of a fold without one of the classes are none.
@@ -50,7 +64,7 @@ pub(super) fn nested(
         OuterFold {
             fold: fold.fold + 1,
             repeat: fold.repeat + 1,
-            rows: fold.targets.ncols(),
+            rows: fold.held.targets.ncols(),
             loss: of(tally),
             empty_loss: of(empty),
             size: fold.taken.size,
@@ -75,6 +89,9 @@ pub(super) fn nested(
         intervals: None,
         paired: Some(paired(outer, loss)),
         splits,
+        interval: bounded.map(|bounded| bounded.interval),
+        level: bounded.map(|_| level),
+        difference,
     })
 }
 

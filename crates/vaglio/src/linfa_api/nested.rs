@@ -158,12 +158,11 @@ impl ValidNested {
         };
         let measure = selector.loss(sample.task());
         let mean = |tallies: &[Tally]| Tally::mean(&*measure, &tallies.iter().collect::<Vec<_>>());
-        let tallies: Vec<Tally> = outer.iter().map(|fold| fold.tally(&*measure)).collect();
-        let empties: Vec<Tally> = outer.iter().map(|fold| fold.empty_tally(&*measure)).collect();
+        let tallies: Vec<Tally> = outer.iter().map(|fold| fold.held.tally(&*measure)).collect();
+        let empties: Vec<Tally> = outer.iter().map(|fold| fold.held.empty_tally(&*measure)).collect();
         let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
         let loss = mean(&tallies)?;
-        let standard_error =
-            Pooled::new(outer.iter().map(|fold| fold.compared(&fold.predictions)))?.error(&*measure, repeats);
+        let standard_error = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?.error(&*measure, repeats);
         let empty_loss = mean(&empties)?;
         // Where each row of the sample, which has those of weight 0 or not, stands in the dataset.
         let [all, counting] = places;
@@ -171,7 +170,7 @@ impl ValidNested {
         let of_fold = |(fold, tally): (Outer, &Tally)| NestedFold {
             loss: mean(std::slice::from_ref(tally)).unwrap_or(f64::INFINITY),
             rows: fold.rows.into_iter().map(|row| places[row]).collect(),
-            predictions: fold.predictions.reversed_axes(),
+            predictions: fold.held.predictions.reversed_axes(),
             selected: fold.taken.selected,
             lambda: fold.model.lambda(),
         };

@@ -49,11 +49,16 @@ pub struct OuterFolds {
     /// criterion's splits are, with so many folds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<AnyResampling>,
+    /// The share of repetitions in which the interval of the loss is to hold the truth; by default 0.95, with everything
+    /// repeated without each pair of folds where these are at most ten.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<f64>,
 }
 
 impl Default for OuterFolds {
     fn default() -> Self {
-        OuterFolds { folds: 5, repeats: 1, splits: None }
+        OuterFolds { folds: 5, repeats: 1, splits: None, interval: None }
     }
 }
 
@@ -63,9 +68,20 @@ impl OuterFolds {
     pub(crate) fn check(&self) -> Result<()> {
         check(self.splits.as_ref())?;
         Error::unless_between("folds", self.folds, 2..=MOST)?;
-        Error::unless_between("repeats", self.repeats, 1..=MOST)
+        Error::unless_between("repeats", self.repeats, 1..=MOST)?;
+        self.interval.map_or(Ok(()), |level| unless_share("interval", level))
+    }
+
+    /// How many pairs of folds everything is repeated without, for the interval.
+    pub(crate) fn pairs(&self) -> usize {
+        let pairs = self.folds * self.folds.saturating_sub(1) / 2;
+        let is_cheap = pairs <= CHEAP_PAIRS && self.repeats == 1;
+        if self.splits.is_none() && (self.interval.is_some() || is_cheap) { pairs } else { 0 }
     }
 }
+
+/// Pairs of folds that are left out where the user did not ask for an interval, at most.
+const CHEAP_PAIRS: usize = 10;
 
 /// Pairs of complementary halves of the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -110,12 +126,14 @@ impl Evaluate {
             Error::unless_between("stability.pairs", *pairs, 1..=MOST)?;
             check(splits.as_ref()).map_err(|error| error.under("stability"))?;
         }
-        match self.intervals {
-            Some(level) if !(level > 0.0 && level < 1.0) => {
-                Err(Error::setting("intervals", format!("{level} does not lie between 0 and 1")))
-            }
-            _ => Ok(()),
-        }
+        self.intervals.map_or(Ok(()), |level| unless_share("intervals", level))
+    }
+}
+
+fn unless_share(field: &str, share: f64) -> Result<()> {
+    match share > 0.0 && share < 1.0 {
+        true => Ok(()),
+        false => Err(Error::setting(field, format!("{share} does not lie between 0 and 1"))),
     }
 }
 

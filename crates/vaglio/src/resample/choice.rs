@@ -1,7 +1,9 @@
 //! The size and the λ of a selection.
 
+use super::chosen::Chosen;
 use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
+use super::judged::{FoldLosses, declined, may_decline};
 use super::lockstep::{FIRST, OfLambda};
 use super::pool::Watcher;
 use super::race::race;
@@ -14,49 +16,11 @@ use crate::selector::{Searched, ValidSelector, Walking, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, PathEntry, Per, Result, Rule, StopReason,
-    StopSign, Wanted,
+    Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, StopReason, StopSign,
+    Wanted,
 };
 use vaglio_report::record::{Cell, ChosenBy, RaceRecord, Table};
 use vaglio_report::record::{Warning, WarningKind};
-
-/// How the result of a selection was taken from its path.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Chosen {
-    /// By what.
-    pub by: ChosenBy,
-    /// The rule, where sizes were compared.
-    pub rule: Option<Rule>,
-    /// How the search was cross-validated, if it was.
-    pub folds: Option<CrossValidation>,
-    /// Number of features.
-    pub size: usize,
-    /// The λ of the walk, or of the subset where each has its own.
-    pub lambda: Option<f64>,
-    /// The λ of a least-angle path at which its model was taken, where that was judged at some.
-    pub penalty: Option<f64>,
-    /// The cross-validated loss of the whole selection at that size and λ.
-    pub cell: Option<Cell>,
-    /// The cross-validated loss of the empty subset.
-    pub empty: Option<Cell>,
-    /// The losses of all sizes and λ.
-    pub table: Option<Table>,
-    /// The place of the λ that was taken in the table.
-    pub place: usize,
-    /// Whether λ is that of the whole walk: one was made for each, or λ was taken for all columns before it.
-    pub of_path: bool,
-    /// The size at which the walks at that λ were ended in all folds, if they were.
-    pub(crate) until: Option<usize>,
-    /// What the first repeat's folds reached at that size and λ.
-    pub(crate) of_folds: Vec<PathEntry>,
-}
-
-impl Chosen {
-    /// The λ of the whole walk, where it is not that of each subset.
-    pub(crate) fn walk_lambda(&self) -> Option<f64> {
-        self.of_path.then_some(self.lambda).flatten()
-    }
-}
 
 /// A search with its result taken.
 pub(crate) struct Picked {
@@ -266,6 +230,13 @@ pub(super) fn finished(
     if let (Some(_), Some(penalty)) = (walks[place].whole, lambdas[place]) {
         searched.path = searched.path.taking(penalty);
     }
+    let by_others = match how.wanted().is_lowest() {
+        true => {
+            let all: Vec<_> = walks.iter().map(|walks| walks.matched((everything, how.repeats))).collect();
+            table::by_others(loss, &table, &all, (cell, how.at_most))?
+        }
+        false => Vec::new(),
+    };
     let matched = walks[place].matched((reached(&searched.path).unwrap_or(everything), how.repeats));
     let taken = match searched.path.stop_reason.is_partial() {
         true => None,
@@ -274,6 +245,12 @@ pub(super) fn finished(
     let chosen = match taken {
         None => by_score(&searched.path, Rule::Best),
         Some((table, cell)) => {
+            let may_decline = may_decline(selector, design, how)?;
+            let declined = if may_decline { declined(loss, &matched, (cell, &by_others), how) } else { None };
+            let cell = match declined {
+                Some(_) => matched.empty(loss)?,
+                None => cell,
+            };
             warnings.extend(full::compared(
                 design,
                 &all,
@@ -301,6 +278,8 @@ pub(super) fn finished(
                 of_path: lambdas.len() > 1 && walks[place].whole.is_none() || takes_lambda_of_all(design),
                 until,
                 of_folds: matched.entries(cell.size, how.folds),
+                losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
+                declined,
             }
         }
     };

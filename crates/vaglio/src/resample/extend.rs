@@ -79,9 +79,7 @@ pub(super) fn by_score_alone(
     (watcher, journal): (&Watcher<'_>, &Journal),
 ) -> Result<Option<(usize, Cell, Searched)>> {
     let is_fitted = design.readout().is_some_and(|readout| readout.auto.is_some());
-    let outline = selector.search().outline(design)?;
-    let is_whole = outline.start == outline.largest && outline.steps == 0 && outline.trials == 1.0;
-    if is_written || !is_fitted || !is_whole || table.lambdas.len() < 2 {
+    if is_written || !is_fitted || !keeps_all(selector, design)? || table.lambdas.len() < 2 {
         return Ok(None);
     }
     let mut best: Option<(f64, usize, Searched)> = None;
@@ -95,6 +93,12 @@ pub(super) fn by_score_alone(
         }
     }
     Ok(best.and_then(|(_, place, searched)| Some((place, *table.cells[place].last()?, searched))))
+}
+
+/// Whether every column stays, and there is nothing to search but λ.
+pub(super) fn keeps_all(selector: &ValidSelector, design: &Design) -> Result<bool> {
+    let outline = selector.search().outline(design)?;
+    Ok(outline.start == outline.largest && outline.steps == 0 && outline.trials == 1.0)
 }
 
 fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {

@@ -1,6 +1,6 @@
 //! Predictions of the rows held out by the cross-validated search, at the size and λ that it took.
 
-use super::choice::Chosen;
+use super::chosen::Chosen;
 use super::pool::{Watcher, in_turn};
 use super::sample::Sample;
 use super::tally::Compared;

@@ -1,6 +1,7 @@
 //! The size and the λ of a selection by the score, where nothing is held out.
 
-use super::choice::{Chosen, Picked, edge, walk_lambdas};
+use super::choice::{Picked, edge, walk_lambdas};
+use super::chosen::Chosen;
 use super::pool::{Watcher, in_turn};
 use crate::selector::{Searched, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
@@ -82,6 +83,8 @@ pub(super) fn by_score(path: &Path, rule: Rule) -> Chosen {
         of_path: false,
         until: None,
         of_folds: Vec::new(),
+        losses: None,
+        declined: None,
     }
 }
 

@@ -13,9 +13,9 @@ use vaglio_report::record::{Cell, Table};
 pub(super) struct Matched<'t> {
     trails: &'t [Trail],
     /// The size that all columns have on all rows, where every fold's walk reached all of its own.
-    everything: Option<usize>,
+    pub everything: Option<usize>,
     /// How often rows were dealt into folds.
-    repeats: usize,
+    pub repeats: usize,
 }
 
 impl<'t> Matched<'t> {
@@ -26,7 +26,7 @@ impl<'t> Matched<'t> {
     }
 
     /// What stands for a size in the trail of a fold.
-    fn of_fold(&self, size: usize) -> usize {
+    pub fn of_fold(&self, size: usize) -> usize {
         if self.everything == Some(size) { usize::MAX } else { size }
     }
 
@@ -35,13 +35,17 @@ impl<'t> Matched<'t> {
         self.trails.iter().map(|trail| trail.at(self.of_fold(size))).collect()
     }
 
+    /// The losses of no columns in every fold.
+    pub fn empties(&self) -> Vec<&'t Tally> {
+        self.trails.iter().map(|trail| &trail.empty).collect()
+    }
+
     /// The loss of no columns.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
     pub fn empty(&self, loss: &dyn Loss) -> Result<Cell> {
-        let parts: Vec<&Tally> = self.trails.iter().map(|trail| &trail.empty).collect();
-        let (loss, standard_error) = Tally::pooled(loss, &parts, self.repeats)?;
+        let (loss, standard_error) = Tally::pooled(loss, &self.empties(), self.repeats)?;
         Ok(Cell { size: 0, loss, standard_error, difference_error: None })
     }
 
@@ -164,4 +168,43 @@ pub(super) fn compare_with(
         }
     }
     Ok(())
+}
+
+/// Standard errors of the difference to the lowest loss within which a cell is a candidate of other folds.
+const CANDIDATES: f64 = 3.0;
+
+/// For each fold, repeat by repeat, what it loses at the size and λ whose loss is lowest in the other folds of its repeat: as
+/// the loss of the cell that is taken, without that the fold had a part in the choice.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+pub(super) fn by_others(
+    loss: &dyn Loss,
+    table: &Table,
+    matched: &[Matched<'_>],
+    (best, at_most): (Cell, Option<usize>),
+) -> Result<Vec<Tally>> {
+    let fits = |cell: &&Cell| {
+        let error = cell.difference_error.or(cell.standard_error).unwrap_or(f64::INFINITY);
+        at_most.is_none_or(|most| cell.size <= most) && cell.loss - best.loss <= CANDIDATES * error
+    };
+    let mut candidates: Vec<Vec<&Tally>> = Vec::new();
+    for (matched, cells) in matched.iter().zip(&table.cells) {
+        candidates.extend(cells.iter().filter(fits).map(|cell| matched.parts(cell.size)));
+    }
+    let (folds, repeats) = matched.first().map_or((0, 1), |matched| (matched.trails.len(), matched.repeats));
+    let of_repeat = folds / repeats.max(1);
+    let one = |fold: usize| -> Result<Option<Tally>> {
+        let others = (0..folds).filter(|&other| other != fold && other / of_repeat == fold / of_repeat);
+        let others: Vec<usize> = others.collect();
+        let mut least: Option<(f64, &Tally)> = None;
+        for parts in &candidates {
+            let own = Tally::mean(loss, &others.iter().map(|&other| parts[other]).collect::<Vec<_>>())?;
+            if least.is_none_or(|(lowest, _)| own < lowest) {
+                least = Some((own, parts[fold]));
+            }
+        }
+        Ok(least.map(|(_, tally)| tally.clone()))
+    };
+    (0..folds).filter_map(|fold| one(fold).transpose()).collect()
 }

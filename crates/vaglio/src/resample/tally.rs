@@ -7,7 +7,7 @@
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{ClusterSum, Error, Loss, Result, Spread};
+use vaglio_core::{ClusterSum, Error, Loss, Result, Shape, Spread};
 
 /// Every cluster is told apart.
 pub(crate) const EVERY: u32 = 1 << 31;
@@ -17,7 +17,7 @@ const FEW: u32 = 1 << 10;
 const LEFT_OUT: u32 = 64;
 
 /// What is kept of the predictions of some rows for one loss.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Tally {
     /// Of a loss that is a mean over units: their weight, mean loss, and the sums of their clusters.
     Mean {
@@ -125,15 +125,8 @@ impl Tally {
     /// [`Error::Shape`] when no row counts.
     pub fn pooled(loss: &dyn Loss, parts: &[&Tally], repeats: usize) -> Result<(f64, Option<f64>)> {
         let value = Tally::mean(loss, parts)?;
-        let spread = match parts.first() {
-            Some(Tally::Rows { .. }) => left_out(loss, &[parts], repeats),
-            _ => {
-                let most = fewest(parts);
-                let sums: Vec<Vec<ClusterSum>> = parts.iter().map(|part| part.sums(most)).collect();
-                Spread::of(&sums.iter().map(Vec::as_slice).collect::<Vec<_>>(), repeats)
-            }
-        };
-        Ok((value, spread.error()))
+        let spread = Tally::spread(loss, parts, None, repeats);
+        Ok((value, spread.and_then(|spread| spread.error())))
     }
 
     /// The mean loss of all rows of several tallies.
@@ -164,10 +157,25 @@ impl Tally {
 
     /// The standard error of the mean of one less that of the other, of the same rows in the same folds.
     pub fn difference(loss: &dyn Loss, a: &[&Tally], b: &[&Tally], repeats: usize) -> Option<f64> {
+        Tally::spread(loss, a, Some(b), repeats)?.root()
+    }
+
+    /// Variances of the mean of all rows, or of that less the mean of the same rows in the same folds by another.
+    pub fn spread(loss: &dyn Loss, a: &[&Tally], less: Option<&[&Tally]>, repeats: usize) -> Option<Spread> {
         if matches!(a.first()?, Tally::Rows { .. }) {
-            return left_out(loss, &[a, b], repeats).root();
+            return Some(match less {
+                Some(b) => left_out(loss, &[a, b], repeats),
+                None => left_out(loss, &[a], repeats),
+            });
         }
-        let most = fewest(a).min(fewest(b));
+        let parts = Tally::cluster_sums(a, less)?;
+        Some(Spread::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>(), repeats))
+    }
+
+    /// The sums of the clusters of each fold, or what two differ by.
+    fn cluster_sums(a: &[&Tally], less: Option<&[&Tally]>) -> Option<Vec<Vec<ClusterSum>>> {
+        let most = less.map_or(fewest(a), |b| fewest(a).min(fewest(b)));
+        let Some(b) = less else { return Some(a.iter().map(|part| part.sums(most)).collect()) };
         let less = |(a, b): (&&Tally, &&Tally)| -> Option<Vec<ClusterSum>> {
             let (a, b) = (a.sums(most), b.sums(most));
             let same = |(a, b): (&ClusterSum, &ClusterSum)| {
@@ -175,8 +183,23 @@ impl Tally {
             };
             if a.len() == b.len() { a.iter().zip(&b).map(same).collect() } else { None }
         };
-        let parts: Vec<Vec<ClusterSum>> = a.iter().zip(b).map(less).collect::<Option<_>>()?;
-        Spread::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>(), repeats).root()
+        a.iter().zip(b).map(less).collect()
+    }
+
+    /// How what is pooled is distributed between clusters, of one mean or of what two differ by.
+    pub fn shape(a: &[&Tally], less: Option<&[&Tally]>) -> Shape {
+        let Some(Tally::Mean { .. }) = a.first() else {
+            let clusters = a.iter().flat_map(|part| match part {
+                Tally::Rows { clusters, .. } => &clusters[..],
+                Tally::Mean { .. } => &[],
+            });
+            return Shape::normal(clusters.collect::<std::collections::BTreeSet<_>>().len());
+        };
+        let parts = Tally::cluster_sums(a, less).unwrap_or_default();
+        let of_cluster = joined(parts.into_iter().flatten(), EVERY);
+        let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), of| (w + of.weight, s + of.sum));
+        let mean = sum / weight;
+        Shape::of(of_cluster.iter().map(|of| of.sum - of.weight * mean))
     }
 
     fn sums(&self, most: u32) -> Vec<ClusterSum> {

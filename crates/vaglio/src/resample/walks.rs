@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use vaglio_core::{AtPenalty, Design, EntryFit, Error, Feature, Loss, Path, PathEntry, Result, Score, StopReason};
 
 /// What one walk loses on rows held out, by size.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Trail {
     /// Of the empty subset.
     pub empty: Tally,
@@ -90,17 +90,31 @@ impl Fold {
         // What maps warn of was said when they were fitted on all rows.
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(training)?.fitted()?;
-            let all = sample.clusters();
-            let clusters = held.iter().map(|&row| all[row]).collect();
-            let (held, clusters) = sample.select(held)?.apply(&fitted, clusters)?;
+            let (held, clusters) = held_by(sample, &fitted, held)?;
             Ok(Fold { training: training.clone(), fitted, held, clusters })
         })
+    }
+
+    /// The same training rows with others held out.
+    ///
+    /// # Errors
+    /// Those of the maps.
+    pub fn holding(self, sample: &Sample, held: &[usize]) -> Result<Self> {
+        let (held, clusters) = held_by(sample, &self.fitted, held)?;
+        Ok(Fold { held, clusters, ..self })
     }
 
     pub fn held(&self) -> Held<'_> {
         let held = Held::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
         Held { clusters: Some(&self.clusters), ..held }
     }
+}
+
+/// Rows held out with the cluster of each, by the maps of others.
+pub(super) fn held_by(sample: &Sample, fitted: &Fitted, held: &[usize]) -> Result<(vaglio_core::Problem, Vec<u32>)> {
+    let all = sample.clusters();
+    let clusters = held.iter().map(|&row| all[row]).collect();
+    sample.select(held)?.apply(fitted, clusters)
 }
 
 /// An error about settings, on some of the rows.

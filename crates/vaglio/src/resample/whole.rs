@@ -6,7 +6,7 @@ use super::parting::{Part, Parting};
 use super::pool::{Watcher, in_turn};
 use super::sample::{Fitted, Sample};
 use super::tally::{Compared, EVERY, Tally};
-use super::walks::said_of;
+use super::walks::{held_by, said_of};
 use crate::all_rows::FitFrom;
 use crate::pipeline::OuterFolds;
 use crate::selector::{Selection, ValidSelector};
@@ -84,6 +84,12 @@ pub(crate) struct Outer {
     pub model: Model,
     /// The rows held out, by their places in the sample.
     pub rows: Vec<usize>,
+    pub held: HeldOut,
+}
+
+/// Rows that a procedure was not trained on, with what it predicts of them.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct HeldOut {
     /// Outputs × rows held out, in the user's units, like the others.
     pub targets: Array2<f64>,
     pub predictions: Array2<f64>,
@@ -91,7 +97,7 @@ pub(crate) struct Outer {
     pub empty: Array2<f64>,
     pub weights: Option<Vec<f64>>,
     pub units: Option<Vec<u32>>,
-    /// The cluster of each row held out.
+    /// The cluster of each row.
     pub clusters: Vec<u32>,
 }
 
@@ -117,24 +123,35 @@ impl Taken {
     }
 }
 
-impl Outer {
+impl HeldOut {
+    /// Of rows of a sample by what was made of others.
+    ///
+    /// # Errors
+    /// Those of the maps and of the models.
+    pub fn new(repeated: &Repeated, sample: &Sample, held: &[usize]) -> Result<Self> {
+        let Repeated { fitted, design, selection } = repeated;
+        let (problem, clusters) = held_by(sample, fitted, held)?;
+        let held = Held::new(&problem, fitted.units.as_deref(), &fitted.problem);
+        let predictions = held.predicted(selection.predictor())?;
+        let empty = held.predicted(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
+        let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
+        let (weights, units) = held.compare(selection.predictor(), &predictions, owned);
+        Ok(HeldOut { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters })
+    }
+
     pub fn tally(&self, loss: &dyn Loss) -> Tally {
-        self.of(loss, &self.predictions)
+        Tally::new(loss, self.compared(), EVERY)
     }
 
     pub fn empty_tally(&self, loss: &dyn Loss) -> Tally {
-        self.of(loss, &self.empty)
+        Tally::new(loss, Compared { predictions: self.empty.view(), ..self.compared() }, EVERY)
     }
 
-    fn of(&self, loss: &dyn Loss, predictions: &Array2<f64>) -> Tally {
-        Tally::new(loss, self.compared(predictions), EVERY)
-    }
-
-    /// What is held out, with its predictions.
-    pub fn compared<'a>(&'a self, predictions: &'a Array2<f64>) -> Compared<'a> {
-        let (targets, weights) = (self.targets.view(), self.weights.as_deref());
-        let (units, clusters) = (self.units.as_deref(), Some(&self.clusters[..]));
-        Compared { targets, predictions: predictions.view(), weights, units, clusters }
+    /// The targets with the predictions.
+    pub fn compared(&self) -> Compared<'_> {
+        let (targets, predictions) = (self.targets.view(), self.predictions.view());
+        let (weights, units) = (self.weights.as_deref(), self.units.as_deref());
+        Compared { targets, predictions, weights, units, clusters: Some(&self.clusters) }
     }
 }
 
@@ -142,6 +159,20 @@ impl Outer {
 fn selected(selection: &Selection) -> Vec<String> {
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     subset.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect()
+}
+
+/// The outer folds of one repeat.
+///
+/// # Errors
+/// [`Error::Setting`] for folds that cannot be made.
+pub(super) fn dealt_outer(
+    selector: &ValidSelector,
+    sample: &Sample,
+    parting: &Parting,
+    repeat: usize,
+) -> Result<Vec<Part>> {
+    let seed = stream(selector.seed, OUTER, repeat as u64);
+    parting.parts(sample, seed).map_err(|error| error.under("evaluate.nested"))
 }
 
 /// The procedure on the training rows of outer folds; `None` when it was stopped.
@@ -154,10 +185,8 @@ pub(crate) fn outer(
     how: &OuterFolds,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Vec<Outer>>> {
-    let under = |error: Error| error.under("evaluate.nested");
     let parting = how.parting(whole.selector, sample)?;
-    let seed = whole.selector.seed;
-    let deal = |repeat: usize| parting.parts(sample, stream(seed, OUTER, repeat as u64)).map_err(under);
+    let deal = |repeat: usize| dealt_outer(whole.selector, sample, &parting, repeat);
     let mut deals: Vec<Vec<Part>> = (0..how.repeats).map(deal).collect::<Result<_>>()?;
     if deals.iter().all(|parts| *parts == deals[0]) {
         // What time orders is the same in every repeat.
@@ -193,36 +222,13 @@ fn outer_fold(
     at: (&Watcher<'_>, Journal),
 ) -> Result<Option<Outer>> {
     let Some(repeated) = whole.on(&sample.select(training)?, at)? else { return Ok(None) };
-    let all = sample.clusters();
-    let clusters = held.iter().map(|&row| all[row]).collect();
-    let (problem, clusters) = sample.select(held)?.apply(&repeated.fitted, clusters)?;
     let rows = held.clone();
-    let held = Held::new(&problem, repeated.fitted.units.as_deref(), &repeated.fitted.problem);
-    let predictions = held.predicted(repeated.selection.predictor())?;
-    let empty = held.predicted(&train(&repeated.design, &[], repeated.selection.path.empty.lambda, FitFrom::Rows)?)?;
-    let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
-    let (weights, observations) = held.compare(repeated.selection.predictor(), &predictions, owned);
-    let targets = problem.targets().as_ref().clone();
+    let held = HeldOut::new(&repeated, sample, held)?;
     let Repeated { fitted, selection, .. } = repeated;
     let (taken, columns) = (Taken::of(&selection), fitted.problem.names().to_vec());
-    let units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
+    let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     let (maps, model) = (fitted.maps, selection.predictor().clone());
-    Ok(Some(Outer {
-        repeat,
-        fold,
-        taken,
-        maps,
-        target_units: units,
-        columns,
-        model,
-        rows,
-        targets,
-        predictions,
-        empty,
-        weights,
-        units: observations,
-        clusters,
-    }))
+    Ok(Some(Outer { repeat, fold, taken, maps, target_units, columns, model, rows, held }))
 }
 
 /// Targets, predictions and weights of rows held out, those of all folds.

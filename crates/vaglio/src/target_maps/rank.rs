@@ -1,6 +1,6 @@
 //! Ranks of targets.
 
-use vaglio_core::{Error, FittedTargetMap, Result, TargetMap, part, saved, setting};
+use vaglio_core::{Error, FittedTargetMap, Result, TargetMap, normal_quantile, part, saved, setting};
 
 /// The rank of the target among those of the training rows, as a normal score or as a share: outliers count by their order
 /// alone.
@@ -105,19 +105,4 @@ fn between(from: &[f64], to: &[f64], x: f64) -> f64 {
             to[next - 1] + share * (to[next] - to[next - 1])
         }
     }
-}
-
-/// The number below which a standard normal variable is with this probability, by halving.
-fn normal_quantile(probability: f64) -> f64 {
-    let below = |x: f64| 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2);
-    let (mut low, mut high) = (-39.0, 39.0);
-    // The upper tail has no digits left in its probability; it is the lower one with the other sign.
-    if probability > 0.5 {
-        return -normal_quantile(1.0 - probability);
-    }
-    for _ in 0..64 {
-        let middle = 0.5 * (low + high);
-        if below(middle) < probability { low = middle } else { high = middle }
-    }
-    0.5 * (low + high)
 }

@@ -2,9 +2,10 @@
 
 use super::machine::Machine;
 use super::pace::{begun, pace};
-use crate::pipeline::Evaluate;
+use crate::pipeline::{Evaluate, OuterFolds};
 use crate::resample::Sample;
 use crate::resample::choice::{cross_validation, walk_lambdas};
+use crate::resample::judged::pairs_of;
 use crate::resample::lockstep::{FIRST, expected_sizes};
 use crate::resample::parting::Parting;
 use crate::resample::validated::parting;
@@ -12,7 +13,7 @@ use crate::selector::{ValidSelector, takes_lambda_of_all};
 use crate::tune::all_at_once;
 use std::fmt;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Estimate, Outline, Result};
+use vaglio_core::{CrossValidation, Design, Error, Estimate, Outline, Result};
 
 /// One walk of the search.
 #[derive(Debug, Clone)]
@@ -54,6 +55,10 @@ pub(in crate::files) struct Walks {
     pub shuffled: usize,
     /// Single walks on halves of the rows.
     pub halves: usize,
+    /// Single walks without pairs of folds, for intervals.
+    pub pairs: usize,
+    /// Pairs of outer folds without which everything is repeated.
+    pub outer_pairs: usize,
 }
 
 /// Sizes beyond the least at which a search may end that it is expected to go on to.
@@ -154,6 +159,7 @@ impl Walks {
     pub fn of(selector: &ValidSelector, design: &Design, sample: &Sample, evaluate: Option<&Evaluate>) -> Self {
         let outer = evaluate.and_then(Evaluate::outer_folds);
         let counted = |parting: Result<Parting>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
+        let outer_pairs = outer.as_ref().map_or(0, OuterFolds::pairs);
         let outer = outer.map(|how| (counted(how.parting(selector, sample), how.folds), how.repeats));
         let base = Walks {
             lambdas: 1,
@@ -166,16 +172,17 @@ impl Walks {
             halves: evaluate
                 .and_then(|evaluate| evaluate.stability.as_ref())
                 .map_or(0, |stability| 2 * stability.pairs),
+            pairs: 0,
+            outer_pairs,
         };
         match cross_validation(selector) {
             Some((how, is_written)) => {
-                let folds = counted(parting(selector, sample, &how, is_written), how.folds);
-                Walks {
-                    lambdas: walk_lambdas(design, true).len(),
-                    folds: folds * how.repeats,
-                    repeats: how.repeats,
-                    ..base
-                }
+                let lambdas = walk_lambdas(design, true).len();
+                let parting = parting(selector, sample, &how, is_written);
+                let splits = parting.as_ref().ok().and_then(|parting| parting.splits().cloned());
+                let folds = counted(parting, how.folds);
+                let pairs = pairs_of(selector, &CrossValidation { folds, splits, ..how.clone() }, lambdas);
+                Walks { lambdas, folds: folds * how.repeats, repeats: how.repeats, pairs, ..base }
             }
             None => {
                 let lambdas = walk_lambdas(design, false).len();
@@ -190,18 +197,18 @@ impl Walks {
     }
 
     pub fn count(&self) -> usize {
-        self.of_one() * (1 + self.outer + self.shuffled) + self.halves
+        self.of_one() * (1 + self.outer + self.outer_pairs + self.shuffled) + self.halves + self.pairs
     }
 
     /// How often everything is done, in parts of what it takes on all rows.
     pub fn repetitions(&self) -> f64 {
-        1.0 + self.outer as f64 * self.trained + self.shuffled as f64
+        1.0 + (self.outer + self.outer_pairs) as f64 * self.trained + self.shuffled as f64
     }
 
     /// The same of a walk.
     pub fn rounds(&self) -> f64 {
         let of_one = (self.folds * self.lambdas) as f64 * self.part_of_fold() + self.whole as f64;
-        of_one * self.repetitions() + 0.5 * self.halves as f64
+        of_one * self.repetitions() + 0.5 * self.halves as f64 + self.part_of_fold() * self.pairs as f64
     }
 
     /// The part of the rows that a fold of the cross-validated search is trained on.
@@ -222,11 +229,17 @@ impl fmt::Display for Walks {
         if self.outer > 0 {
             write!(f, "; the same in {} outer folds", self.outer)?;
         }
+        if self.outer_pairs > 0 {
+            write!(f, " and without {} pairs of these", self.outer_pairs)?;
+        }
         if self.shuffled > 0 {
             write!(f, "; the same on {} shuffled targets", self.shuffled)?;
         }
         if self.halves > 0 {
             write!(f, "; {} on halves of the rows", self.halves)?;
+        }
+        if self.pairs > 0 {
+            write!(f, "; {} without pairs of folds", self.pairs)?;
         }
         Ok(())
     }
@@ -238,7 +251,18 @@ mod tests {
 
     #[test]
     fn walks_are_counted() {
-        let one = Walks { lambdas: 1, folds: 5, repeats: 1, whole: 1, outer: 0, trained: 1.0, shuffled: 0, halves: 0 };
+        let one = Walks {
+            lambdas: 1,
+            folds: 5,
+            repeats: 1,
+            whole: 1,
+            outer: 0,
+            trained: 1.0,
+            shuffled: 0,
+            halves: 0,
+            pairs: 0,
+            outer_pairs: 0,
+        };
         assert_eq!(one.to_string(), "6: 5 folds of the rows, and one of all rows");
         let grid = Walks { lambdas: 13, ..one };
         assert_eq!(grid.to_string(), "66: 5 folds of the rows × 13 values of lambda, and one of all rows");
@@ -248,6 +272,11 @@ mod tests {
         assert_eq!(
             all.to_string(),
             "256: 5 folds of the rows, and one of all rows; the same in 5 outer folds; the same on 20 shuffled targets; 100 on halves of the rows"
+        );
+        let paired = Walks { pairs: 10, outer: 5, outer_pairs: 10, ..one };
+        assert_eq!(
+            paired.to_string(),
+            "106: 5 folds of the rows, and one of all rows; the same in 5 outer folds and without 10 pairs of these; 10 without pairs of folds"
         );
         assert_eq!((one.part_of_fold(), all.repetitions()), (0.8, 25.0));
     }

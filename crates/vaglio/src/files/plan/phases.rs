@@ -125,14 +125,18 @@ impl Measured<'_> {
         let judged =
             self.judged(&JudgedWalk { rows, held: self.rows() - rows, size: self.walk.size_in_folds, lambdas });
         let one = self.of_fold * part + walks + judged + self.all_columns(rows);
-        self.shared(folds as f64 * one, folds * lambdas)
+        let pairs = self.walks.pairs;
+        let of_pair = self.of_fold * part
+            + self.walk.in_folds * part
+            + self.judged_once(rows, self.rows() - rows, self.of_result());
+        self.shared(folds as f64 * one, folds * lambdas) + self.shared(pairs as f64 * of_pair, pairs)
     }
 
     /// All of it again in outer folds, on shuffled targets and halves; and the rows held out predicted once more.
     fn evaluate(&self, one: f64) -> f64 {
         let Walks { folds, outer, .. } = self.walks;
         let again = one * (self.walks.repetitions() - 1.0);
-        let made = self.of_fold * (outer + self.walks.shuffled + self.walks.halves) as f64;
+        let made = self.of_fold * (outer + self.walks.outer_pairs + self.walks.shuffled + self.walks.halves) as f64;
         let halves = self.shared(0.5 * self.walk.seconds * self.walks.halves as f64, self.walks.halves);
         let is_classes = self.design.classes().is_some();
         let predicted = match folds > 0 && outer == 0 && (is_classes || self.prepared.test.is_none()) {

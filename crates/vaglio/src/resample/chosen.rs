@@ -1,0 +1,47 @@
+//! How the result of a selection was taken.
+
+use super::judged::FoldLosses;
+use vaglio_core::{CrossValidation, PathEntry, Rule};
+use vaglio_report::record::{Cell, ChosenBy, Declined, Table};
+
+/// How the result of a selection was taken from its path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// By what.
+    pub by: ChosenBy,
+    /// The rule, where sizes were compared.
+    pub rule: Option<Rule>,
+    /// How the search was cross-validated, if it was.
+    pub folds: Option<CrossValidation>,
+    /// Number of features.
+    pub size: usize,
+    /// The λ of the walk, or of the subset where each has its own.
+    pub lambda: Option<f64>,
+    /// The λ of a least-angle path at which its model was taken, where that was judged at some.
+    pub penalty: Option<f64>,
+    /// The cross-validated loss of the whole selection at that size and λ.
+    pub cell: Option<Cell>,
+    /// The cross-validated loss of the empty subset.
+    pub empty: Option<Cell>,
+    /// The losses of all sizes and λ.
+    pub table: Option<Table>,
+    /// The place of the λ that was taken in the table.
+    pub place: usize,
+    /// Whether λ is that of the whole walk: one was made for each, or λ was taken for all columns before it.
+    pub of_path: bool,
+    /// The size at which the walks at that λ were ended in all folds, if they were.
+    pub(crate) until: Option<usize>,
+    /// What the first repeat's folds reached at that size and λ.
+    pub(crate) of_folds: Vec<PathEntry>,
+    /// What the folds lost there and near it.
+    pub(crate) losses: Option<FoldLosses>,
+    /// The columns of the lowest loss, where none was taken since what they gain may be nothing.
+    pub declined: Option<Declined>,
+}
+
+impl Chosen {
+    /// The λ of the whole walk, where it is not that of each subset.
+    pub(crate) fn walk_lambda(&self) -> Option<f64> {
+        self.of_path.then_some(self.lambda).flatten()
+    }
+}

@@ -1,0 +1,148 @@
+//! Models that were trained without two folds, beside those that were trained without one.
+//!
+//! With losses of fold k by the model without folds j and k, for every k, a fold j has a cross-validation of the rows outside it;
+//! how far that is from the loss of fold j itself says how far a cross-validated figure is from the truth (`interval.rs`). A
+//! pair is trained once and serves both of its folds: K(K − 1)/2 repetitions of the procedure for K folds.
+
+use super::along::Reduced;
+use super::chosen::Chosen;
+use super::parting::Part;
+use super::pool::{Watcher, in_turn};
+use super::sample::Sample;
+use super::tally::{EVERY, Tally};
+use super::validated::{dealt, of_rows, parting};
+use super::walks::{Fold, Trail, gone_on, order_of, said_of};
+use super::whole::{HeldOut, Whole, dealt_outer};
+use crate::final_model::{Judging, Known};
+use crate::pipeline::OuterFolds;
+use crate::selector::ValidSelector;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Result};
+
+/// The places of the folds of every pair.
+fn pairs(folds: usize) -> Vec<(usize, usize)> {
+    (0..folds).flat_map(|j| (0..j).map(move |k| (k, j))).collect()
+}
+
+/// The rows that both parts train on, both in increasing order.
+fn common(a: &Part, b: &Part) -> Vec<usize> {
+    a.training.iter().filter(|row| b.training.binary_search(row).is_ok()).copied().collect()
+}
+
+/// From what each pair lost on its two folds: for each fold what the others lost without it.
+fn by_fold<T: Clone>(folds: usize, of_pairs: Vec<[T; 2]>) -> Vec<Vec<T>> {
+    let mut all: Vec<Vec<T>> = vec![Vec::with_capacity(folds); folds];
+    for ((k, j), [of_k, of_j]) in pairs(folds).into_iter().zip(of_pairs) {
+        all[j].push(of_k);
+        all[k].push(of_j);
+    }
+    all
+}
+
+/// What a model loses on rows held out, and what that without columns does.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Lost {
+    pub model: Tally,
+    pub empty: Tally,
+}
+
+/// What the whole procedure loses on every outer fold of the first repeat where it is trained without that and another, for each
+/// fold; `None` where [none](OuterFolds::pairs) are asked for, and when it was stopped.
+///
+/// # Errors
+/// Those of the procedure, with the folds.
+pub(crate) fn of_outer(
+    whole: Whole<'_>,
+    sample: &Sample,
+    how: &OuterFolds,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Vec<Vec<Lost>>>> {
+    let parting = how.parting(whole.selector, sample)?;
+    if how.pairs() == 0 || parting.splits().is_some() {
+        return Ok(None);
+    }
+    let loss = &*whole.selector.loss(sample.task());
+    let parts = dealt_outer(whole.selector, sample, &parting, 0)?;
+    let all = pairs(parts.len());
+    watcher.stage("interval", all.len());
+    let done = in_turn(all.len(), |job| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let (k, j) = all[job];
+        let _pair = tracing::debug_span!("pair", first = k + 1, second = j + 1).entered();
+        let key = format!("interval/nested/{job}");
+        let lost = watcher.journal().once(&key, || {
+            let at = (watcher, watcher.journal().within(&key));
+            let Some(repeated) = whole.on(&sample.select(&common(&parts[k], &parts[j]))?, at)? else { return Ok(None) };
+            let of = |fold: usize| -> Result<Lost> {
+                let held = HeldOut::new(&repeated, sample, &parts[fold].held)?;
+                Ok(Lost { model: held.tally(loss), empty: held.empty_tally(loss) })
+            };
+            Ok(Some([of(k)?, of(j)?]))
+        });
+        watcher.piece();
+        lost.map_err(|error| said_of(error, &format!("outer folds other than {} and {}", k + 1, j + 1)))
+    })?;
+    let done: Option<Vec<[Lost; 2]>> = done.into_iter().collect();
+    Ok(done.map(|done| by_fold(parts.len(), done)))
+}
+
+/// What the walks at the λ that was chosen lose on every fold of the first repeat where they train without that and another,
+/// for each fold; of the sizes `wanted`. `None` when they were stopped.
+///
+/// # Errors
+/// Those of the maps, the search and the fits, with the folds.
+pub(crate) fn of_walks(
+    selector: &ValidSelector,
+    sample: &Sample,
+    whole: &Design,
+    (chosen, wanted): (&Chosen, &[usize]),
+    watcher: &Watcher<'_>,
+) -> Result<Option<Vec<Vec<Trail>>>> {
+    let Some(how) = &chosen.folds else { return Ok(None) };
+    let parting = parting(selector, sample, how, true)?;
+    let parts = dealt(selector, sample, &parting, 0)?;
+    let whole = &whole.clone().parted(&of_rows(&parting, std::slice::from_ref(&parts), sample.rows()));
+    let all = pairs(parts.len());
+    let loss = &*selector.loss(sample.task());
+    // One size more, so that a search that takes steps back comes by all that it has of the sizes.
+    let until = wanted.iter().max().map(|size| size + 1);
+    let until = chosen.until.map_or(until, |end| until.map(|until| until.min(end)));
+    watcher.stage("interval", all.len());
+    let done = in_turn(all.len(), |job| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let (k, j) = all[job];
+        let _pair = tracing::debug_span!("pair", first = k + 1, second = j + 1).entered();
+        let key = format!("interval/chosen/{job}");
+        let walked = || -> Result<Option<[Trail; 2]>> {
+            let rows = common(&parts[k], &parts[j]);
+            let fold = Fold::of(sample, &Part { training: rows.clone(), held: parts[k].held.clone() })?;
+            let design = selector.design_at(&fold.fitted.problem, Some(whole))?.part_of(whole, &rows);
+            let design = selector.at_lambda_of_all(&design.at_lambda(chosen.walk_lambda()))?;
+            let design = design.without_errors().stopping_at(watcher.sign().clone());
+            let mut member = watcher.member(watcher.journal().within(&key));
+            let mut path = selector.search_on(&design, Instant::now(), until, &mut member.monitor())?.path;
+            if path.stop_reason.is_partial() {
+                return Ok(None);
+            }
+            path.entries.retain(|entry| wanted.contains(&entry.subset.len()));
+            let (known, candidates) = (Known::default(), order_of(&path));
+            let reduced = Reduced::once(&design, &candidates)?;
+            let by = Judging { known: &known, stop: watcher.sign(), reduced: reduced.as_ref() };
+            let first = gone_on(selector, (&fold, &design), (path.clone(), None), by, (loss, EVERY))?;
+            let fold = fold.holding(sample, &parts[j].held)?;
+            let second = gone_on(selector, (&fold, &design), (path, None), by, (loss, EVERY))?;
+            Ok(watcher.stopped().is_none().then_some([first, second]))
+        };
+        let trails = watcher.journal().once(&key, walked);
+        watcher.piece();
+        trails.map_err(|error| said_of(error, &format!("folds other than {} and {}", k + 1, j + 1)))
+    })?;
+    let done: Option<Vec<[Trail; 2]>> = done.into_iter().collect();
+    Ok(done.map(|done| by_fold(parts.len(), done)))
+}

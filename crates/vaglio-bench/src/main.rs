@@ -3,6 +3,7 @@
 //! cargo run --release -p vaglio-bench -- ridge --data ../shared/data --out ridge.md
 
 mod baselines;
+mod coverage;
 mod data;
 mod greedy;
 mod honest;
@@ -45,6 +46,9 @@ struct Arguments {
     /// Only the data sets whose name contains this.
     #[arg(long, default_value = "")]
     only: String,
+    /// Of `honest`: what intervals hold, on tables whose risk is known, `--seeds` of each law.
+    #[arg(long)]
+    coverage: bool,
     /// Threads; 0 for as many as there are processors.
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -78,7 +82,7 @@ fn main() -> ExitCode {
 }
 
 fn tables(arguments: &Arguments) -> Result<String> {
-    let Arguments { paper, data, out, seeds, folds, only, threads } = arguments;
+    let Arguments { paper, data, out, seeds, folds, only, coverage, threads } = arguments;
     let note = |text: &str| eprintln!("{text}");
     let pictures = out.as_ref().map(|path| path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
     let (seeds, folds) = ((*seeds).max(1), (*folds).max(1));
@@ -88,6 +92,7 @@ fn tables(arguments: &Arguments) -> Result<String> {
         Paper::Ridge => ridge::tables(&bench),
         Paper::N3lars => redundancy::tables(&bench),
         Paper::Reservoir => reservoir::tables(&bench),
+        Paper::Honest if *coverage => coverage::tables(bench.seeds, bench.note),
         Paper::Honest => honest::tables(&bench),
         Paper::Reading => reading::tables(&bench),
     })

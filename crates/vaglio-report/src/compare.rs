@@ -97,23 +97,32 @@ impl Comparison {
         Ok(Comparison { runs, pairs })
     }
 
-    /// A table of the runs for people, `root` being that of the error to be trusted most, and below it what the outer losses of each pair differ by.
+    /// A table of the runs for people, losses with their 95 % intervals, `root` being that of the error to be trusted most, and below it what the outer losses of each pair differ by.
     pub fn table(&self) -> String {
-        let spread = |value: Option<f64>, error: Option<f64>| match value {
-            Some(value) => format!("{value:.6}{}", error.map(|error| format!(" ± {error:.6}")).unwrap_or_default()),
+        let spread = |value: Option<f64>, interval: Option<[f64; 2]>| match value {
+            Some(value) => {
+                let bounds = interval.map(|[low, high]| format!(" ({} to {})", significant(low, 4), significant(high, 4)));
+                format!("{value:.6}{}", bounds.unwrap_or_default())
+            }
             None => "-".to_owned(),
         };
+        let around = |value: f64, error: Option<f64>| error.map(|error| [value - 1.96 * error, value + 1.96 * error]);
+        // Of runs of before there is an error alone.
+        let or_around = |value: f64, interval: Option<[f64; 2]>, error| interval.or_else(|| around(value, error));
         let row = |run: &Run| {
             let Record { chosen, nested, test, score, selected, .. } = &run.record;
             let nested = nested.as_ref();
-            let of_test = |figures: &Figures| spread(Some(figures.loss), figures.standard_error);
+            let of_test = |figures: &Figures| spread(Some(figures.loss), around(figures.loss, figures.standard_error));
+            let cross = chosen.cross_validated;
+            let of_cross = cross.and_then(|loss| or_around(loss, chosen.interval, chosen.standard_error));
+            let of_nested = nested.and_then(|own| or_around(own.loss, own.interval, own.standard_error));
             [
                 run.name.clone(),
                 run.parts(),
                 run.loss().told().to_owned(),
                 spread(Some(*score), None),
-                spread(chosen.cross_validated, chosen.standard_error),
-                spread(nested.map(|nested| nested.loss), nested.and_then(|nested| nested.standard_error)),
+                spread(cross, of_cross),
+                spread(nested.map(|nested| nested.loss), of_nested),
                 test.as_ref().map_or_else(|| "-".to_owned(), of_test),
                 run.root().map_or_else(|| "-".to_owned(), |root| significant(root, 4)),
                 selected.len().to_string(),

@@ -101,3 +101,7 @@ impl<'t> Judged<'t> {
         (low.is_finite() && high.is_finite()).then_some(Bounded { mean, interval: [low, high] })
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -5,6 +5,7 @@
 mod baselines;
 mod coverage;
 mod data;
+mod fdr;
 mod greedy;
 mod honest;
 mod lambda_search;
@@ -66,6 +67,8 @@ enum Paper {
     Reservoir,
     /// What scores are worth on wide tables.
     Honest,
+    /// Not of a paper: false discoveries on simulated tables, `--seeds` of each kind.
+    Fdr,
     /// Not of a paper: seconds from opening each file of the folder to a finished table.
     Reading,
 }
@@ -94,6 +97,7 @@ fn tables(arguments: &Arguments) -> Result<String> {
         Paper::Reservoir => reservoir::tables(&bench),
         Paper::Honest if *coverage => coverage::tables(bench.seeds, bench.note),
         Paper::Honest => honest::tables(&bench),
+        Paper::Fdr => fdr::tables(&bench),
         Paper::Reading => reading::tables(&bench),
     })
 }

@@ -3,7 +3,7 @@
 use crate::{AnyResampling, Error, PathEntry, Score};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -28,6 +28,8 @@ pub enum Choose {
     /// The size, and the λ of the whole walk, of the lowest loss when the search is repeated on the training rows of
     /// folds.
     CrossValidated(CrossValidation),
+    /// The features that are confirmed at this rate of false discoveries, on average at most, whatever they score.
+    FalseDiscoveries(f64),
 }
 
 /// How a whole search is cross-validated.
@@ -200,7 +202,7 @@ impl Choose {
             .filter(allowed)
             .min_by(|&a, &b| entries[a].score.loss.total_cmp(&entries[b].score.loss).then(a.cmp(&b)))?;
         match *self {
-            Choose::Best | Choose::Auto | Choose::CrossValidated(_) => Some(best),
+            Choose::Best | Choose::Auto | Choose::CrossValidated(_) | Choose::FalseDiscoveries(_) => Some(best),
             Choose::Last => (0..=last.min(entries.len() - 1)).rev().find(allowed).or(Some(best)),
             Choose::OneSe => {
                 let bound = entries[best].score.loss + entries[best].standard_error.unwrap_or(0.0);
@@ -227,7 +229,7 @@ impl Choose {
     }
 
     fn is_by_score(&self) -> bool {
-        !matches!(self, Choose::Last | Choose::Size(_))
+        !matches!(self, Choose::Last | Choose::Size(_) | Choose::FalseDiscoveries(_))
     }
 }
 
@@ -236,6 +238,7 @@ impl Serialize for Choose {
         match self {
             Choose::Size(size) => size.serialize(serializer),
             Choose::CrossValidated(how) => how.serialize(serializer),
+            Choose::FalseDiscoveries(fdr) => AtRate { fdr: *fdr }.serialize(serializer),
             word => {
                 let word = Choose::WORDS.iter().find(|(_, choose)| choose == word).map_or("", |(word, _)| word);
                 serializer.serialize_str(word)
@@ -251,7 +254,9 @@ impl<'de> Deserialize<'de> for Choose {
             type Value = Choose;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("`best`, `last`, `one_se`, a number of columns, or {rule: best, folds: 5, repeats: 1}")
+                f.write_str(
+                    "`best`, `last`, `one_se`, a number of columns, {rule: best, folds: 5, repeats: 1} or {fdr: 0.1}",
+                )
             }
 
             fn visit_str<E: de::Error>(self, word: &str) -> Result<Choose, E> {
@@ -269,11 +274,48 @@ impl<'de> Deserialize<'de> for Choose {
                     .and_then(|size| self.visit_u64(size))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Choose, A::Error> {
-                CrossValidation::deserialize(MapAccessDeserializer::new(map)).map(Choose::CrossValidated)
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Choose, A::Error> {
+                let first: Option<String> = map.next_key()?;
+                let is_at_rate = first.as_deref() == Some("fdr");
+                let map = MapAccessDeserializer::new(FromKey { first, rest: map });
+                match is_at_rate {
+                    true => AtRate::deserialize(map).map(|at| Choose::FalseDiscoveries(at.fdr)),
+                    false => CrossValidation::deserialize(map).map(Choose::CrossValidated),
+                }
             }
         }
         deserializer.deserialize_any(ChooseVisitor)
+    }
+}
+
+/// The rate of [`Choose::FalseDiscoveries`].
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "FalseDiscoveries")]
+struct AtRate {
+    /// The share of false discoveries among the columns that are taken, on average at most.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    fdr: f64,
+}
+
+/// A map whose first key was read.
+struct FromKey<A> {
+    first: Option<String>,
+    rest: A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for FromKey<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        match self.first.take() {
+            Some(key) => seed.deserialize(key.into_deserializer()).map(Some),
+            None => self.rest.next_key_seed(seed),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.rest.next_value_seed(seed)
     }
 }
 
@@ -284,12 +326,14 @@ impl JsonSchema for Choose {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let by_folds = generator.subschema_for::<CrossValidation>();
+        let at_rate = generator.subschema_for::<AtRate>();
         json_schema!({
-            "description": "Which size is the result: by cross-validation of the whole search (a map; the default where the criterion has a loss), the lowest score, the last size, the fewest columns within one standard error of the lowest score, or a number of columns.",
+            "description": "Which size is the result: by cross-validation of the whole search (a map; the default where the criterion has a loss), the lowest score, the last size, the fewest columns within one standard error of the lowest score, a number of columns, or those that are confirmed at a rate of false discoveries.",
             "anyOf": [
                 {"type": "string", "enum": ["auto", "best", "last", "one_se"]},
                 {"type": "integer", "minimum": 0},
-                by_folds
+                by_folds,
+                at_rate
             ]
         })
     }

@@ -5,6 +5,7 @@
 
 mod block_sums;
 mod data;
+pub mod dummies;
 pub mod duplicates;
 mod eight;
 pub mod elementary;

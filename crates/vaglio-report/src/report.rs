@@ -8,6 +8,7 @@ mod chart;
 mod classes;
 mod columns;
 mod costs;
+mod discoveries;
 mod evidence;
 mod figures;
 mod found;

@@ -87,6 +87,13 @@ impl SearchSettings {
         if let Choose::CrossValidated(how) = &self.choose {
             how.check().map_err(|error| error.under("choose"))?;
         }
+        if let Choose::FalseDiscoveries(rate) = self.choose {
+            if !(rate > 0.0 && rate < 1.0) {
+                return refused("choose.fdr".into(), format!("{rate} does not lie between 0 and 1; 0.1 is usual"));
+            }
+            let why = "the confirmed columns are the result, whatever they are; leave it out, or choose otherwise";
+            self.refuse(&["min_features", "forced", "blocks", "polish", "constraints"], why)?;
+        }
         if let Some(constraints) = &self.constraints {
             constraints.check().map_err(|error| error.under("constraints"))?;
         }

@@ -51,6 +51,7 @@
 mod all_rows;
 pub mod criteria;
 pub mod document;
+mod fdr;
 #[cfg(feature = "files")]
 pub mod files;
 mod final_model;

@@ -89,6 +89,8 @@ pub enum ChosenBy {
     Score,
     /// The user, by a number or as the last that was reached.
     Setting,
+    /// A rate of false discoveries.
+    FalseDiscoveries,
 }
 
 /// How the result was taken from the path.

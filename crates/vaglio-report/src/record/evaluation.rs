@@ -160,11 +160,34 @@ pub struct Stability {
     /// The share of halves on which something made of each column of the data was selected, where candidates are made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_source: Vec<Frequency>,
-    /// Columns above thresholds, and how many of them are expected to be selected by no more than chance.
+    /// Columns above thresholds, and how many of them are expected to be selected by no more than chance; in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<StabilityBound>,
+    /// Stability paths are integrated over so many sizes, from 1 on.
+    #[serde(default)]
+    pub sizes: usize,
+    /// Columns by their integrated stability paths, the highest score first; those of no score are left out.
+    #[serde(default)]
+    pub columns: Vec<StableColumn>,
     /// What stays whole in the halves, where that is neither rows nor groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub splits: Option<String>,
+}
+
+/// A column by its integrated stability path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StableColumn {
+    /// The candidate column, from 0.
+    pub index: Feature,
+    /// Its name.
+    pub name: String,
+    /// The mean over sizes of (2π − 1)³, where its share π of the halves is above one half.
+    pub score: f64,
+    /// A bound on the expected number of columns of so high a score that are selected by no more than chance.
+    pub expected_false: f64,
+    /// The smallest share of such columns, by that bound, among those of a score at most as high.
+    pub q: f64,
 }
 
 /// Columns selected on at least so many halves.

@@ -5,6 +5,7 @@ mod bounds;
 mod choice;
 mod columns;
 mod data;
+mod discoveries;
 mod evaluation;
 mod figures;
 mod final_model;
@@ -24,8 +25,10 @@ pub use alternatives::{AlternativeRecord, AlternativesRecord};
 pub use choice::{Against, Cell, ChosenBy, ChosenRecord, Declined, LossDifference, Table};
 pub use columns::{MadeColumns, TakenColumns};
 pub use data::DataRecord;
+pub use discoveries::{ColumnVerdict, FalseDiscoveries, Verdict};
 pub use evaluation::{
-    Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, Verified,
+    Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, StableColumn,
+    Verified,
 };
 pub use figures::{Always, Figures, OutputFigures, class_of, largest, variance};
 pub use final_model::FinalModelRecord;
@@ -137,6 +140,9 @@ pub struct Record {
     pub permutations: Option<Permutations>,
     /// How often columns are selected on halves of the rows.
     pub stability: Option<Stability>,
+    /// Which columns are no false discoveries, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fdr: Option<FalseDiscoveries>,
     /// Steps that were recomputed by plain retraining, where that was asked for.
     pub verify: Option<Verified>,
     /// Wall-clock seconds.

@@ -70,6 +70,9 @@ impl Record {
             let what = if *steps == 1 { "1 score".to_owned() } else { format!("{steps} scores") };
             out.push_str(&format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most\n"));
         }
+        if let Some(fdr) = &self.fdr {
+            out.push_str(&format!("{}\n", shown(&fdr.sentence())));
+        }
         if let Some(worth) = &self.worth {
             out.push_str(&worth.sentence().map_or_else(String::new, |sentence| format!("{sentence}\n")));
         }
@@ -133,6 +136,7 @@ impl Record {
         }
         let within = self.chosen.rule == Some(Rule::OneSe);
         let why = match (by_rows, within) {
+            _ if self.chosen.by == ChosenBy::FalseDiscoveries => "none is confirmed",
             _ if self.path.is_empty() => self.stop_reason.sentence(),
             (true, true) => "that is within one standard error of the lowest cross-validated loss",
             (true, false) => "no size has a lower cross-validated loss",

@@ -41,6 +41,8 @@ pub enum WarningKind {
     NoGap,
     /// The search reached fewer columns than were asked for.
     FewerColumns,
+    /// No column is confirmed at the rate of false discoveries that was to choose.
+    NothingConfirmed,
     /// A column, or two together, say the target.
     TargetGivenAway,
     /// Training rows are exact copies of others.

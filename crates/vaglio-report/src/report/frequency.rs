@@ -4,9 +4,11 @@ use super::columns::Section;
 use super::number::{count, counted, short, significant};
 use super::source::RecordView;
 use super::table::{Column, HtmlTable};
-use crate::record::{Frequency, MadeColumns, StabilityBound};
+use crate::record::{Frequency, MadeColumns};
 use std::collections::{HashMap, HashSet};
 
+/// Shares of columns that are there by chance, of which it is told how many columns reach them.
+const RATES: [f64; 2] = [0.1, 0.2];
 /// Columns of which the frequencies are shown.
 const FREQUENT: usize = 25;
 
@@ -69,11 +71,6 @@ fn shares(
     (table, more)
 }
 
-/// The sharper of the bounds on columns that are there by chance.
-fn least(bound: &StabilityBound) -> f64 {
-    bound.unimodal.filter(|u| u.is_finite()).map_or(bound.expected_false, |u| u.min(bound.expected_false))
-}
-
 fn lead(source: &RecordView<'_>) -> String {
     let mut out = Vec::new();
     if let Some(nested) = &source.record.nested {
@@ -93,14 +90,17 @@ fn lead(source: &RecordView<'_>) -> String {
             "{pairs} of complementary halves of the rows{made} selected {} columns on average.",
             short(stability.size)
         ));
-        let tells = |bound: &&StabilityBound| bound.columns > 0 && least(bound) < bound.columns as f64;
-        for bound in stability.bounds.iter().filter(tells) {
-            out.push(format!(
-                "On at least {} % of them: {}, of which at most {} are expected to be there by chance.",
-                significant(100.0 * bound.threshold, 3),
-                counted(bound.columns as u64, "column"),
-                significant(least(bound), 2)
-            ));
+        for rate in RATES {
+            let stable = stability.columns.iter().filter(|column| column.q <= rate).count();
+            if stable > 0 {
+                out.push(format!(
+                    "By stability paths integrated over sizes 1 to {} (IPSS), {} {} selected with at most {} % expected to be there by chance.",
+                    stability.sizes,
+                    counted(stable as u64, "column"),
+                    if stable == 1 { "is" } else { "are" },
+                    significant(100.0 * rate, 3),
+                ));
+            }
         }
     }
     out.join(" ")

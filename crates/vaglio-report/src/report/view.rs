@@ -12,7 +12,7 @@ use super::scatter::Predictions;
 use super::source::{Entry, RecordView, finite};
 use super::table::{Column, HtmlTable};
 use super::tuning::Tuning;
-use super::{chart, evidence, frequency, heat, knots, labels};
+use super::{chart, discoveries, evidence, frequency, heat, knots, labels};
 use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns, left_out_rows, proven};
 use serde::Serialize;
 use vaglio_core::Action;
@@ -43,6 +43,7 @@ pub struct View {
     found: Vec<PartFound>,
     chosen: Option<Section>,
     weights: Option<String>,
+    discoveries: Option<Section>,
     frequencies: Option<Section>,
     entries: Option<String>,
     coefficients: Option<String>,
@@ -96,6 +97,7 @@ impl View {
             found: PartFound::all(&record.found),
             chosen: columns::chosen(source),
             weights: if outputs > columns::FEW_OUTPUTS { heat::weights(source) } else { None },
+            discoveries: discoveries::discoveries(source),
             frequencies: frequency::frequencies(source),
             entries: chart::entries(source),
             coefficients: knots::coefficients(source),

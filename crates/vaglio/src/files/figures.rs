@@ -1,8 +1,10 @@
 //! The figures that a pipeline's `evaluate` asks for, and what is made of predictions of rows held out.
 
 use super::Prepared;
+use super::discoveries::false_discoveries;
 use super::origins::Origins;
-use super::repetition::{nested, permutations, stability};
+use super::repetition::{nested, permutations};
+use super::stability::stability;
 use super::verify::verified;
 use crate::pipeline::SavedIntervals;
 use crate::pipeline::{Calibration, HeldOutBy};
@@ -15,7 +17,7 @@ use ndarray::ArrayView2;
 use std::time::Instant;
 use vaglio_core::{Design, Loss, Model, Monitor, Result};
 use vaglio_report::record::{
-    Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
+    FalseDiscoveries, Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
 };
 
 /// What was computed beside the selection.
@@ -24,6 +26,7 @@ pub(super) struct Evaluated {
     pub nested: Option<Nested>,
     pub permutations: Option<Permutations>,
     pub stability: Option<Stability>,
+    pub fdr: Option<FalseDiscoveries>,
     /// Predictions of all training rows by models that had not seen them.
     held_out: Option<(PredictedOn, Pooled)>,
     pub calibration: Option<Calibration>,
@@ -68,6 +71,7 @@ impl Evaluated {
             let whole = Whole { selector: &untuned, tune: pipeline.0.tune.as_ref() };
             outer = evaluated.repeat(settings, whole, selector, prepared, (selection, origins), &watcher)?;
         }
+        evaluated.fdr = false_discoveries(pipeline, selector, design, selection, &watcher)?;
         evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
         let level = pipeline.0.evaluate.as_ref().and_then(|settings| settings.intervals);
         if let (Some(level), Some(nested), false) = (level, &mut evaluated.nested, outer.is_empty()) {

@@ -90,4 +90,10 @@ mod tests {
         assert_eq!(pieces(&[part(&[2, 3]), part(&[3, 4])], 6), [0, 0, 1, 2, 3, 0]);
         assert_eq!(Pairs::default().splits, None);
     }
+
+    #[test]
+    fn halves_are_halves() {
+        let half = Halves::Units(FoldAssignment::of_labels(&[], 11, None)).first(3).unwrap();
+        assert_eq!(half.iter().filter(|inside| **inside).count(), 6);
+    }
 }

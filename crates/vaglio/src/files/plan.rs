@@ -147,7 +147,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     if walks.count() > 1 {
         line("walks", walks.to_string());
     }
-    for (name, sentence) in around(&selector, &prepared.sample, settings.evaluate.as_ref())? {
+    for (name, sentence) in around(&selector, (&prepared.sample, &design), settings.evaluate.as_ref())? {
         line(name, sentence);
     }
     let lambdas = design.readout().map_or(&[][..], |r| &r.lambdas);
@@ -216,7 +216,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
 /// How rows are parted around the search, by what it is repeated for.
 fn around(
     selector: &ValidSelector,
-    sample: &Sample,
+    (sample, design): (&Sample, &Design),
     evaluate: Option<&Evaluate>,
 ) -> Result<Vec<(&'static str, String)>> {
     let mut all = Vec::new();
@@ -228,6 +228,9 @@ fn around(
     }
     if let Some(how) = evaluate.and_then(|evaluate| evaluate.stability.as_ref()) {
         all.push(("stability", how.halves(selector, sample)?.sentence()));
+    }
+    if let Some(sentence) = super::discoveries::planned(selector, (sample, design), evaluate)? {
+        all.push(("fdr", sentence));
     }
     Ok(all)
 }

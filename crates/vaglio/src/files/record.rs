@@ -103,6 +103,7 @@ pub(super) fn record(
         nested: evaluated.nested.clone(),
         permutations: evaluated.permutations.clone(),
         stability: evaluated.stability.clone(),
+        fdr: evaluated.fdr.clone(),
         verify: evaluated.verified,
         seconds: Seconds::default(),
         peak_memory_bytes: budget::peak(),

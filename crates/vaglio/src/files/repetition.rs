@@ -1,29 +1,25 @@
-//! What a whole selection is worth: nested folds, shuffled targets, complementary halves.
+//! What a whole selection is worth: nested folds, shuffled targets.
 
-use super::halves::Halves;
 use super::origins::Origins;
 use super::pair::paired;
-use crate::pipeline::{OuterFolds, Pairs};
+use crate::pipeline::OuterFolds;
 use crate::resample::pairs::Lost;
 use crate::resample::pool::in_turn;
 use crate::resample::sample::SampleSource;
 use crate::resample::walks::said_of;
 use crate::resample::whole::Taken;
 use crate::resample::{Judged, LEVEL, Outer, Pooled, Rows, Sample, Tally, Watcher, Whole};
-use crate::selector::{Selection, ValidSelector};
+use crate::selector::Selection;
 use ndarray::Axis;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Loss, Path, Result, Task, ZeroOne};
+use vaglio_core::{Loss, Result, Task, ZeroOne};
 use vaglio_report::record::{
-    Against, Figures, Frequency, LossDifference, Nested, NullFigure, OuterFold, Permutations, Stability, StabilityBound,
+    Against, Figures, Frequency, LossDifference, Nested, NullFigure, OuterFold, Permutations,
 };
 use vaglio_search::shuffle::{shuffled, stream};
 
 const SHUFFLE: u64 = 3;
-const HALVES: u64 = 4;
 
 /// The figures of outer folds. `names` are the candidates of the run on all rows, made of `origins`.
 ///
@@ -234,87 +230,6 @@ fn shuffled_rows(sample: &Sample, counting: &[usize], is_forward: bool, seed: u6
     order
 }
 
-/// Thresholds at which columns are counted.
-const THRESHOLDS: [f64; 4] = [0.6, 0.7, 0.8, 0.9];
-
-/// Selections of as many columns on complementary halves of the rows; `None` when it was stopped.
-///
-/// Each half is searched at the λ that was chosen on all rows, and its walk is cut at the size chosen there. With q
-/// columns selected of p on average, the expected number of columns selected with probability at most q/p that reach a
-/// threshold τ is at most q²/((2τ − 1)p), and C(τ, B)·q²/p where their frequencies are unimodal.
-///
-/// # Errors
-/// Those of the search.
-///
-/// # Reference
-/// R. D. Shah, R. J. Samworth, *Variable selection with error control: another look at stability selection*, Journal of the
-/// Royal Statistical Society B 75 (2013), theorems 1 and 2.
-pub(super) fn stability(
-    selector: &ValidSelector,
-    sample: &Sample,
-    (selection, origins): (&Selection, &Origins),
-    how: &Pairs,
-    watcher: &Watcher<'_>,
-) -> Result<Option<Stability>> {
-    let pairs = how.pairs;
-    watcher.stage("stability", 2 * pairs);
-    let halves = how.halves(selector, sample)?;
-    let size = selection.chosen.size.max(1);
-    let sets = in_turn(2 * pairs, |job| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
-        let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
-        let key = format!("stability/{job}");
-        let half = halves.first(stream(selector.seed, HALVES, (job / 2) as u64))?;
-        let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();
-        let walked = || -> Result<Option<Vec<String>>> {
-            let fitted = sample.select(&rows)?.fitted()?;
-            let design: Design = selector.design(&fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
-            let mut member = watcher.member(watcher.journal().within(&key));
-            let until = selection.chosen.until;
-            let path = selector.search_on(&design, Instant::now(), until, &mut member.monitor())?.path;
-            if path.stop_reason.is_partial() {
-                return Ok(None);
-            }
-            let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
-            Ok(Some(subset.iter().map(|&feature| design.names()[feature].clone()).collect()))
-        };
-        let set = watcher.journal().once(&key, walked).map_err(|error| said_of(error, "a half"));
-        watcher.piece();
-        set
-    })?;
-    if watcher.stopped().is_some() {
-        return Ok(None);
-    }
-    let sets: Vec<HashSet<String>> = sets.into_iter().flatten().map(|names| names.into_iter().collect()).collect();
-    let frequency = frequency(&sets, &selection.names);
-    let mean = sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64;
-    let columns = selection.names.len() as f64;
-    let bound = |threshold: f64| StabilityBound {
-        threshold,
-        columns: frequency.iter().filter(|of_column| of_column.share >= threshold).count(),
-        expected_false: mean * mean / ((2.0 * threshold - 1.0) * columns),
-        unimodal: unimodal(threshold, pairs as f64, mean / columns).map(|factor| factor * mean * mean / columns),
-    };
-    let bounds = THRESHOLDS.map(bound).into();
-    let by_source = origins.frequency(&sets, &selection.names);
-    let splits = matches!(halves, Halves::Pieces(_)).then(|| halves.sentence());
-    Ok(Some(Stability { pairs, size: mean, frequency, by_source, bounds, splits }))
-}
-
-/// C(τ, B) of the bound for unimodal frequencies, where it is proven: θ ≤ 1/√3 and τ above min(½ + θ², ½ + 1/(2B) + ¾θ²).
-fn unimodal(threshold: f64, pairs: f64, theta: f64) -> Option<f64> {
-    let least = (0.5 + theta * theta).min(0.5 + 0.5 / pairs + 0.75 * theta * theta);
-    if theta > 1.0 / 3.0_f64.sqrt() || threshold <= least || 2.0 * threshold - 1.0 - 0.5 / pairs <= 0.0 {
-        return None;
-    }
-    Some(match threshold <= 0.75 {
-        true => 1.0 / (2.0 * (2.0 * threshold - 1.0 - 0.5 / pairs)),
-        false => 4.0 * (1.0 - threshold + 0.5 / pairs) / (1.0 + 1.0 / pairs),
-    })
-}
-
 /// The same rows with the targets of others: row j has that of row `order[j]`.
 fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
     let targets = sample.targets().select(Axis(1), order).as_standard_layout().into_owned();
@@ -325,11 +240,6 @@ fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
         }
     };
     Ok(Sample { source, ordered: sample.ordered })
-}
-
-/// The entry of the largest subset of at most so many features.
-fn cut(path: &Path, size: usize) -> Option<usize> {
-    path.entries.partition_point(|entry| entry.subset.len() <= size).checked_sub(1)
 }
 
 impl Sample {
@@ -364,7 +274,6 @@ impl Pooled {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::resample::FoldAssignment;
 
     fn set(names: &[&str]) -> HashSet<String> {
         names.iter().map(|&name| name.to_owned()).collect()
@@ -387,20 +296,5 @@ mod tests {
         let told: Vec<(&str, f64)> = counted.iter().map(|f| (f.name.as_str(), f.share)).collect();
         assert_eq!(told, [("b", 1.0), ("a", 0.5), ("c", 0.5)]);
         assert_eq!(counted[0].index, Some(1));
-    }
-
-    #[test]
-    fn the_unimodal_bound_is_the_papers() {
-        // B = 50: C(0.9) = 4·(0.1 + 0.01)/1.02, C(0.6) = 1/(2·(0.2 − 0.01)).
-        assert!((unimodal(0.9, 50.0, 0.1).unwrap() - 0.44 / 1.02).abs() < 1e-12);
-        assert!((unimodal(0.6, 50.0, 0.1).unwrap() - 1.0 / 0.38).abs() < 1e-12);
-        assert_eq!(unimodal(0.6, 50.0, 0.6), None);
-        assert_eq!(unimodal(0.52, 50.0, 0.3), None);
-    }
-
-    #[test]
-    fn halves_are_halves() {
-        let half = Halves::Units(FoldAssignment::of_labels(&[], 11, None)).first(3).unwrap();
-        assert_eq!(half.iter().filter(|inside| **inside).count(), 6);
     }
 }

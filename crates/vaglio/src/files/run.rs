@@ -1,6 +1,7 @@
 //! A run: prepare, select, fit, evaluate, write.
 
 use super::claim::Claim;
+use super::discoveries::planned;
 use super::figures::Evaluated;
 use super::folder::relative;
 use super::found::found;
@@ -83,6 +84,7 @@ fn run_in(
     let search_start = Instant::now();
     let mut design = pipeline.selector().design(&prepared.train)?;
     let evaluate = pipeline.0.evaluate.as_ref();
+    planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
     Memory::before(&pipeline.selector(), &prepared, &design, evaluate)?.check(pipeline.budget())?;
     let claim = match claim {
         Some(claim) => claim,

@@ -18,6 +18,10 @@ pub struct Evaluate {
     /// The share of new rows that prediction intervals by the outer folds are to cover; for numbers.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub intervals: Option<f64>,
+    /// The share of false discoveries among the columns that are confirmed, on average at most: each column has the smallest rate
+    /// at which it is taken, and a verdict.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    pub fdr: Option<f64>,
     /// How much is computed of what each chosen column is worth: the score without it, and with others in its place.
     pub worth: Worths,
 }
@@ -126,6 +130,7 @@ impl Evaluate {
             Error::unless_between("stability.pairs", *pairs, 1..=MOST)?;
             check(splits.as_ref()).map_err(|error| error.under("stability"))?;
         }
+        self.fdr.map_or(Ok(()), crate::fdr::check_rate)?;
         self.intervals.map_or(Ok(()), |level| unless_share("intervals", level))
     }
 }

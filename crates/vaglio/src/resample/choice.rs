@@ -1,6 +1,7 @@
 //! The size and the λ of a selection.
 
 use super::chosen::Chosen;
+use super::confirmed::confirmed;
 use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
 use super::judged::{FoldLosses, declined, may_decline};
@@ -67,6 +68,9 @@ pub(crate) fn select(
     monitor: &mut Monitor<'_>,
 ) -> Result<Picked> {
     let mut warnings = Vec::new();
+    if let Choose::FalseDiscoveries(rate) = selector.search().choose() {
+        return confirmed(selector, (sample, design), rate, start, monitor);
+    }
     let Some((how, is_written)) = cross_validation(selector) else {
         return plain(&selector.of_winner(Some(0)), design, start, monitor, warnings);
     };
@@ -280,6 +284,7 @@ pub(super) fn finished(
                 of_folds: matched.entries(cell.size, how.folds),
                 losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
                 declined,
+                confirmed: None,
             }
         }
     };

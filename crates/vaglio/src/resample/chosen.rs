@@ -1,6 +1,7 @@
 //! How the result of a selection was taken.
 
 use super::judged::FoldLosses;
+use crate::fdr::Discoveries;
 use vaglio_core::{CrossValidation, PathEntry, Rule};
 use vaglio_report::record::{Cell, ChosenBy, Declined, Table};
 
@@ -37,6 +38,8 @@ pub struct Chosen {
     pub(crate) losses: Option<FoldLosses>,
     /// The columns of the lowest loss, where none was taken since what they gain may be nothing.
     pub declined: Option<Declined>,
+    /// What is known of false discoveries, where they chose.
+    pub(crate) confirmed: Option<Discoveries>,
 }
 
 impl Chosen {

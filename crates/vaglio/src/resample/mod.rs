@@ -16,6 +16,7 @@ pub(crate) mod along;
 mod by_hand;
 pub(crate) mod choice;
 mod chosen;
+mod confirmed;
 mod extend;
 mod folds;
 mod full;

@@ -85,6 +85,7 @@ pub(super) fn by_score(path: &Path, rule: Rule) -> Chosen {
         of_folds: Vec::new(),
         losses: None,
         declined: None,
+        confirmed: None,
     }
 }
 

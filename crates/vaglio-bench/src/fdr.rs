@@ -1,0 +1,171 @@
+//! False discoveries on tables whose true columns are known, at a rate of 0.1.
+
+use crate::markdown::{MarkdownTable, number, seconds};
+use crate::run::{Bench, mean};
+use linfa::ParamGuard;
+use ndarray::Array2;
+use rayon::prelude::*;
+use std::time::Instant;
+use vaglio::criteria::Loo;
+use vaglio::learners::Rls;
+use vaglio::search::{Greedy, Lars};
+use vaglio::{Selector, ValidSelector};
+use vaglio_core::{Choose, Columns, Problem, Result, Silent, Task};
+use vaglio_testkit::Random;
+
+const RATE: f64 = 0.1;
+/// Rows, columns, columns of the model, and the size of their weights beside noise of variance 1.
+const SIZES: [(usize, usize, usize, f64); 2] = [(200, 1000, 10, 0.5), (100, 5000, 5, 1.0)];
+
+/// How the columns of a table depend on each other, and what their tails are.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Null,
+    Independent,
+    /// Neighbors correlate by 0.9.
+    Chain,
+    /// Blocks of ten that correlate by 0.7, the last of which is a copy of the first in another unit.
+    Copies,
+    /// Student's t with three degrees of freedom, noise as well.
+    Heavy,
+}
+
+const KINDS: [(&str, Kind); 5] = [
+    ("global null", Kind::Null),
+    ("independent", Kind::Independent),
+    ("AR(0.9)", Kind::Chain),
+    ("blocks with copies", Kind::Copies),
+    ("heavy tails", Kind::Heavy),
+];
+
+/// A table with the columns that its model has, copies of them included.
+struct Simulated {
+    problem: Problem,
+    is_true: Vec<bool>,
+    /// Columns of the model, copies aside.
+    signals: usize,
+}
+
+/// What was found on a table.
+struct Found {
+    false_share: f64,
+    power: f64,
+    taken: f64,
+    seconds: f64,
+}
+
+/// The mean share of false columns and of those found, of every kind and size, by greedy and by least-angle paths.
+pub fn tables(bench: &Bench<'_>) -> Result<String> {
+    let head = ["columns", "size", "search", "false share", "±", "power", "taken", "seconds"];
+    let title = format!("Confirmed at a rate of {RATE}, means of {} tables", bench.seeds);
+    let mut table = MarkdownTable::new(&title, &head);
+    for (name, kind) in KINDS {
+        for (rows, columns, signals, weight) in SIZES {
+            let size = format!("{rows} × {columns}");
+            if !format!("{name} {size}").to_lowercase().contains(&bench.only.to_lowercase()) {
+                continue;
+            }
+            let signals = if kind == Kind::Null { 0 } else { signals };
+            for search in ["greedy", "lars"] {
+                (bench.note)(&format!("{name}, {size}, {search}"));
+                let one = |seed: u64| {
+                    let simulated = Simulated::new(kind, (rows, columns), (signals, weight), seed)?;
+                    simulated.found(&selector(search)?)
+                };
+                let found: Vec<Found> = (0..bench.seeds).into_par_iter().map(one).collect::<Result<_>>()?;
+                let mean_of = |of: fn(&Found) -> f64| mean(&found.iter().map(of).collect::<Vec<_>>());
+                let share = mean_of(|found| found.false_share);
+                let squares = found.iter().map(|found| (found.false_share - share).powi(2)).sum::<f64>();
+                let count = bench.seeds as f64;
+                table.row(&[
+                    name.into(),
+                    size.clone(),
+                    search.into(),
+                    number(share, 3),
+                    number((squares / (count - 1.0) / count).sqrt(), 3),
+                    if signals == 0 { "–".into() } else { number(mean_of(|found| found.power), 3) },
+                    number(mean_of(|found| found.taken), 2),
+                    seconds(mean_of(|found| found.seconds)),
+                ]);
+            }
+        }
+    }
+    Ok(format!(
+        "# False discoveries\n\n`choose: {{fdr: {RATE}}}` on simulated tables; a copy of a column of the model counts as that \
+         column. 200 × 1000 has ten columns of weight ±0.5 in the model, 100 × 5000 five of ±1.\n\n{}",
+        table.finish()
+    ))
+}
+
+fn selector(search: &str) -> Result<ValidSelector> {
+    let choose = Choose::FalseDiscoveries(RATE);
+    let learner = Rls::new(1.0);
+    match search {
+        "lars" => Selector::params(Loo::default(), Lars { choose, ..Lars::default() }, learner).check(),
+        _ => Selector::params(Loo::default(), Greedy { choose, ..Greedy::default() }, learner).check(),
+    }
+}
+
+impl Simulated {
+    fn new(kind: Kind, (rows, columns): (usize, usize), (signals, weight): (usize, f64), seed: u64) -> Result<Self> {
+        let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9).wrapping_add(columns as u64));
+        let mut x = vec![vec![0.0; rows]; columns];
+        for row in 0..rows {
+            let mut before = random.normal();
+            for column in 0..columns {
+                x[column][row] = match kind {
+                    Kind::Null | Kind::Independent => random.normal(),
+                    Kind::Heavy => heavy(&mut random),
+                    Kind::Chain => {
+                        before = 0.9 * before + 0.19_f64.sqrt() * random.normal();
+                        before
+                    }
+                    Kind::Copies if column % 10 == 9 => 3.0 * x[column - 9][row] + 1.0,
+                    Kind::Copies => {
+                        before = if column % 10 == 0 { random.normal() } else { before };
+                        0.7_f64.sqrt() * before + 0.3_f64.sqrt() * random.normal()
+                    }
+                };
+            }
+        }
+        let is_copy = |column: usize| kind == Kind::Copies && column % 10 == 9;
+        let order = random.order(columns).into_iter().filter(|column| !is_copy(*column)).take(signals);
+        let mut is_true = vec![false; columns];
+        let mut y: Vec<f64> =
+            (0..rows).map(|_| if kind == Kind::Heavy { heavy(&mut random) } else { random.normal() }).collect();
+        for column in order {
+            let weight = if random.uniform() < 0.5 { -weight } else { weight };
+            y.iter_mut().zip(&x[column]).for_each(|(y, x)| *y += weight * x);
+            is_true[column] = true;
+            if kind == Kind::Copies && column % 10 == 0 {
+                is_true[column + 9] = true;
+            }
+        }
+        let mut all = Columns::new(rows);
+        x.into_iter().for_each(|column| all.push(column));
+        let names = (0..columns).map(|column| format!("x{column}")).collect();
+        let y = Array2::from_shape_vec((1, rows), y).map_err(|e| vaglio_core::Error::Shape(e.to_string()))?;
+        let problem = Problem::new(all, names, y, vec!["y".into()], Task::Regression)?;
+        Ok(Simulated { problem, is_true, signals })
+    }
+
+    fn found(&self, selector: &ValidSelector) -> Result<Found> {
+        let start = Instant::now();
+        let selection = selector.select(&self.problem, &mut Silent)?;
+        let taken = selection.path.result().map_or(&[][..], |entry| &entry.subset);
+        let wrong = taken.iter().filter(|column| !self.is_true[**column]).count() as f64;
+        let count = taken.len() as f64;
+        Ok(Found {
+            false_share: wrong / count.max(1.0),
+            power: (count - wrong) / (self.signals as f64).max(1.0),
+            taken: count,
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+/// Student's t with three degrees of freedom.
+fn heavy(random: &mut Random) -> f64 {
+    let square: f64 = (0..3).map(|_| random.normal().powi(2)).sum();
+    random.normal() / (square / 3.0).sqrt()
+}

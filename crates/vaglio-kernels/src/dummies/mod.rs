@@ -1,0 +1,317 @@
+//! Forward paths over columns and random dummies, of which no dummy is stored.
+//!
+//! A dummy is a direction drawn evenly from the unit sphere of the centered rows. A path asks it nothing but its products with
+//! vectors of the span of the targets and the columns on the path, and given these its part outside of that span is still even
+//! on a sphere of fewer dimensions. So each new direction of the span draws one number for each dummy (stick breaking), and
+//! only a dummy that enters becomes a vector.
+//!
+//! With r the residuals, P the projection on the columns A of the path and w = P r, a step of γ takes r to r − γ w and w to
+//! (1 − γ) w. The direction e that a column adds to the span of A takes w to w + (eᵀr) e. So a column, or a dummy, x needs two
+//! numbers, xᵀr and xᵀw, to say where it enters, and pays O(1) a step beside xᵀe. As e is orthogonal to A, its part in the span
+//! before is one of r − w, of which xᵀ(r − w) is known; a dummy's product with the rest of e is the new number.
+//!
+//! The virtual dummies of arXiv 2604.07464 for the T-Rex selector of J. Machkour, M. Muma, D. P. Palomar, *The terminating-random
+//! experiments selector: fast high-dimensional variable selection with false discovery rate control*, Signal Processing 231 (2025).
+
+mod span;
+mod unstored;
+
+use crate::Level;
+use crate::sums::{axpy, dot};
+use span::{Outer, outside_of};
+use unstored::Unstored;
+
+/// Random numbers.
+pub trait Draws {
+    /// Standard normal.
+    fn normal(&mut self) -> f64;
+
+    /// Uniform in [0, 1).
+    fn uniform(&mut self) -> f64;
+}
+
+/// How a path takes its next column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stepping {
+    /// Least angle regression; of several targets as [`Stepping::Greedy`].
+    LeastAngle,
+    /// The column that lowers the sum of squared residuals most.
+    Greedy,
+}
+
+/// Columns and targets of a path, each centered and of norm 1; an empty column takes no part.
+#[derive(Debug, Clone, Copy)]
+pub struct PathData<'a> {
+    /// The columns, and behind them the dummies that are stored.
+    pub columns: &'a [&'a [f64]],
+    /// How many of them are no dummies.
+    pub features: usize,
+    /// The targets.
+    pub targets: &'a [&'a [f64]],
+    /// Dimensions of the space in which columns lie: rows less one where they are centered.
+    pub dimensions: usize,
+}
+
+/// What enters next: a column that is stored, or a dummy that is not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Entry {
+    Stored(usize),
+    Unstored(usize),
+}
+
+/// What is left of a column's squared norm outside of the path, at which it depends on those on it.
+const DEPENDENT: f64 = 1e-10;
+
+/// A path that can go on.
+#[derive(Debug)]
+pub struct DummyPath<'a, D> {
+    level: Level,
+    data: PathData<'a>,
+    stepping: Stepping,
+    draws: D,
+    /// The residuals of each target, and their projections on the columns of the path.
+    residuals: Vec<Vec<f64>>,
+    projected: Vec<Vec<f64>>,
+    /// The absolute product of all columns on a least-angle path with the residual.
+    common: f64,
+    /// An orthonormal basis of the columns on the path.
+    basis: Vec<Vec<f64>>,
+    stored: Products,
+    unstored: Unstored,
+    /// Dummies on the path before each feature entered.
+    entered: Vec<Option<u32>>,
+    dummies: u32,
+    has_ended: bool,
+}
+
+/// What columns say of a path.
+#[derive(Debug, Default)]
+struct Products {
+    /// xᵀr and xᵀw, by target.
+    residual: Vec<Vec<f64>>,
+    projected: Vec<Vec<f64>>,
+    /// ‖x − P x‖²; 0 on the path.
+    left: Vec<f64>,
+}
+
+impl<'a, D: Draws> DummyPath<'a, D> {
+    /// A path before its first column, with so many dummies that are not stored. Cost O(rows · columns + dummies).
+    pub fn new(level: Level, data: PathData<'a>, stepping: Stepping, dummies: usize, mut draws: D) -> Self {
+        let targets: Vec<Vec<f64>> = data.targets.iter().map(|target| target.to_vec()).collect();
+        let directions = Outer::new(level, &targets, None);
+        let residuals: Vec<Vec<f64>> = directions.vectors;
+        let with = |y: &Vec<f64>| data.columns.iter().map(|x| product(level, x, y)).collect();
+        let residual: Vec<Vec<f64>> = residuals.iter().map(with).collect();
+        let unstored = Unstored::new(dummies, residuals.len(), data.dimensions, &mut draws);
+        DummyPath {
+            level,
+            stepping: if residuals.len() > 1 { Stepping::Greedy } else { stepping },
+            draws,
+            projected: vec![vec![0.0; data.targets.first().map_or(0, |y| y.len())]; residuals.len()],
+            common: 0.0,
+            basis: Vec::new(),
+            stored: Products {
+                projected: vec![vec![0.0; data.columns.len()]; residuals.len()],
+                residual,
+                left: data.columns.iter().map(|x| if x.is_empty() { 0.0 } else { 1.0 }).collect(),
+            },
+            unstored,
+            entered: vec![None; data.features],
+            dummies: 0,
+            has_ended: residuals.is_empty(),
+            residuals,
+            data,
+        }
+    }
+
+    /// Goes on until so many dummies are on the path, `stop` says so, or nothing is left to enter. Cost of a step
+    /// O(rows · (columns + steps) + dummies).
+    pub fn until(&mut self, dummies: u32, stop: &impl Fn() -> bool) {
+        while self.dummies < dummies && !self.has_ended && !stop() {
+            match self.next() {
+                Some(entry) => self.enter(entry),
+                None => self.has_ended = true,
+            }
+        }
+    }
+
+    /// For each feature on the path how many dummies were there before it.
+    pub fn entered(&self) -> &[Option<u32>] {
+        &self.entered
+    }
+
+    /// Whether nothing is left to enter.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Moves to where the next column enters.
+    fn next(&mut self) -> Option<Entry> {
+        match self.stepping {
+            Stepping::LeastAngle if !self.basis.is_empty() => {
+                let (gamma, entry) = self.first_to_meet();
+                self.advance(gamma);
+                entry
+            }
+            Stepping::LeastAngle => {
+                let (most, entry) = self.most(|_| 1.0);
+                self.common = most.sqrt();
+                entry
+            }
+            Stepping::Greedy => {
+                self.advance(1.0);
+                self.most(|left| 1.0 / left).1
+            }
+        }
+    }
+
+    /// The first of the largest ‖xᵀr‖² times a factor.
+    fn most(&self, factor: impl Fn(f64) -> f64) -> (f64, Option<Entry>) {
+        let stored = self.stored.most(0.0, &factor).map(|(most, index)| (most, Some(Entry::Stored(index))));
+        let best = stored.unwrap_or((0.0, None));
+        let unstored = self.unstored.products.most(best.0, &factor);
+        unstored.map_or(best, |(most, index)| (most, Some(Entry::Unstored(index))))
+    }
+
+    /// The least γ at which a column has the common correlation.
+    fn first_to_meet(&self) -> (f64, Option<Entry>) {
+        let stored = self.stored.first_to_meet(self.common, 1.0).map(|(gamma, index)| (gamma, Some(Entry::Stored(index))));
+        let best = stored.unwrap_or((1.0, None));
+        let unstored = self.unstored.products.first_to_meet(self.common, best.0);
+        unstored.map_or(best, |(gamma, index)| (gamma, Some(Entry::Unstored(index))))
+    }
+
+    fn advance(&mut self, gamma: f64) {
+        for (residual, projected) in self.residuals.iter_mut().zip(&mut self.projected) {
+            axpy(self.level, -gamma, projected, residual);
+            projected.iter_mut().for_each(|w| *w *= 1.0 - gamma);
+        }
+        self.common *= 1.0 - gamma;
+        self.stored.advance(gamma);
+        self.unstored.products.advance(gamma);
+    }
+
+    fn enter(&mut self, entry: Entry) {
+        let level = self.level;
+        let outer = Outer::new(level, &self.residuals, Some(&self.projected));
+        let mut vector = match entry {
+            Entry::Stored(index) => self.data.columns[index].to_vec(),
+            Entry::Unstored(index) => {
+                let (coefficients, outside) = self.unstored.coordinates(index, &outer);
+                let rows = self.residuals[0].len();
+                let known = [&self.basis[..], &outer.vectors[..]].concat();
+                let mut vector = direction(level, rows, &known, &mut self.draws);
+                vector.iter_mut().for_each(|v| *v *= outside.sqrt());
+                for (f, coefficient) in outer.vectors.iter().zip(coefficients) {
+                    axpy(level, coefficient, f, &mut vector);
+                }
+                vector
+            }
+        };
+        let is_new = outside_of(level, &self.basis, &mut vector);
+        match entry {
+            Entry::Stored(index) => {
+                self.stored.left[index] = 0.0;
+                match self.entered.get_mut(index) {
+                    Some(entered) => *entered = Some(self.dummies),
+                    None => self.dummies += 1,
+                }
+            }
+            Entry::Unstored(index) => {
+                self.unstored.products.left[index] = 0.0;
+                self.dummies += 1;
+            }
+        }
+        if is_new {
+            self.add(vector, &outer);
+        }
+    }
+
+    /// Adds a direction to the span of the path.
+    fn add(&mut self, direction: Vec<f64>, outer: &Outer) {
+        let level = self.level;
+        let slopes: Vec<f64> = self.residuals.iter().map(|r| dot(level, r, &direction)).collect();
+        for (projected, slope) in self.projected.iter_mut().zip(&slopes) {
+            axpy(level, *slope, &direction, projected);
+        }
+        let columns = self.data.columns;
+        let left = &self.stored.left;
+        let with = |index: usize| if left[index] > 0.0 { dot(level, columns[index], &direction) } else { 0.0 };
+        let products: Vec<f64> = (0..columns.len()).map(with).collect();
+        self.stored.add(&slopes, |index| products[index]);
+        self.unstored.add(&slopes, &outer.coordinates(level, &direction), outer, &mut self.draws);
+        self.basis.push(direction);
+    }
+}
+
+impl Products {
+    fn most(&self, above: f64, factor: &impl Fn(f64) -> f64) -> Option<(f64, usize)> {
+        let mut best = None;
+        let mut most = above;
+        for (index, &left) in self.left.iter().enumerate() {
+            if left > DEPENDENT {
+                let squares: f64 = self.residual.iter().map(|c| c[index] * c[index]).sum();
+                let gain = squares * factor(left);
+                if gain > most {
+                    (most, best) = (gain, Some((gain, index)));
+                }
+            }
+        }
+        best
+    }
+
+    fn first_to_meet(&self, common: f64, below: f64) -> Option<(f64, usize)> {
+        let (mut best, mut least) = (None, below);
+        let both = self.residual[0].iter().zip(&self.projected[0]);
+        for (index, (&left, (&residual, &projected))) in self.left.iter().zip(both).enumerate() {
+            if left > DEPENDENT {
+                let gamma = meeting(common, residual, projected).min(meeting(common, -residual, -projected));
+                if gamma < least {
+                    (least, best) = (gamma, Some((gamma, index)));
+                }
+            }
+        }
+        best
+    }
+
+    fn advance(&mut self, gamma: f64) {
+        for (residual, projected) in self.residual.iter_mut().zip(&mut self.projected) {
+            for (residual, projected) in residual.iter_mut().zip(projected) {
+                *residual -= gamma * *projected;
+                *projected *= 1.0 - gamma;
+            }
+        }
+    }
+
+    /// Adds a direction with which column `index` has the product that is given.
+    fn add(&mut self, slopes: &[f64], mut product: impl FnMut(usize) -> f64) {
+        for index in 0..self.left.len() {
+            if self.left[index] > 0.0 {
+                let product = product(index);
+                self.left[index] = (self.left[index] - product * product).max(0.0);
+                for (projected, slope) in self.projected.iter_mut().zip(slopes) {
+                    projected[index] += slope * product;
+                }
+            }
+        }
+    }
+}
+
+/// The γ at which xᵀr − γ xᵀw is (1 − γ) times the common product, from below.
+fn meeting(common: f64, residual: f64, projected: f64) -> f64 {
+    let approach = common - projected;
+    if approach > 0.0 { ((common - residual) / approach).max(0.0) } else { f64::INFINITY }
+}
+
+/// A direction drawn evenly from those that are centered and orthogonal to the known ones.
+fn direction(level: Level, rows: usize, known: &[Vec<f64>], draws: &mut impl Draws) -> Vec<f64> {
+    let mut vector: Vec<f64> = (0..rows).map(|_| draws.normal()).collect();
+    let mean = vector.iter().sum::<f64>() / rows as f64;
+    vector.iter_mut().for_each(|v| *v -= mean);
+    outside_of(level, known, &mut vector);
+    vector
+}
+
+fn product(level: Level, x: &[f64], y: &[f64]) -> f64 {
+    if x.is_empty() { 0.0 } else { dot(level, x, y) }
+}

@@ -1,0 +1,78 @@
+//! Directions of what is left of the targets.
+
+use crate::Level;
+use crate::sums::{axpy, dot};
+
+/// The part of a vector that is left outside of a span, below which it is none.
+const NOTHING: f64 = 1e-10;
+
+/// An orthonormal basis of vectors r_i − w_i, with what it is made of.
+pub(super) struct Outer {
+    /// Those that do not depend on others.
+    pub vectors: Vec<Vec<f64>>,
+    /// Of each the weights of the vectors that it was made of.
+    made_of: Vec<Vec<f64>>,
+}
+
+impl Outer {
+    pub fn new(level: Level, residuals: &[Vec<f64>], projected: Option<&[Vec<f64>]>) -> Self {
+        let mut outer = Outer { vectors: Vec::new(), made_of: Vec::new() };
+        for (place, residual) in residuals.iter().enumerate() {
+            let mut vector = residual.clone();
+            if let Some(projected) = projected {
+                axpy(level, -1.0, &projected[place], &mut vector);
+            }
+            let mut weights = vec![0.0; residuals.len()];
+            weights[place] = 1.0;
+            let before = dot(level, &vector, &vector).sqrt();
+            for _ in 0..2 {
+                for (f, of_f) in outer.vectors.iter().zip(&outer.made_of) {
+                    let along = dot(level, f, &vector);
+                    axpy(level, -along, f, &mut vector);
+                    weights.iter_mut().zip(of_f).for_each(|(weight, of_f)| *weight -= along * of_f);
+                }
+            }
+            let norm = dot(level, &vector, &vector).sqrt();
+            if norm > NOTHING && norm > NOTHING * before {
+                vector.iter_mut().for_each(|v| *v /= norm);
+                weights.iter_mut().for_each(|weight| *weight /= norm);
+                outer.vectors.push(vector);
+                outer.made_of.push(weights);
+            }
+        }
+        outer
+    }
+
+    /// Products of the basis with a vector.
+    pub fn coordinates(&self, level: Level, vector: &[f64]) -> Vec<f64> {
+        self.vectors.iter().map(|f| dot(level, f, vector)).collect()
+    }
+
+    /// Σ_i ρ_i f_i as weights of the vectors that the basis was made of.
+    pub fn weights(&self, along: &[f64]) -> Vec<f64> {
+        let count = self.made_of.first().map_or(0, Vec::len);
+        (0..count).map(|place| self.made_of.iter().zip(along).map(|(of, along)| of[place] * along).sum()).collect()
+    }
+
+    /// Products of the basis with a vector of which those with the vectors that it was made of are known.
+    pub fn known(&self, products: &[f64]) -> Vec<f64> {
+        self.made_of.iter().map(|of| of.iter().zip(products).map(|(weight, product)| weight * product).sum()).collect()
+    }
+}
+
+/// The part of a vector orthogonal to a basis, of norm 1; whether there is any.
+pub(super) fn outside_of(level: Level, basis: &[Vec<f64>], vector: &mut [f64]) -> bool {
+    let before = dot(level, vector, vector).sqrt();
+    for _ in 0..2 {
+        for e in basis {
+            let along = dot(level, e, vector);
+            axpy(level, -along, e, vector);
+        }
+    }
+    let norm = dot(level, vector, vector).sqrt();
+    let is_new = norm > NOTHING * before;
+    if is_new {
+        vector.iter_mut().for_each(|v| *v /= norm);
+    }
+    is_new
+}

@@ -1,0 +1,101 @@
+//! Dummies of which only products with the span of a path are drawn.
+
+use super::span::Outer;
+use super::{Draws, Products};
+
+/// Dummies that are not stored.
+#[derive(Debug)]
+pub(super) struct Unstored {
+    pub products: Products,
+    /// The squared norm of each outside of the span of the targets and the path.
+    outside: Vec<f64>,
+    /// Dimensions outside of that span.
+    dimensions: usize,
+}
+
+/// What is left of 1 after the squared product with a direction inside of a span, below which the direction is inside.
+const INSIDE: f64 = 1e-12;
+
+impl Unstored {
+    /// Dummies beside orthonormal targets.
+    pub fn new(count: usize, targets: usize, dimensions: usize, draws: &mut impl Draws) -> Self {
+        let mut outside = vec![1.0; count];
+        let of_target = |place: usize| {
+            let part = |outside: &mut f64| part_of(outside, dimensions.saturating_sub(place), draws);
+            outside.iter_mut().map(part).collect()
+        };
+        let residual: Vec<Vec<f64>> = (0..targets).map(of_target).collect();
+        let projected = vec![vec![0.0; count]; targets];
+        let products = Products { residual, projected, left: vec![1.0; count] };
+        Unstored { products, outside, dimensions: dimensions.saturating_sub(targets) }
+    }
+
+    /// The coordinates of a dummy in the basis of the residuals, and its squared norm beside these and the path.
+    pub fn coordinates(&self, index: usize, outer: &Outer) -> (Vec<f64>, f64) {
+        let of = &self.products;
+        let products: Vec<f64> =
+            of.residual.iter().zip(&of.projected).map(|(residual, projected)| residual[index] - projected[index]).collect();
+        (outer.known(&products), self.outside[index])
+    }
+
+    /// Adds a direction whose coordinates in the basis of the residuals are given.
+    pub fn add(&mut self, slopes: &[f64], along: &[f64], outer: &Outer, draws: &mut impl Draws) {
+        let new = 1.0 - along.iter().map(|along| along * along).sum::<f64>();
+        let (is_new, weights) = (new > INSIDE, outer.weights(along));
+        let dimensions = self.dimensions;
+        let outside = &mut self.outside;
+        let of = &mut self.products;
+        for index in 0..of.left.len() {
+            if of.left[index] == 0.0 {
+                continue;
+            }
+            let both = of.residual.iter().zip(&of.projected).zip(&weights);
+            let mut product: f64 =
+                both.map(|((residual, projected), weight)| weight * (residual[index] - projected[index])).sum();
+            if is_new {
+                product += new.sqrt() * part_of(&mut outside[index], dimensions, draws);
+            }
+            of.left[index] = (of.left[index] - product * product).max(f64::MIN_POSITIVE);
+            for (projected, slope) in of.projected.iter_mut().zip(slopes) {
+                projected[index] += slope * product;
+            }
+        }
+        self.dimensions -= usize::from(is_new && dimensions > 0);
+    }
+}
+
+/// The product of a vector of that squared norm, drawn evenly from a sphere of so many dimensions, with a direction of theirs;
+/// what is left of the norm is that of the rest.
+fn part_of(norm: &mut f64, dimensions: usize, draws: &mut impl Draws) -> f64 {
+    if dimensions == 0 {
+        return 0.0;
+    }
+    let normal = draws.normal();
+    let share = if dimensions == 1 { 1.0 } else { normal * normal / (normal * normal + chi_squared(dimensions - 1, draws)) };
+    let part = (*norm * share).sqrt();
+    *norm *= 1.0 - share;
+    if normal < 0.0 { -part } else { part }
+}
+
+/// A χ² number, by the squeeze of G. Marsaglia and W. W. Tsang, *A simple method for generating gamma variables*, ACM
+/// Transactions on Mathematical Software 26 (2000).
+fn chi_squared(degrees: usize, draws: &mut impl Draws) -> f64 {
+    if degrees == 1 {
+        return draws.normal().powi(2);
+    }
+    let shift = degrees as f64 / 2.0 - 1.0 / 3.0;
+    let scale = 1.0 / (9.0 * shift).sqrt();
+    loop {
+        let normal = draws.normal();
+        let cube = 1.0 + scale * normal;
+        if cube <= 0.0 {
+            continue;
+        }
+        let (cube, square, uniform) = (cube * cube * cube, normal * normal, draws.uniform());
+        if uniform < 1.0 - 0.0331 * square * square
+            || uniform.max(f64::MIN_POSITIVE).ln() < 0.5 * square + shift * (1.0 - cube + cube.ln())
+        {
+            return 2.0 * shift * cube;
+        }
+    }
+}

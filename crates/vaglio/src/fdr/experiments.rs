@@ -1,0 +1,199 @@
+//! Experiments: paths with dummies of their own.
+
+use super::drawn::Drawn;
+use super::rates::{Occurrences, Taken, is_beyond};
+use super::unit::UnitColumns;
+use super::{DUMMIES, EXPERIMENTS};
+use crate::resample::Watcher;
+use crate::selector::ValidSelector;
+use ndarray::Array2;
+use rayon::prelude::*;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Columns, Criterion, Design, Feature, Problem, Readout, Result, Signs, standardized};
+use vaglio_kernels::Level;
+use vaglio_kernels::dummies::{Draws, DummyPath, PathData, Stepping};
+use vaglio_kernels::lars::{LeastAngle, PathRules};
+use vaglio_search::shuffle::stream;
+
+/// The stream of seeds.
+const DUMMY: u64 = 6;
+/// Numbers of the dummies of an experiment that are stored, at most; there is one for each column at least.
+const MOST_STORED: usize = 1 << 22;
+/// Dummies of a path on a criterion's own geometry, at most.
+const MOST_ON_GEOMETRY: u32 = 100;
+
+/// The experiments of a selection.
+pub(super) struct Experiments<'a> {
+    criterion: &'a dyn Criterion,
+    design: &'a Design,
+    unit: &'a UnitColumns,
+    stepping: Stepping,
+    seed: u64,
+    /// Whether paths are those of correlation.
+    is_linear: bool,
+    /// Columns that take part.
+    columns: usize,
+}
+
+/// What the experiments say.
+pub(super) struct Voted {
+    /// What every number of dummies takes, from 1 on.
+    pub by_dummies: Vec<Vec<Taken>>,
+    /// The share of experiments that each column has.
+    pub votes: Vec<f64>,
+    pub dummies: usize,
+    pub stored: bool,
+}
+
+/// One path.
+enum Walk<'a> {
+    Correlation(Box<DummyPath<'a, Drawn>>),
+    Geometry(Vec<Option<u32>>),
+}
+
+impl<'a> Experiments<'a> {
+    /// # Errors
+    /// Those of the criterion's geometry.
+    pub fn new(selector: &'a ValidSelector, design: &'a Design, unit: &'a UnitColumns) -> Result<Self> {
+        let criterion = &**selector.criterion();
+        let is_linear = criterion.geometry(design)?.is_linear();
+        let stepping = match selector.search().typetag_name() {
+            "greedy" => Stepping::Greedy,
+            _ => Stepping::LeastAngle,
+        };
+        let columns = unit.columns.iter().filter(|column| !column.is_empty()).count();
+        Ok(Experiments { criterion, design, unit, stepping, seed: selector.seed, is_linear, columns })
+    }
+
+    /// Goes on with one dummy more until the strictest level is beyond the rate; `None` when it was stopped.
+    ///
+    /// # Errors
+    /// Those of the criterion's geometry.
+    pub fn voted(&self, most: f64, watcher: &Watcher<'_>) -> Result<Option<Voted>> {
+        let rows = self.design.rows();
+        let stored = !self.is_linear || self.design.weights().is_some_and(|w| w.iter().any(|weight| *weight != w[0]));
+        let times = if stored { (MOST_STORED / (rows * self.columns).max(1)).clamp(1, DUMMIES) } else { DUMMIES };
+        let dummies = times * self.columns;
+        let last = self.last(dummies, most);
+        watcher.stage("fdr", last as usize);
+        let drawn: Vec<Vec<Vec<f64>>> = match stored && self.is_linear {
+            true => (0..EXPERIMENTS).map(|number| self.stored(number, dummies)).collect(),
+            false => vec![Vec::new(); EXPERIMENTS],
+        };
+        let targets: Vec<&[f64]> = self.unit.targets.iter().map(Vec::as_slice).collect();
+        let columns: Vec<Vec<&[f64]>> = drawn.iter().map(|drawn| self.unit.with(drawn)).collect();
+        let walks = (0..EXPERIMENTS).into_par_iter().map(|number| {
+            if !self.is_linear {
+                return self.on_geometry(number, dummies, last, watcher).map(Walk::Geometry);
+            }
+            let data = PathData {
+                columns: &columns[number],
+                features: self.unit.columns.len(),
+                targets: &targets,
+                dimensions: rows - 1,
+            };
+            let draws = Drawn::new(self.seed_of(number));
+            let unstored = if stored { 0 } else { dummies };
+            Ok(Walk::Correlation(Box::new(DummyPath::new(Level::best(), data, self.stepping, unstored, draws))))
+        });
+        let mut walks: Vec<Walk<'_>> = walks.collect::<Result<_>>()?;
+        let mut by_dummies = Vec::new();
+        for number in 1..=last {
+            walks.par_iter_mut().for_each(|walk| {
+                if let Walk::Correlation(path) = walk {
+                    path.until(number, &|| watcher.sign().reason().is_some());
+                }
+            });
+            if watcher.stopped().is_some() {
+                return Ok(None);
+            }
+            watcher.piece();
+            let levels = occurrences(&walks, dummies).taken(number);
+            let ends = is_beyond(&levels, most);
+            by_dummies.push(levels);
+            if ends {
+                break;
+            }
+        }
+        let votes = occurrences(&walks, dummies).votes(by_dummies.len() as u32);
+        Ok(Some(Voted { by_dummies, votes, dummies, stored }))
+    }
+
+    /// The most dummies that a path can need: half of the rows; and as many as would enter beside false columns alone where
+    /// every column was taken and that share of them was false.
+    fn last(&self, dummies: usize, most: f64) -> u32 {
+        let expected = dummies as f64 * most / (1.0 - most).max(0.5) + EXPERIMENTS as f64;
+        let last = (expected as usize).min(self.design.rows().div_ceil(2)) as u32;
+        match (self.columns, self.is_linear) {
+            (0, _) => 0,
+            (_, true) => last,
+            (_, false) => last.min(MOST_ON_GEOMETRY),
+        }
+    }
+
+    fn seed_of(&self, number: usize) -> u64 {
+        stream(self.seed, DUMMY, number as u64)
+    }
+
+    /// The dummies of an experiment, row by row, with mean 0 and norm 1.
+    fn stored(&self, number: usize, dummies: usize) -> Vec<Vec<f64>> {
+        self.drawn(number, dummies).iter().map(|values| standardized(values, self.design.weights())).collect()
+    }
+
+    fn drawn(&self, number: usize, dummies: usize) -> Vec<Vec<f64>> {
+        let mut random = Drawn::new(self.seed_of(number));
+        let rows = self.design.rows();
+        (0..dummies).map(|_| (0..rows).map(|_| random.normal()).collect()).collect()
+    }
+
+    /// For each column of a least-angle path of the criterion's own geometry how many dummies entered before it.
+    fn on_geometry(
+        &self,
+        number: usize,
+        dummies: usize,
+        last: u32,
+        watcher: &Watcher<'_>,
+    ) -> Result<Vec<Option<u32>>> {
+        let features = self.design.features();
+        let mut columns = Columns::clone(self.design.columns());
+        self.drawn(number, dummies).into_iter().for_each(|values| columns.push(values));
+        let mut names = self.design.names().to_vec();
+        names.extend((0..dummies).map(|dummy| format!("\u{0}dummy {dummy}")));
+        let targets: Array2<f64> = self.design.targets().to_owned();
+        let of_targets = (0..targets.nrows()).map(|output| format!("target {output}")).collect();
+        let problem = Problem::new(columns, names, targets, of_targets, self.design.task().clone())?;
+        let problem = match self.design.weights() {
+            Some(weights) => problem.with_weights(weights.to_vec())?,
+            None => problem,
+        };
+        let design = Design::identity(&problem, Readout::new(vec![1.0], true)?).stopping_at(watcher.sign().clone());
+        let mut geometry = self.criterion.geometry(&design)?;
+        let open = (0..features + dummies).map(|column| {
+            self.unit.columns.get(column).is_none_or(|column| !column.is_empty())
+        });
+        let non_negative = geometry.signs() == Signs::NonNegative;
+        let rules = PathRules { non_negative, lasso: non_negative, most: usize::MAX };
+        let mut path = LeastAngle::new(Level::best(), rules, geometry.relevance()?, open.collect());
+        let (mut entered, mut before) = (vec![None; features], 0);
+        let mut seen = vec![false; dummies];
+        let mut gram = |feature: Feature| geometry.gram(feature);
+        while before < last && watcher.sign().reason().is_none() {
+            let Ok(knot) = path.advance(&mut gram)? else { break };
+            match knot.feature.checked_sub(features) {
+                None => {
+                    entered[knot.feature].get_or_insert(before);
+                }
+                Some(dummy) => before += u32::from(!std::mem::replace(&mut seen[dummy], true)),
+            }
+        }
+        Ok(entered)
+    }
+}
+
+fn occurrences<'w>(walks: &'w [Walk<'_>], dummies: usize) -> Occurrences<'w> {
+    let entered = walks.iter().map(|walk| match walk {
+        Walk::Correlation(path) => path.entered(),
+        Walk::Geometry(entered) => &entered[..],
+    });
+    Occurrences { entered: entered.collect(), dummies }
+}

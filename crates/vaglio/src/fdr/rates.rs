@@ -1,0 +1,113 @@
+//! The estimated share of false discoveries of every voting level and number of dummies, and the rates that follow.
+//!
+//! J. Machkour, M. Muma, D. P. Palomar, *The terminating-random experiments selector*, Signal Processing 231 (2025): the
+//! relative occurrence Φ_T(j) is the share of experiments in which column j is on the path before the T-th dummy. Of the columns
+//! that are on no path by then, (p − ΣΦ_t)/(L − t + 1) are expected to enter for each dummy that does, which deflates what Φ grew
+//! by at the t-th: Φ′_T(j) = Σ_t (1 − (p − Σ_q Φ_t(q))/(L − t + 1)/Σ_{Φ_T(q) > ½} ΔΦ_t(q)) ΔΦ_t(j). Of the columns with Φ_T > v an
+//! expected Σ (1 − Φ′_T) at most are false.
+
+/// What experiments say of columns.
+pub(crate) struct Occurrences<'a> {
+    /// For each experiment and column how many dummies entered before it.
+    pub entered: Vec<&'a [Option<u32>]>,
+    /// Dummies of an experiment.
+    pub dummies: usize,
+}
+
+/// The columns that are taken at a voting level and a number of dummies.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Taken {
+    pub columns: Vec<usize>,
+    /// The estimated share of them that is false.
+    pub false_share: f64,
+}
+
+impl Occurrences<'_> {
+    /// Φ_t of the columns that any path has, for t = 1, …, `most`, with the columns.
+    fn relative(&self, most: u32) -> (Vec<usize>, Vec<Vec<f64>>) {
+        let features = self.entered.first().map_or(0, |entered| entered.len());
+        let is_on = |&column: &usize| self.entered.iter().any(|of| of[column].is_some_and(|before| before < most));
+        let columns: Vec<usize> = (0..features).filter(is_on).collect();
+        let at = |dummies| columns.iter().map(|&column| self.share(column, dummies)).collect();
+        let relative = (1..=most).map(at).collect();
+        (columns, relative)
+    }
+
+    /// Φ of every column for so many dummies.
+    pub fn votes(&self, dummies: u32) -> Vec<f64> {
+        let features = self.entered.first().map_or(0, |entered| entered.len());
+        (0..features).map(|column| self.share(column, dummies)).collect()
+    }
+
+    fn share(&self, column: usize, dummies: u32) -> f64 {
+        let count = self.entered.iter().filter(|of| of[column].is_some_and(|before| before < dummies)).count();
+        count as f64 / self.entered.len() as f64
+    }
+
+    /// What each voting level takes of paths with `most` dummies, the lowest level first.
+    pub fn taken(&self, most: u32) -> Vec<Taken> {
+        let (columns, relative) = self.relative(most);
+        let Some(last) = relative.last() else { return Vec::new() };
+        let experiments = self.entered.len() as f64;
+        let features = self.entered.first().map_or(0, |entered| entered.len()) as f64;
+        let mut deflated = vec![0.0; columns.len()];
+        for (place, at) in relative.iter().enumerate() {
+            let before = |k: usize| if place == 0 { 0.0 } else { relative[place - 1][k] };
+            let voted: f64 = (0..columns.len()).filter(|&k| last[k] > 0.5).map(|k| at[k] - before(k)).sum();
+            let off_path = features - at.iter().sum::<f64>();
+            let expected = off_path / (self.dummies as f64 - place as f64).max(1.0);
+            for k in 0..columns.len() {
+                let grown = at[k] - before(k);
+                if grown > 0.0 && voted > 0.0 {
+                    deflated[k] += (1.0 - expected / voted) * grown;
+                }
+            }
+        }
+        let levels = (0..).map(|step| 0.5 + f64::from(step) / experiments).take_while(|level| *level < 1.0 - 1e-9);
+        levels
+            .map(|level| {
+                let chosen: Vec<usize> = (0..columns.len()).filter(|&k| last[k] > level + 1e-9).collect();
+                let expected: f64 = chosen.iter().map(|&k| 1.0 - deflated[k]).sum();
+                let false_share = (expected / chosen.len().max(1) as f64).max(0.0);
+                Taken { columns: chosen.into_iter().map(|k| columns[k]).collect(), false_share }
+            })
+            .collect()
+    }
+}
+
+/// Whether a rate takes nothing more from more dummies.
+pub(crate) fn is_beyond(levels: &[Taken], rate: f64) -> bool {
+    levels.last().is_some_and(|strictest| strictest.false_share > rate)
+}
+
+/// The columns that a rate takes: the most, and of as many those of the least share, of all levels and numbers of dummies before
+/// the strictest level is beyond the rate.
+pub(crate) fn at_rate<'t>(by_dummies: &'t [Vec<Taken>], rate: f64) -> &'t [usize] {
+    let mut best: Option<&Taken> = None;
+    for levels in by_dummies.iter().take_while(|levels| !is_beyond(levels, rate)) {
+        for taken in levels.iter().filter(|taken| taken.false_share <= rate) {
+            let is_better = best.is_none_or(|best| {
+                let (more, least) = (taken.columns.len(), best.columns.len());
+                more > least || more == least && taken.false_share < best.false_share
+            });
+            if is_better {
+                best = Some(taken);
+            }
+        }
+    }
+    best.map_or(&[], |best| &best.columns)
+}
+
+/// The smallest rate at which each column is taken, of those up to `most`.
+pub(crate) fn rates(by_dummies: &[Vec<Taken>], features: usize, most: f64) -> Vec<Option<f64>> {
+    let mut all: Vec<f64> = by_dummies.iter().flatten().map(|taken| taken.false_share).filter(|r| *r <= most).collect();
+    all.sort_unstable_by(f64::total_cmp);
+    all.dedup();
+    let mut out = vec![None; features];
+    for rate in all {
+        for &column in at_rate(by_dummies, rate) {
+            out[column].get_or_insert(rate);
+        }
+    }
+    out
+}

@@ -1,0 +1,136 @@
+//! Whether a column explains what no rival does.
+//!
+//! Dummies say that chance did not choose a column; where columns correlate, a neighbor of a column of the model is chosen by no
+//! chance either. So of each column that is taken its t test is made beside the others that are, and beside these and one
+//! rival, for every column that correlates with it: the largest p-value says whether the data tell it from all of them.
+
+use super::unit::UnitColumns;
+use vaglio_core::Feature;
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::{axpy, dot};
+
+/// The absolute correlation from which a column is a rival.
+const RIVAL: f64 = 0.3;
+/// A rate is so many times the largest p-value, since a neighbor was chosen as the best of several.
+const CHOSEN: f64 = 4.0;
+/// What is left of a squared norm at which a column depends on others.
+const DEPENDENT: f64 = 1e-10;
+/// Degrees of freedom beyond which those of this many are taken, whose tails are a little heavier.
+const MOST_DEGREES: usize = 400;
+
+/// The rate at which a column is told from all rivals, and the rival from which it is told least.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Rivals {
+    pub rate: f64,
+    pub nearest: Option<Feature>,
+}
+
+/// What is left of a column and of the targets beside others.
+struct Beside<'u> {
+    level: Level,
+    own: &'u [f64],
+    norm: f64,
+    targets: &'u [Vec<f64>],
+    /// Degrees of freedom of the residuals.
+    degrees: usize,
+}
+
+/// Those of a column beside others that are taken. Cost O(rows · (columns + taken · rivals)).
+pub(super) fn of(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> Rivals {
+    let level = Level::best();
+    let columns = &unit.columns;
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for &other in taken.iter().filter(|other| **other != feature) {
+        let (vector, norm) = outside(level, &basis, &columns[other]);
+        if norm > DEPENDENT {
+            basis.push(vector.iter().map(|v| v / norm.sqrt()).collect());
+        }
+    }
+    let targets: Vec<Vec<f64>> = unit.targets.iter().map(|y| outside(level, &basis, y).0).collect();
+    let (own, norm) = outside(level, &basis, &columns[feature]);
+    let degrees = own.len().saturating_sub(basis.len() + 2);
+    let beside = Beside { level, own: &own, norm, targets: &targets, degrees };
+    let mut worst = Rivals { rate: beside.p_value(None), nearest: None };
+    for (rival, column) in columns.iter().enumerate() {
+        let is_other = rival != feature && !column.is_empty() && !taken.contains(&rival);
+        if is_other && dot(level, column, &columns[feature]).abs() >= RIVAL {
+            let (vector, left) = outside(level, &basis, column);
+            let p = if left > DEPENDENT { beside.p_value(Some((&vector, left))) } else { 0.0 };
+            if p > worst.rate {
+                worst = Rivals { rate: p, nearest: Some(rival) };
+            }
+        }
+    }
+    Rivals { rate: (CHOSEN * worst.rate).min(1.0), ..worst }
+}
+
+impl Beside<'_> {
+    /// The p-value of the column beside the others, and a rival whose squared norm is given: of several targets that of the one
+    /// which it explains best, times their number.
+    fn p_value(&self, rival: Option<(&[f64], f64)>) -> f64 {
+        let degrees = self.degrees.saturating_sub(usize::from(rival.is_some()));
+        let across = rival.map_or(0.0, |(rival, left)| dot(self.level, rival, self.own) / left);
+        let left = rival.map_or(self.norm, |(_, of_rival)| self.norm - across * across * of_rival);
+        if degrees == 0 || left <= DEPENDENT {
+            return 1.0;
+        }
+        let of_target = |y: &Vec<f64>| {
+            let with_rival = rival.map_or(0.0, |(rival, _)| dot(self.level, rival, y));
+            let product = dot(self.level, self.own, y) - across * with_rival;
+            let gain = product * product / left;
+            let before = dot(self.level, y, y) - rival.map_or(0.0, |(_, of_rival)| with_rival * with_rival / of_rival);
+            beyond(gain / (before - gain).max(f64::MIN_POSITIVE), degrees)
+        };
+        (self.targets.len() as f64 * self.targets.iter().map(of_target).fold(1.0, f64::min)).min(1.0)
+    }
+}
+
+/// The probability that the square of Student's t is above `ratio` times its degrees of freedom: with θ = atan √ratio, 1 less
+/// the finite sums of powers of cos θ.
+fn beyond(ratio: f64, degrees: usize) -> f64 {
+    let ratio = if degrees > MOST_DEGREES { ratio * degrees as f64 / MOST_DEGREES as f64 } else { ratio };
+    let degrees = degrees.min(MOST_DEGREES);
+    let square = 1.0 / (1.0 + ratio);
+    let sine = (1.0 - square).sqrt();
+    let odd = degrees % 2;
+    // Terms of cos θ to the power of 0, 2, … or of 1, 3, …, up to the degrees less 2.
+    let (mut term, mut sum) = (if odd == 1 { square.sqrt() } else { 1.0 }, 0.0);
+    for power in (odd..degrees.saturating_sub(1)).step_by(2) {
+        sum += term;
+        term *= square * (power + 1) as f64 / (power + 2) as f64;
+    }
+    let inside = match odd {
+        1 => (ratio.sqrt().atan() + sine * sum) * std::f64::consts::FRAC_2_PI,
+        _ => sine * sum,
+    };
+    (1.0 - inside).max(0.0)
+}
+
+/// The part of a vector outside of an orthonormal basis, and its squared norm.
+fn outside(level: Level, basis: &[Vec<f64>], vector: &[f64]) -> (Vec<f64>, f64) {
+    let mut vector = vector.to_vec();
+    for _ in 0..2 {
+        for e in basis {
+            let along = dot(level, e, &vector);
+            axpy(level, -along, e, &mut vector);
+        }
+    }
+    let norm = dot(level, &vector, &vector);
+    (vector, norm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails_are_those_of_the_tables() {
+        // t(1) beyond 12.706, t(2) beyond 4.303, t(7) beyond 2.365, t(10) beyond 2.228, t(120) beyond 1.980: 0.05.
+        for (t, degrees) in [(12.706_f64, 1), (4.303, 2), (3.182, 3), (2.365, 7), (2.228, 10), (1.980, 120)] {
+            let p = beyond(t * t / degrees as f64, degrees);
+            assert!((p - 0.05).abs() < 2e-5, "{degrees}: {p}");
+        }
+        let of_many = beyond(1.96 * 1.96 / 1e5, 100_000);
+        assert!(of_many > 0.05 && of_many < 0.051, "{of_many}");
+    }
+}

@@ -1,0 +1,66 @@
+//! Columns and targets of mean 0 and norm 1.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use vaglio_core::{Design, Feature, standardized};
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::dot;
+
+/// 1 less the absolute correlation of columns that are one but for their units.
+const EQUAL: f64 = 1e-10;
+
+/// The columns of a design that take part, each once.
+pub(super) struct UnitColumns {
+    /// Empty for a column that takes no part.
+    pub columns: Vec<Vec<f64>>,
+    pub targets: Vec<Vec<f64>>,
+    /// Columns that equal another but for their units, with the first of them.
+    pub equal: Vec<(Feature, Feature)>,
+}
+
+impl UnitColumns {
+    /// Memory O(rows · columns).
+    pub fn new(design: &Design, among: &[Feature]) -> Self {
+        let mut columns = vec![Vec::new(); design.features()];
+        for &feature in among {
+            columns[feature] = standardized(&design.column(feature).values(), design.weights());
+        }
+        let unit = |target: usize| standardized(&design.targets().row(target).to_vec(), design.weights());
+        let targets = (0..design.targets().nrows()).map(unit).filter(|y| !y.is_empty()).collect();
+        let equal = equal(&columns);
+        for (feature, _) in &equal {
+            columns[*feature].clear();
+        }
+        UnitColumns { columns, targets, equal }
+    }
+
+    /// All columns, and behind them others.
+    pub fn with<'a>(&'a self, others: &'a [Vec<f64>]) -> Vec<&'a [f64]> {
+        self.columns.iter().chain(others).map(Vec::as_slice).collect()
+    }
+}
+
+/// Columns that equal an earlier one or its negative: those whose products with a random vector do are compared. Cost
+/// O(rows · columns + columns · log columns) where few are equal.
+fn equal(columns: &[Vec<f64>]) -> Vec<(Feature, Feature)> {
+    let level = Level::best();
+    let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let mut random = ChaCha8Rng::seed_from_u64(0);
+    let probe: Vec<f64> = (0..rows).map(|_| random.next_u64() as f64 / u64::MAX as f64 - 0.5).collect();
+    let present = columns.iter().enumerate().filter(|(_, column)| !column.is_empty());
+    let mut products: Vec<(f64, Feature)> =
+        present.map(|(feature, column)| (dot(level, column, &probe).abs(), feature)).collect();
+    products.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let near = 1e-4 * (rows as f64).sqrt() * EQUAL.sqrt();
+    let mut first: Vec<Feature> = (0..columns.len()).collect();
+    for (place, &(product, feature)) in products.iter().enumerate() {
+        for &(_, before) in products[..place].iter().rev().take_while(|(other, _)| product - other <= near) {
+            if 1.0 - dot(level, &columns[feature], &columns[before]).abs() <= EQUAL {
+                let (low, high) = (first[feature].min(first[before]), first[feature].max(first[before]));
+                first.iter_mut().filter(|of| **of == high).for_each(|of| *of = low);
+                break;
+            }
+        }
+    }
+    first.into_iter().enumerate().filter(|(feature, first)| feature != first).collect()
+}

@@ -1,0 +1,61 @@
+//! The columns that are confirmed at a rate of false discoveries, as the result of a selection.
+
+use super::choice::{Picked, stopped};
+use super::pool::Watcher;
+use super::sample::Sample;
+use super::scored::plain;
+use crate::fdr::{Discoveries, among, check_design, discoveries};
+use crate::selector::ValidSelector;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+use vaglio_core::{Choose, Design, Feature, FeatureRef, Monitor, Result};
+use vaglio_report::record::{ChosenBy, Warning, WarningKind};
+use vaglio_search::All;
+
+/// The model of the confirmed columns, the first of them where the search has a limit; without any that of none.
+///
+/// # Errors
+/// Those of [`check_design`] and [`discoveries`] under `search.choose`, and of the fits.
+pub(super) fn confirmed(
+    selector: &ValidSelector,
+    (sample, design): (&Sample, &Design),
+    rate: f64,
+    start: Instant,
+    monitor: &mut Monitor<'_>,
+) -> Result<Picked> {
+    check_design(design, sample.is_ordered()).map_err(|error| error.under("search.choose"))?;
+    let mut warnings = Vec::new();
+    let begun = Instant::now();
+    let (found, reason) = {
+        let watcher = Watcher::new(&mut *monitor);
+        let among = among(selector, design);
+        let found = watcher.journal().once("fdr", || discoveries(selector, design, rate, &among, &watcher));
+        (found.map_err(|error| error.under("search.choose"))?, stopped(vaglio_core::StopReason::Interrupted, watcher.sign()))
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    let most = selector.search().outline(design).map_err(|error| error.under("search"))?.largest;
+    let mut kept = found.as_ref().map_or_else(Vec::new, Discoveries::confirmed);
+    kept.truncate(most);
+    let kept: HashSet<Feature> = kept.into_iter().collect();
+    let excluded = (0..design.features()).filter(|feature| !kept.contains(feature)).map(FeatureRef::Index).collect();
+    let search = Arc::new(All { excluded, choose: Choose::Last, ..All::default() });
+    let all = ValidSelector { search, ..selector.clone() };
+    let mut picked = plain(&all, design, start, monitor, Vec::new())?;
+    picked.chosen.by = ChosenBy::FalseDiscoveries;
+    match &found {
+        None => {
+            picked.searched.path.stop_reason = reason;
+            let message = "the run was stopped before any column was confirmed";
+            warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        Some(_) if kept.is_empty() => {
+            let message = format!("no column is confirmed at a false discovery rate of {rate}, so the empty subset is taken");
+            warnings.push(Warning::new(WarningKind::NothingConfirmed, message));
+        }
+        Some(_) => {}
+    }
+    warnings.append(&mut picked.warnings);
+    picked.chosen.confirmed = found;
+    Ok(Picked { warnings, seconds, ..picked })
+}

@@ -139,6 +139,7 @@ fn walks_of_folds_and_repetitions_go_on_from_every_line() {
     for (place, lines) in [
         format!("{grid}\nsearch: {{kind: greedy, max_features: 4, choose: {{rule: one_se, folds: 3, repeats: 2}}}}"),
         format!("{grid}\nsearch: {{kind: floating, max_features: 3}}\nevaluate: {{nested: {{folds: 3}}, permutations: 3, stability: {{pairs: 2}}, intervals: 0.8}}"),
+        "search: {kind: greedy, max_features: 3, choose: {fdr: 0.2}}\nevaluate: {nested: {folds: 2}, fdr: 0.3}".into(),
         "# classes\npreprocess: [standardize]\nsearch: {kind: greedy, max_features: 3}\nevaluate: {nested: {folds: 3}}".into(),
         "search: {kind: exhaustive, max_features: 3}\nevaluate: {permutations: 4}".into(),
         "search: {kind: lars, coefficients: path, penalties: 12}\nevaluate: {nested: {folds: 2}, permutations: 2}".into(),

@@ -17,6 +17,7 @@ mod describe;
 mod disk;
 mod empty;
 mod explain;
+mod fdr;
 mod final_model;
 mod findings;
 mod folds_and_searches;

@@ -13,22 +13,15 @@
 //! The virtual dummies of arXiv 2604.07464 for the T-Rex selector of J. Machkour, M. Muma, D. P. Palomar, *The terminating-random
 //! experiments selector: fast high-dimensional variable selection with false discovery rate control*, Signal Processing 231 (2025).
 
+mod normal;
 mod span;
 mod unstored;
 
 use crate::Level;
 use crate::sums::{axpy, dot};
+pub use normal::Drawn;
 use span::{Outer, outside_of};
 use unstored::Unstored;
-
-/// Random numbers.
-pub trait Draws {
-    /// Standard normal.
-    fn normal(&mut self) -> f64;
-
-    /// Uniform in [0, 1).
-    fn uniform(&mut self) -> f64;
-}
 
 /// How a path takes its next column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,11 +57,11 @@ const DEPENDENT: f64 = 1e-10;
 
 /// A path that can go on.
 #[derive(Debug)]
-pub struct DummyPath<'a, D> {
+pub struct DummyPath<'a> {
     level: Level,
     data: PathData<'a>,
     stepping: Stepping,
-    draws: D,
+    draws: Drawn,
     /// The residuals of each target, and their projections on the columns of the path.
     residuals: Vec<Vec<f64>>,
     projected: Vec<Vec<f64>>,
@@ -94,9 +87,10 @@ struct Products {
     left: Vec<f64>,
 }
 
-impl<'a, D: Draws> DummyPath<'a, D> {
+impl<'a> DummyPath<'a> {
     /// A path before its first column, with so many dummies that are not stored. Cost O(rows · columns + dummies).
-    pub fn new(level: Level, data: PathData<'a>, stepping: Stepping, dummies: usize, mut draws: D) -> Self {
+    pub fn new(level: Level, data: PathData<'a>, stepping: Stepping, dummies: usize, seed: u64) -> Self {
+        let mut draws = Drawn::new(seed);
         let targets: Vec<Vec<f64>> = data.targets.iter().map(|target| target.to_vec()).collect();
         let directions = Outer::new(level, &targets, None);
         let residuals: Vec<Vec<f64>> = directions.vectors;
@@ -129,8 +123,8 @@ impl<'a, D: Draws> DummyPath<'a, D> {
     pub fn until(&mut self, dummies: u32, stop: &impl Fn() -> bool) {
         while self.dummies < dummies && !self.has_ended && !stop() {
             match self.next() {
-                Some(entry) => self.enter(entry),
-                None => self.has_ended = true,
+                Some(entry) if self.basis.len() < self.data.dimensions => self.enter(entry),
+                _ => self.has_ended = true,
             }
         }
     }
@@ -304,7 +298,7 @@ fn meeting(common: f64, residual: f64, projected: f64) -> f64 {
 }
 
 /// A direction drawn evenly from those that are centered and orthogonal to the known ones.
-fn direction(level: Level, rows: usize, known: &[Vec<f64>], draws: &mut impl Draws) -> Vec<f64> {
+fn direction(level: Level, rows: usize, known: &[Vec<f64>], draws: &mut Drawn) -> Vec<f64> {
     let mut vector: Vec<f64> = (0..rows).map(|_| draws.normal()).collect();
     let mean = vector.iter().sum::<f64>() / rows as f64;
     vector.iter_mut().for_each(|v| *v -= mean);

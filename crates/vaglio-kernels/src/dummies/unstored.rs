@@ -1,7 +1,7 @@
 //! Dummies of which only products with the span of a path are drawn.
 
 use super::span::Outer;
-use super::{Draws, Products};
+use super::{Drawn, Products};
 
 /// Dummies that are not stored.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ const INSIDE: f64 = 1e-12;
 
 impl Unstored {
     /// Dummies beside orthonormal targets.
-    pub fn new(count: usize, targets: usize, dimensions: usize, draws: &mut impl Draws) -> Self {
+    pub fn new(count: usize, targets: usize, dimensions: usize, draws: &mut Drawn) -> Self {
         let mut outside = vec![1.0; count];
         let of_target = |place: usize| {
             let part = |outside: &mut f64| part_of(outside, dimensions.saturating_sub(place), draws);
@@ -39,7 +39,7 @@ impl Unstored {
     }
 
     /// Adds a direction whose coordinates in the basis of the residuals are given.
-    pub fn add(&mut self, slopes: &[f64], along: &[f64], outer: &Outer, draws: &mut impl Draws) {
+    pub fn add(&mut self, slopes: &[f64], along: &[f64], outer: &Outer, draws: &mut Drawn) {
         let new = 1.0 - along.iter().map(|along| along * along).sum::<f64>();
         let (is_new, weights) = (new > INSIDE, outer.weights(along));
         let dimensions = self.dimensions;
@@ -66,7 +66,7 @@ impl Unstored {
 
 /// The product of a vector of that squared norm, drawn evenly from a sphere of so many dimensions, with a direction of theirs;
 /// what is left of the norm is that of the rest.
-fn part_of(norm: &mut f64, dimensions: usize, draws: &mut impl Draws) -> f64 {
+fn part_of(norm: &mut f64, dimensions: usize, draws: &mut Drawn) -> f64 {
     if dimensions == 0 {
         return 0.0;
     }
@@ -79,7 +79,7 @@ fn part_of(norm: &mut f64, dimensions: usize, draws: &mut impl Draws) -> f64 {
 
 /// A χ² number, by the squeeze of G. Marsaglia and W. W. Tsang, *A simple method for generating gamma variables*, ACM
 /// Transactions on Mathematical Software 26 (2000).
-fn chi_squared(degrees: usize, draws: &mut impl Draws) -> f64 {
+fn chi_squared(degrees: usize, draws: &mut Drawn) -> f64 {
     if degrees == 1 {
         return draws.normal().powi(2);
     }

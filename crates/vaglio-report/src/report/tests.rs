@@ -56,6 +56,22 @@ fn the_page_says_what_was_chosen() {
 }
 
 #[test]
+fn verdicts_say_why() {
+    let page = Sample::whole().render();
+    check(&page);
+    for words in [
+        "1 column is confirmed at a false discovery rate of 0.1 (bmi); 2 are tentative (s5, s1).",
+        "at most 10 % are false on average; the others of 4 columns are rejected",
+        "the data do not tell it from s2",
+        "is taken at a rate above 0.1",
+        "By stability paths integrated over sizes 1 to 5 (IPSS), 2 columns are selected with at most 10 % expected",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!Sample::diabetes().render().contains("no chance"));
+}
+
+#[test]
 fn plots_have_as_many_points_as_sizes() {
     let page = wide(&Sample::diabetes().render());
     assert_eq!(

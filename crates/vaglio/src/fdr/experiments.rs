@@ -1,6 +1,5 @@
 //! Experiments: paths with dummies of their own.
 
-use super::drawn::Drawn;
 use super::rates::{Occurrences, Taken, is_beyond};
 use super::unit::UnitColumns;
 use super::{DUMMIES, EXPERIMENTS};
@@ -11,7 +10,7 @@ use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Columns, Criterion, Design, Feature, Problem, Readout, Result, Signs, standardized};
 use vaglio_kernels::Level;
-use vaglio_kernels::dummies::{Draws, DummyPath, PathData, Stepping};
+use vaglio_kernels::dummies::{Drawn, DummyPath, PathData, Stepping};
 use vaglio_kernels::lars::{LeastAngle, PathRules};
 use vaglio_search::shuffle::stream;
 
@@ -47,7 +46,7 @@ pub(super) struct Voted {
 
 /// One path.
 enum Walk<'a> {
-    Correlation(Box<DummyPath<'a, Drawn>>),
+    Correlation(Box<DummyPath<'a>>),
     Geometry(Vec<Option<u32>>),
 }
 
@@ -92,9 +91,8 @@ impl<'a> Experiments<'a> {
                 targets: &targets,
                 dimensions: rows - 1,
             };
-            let draws = Drawn::new(self.seed_of(number));
-            let unstored = if stored { 0 } else { dummies };
-            Ok(Walk::Correlation(Box::new(DummyPath::new(Level::best(), data, self.stepping, unstored, draws))))
+            let (unstored, seed) = (if stored { 0 } else { dummies }, self.seed_of(number));
+            Ok(Walk::Correlation(Box::new(DummyPath::new(Level::best(), data, self.stepping, unstored, seed))))
         });
         let mut walks: Vec<Walk<'_>> = walks.collect::<Result<_>>()?;
         let mut by_dummies = Vec::new();

@@ -8,10 +8,12 @@
 //! Dummies are no rivals of columns that correlate with each other, where a neighbor stands in for a column of the model. So a
 //! column is taken at a rate only where no rival explains what it does: see [`rivals`].
 
-mod drawn;
 mod experiments;
 mod rates;
 mod rivals;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 mod unit;
 
 use crate::resample::Watcher;

@@ -8,6 +8,7 @@ mod crrr;
 mod decisions;
 mod each_output;
 mod exactness;
+mod fdr;
 mod fitted_lambda;
 mod folds;
 mod forward;

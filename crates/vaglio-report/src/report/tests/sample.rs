@@ -30,7 +30,18 @@ impl Sample {
         let shuffled = json!({"mean": 5900.0, "p": 0.05, "values": vec![5900.0; 19]});
         value["permutations"] = json!({"count": 19, "score": shuffled, "cross_validated": null});
         value["stability"] = json!({"pairs": 10, "size": 4.5, "frequency": frequency,
-            "bounds": [{"threshold": 0.9, "columns": 1, "expected_false": 0.3, "unimodal": 0.2}]});
+            "sizes": 5, "columns": [
+                {"index": 2, "name": "bmi", "score": 0.9, "expected_false": 0.04, "q": 0.03},
+                {"index": 8, "name": "s5", "score": 0.6, "expected_false": 0.06, "q": 0.03},
+                {"index": 3, "name": "bp", "score": 0.1, "expected_false": 0.36, "q": 0.12}]});
+        let verdict = |index: usize, name: &str, verdict: &str, q: Option<f64>, votes: f64| {
+            json!({"index": index, "name": name, "verdict": verdict, "q": q, "votes": votes})
+        };
+        let mut rival = verdict(4, "s1", "tentative", None, 0.7);
+        rival["rival"] = json!("s2");
+        value["fdr"] = json!({"rate": 0.1, "experiments": 20, "dummies": 100, "are_virtual": true, "confirmed": 1,
+            "tentative": 2, "columns": [verdict(2, "bmi", "confirmed", Some(0.04), 1.0),
+                verdict(8, "s5", "tentative", Some(0.15), 0.8), rival, verdict(0, "age", "rejected", None, 0.0)]});
         value["chosen"] = json!({"by": "cross_validation", "rule": "best", "size": 6, "lambda": 10.0,
             "cross_validated": 2920.0, "standard_error": 200.0, "empty_loss": 5990.0, "folds": 5, "repeats": 1});
         let cell = |size: usize, loss: f64| {

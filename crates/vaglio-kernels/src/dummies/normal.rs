@@ -1,9 +1,6 @@
 //! Normal random numbers of a seed.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::sync::LazyLock;
-use vaglio_kernels::dummies::Draws;
 
 /// Layers of equal area below the normal density.
 const LAYERS: usize = 128;
@@ -11,9 +8,10 @@ const LAYERS: usize = 128;
 const TAIL: f64 = 3.442_619_855_899;
 const AREA: f64 = 9.912_563_035_262_17e-3;
 
-/// Random numbers of a seed, the same on every machine.
-#[derive(Debug)]
-pub(super) struct Drawn(ChaCha8Rng);
+/// Random numbers of a seed, by xoshiro256++ of D. Blackman and S. Vigna, *Scrambled linear pseudorandom number generators*, ACM
+/// Transactions on Mathematical Software 47 (2021).
+#[derive(Debug, Clone)]
+pub struct Drawn([u64; 4]);
 
 /// The right ends of the layers, from the lowest on, and the part of each that lies below the next.
 struct Layers {
@@ -23,12 +21,12 @@ struct Layers {
 
 static ZIGGURAT: LazyLock<Layers> = LazyLock::new(|| {
     let (mut ends, mut inside) = ([0.0; LAYERS + 1], [0.0; LAYERS]);
-    let mut density = libm::exp(-0.5 * TAIL * TAIL);
+    let mut density = (-0.5 * TAIL * TAIL).exp();
     ends[0] = AREA / density;
     ends[1] = TAIL;
     for layer in 2..LAYERS {
-        ends[layer] = (-2.0 * libm::log(AREA / ends[layer - 1] + density)).sqrt();
-        density = libm::exp(-0.5 * ends[layer] * ends[layer]);
+        ends[layer] = (-2.0 * (AREA / ends[layer - 1] + density).ln()).sqrt();
+        density = (-0.5 * ends[layer] * ends[layer]).exp();
     }
     for layer in 0..LAYERS {
         inside[layer] = ends[layer + 1] / ends[layer];
@@ -37,28 +35,51 @@ static ZIGGURAT: LazyLock<Layers> = LazyLock::new(|| {
 });
 
 impl Drawn {
+    /// Equal seeds give equal numbers; the state is filled by splitmix64.
     pub fn new(seed: u64) -> Self {
-        Drawn(ChaCha8Rng::seed_from_u64(seed))
+        let mut state = seed;
+        Drawn([(); 4].map(|()| {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let bits = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            bits ^ (bits >> 31)
+        }))
+    }
+
+    fn bits(&mut self) -> u64 {
+        let [a, b, c, d] = &mut self.0;
+        let bits = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
+        let shifted = *b << 17;
+        *c ^= *a;
+        *d ^= *b;
+        *b ^= *c;
+        *a ^= *d;
+        *c ^= shifted;
+        *d = d.rotate_left(45);
+        bits
+    }
+
+    /// Uniform in [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Beyond the last layer.
     fn tail(&mut self) -> f64 {
         loop {
-            let (x, y) = (-libm::log(1.0 - self.uniform()) / TAIL, -libm::log(1.0 - self.uniform()));
+            let (x, y) = (-(1.0 - self.uniform()).ln() / TAIL, -(1.0 - self.uniform()).ln());
             if 2.0 * y >= x * x {
                 return TAIL + x;
             }
         }
     }
-}
 
-impl Draws for Drawn {
-    /// By the ziggurat of G. Marsaglia and W. W. Tsang, *The ziggurat method for generating random variables*, Journal of
+    /// Standard normal, by the ziggurat of G. Marsaglia and W. W. Tsang, *The ziggurat method for generating random variables*, Journal of
     /// Statistical Software 5 (2000), with the layer and the place in it from bits of their own.
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let Layers { ends, inside } = &*ZIGGURAT;
         loop {
-            let bits = self.0.next_u64();
+            let bits = self.bits();
             let place = 2.0 * ((bits >> 11) as f64 / (1u64 << 53) as f64) - 1.0;
             let layer = (bits & (LAYERS as u64 - 1)) as usize;
             if place.abs() < inside[layer] {
@@ -68,16 +89,12 @@ impl Draws for Drawn {
                 return self.tail().copysign(place);
             }
             let x = place * ends[layer];
-            let below = libm::exp(-0.5 * (ends[layer] * ends[layer] - x * x));
-            let above = libm::exp(-0.5 * (ends[layer + 1] * ends[layer + 1] - x * x));
+            let below = (-0.5 * (ends[layer] * ends[layer] - x * x)).exp();
+            let above = (-0.5 * (ends[layer + 1] * ends[layer + 1] - x * x)).exp();
             if above + self.uniform() * (below - above) < 1.0 {
                 return x;
             }
         }
-    }
-
-    fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

@@ -1,0 +1,184 @@
+//! Paths beside dummies are those of plain loops, and dummies that are not stored behave as those that are.
+
+use vaglio_kernels::Level;
+use vaglio_kernels::dummies::{Drawn, DummyPath, PathData, Stepping};
+use vaglio_kernels::lars::{LeastAngle, PathRules};
+use vaglio_testkit::Random;
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+fn unit(mut x: Vec<f64>) -> Vec<f64> {
+    let mean = x.iter().sum::<f64>() / x.len() as f64;
+    x.iter_mut().for_each(|v| *v -= mean);
+    let norm = dot(&x, &x).sqrt();
+    x.iter().map(|v| v / norm).collect()
+}
+
+fn vectors(random: &mut Random, rows: usize, count: usize) -> Vec<Vec<f64>> {
+    (0..count).map(|_| unit((0..rows).map(|_| random.normal()).collect())).collect()
+}
+
+fn slices(vectors: &[Vec<f64>]) -> Vec<&[f64]> {
+    vectors.iter().map(Vec::as_slice).collect()
+}
+
+/// For each feature how many dummies are before it in an order of entry, up to so many dummies.
+fn before(order: &[usize], features: usize, most: u32) -> Vec<Option<u32>> {
+    let (mut entered, mut dummies) = (vec![None; features], 0);
+    for &column in order {
+        if dummies == most {
+            break;
+        }
+        match entered.get_mut(column) {
+            Some(entered) => *entered = Some(dummies),
+            None => dummies += 1,
+        }
+    }
+    entered
+}
+
+/// The order in which columns enter a least-angle path of correlations.
+fn least_angle(columns: &[Vec<f64>], y: &[f64]) -> Vec<usize> {
+    let rules = PathRules { non_negative: false, lasso: false, most: usize::MAX };
+    let relevance = columns.iter().map(|x| dot(x, y)).collect();
+    let mut path = LeastAngle::new(Level::best(), rules, relevance, vec![true; columns.len()]);
+    let mut gram =
+        |column: usize| Ok::<_, ()>(columns.iter().map(|x| dot(x, &columns[column])).collect::<Vec<f64>>());
+    let mut order = Vec::new();
+    while let Ok(Ok(knot)) = path.advance(&mut gram) {
+        order.push(knot.feature);
+    }
+    order
+}
+
+/// The part of vectors outside of the span of some columns, by plain Gram and Schmidt.
+fn outside(basis: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
+    let mut vector = vector.to_vec();
+    for _ in 0..2 {
+        for e in basis {
+            let along = dot(e, &vector);
+            vector.iter_mut().zip(e).for_each(|(v, e)| *v -= along * e);
+        }
+    }
+    vector
+}
+
+/// The order of forward selection: each time the column with which least squares fits all targets best.
+fn forward(columns: &[Vec<f64>], targets: &[Vec<f64>], steps: usize) -> Vec<usize> {
+    let (mut order, mut basis): (Vec<usize>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
+    // Targets count by what they say beside each other.
+    let mut own: Vec<Vec<f64>> = Vec::new();
+    for y in targets {
+        let rest = outside(&own, y);
+        own.push(rest.iter().map(|v| v / dot(&rest, &rest).sqrt()).collect());
+    }
+    for _ in 0..steps {
+        let gain = |x: &Vec<f64>| {
+            let rest = outside(&basis, x);
+            let norm = dot(&rest, &rest);
+            if norm < 1e-9 { 0.0 } else { own.iter().map(|y| dot(&rest, y).powi(2)).sum::<f64>() / norm }
+        };
+        let gains: Vec<f64> = columns.iter().map(gain).collect();
+        let best = (0..columns.len()).max_by(|&a, &b| gains[a].total_cmp(&gains[b])).unwrap();
+        let rest = outside(&basis, &columns[best]);
+        basis.push(rest.iter().map(|v| v / dot(&rest, &rest).sqrt()).collect());
+        order.push(best);
+    }
+    order
+}
+
+#[test]
+fn paths_of_stored_dummies_are_those_of_plain_loops() {
+    let mut random = Random::new(4);
+    for problem in 0..40 {
+        let (rows, features, dummies) = (9 + random.below(20), 1 + random.below(8), 3 + random.below(12));
+        let columns = vectors(&mut random, rows, features + dummies);
+        let targets = vectors(&mut random, rows, 1 + problem % 3);
+        let steps = (rows - 1).min(features + dummies) - 1;
+        for stepping in [Stepping::LeastAngle, Stepping::Greedy] {
+            let order = match stepping {
+                Stepping::LeastAngle if targets.len() == 1 => least_angle(&columns, &targets[0]),
+                _ => forward(&columns, &targets, steps),
+            };
+            let (all, of_targets) = (slices(&columns), slices(&targets));
+            let data = PathData { columns: &all, features, targets: &of_targets, dimensions: rows - 1 };
+            let mut path = DummyPath::new(Level::best(), data, stepping, 0, 1);
+            let within = order.iter().take(steps).filter(|column| **column >= features).count() as u32;
+            for most in 1..within {
+                path.until(most, &|| false);
+                assert_eq!(path.entered(), before(&order, features, most), "{problem} {stepping:?} {most}");
+            }
+        }
+    }
+}
+
+/// Features on the path before the dummy of each number, and the number of those entries that are of the first feature.
+fn counted(random: &mut Random, data: PathData<'_>, stepping: Stepping, dummies: usize, stored: bool) -> [f64; 4] {
+    let rows = data.targets[0].len();
+    let drawn = if stored { vectors(random, rows, dummies) } else { Vec::new() };
+    let columns: Vec<&[f64]> = data.columns.iter().copied().chain(slices(&drawn)).collect();
+    let data = PathData { columns: &columns, ..data };
+    let unstored = if stored { 0 } else { dummies };
+    let mut path = DummyPath::new(Level::best(), data, stepping, unstored, random.bits());
+    let mut out = [0.0; 4];
+    for (place, most) in [1, 3, 5].into_iter().enumerate() {
+        path.until(most, &|| false);
+        out[place] = path.entered().iter().flatten().count() as f64;
+    }
+    out[3] = path.entered()[0].map_or(5.0, f64::from);
+    out
+}
+
+#[test]
+fn dummies_that_are_not_stored_enter_as_those_that_are() {
+    let mut random = Random::new(8);
+    let rows = 14;
+    let columns = vectors(&mut random, rows, 8);
+    let noise = vectors(&mut random, rows, 2);
+    let y = unit(columns[0].iter().zip(&columns[1]).zip(&noise[0]).map(|((a, b), e)| a + 0.6 * b + 0.7 * e).collect());
+    let other = unit(columns[2].iter().zip(&noise[1]).map(|(a, e)| a + e).collect());
+    let all = slices(&columns);
+    for (stepping, targets) in [
+        (Stepping::LeastAngle, vec![&y[..]]),
+        (Stepping::Greedy, vec![&y[..]]),
+        (Stepping::Greedy, vec![&y[..], &other[..]]),
+    ] {
+        let data = PathData { columns: &all, features: 8, targets: &targets, dimensions: rows - 1 };
+        let times = 1500;
+        let mut draw = |stored: bool| -> Vec<[f64; 4]> {
+            (0..times).map(|_| counted(&mut random, data, stepping, 15, stored)).collect()
+        };
+        let (stored, unstored) = (draw(true), draw(false));
+        for k in 0..4 {
+            let moments = |of: &[[f64; 4]]| {
+                let mean = of.iter().map(|v| v[k]).sum::<f64>() / times as f64;
+                (mean, of.iter().map(|v| (v[k] - mean).powi(2)).sum::<f64>() / times as f64)
+            };
+            let ((a, va), (b, vb)) = (moments(&stored), moments(&unstored));
+            let error = ((va + vb) / times as f64).sqrt();
+            assert!(va > 0.0 && (a - b).abs() < 4.5 * error, "{stepping:?} {k}: {a} and {b} ± {error}");
+            // The last is seldom above 0.
+            assert!(k == 3 || (va / vb).ln().abs() < 0.3, "{stepping:?} {k}: {va} and {vb}");
+        }
+    }
+}
+
+#[test]
+fn a_path_ends_where_columns_span_the_rows_and_where_it_is_stopped() {
+    let mut random = Random::new(3);
+    let (columns, y) = (vectors(&mut random, 6, 3), vectors(&mut random, 6, 1));
+    let (all, targets) = (slices(&columns), slices(&y));
+    let data = PathData { columns: &all, features: 3, targets: &targets, dimensions: 5 };
+    for stepping in [Stepping::LeastAngle, Stepping::Greedy] {
+        let mut path = DummyPath::new(Level::best(), data, stepping, 40, 7);
+        path.until(1, &|| true);
+        assert!(!path.has_ended() && path.entered() == [None; 3]);
+        path.until(40, &|| false);
+        assert!(path.has_ended(), "{stepping:?}");
+    }
+    let empty = PathData { targets: &[], ..data };
+    assert!(DummyPath::new(Level::best(), empty, Stepping::Greedy, 3, 1).has_ended());
+    assert!((0.0..1.0).contains(&Drawn::new(1).uniform()));
+}

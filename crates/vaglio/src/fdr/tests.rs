@@ -1,0 +1,89 @@
+//! Rates are those of a plain definition.
+
+use super::rates::{Occurrences, at_rate, is_beyond, rates};
+use vaglio_testkit::Random;
+
+/// Random experiments of few columns: how many dummies entered before each.
+fn experiments(random: &mut Random, count: usize, features: usize) -> Vec<Vec<Option<u32>>> {
+    let early: Vec<bool> = (0..features).map(|_| random.uniform() < 0.4).collect();
+    let one = |random: &mut Random, column: usize| match early[column] {
+        true => Some(random.below(2) as u32),
+        false => Some(random.below(30) as u32).filter(|_| random.uniform() < 0.5),
+    };
+    (0..count).map(|_| (0..features).map(|column| one(random, column)).collect()).collect()
+}
+
+/// Φ_T, Φ′_T, the columns above a level and their estimated share of false ones, written as the paper does.
+fn by_hand(entered: &[Vec<Option<u32>>], dummies: f64, most: u32, level: f64) -> (Vec<usize>, f64) {
+    let (k, p) = (entered.len() as f64, entered[0].len());
+    let phi = |t: u32, j: usize| {
+        entered.iter().filter(|of| of[j].is_some_and(|before| before + 1 <= t)).count() as f64 / k
+    };
+    let grown = |t: u32, j: usize| phi(t, j) - if t > 1 { phi(t - 1, j) } else { 0.0 };
+    let half: Vec<usize> = (0..p).filter(|&j| phi(most, j) > 0.5).collect();
+    let mut deflated = vec![0.0; p];
+    for t in 1..=most {
+        let off = p as f64 - (0..p).map(|j| phi(t, j)).sum::<f64>();
+        let all: f64 = half.iter().map(|&j| grown(t, j)).sum();
+        for j in 0..p {
+            if all > 0.0 {
+                deflated[j] += (1.0 - off / (dummies - f64::from(t) + 1.0) / all) * grown(t, j);
+            }
+        }
+    }
+    let taken: Vec<usize> = (0..p).filter(|&j| phi(most, j) > level + 1e-9).collect();
+    let expected: f64 = taken.iter().map(|&j| 1.0 - deflated[j]).sum();
+    let share = if taken.is_empty() { 0.0 } else { (expected / taken.len() as f64).max(0.0) };
+    (taken, share)
+}
+
+#[test]
+fn the_share_of_false_discoveries_is_that_of_the_definition() {
+    let mut random = Random::new(5);
+    for _ in 0..20 {
+        let all = experiments(&mut random, 10, 12);
+        let of = Occurrences { entered: all.iter().map(Vec::as_slice).collect(), dummies: 120 };
+        for most in [1, 2, 7, 25] {
+            let levels = of.taken(most);
+            assert_eq!(levels.len(), 5);
+            for (step, taken) in levels.iter().enumerate() {
+                let (columns, share) = by_hand(&all, 120.0, most, 0.5 + 0.1 * step as f64);
+                assert_eq!(taken.columns, columns);
+                assert!((taken.false_share - share).abs() < 1e-12, "{most} {step}: {} {share}", taken.false_share);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_column_is_taken_from_its_smallest_rate_on() {
+    let mut random = Random::new(6);
+    let mut taken_at_all = 0;
+    for _ in 0..20 {
+        let all = experiments(&mut random, 20, 15);
+        let of = Occurrences { entered: all.iter().map(Vec::as_slice).collect(), dummies: 150 };
+        let by_dummies: Vec<_> = (1..=20).map(|most| of.taken(most)).collect();
+        let found = rates(&by_dummies, 15, 0.9);
+        for rate in [0.02, 0.1, 0.25, 0.5, 0.9] {
+            // What is taken at the rate has a rate of at most that, and at its own rate it is taken.
+            assert!(at_rate(&by_dummies, rate).iter().all(|&column| found[column].is_some_and(|own| own <= rate)));
+        }
+        for (column, own) in found.iter().enumerate().filter_map(|(column, own)| Some((column, (*own)?))) {
+            taken_at_all += 1;
+            assert!(at_rate(&by_dummies, own).contains(&column));
+            assert!(!at_rate(&by_dummies, own * (1.0 - 1e-9) - 1e-12).contains(&column));
+        }
+    }
+    assert!(taken_at_all > 20);
+}
+
+#[test]
+fn nothing_is_taken_once_the_strictest_level_is_beyond_the_rate() {
+    let all = vec![vec![Some(0), None, Some(3)]; 20];
+    let of = Occurrences { entered: all.iter().map(Vec::as_slice).collect(), dummies: 3 };
+    let by_dummies: Vec<_> = (1..=3).map(|most| of.taken(most)).collect();
+    // Two columns are left beside three dummies, so two thirds of a column are expected at the first dummy.
+    assert!((by_dummies[0][0].false_share - 2.0 / 3.0).abs() < 1e-12);
+    assert!(is_beyond(&by_dummies[0], 0.5) && at_rate(&by_dummies, 0.5).is_empty());
+    assert_eq!(at_rate(&by_dummies, 0.7), [0]);
+}

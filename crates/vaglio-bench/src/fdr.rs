@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::time::Instant;
 use vaglio::criteria::Loo;
 use vaglio::learners::Rls;
-use vaglio::search::{Greedy, Lars};
+use vaglio::search::Greedy;
 use vaglio::{Selector, ValidSelector};
 use vaglio_core::{Choose, Columns, Problem, Result, Silent, Task};
 use vaglio_testkit::Random;
@@ -54,9 +54,9 @@ struct Found {
     seconds: f64,
 }
 
-/// The mean share of false columns and of those found, of every kind and size, by greedy and by least-angle paths.
+/// The mean share of false columns and of those found, of every kind and size.
 pub fn tables(bench: &Bench<'_>) -> Result<String> {
-    let head = ["columns", "size", "search", "false share", "±", "power", "taken", "seconds"];
+    let head = ["columns", "size", "false share", "±", "power", "taken", "seconds"];
     let title = format!("Confirmed at a rate of {RATE}, means of {} tables", bench.seeds);
     let mut table = MarkdownTable::new(&title, &head);
     for (name, kind) in KINDS {
@@ -66,28 +66,22 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
                 continue;
             }
             let signals = if kind == Kind::Null { 0 } else { signals };
-            for search in ["greedy", "lars"] {
-                (bench.note)(&format!("{name}, {size}, {search}"));
-                let one = |seed: u64| {
-                    let simulated = Simulated::new(kind, (rows, columns), (signals, weight), seed)?;
-                    simulated.found(&selector(search)?)
-                };
-                let found: Vec<Found> = (0..bench.seeds).into_par_iter().map(one).collect::<Result<_>>()?;
-                let mean_of = |of: fn(&Found) -> f64| mean(&found.iter().map(of).collect::<Vec<_>>());
-                let share = mean_of(|found| found.false_share);
-                let squares = found.iter().map(|found| (found.false_share - share).powi(2)).sum::<f64>();
-                let count = bench.seeds as f64;
-                table.row(&[
-                    name.into(),
-                    size.clone(),
-                    search.into(),
-                    number(share, 3),
-                    number((squares / (count - 1.0) / count).sqrt(), 3),
-                    if signals == 0 { "–".into() } else { number(mean_of(|found| found.power), 3) },
-                    number(mean_of(|found| found.taken), 2),
-                    seconds(mean_of(|found| found.seconds)),
-                ]);
-            }
+            (bench.note)(&format!("{name}, {size}"));
+            let one = |seed: u64| Simulated::new(kind, (rows, columns), (signals, weight), seed)?.found(&selector()?);
+            let found: Vec<Found> = (0..bench.seeds).into_par_iter().map(one).collect::<Result<_>>()?;
+            let mean_of = |of: fn(&Found) -> f64| mean(&found.iter().map(of).collect::<Vec<_>>());
+            let share = mean_of(|found| found.false_share);
+            let squares = found.iter().map(|found| (found.false_share - share).powi(2)).sum::<f64>();
+            let count = bench.seeds as f64;
+            table.row(&[
+                name.into(),
+                size.clone(),
+                number(share, 3),
+                number((squares / (count - 1.0) / count).sqrt(), 3),
+                if signals == 0 { "–".into() } else { number(mean_of(|found| found.power), 3) },
+                number(mean_of(|found| found.taken), 2),
+                seconds(mean_of(|found| found.seconds)),
+            ]);
         }
     }
     Ok(format!(
@@ -97,13 +91,9 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
     ))
 }
 
-fn selector(search: &str) -> Result<ValidSelector> {
-    let choose = Choose::FalseDiscoveries(RATE);
-    let learner = Rls::new(1.0);
-    match search {
-        "lars" => Selector::params(Loo::default(), Lars { choose, ..Lars::default() }, learner).check(),
-        _ => Selector::params(Loo::default(), Greedy { choose, ..Greedy::default() }, learner).check(),
-    }
+fn selector() -> Result<ValidSelector> {
+    let search = Greedy { choose: Choose::FalseDiscoveries(RATE), ..Greedy::default() };
+    Selector::params(Loo::default(), search, Rls::new(1.0)).check()
 }
 
 impl Simulated {

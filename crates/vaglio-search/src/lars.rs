@@ -116,8 +116,12 @@ impl Lars {
 }
 
 impl Lars {
-    /// Refuses penalties that no rule takes one of.
+    /// Refuses penalties that no rule takes one of, and a choice of columns that are no model of the path.
     fn has_penalties_it_chooses(&self) -> Result<()> {
+        if self.coefficients == PathCoefficients::Path && matches!(self.choose, Choose::FalseDiscoveries(_)) {
+            let message = "the confirmed columns are no model of the path; use `coefficients: refit`";
+            return Err(Error::setting("choose", message));
+        }
         let Some(penalties) = &self.penalties else { return Ok(()) };
         if self.coefficients != PathCoefficients::Path {
             let message =

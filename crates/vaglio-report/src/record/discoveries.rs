@@ -97,7 +97,11 @@ impl FalseDiscoveries {
         let (confirmed, tentative) = (self.of(Verdict::Confirmed), self.of(Verdict::Tentative));
         let (sure, unsure) = (names(&confirmed), names(&tentative));
         let rate = self.rate;
-        let of = if confirmed.is_empty() { "No column is".into() } else { format!("{} {}", count(confirmed.len()), if confirmed.len() == 1 { "is" } else { "are" }) };
+        let of = if confirmed.is_empty() {
+            "No column is".into()
+        } else {
+            format!("{} {}", count(confirmed.len()), if confirmed.len() == 1 { "is" } else { "are" })
+        };
         let also = match tentative.len() {
             0 => String::new(),
             some => format!("; {} tentative{unsure}", if some == 1 { "1 is".into() } else { format!("{some} are") }),

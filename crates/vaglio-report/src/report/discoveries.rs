@@ -1,7 +1,7 @@
 //! Which columns are no false discoveries.
 
 use super::columns::Section;
-use super::number::{count, counted, escape, significant};
+use super::number::{count, counted, significant};
 use super::source::RecordView;
 use super::table::{Column, HtmlTable};
 use crate::record::{ColumnVerdict, Verdict};
@@ -35,7 +35,7 @@ pub fn discoveries(source: &RecordView<'_>) -> Option<Section> {
     let kind = if fdr.are_virtual { "virtual dummies" } else { "dummies" };
     let lead = format!(
         "{}. Of columns that are confirmed like this at most {} % are false on average; the others of {} are rejected.",
-        escape(&fdr.sentence()),
+        fdr.sentence(),
         significant(100.0 * rate, 3),
         counted(fdr.columns.len() as u64, "column"),
     );

@@ -18,6 +18,9 @@ use vaglio_search::shuffle::stream;
 const DUMMY: u64 = 6;
 /// Numbers of the dummies of an experiment that are stored, at most; there is one for each column at least.
 const MOST_STORED: usize = 1 << 22;
+/// How paths take columns, whatever the search: of columns that correlate, least angles confirm fewer false ones than forward
+/// selection, which has taken a neighbor before it sees the column of the model.
+const STEPPING: Stepping = Stepping::LeastAngle;
 /// Dummies of a path on a criterion's own geometry, at most.
 const MOST_ON_GEOMETRY: u32 = 100;
 
@@ -26,7 +29,6 @@ pub(super) struct Experiments<'a> {
     criterion: &'a dyn Criterion,
     design: &'a Design,
     unit: &'a UnitColumns,
-    stepping: Stepping,
     seed: u64,
     /// Whether paths are those of correlation.
     is_linear: bool,
@@ -56,12 +58,8 @@ impl<'a> Experiments<'a> {
     pub fn new(selector: &'a ValidSelector, design: &'a Design, unit: &'a UnitColumns) -> Result<Self> {
         let criterion = &**selector.criterion();
         let is_linear = criterion.geometry(design)?.is_linear();
-        let stepping = match selector.search().typetag_name() {
-            "greedy" => Stepping::Greedy,
-            _ => Stepping::LeastAngle,
-        };
         let columns = unit.columns.iter().filter(|column| !column.is_empty()).count();
-        Ok(Experiments { criterion, design, unit, stepping, seed: selector.seed, is_linear, columns })
+        Ok(Experiments { criterion, design, unit, seed: selector.seed, is_linear, columns })
     }
 
     /// Goes on with one dummy more until the strictest level is beyond the rate; `None` when it was stopped.
@@ -92,7 +90,7 @@ impl<'a> Experiments<'a> {
                 dimensions: rows - 1,
             };
             let (unstored, seed) = (if stored { 0 } else { dummies }, self.seed_of(number));
-            Ok(Walk::Correlation(Box::new(DummyPath::new(Level::best(), data, self.stepping, unstored, seed))))
+            Ok(Walk::Correlation(Box::new(DummyPath::new(Level::best(), data, STEPPING, unstored, seed))))
         });
         let mut walks: Vec<Walk<'_>> = walks.collect::<Result<_>>()?;
         let mut by_dummies = Vec::new();
@@ -145,13 +143,7 @@ impl<'a> Experiments<'a> {
     }
 
     /// For each column of a least-angle path of the criterion's own geometry how many dummies entered before it.
-    fn on_geometry(
-        &self,
-        number: usize,
-        dummies: usize,
-        last: u32,
-        watcher: &Watcher<'_>,
-    ) -> Result<Vec<Option<u32>>> {
+    fn on_geometry(&self, number: usize, dummies: usize, last: u32, watcher: &Watcher<'_>) -> Result<Vec<Option<u32>>> {
         let features = self.design.features();
         let mut columns = Columns::clone(self.design.columns());
         self.drawn(number, dummies).into_iter().for_each(|values| columns.push(values));
@@ -166,9 +158,8 @@ impl<'a> Experiments<'a> {
         };
         let design = Design::identity(&problem, Readout::new(vec![1.0], true)?).stopping_at(watcher.sign().clone());
         let mut geometry = self.criterion.geometry(&design)?;
-        let open = (0..features + dummies).map(|column| {
-            self.unit.columns.get(column).is_none_or(|column| !column.is_empty())
-        });
+        let open =
+            (0..features + dummies).map(|column| self.unit.columns.get(column).is_none_or(|column| !column.is_empty()));
         let non_negative = geometry.signs() == Signs::NonNegative;
         let rules = PathRules { non_negative, lasso: non_negative, most: usize::MAX };
         let mut path = LeastAngle::new(Level::best(), rules, geometry.relevance()?, open.collect());

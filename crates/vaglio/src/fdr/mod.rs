@@ -62,7 +62,9 @@ impl Discoveries {
     pub fn confirmed(&self) -> Vec<Feature> {
         let is_taken = |of: &&Discovery| of.q.is_some_and(|q| q <= self.rate);
         let mut taken: Vec<&Discovery> = self.columns.iter().filter(is_taken).collect();
-        taken.sort_by(|a, b| a.q.partial_cmp(&b.q).unwrap_or(std::cmp::Ordering::Equal).then(b.votes.total_cmp(&a.votes)));
+        taken.sort_by(|a, b| {
+            a.q.partial_cmp(&b.q).unwrap_or(std::cmp::Ordering::Equal).then(b.votes.total_cmp(&a.votes))
+        });
         taken.into_iter().map(|of| of.feature).collect()
     }
 }

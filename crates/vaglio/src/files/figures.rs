@@ -17,7 +17,8 @@ use ndarray::ArrayView2;
 use std::time::Instant;
 use vaglio_core::{Design, Loss, Model, Monitor, Result};
 use vaglio_report::record::{
-    FalseDiscoveries, Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
+    FalseDiscoveries, Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, Verified, Warning,
+    WarningKind, class_of,
 };
 
 /// What was computed beside the selection.

@@ -202,6 +202,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         worth,
         final_fit: FinalFit::tried(&selector, train, result.min(RESULT)),
         tuned,
+        dummies: super::discoveries::seconds(&selector, &design, evaluate, machine.stream),
     };
     let phases = measured.phases();
     for (number, phase) in phases.iter().enumerate() {

@@ -31,7 +31,10 @@ pub(super) fn confirmed(
         let watcher = Watcher::new(&mut *monitor);
         let among = among(selector, design);
         let found = watcher.journal().once("fdr", || discoveries(selector, design, rate, &among, &watcher));
-        (found.map_err(|error| error.under("search.choose"))?, stopped(vaglio_core::StopReason::Interrupted, watcher.sign()))
+        (
+            found.map_err(|error| error.under("search.choose"))?,
+            stopped(vaglio_core::StopReason::Interrupted, watcher.sign()),
+        )
     };
     let seconds = begun.elapsed().as_secs_f64();
     let most = selector.search().outline(design).map_err(|error| error.under("search"))?.largest;
@@ -50,7 +53,8 @@ pub(super) fn confirmed(
             warnings.push(Warning::new(WarningKind::Interrupted, message));
         }
         Some(_) if kept.is_empty() => {
-            let message = format!("no column is confirmed at a false discovery rate of {rate}, so the empty subset is taken");
+            let message =
+                format!("no column is confirmed at a false discovery rate of {rate}, so the empty subset is taken");
             warnings.push(Warning::new(WarningKind::NothingConfirmed, message));
         }
         Some(_) => {}

@@ -34,9 +34,7 @@ impl Sample {
                 {"index": 2, "name": "bmi", "score": 0.9, "expected_false": 0.04, "q": 0.03},
                 {"index": 8, "name": "s5", "score": 0.6, "expected_false": 0.06, "q": 0.03},
                 {"index": 3, "name": "bp", "score": 0.1, "expected_false": 0.36, "q": 0.12}]});
-        let verdict = |index: usize, name: &str, verdict: &str, q: Option<f64>, votes: f64| {
-            json!({"index": index, "name": name, "verdict": verdict, "q": q, "votes": votes})
-        };
+        let verdict = |index: usize, name: &str, verdict: &str, q: Option<f64>, votes: f64| json!({"index": index, "name": name, "verdict": verdict, "q": q, "votes": votes});
         let mut rival = verdict(4, "s1", "tentative", None, 0.7);
         rival["rival"] = json!("s2");
         value["fdr"] = json!({"rate": 0.1, "experiments": 20, "dummies": 100, "are_virtual": true, "confirmed": 1,

@@ -7,6 +7,7 @@ use super::final_fit::FinalFit;
 use super::forecast::{Walk, Walks};
 use super::machine::Machine;
 use super::span::Span;
+use crate::fdr::EXPERIMENTS;
 use crate::files::Prepared;
 use crate::files::importance::{SHARE, slower};
 use crate::files::memory::Memory;
@@ -51,6 +52,8 @@ pub(super) struct Measured<'p> {
     pub final_fit: Option<FinalFit>,
     /// Seconds of tuning once.
     pub tuned: f64,
+    /// Seconds of one thread of experiments with dummies: those that choose, and those of `evaluate`.
+    pub dummies: [f64; 2],
 }
 
 /// Seconds that what the chosen columns are worth may take whatever the search took.
@@ -82,7 +85,8 @@ struct JudgedWalk {
 impl Measured<'_> {
     /// The phases in the order of a run.
     pub fn phases(&self) -> Vec<Phase> {
-        let (search, choose) = (self.search(), self.choose());
+        let [chooses, judges] = self.dummies.map(|seconds| self.shared(seconds, EXPERIMENTS));
+        let (search, choose) = (self.search(), self.choose() + chooses);
         let known = if self.walk.is_known { SURE } else { UNSURE };
         let memory = &self.memory;
         let of_folds = (self.walks.folds > 0).then_some(memory.folds);
@@ -94,7 +98,7 @@ impl Measured<'_> {
             phase("read", STARTING + self.read, SURE, Some(memory.data)),
             phase("search", search + self.tuned, known, memory.search),
             phase("choose", choose, UNSURE, of_folds),
-            phase("evaluate", self.evaluate(search + self.tuned + choose), UNSURE, of_repeats),
+            phase("evaluate", self.evaluate(search + self.tuned + choose) + judges, UNSURE, of_repeats),
             phase("fit", self.fit(), UNSURE, Some(memory.fit + memory.exchanges)),
             phase("report", WRITING + text / TEXT, SURE, Some(2.0 * text)),
         ]

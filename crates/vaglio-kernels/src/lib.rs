@@ -12,6 +12,7 @@ pub mod elementary;
 mod entries;
 mod exclusion;
 mod folds;
+pub mod freedom;
 mod gram_cache;
 mod halt;
 pub mod hsic;

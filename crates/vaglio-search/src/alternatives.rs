@@ -44,7 +44,10 @@ impl Default for Alternatives {
 
 impl Alternatives {
     /// Refuses what no search can list.
-    pub(crate) fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Error::Setting`] under `alternatives`.
+    pub fn check(&self) -> Result<()> {
         match self.within {
             Within::Part(part) if !(part.is_finite() && part >= 0.0) => {
                 Err(Error::setting("alternatives.within", format!("{part} is not a finite number from 0 on")))

@@ -4,7 +4,7 @@ use crate::measure::DataScale;
 use crate::{Information, Measure};
 use ndarray::Array2;
 use vaglio_core::{Design, Error, Feature, Result, Score, Squared, Units};
-use vaglio_kernels::linalg;
+use vaglio_kernels::freedom;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::HIDDEN_ERROR;
 
@@ -83,8 +83,7 @@ impl<'d> Definition<'d> {
 
     /// d = Σ σᵢ²/(σᵢ² + λ), and 1 for an intercept; 0 where it is not asked for.
     ///
-    /// Of Q R = (X over √λ I) the rows of √λ I have the part Q₂ = √λ R⁻¹, and d = s − ‖Q₂‖². Columns are brought to one
-    /// length first, so that none is lost beside a longer one. Cost O((m + s) s²).
+    /// Cost O((m + s) s²).
     fn freedom(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
         let readout = self.design.readout().filter(|_| self.measure != Measure::Training);
         let (Some(readout), Some(lambda)) = (readout, lambda) else { return Ok(0.0) };
@@ -92,35 +91,11 @@ impl<'d> Definition<'d> {
         let weights = self.design.training_weights(&rows);
         let column =
             |&feature: &Feature| prepared(&self.design.column(feature).values(), weights.as_deref(), readout.intercept);
-        let (columns, size, root) = (subset.iter().map(column).collect::<Vec<_>>(), subset.len(), lambda.sqrt());
-        let length = |x: &Vec<f64>| x.iter().fold(root, |length, x| length.hypot(*x));
-        let lengths: Vec<f64> = columns.iter().map(length).collect();
-        let m = rows.len();
-        let entry = |(row, k): (usize, usize)| match row < m {
-            true => columns[k][row] / lengths[k],
-            false => {
-                if row - m == k {
-                    root / lengths[k]
-                } else {
-                    0.0
-                }
-            }
-        };
-        let failed = |failure| Error::Numerical(format!("the degrees of freedom of {size} columns: {failure}"));
-        let r = linalg::triangle(Array2::from_shape_fn((m + size, size), entry).view()).map_err(failed)?;
-        let lost: f64 = (0..size).map(|k| lost(&r, k, |i| root / lengths[i])).sum();
-        Ok(self.intercept() + (size as f64 - lost).max(0.0))
+        let columns: Vec<Vec<f64>> = subset.iter().map(column).collect();
+        let matrix = Array2::from_shape_fn((rows.len(), subset.len()), |(row, k)| columns[k][row]);
+        let failed = |failure| Error::Numerical(format!("the degrees of freedom of {} columns: {failure}", subset.len()));
+        Ok(self.intercept() + freedom::of_ridge(matrix.view(), lambda).map_err(failed)?)
     }
-}
-
-/// The squares of column k of D R⁻¹, for a diagonal matrix D. Cost O(k²).
-fn lost(r: &Array2<f64>, k: usize, diagonal: impl Fn(usize) -> f64) -> f64 {
-    let mut column = vec![0.0; k + 1];
-    for i in (0..=k).rev() {
-        let known: f64 = (i + 1..=k).map(|l| r[[i, l]] * column[l]).sum();
-        column[i] = (f64::from(u8::from(i == k)) - known) / r[[i, i]];
-    }
-    column.iter().enumerate().map(|(i, value)| (diagonal(i) * value).powi(2)).sum()
 }
 
 /// √r_j (x_j − mean), the weighted mean where `centered`. Cost O(m).

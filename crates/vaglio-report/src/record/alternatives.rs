@@ -1,16 +1,20 @@
-//! Subsets nearly as good as the best.
+//! Subsets as good as the best, or as the chosen one.
 
+use crate::infinity;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Feature, NearBest, shown};
 
-/// The subsets whose scores are near the lowest, by the names of their columns.
+/// The subsets whose scores are near the lowest of all, or near that of the chosen subset, by the names of their columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AlternativesRecord {
-    /// The score up to which a subset is near.
-    pub limit: f64,
-    /// How many there are, as far as they were counted.
+    /// The score up to which a subset is near; absent where that depends on the subset.
+    pub limit: Option<f64>,
+    /// How many subsets the search met and were scored, the chosen one among them; absent where all subsets were asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met: Option<u64>,
+    /// How many are near, as far as they were counted.
     pub count: u64,
-    /// Whether every one of them was counted.
+    /// Whether every one of all subsets was counted.
     pub is_whole: bool,
     /// Columns that are in all that were counted.
     pub in_all: Vec<String>,
@@ -18,6 +22,9 @@ pub struct AlternativesRecord {
     pub in_none: Vec<String>,
     /// The best of them, the lowest score first.
     pub subsets: Vec<AlternativeRecord>,
+    /// Those of the fewest columns, as far as they are listed or the best of their size: the smallest first, of one size the lowest score.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub smallest: Vec<AlternativeRecord>,
 }
 
 /// One of them.
@@ -26,39 +33,122 @@ pub struct AlternativeRecord {
     /// Its columns, in the order of the candidates.
     pub columns: Vec<String>,
     /// Its score.
+    #[serde(with = "infinity")]
     pub score: f64,
+    /// How much higher that is than the score of the chosen subset, where that was compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<f64>,
+    /// The standard error of that difference, on the same rows held out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference_error: Option<f64>,
 }
 
 /// Names that a sentence lists.
 const LISTED: usize = 10;
+/// Subsets that are kept of those with the fewest columns.
+const SMALLEST: usize = 10;
 
 impl AlternativesRecord {
-    /// Of a search, with the names of features.
-    pub fn new(near: &NearBest, name: impl Fn(Feature) -> String) -> Self {
+    /// Of a search of all subsets, whose best of each size are `path`, with the names of features.
+    pub fn new<'p>(
+        near: &NearBest,
+        path: impl Iterator<Item = (&'p [Feature], f64)>,
+        name: impl Fn(Feature) -> String,
+    ) -> Self {
         let NearBest { limit, count, is_whole, in_all, in_none, subsets } = near;
         let names = |features: &[Feature]| features.iter().map(|&feature| name(feature)).collect();
-        let subset =
-            |(features, score): &(Vec<Feature>, f64)| AlternativeRecord { columns: names(features), score: *score };
+        let subset = |features: &[Feature], score: f64| AlternativeRecord {
+            columns: names(features),
+            score,
+            difference: None,
+            difference_error: None,
+        };
+        let mut known: Vec<(Vec<Feature>, f64)> = subsets.clone();
+        for (features, score) in path.filter(|(_, score)| score <= limit) {
+            let mut features = features.to_vec();
+            features.sort_unstable();
+            if !known.iter().any(|(known, _)| *known == features) {
+                known.push((features, score));
+            }
+        }
+        let all = known.iter().map(|(features, score)| subset(features, *score)).collect();
         AlternativesRecord {
-            limit: *limit,
+            limit: Some(*limit),
+            met: None,
             count: *count,
             is_whole: *is_whole,
             in_all: names(in_all),
             in_none: names(in_none),
-            subsets: subsets.iter().map(subset).collect(),
+            subsets: subsets.iter().map(|(features, score)| subset(features, *score)).collect(),
+            smallest: smallest(all),
+        }
+    }
+
+    /// Of those that a search met and that are near the chosen one, of so many; `count` are listed. Columns are those of all
+    /// candidates.
+    pub fn of_met(
+        mut near: Vec<AlternativeRecord>,
+        (met, count): (usize, usize),
+        limit: Option<f64>,
+        candidates: impl Iterator<Item = String>,
+    ) -> Self {
+        let mut with: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
+        near.iter().flat_map(|subset| &subset.columns).for_each(|name| *with.entry(name).or_default() += 1);
+        let (mut in_all, mut in_none) = (Vec::new(), Vec::new());
+        for name in candidates {
+            match with.get(&*name).copied().unwrap_or(0) {
+                0 => in_none.push(name),
+                all if all == near.len() => in_all.push(name),
+                _ => {}
+            }
+        }
+        let few = smallest(near.clone());
+        near.sort_by(|a, b| a.score.total_cmp(&b.score));
+        AlternativesRecord {
+            limit,
+            met: Some(met as u64),
+            count: near.len() as u64,
+            is_whole: false,
+            in_all,
+            in_none,
+            subsets: near.into_iter().take(count).collect(),
+            smallest: few,
         }
     }
 
     /// How many there are, and what they share.
     pub fn sentence(&self) -> String {
-        let AlternativesRecord { limit, count, is_whole, in_all, in_none, .. } = self;
-        let least = if *is_whole { "" } else { "at least " };
+        let AlternativesRecord { limit, met, count, is_whole, in_all, in_none, smallest, .. } = self;
         let listed = |names: &[String]| match names {
             [] => "no column".into(),
             few if few.len() <= LISTED => few.iter().map(|name| shown(name)).collect::<Vec<_>>().join(", "),
             many => format!("{} columns", many.len()),
         };
-        let (subsets, all) = if *count == 1 { ("subset scores", "it") } else { ("subsets score", "all of them") };
-        format!("{least}{count} {subsets} {limit:.6} or less: in {all} {}; in none {}", listed(in_all), listed(in_none))
+        let fewest = smallest.first().map(|least| match &least.columns[..] {
+            [] => "; the smallest has no column".into(),
+            columns => format!("; the smallest is {}", listed(columns)),
+        });
+        let fewest = fewest.unwrap_or_default();
+        let all = if *count == 1 { "it" } else { "all of them" };
+        let shared = format!("in {all} {}; in none {}{fewest}", listed(in_all), listed(in_none));
+        if let Some(met) = met {
+            let are = if *count == 1 { "is" } else { "are" };
+            let near = match limit {
+                Some(limit) => format!("score {limit:.6} or less"),
+                None => format!("{are} as good as the chosen one, within one standard error of the difference"),
+            };
+            return format!("{count} of {met} subsets that the search met {near}: {shared}");
+        }
+        let least = if *is_whole { "" } else { "at least " };
+        let subsets = if *count == 1 { "subset scores" } else { "subsets score" };
+        let limit = limit.map_or_else(String::new, |limit| format!(" {limit:.6} or less"));
+        format!("{least}{count} {subsets}{limit}: {shared}")
     }
+}
+
+/// Those of the fewest columns, of one size the lowest score first.
+fn smallest(mut all: Vec<AlternativeRecord>) -> Vec<AlternativeRecord> {
+    all.sort_by(|a, b| a.columns.len().cmp(&b.columns.len()).then(a.score.total_cmp(&b.score)));
+    all.truncate(SMALLEST);
+    all
 }

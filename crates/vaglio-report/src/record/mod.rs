@@ -12,9 +12,11 @@ mod final_model;
 mod found;
 mod importance;
 mod json;
+mod learning;
 mod left_out;
 mod loss_name;
 mod race;
+mod shares;
 mod steps;
 mod table;
 mod table_parts;
@@ -34,9 +36,11 @@ pub use figures::{Always, Figures, OutputFigures, class_of, largest, variance};
 pub use final_model::FinalModelRecord;
 pub use found::{FoundByMap, FoundRecord};
 pub use importance::WorthRecord;
+pub use learning::{LearningCurve, LearningPoint};
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
 pub use race::{Contestant, CurvePoint, FrontierPoint, RaceRecord};
+pub use shares::{ShareRecord, SharesRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
 pub use table_parts::{interval_text, level_text, seven_digits};
@@ -143,6 +147,12 @@ pub struct Record {
     /// Which columns are no false discoveries, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fdr: Option<FalseDiscoveries>,
+    /// The share of each chosen column in what the score falls by, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<SharesRecord>,
+    /// The loss on rows held out by how many rows the procedure is trained on, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learning_curve: Option<LearningCurve>,
     /// Steps that were recomputed by plain retraining, where that was asked for.
     pub verify: Option<Verified>,
     /// Wall-clock seconds.

@@ -71,10 +71,28 @@ pub struct EntryRecord {
     /// The loss of its model on the training rows.
     #[serde(default, with = "infinity::optional")]
     pub train: Option<f64>,
+    /// The mean squared error of its model on the training rows, in the units of the data, for numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mse: Option<f64>,
+    /// R² of its model on the training rows, for numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r2: Option<f64>,
     /// 1 − (1 − R²)·(n − 1)/(n − size − 1) of its model on the n training rows, for numbers: every column counts whole, also
     /// where λ shrinks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_r2: Option<f64>,
+    /// The effective degrees of freedom d of its model, that of an intercept included, for numbers by a ridge readout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freedom: Option<f64>,
+    /// Akaike's criterion for few rows: N ln E + 2kN/(N − k − 1) with E the mean squared error, k = d + 1 and N training rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aicc: Option<f64>,
+    /// Schwarz's criterion: N ln E + k ln N.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bic: Option<f64>,
+    /// Mallows's Cp in the units of the error: E + 2 σ̂² d/N with σ̂² of the model of all candidate columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cp: Option<f64>,
     /// The loss of its model on the test rows.
     #[serde(default, with = "infinity::optional")]
     pub test: Option<f64>,
@@ -151,7 +169,13 @@ impl EntryRecord {
             cross_validated_error: None,
             difference_error: None,
             train: None,
+            mse: None,
+            r2: None,
             adjusted_r2: None,
+            freedom: None,
+            aicc: None,
+            bic: None,
+            cp: None,
             test: None,
             cost: None,
         }

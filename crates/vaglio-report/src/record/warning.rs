@@ -35,6 +35,8 @@ pub enum WarningKind {
     StandardizedOnce,
     /// All columns together predict rows held out better than those that were taken.
     AllColumns,
+    /// Some subset of the chosen columns has no finite score.
+    NoShares,
     /// A class that no row is given.
     NeverCalled,
     /// Targets are predicted some steps ahead, and folds are trained on targets that are not known by then.

@@ -50,12 +50,14 @@ pub(super) fn curve(
             points[index].size = size;
             let rate = if classes { of(&ZeroOne) } else { None };
             if !is_test && *prepared.train.task() == Task::Regression {
-                record.adjusted_r2 = held.compare(model, &predictions, |c| {
+                (record.mse, record.r2, record.adjusted_r2) = held.compare(model, &predictions, |c| {
                     let (targets, rows) = (c.targets, c.targets.ncols() as f64);
-                    let unexplained = Squared.mean(targets, c.predictions, c.weights) / variance(targets, c.weights);
+                    let mse = Squared.mean(targets, c.predictions, c.weights);
+                    let unexplained = mse / variance(targets, c.weights);
                     let free = rows - size as f64 - 1.0;
                     let adjusted = 1.0 - unexplained * (rows - 1.0) / free;
-                    (free > 0.0 && adjusted.is_finite()).then_some(adjusted)
+                    let known = |value: f64| value.is_finite().then_some(value);
+                    (known(mse), known(1.0 - unexplained), known(adjusted).filter(|_| free > 0.0))
                 });
             }
             match is_test {

@@ -2,8 +2,12 @@
 
 use super::Prepared;
 use super::discoveries::false_discoveries;
+use super::importance::Importance;
+use super::learning::learning_curve;
+use super::near_best::{Known, near_best};
 use super::origins::Origins;
 use super::repetition::{nested, permutations};
+use super::shares::shares;
 use super::stability::stability;
 use super::verify::verified;
 use crate::pipeline::SavedIntervals;
@@ -17,8 +21,8 @@ use ndarray::ArrayView2;
 use std::time::Instant;
 use vaglio_core::{Design, Loss, Model, Monitor, Result};
 use vaglio_report::record::{
-    FalseDiscoveries, Figures, Nested, Permutations, PredictedOn, ShownPredictions, Stability, Verified, Warning,
-    WarningKind, class_of,
+    AlternativesRecord, FalseDiscoveries, Figures, LearningCurve, Nested, Permutations, PredictedOn, SharesRecord, ShownPredictions,
+    Stability, Verified, Warning, WarningKind, class_of,
 };
 
 /// What was computed beside the selection.
@@ -28,6 +32,9 @@ pub(super) struct Evaluated {
     pub permutations: Option<Permutations>,
     pub stability: Option<Stability>,
     pub fdr: Option<FalseDiscoveries>,
+    pub alternatives: Option<AlternativesRecord>,
+    pub shares: Option<SharesRecord>,
+    pub learning_curve: Option<LearningCurve>,
     /// Predictions of all training rows by models that had not seen them.
     held_out: Option<(PredictedOn, Pooled)>,
     pub calibration: Option<Calibration>,
@@ -71,6 +78,9 @@ impl Evaluated {
             let untuned = pipeline.selector();
             let whole = Whole { selector: &untuned, tune: pipeline.0.tune.as_ref() };
             outer = evaluated.repeat(settings, whole, selector, prepared, (selection, origins), &watcher)?;
+            if settings.shares && watcher.stopped().is_none() {
+                evaluated.shares = shares(selector, &prepared.sample, design, selection, &watcher)?;
+            }
         }
         evaluated.fdr = false_discoveries(pipeline, selector, design, selection, &watcher)?;
         evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
@@ -87,6 +97,35 @@ impl Evaluated {
         }
         evaluated.seconds = start.elapsed().as_secs_f64();
         Ok(evaluated)
+    }
+
+    /// Which subsets are as good as the chosen one, if that is asked.
+    ///
+    /// # Errors
+    /// Those of [`near_best`].
+    pub fn near_best(
+        &mut self,
+        settings: Option<&Evaluate>,
+        selector: &ValidSelector,
+        (prepared, design): (&Prepared, &Design),
+        (selection, importance): (&mut Selection, &Importance),
+        monitor: &mut Monitor<'_>,
+    ) -> Result<()> {
+        let Some(asked) = settings.and_then(|settings| settings.alternatives) else { return Ok(()) };
+        if selection.path.stop_reason.is_partial() {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let watcher = Watcher::new(monitor);
+        let known = Known { selection, importance, nested: self.nested.as_ref() };
+        self.alternatives = near_best(selector, &prepared.sample, design, (&known, &asked), &watcher)?;
+        if let Some(reason) = watcher.stopped() {
+            selection.path.stop_reason = reason;
+            let message = "the run was stopped before it was known which subsets are as good; `alternatives` is missing";
+            selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+        Ok(())
     }
 
     /// Recomputes the scores of so many steps by plain retraining.
@@ -139,6 +178,9 @@ impl Evaluated {
         }
         if let Some(how) = settings.stability.as_ref().filter(|_| watcher.stopped().is_none()) {
             self.stability = stability(selector, sample, (selection, origins), how, watcher)?;
+        }
+        if let Some(how) = settings.learning_folds().filter(|_| watcher.stopped().is_none()) {
+            self.learning_curve = learning_curve(whole, sample, (&how, &outer), watcher)?;
         }
         Ok(outer)
     }

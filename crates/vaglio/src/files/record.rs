@@ -6,6 +6,7 @@ use super::costs;
 use super::curve::curve;
 use super::figures::Evaluated;
 use super::importance::{Importance, Worth};
+use super::step_figures::step_figures;
 use crate::all_rows::FitFrom;
 use crate::final_model::FittedFinalModel;
 use crate::pipeline::{ValidPipeline, scaled};
@@ -40,6 +41,7 @@ pub(super) fn record(
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let (steps, mut entries) = recorded(path, name);
     let points = curve(selector, (prepared, design), selection, &*loss, &mut entries)?;
+    step_figures(selector, (prepared, design), selection, &mut entries)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
     let frontier = costs::frontier((selector, design), selection, &mut entries)?;
@@ -96,7 +98,10 @@ pub(super) fn record(
         excluded: excluded.collect(),
         redundancy: correlations.redundancy().filter(|_| is_geometric),
         certificate: path.certificate.clone().map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),
-        alternatives: path.alternatives.as_ref().map(|near| AlternativesRecord::new(near, name)),
+        alternatives: evaluated.alternatives.clone().or(path.alternatives.as_ref().map(|near| {
+            let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
+            AlternativesRecord::new(near, entries, name)
+        })),
         numerics: path.diagnostics,
         found: FoundRecord::default(),
         test: test(prepared, design, selection, &*loss)?,
@@ -104,6 +109,8 @@ pub(super) fn record(
         permutations: evaluated.permutations.clone(),
         stability: evaluated.stability.clone(),
         fdr: evaluated.fdr.clone(),
+        shares: evaluated.shares.clone(),
+        learning_curve: evaluated.learning_curve.clone(),
         verify: evaluated.verified,
         seconds: Seconds::default(),
         peak_memory_bytes: budget::peak(),

@@ -113,6 +113,10 @@ fn run_in(
     let importance = tracing::debug_span!("worth").in_scope(|| {
         Importance::of_selection(evaluate, &selector, (&prepared, &whole), &mut selection, &mut *monitor)
     })?;
+    tracing::debug_span!("alternatives").in_scope(|| {
+        let of = (&mut selection, &importance);
+        evaluated.near_best(evaluate, &selector, (&prepared, &design), of, &mut *monitor)
+    })?;
     let written = pipeline.resolved(&selection.chosen)?;
     let mut record = record(&written, &selector, &prepared, &design, &selection, (&evaluated, importance), tuned)?;
     record.data.made = origins.made(&record.candidates);

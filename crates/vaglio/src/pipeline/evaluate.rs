@@ -2,7 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyResampling, Error, Result};
+use vaglio_core::{AnyResampling, Criterion, Error, Result};
+use vaglio_search::{Alternatives, Within};
 
 /// Figures of the whole selection, choice of size and λ included, beside its optimistic score.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +25,15 @@ pub struct Evaluate {
     pub fdr: Option<f64>,
     /// How much is computed of what each chosen column is worth: the score without it, and with others in its place.
     pub worth: Worths,
+    /// Which subsets are as good as the chosen one: of those that the search met, or of all where it is `exhaustive`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alternatives: Option<Alternatives>,
+    /// The share of each chosen column in what the criterion's loss falls by (Shapley values), and over folds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shares: bool,
+    /// Everything is repeated on a quarter, a half, three quarters and all of the training rows of outer folds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub learning_curve: bool,
 }
 
 /// How much is computed of what each chosen column is worth.
@@ -115,11 +125,26 @@ impl Evaluate {
         self.nested.clone().or(self.intervals.map(|_| OuterFolds::default()))
     }
 
+    /// The folds of the learning curve, which are the outer ones where there are any.
+    pub(crate) fn learning_folds(&self) -> Option<OuterFolds> {
+        self.learning_curve.then(|| OuterFolds { repeats: 1, ..self.outer_folds().unwrap_or_default() })
+    }
+
     /// Checks what does not depend on data.
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path inside this block.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, criterion: &dyn Criterion) -> Result<()> {
+        if let Some(alternatives) = &self.alternatives {
+            alternatives.check()?;
+            if matches!(alternatives.within, Within::Rule(_)) && criterion.loss().is_none() {
+                let kind = criterion.typetag_name();
+                let message = format!(
+                    "`{kind}` is no loss of rows, so that its score has no standard error; give a number, a part of the score"
+                );
+                return Err(Error::setting("alternatives.within", message));
+            }
+        }
         if let Some(nested) = &self.nested {
             nested.check().map_err(|error| error.under("nested"))?;
         }

@@ -260,7 +260,7 @@ impl Settings {
             tune.check(&*self.learner).map_err(|e| e.under("tune"))?;
         }
         if let Some(evaluate) = &self.evaluate {
-            evaluate.check().map_err(|e| e.under("evaluate"))?;
+            evaluate.check(&*self.criterion).map_err(|e| e.under("evaluate"))?;
         }
         check_threads("engine.threads", self.engine.threads)?;
         self.data.as_ref().map_or(Ok(()), DataSpec::check)

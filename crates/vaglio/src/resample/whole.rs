@@ -20,7 +20,7 @@ use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, Target
 use vaglio_report::record::Cell;
 use vaglio_search::shuffle::stream;
 
-const OUTER: u64 = 2;
+pub(crate) const OUTER: u64 = 2;
 
 /// What is repeated.
 #[derive(Clone, Copy)]
@@ -214,7 +214,11 @@ pub(crate) fn outer(
     Ok(if watcher.stopped().is_some() { None } else { Some(done.into_iter().flatten().collect()) })
 }
 
-fn outer_fold(
+/// One of them.
+///
+/// # Errors
+/// Those of the procedure.
+pub(crate) fn outer_fold(
     whole: Whole<'_>,
     sample: &Sample,
     Part { training, held }: &Part,

@@ -11,7 +11,7 @@ use vaglio_search::of_other_sign;
 const RANKED: [usize; 4] = [32, 16, 8, 4];
 
 /// A design on which the columns of some exchanges are scored: the whole one, or one of these columns alone.
-pub(super) struct ExchangePlace<'d> {
+pub(in crate::files) struct ExchangePlace<'d> {
     pub design: Cow<'d, Design>,
     /// The columns of the whole that it has, in increasing order, where it has not all.
     members: Option<Vec<Feature>>,
@@ -43,7 +43,7 @@ impl<'d> ExchangePlace<'d> {
     }
 
     /// The columns as this design numbers them.
-    fn places(&self, columns: &[Feature]) -> Vec<Feature> {
+    pub fn places(&self, columns: &[Feature]) -> Vec<Feature> {
         let Some(members) = &self.members else { return columns.to_vec() };
         columns.iter().filter_map(|column| members.binary_search(column).ok()).collect()
     }

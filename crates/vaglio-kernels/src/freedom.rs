@@ -1,0 +1,61 @@
+//! Effective degrees of freedom of ridge regression.
+
+use crate::linalg::{self, Failure};
+use ndarray::{Array2, ArrayView2};
+
+/// d = Σ σᵢ²/(σᵢ² + λ) over the singular values of a matrix, rows × columns, with at least as many rows as columns or λ > 0.
+///
+/// Of Q R = (X over √λ I) the rows of √λ I have the part Q₂ = √λ R⁻¹, and d = s − ‖Q₂‖². Columns are brought to one
+/// length first, so that none is lost beside a longer one. Cost O((m + s) s²).
+///
+/// # Errors
+/// [`Failure`] of the factorization.
+///
+/// # Reference
+/// T. Hastie, R. Tibshirani, J. Friedman, *The Elements of Statistical Learning*, 2009, equation 3.50.
+pub fn of_ridge(x: ArrayView2<f64>, lambda: f64) -> Result<f64, Failure> {
+    let ((m, size), root) = (x.dim(), lambda.sqrt());
+    let lengths: Vec<f64> =
+        x.columns().into_iter().map(|column| column.iter().fold(root, |length, x| length.hypot(*x))).collect();
+    let entry = |(row, k): (usize, usize)| match row < m {
+        true => x[[row, k]] / lengths[k],
+        false if row - m == k => root / lengths[k],
+        false => 0.0,
+    };
+    let r = linalg::triangle(Array2::from_shape_fn((m + size, size), entry).view())?;
+    let lost: f64 = (0..size).map(|k| lost(&r, k, |i| root / lengths[i])).sum();
+    Ok((size as f64 - lost).max(0.0))
+}
+
+/// The squares of column k of D R⁻¹, for a diagonal matrix D. Cost O(k²).
+fn lost(r: &Array2<f64>, k: usize, diagonal: impl Fn(usize) -> f64) -> f64 {
+    let mut column = vec![0.0; k + 1];
+    for i in (0..=k).rev() {
+        let known: f64 = (i + 1..=k).map(|l| r[[i, l]] * column[l]).sum();
+        column[i] = (f64::from(u8::from(i == k)) - known) / r[[i, i]];
+    }
+    column.iter().enumerate().map(|(i, value)| (diagonal(i) * value).powi(2)).sum()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use vaglio_testkit::Random;
+
+    #[test]
+    fn they_are_the_sum_over_singular_values() {
+        let mut random = Random::new(3);
+        for (rows, size, lambda) in [(20, 5, 0.7), (4, 6, 0.1), (30, 3, 1e-9), (8, 0, 1.0)] {
+            let x = Array2::from_shape_fn((rows, size), |_| random.normal());
+            let expected: f64 = if size == 0 {
+                0.0
+            } else {
+                let (values, _) = linalg::eigh(linalg::gram(x.t()).view()).unwrap();
+                values.iter().map(|v| v / (v + lambda)).sum()
+            };
+            let found = of_ridge(x.view(), lambda).unwrap();
+            assert!((found - expected).abs() < 1e-9, "{rows} × {size}: {found} is not {expected}");
+        }
+    }
+}

@@ -39,6 +39,7 @@ mod predict;
 mod predictions;
 mod read_options;
 mod record;
+mod reliability;
 mod repetition;
 mod role_columns;
 mod roles;

@@ -38,6 +38,7 @@ mod linfa_models;
 mod losses_and_rounds;
 mod models;
 mod mutations;
+mod near_best;
 mod new_plugin;
 mod numbers;
 mod oracle;

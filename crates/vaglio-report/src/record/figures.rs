@@ -32,6 +32,9 @@ pub struct Figures {
     pub balanced_error_rate: Option<f64>,
     /// Area under the ROC curve, for two classes.
     pub auc: Option<f64>,
+    /// The Brier score of the probabilities of classes, where there are any: of rows held out by maps fitted on the other folds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brier: Option<f64>,
     /// The standard error of the loss.
     pub standard_error: Option<f64>,
     /// The standard error of the error rate.
@@ -96,6 +99,7 @@ impl Figures {
             error_rate: classes.then(|| mean(&ZeroOne)),
             balanced_error_rate: classes.then(|| mean(&BalancedError)),
             auc: if binary { finite(1.0 - mean(&Auc)) } else { None },
+            brier: None,
             standard_error: loss.standard_error(targets, predictions, weights),
             error_rate_error: None,
             confusion: classes.then(|| confusion(targets, predictions)),
@@ -151,6 +155,7 @@ impl Figures {
             (AnyLoss::from(ZeroOne).title(), self.error_rate),
             (AnyLoss::from(BalancedError).title(), self.balanced_error_rate),
             ("AUC", self.auc),
+            ("Brier score", self.brier),
         ];
         for (name, value) in others.iter().filter(|(name, _)| *name != loss.title()) {
             lines.extend(value.map(|value| (*name, format!("{value:.6}"))));

@@ -16,6 +16,7 @@ mod learning;
 mod left_out;
 mod loss_name;
 mod race;
+mod reliability;
 mod shares;
 mod steps;
 mod table;
@@ -40,6 +41,7 @@ pub use learning::{LearningCurve, LearningPoint};
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
 pub use race::{Contestant, CurvePoint, FrontierPoint, RaceRecord};
+pub use reliability::{ReliabilityBin, ReliabilityRecord, brier};
 pub use shares::{ShareRecord, SharesRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
@@ -153,6 +155,9 @@ pub struct Record {
     /// The loss on rows held out by how many rows the procedure is trained on, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learning_curve: Option<LearningCurve>,
+    /// Probabilities of classes on rows held out, beside what came about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<ReliabilityRecord>,
     /// Steps that were recomputed by plain retraining, where that was asked for.
     pub verify: Option<Verified>,
     /// Wall-clock seconds.

@@ -59,6 +59,12 @@ impl Record {
         if let Some(alternatives) = &self.alternatives {
             out.push_str(&format!("{}\n", alternatives.sentence()));
         }
+        if let Some(shares) = &self.shares {
+            out.push_str(&format!("{}\n", shares.sentence()));
+        }
+        if let Some(curve) = &self.learning_curve {
+            out.push_str(&format!("{}\n", curve.sentence()));
+        }
         if let Some(diagnostics) = self.numerics.filter(|diagnostics| diagnostics.remade > 0) {
             let Diagnostics { conditioning, remade, rows_kept_out, .. } = diagnostics;
             out.push_str(&format!(

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use vaglio_core::Action;
 
 /// The best subset of one size.
-pub struct Entry {
+pub struct Entry<'r> {
     pub size: usize,
     pub subset: Vec<usize>,
     pub score: Option<f64>,
@@ -15,7 +15,7 @@ pub struct Entry {
     pub cross: Option<f64>,
     pub cross_error: Option<f64>,
     pub train: Option<f64>,
-    pub adjusted_r2: Option<f64>,
+    pub figures: &'r EntryRecord,
     pub test: Option<f64>,
     pub cost: Option<f64>,
     pub rates: SizePoint,
@@ -24,7 +24,7 @@ pub struct Entry {
 /// A record, and its path in increasing size.
 pub struct RecordView<'r> {
     pub record: &'r Record,
-    pub path: Vec<Entry>,
+    pub path: Vec<Entry<'r>>,
     /// Whether scores are in the units of the losses, so that both can be drawn on one axis.
     pub comparable: bool,
     entered: HashMap<usize, &'r StepRecord>,
@@ -42,12 +42,12 @@ impl<'r> RecordView<'r> {
             cross: entry.cross_validated.and_then(finite),
             cross_error: entry.cross_validated_error.and_then(finite),
             train: entry.train.and_then(finite),
-            adjusted_r2: entry.adjusted_r2,
+            figures: entry,
             test: entry.test.and_then(finite),
             cost: entry.cost,
             rates: curve.get(&entry.size).copied().unwrap_or_default(),
         };
-        let mut path: Vec<Entry> = record.path.iter().zip(record.subsets()).map(entry).collect();
+        let mut path: Vec<Entry<'r>> = record.path.iter().zip(record.subsets()).map(entry).collect();
         path.sort_by_key(|entry| entry.size);
         let maps = record.pipeline.settings["preprocess"].as_array();
         let scaled = maps.into_iter().flatten().any(|map| map["target"] == true);
@@ -105,18 +105,18 @@ impl<'r> RecordView<'r> {
     }
 
     /// The entry of the path that is the result.
-    pub fn chosen_entry(&self) -> Option<&Entry> {
+    pub fn chosen_entry(&self) -> Option<&Entry<'r>> {
         self.path.iter().find(|entry| entry.size == self.record.selected.len())
     }
 
     /// The entry of the lowest value, the smallest among equals.
-    pub fn lowest(&self, value: fn(&Entry) -> Option<f64>) -> Option<&Entry> {
+    pub fn lowest(&self, value: fn(&Entry<'r>) -> Option<f64>) -> Option<&Entry<'r>> {
         let known = self.path.iter().filter_map(|entry| Some((value(entry)?, entry)));
         known.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.size.cmp(&b.1.size))).map(|(_, entry)| entry)
     }
 
     /// The entry of the lowest score, the smallest among equals.
-    pub fn best_entry(&self) -> Option<&Entry> {
+    pub fn best_entry(&self) -> Option<&Entry<'r>> {
         self.lowest(|entry| entry.score)
     }
 

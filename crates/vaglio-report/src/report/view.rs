@@ -3,6 +3,7 @@
 use super::classes::Classes;
 use super::columns::{self, Section};
 use super::costs::CostSection;
+use super::drawn::{self, DrawnSection};
 use super::figures::{Figure, figures};
 use super::found::PartFound;
 use super::honest::{self, Card};
@@ -12,7 +13,7 @@ use super::scatter::Predictions;
 use super::source::{Entry, RecordView, finite};
 use super::table::{Column, HtmlTable};
 use super::tuning::Tuning;
-use super::{chart, discoveries, evidence, frequency, heat, knots, labels};
+use super::{chart, discoveries, evidence, frequency, heat, knots, labels, near};
 use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns, left_out_rows, proven};
 use serde::Serialize;
 use vaglio_core::Action;
@@ -42,6 +43,9 @@ pub struct View {
     tuning: Option<Tuning>,
     found: Vec<PartFound>,
     chosen: Option<Section>,
+    shares: Option<Section>,
+    alternatives: Option<Section>,
+    drawn: Vec<DrawnSection>,
     weights: Option<String>,
     discoveries: Option<Section>,
     frequencies: Option<Section>,
@@ -96,6 +100,9 @@ impl View {
             tuning: record.report.tuning.as_ref().map(Tuning::of),
             found: PartFound::all(&record.found),
             chosen: columns::chosen(source),
+            shares: near::shares(source),
+            alternatives: near::alternatives(source),
+            drawn: [drawn::learning_curve(source), drawn::calibration(source)].into_iter().flatten().collect(),
             weights: if outputs > columns::FEW_OUTPUTS { heat::weights(source) } else { None },
             discoveries: discoveries::discoveries(source),
             frequencies: frequency::frequencies(source),
@@ -138,7 +145,7 @@ fn facts(source: &RecordView<'_>) -> Vec<Fact> {
         }
     };
     number("Standard error of the score", source.chosen_entry().and_then(|entry| entry.standard_error));
-    number("Adjusted R² of the training rows", source.chosen_entry().and_then(|entry| entry.adjusted_r2));
+    number("Adjusted R² of the training rows", source.chosen_entry().and_then(|entry| entry.figures.adjusted_r2));
     number("Redundancy of the chosen columns", record.redundancy);
     number("λ", record.lambda);
     number("Penalty of the path", record.chosen.penalty);
@@ -155,6 +162,7 @@ fn facts(source: &RecordView<'_>) -> Vec<Fact> {
         figure("error rate", figures.error_rate);
         figure("balanced error rate", figures.balanced_error_rate);
         figure("AUC", figures.auc);
+        figure("Brier score", figures.brier);
     }
     let mut told = |label: &str, text: String, full: String| out.push(Fact { label: label.into(), text, full });
     if intercepts.len() > 1 {
@@ -235,7 +243,12 @@ fn sizes(source: &RecordView<'_>) -> HtmlTable {
         Column::number("± its error", |entry: &Entry| entry.standard_error),
         Column::short("λ", |entry: &Entry| entry.lambda),
         Column::number("Training loss", |entry: &Entry| entry.train),
-        Column::number("Adjusted R²", |entry: &Entry| entry.adjusted_r2),
+        Column::number("R²", |entry: &Entry| entry.figures.r2),
+        Column::number("Adjusted R²", |entry: &Entry| entry.figures.adjusted_r2),
+        Column::number("Degrees of freedom", |entry: &Entry| entry.figures.freedom),
+        Column::number("AICc", |entry: &Entry| entry.figures.aicc),
+        Column::number("BIC", |entry: &Entry| entry.figures.bic),
+        Column::number("Cp", |entry: &Entry| entry.figures.cp),
         Column::number("Test loss", |entry: &Entry| entry.test),
         Column::number("Training error rate", |entry: &Entry| entry.rates.train_error),
         Column::number("Test error rate", |entry: &Entry| entry.rates.test_error),

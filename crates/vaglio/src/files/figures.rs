@@ -6,6 +6,7 @@ use super::importance::Importance;
 use super::learning::learning_curve;
 use super::near_best::{Known, near_best};
 use super::origins::Origins;
+use super::reliability::reliability;
 use super::repetition::{nested, permutations};
 use super::shares::shares;
 use super::stability::stability;
@@ -21,8 +22,8 @@ use ndarray::ArrayView2;
 use std::time::Instant;
 use vaglio_core::{Design, Loss, Model, Monitor, Result};
 use vaglio_report::record::{
-    AlternativesRecord, FalseDiscoveries, Figures, LearningCurve, Nested, Permutations, PredictedOn, SharesRecord, ShownPredictions,
-    Stability, Verified, Warning, WarningKind, class_of,
+    AlternativesRecord, FalseDiscoveries, Figures, LearningCurve, Nested, Permutations, PredictedOn, ReliabilityRecord, SharesRecord,
+    ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
 };
 
 /// What was computed beside the selection.
@@ -42,6 +43,7 @@ pub(super) struct Evaluated {
     pub certainty: Option<Certainty>,
     /// Seconds of that.
     pub certainty_seconds: f64,
+    pub reliability: Option<ReliabilityRecord>,
     pub intervals: Option<SavedIntervals>,
     pub verified: Option<Verified>,
     pub seconds: f64,
@@ -213,6 +215,10 @@ impl Evaluated {
         if !classes || watcher.stopped().is_some() {
             return Ok(());
         }
+        self.reliability = self.held_out.as_ref().and_then(|(from, pooled)| reliability(*from, pooled));
+        if let (Some(nested), Some(found)) = (&mut self.nested, &self.reliability) {
+            nested.figures.brier = (found.from == PredictedOn::Nested).then_some(found.brier);
+        }
         self.calibration = match &self.held_out {
             Some((from, pooled)) => {
                 let nested = *from == PredictedOn::Nested;
@@ -245,7 +251,8 @@ impl Evaluated {
     /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
     pub fn figures(&self, prepared: &Prepared, loss: &dyn Loss) -> Option<Figures> {
         let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
-        Some(pooled.figures(prepared.train.task(), loss, 1).of_outputs(prepared.train.target_names()))
+        let figures = pooled.figures(prepared.train.task(), loss, 1).of_outputs(prepared.train.target_names());
+        Some(Figures { brier: self.reliability.as_ref().map(|found| found.brier), ..figures })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::resample::whole::{OUTER, outer_fold};
 use crate::resample::{Outer, Sample, Tally, Watcher, Whole};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use vaglio_core::{Error, ExitClass, Loss, Result};
+use vaglio_core::{ExitClass, Loss, Result};
 use vaglio_report::record::{LearningCurve, LearningPoint};
 use vaglio_search::shuffle::{shuffled, stream};
 
@@ -20,6 +20,17 @@ use vaglio_search::shuffle::{shuffled, stream};
 pub(super) const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
 const PARTS: u64 = 23;
+
+/// Points of the curve that are computed for each fold, beside outer folds or without them.
+pub(super) fn points(has_outer: bool) -> usize {
+    SHARES.len() - usize::from(has_outer)
+}
+
+/// The mean of their shares.
+pub(super) fn mean_share(has_outer: bool) -> f64 {
+    let own = &SHARES[..points(has_outer)];
+    own.iter().sum::<f64>() / own.len() as f64
+}
 
 /// What the procedure on a part of a fold's training rows loses on the rows held out.
 #[derive(Serialize, Deserialize)]
@@ -33,7 +44,7 @@ enum Learned {
 /// procedure for each fold, and once more where there are no outer folds at hand.
 ///
 /// # Errors
-/// [`Error::Setting`] for folds that cannot be made; those of the procedure on all training rows of a fold.
+/// [`vaglio_core::Error::Setting`] for folds that cannot be made; those of the procedure on all training rows of a fold.
 pub(super) fn learning_curve(
     whole: Whole<'_>,
     sample: &Sample,
@@ -46,7 +57,7 @@ pub(super) fn learning_curve(
     let parts = parts.map_err(|error| error.under("evaluate.learning_curve"))?;
     let known: Vec<&Outer> = outer.iter().filter(|fold| fold.repeat == 0).collect();
     let known = if known.len() == parts.len() { known } else { Vec::new() };
-    let shares = if known.is_empty() { &SHARES[..] } else { &SHARES[..SHARES.len() - 1] };
+    let shares = &SHARES[..points(!known.is_empty())];
     watcher.stage("learning curve", parts.len() * shares.len());
     let done = in_turn(parts.len() * shares.len(), |job| {
         if watcher.stopped().is_some() {
@@ -80,11 +91,11 @@ pub(super) fn learning_curve(
         of_share[SHARES.len() - 1].push(Learned::Judged { tally, size, rows });
     }
     let splits = parting.splits().map(|splits| splits.sentence());
-    Ok(Some(LearningCurve { folds: parts.len(), splits, points: points(loss, &of_share)? }))
+    Ok(Some(LearningCurve { folds: parts.len(), splits, points: judged(loss, &of_share)? }))
 }
 
 /// The points of shares, each with what the loss falls by from the last before that has one.
-fn points(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoint>> {
+fn judged(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoint>> {
     let mut before: Option<(f64, Vec<&Tally>)> = None;
     let mut points = Vec::new();
     for (share, folds) in SHARES.into_iter().zip(of_share) {
@@ -96,7 +107,7 @@ fn points(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoin
             Learned::Refused { message, .. } => Some(message.clone()),
             Learned::Judged { .. } => None,
         });
-        let judged = folds.iter().filter_map(|of| match of {
+        let own = folds.iter().filter_map(|of| match of {
             Learned::Judged { tally, size, .. } => Some((tally, *size as f64)),
             Learned::Refused { .. } => None,
         });
@@ -111,7 +122,7 @@ fn points(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoin
             refused,
         };
         if point.refused.is_none() {
-            let (tallies, sizes): (Vec<&Tally>, Vec<f64>) = judged.unzip();
+            let (tallies, sizes): (Vec<&Tally>, Vec<f64>) = own.unzip();
             let (value, error) = Tally::pooled(loss, &tallies, 1)?;
             (point.loss, point.standard_error) = (Some(value), error);
             point.size = Some(sizes.iter().sum::<f64>() / count);

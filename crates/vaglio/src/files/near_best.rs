@@ -18,12 +18,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, Error, Feature, HeldOut, NearBest, Outline, Result, SearchStrategy, Subset};
+use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Outline, Result, SearchStrategy, Subset};
 use vaglio_report::record::{AlternativeRecord, AlternativesRecord, Nested};
 use vaglio_search::{Alternatives, Within};
 
 /// Subsets that are scored, at most: those whose sizes are nearest to the chosen one.
-pub(super) const MOST: usize = 400;
+const MOST: usize = 400;
 /// Subsets of more than so many columns beside twice the chosen ones are left out.
 const BEYOND: usize = 20;
 /// Subsets that one job scores.
@@ -63,6 +63,14 @@ pub(super) fn near_best(
     match done {
         Err(Error::Stopped(_)) => Ok(None),
         done => done,
+    }
+}
+
+/// What is counted, for people.
+pub(super) fn sentence(search: &dyn SearchStrategy) -> String {
+    match search.typetag_name() {
+        "exhaustive" => "all subsets near the best, counted by one more walk on all rows".into(),
+        _ => format!("at most {MOST} subsets that the search meets, each scored again on all rows"),
     }
 }
 

@@ -13,6 +13,7 @@ mod phases;
 mod span;
 
 use super::importance;
+use super::{near_best, shares};
 use super::memory::Memory;
 use super::prepare_sample;
 use crate::budget::resident;
@@ -173,13 +174,22 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     for (number, text) in folds(&*settings.criterion, &design, avoided)?.into_iter().enumerate() {
         line(if number == 0 { "folds" } else { "" }, text);
     }
-    let work = estimate.flops * walks.count() as f64 + of_tuning;
-    let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());
-    let operations = format!("{} floating-point operations", count(work));
-    line("work", if work.is_nan() { unknown() } else { operations });
     let result = outline.largest.min(RESULT);
     let evaluate = settings.evaluate.as_ref();
     let at_one = design.at_lambda(one_lambda);
+    let shares = if evaluate.is_some_and(|evaluate| evaluate.shares) {
+        line("shares", shares::sentence(result));
+        shares::flops(&selector, &at_one, result)
+    } else {
+        0.0
+    };
+    if evaluate.is_some_and(|evaluate| evaluate.alternatives.is_some()) {
+        line("alternatives", near_best::sentence(&*settings.search));
+    }
+    let work = estimate.flops * walks.count() as f64 + of_tuning + shares;
+    let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());
+    let operations = format!("{} floating-point operations", count(work));
+    line("work", if work.is_nan() { unknown() } else { operations });
     let (worth, exchanges) = importance::estimate(evaluate, &selector, &at_one, (&outline, walks), result);
     let memory = Memory::of(&prepared, &design, &outline, estimate).with(program, exchanges);
     memory.check(pipeline.budget())?;
@@ -200,6 +210,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         made,
         of_fold,
         worth,
+        shares,
         final_fit: FinalFit::tried(&selector, train, result.min(RESULT)),
         tuned,
         dummies: super::discoveries::seconds(&selector, &design, evaluate, machine.stream),
@@ -226,6 +237,9 @@ fn around(
     }
     if let Some(how) = evaluate.and_then(Evaluate::outer_folds) {
         all.push(("nested", how.parting(selector, sample)?.sentence()));
+    }
+    if let Some(how) = evaluate.filter(|evaluate| evaluate.outer_folds().is_none()).and_then(Evaluate::learning_folds) {
+        all.push(("learning", how.parting(selector, sample)?.sentence()));
     }
     if let Some(how) = evaluate.and_then(|evaluate| evaluate.stability.as_ref()) {
         all.push(("stability", how.halves(selector, sample)?.sentence()));

@@ -6,6 +6,7 @@ use super::costs;
 use super::curve::curve;
 use super::figures::Evaluated;
 use super::importance::{Importance, Worth};
+use super::reliability;
 use super::step_figures::step_figures;
 use crate::all_rows::FitFrom;
 use crate::final_model::FittedFinalModel;
@@ -104,12 +105,13 @@ pub(super) fn record(
         })),
         numerics: path.diagnostics,
         found: FoundRecord::default(),
-        test: test(prepared, design, selection, &*loss)?,
+        test: test(prepared, design, (selection, evaluated), &*loss)?,
         nested: evaluated.nested.clone(),
         permutations: evaluated.permutations.clone(),
         stability: evaluated.stability.clone(),
         fdr: evaluated.fdr.clone(),
         shares: evaluated.shares.clone(),
+        calibration: evaluated.reliability.clone(),
         learning_curve: evaluated.learning_curve.clone(),
         verify: evaluated.verified,
         seconds: Seconds::default(),
@@ -342,9 +344,15 @@ impl Prepared {
 }
 
 /// The figures on test rows, beside the loss without columns.
-fn test(prepared: &Prepared, design: &Design, selection: &Selection, loss: &dyn Loss) -> Result<Option<Figures>> {
+fn test(
+    prepared: &Prepared,
+    design: &Design,
+    (selection, evaluated): (&Selection, &Evaluated),
+    loss: &dyn Loss,
+) -> Result<Option<Figures>> {
     let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };
     let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
     let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
-    Ok(Some(Figures { empty_loss, ..figures }))
+    let brier = reliability::of_test(prepared, evaluated.calibration.as_ref(), selection.predictor())?;
+    Ok(Some(Figures { empty_loss, brier, ..figures }))
 }

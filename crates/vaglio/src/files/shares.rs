@@ -12,7 +12,7 @@
 //! L. S. Shapley, *A value for n-person games*, 1953; I. Covert, S. Lundberg, S.-I. Lee, *Understanding global feature
 //! contributions with additive importance measures*, NeurIPS 2020.
 
-use super::importance::exchanges::ExchangePlace;
+use super::importance::exchanges::{ExchangePlace, work};
 use crate::pipeline::OuterFolds;
 use crate::resample::pool::in_turn;
 use crate::resample::walks::{Fold, said_of};
@@ -25,9 +25,9 @@ use vaglio_report::record::{ShareRecord, SharesRecord, Warning, WarningKind};
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// Columns of which all subsets are scored, at most.
-pub(super) const MOST_EXACT: usize = 20;
+const MOST_EXACT: usize = 20;
 /// Pairs of orders that are drawn of more.
-pub(super) const PAIRS: usize = 128;
+const PAIRS: usize = 128;
 /// Columns whose subsets one job scores.
 const OF_JOB: usize = 8;
 
@@ -61,10 +61,10 @@ pub(super) fn shares(
     watcher: &Watcher<'_>,
 ) -> Result<Option<SharesRecord>> {
     let Some(subset) = selection.path.result().map(|entry| entry.subset.clone()) else { return Ok(None) };
-    let parts = OuterFolds::default()
+    let parts = OuterFolds { folds: OUTER, ..OuterFolds::default() }
         .parting(selector, sample)
         .and_then(|parting| parting.parts(sample, stream(selector.seed, FOLDS, 0)));
-    let parts = parts.or_else(unless_numerical)?.unwrap_or_default();
+    let parts = parts.map(Some).or_else(unless_numerical)?.unwrap_or_default();
     watcher.stage("shares", 1 + parts.len());
     let journal = watcher.journal();
     let computed = |design: &Design, columns: &[Feature]| -> Result<Option<Shapley>> {
@@ -151,11 +151,32 @@ fn jackknife(without: &[f64]) -> Option<f64> {
 }
 
 /// The search of which an estimate tells what the scores cost.
-pub(super) fn outline(size: usize) -> Outline {
+fn outline(size: usize) -> Outline {
     match size <= MOST_EXACT {
         true => Outline { start: 0, largest: size, trials: (1u64 << size) as f64, steps: 1 << size.saturating_sub(1) },
         false => Outline { start: 0, largest: size, trials: (2 * PAIRS * size) as f64, steps: 2 * PAIRS * size },
     }
+}
+
+/// Folds on whose training rows shares are computed again; and how often all rows that is.
+const OUTER: usize = 5;
+const TIMES: f64 = 1.0 + (OUTER - 1) as f64;
+
+/// Flops of the shares of a result of so many columns.
+pub(super) fn flops(selector: &ValidSelector, design: &Design, size: usize) -> f64 {
+    let candidates = design.candidates();
+    let some = &candidates[..size.min(candidates.len())];
+    let alone = selector.criterion().is_of_subset_alone().then(|| design.alone(some)).flatten();
+    TIMES * work(selector, alone.as_ref().unwrap_or(design), &outline(some.len()))
+}
+
+/// What is scored for a result of so many columns, for people.
+pub(super) fn sentence(size: usize) -> String {
+    let what = match size <= MOST_EXACT {
+        true => format!("all {} subsets of {size} chosen columns", 1u64 << size),
+        false => format!("{} drawn orders of {size} chosen columns", 2 * PAIRS),
+    };
+    format!("{what}, and the same without each of {OUTER} folds; of up to {MOST_EXACT} columns every subset is scored")
 }
 
 /// The shares of some columns of a design; `None` where the work was stopped.

@@ -12,7 +12,6 @@ use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Problem, Readout, Result, Squared, Task};
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_kernels::linalg::Failure;

@@ -272,6 +272,12 @@ impl Pooled {
         })
     }
 
+    /// The rows of each fold.
+    pub fn folds(&self) -> Vec<std::ops::Range<usize>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(self.ends.iter().copied()).map(|(from, to)| from..to).collect()
+    }
+
     /// What is printed after ± of a loss of these rows, whose folds were dealt so often.
     pub fn error(&self, loss: &dyn Loss, repeats: usize) -> Option<f64> {
         let fold = |(from, to): (usize, usize)| {

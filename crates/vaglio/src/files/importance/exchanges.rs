@@ -256,7 +256,7 @@ pub(super) fn exchanges(size: usize, tried: usize) -> Outline {
 }
 
 /// Flops of a search; of unknown work all subsets are refitted, as if each took one pass for each of its columns.
-pub(super) fn work(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
+pub(in crate::files) fn work(selector: &ValidSelector, design: &Design, outline: &Outline) -> f64 {
     let known = selector.criterion().estimate(design, outline).flops;
     let guessed = outline.trials * design.rows() as f64 * (outline.largest * outline.largest) as f64;
     if known.is_nan() { guessed } else { known }

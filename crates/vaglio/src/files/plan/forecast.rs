@@ -2,6 +2,7 @@
 
 use super::machine::Machine;
 use super::pace::{begun, pace};
+use crate::files::learning;
 use crate::pipeline::{Evaluate, OuterFolds};
 use crate::resample::Sample;
 use crate::resample::choice::{cross_validation, walk_lambdas};
@@ -51,6 +52,10 @@ pub(in crate::files) struct Walks {
     pub outer: usize,
     /// The part of the rows that an outer fold is trained on.
     pub trained: f64,
+    /// Parts of the training rows of outer folds, on which all of that is repeated; and the rows of these together, in parts of
+    /// all rows.
+    pub parts: usize,
+    pub of_parts: f64,
     /// Shuffled targets, on which all of that is repeated.
     pub shuffled: usize,
     /// Single walks on halves of the rows.
@@ -161,13 +166,19 @@ impl Walks {
         let counted = |parting: Result<Parting>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
         let outer_pairs = outer.as_ref().map_or(0, OuterFolds::pairs);
         let outer = outer.map(|how| (counted(how.parting(selector, sample), how.folds), how.repeats));
+        let trained = |folds: usize| 1.0 - 1.0 / folds.max(2) as f64;
+        let folds = evaluate.and_then(Evaluate::learning_folds);
+        let folds = folds.map_or(0, |how| counted(how.parting(selector, sample), how.folds));
+        let (parts, trained_in) = (folds * learning::points(outer.is_some()), trained(folds));
         let base = Walks {
             lambdas: 1,
             folds: 0,
             repeats: 1,
             whole: 1,
             outer: outer.map_or(0, |(folds, repeats)| folds * repeats),
-            trained: outer.map_or(1.0, |(folds, _)| 1.0 - 1.0 / folds.max(2) as f64),
+            trained: outer.map_or(1.0, |(folds, _)| trained(folds)),
+            parts,
+            of_parts: parts as f64 * trained_in * learning::mean_share(outer.is_some()),
             shuffled: evaluate.and_then(|evaluate| evaluate.permutations).unwrap_or(0),
             halves: evaluate
                 .and_then(|evaluate| evaluate.stability.as_ref())
@@ -197,12 +208,12 @@ impl Walks {
     }
 
     pub fn count(&self) -> usize {
-        self.of_one() * (1 + self.outer + self.outer_pairs + self.shuffled) + self.halves + self.pairs
+        self.of_one() * (1 + self.outer + self.outer_pairs + self.parts + self.shuffled) + self.halves + self.pairs
     }
 
     /// How often everything is done, in parts of what it takes on all rows.
     pub fn repetitions(&self) -> f64 {
-        1.0 + (self.outer + self.outer_pairs) as f64 * self.trained + self.shuffled as f64
+        1.0 + (self.outer + self.outer_pairs) as f64 * self.trained + self.of_parts + self.shuffled as f64
     }
 
     /// The same of a walk.
@@ -232,6 +243,9 @@ impl fmt::Display for Walks {
         if self.outer_pairs > 0 {
             write!(f, " and without {} pairs of these", self.outer_pairs)?;
         }
+        if self.parts > 0 {
+            write!(f, "; the same on {} parts of their training rows", self.parts)?;
+        }
         if self.shuffled > 0 {
             write!(f, "; the same on {} shuffled targets", self.shuffled)?;
         }
@@ -258,6 +272,8 @@ mod tests {
             whole: 1,
             outer: 0,
             trained: 1.0,
+            parts: 0,
+            of_parts: 0.0,
             shuffled: 0,
             halves: 0,
             pairs: 0,
@@ -278,6 +294,9 @@ mod tests {
             paired.to_string(),
             "106: 5 folds of the rows, and one of all rows; the same in 5 outer folds and without 10 pairs of these; 10 without pairs of folds"
         );
+        let learning = Walks { parts: 15, of_parts: 6.0, ..Walks { outer: 5, trained: 0.8, ..one } };
+        assert!(learning.to_string().ends_with("in 5 outer folds; the same on 15 parts of their training rows"));
+        assert_eq!((learning.count(), learning.repetitions()), (6 * 21, 11.0));
         assert_eq!((one.part_of_fold(), all.repetitions()), (0.8, 25.0));
     }
 }

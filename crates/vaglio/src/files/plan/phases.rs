@@ -48,6 +48,8 @@ pub(super) struct Measured<'p> {
     pub of_fold: f64,
     /// Flops of what the chosen columns are worth, at most.
     pub worth: f64,
+    /// Flops of the shares of the chosen columns.
+    pub shares: f64,
     /// The learner that is trained on the chosen columns, if there is one.
     pub final_fit: Option<FinalFit>,
     /// Seconds of tuning once.
@@ -90,7 +92,7 @@ impl Measured<'_> {
         let known = if self.walk.is_known { SURE } else { UNSURE };
         let memory = &self.memory;
         let of_folds = (self.walks.folds > 0).then_some(memory.folds);
-        let repeats = self.walks.outer + self.walks.shuffled + self.walks.halves;
+        let repeats = self.walks.outer + self.walks.parts + self.walks.shuffled + self.walks.halves;
         let of_repeats = (repeats > 0).then_some(memory.folds + memory.search.unwrap_or(0.0));
         let text = self.text();
         let phase = |name, seconds, doubt, bytes| Phase { name, seconds, doubt, bytes };
@@ -140,7 +142,8 @@ impl Measured<'_> {
     fn evaluate(&self, one: f64) -> f64 {
         let Walks { folds, outer, .. } = self.walks;
         let again = one * (self.walks.repetitions() - 1.0);
-        let made = self.of_fold * (outer + self.walks.outer_pairs + self.walks.shuffled + self.walks.halves) as f64;
+        let Walks { outer_pairs, parts, shuffled, halves, .. } = self.walks;
+        let made = self.of_fold * (outer + outer_pairs + parts + shuffled + halves) as f64;
         let halves = self.shared(0.5 * self.walk.seconds * self.walks.halves as f64, self.walks.halves);
         let is_classes = self.design.classes().is_some();
         let predicted = match folds > 0 && outer == 0 && (is_classes || self.prepared.test.is_none()) {
@@ -154,7 +157,7 @@ impl Measured<'_> {
         };
         let scores =
             if is_classes { CALIBRATED * self.rows() * self.outputs() / self.machine.exponentials } else { 0.0 };
-        again + made + halves + predicted + scores
+        again + made + halves + predicted + scores + self.shared(self.shares / self.walk.pace, usize::MAX)
     }
 
     /// The final fit, the losses of every size on training and test rows, and what each chosen column is worth.

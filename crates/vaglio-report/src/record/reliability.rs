@@ -1,0 +1,139 @@
+//! How far probabilities of classes are right.
+
+use super::PredictedOn;
+use ndarray::ArrayView2;
+use serde::{Deserialize, Serialize};
+
+/// Probabilities of rows held out beside what came about, each by a logistic map that was fitted on the other folds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReliabilityRecord {
+    /// What held the rows out.
+    pub from: PredictedOn,
+    /// How many rows these are.
+    pub rows: usize,
+    /// Their Brier score: the mean of (p − y)², of more than two classes of Σ (p − y)² over classes.
+    pub brier: f64,
+    /// The same of the frequencies of the classes as the probabilities of every row.
+    pub base: f64,
+    /// Rows of like probability, the lowest first: of two classes that of the positive one, of more that of the class that
+    /// the row is given.
+    pub bins: Vec<ReliabilityBin>,
+}
+
+/// Rows of like probability.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReliabilityBin {
+    /// How many.
+    pub rows: usize,
+    /// Their mean probability.
+    pub predicted: f64,
+    /// The share of them of which it came true.
+    pub observed: f64,
+    /// The standard error of that share.
+    pub error: f64,
+}
+
+/// Bins of rows, at most.
+const BINS: usize = 10;
+/// Rows of a bin, at least.
+const ROWS: usize = 5;
+
+/// The mean over rows of the squared differences of probabilities, classes × rows, and classes (±1 of outputs × rows); of two
+/// classes that of the positive one alone. Cost O(rows · classes).
+///
+/// # Reference
+/// G. W. Brier, *Verification of forecasts expressed in terms of probability*, Monthly Weather Review 78 (1950).
+pub fn brier(targets: ArrayView2<f64>, probabilities: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
+    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let of_row = |row: usize| -> f64 {
+        let apart = |(output, target): (usize, &f64)| {
+            let probability = probabilities[[if targets.nrows() == 1 { 1 } else { output }, row]];
+            (probability - f64::from(u8::from(*target > 0.0))).powi(2)
+        };
+        targets.column(row).iter().enumerate().map(apart).sum()
+    };
+    let total: f64 = (0..targets.ncols()).map(weight).sum();
+    (0..targets.ncols()).map(|row| weight(row) * of_row(row)).sum::<f64>() / total
+}
+
+impl ReliabilityRecord {
+    /// Of probabilities, classes × rows, and targets, outputs × rows.
+    pub fn new(from: PredictedOn, targets: ArrayView2<f64>, probabilities: ArrayView2<f64>, weights: &[f64]) -> Self {
+        let rows = targets.ncols();
+        let total: f64 = weights.iter().sum();
+        let share = |output: usize| {
+            let of_class = (0..rows).filter(|&row| targets[[output, row]] > 0.0);
+            of_class.map(|row| weights[row]).sum::<f64>() / total
+        };
+        let base = match targets.nrows() {
+            1 => share(0) * (1.0 - share(0)),
+            classes => 1.0 - (0..classes).map(|class| share(class).powi(2)).sum::<f64>(),
+        };
+        let event = |row: usize| match targets.nrows() {
+            1 => (probabilities[[1, row]], targets[[0, row]] > 0.0),
+            _ => {
+                let called = super::largest(&probabilities.column(row).to_vec());
+                (probabilities[[called, row]], targets[[called, row]] > 0.0)
+            }
+        };
+        let mut order: Vec<usize> = (0..rows).filter(|&row| weights[row] > 0.0).collect();
+        order.sort_by(|&a, &b| event(a).0.total_cmp(&event(b).0));
+        let bins = (order.len() / ROWS).clamp(1, BINS);
+        let bin = |number: usize| {
+            let members = &order[number * order.len() / bins..(number + 1) * order.len() / bins];
+            let weight: f64 = members.iter().map(|&row| weights[row]).sum();
+            let mean = |of: &dyn Fn(usize) -> f64| members.iter().map(|&row| weights[row] * of(row)).sum::<f64>() / weight;
+            let observed = mean(&|row| f64::from(u8::from(event(row).1)));
+            ReliabilityBin {
+                rows: members.len(),
+                predicted: mean(&|row| event(row).0),
+                observed,
+                error: (observed * (1.0 - observed) / members.len() as f64).sqrt(),
+            }
+        };
+        ReliabilityRecord {
+            from,
+            rows: order.len(),
+            brier: brier(targets, probabilities, Some(weights)),
+            base,
+            bins: if order.is_empty() { Vec::new() } else { (0..bins).map(bin).collect() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn the_brier_score_is_the_mean_of_squares() {
+        let two = brier(array![[1.0, -1.0]].view(), array![[0.2, 0.7], [0.8, 0.3]].view(), None);
+        assert!((two - (0.04 + 0.09) / 2.0).abs() < 1e-15);
+        let three = array![[1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
+        let probabilities = array![[0.5, 0.1], [0.3, 0.6], [0.2, 0.3]];
+        let found = brier(three.view(), probabilities.view(), Some(&[3.0, 1.0]));
+        let expected = (3.0 * (0.25 + 0.09 + 0.04) + (0.01 + 0.16 + 0.09)) / 4.0;
+        assert!((found - expected).abs() < 1e-15);
+    }
+
+    #[test]
+    fn bins_hold_every_row_once_and_frequencies_are_the_base() {
+        let rows = 57;
+        let positive = |row: usize| row % 3 == 0;
+        let targets = ndarray::Array2::from_shape_fn((1, rows), |(_, row)| if positive(row) { 1.0 } else { -1.0 });
+        let p = |row: usize| (row as f64 + 0.5) / rows as f64;
+        let probabilities = ndarray::Array2::from_shape_fn((2, rows), |(c, row)| if c == 1 { p(row) } else { 1.0 - p(row) });
+        let found = ReliabilityRecord::new(PredictedOn::Nested, targets.view(), probabilities.view(), &[1.0; 57]);
+        assert_eq!((found.bins.len(), found.bins.iter().map(|bin| bin.rows).sum::<usize>()), (10, rows));
+        let share = 19.0 / 57.0;
+        assert!((found.base - share * (1.0 - share)).abs() < 1e-15);
+        let first = found.bins[0];
+        let members = 0..first.rows;
+        let mean = members.clone().map(p).sum::<f64>() / first.rows as f64;
+        let observed = members.filter(|row| positive(*row)).count() as f64 / first.rows as f64;
+        assert!((first.predicted - mean).abs() < 1e-15 && (first.observed - observed).abs() < 1e-15);
+    }
+}

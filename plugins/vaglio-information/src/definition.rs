@@ -93,7 +93,8 @@ impl<'d> Definition<'d> {
             |&feature: &Feature| prepared(&self.design.column(feature).values(), weights.as_deref(), readout.intercept);
         let columns: Vec<Vec<f64>> = subset.iter().map(column).collect();
         let matrix = Array2::from_shape_fn((rows.len(), subset.len()), |(row, k)| columns[k][row]);
-        let failed = |failure| Error::Numerical(format!("the degrees of freedom of {} columns: {failure}", subset.len()));
+        let failed =
+            |failure| Error::Numerical(format!("the degrees of freedom of {} columns: {failure}", subset.len()));
         Ok(self.intercept() + freedom::of_ridge(matrix.view(), lambda).map_err(failed)?)
     }
 }

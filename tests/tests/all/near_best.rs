@@ -24,7 +24,8 @@ fn figures_of_sizes_are_those_that_r_prints() {
          criterion: loo\n\
          search: {kind: backward, min_features: 1, choose: best}\n",
     );
-    let of = |size: u64| selection["path"].as_array().unwrap().iter().find(|entry| entry["size"] == size).unwrap().clone();
+    let of =
+        |size: u64| selection["path"].as_array().unwrap().iter().find(|entry| entry["size"] == size).unwrap().clone();
     let all = of(5);
     // summary(lm(Fertility ~ ., swiss)): R² 0.7067, adjusted 0.671; residual standard error 7.165 on 41 degrees of freedom.
     close(&all["r2"], 0.7067, 5e-5);
@@ -103,8 +104,12 @@ fn all_of_it_is_in_the_result_the_report_and_the_table() {
     let near = &selection["alternatives"];
     assert!(near["met"].as_u64().unwrap() >= near["count"].as_u64().unwrap() && near["limit"].is_null());
     let chosen: Vec<&Value> = selection["selected"].as_array().unwrap().iter().map(|of| &of["name"]).collect();
-    let own = |of: &&Value| of["columns"].as_array().unwrap().len() == chosen.len() && chosen.iter().all(|name| of["columns"].as_array().unwrap().contains(name));
-    let is_listed = near["subsets"].as_array().unwrap().iter().chain(near["smallest"].as_array().unwrap()).any(|of| own(&of));
+    let own = |of: &&Value| {
+        of["columns"].as_array().unwrap().len() == chosen.len()
+            && chosen.iter().all(|name| of["columns"].as_array().unwrap().contains(name))
+    };
+    let is_listed =
+        near["subsets"].as_array().unwrap().iter().chain(near["smallest"].as_array().unwrap()).any(|of| own(&of));
     assert!(is_listed, "{near}");
     let shares = &selection["shares"];
     let sum: f64 = shares["columns"].as_array().unwrap().iter().map(|of| of["share"].as_f64().unwrap()).sum();
@@ -129,7 +134,11 @@ fn all_of_it_is_in_the_result_the_report_and_the_table() {
     let brier = selection["test"]["brier"].as_f64().unwrap();
     assert!(brier > 0.0 && brier < 0.5);
     let plan = folder.vaglio(&["plan", "pipeline.yaml"]);
-    for line in ["the same on 12 parts of their training rows", "all 32 subsets of 5 chosen columns", "at most 400 subsets that the search meets"] {
+    for line in [
+        "the same on 12 parts of their training rows",
+        "all 32 subsets of 5 chosen columns",
+        "at most 400 subsets that the search meets",
+    ] {
         assert!(plan.out.contains(line), "{line}: {}", plan.out);
     }
 
@@ -200,5 +209,7 @@ fn what_cannot_be_is_refused_by_its_name() {
     // A score that is no loss is shared all the same, and the report says so.
     let selection = folder.run(&pipeline("nhsic", "{alternatives: {within: 0.1}, shares: true}"));
     assert_eq!(selection["shares"]["columns"].as_array().unwrap().len(), 3);
-    assert!(folder.read("out/report.html").contains("is no loss of predictions, and the shares are those of the score"));
+    assert!(
+        folder.read("out/report.html").contains("is no loss of predictions, and the shares are those of the score")
+    );
 }

@@ -84,7 +84,8 @@ impl ReliabilityRecord {
         let bin = |number: usize| {
             let members = &order[number * order.len() / bins..(number + 1) * order.len() / bins];
             let weight: f64 = members.iter().map(|&row| weights[row]).sum();
-            let mean = |of: &dyn Fn(usize) -> f64| members.iter().map(|&row| weights[row] * of(row)).sum::<f64>() / weight;
+            let mean =
+                |of: &dyn Fn(usize) -> f64| members.iter().map(|&row| weights[row] * of(row)).sum::<f64>() / weight;
             let observed = mean(&|row| f64::from(u8::from(event(row).1)));
             ReliabilityBin {
                 rows: members.len(),
@@ -125,7 +126,8 @@ mod tests {
         let positive = |row: usize| row % 3 == 0;
         let targets = ndarray::Array2::from_shape_fn((1, rows), |(_, row)| if positive(row) { 1.0 } else { -1.0 });
         let p = |row: usize| (row as f64 + 0.5) / rows as f64;
-        let probabilities = ndarray::Array2::from_shape_fn((2, rows), |(c, row)| if c == 1 { p(row) } else { 1.0 - p(row) });
+        let probabilities =
+            ndarray::Array2::from_shape_fn((2, rows), |(c, row)| if c == 1 { p(row) } else { 1.0 - p(row) });
         let found = ReliabilityRecord::new(PredictedOn::Nested, targets.view(), probabilities.view(), &[1.0; 57]);
         assert_eq!((found.bins.len(), found.bins.iter().map(|bin| bin.rows).sum::<usize>()), (10, rows));
         let share = 19.0 / 57.0;

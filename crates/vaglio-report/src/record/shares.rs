@@ -69,7 +69,8 @@ impl SharesRecord {
     /// The largest of them.
     pub fn sentence(&self) -> String {
         let of = |column: &&ShareRecord| {
-            let part = column.part.map_or_else(|| format!("{:.4}", column.share), |part| format!("{:.0} %", 100.0 * part));
+            let part =
+                column.part.map_or_else(|| format!("{:.4}", column.share), |part| format!("{:.0} %", 100.0 * part));
             format!("{} {part}", clip(&shown(&column.name), 24))
         };
         let listed: Vec<String> = self.ranked().iter().take(LISTED).map(of).collect();

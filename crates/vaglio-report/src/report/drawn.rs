@@ -38,7 +38,13 @@ pub fn learning_curve(source: &RecordView<'_>) -> Option<DrawnSection> {
         tips: curve
             .points
             .iter()
-            .map(|point| format!("{}: {}", counted(point.rows.round() as u64, "row"), loss(point).map_or_else(|| "none".into(), short)))
+            .map(|point| {
+                format!(
+                    "{}: {}",
+                    counted(point.rows.round() as u64, "row"),
+                    loss(point).map_or_else(|| "none".into(), short)
+                )
+            })
             .collect(),
         series: vec![Series {
             name: "rows held out, everything repeated".into(),
@@ -136,7 +142,12 @@ fn square(of: &ReliabilityRecord, class: &str) -> String {
     }
     let _ = write!(out, "<path class=\"line {class}\" d=\"M{}\"/>", points.join("L"));
     for bin in &of.bins {
-        let tip = format!("{}: {} came true of {}", counted(bin.rows as u64, "row"), short(bin.observed), short(bin.predicted));
+        let tip = format!(
+            "{}: {} came true of {}",
+            counted(bin.rows as u64, "row"),
+            short(bin.observed),
+            short(bin.predicted)
+        );
         let marker = svg::marker(class, x.at(bin.predicted), y.at(bin.observed), 3.4);
         let _ = write!(out, "<g><title>{}</title>{marker}</g>", number::escape(&tip));
     }

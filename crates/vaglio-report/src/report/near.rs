@@ -10,7 +10,9 @@ use crate::record::{AlternativeRecord, ShareRecord};
 pub fn alternatives(source: &RecordView<'_>) -> Option<Section> {
     let near = source.record.alternatives.as_ref()?;
     let mut rows: Vec<&AlternativeRecord> = near.smallest.iter().collect();
-    rows.extend(near.subsets.iter().filter(|subset| !near.smallest.iter().any(|known| known.columns == subset.columns)));
+    rows.extend(
+        near.subsets.iter().filter(|subset| !near.smallest.iter().any(|known| known.columns == subset.columns)),
+    );
     let columns = vec![
         Column::count("Size", |of: &&AlternativeRecord| of.columns.len()),
         Column::list("Columns", |of: &&AlternativeRecord| match of.columns.len() {
@@ -23,7 +25,9 @@ pub fn alternatives(source: &RecordView<'_>) -> Option<Section> {
     ];
     let table = HtmlTable::of("As good", "“alternatives.subsets”", columns, &rows, |_| false).open_to(12).html();
     let note = match near.met {
-        Some(_) => "Scored again on all rows are the subsets after every step, those that the folds chose, and the chosen one without each column and with substitutes; others were not tried.",
+        Some(_) => {
+            "Scored again on all rows are the subsets after every step, those that the folds chose, and the chosen one without each column and with substitutes; others were not tried."
+        }
         None => "",
     };
     let lead = super::labels::capital(&near.sentence()) + ".";

@@ -123,7 +123,8 @@ impl Evaluated {
         self.alternatives = near_best(selector, &prepared.sample, design, (&known, &asked), &watcher)?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
-            let message = "the run was stopped before it was known which subsets are as good; `alternatives` is missing";
+            let message =
+                "the run was stopped before it was known which subsets are as good; `alternatives` is missing";
             selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
         }
         self.seconds += start.elapsed().as_secs_f64();

@@ -35,9 +35,16 @@ pub(super) fn mean_share(has_outer: bool) -> f64 {
 /// What the procedure on a part of a fold's training rows loses on the rows held out.
 #[derive(Serialize, Deserialize)]
 enum Learned {
-    Judged { tally: Tally, size: usize, rows: usize },
+    Judged {
+        tally: Tally,
+        size: usize,
+        rows: usize,
+    },
     /// The procedure cannot be made on so few rows, and why.
-    Refused { message: String, rows: usize },
+    Refused {
+        message: String,
+        rows: usize,
+    },
 }
 
 /// The learning curve by outer folds, those at hand taken for all rows; `None` when it was stopped. Cost: 1.5 times the
@@ -71,7 +78,9 @@ pub(super) fn learning_curve(
             let rows = part.training.len();
             let at = (watcher, watcher.journal().within(&key));
             match outer_fold(whole, sample, &part, (0, fold), at) {
-                Ok(outer) => Ok(outer.map(|outer| Learned::Judged { tally: outer.tally(loss), size: outer.taken.size, rows })),
+                Ok(outer) => {
+                    Ok(outer.map(|outer| Learned::Judged { tally: outer.tally(loss), size: outer.taken.size, rows }))
+                }
                 Err(error) if share < 1.0 && error.class() != ExitClass::Numerical => {
                     Ok(Some(Learned::Refused { message: error.to_string(), rows }))
                 }

@@ -50,7 +50,9 @@ pub(super) fn near_best(
 ) -> Result<Option<AlternativesRecord>> {
     let design = &design.stopping_at(watcher.sign().clone());
     let done = watcher.journal().once("alternatives", || {
-        if let Some(listing) = listing(selector, asked).filter(|search| search.check(&*selector.criterion, design).is_ok()) {
+        if let Some(listing) =
+            listing(selector, asked).filter(|search| search.check(&*selector.criterion, design).is_ok())
+        {
             let listing = ValidSelector { search: listing, ..selector.clone() };
             return of_all(&listing, design, watcher);
         }
@@ -129,7 +131,8 @@ fn met(selector: &ValidSelector, sample: &Sample, design: &Design, known: &Known
     };
     let candidates: BTreeSet<Feature> = design.candidates().into_iter().collect();
     let own = sorted(chosen);
-    let is_taken = |subset: &Vec<Feature>| subset.len() <= most && subset.iter().all(|feature| candidates.contains(feature));
+    let is_taken =
+        |subset: &Vec<Feature>| subset.len() <= most && subset.iter().all(|feature| candidates.contains(feature));
     let unique: BTreeSet<Vec<Feature>> = all.into_iter().map(sorted).filter(is_taken).filter(|s| *s != own).collect();
     let mut others: Vec<Vec<Feature>> = unique.into_iter().collect();
     others.sort_by_key(|subset| subset.len().abs_diff(own.len()));

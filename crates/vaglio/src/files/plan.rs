@@ -13,9 +13,9 @@ mod phases;
 mod span;
 
 use super::importance;
-use super::{near_best, shares};
 use super::memory::Memory;
 use super::prepare_sample;
+use super::{near_best, shares};
 use crate::budget::resident;
 use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::resample::Sample;

@@ -42,7 +42,8 @@ pub(super) fn of_test(prepared: &Prepared, maps: Option<&Calibration>, model: &M
     let (Some(test), Some(maps)) = (&prepared.test, maps) else { return Ok(None) };
     let held = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
     let predictions = held.predicted(model)?;
-    let score = held.compare(model, &predictions, |c| brier(c.targets, maps.probabilities(c.predictions).view(), c.weights));
+    let score =
+        held.compare(model, &predictions, |c| brier(c.targets, maps.probabilities(c.predictions).view(), c.weights));
     Ok(Some(score).filter(|score| score.is_finite()))
 }
 

@@ -77,7 +77,8 @@ pub(super) fn shares(
     let Some(whole) = journal.once("shares/all", || computed(design, &subset))? else { return Ok(None) };
     watcher.piece();
     if !whole.of_columns.iter().all(|share| share.is_finite()) {
-        let message = "some subset of the chosen columns has no finite score, so that there are no shares of the columns";
+        let message =
+            "some subset of the chosen columns has no finite score, so that there are no shares of the columns";
         selection.warnings.push(Warning::new(WarningKind::NoShares, message));
         return Ok(None);
     }
@@ -282,7 +283,12 @@ impl Game<'_, '_> {
 }
 
 /// Scores the subsets that hold the current one and some of the columns from `from` on.
-fn branch(subset: &mut Subset<'_>, columns: &[Feature], (mask, from): (usize, usize), scores: &mut [f64]) -> Result<()> {
+fn branch(
+    subset: &mut Subset<'_>,
+    columns: &[Feature],
+    (mask, from): (usize, usize),
+    scores: &mut [f64],
+) -> Result<()> {
     let later = &columns[from..];
     if later.is_empty() {
         return Ok(());
@@ -309,7 +315,8 @@ fn of_scores(scores: &[f64], size: usize) -> Vec<f64> {
     }
     let of_column = |column: usize| {
         let without = (0..scores.len()).filter(|mask| mask >> column & 1 == 0);
-        let falls = without.map(|mask| weights[mask.count_ones() as usize] * (scores[mask] - scores[mask | 1 << column]));
+        let falls =
+            without.map(|mask| weights[mask.count_ones() as usize] * (scores[mask] - scores[mask | 1 << column]));
         falls.sum()
     };
     (0..size).map(of_column).collect()

@@ -13,8 +13,8 @@ use crate::train::train;
 use ndarray::{Array2, s};
 use std::collections::HashMap;
 use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Problem, Readout, Result, Squared, Task};
-use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_report::record::{EntryRecord, variance};
 
 /// Columns of a subset of which the degrees of freedom are computed, at most.
@@ -87,7 +87,12 @@ fn noise(
     if all.len() > 2 * MOST_COLUMNS || rows * count * count > MOST_WORK {
         return Ok(None);
     }
-    let entry = PathEntry { subset: all.clone(), score: vaglio_core::Score::WORST, standard_error: None, fit: EntryFit::Readout };
+    let entry = PathEntry {
+        subset: all.clone(),
+        score: vaglio_core::Score::WORST,
+        standard_error: None,
+        fit: EntryFit::Readout,
+    };
     let Some(columns) = PathColumns::of(design, readout, &[&entry]).map_err(failed)? else { return Ok(None) };
     let lambda = readout.lambdas[0];
     let free = weight - columns.freedom(&all, lambda).map_err(failed)?;

@@ -83,9 +83,8 @@ fn points_are_the_losses_of_the_procedure_repeated() {
     let problem = data::regression(60, 8, 3).problem();
     let sample = Sample::plain(problem.clone(), false);
     let how = OuterFolds { folds: 3, ..OuterFolds::default() };
-    let curve = |outer: &[Outer]| {
-        learning_curve(whole, &sample, (&how, outer), &Watcher::new(&mut Silent)).unwrap().unwrap()
-    };
+    let curve =
+        |outer: &[Outer]| learning_curve(whole, &sample, (&how, outer), &Watcher::new(&mut Silent)).unwrap().unwrap();
     let found = curve(&[]);
     let parting = how.parting(&selector, &sample).unwrap();
     let parts = parting.parts(&sample, stream(8, OUTER, 0)).unwrap();

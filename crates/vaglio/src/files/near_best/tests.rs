@@ -4,7 +4,7 @@ use crate::learners::Rls;
 use crate::search::Greedy;
 use crate::selector::Selector;
 use linfa::ParamGuard;
-use vaglio_core::{Choose, Problem, Round, Silent};
+use vaglio_core::{Choose, Criterion, Problem, Round, Silent};
 use vaglio_search::WithinRule;
 use vaglio_testkit::data;
 
@@ -70,7 +70,8 @@ fn subsets_met_are_those_of_steps_folds_and_exchanges() {
 #[test]
 fn near_by_a_part_is_near_by_the_definition() {
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
-        let Found { design, met, record, .. } = found(&selector, &data::regression(40, 9, 4).problem(), Within::Part(0.05));
+        let Found { design, met, record, .. } =
+            found(&selector, &data::regression(40, 9, 4).problem(), Within::Part(0.05));
         let score = |subset: &Vec<Feature>| selector.criterion().evaluate(&design, subset).unwrap().loss;
         let limit = 1.05 * score(&met[0]);
         let mut near: Vec<&Vec<Feature>> = met.iter().filter(|subset| score(subset) <= limit).collect();

@@ -93,7 +93,8 @@ fn every_subset_has_its_own_score_over_all_jobs() {
     assert_eq!(scores.len(), 1 << columns.len());
     let mut definition = Definition::new(&selector, &design);
     for (mask, score) in scores.iter().enumerate() {
-        let subset: Vec<Feature> = (0..columns.len()).filter(|bit| mask >> bit & 1 == 1).map(|bit| columns[bit]).collect();
+        let subset: Vec<Feature> =
+            (0..columns.len()).filter(|bit| mask >> bit & 1 == 1).map(|bit| columns[bit]).collect();
         let expected = definition.score(&subset);
         assert!((score - expected).abs() < 1e-10 * expected, "{subset:?}: {score} is not {expected}");
     }

@@ -28,7 +28,8 @@ fn found(selector: &ValidSelector, problem: &Problem, within: Within) -> Found {
     let sample = Sample::plain(problem.clone(), false);
     let selection = selector.select(problem, &mut Silent).unwrap();
     let design = selector.design(problem).unwrap().at_lambda(selection.chosen.walk_lambda());
-    let watcher = Watcher::new(&mut Silent);
+    let mut silent = Silent;
+    let watcher = Watcher::new(&mut silent);
     let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
     let importance = Importance::within(f64::INFINITY, selector, &design, &subset, &watcher).unwrap();
     let known = Known { selection: &selection, importance: &importance, nested: None };

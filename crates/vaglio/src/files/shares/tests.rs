@@ -66,7 +66,8 @@ fn near(found: &[f64], expected: &[f64]) {
 
 #[test]
 fn shares_are_means_over_all_orders() {
-    let watcher = &Watcher::new(&mut Silent);
+    let mut silent = Silent;
+    let watcher = &Watcher::new(&mut silent);
     for selector in [selector(Loo::default()), selector(kfold()), selector(kfold().loss(Absolute))] {
         for recipe in [data::regression(30, 9, 2), data::regression(30, 9, 4).weighted().outputs(2)] {
             let design = selector.design(&recipe.problem()).unwrap();
@@ -86,7 +87,8 @@ fn every_subset_has_its_own_score_over_all_jobs() {
     let selector = selector(kfold());
     let design = selector.design(&data::regression(24, 10, 5).problem()).unwrap();
     let columns: Vec<Feature> = (0..OF_JOB + 2).rev().collect();
-    let watcher = &Watcher::new(&mut Silent);
+    let mut silent = Silent;
+    let watcher = &Watcher::new(&mut silent);
     let outline = outline(columns.len());
     let game = Game { selector: &selector, design: &design, columns: columns.clone(), outline, watcher };
     let scores = game.scores().unwrap().unwrap();
@@ -105,7 +107,8 @@ fn drawn_orders_agree_with_all_subsets() {
     let selector = selector(Loo::default());
     let design = selector.design(&data::regression(40, 12, 9).problem()).unwrap();
     let columns: Vec<Feature> = (0..7).collect();
-    let watcher = &Watcher::new(&mut Silent);
+    let mut silent = Silent;
+    let watcher = &Watcher::new(&mut silent);
     let exact = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
     let outline = outline(columns.len());
     let game = Game { selector: &selector, design: &design, columns, outline, watcher };

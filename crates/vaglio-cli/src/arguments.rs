@@ -52,6 +52,17 @@ pub enum Command {
         #[arg(value_name = "COLUMN")]
         columns: Vec<String>,
     },
+    /// Write the model of a run in another language, or the tables and methods of its report.
+    Export {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// What to write: `sql`, `python`, `r`, `excel`, `onnx`, `pmml` or `json` of the model; `csv`, `methods` of the report.
+        #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+        to: ExportFormat,
+        /// The file to write, of `csv` the folder; standard output by default.
+        #[arg(long)]
+        out: Option<PathBuf>,
+    },
     /// Write the report of a run anew, from the other files in its folder.
     Report {
         /// The folder of the run.
@@ -149,6 +160,29 @@ pub enum Task {
     Regression,
     /// Classes.
     Classification,
+}
+
+/// What `vaglio export` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A query of a table.
+    Sql,
+    /// A module without dependencies.
+    Python,
+    /// A function of a data frame.
+    R,
+    /// A row of formulas.
+    Excel,
+    /// A graph of the Open Neural Network Exchange.
+    Onnx,
+    /// The Predictive Model Markup Language.
+    Pmml,
+    /// The formulas themselves.
+    Json,
+    /// Every table of the report.
+    Csv,
+    /// A paragraph of methods, and the REFORMS checklist.
+    Methods,
 }
 
 /// What `vaglio predict` takes.

@@ -1,18 +1,19 @@
 //! What each command does.
 
-use crate::arguments::{Predict, Run};
+use crate::arguments::{ExportFormat, Predict, Run};
 use crate::bar::clear_bar;
 use crate::failure::{Failure, LIMITED};
 use crate::load::Loaded;
 use crate::progress::Progress;
 use crate::signals::{self, INTERRUPTED};
-use crate::terminal::{aside, note, print, put, told_in_lines};
+use crate::terminal::{aside, note, print, put, put_bytes, told_in_lines};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
-use vaglio::core::{Monitor, StopReason};
-use vaglio::files::{self, Beside, RunOptions};
+use vaglio::core::{Error, Monitor, StopReason};
+use vaglio::files::{self, Beside, ExportTo, Language, RunOptions};
 use vaglio::pipeline::{self, SavedModel};
 
 /// How a command ends.
@@ -129,6 +130,38 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
     if let Some(out) = out {
         note(&format_args!("wrote {}", out.display()));
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the model of a run in another language, or what its report says.
+pub fn export(folder: &Path, format: ExportFormat, out: Option<&Path>) -> Done {
+    let to = match format {
+        ExportFormat::Sql => ExportTo::Model(Language::Sql),
+        ExportFormat::Python => ExportTo::Model(Language::Python),
+        ExportFormat::R => ExportTo::Model(Language::R),
+        ExportFormat::Excel => ExportTo::Model(Language::Excel),
+        ExportFormat::Onnx => ExportTo::Model(Language::Onnx),
+        ExportFormat::Pmml => ExportTo::Model(Language::Pmml),
+        ExportFormat::Json => ExportTo::Model(Language::Json),
+        ExportFormat::Methods => ExportTo::Methods,
+        ExportFormat::Csv => {
+            let Some(out) = out else {
+                return Err(Error::setting("--out", "tables are several files; name the folder to write").into());
+            };
+            for name in files::export_tables(folder, out)? {
+                note(&format_args!("wrote {}", out.join(name).display()));
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    if let Some(out) = out {
+        files::export_to_file(folder, to, out)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if format == ExportFormat::Onnx && std::io::stdout().is_terminal() {
+        return Err(Error::setting("--out", "ONNX is no text for a terminal; name the file to write, or a pipe").into());
+    }
+    let _goes_on = put_bytes(&files::export(folder, to)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -22,8 +22,16 @@ pub fn print(text: &str) -> Result<()> {
 /// # Errors
 /// [`Error::Unwritable`].
 pub fn put(text: &str) -> Result<ControlFlow<()>> {
+    put_bytes(text.as_bytes())
+}
+
+/// The same of bytes that may be no text.
+///
+/// # Errors
+/// [`Error::Unwritable`].
+pub fn put_bytes(bytes: &[u8]) -> Result<ControlFlow<()>> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => Ok(ControlFlow::Continue(())),
         // A reader that has seen enough, such as `head`, is no failure.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),

@@ -47,6 +47,7 @@ pub mod engine;
 mod error;
 mod evaluator;
 pub mod exact;
+mod expression;
 mod fold_fit;
 mod found;
 mod geometry;
@@ -101,6 +102,7 @@ pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use evaluator::{
     Branch, Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, Trials, larger, smaller, walked,
 };
+pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
 pub use fold_fit::{FoldFit, InFolds, Need, RefitColumns};
 pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};

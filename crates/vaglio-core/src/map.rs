@@ -1,6 +1,6 @@
 //! Maps: what is done to the columns before they are candidates, fitted on training rows only.
 
-use crate::{FoldFit, Found, Result, Table, registered};
+use crate::{Expression, FoldFit, Found, Result, Table, registered};
 use ndarray::ArrayView2;
 use std::fmt::Debug;
 
@@ -132,6 +132,12 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
     /// an order, a year. A weight is then told in that unit.
     fn is_code(&self, _name: &str) -> bool {
         false
+    }
+
+    /// What the output column `name` is of the columns that the map takes, so that `vaglio export` writes models behind it in
+    /// other languages; `None` where that is no expression.
+    fn expression(&self, _name: &str) -> Option<Expression> {
+        None
     }
 
     /// Whether every row stays and becomes what it is by itself, so that the rows of a large file can be mapped some at a time.

@@ -1,6 +1,6 @@
 //! Trained models: what a learner has learned, checked.
 
-use crate::{Coefficients, Columns, Error, Feature, FeatureMap, Found, Result, Trained, registered};
+use crate::{Coefficients, Columns, Error, Expression, Feature, FeatureMap, Found, Result, Trained, registered};
 use ndarray::Array2;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -79,6 +79,12 @@ pub trait ReadoutMap: Debug {
     /// [`Error::Shape`] or [`Error::Numerical`] for rows that it cannot map.
     fn features(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Columns>;
 
+    /// The features as expressions over those of the inputs, so that `vaglio export` writes the model in other languages;
+    /// `None` where a feature is none.
+    fn expressions(&self, _inputs: &[Expression]) -> Option<Vec<Expression>> {
+        None
+    }
+
     /// What becomes of the readout's predictions, outputs × rows: they stay as they are, unless rows are decided together.
     ///
     /// # Errors
@@ -101,6 +107,12 @@ pub trait Predict: Debug {
     /// # Errors
     /// [`Error::Shape`] or [`Error::Numerical`] for rows that it cannot predict.
     fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>>;
+
+    /// The prediction of each output as an expression over those of the inputs, so that `vaglio export` writes the model in
+    /// other languages; `None` where it is none.
+    fn expressions(&self, _inputs: &[Expression]) -> Option<Vec<Expression>> {
+        None
+    }
 }
 
 impl Model {
@@ -206,6 +218,22 @@ impl Model {
             Predictor::Readout { map: Some(map), .. } => map.features(inputs, series).map(Cow::Owned),
             _ => Ok(Cow::Borrowed(inputs)),
         }
+    }
+
+    /// The prediction of each output as an expression over those of the inputs, in the order of [`Model::inputs`]; `None` where
+    /// the model cannot be written so.
+    pub fn expressions(&self, inputs: &[Expression]) -> Option<Vec<Expression>> {
+        let (coefficients, map) = match self.0.parts().predictor {
+            Predictor::Own(own) => return own.expressions(inputs),
+            Predictor::Readout { coefficients, map, .. } => (coefficients, map),
+        };
+        let features = map.map_or_else(|| Some(inputs.to_vec()), |map| map.expressions(inputs))?;
+        let output = |(k, intercept): (usize, &f64)| {
+            let weighted = features.iter().zip(coefficients.weights.column(k));
+            let terms = weighted.map(|(feature, weight)| Expression::from(*weight).times(feature.clone()));
+            Expression::Sum([Expression::from(*intercept)].into_iter().chain(terms).collect())
+        };
+        Some(coefficients.intercept.iter().enumerate().map(output).collect())
     }
 
     /// Whether each row is predicted by itself, by a readout of the columns as they are, so that others about it change not a

@@ -1,6 +1,6 @@
 //! Maps of targets: what is learned is the mapped target, and predictions come back into the units of the data.
 
-use crate::{Result, TargetScale, registered};
+use crate::{Expression, Result, TargetScale, registered};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -35,6 +35,12 @@ pub trait FittedTargetMap: registered::FittedTargetMap + Debug + Send + Sync {
 
     /// The value that is mapped to `mapped`, or the nearest that there is.
     fn inverse(&self, mapped: f64) -> f64;
+
+    /// [`FittedTargetMap::inverse`] of an expression, so that `vaglio export` writes models of mapped targets in other languages;
+    /// `None` where that is no expression.
+    fn inverse_expression(&self, _mapped: Expression) -> Option<Expression> {
+        None
+    }
 
     /// The values that it takes, in words, and what to take for others.
     fn takes(&self) -> (&'static str, &'static str);

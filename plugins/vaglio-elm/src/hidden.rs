@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Columns, Error, Result, setting};
+use vaglio_core::{Columns, Error, Expression, Function, Result, setting};
 use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
 use vaglio_kernels::{Column, Level, elementary};
@@ -37,6 +37,30 @@ impl Activation {
             Activation::Rbf => {
                 tile.scale(|k| units.get(k).map_or(0.0, |unit| -unit.bias.abs()));
                 elementary::exp(level, tile.entries());
+            }
+        }
+    }
+}
+
+impl Activation {
+    /// What a unit makes of its inputs, as an expression.
+    pub(crate) fn expression(self, unit: &Unit, inputs: &[Expression]) -> Expression {
+        let terms = inputs.iter().zip(&unit.weights);
+        let weighted = || {
+            let products = terms.clone().map(|(input, weight)| Expression::from(*weight).times(input.clone()));
+            Expression::Sum(std::iter::once(unit.bias.into()).chain(products).collect())
+        };
+        match self {
+            Activation::Tanh => weighted().apply(Function::Tanh),
+            Activation::Sigmoid => {
+                let power = weighted().times(-1.0).apply(Function::Exp);
+                Expression::from(1.0).over(Expression::from(1.0).plus(power))
+            }
+            Activation::Relu => weighted().if_above(0.0, weighted(), 0.0),
+            Activation::Rbf => {
+                let apart = |(input, center): (&Expression, &f64)| input.clone().plus(-center);
+                let squares = terms.map(|term| apart(term).times(apart(term)));
+                Expression::Sum(squares.collect()).times(-unit.bias.abs()).apply(Function::Exp)
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::hidden::{self, Activation, Unit};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Coefficients, Columns, Error, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap, Result,
+    Coefficients, Columns, Error, Expression, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap, Result,
     Trained, saved,
 };
 
@@ -99,6 +99,14 @@ impl ReadoutMap for ElmModel {
 
     fn count(&self) -> usize {
         self.columns.len()
+    }
+
+    fn expressions(&self, inputs: &[Expression]) -> Option<Vec<Expression>> {
+        let expression = |source: &Source| match *source {
+            Source::Unit(unit) => Some(self.activation.expression(self.units.get(unit)?, inputs)),
+            Source::Input(input) => inputs.get(input).cloned(),
+        };
+        self.columns.iter().map(expression).collect()
     }
 
     fn features(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Columns> {

@@ -17,6 +17,7 @@ mod describe;
 mod disk;
 mod empty;
 mod explain;
+mod export;
 mod fdr;
 mod final_model;
 mod findings;

@@ -15,6 +15,7 @@ mod json;
 mod learning;
 mod left_out;
 mod loss_name;
+mod methods;
 mod race;
 mod reliability;
 mod shares;
@@ -40,6 +41,7 @@ pub use importance::WorthRecord;
 pub use learning::{LearningCurve, LearningPoint};
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
+pub use methods::{Methods, ReformsItem};
 pub use race::{Contestant, CurvePoint, FrontierPoint, RaceRecord};
 pub use reliability::{ReliabilityBin, ReliabilityRecord, brier};
 pub use shares::{ShareRecord, SharesRecord};
@@ -121,6 +123,10 @@ pub struct Record {
     pub lambdas: Option<Vec<f64>>,
     /// The intercept of its model, if that is linear.
     pub intercept: Option<PerOutput>,
+    /// The model as one equation for each output, in the units of the data, with five digits of each number; none of a model that is
+    /// no expression.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub equation: Vec<String>,
     /// Columns that could not be selected.
     pub excluded: Vec<ExcludedRecord>,
     /// Mean absolute correlation of pairs of selected columns; of results by dependence or by a least-angle path.

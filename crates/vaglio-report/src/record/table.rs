@@ -5,12 +5,16 @@ use super::{Against, Contestant, Declined, Nested, PartNames, Record, Status, Ve
 use crate::record::ChosenBy;
 use vaglio_core::{Certificate, Diagnostics, Rule, shown};
 
+/// Characters of equations that are shown.
+const READABLE: usize = 400;
+
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
     pub fn table(&self) -> String {
         let mut out = self.may_be_chance().map_or_else(String::new, |sentence| format!("{sentence}.\n"));
         out.push_str(&self.target_line());
         self.weights_table(&mut out);
+        self.equation_lines(&mut out);
         let parts = &self.pipeline;
         out.push_str(&format!(
             "\n{} of {} columns{}, {} rows; {} on {}{}, {}\n",
@@ -125,6 +129,16 @@ impl Record {
             seven_digits(-difference.mean),
             interval_text([-difference.interval[1], -difference.interval[0]], level),
         ))
+    }
+
+    /// The equations, where they are few and short enough to be read.
+    fn equation_lines(&self, out: &mut String) {
+        let is_short = self.equation.iter().map(|line| line.chars().count()).sum::<usize>() <= READABLE;
+        let lines = self.equation.iter().filter(|_| is_short && !self.selected.is_empty());
+        let lines: String = lines.map(|line| format!("\n{}", shown(line))).collect();
+        if !lines.is_empty() {
+            out.push_str(&format!("{lines}\n"));
+        }
     }
 
     /// That the columns lower no score, and why none is taken.

@@ -14,7 +14,9 @@ use super::source::{Entry, RecordView, finite};
 use super::table::{Column, HtmlTable};
 use super::tuning::Tuning;
 use super::{chart, discoveries, evidence, frequency, heat, knots, labels, near};
-use crate::record::{ExcludedRecord, MOST_CORRELATED, Seconds, StepRecord, TakenColumns, left_out_rows, proven};
+use crate::record::{
+    ExcludedRecord, MOST_CORRELATED, Methods, Seconds, StepRecord, TakenColumns, left_out_rows, proven,
+};
 use serde::Serialize;
 use vaglio_core::Action;
 
@@ -43,6 +45,9 @@ pub struct View {
     tuning: Option<Tuning>,
     found: Vec<PartFound>,
     chosen: Option<Section>,
+    equation: Vec<String>,
+    equation_note: String,
+    methods: Methods,
     shares: Option<Section>,
     alternatives: Option<Section>,
     drawn: Vec<DrawnSection>,
@@ -100,6 +105,9 @@ impl View {
             tuning: record.report.tuning.as_ref().map(Tuning::of),
             found: PartFound::all(&record.found),
             chosen: columns::chosen(source),
+            equation: record.equation.clone(),
+            equation_note: equation_note(source),
+            methods: record.methods(),
             shares: near::shares(source),
             alternatives: near::alternatives(source),
             drawn: [drawn::learning_curve(source), drawn::calibration(source)].into_iter().flatten().collect(),
@@ -119,6 +127,19 @@ impl View {
             digest: record.data.digest.clone(),
         }
     }
+}
+
+/// How the equation is read.
+fn equation_note(source: &RecordView<'_>) -> String {
+    let decision = match source.record.data.classes.as_deref() {
+        Some([negative, positive]) => format!(" A row is `{positive}` where the score is above 0, else `{negative}`."),
+        Some(_) => " A row is of the class of the largest score.".to_owned(),
+        None => String::new(),
+    };
+    format!(
+        "In the units of the data, with five digits of each number; [condition] is 1 where it holds, else 0, and missing cells are \
+         filled first where a map fills them.{decision} `vaglio export` writes all digits in other languages."
+    )
 }
 
 fn facts(source: &RecordView<'_>) -> Vec<Fact> {

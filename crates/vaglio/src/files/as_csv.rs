@@ -57,7 +57,7 @@ impl Predictions {
 
 /// The text with an apostrophe before it where a spreadsheet would run it. Numbers, with a percent sign or a decimal comma
 /// too, and a sign alone are none.
-fn unless_formula(text: String) -> String {
+pub(super) fn unless_formula(text: String) -> String {
     let begins = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if !begins || text.len() == 1 {
         return text;

@@ -198,7 +198,7 @@ impl SavedModel {
     }
 
     /// The names of the columns that are predicted.
-    fn header(&self, beside: &Beside) -> Vec<String> {
+    pub(super) fn header(&self, beside: &Beside) -> Vec<String> {
         let classes = if self.task == Task::Regression { Vec::new() } else { classes(&self.task) };
         let classes = Some(&classes[..]).filter(|classes| !classes.is_empty());
         header(&self.outputs, classes.is_some(), classes.filter(|_| beside.probabilities), beside.intervals)

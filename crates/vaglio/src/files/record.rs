@@ -25,7 +25,7 @@ use vaglio_report::record::{
 };
 use vaglio_tables::budget;
 
-/// The record of a selection; the seconds, and of what columns are made, are left to be filled in.
+/// The record of a selection; the seconds, the equation, and of what columns are made, are left to be filled in.
 pub(super) fn record(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
@@ -96,6 +96,7 @@ pub(super) fn record(
         lambda: result.lambda.or(selection.model.lambda()).filter(|_| lambdas.is_none()),
         lambdas,
         intercept: selection.coefficients().map(|c| PerOutput::new(c.intercept.clone())),
+        equation: Vec::new(),
         excluded: excluded.collect(),
         redundancy: correlations.redundancy().filter(|_| is_geometric),
         certificate: path.certificate.clone().map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),

@@ -133,6 +133,7 @@ fn run_in(
 
     let _written = tracing::debug_span!("write").entered();
     let model = saved(pipeline, &selector, prepared, &selection, evaluated)?;
+    record.equation = model.equations();
     let resolved = resolved(&written, options)?;
     book.finish()?;
     let texts = [

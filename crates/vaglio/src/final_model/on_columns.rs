@@ -1,7 +1,7 @@
 //! A model of columns of a table, trained on these alone.
 
 use ndarray::Array2;
-use vaglio_core::{Columns, Error, Feature, Model, ModelData, ModelParts, Predict, Predictor, Result, saved};
+use vaglio_core::{Columns, Error, Expression, Feature, Model, ModelData, ModelParts, Predict, Predictor, Result, saved};
 
 /// A model that was trained on some columns of a problem, with the places of those that it reads.
 #[saved(ModelData, "on_columns")]
@@ -43,5 +43,9 @@ impl Predict for OnColumns {
 
     fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
         self.model.predict(inputs, series)
+    }
+
+    fn expressions(&self, inputs: &[Expression]) -> Option<Vec<Expression>> {
+        self.model.expressions(inputs)
     }
 }

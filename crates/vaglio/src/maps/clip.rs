@@ -4,7 +4,7 @@ use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, FittedMap, FoldFit, Map, Result, Table, part, saved};
+use vaglio_core::{Error, Expression, FittedMap, FoldFit, Map, Result, Table, part, saved};
 
 /// Replaces values of columns of numbers beyond a bound by that bound.
 ///
@@ -123,6 +123,13 @@ impl FittedMap for FittedClip {
         columns::replaced(table, change, |row, name, value| {
             Error::Numerical(format!("row {row}, column `{name}`: {value} is not a finite number"))
         })
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        let value = Expression::column(name);
+        let Some(bounds) = self.columns.get(name) else { return Some(value) };
+        let lowered = bounds.upper.map_or(value.clone(), |upper| value.clone().if_above(upper, upper, value.clone()));
+        Some(bounds.lower.map_or(lowered.clone(), |lower| value.if_below(lower, lower, lowered)))
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {

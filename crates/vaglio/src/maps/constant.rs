@@ -1,6 +1,6 @@
 //! A column of one value.
 
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Result, Table, part, saved};
 
 /// Adds a column of one value that may be selected although it is constant: a bias, penalized like the other columns.
 ///
@@ -75,6 +75,10 @@ impl FittedMap for FittedConstant {
 
     fn sources(&self, name: &str) -> Vec<String> {
         if name == self.name { Vec::new() } else { vec![name.to_owned()] }
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        Some(if name == self.name { Expression::Number(self.value) } else { Expression::column(name) })
     }
 
     fn divisor(&self, _name: &str) -> Option<f64> {

@@ -1,13 +1,12 @@
 //! Numbers of dates.
 
 use super::columns;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use vaglio_core::chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
+pub use vaglio_core::DatePart;
+use vaglio_core::{Cells, Error, Expression, FittedMap, Function, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces columns of dates by columns of numbers: `when` becomes `when_days`, `when_year`, `when_month` and so on.
 ///
@@ -31,30 +30,6 @@ pub struct DateParts {
     /// Whether a part that begins anew is replaced by its sine and its cosine, of which the last and the first value are
     /// neighbours: `when_month_sin` and `when_month_cos`.
     pub cyclic: bool,
-}
-
-/// A number of a date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DatePart {
-    /// Seconds since the beginning of 1970.
-    Seconds,
-    /// Days since the beginning of 1970, the time of day as a fraction.
-    Days,
-    /// The year.
-    Year,
-    /// The month, from 1 to 12.
-    Month,
-    /// The day of the month, from 1 to 31.
-    Day,
-    /// The day of the week: 1 is Monday, 7 is Sunday.
-    Weekday,
-    /// The day of the year, from 1 to 366.
-    DayOfYear,
-    /// The hour, from 0 to 23.
-    Hour,
-    /// The minute, from 0 to 59.
-    Minute,
 }
 
 vaglio_core::setters!(DateParts { cyclic: bool;; columns: [String], parts: [DatePart] });
@@ -108,46 +83,30 @@ fn usual(cells: &Cells) -> Vec<DatePart> {
     parts
 }
 
-impl DatePart {
-    fn name(self) -> &'static str {
-        match self {
-            DatePart::Seconds => "seconds",
-            DatePart::Days => "days",
-            DatePart::Year => "year",
-            DatePart::Month => "month",
-            DatePart::Day => "day",
-            DatePart::Weekday => "weekday",
-            DatePart::DayOfYear => "day_of_year",
-            DatePart::Hour => "hour",
-            DatePart::Minute => "minute",
-        }
+/// The first value and after how many it begins anew; `None` where it does not.
+fn cycle(part: DatePart) -> Option<(f64, f64)> {
+    match part {
+        DatePart::Seconds | DatePart::Days | DatePart::Year => None,
+        DatePart::Month => Some((1.0, 12.0)),
+        DatePart::Day => Some((1.0, 31.0)),
+        DatePart::Weekday => Some((1.0, 7.0)),
+        DatePart::DayOfYear => Some((1.0, 366.0)),
+        DatePart::Hour => Some((0.0, 24.0)),
+        DatePart::Minute => Some((0.0, 60.0)),
     }
+}
 
-    /// The first value and after how many it begins anew; `None` where it does not.
-    fn cycle(self) -> Option<(f64, f64)> {
-        match self {
-            DatePart::Seconds | DatePart::Days | DatePart::Year => None,
-            DatePart::Month => Some((1.0, 12.0)),
-            DatePart::Day => Some((1.0, 31.0)),
-            DatePart::Weekday => Some((1.0, 7.0)),
-            DatePart::DayOfYear => Some((1.0, 366.0)),
-            DatePart::Hour => Some((0.0, 24.0)),
-            DatePart::Minute => Some((0.0, 60.0)),
-        }
-    }
-
-    fn of(self, seconds: f64, date: &NaiveDateTime) -> f64 {
-        match self {
-            DatePart::Seconds => seconds,
-            DatePart::Days => seconds / SECONDS_OF_A_DAY,
-            DatePart::Year => f64::from(date.year()),
-            DatePart::Month => f64::from(date.month()),
-            DatePart::Day => f64::from(date.day()),
-            DatePart::Weekday => f64::from(date.weekday().number_from_monday()),
-            DatePart::DayOfYear => f64::from(date.ordinal()),
-            DatePart::Hour => f64::from(date.hour()),
-            DatePart::Minute => f64::from(date.minute()),
-        }
+fn value_of(part: DatePart, seconds: f64, date: &NaiveDateTime) -> f64 {
+    match part {
+        DatePart::Seconds => seconds,
+        DatePart::Days => seconds / SECONDS_OF_A_DAY,
+        DatePart::Year => f64::from(date.year()),
+        DatePart::Month => f64::from(date.month()),
+        DatePart::Day => f64::from(date.day()),
+        DatePart::Weekday => f64::from(date.weekday().number_from_monday()),
+        DatePart::DayOfYear => f64::from(date.ordinal()),
+        DatePart::Hour => f64::from(date.hour()),
+        DatePart::Minute => f64::from(date.minute()),
     }
 }
 
@@ -159,13 +118,16 @@ struct Made {
 }
 
 /// A sine or cosine, where a turn of the circle begins, and how long it is.
-type Wave = (fn(f64) -> f64, (f64, f64));
+type Wave = (Function, (f64, f64));
 
 impl Made {
     fn of(self, seconds: f64, date: &NaiveDateTime) -> f64 {
-        let value = self.part.of(seconds, date);
+        let value = value_of(self.part, seconds, date);
         match self.wave {
-            Some((wave, (first, period))) => wave(TAU * (value - first) / period),
+            Some((function, (first, period))) => {
+                let turn = TAU * (value - first) / period;
+                if function == Function::Sin { turn.sin() } else { turn.cos() }
+            }
             None => value,
         }
     }
@@ -196,6 +158,20 @@ impl FittedMap for FittedDateParts {
         vec![self.columns.iter().find(made).map_or(name, |(column, _)| column).to_owned()]
     }
 
+    fn expression(&self, name: &str) -> Option<Expression> {
+        let begins = |column: &str| name.starts_with(column);
+        let all = self.columns.iter().filter(|(column, _)| begins(column));
+        let mut made = all.flat_map(|(column, parts)| self.outputs(column, parts).map(move |made| (column, made)));
+        let Some((column, (_, made))) = made.find(|(_, (output, _))| output == name) else {
+            return Some(Expression::column(name));
+        };
+        let part = Expression::DatePart(made.part, Box::new(Expression::column(column)));
+        Some(match made.wave {
+            Some((function, (first, period))) => part.plus(-first).times(TAU).over(period).apply(function),
+            None => part,
+        })
+    }
+
     fn divisor(&self, name: &str) -> Option<f64> {
         (self.sources(name) == [name]).then_some(1.0)
     }
@@ -214,11 +190,11 @@ impl FittedDateParts {
     fn outputs<'s>(&'s self, column: &'s str, parts: &'s [DatePart]) -> impl Iterator<Item = (String, Made)> + 's {
         parts.iter().flat_map(move |&part| {
             let name = format!("{column}_{}", part.name());
-            match part.cycle().filter(|_| self.cyclic) {
+            match cycle(part).filter(|_| self.cyclic) {
                 None => vec![(name, Made { part, wave: None })],
                 Some(cycle) => vec![
-                    (format!("{name}_sin"), Made { part, wave: Some((f64::sin, cycle)) }),
-                    (format!("{name}_cos"), Made { part, wave: Some((f64::cos, cycle)) }),
+                    (format!("{name}_sin"), Made { part, wave: Some((Function::Sin, cycle)) }),
+                    (format!("{name}_cos"), Made { part, wave: Some((Function::Cos, cycle)) }),
                 ],
             }
         })

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Condition, Error, Expression, FittedMap, FoldFit, Map, Numbers, Result, Table, part, saved};
 
 /// Fills cells that are missing with one value for each column, learned from the training rows.
 ///
@@ -202,6 +202,19 @@ impl FittedMap for FittedImpute {
     fn sources(&self, name: &str) -> Vec<String> {
         let source = self.source(name);
         vec![source.unwrap_or(name).to_owned()]
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        if let Some(source) = self.source(name) {
+            let is_missing = Condition::Missing(Box::new(Expression::column(source)));
+            return Some(Expression::If(is_missing, Box::new([1.0.into(), 0.0.into()])));
+        }
+        let value = Expression::column(name);
+        Some(match self.columns.get(name).map(|fill| &fill.value) {
+            Some(Value::Number(fill)) => Expression::Filled(Box::new([value, (*fill).into()])),
+            Some(Value::Text(fill)) => Expression::Filled(Box::new([value, Expression::Text(fill.clone())])),
+            None => value,
+        })
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use super::columns;
 use std::collections::BTreeSet;
-use vaglio_core::{Error, FittedMap, Map, Result, Table, part, saved};
+use vaglio_core::{Error, Expression, FittedMap, Function, Map, Result, Table, part, saved};
 
 /// Replaces columns of numbers by ln(1 + x): counts, prices and other values that spread over orders of magnitude.
 ///
@@ -53,6 +53,11 @@ impl FittedMap for FittedLog1p {
             let message = format!("row {row}, column `{name}`: log1p takes numbers above -1, and this is {value}");
             Error::Shape(format!("{message}; name the other columns in its `columns`, or take {{kind: power}}"))
         })
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        let value = Expression::column(name);
+        Some(if self.columns.contains(name) { value.apply(Function::Ln1p) } else { value })
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {

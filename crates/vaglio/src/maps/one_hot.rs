@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, levels sorted and all kept unless they
 /// are rare, or `drop` says otherwise.
@@ -159,15 +159,44 @@ impl FittedMap for FittedOneHot {
     }
 
     fn sources(&self, name: &str) -> Vec<String> {
-        let made = |known: &&Levels| {
-            let level = name.strip_prefix(&*known.column).and_then(|rest| rest.strip_prefix('='));
-            level.is_some_and(|level| known.makes(level))
+        vec![self.made_of(name).map_or(name, |(known, _)| &known.column).to_owned()]
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        let Some((known, level)) = self.made_of(name) else { return Some(Expression::column(name)) };
+        let refuses = self.unknown == Unknown::Error;
+        // Levels that are neither this one nor pooled are told where others are pooled here, or refused.
+        let own = known.levels.binary_search_by(|own| own.as_str().cmp(level)).is_ok();
+        let mut levels = Vec::new();
+        if !own || refuses {
+            let others = known.levels.iter().chain(&known.dropped).filter(|other| *other != level);
+            levels.extend(others.map(|other| (other.clone(), 0.0)));
+        }
+        match own {
+            true => levels.push((level.to_owned(), 1.0)),
+            false => levels.extend(known.rare.iter().map(|rare| (rare.clone(), 1.0))),
+        }
+        if own && refuses {
+            levels.extend(known.rare.iter().map(|rare| (rare.clone(), 0.0)));
+        }
+        let other = match refuses {
+            true => f64::NAN,
+            false => f64::from(u8::from(!own)),
         };
-        vec![self.columns.iter().find(made).map_or(name, |known| &known.column).to_owned()]
+        let of = Expression::column(&known.column);
+        Some(Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other })))
     }
 }
 
 impl FittedOneHot {
+    /// The column that the indicator of this name is made of, and its level.
+    fn made_of<'a>(&'a self, name: &'a str) -> Option<(&'a Levels, &'a str)> {
+        self.columns.iter().find_map(|known| {
+            let level = name.strip_prefix(&*known.column)?.strip_prefix('=')?;
+            known.makes(level).then_some((known, level))
+        })
+    }
+
     /// Each text column with the columns that were made from it, in order.
     pub fn blocks(&self) -> Vec<(String, Vec<String>)> {
         self.columns.iter().map(|known| (known.column.clone(), known.outputs().collect())).collect()

@@ -4,7 +4,7 @@ use super::{LearnedOn, Value, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces columns of text by numbers: the place of each level in its order, from 0.
 ///
@@ -124,6 +124,13 @@ impl FittedMap for FittedOrdinal {
         });
         let columns = columns.collect::<Result<_>>()?;
         table.with_columns(columns)
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        let of = Expression::column(name);
+        let Some(places) = self.columns.get(name) else { return Some(of) };
+        let levels = places.iter().map(|(level, place)| (level.clone(), *place as f64)).collect();
+        Some(Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other: f64::NAN })))
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {

@@ -6,7 +6,7 @@ use argmin::solver::brent::BrentOpt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{Error, FittedMap, FoldFit, Found, Map, Result, Table, part, saved};
+use vaglio_core::{Error, Expression, FittedMap, FoldFit, Found, Function, Map, Result, Table, part, saved};
 
 /// Replaces columns of numbers by a power of them that makes them more like normal ones.
 ///
@@ -147,6 +147,54 @@ impl Method {
         }
     }
 
+    /// [`Method::of`] as an expression.
+    fn expression(self, x: &Expression, lambda: f64) -> Expression {
+        let power = |log: Expression, exponent: f64| match exponent {
+            0.0 => log,
+            _ => log.times(exponent).apply(Function::ExpM1).over(exponent),
+        };
+        match self {
+            Method::BoxCox => power(x.clone().apply(Function::Ln), lambda),
+            Method::YeoJohnson => {
+                let below = power(x.clone().times(-1.0).apply(Function::Ln1p), 2.0 - lambda).times(-1.0);
+                x.clone().if_below(0.0, below, power(x.clone().apply(Function::Ln1p), lambda))
+            }
+        }
+    }
+
+    /// [`Method::inverse`] of an expression; beyond the powers that there are the value that is given.
+    pub(crate) fn inverse_expression(self, power: &Expression, lambda: f64, beyond: f64) -> Expression {
+        let value = |power: Expression, exponent: f64, last: Function| match exponent {
+            0.0 => power.apply(last),
+            _ => {
+                let inside = power.clone().times(exponent).apply(Function::Ln1p).over(exponent).apply(last);
+                let bound = -1.0 / exponent;
+                if exponent > 0.0 {
+                    power.if_above(bound, inside, beyond)
+                } else {
+                    power.if_below(bound, inside, beyond)
+                }
+            }
+        };
+        match self {
+            Method::BoxCox => value(power.clone(), lambda, Function::Exp),
+            Method::YeoJohnson => {
+                let above = value(power.clone(), lambda, Function::ExpM1);
+                let negative = power.clone().times(-1.0);
+                let below = match 2.0 - lambda {
+                    0.0 => negative.apply(Function::ExpM1).times(-1.0),
+                    exponent => {
+                        let log = negative.times(exponent).apply(Function::Ln1p).over(exponent);
+                        let inside = log.apply(Function::ExpM1).times(-1.0);
+                        // −power is below 0 nowhere here, so that only a negative exponent has a bound.
+                        if exponent < 0.0 { power.clone().if_above(1.0 / exponent, inside, beyond) } else { inside }
+                    }
+                };
+                power.clone().if_below(0.0, below, above)
+            }
+        }
+    }
+
     /// The value whose power this is; the bound of all values beyond the powers that there are.
     pub(crate) fn inverse(self, power: f64, lambda: f64) -> f64 {
         let log = |power: f64, exponent: f64| match exponent {
@@ -227,6 +275,11 @@ impl FittedMap for FittedPower {
     fn transform(&self, table: Table) -> Result<Table> {
         let change = |name: &str| self.columns.get(name).map(|&lambda| move |x: f64| self.method.of(x, lambda));
         columns::replaced(table, change, |row, name, value| self.method.refusal(row, name, value))
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        let value = Expression::column(name);
+        Some(self.columns.get(name).map_or(value.clone(), |&lambda| self.method.expression(&value, lambda)))
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {

@@ -3,7 +3,7 @@
 use super::columns;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Result, Table, part, saved};
 
 /// Adds the products of all pairs of some columns of numbers, named `a*b`.
 ///
@@ -185,6 +185,14 @@ impl FittedMap for FittedProducts {
             Some(Product(factors)) => factors.iter().map(|(column, _)| column.clone()).collect(),
             None => vec![name.to_owned()],
         }
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        let Some(Product(factors)) = self.products.iter().find(|product| product.is_named(name)) else {
+            return Some(Expression::column(name));
+        };
+        let powers = factors.iter().flat_map(|(column, exponent)| (0..*exponent).map(move |_| column));
+        Some(Expression::Product(powers.map(Expression::column).collect()))
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {

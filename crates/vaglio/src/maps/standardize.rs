@@ -5,7 +5,7 @@ use super::scope::Scope;
 use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Column, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, TargetScale, part, saved};
+use vaglio_core::{Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Numbers, Result, Table, TargetScale, part, saved};
 
 /// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
 /// zeros and text is left.
@@ -59,6 +59,14 @@ impl FittedMap for FittedStandardize {
 
     fn divisor(&self, name: &str) -> Option<f64> {
         Some(self.columns.get(name).map_or(1.0, |scale| scale.scale))
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        let value = Expression::column(name);
+        Some(match self.columns.get(name) {
+            Some(scale) => value.plus(-scale.shift).over(scale.scale),
+            None => value,
+        })
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {

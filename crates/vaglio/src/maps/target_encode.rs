@@ -7,7 +7,7 @@ use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, TrainingRows, part, saved};
+use vaglio_core::{Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, TrainingRows, part, saved};
 
 /// Replaces every level of columns of text by the mean of the target in the training rows that have it, drawn to the mean
 /// of all rows where they are few: (Σ w y + s ȳ) / (Σ w + s) with the smoothing s.
@@ -201,6 +201,18 @@ impl FittedMap for FittedTargetEncode {
         let made =
             |column: &&String| name.starts_with(column.as_str()) && self.names(column).iter().any(|made| made == name);
         vec![self.columns.keys().find(made).map_or(name, String::as_str).to_owned()]
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        let made = self.columns.iter().find_map(|(column, means)| {
+            let begins = name.starts_with(column.as_str());
+            let output = begins.then(|| self.names(column).iter().position(|made| made == name)).flatten()?;
+            Some((column, means, output))
+        });
+        let Some((column, means, output)) = made else { return Some(Expression::column(name)) };
+        let levels = means.levels.iter().map(|(level, means)| (level.clone(), means[output])).collect();
+        let (of, other) = (Expression::column(column), means.all[output]);
+        Some(Expression::Level(Box::new(LevelValues { of, levels, missing: f64::NAN, other })))
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {

@@ -1,7 +1,7 @@
 //! Differences within series.
 
 use super::columns;
-use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Result, Table, part, saved};
 
 /// Columns of numbers less their mean over the rows of the same series: what differs within series is left, as of the units
 /// of a panel or the documents of a query.
@@ -64,6 +64,11 @@ impl Map for WithinSeries {
 impl FittedMap for FittedWithinSeries {
     fn growth(&self, table: &Table) -> f64 {
         columns::as_doubles(table, |name| self.columns.iter().any(|column| column == name))
+    }
+
+    fn expression(&self, name: &str) -> Option<Expression> {
+        let is_kept = self.columns.iter().all(|column| column != name);
+        is_kept.then(|| Expression::column(name))
     }
 
     fn takes_rows_alone(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Logarithms of targets.
 
-use vaglio_core::{FittedTargetMap, Result, TargetMap, part, saved};
+use vaglio_core::{Expression, FittedTargetMap, Function, Result, TargetMap, part, saved};
 
 /// ln y, of positive targets: errors become shares of the target.
 #[part(
@@ -67,6 +67,10 @@ impl FittedTargetMap for FittedLog {
         mapped.exp()
     }
 
+    fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
+        Some(mapped.apply(Function::Exp))
+    }
+
     fn takes(&self) -> (&'static str, &'static str) {
         ("positive numbers", "`log1p` takes 0 too, `power` and `rank` take any")
     }
@@ -83,6 +87,10 @@ impl FittedTargetMap for FittedLog1p {
 
     fn inverse(&self, mapped: f64) -> f64 {
         mapped.exp_m1()
+    }
+
+    fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
+        Some(mapped.apply(Function::ExpM1))
     }
 
     fn takes(&self) -> (&'static str, &'static str) {

@@ -1,7 +1,7 @@
 //! Powers of targets.
 
 use crate::maps::{Exponent, Method};
-use vaglio_core::{FittedTargetMap, Result, TargetMap, part, saved};
+use vaglio_core::{Expression, FittedTargetMap, Result, TargetMap, part, saved};
 
 /// A power of the target that makes it more like a normal one: those of the map `power`, by Yeo and Johnson or Box and Cox,
 /// with the λ of the largest likelihood of the training targets.
@@ -65,6 +65,22 @@ impl FittedTargetMap for FittedPower {
             Method::YeoJohnson if self.lambda > 2.0 => value.max(least),
             _ => value,
         }
+    }
+
+    fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
+        let [least, greatest] = self.within;
+        let value = |beyond: f64| self.method.inverse_expression(&mapped, self.lambda, beyond);
+        Some(match self.method {
+            _ if self.lambda < 0.0 => {
+                let value = value(greatest);
+                value.clone().if_above(greatest, greatest, value)
+            }
+            Method::YeoJohnson if self.lambda > 2.0 => {
+                let value = value(least);
+                value.clone().if_below(least, least, value)
+            }
+            _ => value(0.0),
+        })
     }
 
     fn takes(&self) -> (&'static str, &'static str) {

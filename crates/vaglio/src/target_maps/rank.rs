@@ -1,6 +1,6 @@
 //! Ranks of targets.
 
-use vaglio_core::{Error, FittedTargetMap, Result, TargetMap, normal_quantile, part, saved, setting};
+use vaglio_core::{Error, Expression, FittedTargetMap, Result, TargetMap, normal_quantile, part, saved, setting};
 
 /// The rank of the target among those of the training rows, as a normal score or as a share: outliers count by their order
 /// alone.
@@ -85,6 +85,11 @@ impl FittedTargetMap for FittedRank {
 
     fn inverse(&self, mapped: f64) -> f64 {
         between(&self.scores, &self.values, mapped)
+    }
+
+    fn inverse_expression(&self, mapped: Expression) -> Option<Expression> {
+        let points = self.scores.iter().zip(&self.values).map(|(score, value)| [*score, *value]).collect();
+        Some(Expression::Between(points, Box::new(mapped)))
     }
 
     fn takes(&self) -> (&'static str, &'static str) {

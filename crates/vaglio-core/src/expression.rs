@@ -1,0 +1,225 @@
+//! What a fitted part computes, as an expression over columns, so that other languages can compute it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A value made of the cells of one row.
+///
+/// A cell that is missing makes every value missing that it has a part in, but for [`Expression::Filled`],
+/// [`Expression::Level`] and [`Condition::Missing`]. A function outside of its domain is missing too.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expression {
+    /// The cell of a column.
+    Column(String),
+    /// A number; NaN is a missing one.
+    Number(f64),
+    /// A text, in [`Expression::Filled`] alone.
+    Text(String),
+    /// The sum of several values; 0 of none.
+    Sum(Vec<Expression>),
+    /// The product of several values; 1 of none.
+    Product(Vec<Expression>),
+    /// The first divided by the second.
+    Quotient(Box<[Expression; 2]>),
+    /// A function of a value.
+    Apply(Function, Box<Expression>),
+    /// The first where the condition holds, else the second; also where a value that is compared is missing.
+    If(Condition, Box<[Expression; 2]>),
+    /// The first, and the second where that is missing.
+    Filled(Box<[Expression; 2]>),
+    /// A number for each level of a value.
+    Level(Box<LevelValues>),
+    /// A number of a date.
+    DatePart(DatePart, Box<Expression>),
+    /// Lines between points, x and y of each, of which x increases; beyond the first and the last their y.
+    Between(Vec<[f64; 2]>, Box<Expression>),
+}
+
+/// A number for each level of a value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelValues {
+    /// The value: text, or a number that is compared with levels that are its text.
+    pub of: Expression,
+    /// Levels with their numbers, no level twice.
+    pub levels: Vec<(String, f64)>,
+    /// The number where the value is missing; NaN for none.
+    pub missing: f64,
+    /// The number of all other levels; NaN for none.
+    pub other: f64,
+}
+
+/// A function of one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Function {
+    /// The natural logarithm.
+    Ln,
+    /// ln(1 + x).
+    Ln1p,
+    /// e to the power x.
+    Exp,
+    /// eˣ − 1.
+    ExpM1,
+    /// The sine.
+    Sin,
+    /// The cosine.
+    Cos,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// The largest whole number that is not above x.
+    Floor,
+}
+
+/// What holds of a row or does not.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// A value is missing.
+    Missing(Box<Expression>),
+    /// The first is below the second.
+    Below(Box<[Expression; 2]>),
+}
+
+/// A number of a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DatePart {
+    /// Seconds since the beginning of 1970.
+    Seconds,
+    /// Days since the beginning of 1970, the time of day as a fraction.
+    Days,
+    /// The year.
+    Year,
+    /// The month, from 1 to 12.
+    Month,
+    /// The day of the month, from 1 to 31.
+    Day,
+    /// The day of the week: 1 is Monday, 7 is Sunday.
+    Weekday,
+    /// The day of the year, from 1 to 366.
+    DayOfYear,
+    /// The hour, from 0 to 23.
+    Hour,
+    /// The minute, from 0 to 59.
+    Minute,
+}
+
+impl DatePart {
+    /// Its word in files and in names of columns.
+    pub fn name(self) -> &'static str {
+        match self {
+            DatePart::Seconds => "seconds",
+            DatePart::Days => "days",
+            DatePart::Year => "year",
+            DatePart::Month => "month",
+            DatePart::Day => "day",
+            DatePart::Weekday => "weekday",
+            DatePart::DayOfYear => "day_of_year",
+            DatePart::Hour => "hour",
+            DatePart::Minute => "minute",
+        }
+    }
+}
+
+impl Expression {
+    /// The cell of a column.
+    pub fn column(name: impl Into<String>) -> Self {
+        Expression::Column(name.into())
+    }
+
+    /// The sum with another value.
+    #[must_use]
+    pub fn plus(self, other: impl Into<Expression>) -> Self {
+        Expression::Sum(vec![self, other.into()])
+    }
+
+    /// The product with another value.
+    #[must_use]
+    pub fn times(self, other: impl Into<Expression>) -> Self {
+        Expression::Product(vec![self, other.into()])
+    }
+
+    /// Divided by another value.
+    #[must_use]
+    pub fn over(self, other: impl Into<Expression>) -> Self {
+        Expression::Quotient(Box::new([self, other.into()]))
+    }
+
+    /// A function of it.
+    #[must_use]
+    pub fn apply(self, function: Function) -> Self {
+        Expression::Apply(function, Box::new(self))
+    }
+
+    /// One value where this is below a bound, else another.
+    #[must_use]
+    pub fn if_below(self, bound: f64, then: impl Into<Expression>, otherwise: impl Into<Expression>) -> Self {
+        let condition = Condition::Below(Box::new([self, bound.into()]));
+        Expression::If(condition, Box::new([then.into(), otherwise.into()]))
+    }
+
+    /// One value where this is above a bound, else another.
+    #[must_use]
+    pub fn if_above(self, bound: f64, then: impl Into<Expression>, otherwise: impl Into<Expression>) -> Self {
+        let condition = Condition::Below(Box::new([bound.into(), self]));
+        Expression::If(condition, Box::new([then.into(), otherwise.into()]))
+    }
+
+    /// The parts that it is made of directly.
+    pub fn parts(&self) -> Vec<&Expression> {
+        match self {
+            Expression::Column(_) | Expression::Number(_) | Expression::Text(_) => Vec::new(),
+            Expression::Sum(parts) | Expression::Product(parts) => parts.iter().collect(),
+            Expression::Quotient(parts) | Expression::Filled(parts) => parts.iter().collect(),
+            Expression::Apply(_, of) | Expression::DatePart(_, of) | Expression::Between(_, of) => vec![of],
+            Expression::If(Condition::Missing(of), parts) => [&**of].into_iter().chain(&**parts).collect(),
+            Expression::If(Condition::Below(of), parts) => of.iter().chain(&**parts).collect(),
+            Expression::Level(levels) => vec![&levels.of],
+        }
+    }
+
+    /// The same with every part that it is made of directly replaced.
+    ///
+    /// # Errors
+    /// Those of the replacement.
+    pub fn try_map<E>(self, mut with: impl FnMut(Expression) -> Result<Expression, E>) -> Result<Self, E> {
+        let pair = |with: &mut dyn FnMut(Expression) -> Result<Expression, E>, [a, b]: [Expression; 2]| {
+            Ok(Box::new([with(a)?, with(b)?]))
+        };
+        Ok(match self {
+            Expression::Column(_) | Expression::Number(_) | Expression::Text(_) => self,
+            Expression::Sum(parts) => Expression::Sum(parts.into_iter().map(with).collect::<Result<_, _>>()?),
+            Expression::Product(parts) => Expression::Product(parts.into_iter().map(with).collect::<Result<_, _>>()?),
+            Expression::Quotient(parts) => Expression::Quotient(pair(&mut with, *parts)?),
+            Expression::Filled(parts) => Expression::Filled(pair(&mut with, *parts)?),
+            Expression::Apply(function, of) => Expression::Apply(function, Box::new(with(*of)?)),
+            Expression::DatePart(part, of) => Expression::DatePart(part, Box::new(with(*of)?)),
+            Expression::Between(points, of) => Expression::Between(points, Box::new(with(*of)?)),
+            Expression::If(condition, parts) => {
+                let condition = match condition {
+                    Condition::Missing(of) => Condition::Missing(Box::new(with(*of)?)),
+                    Condition::Below(of) => Condition::Below(pair(&mut with, *of)?),
+                };
+                Expression::If(condition, pair(&mut with, *parts)?)
+            }
+            Expression::Level(levels) => {
+                Expression::Level(Box::new(LevelValues { of: with(levels.of.clone())?, ..*levels }))
+            }
+        })
+    }
+
+    /// The columns that it reads, as often as it does.
+    pub fn columns(&self) -> Vec<&str> {
+        match self {
+            Expression::Column(name) => vec![name],
+            _ => self.parts().into_iter().flat_map(Expression::columns).collect(),
+        }
+    }
+}
+
+impl From<f64> for Expression {
+    fn from(number: f64) -> Self {
+        Expression::Number(number)
+    }
+}

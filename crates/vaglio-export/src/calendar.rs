@@ -1,0 +1,102 @@
+//! Numbers of dates by arithmetic, for languages without a calendar.
+
+use vaglio_core::{DatePart, Expression, Function, LevelValues};
+
+/// Columns that are computed one after another, with names of their own.
+struct Parts {
+    made: Vec<(String, Expression)>,
+    prefix: String,
+}
+
+impl Parts {
+    /// The name of a new column, as an expression.
+    fn keep(&mut self, expression: Expression) -> Expression {
+        let name = format!("{}_{}", self.prefix, self.made.len() + 1);
+        self.made.push((name.clone(), expression));
+        Expression::Column(name)
+    }
+}
+
+fn floor(expression: Expression) -> Expression {
+    expression.apply(Function::Floor)
+}
+
+fn minus(a: Expression, b: Expression) -> Expression {
+    a.plus(b.times(-1.0))
+}
+
+/// The part of a date that is seconds since the beginning of 1970: columns to compute first, whose names begin with `prefix`, and
+/// the part over these.
+///
+/// # Reference
+/// H. Hinnant, *chrono-compatible low-level date algorithms*, `civil_from_days`.
+pub(crate) fn by_arithmetic(part: DatePart, seconds: Expression, prefix: &str) -> (Vec<(String, Expression)>, Expression) {
+    let mut parts = Parts { made: Vec::new(), prefix: prefix.to_owned() };
+    let seconds = parts.keep(seconds);
+    let whole = |of: Expression, by: f64| floor(of.over(by));
+    let value = match part {
+        DatePart::Seconds => seconds,
+        DatePart::Days => seconds.over(86_400.0),
+        DatePart::Hour | DatePart::Minute => {
+            let days = whole(seconds.clone(), 86_400.0);
+            let of_day = parts.keep(minus(seconds, days.times(86_400.0)));
+            let hours = parts.keep(whole(of_day.clone(), 3600.0));
+            match part {
+                DatePart::Hour => hours,
+                _ => whole(minus(of_day, hours.times(3600.0)), 60.0),
+            }
+        }
+        DatePart::Weekday => {
+            // The first day of 1970 was a Thursday.
+            let days = parts.keep(whole(seconds, 86_400.0).plus(3.0));
+            minus(days.clone(), whole(days, 7.0).times(7.0)).plus(1.0)
+        }
+        DatePart::Year | DatePart::Month | DatePart::Day | DatePart::DayOfYear => {
+            // Years from March on, in eras of 400.
+            let days = parts.keep(whole(seconds, 86_400.0).plus(719_468.0));
+            let era = parts.keep(whole(days.clone(), 146_097.0));
+            let day_of_era = parts.keep(minus(days.clone(), era.clone().times(146_097.0)));
+            let leaps = [(1460.0, -1.0), (36_524.0, 1.0), (146_096.0, -1.0)];
+            let terms = leaps.map(|(every, sign)| whole(day_of_era.clone(), every).times(sign));
+            let counted = Expression::Sum([day_of_era.clone()].into_iter().chain(terms).collect());
+            let year_of_era = parts.keep(whole(counted, 365.0));
+            let before = |year: Expression| {
+                let terms = [year.clone().times(365.0), whole(year.clone(), 4.0), whole(year, 100.0).times(-1.0)];
+                Expression::Sum(terms.into())
+            };
+            let day = parts.keep(minus(day_of_era, before(year_of_era.clone())));
+            let month = parts.keep(whole(day.clone().times(5.0).plus(2.0), 153.0));
+            let civil_month = parts.keep(month.clone().plus(month.clone().if_below(9.5, 3.0, -9.0)));
+            let year = year_of_era.plus(era.times(400.0)).plus(civil_month.clone().if_below(2.5, 1.0, 0.0));
+            match part {
+                DatePart::Month => civil_month,
+                DatePart::Day => minus(day.plus(1.0), whole(month.times(153.0).plus(2.0), 5.0)),
+                DatePart::Year => year,
+                _ => {
+                    // Days before the first of January, from the first of March in the year 0 on.
+                    let last = parts.keep(year.plus(-1.0));
+                    let first = before(last.clone()).plus(whole(last, 400.0)).plus(306.0);
+                    minus(days, first).plus(1.0)
+                }
+            }
+        }
+    };
+    (parts.made, value)
+}
+
+/// The number of each level of a number, by choices.
+pub(crate) fn by_choices(levels: &LevelValues) -> Option<Expression> {
+    use vaglio_core::Condition;
+    let mut value = Expression::Number(levels.other);
+    for (level, number) in levels.levels.iter().rev() {
+        let level: f64 = level.parse().ok()?;
+        let below = |a: Expression, b: Expression| Condition::Below(Box::new([a, b]));
+        let above = Expression::If(
+            below(level.into(), levels.of.clone()),
+            Box::new([value.clone(), Expression::Number(*number)]),
+        );
+        value = Expression::If(below(levels.of.clone(), level.into()), Box::new([value, above]));
+    }
+    let missing = Condition::Missing(Box::new(levels.of.clone()));
+    Some(Expression::If(missing, Box::new([Expression::Number(levels.missing), value])))
+}

@@ -1,0 +1,228 @@
+//! A model as an equation that people read: in the units of the data, with maps of columns folded into weights.
+
+use crate::infix::Syntax;
+use crate::Formulas;
+use std::collections::HashMap;
+use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
+
+/// Parts of an expression that an equation is made of, at most.
+const MOST_PARTS: usize = 20_000;
+/// Levels that are named, at most.
+const LISTED: usize = 4;
+
+/// The equation of each output, named so: `y = 152.1 + 949.4·bmi + …`; five digits of each number. `None` where they would be
+/// long beyond reading.
+///
+/// Missing cells that a map fills are not told apart: `bmi` is the cell as it was filled.
+pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
+    let mut steps: HashMap<&str, Expression> = HashMap::new();
+    let mut parts = 0;
+    for step in &formulas.steps {
+        let formula = inlined(&step.formula, &steps, &mut parts)?;
+        steps.insert(&step.name, formula);
+    }
+    let equation = |(name, output): (&String, &crate::NamedFormula)| {
+        let formula = folded(inlined(&output.formula, &steps, &mut parts)?);
+        Some(format!("{name} = {}", Plain.text(&formula).ok()?))
+    };
+    names.iter().zip(&formulas.outputs).map(equation).collect()
+}
+
+/// With steps in the place of their names.
+fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &mut usize) -> Option<Expression> {
+    fn size(expression: &Expression) -> usize {
+        1 + expression.parts().into_iter().map(size).sum::<usize>()
+    }
+    *parts += 1;
+    match expression {
+        Expression::Column(name) if steps.contains_key(name.as_str()) => {
+            *parts += size(&steps[name.as_str()]);
+            (*parts <= MOST_PARTS).then(|| steps[name.as_str()].clone())
+        }
+        _ => expression.clone().try_map(|part| inlined(&part, steps, parts).ok_or(())).ok(),
+    }
+}
+
+/// The same value as a sum of unlike values times numbers, wherever that can be.
+fn folded(expression: Expression) -> Expression {
+    match expression {
+        Expression::Sum(_) | Expression::Product(_) | Expression::Quotient(_) => {
+            let (terms, constant) = affine(&expression);
+            let weighted = terms.into_iter().filter(|(_, weight)| *weight != 0.0).map(|(value, weight)| match weight {
+                1.0 => value,
+                _ => Expression::from(weight).times(value),
+            });
+            let constant = (constant != 0.0).then_some(Expression::Number(constant));
+            let mut all: Vec<Expression> = constant.into_iter().chain(weighted).collect();
+            match all.len() {
+                0 => Expression::Number(0.0),
+                1 => all.remove(0),
+                _ => Expression::Sum(all),
+            }
+        }
+        Expression::Filled(of) => folded(of[0].clone()),
+        other => match other.clone().try_map(|part| Ok::<_, ()>(folded(part))) {
+            Ok(folded) => folded,
+            Err(()) => other,
+        },
+    }
+}
+
+/// The values of a sum with their weights, each once, and its constant.
+fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
+    let scaled = |(terms, constant): (Vec<(Expression, f64)>, f64), by: f64| {
+        (terms.into_iter().map(|(value, weight)| (value, weight * by)).collect::<Vec<_>>(), constant * by)
+    };
+    match expression {
+        Expression::Number(number) => (Vec::new(), *number),
+        Expression::Sum(parts) => {
+            let (mut terms, mut constant): (Vec<(Expression, f64)>, f64) = (Vec::new(), 0.0);
+            let mut places: HashMap<String, usize> = HashMap::new();
+            for part in parts {
+                let (own, number) = affine(part);
+                constant += number;
+                for (value, weight) in own {
+                    let place = *places.entry(format!("{value:?}")).or_insert(terms.len());
+                    match terms.get_mut(place) {
+                        Some(known) => known.1 += weight,
+                        None => terms.push((value, weight)),
+                    }
+                }
+            }
+            (terms, constant)
+        }
+        Expression::Product(factors) => {
+            let mut number = 1.0;
+            let mut others = Vec::new();
+            for factor in factors {
+                match affine(factor) {
+                    (terms, constant) if terms.is_empty() => number *= constant,
+                    _ => others.push(factor),
+                }
+            }
+            match others[..] {
+                [] => (Vec::new(), number),
+                [one] => scaled(affine(one), number),
+                _ => (vec![(Expression::Product(others.into_iter().cloned().map(folded).collect()), number)], 0.0),
+            }
+        }
+        Expression::Quotient(of) => match affine(&of[1]) {
+            (terms, constant) if terms.is_empty() => scaled(affine(&of[0]), 1.0 / constant),
+            _ => (vec![(Expression::Quotient(Box::new([folded(of[0].clone()), folded(of[1].clone())])), 1.0)], 0.0),
+        },
+        Expression::Filled(of) => affine(&of[0]),
+        other => (vec![(folded(other.clone()), 1.0)], 0.0),
+    }
+}
+
+/// A number with five digits.
+fn five_digits(number: f64) -> String {
+    let rounded: f64 = format!("{number:.4e}").parse().unwrap_or(number);
+    match rounded.abs() {
+        size if size != 0.0 && !(1e-4..1e7).contains(&size) => format!("{rounded:e}"),
+        _ => format!("{rounded}"),
+    }
+}
+
+struct Plain;
+
+impl Syntax for Plain {
+    fn column(&mut self, name: &str) -> String {
+        name.to_owned()
+    }
+
+    fn number(&self, number: f64) -> String {
+        five_digits(number)
+    }
+
+    fn times(&self) -> &'static str {
+        "·"
+    }
+
+    fn missing(&self) -> String {
+        "none".into()
+    }
+
+    fn apply(&self, function: Function, of: &str) -> String {
+        match function {
+            Function::Ln => format!("ln({of})"),
+            Function::Ln1p => format!("ln(1 + {of})"),
+            Function::Exp => format!("exp({of})"),
+            Function::ExpM1 => format!("(exp({of}) - 1)"),
+            Function::Sin => format!("sin({of})"),
+            Function::Cos => format!("cos({of})"),
+            Function::Tanh => format!("tanh({of})"),
+            Function::Floor => format!("floor({of})"),
+        }
+    }
+
+    fn is_missing(&self, _: &Expression, text: &str) -> String {
+        format!("{text} missing")
+    }
+
+    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String {
+        match (condition.strip_suffix(" missing"), then, otherwise) {
+            (Some(_), "1", "0") => format!("[{condition}]"),
+            _ => format!("({then} if {condition}, else {otherwise})"),
+        }
+    }
+
+    fn filled(&self, _: &Expression, text: &str, _: &str) -> String {
+        text.to_owned()
+    }
+
+    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
+        let ones: Vec<&str> = levels.levels.iter().filter(|(_, value)| *value == 1.0).map(|(level, _)| &**level).collect();
+        let is_indicator = levels.levels.iter().all(|(_, value)| [0.0, 1.0].contains(value));
+        Ok(match ones[..] {
+            [one] if is_indicator && levels.other != 1.0 => format!("[{of} = {one}]"),
+            _ if levels.levels.len() <= LISTED => {
+                let values = levels.levels.iter().map(|(level, value)| format!("{level}: {}", five_digits(*value)));
+                format!("[{of}: {}]", values.collect::<Vec<_>>().join(", "))
+            }
+            _ => format!("code({of})"),
+        })
+    }
+
+    fn date_part(&self, part: DatePart, of: &str) -> String {
+        format!("{}({of})", part.name())
+    }
+
+    fn between(&mut self, _: &[[f64; 2]], of: &str) -> Result<String> {
+        Ok(format!("target of rank({of})"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CellKind, InputColumn, NamedFormula};
+    use vaglio_core::Condition;
+
+    fn equation(formula: Expression) -> String {
+        let inputs = ["a", "b"].map(|name| InputColumn { name: name.into(), holds: CellKind::Number }).to_vec();
+        let outputs = vec![NamedFormula { name: "prediction".into(), formula }];
+        let formulas = Formulas { about: String::new(), inputs, steps: Vec::new(), outputs, label: None };
+        equations(&formulas, &["y".into()]).unwrap().remove(0)
+    }
+
+    #[test]
+    fn shifts_and_scales_are_folded_into_weights() {
+        let (a, b) = (Expression::column("a"), Expression::column("b"));
+        let standardized = |x: Expression, shift: f64, scale: f64| x.plus(-shift).over(scale);
+        let model = Expression::Sum(vec![
+            1.0.into(),
+            Expression::from(3.0).times(standardized(a.clone(), 2.0, 0.5)),
+            Expression::from(-4.0).times(standardized(b.clone(), 1.0, 2.0)),
+        ]);
+        // 1 + 6 (a − 2) − 2 (b − 1)
+        assert_eq!(equation(model), "y = -9 + 6·a - 2·b");
+        let logs = Expression::from(2.0).times(a.clone().apply(Function::Ln1p)).plus(a.clone().times(b.clone()));
+        assert_eq!(equation(logs.clone()), "y = 2·ln(1 + a) + a·b");
+        assert_eq!(equation(logs.apply(Function::Exp)), "y = exp(2·ln(1 + a) + a·b)");
+        let is_missing = Condition::Missing(Box::new(b.clone()));
+        let indicator = Expression::If(is_missing, Box::new([1.0.into(), 0.0.into()]));
+        assert_eq!(equation(indicator.times(12345.678).plus(a.clone()).plus(a)), "y = 12346·[b missing] + 2·a");
+        assert_eq!(equation(Expression::Number(1e-9)), "y = 1e-9");
+    }
+}

@@ -1,0 +1,249 @@
+//! A header and a row of formulas, as CSV that spreadsheets open.
+
+use crate::infix::Syntax;
+use crate::{CellKind, Formulas, LabelRule, Language};
+use std::collections::HashMap;
+use vaglio_core::{DatePart, Error, Expression, Function, LevelValues, Result};
+
+struct Excel<'f> {
+    formulas: &'f Formulas,
+    /// The cell of each column.
+    cells: HashMap<String, String>,
+    /// Names of columns after those that are read, with their formulas.
+    made: Vec<(String, String)>,
+}
+
+/// Characters after which a formula goes on in a cell of its own.
+const LONG: usize = 1000;
+/// Characters that a formula has at most, and a text in it.
+const MOST: usize = 8192;
+const MOST_OF_TEXT: usize = 255;
+/// Columns of a sheet.
+const COLUMNS: usize = 16_384;
+/// Points of [`Expression::Between`]: choices are nested at most so deep.
+const POINTS: usize = 60;
+
+/// The header, and the row of formulas.
+pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+    let cell = |(place, input): (usize, &crate::InputColumn)| (input.name.clone(), format!("{}2", letters(place)));
+    let cells = formulas.inputs.iter().enumerate().map(cell).collect();
+    let mut excel = Excel { formulas, cells, made: Vec::new() };
+    let mut outputs = Vec::new();
+    for named in formulas.steps.iter().chain(&formulas.outputs) {
+        let text = excel.text(&named.formula)?;
+        let cell = excel.add(&named.name, text)?;
+        excel.cells.insert(named.name.clone(), cell.clone());
+        outputs.push(cell);
+    }
+    if let Some(rule) = &formulas.label {
+        let label = excel.label(rule, &outputs[formulas.steps.len()..])?;
+        excel.add(formulas.label_name(), label)?;
+    }
+    let names = formulas.inputs.iter().map(|input| input.name.as_str()).chain(excel.made.iter().map(|(name, _)| &**name));
+    let header: Vec<String> = names.map(|name| quoted(&inert(name))).collect();
+    let blanks = formulas.inputs.iter().map(|_| String::new());
+    let row: Vec<String> = blanks.chain(excel.made.iter().map(|(_, text)| quoted(&format!("={text}")))).collect();
+    Ok(format!("{}\n{}\n", header.join(","), row.join(",")))
+}
+
+impl Excel<'_> {
+    /// A column after the others; its cell.
+    fn add(&mut self, name: &str, formula: String) -> Result<String> {
+        if formula.len() >= MOST {
+            return Err(Language::Excel.refusal(&format!("a formula of {} characters: {MOST} are the most", formula.len())));
+        }
+        let place = self.formulas.inputs.len() + self.made.len();
+        if place >= COLUMNS {
+            return Err(Language::Excel.refusal(&format!("more than {COLUMNS} columns")));
+        }
+        self.made.push((name.to_owned(), formula));
+        Ok(format!("{}2", letters(place)))
+    }
+
+    fn label(&mut self, rule: &LabelRule, cells: &[String]) -> Result<String> {
+        match rule {
+            LabelRule::Sign { positive, negative } => {
+                let prediction = cells.first().cloned().unwrap_or_default();
+                Ok(format!("IF({prediction}>0,{},{})", literal(positive)?, literal(negative)?))
+            }
+            LabelRule::Largest(labels) => {
+                // Choices from the last label to the first, each in a cell of its own where they grow long.
+                let largest = format!("MAX({})", range(cells));
+                let mut text = literal(labels.last().map_or("", String::as_str))?;
+                for (label, cell) in labels.iter().zip(cells).rev().skip(1) {
+                    text = self.kept(format!("IF({cell}={largest},{},{text})", literal(label)?))?;
+                }
+                Ok(text)
+            }
+        }
+    }
+
+    fn or_missing(&self, number: f64) -> String {
+        if number.is_nan() { self.missing() } else { self.number(number) }
+    }
+}
+
+/// Cells that stand side by side, or all of them.
+fn range(cells: &[String]) -> String {
+    match cells {
+        [] => String::new(),
+        [one] => one.clone(),
+        _ => cells.join(","),
+    }
+}
+
+impl Syntax for Excel<'_> {
+    fn column(&mut self, name: &str) -> String {
+        let cell = self.cells.get(name).cloned().unwrap_or_default();
+        match self.formulas.inputs.iter().any(|input| input.name == name && input.holds != CellKind::Text) {
+            // An empty cell counts as 0 otherwise.
+            true => format!("IF({cell}=\"\",NA(),{cell})"),
+            false => cell,
+        }
+    }
+
+    fn number(&self, number: f64) -> String {
+        format!("{number:?}").replace('e', "E")
+    }
+
+    fn missing(&self) -> String {
+        "NA()".into()
+    }
+
+    fn apply(&self, function: Function, of: &str) -> String {
+        match function {
+            Function::Ln => format!("LN({of})"),
+            Function::Ln1p => format!("LN(1+({of}))"),
+            Function::Exp => format!("EXP({of})"),
+            Function::ExpM1 => format!("(EXP({of})-1)"),
+            Function::Sin => format!("SIN({of})"),
+            Function::Cos => format!("COS({of})"),
+            Function::Tanh => format!("TANH({of})"),
+            Function::Floor => format!("INT({of})"),
+        }
+    }
+
+    fn is_missing(&self, of: &Expression, text: &str) -> String {
+        match of {
+            Expression::Column(name) if self.cells.contains_key(name) && self.formulas.steps.iter().all(|s| s.name != *name) => {
+                format!("{}=\"\"", self.cells[name])
+            }
+            _ => format!("ISNA({text})"),
+        }
+    }
+
+    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String {
+        format!("IF({condition},{then},{otherwise})")
+    }
+
+    fn filled(&self, of: &Expression, text: &str, by: &str) -> String {
+        let value = match of {
+            Expression::Column(name) => self.cells.get(name).map_or(text, String::as_str),
+            _ => text,
+        };
+        format!("IF({},{by},{value})", self.is_missing(of, text))
+    }
+
+    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
+        let is_text = self.formulas.holds_of(&levels.of) == CellKind::Text;
+        let mut is_one = Vec::new();
+        for (level, value) in &levels.levels {
+            // `=` is blind to case.
+            let same = match level.parse::<f64>() {
+                Ok(number) if !is_text => format!("{of}={}", self.number(number)),
+                _ => format!("EXACT({of},{})", literal(level)?),
+            };
+            is_one.push((same, *value));
+        }
+        let mut text = self.or_missing(levels.other);
+        for (same, value) in is_one.into_iter().rev() {
+            text = self.kept(format!("IF({same},{},{text})", self.or_missing(value)))?;
+        }
+        let is_missing = self.is_missing(&levels.of, of);
+        let missing = self.or_missing(levels.missing);
+        Ok(format!("IF({is_missing},{missing},{text})"))
+    }
+
+    fn date_part(&self, part: DatePart, of: &str) -> String {
+        // Days of a sheet are counted from the end of 1899 on.
+        match part {
+            DatePart::Seconds => format!("(({of}-25569)*86400)"),
+            DatePart::Days => format!("({of}-25569)"),
+            DatePart::Year => format!("YEAR({of})"),
+            DatePart::Month => format!("MONTH({of})"),
+            DatePart::Day => format!("DAY({of})"),
+            DatePart::Weekday => format!("WEEKDAY({of},2)"),
+            DatePart::DayOfYear => format!("(INT({of})-DATE(YEAR({of}),1,1)+1)"),
+            DatePart::Hour => format!("HOUR({of})"),
+            DatePart::Minute => format!("MINUTE({of})"),
+        }
+    }
+
+    fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
+        if points.len() > POINTS {
+            let what = format!("the target map, which has {} points: {POINTS} are the most", points.len());
+            return Err(Language::Excel.refusal(&what));
+        }
+        let Some([_, last]) = points.last() else { return Ok(self.missing()) };
+        let mut text = self.number(*last);
+        for pair in points.windows(2).rev() {
+            let ([a, from], [b, to]) = (pair[0], pair[1]);
+            let number = |x: f64| self.number(x);
+            let line = format!("{}+({of}-({}))/({})*({})", number(from), number(a), number(b - a), number(to - from));
+            text = self.kept(format!("IF({of}<{},{line},{text})", number(b)))?;
+        }
+        let [first, value] = points[0];
+        Ok(format!("IF({of}<{},{},{text})", self.number(first), self.number(value)))
+    }
+
+    fn kept(&mut self, text: String) -> Result<String> {
+        if text.len() < LONG {
+            return Ok(text);
+        }
+        let name = format!("({})", self.made.len() + 1);
+        self.add(&name, text)
+    }
+}
+
+/// The name of a column by its place: A to Z, AA and so on.
+fn letters(mut place: usize) -> String {
+    let mut out = Vec::new();
+    loop {
+        out.push(char::from(b'A' + (place % 26) as u8));
+        if place < 26 {
+            return out.into_iter().rev().collect();
+        }
+        place = place / 26 - 1;
+    }
+}
+
+/// A text that is no formula.
+fn inert(text: &str) -> String {
+    let acts = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if acts { format!("'{text}") } else { text.to_owned() }
+}
+
+/// A cell of CSV.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+/// A text within a formula.
+fn literal(text: &str) -> Result<String> {
+    if text.chars().count() > MOST_OF_TEXT || text.contains('\0') {
+        let message = format!("a spreadsheet cannot hold a text of {} characters in a formula", text.chars().count());
+        return Err(Error::setting("--to", format!("{message}; {MOST_OF_TEXT} are the most, and none of them 0")));
+    }
+    Ok(format!("\"{}\"", text.replace('"', "\"\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_have_the_letters_of_a_sheet() {
+        let found: Vec<String> = [0, 25, 26, 51, 52, 701, 702, 16_383].into_iter().map(letters).collect();
+        assert_eq!(found, ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA", "XFD"]);
+    }
+}

@@ -1,0 +1,42 @@
+//! Names of variables for columns whose names are any text.
+
+use std::collections::{HashMap, HashSet};
+
+/// A name of letters, digits and underscores for each column, no two alike and none of those that are reserved.
+pub(crate) fn identifiers<'n>(
+    names: impl Iterator<Item = &'n str>,
+    reserved: &[&str],
+) -> HashMap<&'n str, String> {
+    let mut taken: HashSet<String> = reserved.iter().map(|&word| word.to_owned()).collect();
+    let mut identifiers = HashMap::new();
+    for name in names {
+        let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+        let mut wanted: String = name.chars().take(40).map(kept).collect();
+        wanted = wanted.trim_matches('_').to_owned();
+        if wanted.is_empty() || wanted.starts_with(|c: char| c.is_ascii_digit()) {
+            wanted = format!("x{}{wanted}", if wanted.is_empty() { "" } else { "_" });
+        }
+        let mut own = wanted.clone();
+        for count in 2.. {
+            if taken.insert(own.clone()) {
+                break;
+            }
+            own = format!("{wanted}_{count}");
+        }
+        identifiers.insert(name, own);
+    }
+    identifiers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_unlike_each_other_and_reserved_words() {
+        let names = ["a b", "a.b", "A B", "if", "1st", "", "\"; drop", "größe", "a_b_2"];
+        let found = identifiers(names.into_iter(), &["if", "x"]);
+        let own: Vec<&str> = names.iter().map(|name| found[name].as_str()).collect();
+        assert_eq!(own, ["a_b", "a_b_2", "a_b_3", "if_2", "x_1st", "x_2", "drop", "gr__e", "a_b_2_2"]);
+    }
+}

@@ -1,0 +1,204 @@
+//! Formulas with operators between their operands, which most languages write alike.
+
+use vaglio_core::{Condition, DatePart, Expression, Function, LevelValues, Result};
+
+/// How closely an operator binds its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Binds {
+    Sum,
+    Product,
+    Whole,
+}
+
+/// Terms of a sum that are written side by side; of more, sums of so many are added. Parsers nest by one for each.
+const TERMS: usize = 64;
+
+/// What a language writes in its own way. Values are given as text that may be an operand of anything.
+pub(crate) trait Syntax {
+    /// The cell of a column, as a number where it is part of arithmetic.
+    fn column(&mut self, name: &str) -> String;
+
+    /// A finite number.
+    fn number(&self, number: f64) -> String {
+        format!("{number:?}")
+    }
+
+    /// What stands between factors.
+    fn times(&self) -> &'static str {
+        " * "
+    }
+
+    /// A number that is missing.
+    fn missing(&self) -> String;
+
+    /// A function of a value.
+    fn apply(&self, function: Function, of: &str) -> String;
+
+    /// Whether a value is missing.
+    fn is_missing(&self, of: &Expression, text: &str) -> String;
+
+    /// One of two values by a condition.
+    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String;
+
+    /// A value, or another where that is missing.
+    fn filled(&self, of: &Expression, text: &str, by: &str) -> String;
+
+    /// A number for each level.
+    ///
+    /// # Errors
+    /// Levels that the language cannot hold.
+    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String>;
+
+    /// A number of a date.
+    fn date_part(&self, part: DatePart, of: &str) -> String;
+
+    /// Lines between points.
+    ///
+    /// # Errors
+    /// Points that the language cannot hold.
+    fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String>;
+
+    /// A sum of more than three terms, where that is written in another way.
+    fn long_sum(&self, _terms: &[String]) -> Option<String> {
+        None
+    }
+
+    /// A text that is complete, or what stands for it.
+    ///
+    /// # Errors
+    /// A text that is too long.
+    fn kept(&mut self, text: String) -> Result<String> {
+        Ok(text)
+    }
+
+    /// The formula as text.
+    ///
+    /// # Errors
+    /// What the language cannot hold.
+    fn text(&mut self, expression: &Expression) -> Result<String>
+    where
+        Self: Sized,
+    {
+        written(self, expression).map(|(text, _)| text)
+    }
+}
+
+/// The text of an expression as an operand.
+fn operand(syntax: &mut impl Syntax, expression: &Expression, least: Binds) -> Result<String> {
+    let (text, binds) = written(syntax, expression)?;
+    Ok(if binds < least { format!("({text})") } else { text })
+}
+
+fn written(syntax: &mut impl Syntax, expression: &Expression) -> Result<(String, Binds)> {
+    let text = match expression {
+        Expression::Column(name) => syntax.column(name),
+        Expression::Number(number) if number.is_nan() => syntax.missing(),
+        Expression::Number(number) => {
+            let text = syntax.number(*number);
+            // A sign binds less than some operators do.
+            return Ok((text, if *number < 0.0 { Binds::Sum } else { Binds::Whole }));
+        }
+        // A column without a value of its own kind.
+        Expression::Text(_) => syntax.missing(),
+        Expression::Sum(terms) => return sum(syntax, terms),
+        Expression::Product(factors) => return product(syntax, factors),
+        Expression::Quotient(of) => {
+            let text = format!("{} / {}", operand(syntax, &of[0], Binds::Product)?, operand(syntax, &of[1], Binds::Whole)?);
+            return Ok((syntax.kept(text)?, Binds::Product));
+        }
+        Expression::Apply(function, of) => {
+            let of = syntax.text(of)?;
+            syntax.apply(*function, &of)
+        }
+        Expression::If(condition, values) => {
+            let condition = match condition {
+                Condition::Missing(of) => {
+                    let text = operand(syntax, of, Binds::Whole)?;
+                    syntax.is_missing(of, &text)
+                }
+                Condition::Below(of) => {
+                    format!("{} < {}", operand(syntax, &of[0], Binds::Sum)?, operand(syntax, &of[1], Binds::Sum)?)
+                }
+            };
+            let (then, otherwise) = (syntax.text(&values[0])?, syntax.text(&values[1])?);
+            syntax.choice(&condition, &then, &otherwise)
+        }
+        Expression::Filled(of) => {
+            let (value, by) = (syntax.text(&of[0])?, syntax.text(&of[1])?);
+            syntax.filled(&of[0], &value, &by)
+        }
+        Expression::Level(levels) => {
+            let of = syntax.text(&levels.of)?;
+            syntax.level(levels, &of)?
+        }
+        Expression::DatePart(part, of) => {
+            let of = syntax.text(of)?;
+            syntax.date_part(*part, &of)
+        }
+        Expression::Between(points, of) => {
+            let of = syntax.text(of)?;
+            syntax.between(points, &of)?
+        }
+    };
+    Ok((syntax.kept(text)?, Binds::Whole))
+}
+
+fn sum(syntax: &mut impl Syntax, terms: &[Expression]) -> Result<(String, Binds)> {
+    if let [term] = terms {
+        return written(syntax, term);
+    }
+    if terms.is_empty() {
+        return Ok((syntax.number(0.0), Binds::Whole));
+    }
+    let texts: Vec<String> = terms.iter().map(|term| operand(syntax, term, Binds::Product)).collect::<Result<_>>()?;
+    // A negative number was put in parentheses, since it is no factor.
+    let texts: Vec<String> = texts.into_iter().zip(terms).map(|(text, term)| bare(text, term)).collect();
+    if texts.len() > 3
+        && let Some(text) = syntax.long_sum(&texts)
+    {
+        return Ok((syntax.kept(text)?, Binds::Whole));
+    }
+    Ok((added(syntax, &texts)?, Binds::Sum))
+}
+
+fn bare(text: String, term: &Expression) -> String {
+    match term {
+        Expression::Number(_) => text.trim_matches(['(', ')']).to_owned(),
+        _ => text,
+    }
+}
+
+/// Terms with signs between them.
+fn added(syntax: &mut impl Syntax, terms: &[String]) -> Result<String> {
+    if terms.len() > TERMS {
+        let size = terms.len().div_ceil(TERMS).max(TERMS);
+        let groups: Vec<String> =
+            terms.chunks(size).map(|group| Ok(format!("({})", added(syntax, group)?))).collect::<Result<_>>()?;
+        return added(syntax, &groups);
+    }
+    let mut text = String::new();
+    for (place, term) in terms.iter().enumerate() {
+        match (place, term.strip_prefix('-')) {
+            (0, _) => text.push_str(term),
+            (_, Some(positive)) => text += &format!(" - {positive}"),
+            (_, None) => text += &format!(" + {term}"),
+        }
+        text = syntax.kept(text)?;
+    }
+    Ok(text)
+}
+
+fn product(syntax: &mut impl Syntax, factors: &[Expression]) -> Result<(String, Binds)> {
+    let mut texts = Vec::with_capacity(factors.len());
+    for (place, factor) in factors.iter().enumerate() {
+        let text = operand(syntax, factor, Binds::Product)?;
+        let text = if place == 0 { bare(text, factor) } else { text };
+        // x * (a / b) rounds as it is written.
+        let nested = place > 0 && matches!(factor, Expression::Quotient(_));
+        texts.push(if nested { format!("({text})") } else { text });
+    }
+    match texts.is_empty() {
+        true => Ok((syntax.number(1.0), Binds::Whole)),
+        false => Ok((syntax.kept(texts.join(syntax.times()))?, Binds::Product)),
+    }
+}

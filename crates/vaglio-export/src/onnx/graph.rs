@@ -1,0 +1,147 @@
+//! Nodes, each written once, and the constants that they take.
+
+use super::messages::{Holds, Message, attribute, attributes, column, doubles, text_attributes, texts, wholes};
+use std::collections::{HashMap, HashSet};
+
+/// A tensor of the graph, by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Value(String);
+
+impl Value {
+    pub fn named(name: &str) -> Self {
+        Value(name.to_owned())
+    }
+}
+
+/// Versions of the operators that are used, by domain, and of the format.
+const OPERATORS: [(&str, i64); 2] = [("", 17), ("ai.onnx.ml", 3)];
+const FORMAT: i64 = 8;
+
+/// A graph that grows.
+pub(super) struct Graph {
+    nodes: Vec<Message>,
+    constants: Vec<Message>,
+    /// Values that are there already, by what they are.
+    known: HashMap<String, Value>,
+    /// Names that are given.
+    taken: HashSet<String>,
+    count: usize,
+}
+
+impl Graph {
+    pub fn new(inputs: impl Iterator<Item = String>) -> Self {
+        Graph { nodes: Vec::new(), constants: Vec::new(), known: HashMap::new(), taken: inputs.collect(), count: 0 }
+    }
+
+    /// A name that nothing has.
+    pub fn fresh(&mut self) -> String {
+        loop {
+            self.count += 1;
+            let name = format!("value_{}", self.count);
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+
+    fn constant(&mut self, key: String, make: impl FnOnce(&str) -> Message) -> Value {
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let name = self.fresh();
+        self.constants.push(make(&name));
+        self.known.insert(key, Value(name.clone()));
+        Value(name)
+    }
+
+    /// A number.
+    pub fn number(&mut self, number: f64) -> Value {
+        self.constant(format!("double {:x}", number.to_bits()), |name| doubles(name, &[], &[number]))
+    }
+
+    /// A whole number.
+    pub fn whole(&mut self, number: i64) -> Value {
+        self.constant(format!("whole {number}"), |name| wholes(name, &[], &[number]))
+    }
+
+    /// A list of numbers.
+    pub fn numbers(&mut self, numbers: &[f64]) -> Value {
+        let bits: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
+        self.constant(format!("doubles {bits:x?}"), |name| doubles(name, &[numbers.len() as i64], numbers))
+    }
+
+    /// A list of texts.
+    pub fn strings(&mut self, strings: &[&str]) -> Value {
+        self.constant(format!("texts {strings:?}"), |name| texts(name, strings))
+    }
+
+    /// What an operator makes of values.
+    pub fn node(&mut self, operator: &str, inputs: &[Value]) -> Value {
+        self.with_attributes(operator, "", inputs, &[])
+    }
+
+    fn with_attributes(&mut self, operator: &str, domain: &str, inputs: &[Value], own: &[Message]) -> Value {
+        let key = format!("{operator} {inputs:?} {own:?}");
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let name = self.fresh();
+        let node = inputs.iter().fold(Message::new(), |node, input| node.text(1, &input.0));
+        let node = own.iter().fold(node.text(2, &name).text(4, operator), |node, own| node.message(5, own));
+        self.nodes.push(if domain.is_empty() { node } else { node.text(7, domain) });
+        self.known.insert(key, Value(name.clone()));
+        Value(name)
+    }
+
+    /// The place of each text among some, or their number.
+    pub fn place(&mut self, of: Value, keys: &[&str]) -> Value {
+        let places: Vec<i64> = (0..keys.len() as i64).collect();
+        let own = [
+            text_attributes("keys_strings", keys),
+            attributes("values_int64s", &places),
+            attribute("default_int64", keys.len() as i64),
+        ];
+        self.with_attributes("LabelEncoder", "ai.onnx.ml", &[of], &own)
+    }
+
+    /// Truths as 0 and 1.
+    pub fn as_whole(&mut self, of: Value) -> Value {
+        self.with_attributes("Cast", "", &[of], &[attribute("to", Holds::Whole as i64)])
+    }
+
+    /// How many of each row are true, rows × 1.
+    pub fn counted(&mut self, of: Value) -> Value {
+        let whole = self.as_whole(of);
+        let axis = self.constant("axis".into(), |name| wholes(name, &[1], &[1]));
+        self.with_attributes("ReduceSum", "", &[whole, axis], &[attribute("keepdims", 1)])
+    }
+
+    /// Which of several values is largest, rows × 1; the first among equals.
+    pub fn largest(&mut self, of: &[Value]) -> Value {
+        let all = self.with_attributes("Concat", "", of, &[attribute("axis", 1)]);
+        self.with_attributes("ArgMax", "", &[all], &[attribute("axis", 1), attribute("keepdims", 1)])
+    }
+
+    /// Gives a value its name among the outputs, or one like it where that is taken; the name.
+    pub fn output(&mut self, name: &str, value: &Value) -> String {
+        let mut own = name.to_owned();
+        while !self.taken.insert(own.clone()) {
+            own.push('_');
+        }
+        self.nodes.push(Message::new().text(1, &value.0).text(2, &own).text(4, "Identity"));
+        own
+    }
+
+    /// The `ModelProto`; inputs and outputs hold text or doubles.
+    pub fn model(self, about: &str, inputs: &[(String, bool)], outputs: &[(String, bool)]) -> Vec<u8> {
+        let holds = |is_text: bool| if is_text { Holds::Text } else { Holds::Double };
+        let graph = self.nodes.iter().fold(Message::new(), |graph, node| graph.message(1, node)).text(2, "vaglio");
+        let graph = self.constants.iter().fold(graph, |graph, constant| graph.message(5, constant));
+        let graph = inputs.iter().fold(graph, |graph, (name, is_text)| graph.message(11, &column(name, holds(*is_text))));
+        let graph = outputs.iter().fold(graph, |graph, (name, is_text)| graph.message(12, &column(name, holds(*is_text))));
+        let model = Message::new().whole(1, FORMAT).text(2, "vaglio").text(3, env!("CARGO_PKG_VERSION")).text(6, about);
+        let operators = |(domain, version): (&str, i64)| Message::new().text(1, domain).whole(2, version);
+        let model = OPERATORS.into_iter().fold(model, |model, own| model.message(8, &operators(own)));
+        model.message(7, &graph).into_bytes()
+    }
+}

@@ -1,0 +1,123 @@
+//! Protocol buffers as ONNX has them: each message is bytes, fields by their numbers in `onnx.proto`.
+
+/// A message that is written field by field.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Message(Vec<u8>);
+
+impl Message {
+    pub fn new() -> Self {
+        Message::default()
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    /// A whole number.
+    #[must_use]
+    pub fn whole(mut self, field: u64, value: i64) -> Self {
+        self.varint(field << 3);
+        self.varint(value as u64);
+        self
+    }
+
+    /// Bytes, a text or a message.
+    #[must_use]
+    pub fn bytes(mut self, field: u64, bytes: &[u8]) -> Self {
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    /// A text.
+    #[must_use]
+    pub fn text(self, field: u64, text: &str) -> Self {
+        self.bytes(field, text.as_bytes())
+    }
+
+    /// A message.
+    #[must_use]
+    pub fn message(self, field: u64, message: &Message) -> Self {
+        self.bytes(field, &message.0)
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// `TensorProto.DataType`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    Whole = 7,
+    Text = 8,
+    Double = 11,
+}
+
+/// A `TensorProto` of doubles; without dimensions of one.
+pub(super) fn doubles(name: &str, dims: &[i64], values: &[f64]) -> Message {
+    let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    tensor(name, dims, Holds::Double).bytes(9, &raw)
+}
+
+/// A `TensorProto` of whole numbers.
+pub(super) fn wholes(name: &str, dims: &[i64], values: &[i64]) -> Message {
+    let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    tensor(name, dims, Holds::Whole).bytes(9, &raw)
+}
+
+/// A `TensorProto` of text.
+pub(super) fn texts(name: &str, values: &[&str]) -> Message {
+    let tensor = tensor(name, &[values.len() as i64], Holds::Text);
+    values.iter().fold(tensor, |tensor, value| tensor.text(6, value))
+}
+
+fn tensor(name: &str, dims: &[i64], holds: Holds) -> Message {
+    let message = dims.iter().fold(Message::new(), |message, dim| message.whole(1, *dim));
+    message.whole(2, holds as i64).text(8, name)
+}
+
+/// A `ValueInfoProto` of rows × 1.
+pub(super) fn column(name: &str, holds: Holds) -> Message {
+    let rows = Message::new().text(2, "rows");
+    let one = Message::new().whole(1, 1);
+    let shape = Message::new().message(1, &rows).message(1, &one);
+    let tensor = Message::new().whole(1, holds as i64).message(2, &shape);
+    Message::new().text(1, name).message(2, &Message::new().message(1, &tensor))
+}
+
+/// An `AttributeProto` of a whole number.
+pub(super) fn attribute(name: &str, value: i64) -> Message {
+    Message::new().text(1, name).whole(3, value).whole(20, 2)
+}
+
+/// An `AttributeProto` of whole numbers.
+pub(super) fn attributes(name: &str, values: &[i64]) -> Message {
+    values.iter().fold(Message::new().text(1, name), |message, value| message.whole(8, *value)).whole(20, 7)
+}
+
+/// An `AttributeProto` of texts.
+pub(super) fn text_attributes(name: &str, values: &[&str]) -> Message {
+    values.iter().fold(Message::new().text(1, name), |message, value| message.text(9, value)).whole(20, 8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_those_of_protocol_buffers() {
+        // The examples of the encoding's documentation: 150 and "testing".
+        assert_eq!(Message::new().whole(1, 150).into_bytes(), [0x08, 0x96, 0x01]);
+        let text = Message::new().text(2, "testing").into_bytes();
+        assert_eq!(text, [0x12, 0x07, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67]);
+        let nested = Message::new().message(3, &Message::new().whole(1, 150)).into_bytes();
+        assert_eq!(nested, [0x1a, 0x03, 0x08, 0x96, 0x01]);
+        assert_eq!(Message::new().whole(1, -1).into_bytes().len(), 11);
+    }
+}

@@ -1,0 +1,213 @@
+//! A graph of the Open Neural Network Exchange, in doubles.
+//!
+//! Every column is an input of shape rows × 1: numbers and dates (seconds since the beginning of 1970) are doubles, of which NaN is
+//! missing, and text is strings, of which the empty one is missing.
+
+mod graph;
+mod messages;
+
+use crate::calendar::{by_arithmetic, by_choices};
+use crate::{CellKind, Formulas, LabelRule, Language};
+use graph::{Graph, Value};
+use std::collections::HashMap;
+use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
+
+/// The model as protocol buffers.
+pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
+    if formulas.texts().any(|text| text.is_empty()) {
+        return Err(Language::Onnx.refusal("a column, label or level without a name"));
+    }
+    let inputs = formulas.inputs.iter();
+    let mut onnx = Onnx {
+        graph: Graph::new(inputs.clone().map(|input| input.name.clone())),
+        values: HashMap::new(),
+        formulas,
+    };
+    for input in inputs {
+        onnx.values.insert(input.name.clone(), Value::named(&input.name));
+    }
+    for step in &formulas.steps {
+        let value = onnx.value(&step.formula)?;
+        onnx.values.insert(step.name.clone(), value);
+    }
+    let outputs: Vec<Value> =
+        formulas.outputs.iter().map(|output| onnx.value(&output.formula)).collect::<Result<_>>()?;
+    let mut named = Vec::new();
+    for (output, value) in formulas.outputs.iter().zip(&outputs) {
+        named.push((onnx.graph.output(&output.name, value), false));
+    }
+    if let Some(rule) = &formulas.label {
+        let label = onnx.label(rule, &outputs);
+        named.push((onnx.graph.output(formulas.label_name(), &label), true));
+    }
+    let inputs: Vec<(String, bool)> =
+        formulas.inputs.iter().map(|input| (input.name.clone(), input.holds == CellKind::Text)).collect();
+    Ok(onnx.graph.model(&formulas.about, &inputs, &named))
+}
+
+struct Onnx<'f> {
+    graph: Graph,
+    values: HashMap<String, Value>,
+    formulas: &'f Formulas,
+}
+
+impl Onnx<'_> {
+    /// The value of an expression, rows × 1 or a number.
+    fn value(&mut self, expression: &Expression) -> Result<Value> {
+        Ok(match expression {
+            Expression::Column(name) => match self.values.get(name) {
+                Some(value) => value.clone(),
+                None => return Err(Language::Onnx.refusal(&format!("the column `{name}`, which nothing makes"))),
+            },
+            Expression::Number(number) => self.graph.number(*number),
+            Expression::Text(_) => self.graph.number(f64::NAN),
+            Expression::Sum(terms) => self.folded("Add", terms, 0.0)?,
+            Expression::Product(factors) => self.folded("Mul", factors, 1.0)?,
+            Expression::Quotient(of) => {
+                let of = [self.value(&of[0])?, self.value(&of[1])?];
+                self.graph.node("Div", &of)
+            }
+            Expression::Apply(function, of) => {
+                let of = self.value(of)?;
+                self.apply(*function, of)
+            }
+            Expression::If(condition, values) => {
+                let condition = self.condition(condition)?;
+                let (then, otherwise) = (self.value(&values[0])?, self.value(&values[1])?);
+                self.graph.node("Where", &[condition, then, otherwise])
+            }
+            Expression::Filled(of) => {
+                let (value, by) = (self.value(&of[0])?, self.value(&of[1])?);
+                let missing = self.graph.node("IsNaN", std::slice::from_ref(&value));
+                self.graph.node("Where", &[missing, by, value])
+            }
+            Expression::Level(levels) => self.level(levels)?,
+            Expression::DatePart(part, of) => {
+                let prefix = self.graph.fresh();
+                let (columns, value) = by_arithmetic(*part, (**of).clone(), &prefix);
+                for (name, expression) in columns {
+                    let value = self.value(&expression)?;
+                    self.values.insert(name, value);
+                }
+                self.value(&value)?
+            }
+            Expression::Between(points, of) => {
+                let of = self.value(of)?;
+                self.between(points, of)
+            }
+        })
+    }
+
+    fn folded(&mut self, operator: &str, parts: &[Expression], neutral: f64) -> Result<Value> {
+        let mut all: Option<Value> = None;
+        for part in parts {
+            let value = self.value(part)?;
+            all = Some(match all {
+                None => value,
+                Some(before) => self.graph.node(operator, &[before, value]),
+            });
+        }
+        Ok(all.unwrap_or_else(|| self.graph.number(neutral)))
+    }
+
+    fn apply(&mut self, function: Function, of: Value) -> Value {
+        let one = self.graph.number(1.0);
+        let operator = match function {
+            Function::Ln1p => {
+                let sum = self.graph.node("Add", &[of, one]);
+                return self.graph.node("Log", &[sum]);
+            }
+            Function::ExpM1 => {
+                let power = self.graph.node("Exp", &[of]);
+                return self.graph.node("Sub", &[power, one]);
+            }
+            Function::Cos => {
+                // Runtimes that know the sine of doubles may not know the cosine.
+                let quarter = self.graph.number(std::f64::consts::FRAC_PI_2);
+                let turned = self.graph.node("Add", &[of, quarter]);
+                return self.graph.node("Sin", &[turned]);
+            }
+            Function::Ln => "Log",
+            Function::Exp => "Exp",
+            Function::Sin => "Sin",
+            Function::Tanh => "Tanh",
+            Function::Floor => "Floor",
+        };
+        self.graph.node(operator, &[of])
+    }
+
+    fn condition(&mut self, condition: &Condition) -> Result<Value> {
+        Ok(match condition {
+            Condition::Missing(of) if self.formulas.holds_of(of) == CellKind::Text => {
+                let of = self.value(of)?;
+                let place = self.graph.place(of, &[""]);
+                let none = self.graph.whole(0);
+                self.graph.node("Equal", &[place, none])
+            }
+            Condition::Missing(of) => {
+                let of = self.value(of)?;
+                self.graph.node("IsNaN", &[of])
+            }
+            Condition::Below(of) => {
+                let of = [self.value(&of[0])?, self.value(&of[1])?];
+                self.graph.node("Less", &of)
+            }
+        })
+    }
+
+    fn level(&mut self, levels: &LevelValues) -> Result<Value> {
+        if self.formulas.holds_of(&levels.of) != CellKind::Text {
+            let Some(choices) = by_choices(levels) else {
+                return Err(Language::Onnx.refusal("levels of a column of numbers that are no numbers"));
+            };
+            return self.value(&choices);
+        }
+        let of = self.value(&levels.of)?;
+        let keys: Vec<&str> = [""].into_iter().chain(levels.levels.iter().map(|(level, _)| level.as_str())).collect();
+        let numbers: Vec<f64> = [levels.missing].into_iter().chain(levels.levels.iter().map(|(_, value)| *value)).collect();
+        let place = self.graph.place(of, &keys);
+        let table = self.graph.numbers(&[&numbers[..], &[levels.other]].concat());
+        Ok(self.graph.node("Gather", &[table, place]))
+    }
+
+    fn between(&mut self, points: &[[f64; 2]], of: Value) -> Value {
+        let (Some([_, first]), Some([_, last])) = (points.first(), points.last()) else {
+            return self.graph.number(f64::NAN);
+        };
+        let x: Vec<f64> = points.iter().map(|[x, _]| *x).collect();
+        let x = self.graph.numbers(&x);
+        let reached = self.graph.node("GreaterOrEqual", &[of.clone(), x]);
+        let count = self.graph.counted(reached);
+        // Before the first and behind the last point lines are level.
+        let pairs = || points.windows(2).map(|pair| (pair[0], pair[1]));
+        let mut line = |end: [f64; 2], of: &dyn Fn([f64; 2], [f64; 2]) -> f64| {
+            let own = pairs().map(|(a, b)| of(a, b));
+            let table: Vec<f64> = [end[0]].into_iter().chain(own).chain([end[1]]).collect();
+            let table = self.graph.numbers(&table);
+            self.graph.node("Gather", &[table, count.clone()])
+        };
+        let from = line([0.0, 0.0], &|[x, _], _| x);
+        let width = line([1.0, 1.0], &|[a, _], [b, _]| b - a);
+        let start = line([*first, *last], &|[_, y], _| y);
+        let rise = line([0.0, 0.0], &|[_, a], [_, b]| b - a);
+        let along = self.graph.node("Sub", &[of, from]);
+        let share = self.graph.node("Div", &[along, width]);
+        let risen = self.graph.node("Mul", &[share, rise]);
+        self.graph.node("Add", &[start, risen])
+    }
+
+    fn label(&mut self, rule: &LabelRule, outputs: &[Value]) -> Value {
+        let (labels, place) = match rule {
+            LabelRule::Sign { positive, negative } => {
+                let zero = self.graph.number(0.0);
+                let above = self.graph.node("Greater", &[outputs[0].clone(), zero]);
+                (vec![negative.as_str(), positive], self.graph.as_whole(above))
+            }
+            LabelRule::Largest(labels) => {
+                (labels.iter().map(String::as_str).collect(), self.graph.largest(outputs))
+            }
+        };
+        let labels = self.graph.strings(&labels);
+        self.graph.node("Gather", &[labels, place])
+    }
+}

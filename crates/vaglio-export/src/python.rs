@@ -1,0 +1,206 @@
+//! A module for Python 3.8 and later, which needs its standard library alone.
+
+use crate::identifiers::identifiers;
+use crate::infix::Syntax;
+use crate::{CellKind, Formulas, LabelRule};
+use std::collections::HashMap;
+use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
+
+/// Words that a variable cannot have, and names that the module has itself.
+const RESERVED: &[&str] = &[
+    "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "false",
+    "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "none", "nonlocal", "not", "or", "pass",
+    "raise", "return", "true", "try", "while", "with", "yield", "math", "datetime", "bisect", "row", "predict", "columns",
+    "predictions", "label", "float", "str", "list", "dict", "max", "values", "value", "prediction",
+];
+
+/// Functions of the module, each after the word by which it is known to be called.
+const HELPERS: &[(&str, &str)] = &[
+    (
+        "_number(",
+        "def _number(row, name):\n    value = row.get(name)\n    return math.nan if value is None or value == \"\" else float(value)\n",
+    ),
+    (
+        "_text(",
+        "def _text(row, name):\n    value = row.get(name)\n    return None if value is None or value == \"\" or value != value else str(value)\n",
+    ),
+    (
+        "_date(",
+        "def _date(row, name):\n    value = row.get(name)\n    if value is None or value == \"\" or value != value:\n        return None\n    if isinstance(value, str):\n        value = datetime.datetime.fromisoformat(value)\n    if not isinstance(value, datetime.datetime):\n        value = datetime.datetime(value.year, value.month, value.day)\n    return value.replace(tzinfo=None)\n",
+    ),
+    ("_missing(", "def _missing(value):\n    return value is None or value != value\n"),
+    ("_filled(", "def _filled(value, by):\n    return by if _missing(value) else value\n"),
+    ("_ln(", "def _ln(value):\n    return math.log(value) if value > 0 else math.nan\n"),
+    ("_ln1p(", "def _ln1p(value):\n    return math.log1p(value) if value > -1 else math.nan\n"),
+    (
+        "_level(",
+        "def _level(value, levels, missing, other):\n    return missing if _missing(value) else levels.get(value, other)\n",
+    ),
+    (
+        "_part(",
+        "def _part(date, part):\n    if date is None:\n        return math.nan\n    since = date - datetime.datetime(1970, 1, 1)\n    seconds = since.days * 86400 + since.seconds + since.microseconds / 1e6\n    return float({\n        \"seconds\": seconds,\n        \"days\": seconds / 86400,\n        \"year\": date.year,\n        \"month\": date.month,\n        \"day\": date.day,\n        \"weekday\": date.isoweekday(),\n        \"day_of_year\": date.timetuple().tm_yday,\n        \"hour\": date.hour,\n        \"minute\": date.minute,\n    }[part])\n",
+    ),
+    (
+        "_between(",
+        "def _between(value, x, y):\n    if math.isnan(value):\n        return value\n    after = bisect.bisect_right(x, value)\n    if after == 0 or after == len(x):\n        return y[0] if after == 0 else y[-1]\n    share = (value - x[after - 1]) / (x[after] - x[after - 1])\n    return y[after - 1] + share * (y[after] - y[after - 1])\n",
+    ),
+];
+
+struct Python<'f> {
+    formulas: &'f Formulas,
+    names: HashMap<&'f str, String>,
+}
+
+/// The module.
+pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+    let inputs = formulas.inputs.iter().map(|input| input.name.as_str());
+    let steps = formulas.steps.iter().map(|step| step.name.as_str());
+    let names = identifiers(inputs.chain(steps), RESERVED);
+    let mut python = Python { formulas, names };
+    let mut body = String::new();
+    for input in &formulas.inputs {
+        let read = match input.holds {
+            CellKind::Number => "_number",
+            CellKind::Text => "_text",
+            CellKind::Date => "_date",
+        };
+        body += &format!("    {} = {read}(row, {})\n", python.names[input.name.as_str()], quoted(&input.name));
+    }
+    for step in &formulas.steps {
+        let text = python.text(&step.formula)?;
+        body += &format!("    {} = {text}\n", python.names[step.name.as_str()]);
+    }
+    body += "    predictions = {\n";
+    for output in &formulas.outputs {
+        body += &format!("        {}: {},\n", quoted(&output.name), python.text(&output.formula)?);
+    }
+    body += "    }\n    if not all(math.isfinite(value) for value in predictions.values()):\n        raise ValueError(\"no prediction: a cell is missing, or holds what the model cannot take\")\n";
+    body += &label(formulas);
+    body += "    return predictions\n";
+    Ok(module(formulas, &body))
+}
+
+/// What adds the label to the predictions.
+fn label(formulas: &Formulas) -> String {
+    let first = formulas.outputs.first().map(|output| quoted(&output.name)).unwrap_or_default();
+    let rule = match &formulas.label {
+        None => return String::new(),
+        Some(LabelRule::Sign { positive, negative }) => {
+            format!("{} if predictions[{first}] > 0 else {}", quoted(positive), quoted(negative))
+        }
+        Some(LabelRule::Largest(labels)) => {
+            let of = |(label, output): (&String, &crate::NamedFormula)| format!("{}: {}", quoted(&output.name), quoted(label));
+            let pairs: Vec<String> = labels.iter().zip(&formulas.outputs).map(of).collect();
+            format!("{{{}}}[max(predictions, key=predictions.get)]", pairs.join(", "))
+        }
+    };
+    format!("    predictions[{}] = {rule}\n", quoted(formulas.label_name()))
+}
+
+fn module(formulas: &Formulas, body: &str) -> String {
+    // Helpers that are called, and those that they call.
+    let mut called: Vec<&(&str, &str)> = HELPERS.iter().filter(|(word, _)| body.contains(word)).collect();
+    for helper in HELPERS {
+        if !called.contains(&helper) && called.iter().any(|(_, text)| text.contains(helper.0)) {
+            called.push(helper);
+        }
+    }
+    let mut text = format!("# {}\n", formulas.about);
+    text += "# predict(row) takes a mapping from names of columns to cells; None, \"\" and NaN are missing cells.\n";
+    let uses = |word: &str| called.iter().any(|(_, text)| text.contains(word));
+    text += if uses("bisect.") { "import bisect\n" } else { "" };
+    text += if uses("datetime.") { "import datetime\n" } else { "" };
+    text += "import math\n\n";
+    let columns: Vec<String> = formulas.inputs.iter().map(|input| quoted(&input.name)).collect();
+    text += &format!("COLUMNS = [{}]\n", columns.join(", "));
+    for (_, helper) in called {
+        text += &format!("\n\n{helper}");
+    }
+    text += &format!("\n\ndef predict(row):\n{body}");
+    text
+}
+
+impl Syntax for Python<'_> {
+    fn column(&mut self, name: &str) -> String {
+        self.names.get(name).cloned().unwrap_or_default()
+    }
+
+    fn missing(&self) -> String {
+        "math.nan".into()
+    }
+
+    fn apply(&self, function: Function, of: &str) -> String {
+        let name = match function {
+            Function::Ln => "_ln",
+            Function::Ln1p => "_ln1p",
+            Function::Exp => "math.exp",
+            Function::ExpM1 => "math.expm1",
+            Function::Sin => "math.sin",
+            Function::Cos => "math.cos",
+            Function::Tanh => "math.tanh",
+            Function::Floor => "math.floor",
+        };
+        format!("{name}({of})")
+    }
+
+    fn is_missing(&self, _: &Expression, text: &str) -> String {
+        format!("_missing({text})")
+    }
+
+    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String {
+        format!("({then} if {condition} else {otherwise})")
+    }
+
+    fn filled(&self, _: &Expression, text: &str, by: &str) -> String {
+        format!("_filled({text}, {by})")
+    }
+
+    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
+        let is_text = self.formulas.holds_of(&levels.of) == CellKind::Text;
+        let key = |level: &String| match level.parse::<f64>() {
+            _ if is_text => quoted(level),
+            Ok(number) => self.number(number),
+            Err(_) => quoted(level),
+        };
+        let pairs: Vec<String> =
+            levels.levels.iter().map(|(level, value)| format!("{}: {}", key(level), self.or_missing(*value))).collect();
+        let (missing, other) = (self.or_missing(levels.missing), self.or_missing(levels.other));
+        Ok(format!("_level({of}, {{{}}}, {missing}, {other})", pairs.join(", ")))
+    }
+
+    fn date_part(&self, part: DatePart, of: &str) -> String {
+        format!("_part({of}, \"{}\")", part.name())
+    }
+
+    fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
+        let list = |axis: usize| points.iter().map(|point| self.number(point[axis])).collect::<Vec<_>>().join(", ");
+        Ok(format!("_between({of}, [{}], [{}])", list(0), list(1)))
+    }
+
+    fn long_sum(&self, terms: &[String]) -> Option<String> {
+        let lines: String = terms.iter().map(|term| format!("\n            {term},")).collect();
+        Some(format!("math.fsum([{lines}\n        ])"))
+    }
+}
+
+impl Python<'_> {
+    fn or_missing(&self, number: f64) -> String {
+        if number.is_nan() { self.missing() } else { self.number(number) }
+    }
+}
+
+/// A string literal in ASCII.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            ' '..='~' => out.push(c),
+            c if (c as u32) < 0x100 => out += &format!("\\x{:02x}", c as u32),
+            c if (c as u32) < 0x10000 => out += &format!("\\u{:04x}", c as u32),
+            c => out += &format!("\\U{:08x}", c as u32),
+        }
+    }
+    out.push('"');
+    out
+}

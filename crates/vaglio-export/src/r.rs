@@ -1,0 +1,182 @@
+//! A function of a data frame, in base R.
+
+use crate::identifiers::identifiers;
+use crate::infix::Syntax;
+use crate::{CellKind, Formulas, LabelRule, Language};
+use std::collections::HashMap;
+use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
+
+/// Words that a variable cannot have, and names that the function uses.
+const RESERVED: &[&str] = &[
+    "if", "else", "repeat", "while", "function", "for", "next", "break", "true", "false", "null", "inf", "nan", "na", "in",
+    "c", "data", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "floor", "choose", "level", "filled", "missing",
+    "date_part", "number", "text", "date", "approx", "predictions", "rows", "names", "match", "is", "t", "f",
+];
+
+/// Functions within the function.
+const HELPERS: &str = r#"  rows <- nrow(data)
+  number <- function(name) as.numeric(data[[name]])
+  text <- function(name) { x <- as.character(data[[name]]); x[!is.na(x) & x == ""] <- NA; x }
+  date <- function(name) {
+    x <- data[[name]]
+    if (inherits(x, "Date")) return(as.numeric(x) * 86400)
+    if (inherits(x, "POSIXct")) return(as.numeric(x))
+    x <- sub("T", " ", as.character(x))
+    x <- ifelse(nchar(x) == 10, paste(x, "00:00:00"), x)
+    as.numeric(as.POSIXct(strptime(x, "%Y-%m-%d %H:%M:%OS", tz = "UTC")))
+  }
+  choose <- function(condition, then, otherwise) {
+    condition[is.na(condition)] <- FALSE
+    ifelse(condition, rep_len(then, length(condition)), rep_len(otherwise, length(condition)))
+  }
+  filled <- function(x, by) { x[is.na(x)] <- by; x }
+  level <- function(x, levels, values, missing, other) {
+    found <- values[match(x, levels)]
+    found[!is.na(x) & !(x %in% levels)] <- other
+    found[is.na(x)] <- missing
+    found
+  }
+  date_part <- function(x, part) {
+    when <- as.POSIXlt(x, origin = "1970-01-01", tz = "UTC")
+    switch(part, seconds = x, days = x / 86400, year = when$year + 1900, month = when$mon + 1, day = when$mday,
+      weekday = (when$wday + 6) %% 7 + 1, day_of_year = when$yday + 1, hour = when$hour, minute = when$min)
+  }
+"#;
+
+struct R<'f> {
+    formulas: &'f Formulas,
+    names: HashMap<&'f str, String>,
+}
+
+/// The file with the function.
+pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+    if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
+        return Err(Language::R.refusal(&format!("the text {text:?}, which has a character 0")));
+    }
+    let inputs = formulas.inputs.iter().map(|input| input.name.as_str());
+    let steps = formulas.steps.iter().map(|step| step.name.as_str());
+    let mut r = R { formulas, names: identifiers(inputs.chain(steps), RESERVED) };
+    let mut body = String::from(HELPERS);
+    for input in &formulas.inputs {
+        let read = match input.holds {
+            CellKind::Number => "number",
+            CellKind::Text => "text",
+            CellKind::Date => "date",
+        };
+        body += &format!("  {} <- {read}({})\n", r.names[input.name.as_str()], quoted(&input.name));
+    }
+    for step in &formulas.steps {
+        let text = r.text(&step.formula)?;
+        body += &format!("  {} <- {text}\n", r.names[step.name.as_str()]);
+    }
+    body += "  predictions <- list(\n";
+    let mut columns = Vec::new();
+    for output in &formulas.outputs {
+        let text = r.text(&output.formula)?;
+        columns.push(format!("    rep_len({text}, rows)"));
+    }
+    let names: Vec<String> = formulas.outputs.iter().map(|output| quoted(&output.name)).collect();
+    body += &format!("{}\n  )\n  names(predictions) <- c({})\n", columns.join(",\n"), names.join(", "));
+    body += &label(formulas);
+    body += "  as.data.frame(predictions, check.names = FALSE, optional = TRUE, stringsAsFactors = FALSE)\n";
+    let about = format!("# {}\n# predict_rows(data) takes a data frame. A row that the model cannot take has no prediction: NA.\n", formulas.about);
+    Ok(format!("{about}predict_rows <- function(data) suppressWarnings({{\n{body}}})\n"))
+}
+
+fn label(formulas: &Formulas) -> String {
+    let rule = match &formulas.label {
+        None => return String::new(),
+        Some(LabelRule::Sign { positive, negative }) => {
+            format!("ifelse(predictions[[1]] > 0, {}, {})", quoted(positive), quoted(negative))
+        }
+        Some(LabelRule::Largest(labels)) => {
+            let labels: Vec<String> = labels.iter().map(|label| quoted(label)).collect();
+            let values = "matrix(unlist(predictions), nrow = rows)";
+            let first = "function(row) if (anyNA(row)) NA else which.max(row)";
+            format!("c({})[apply({values}, 1, {first})]", labels.join(", "))
+        }
+    };
+    format!("  predictions[[{}]] <- {rule}\n", quoted(formulas.label_name()))
+}
+
+impl Syntax for R<'_> {
+    fn column(&mut self, name: &str) -> String {
+        self.names.get(name).cloned().unwrap_or_default()
+    }
+
+    fn missing(&self) -> String {
+        "NA_real_".into()
+    }
+
+    fn apply(&self, function: Function, of: &str) -> String {
+        let name = match function {
+            Function::Ln => "log",
+            Function::Ln1p => "log1p",
+            Function::Exp => "exp",
+            Function::ExpM1 => "expm1",
+            Function::Sin => "sin",
+            Function::Cos => "cos",
+            Function::Tanh => "tanh",
+            Function::Floor => "floor",
+        };
+        format!("{name}({of})")
+    }
+
+    fn is_missing(&self, _: &Expression, text: &str) -> String {
+        format!("is.na({text})")
+    }
+
+    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String {
+        format!("choose({condition}, {then}, {otherwise})")
+    }
+
+    fn filled(&self, _: &Expression, text: &str, by: &str) -> String {
+        format!("filled({text}, {by})")
+    }
+
+    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
+        let is_text = self.formulas.holds_of(&levels.of) == CellKind::Text;
+        let key = |level: &String| match level.parse::<f64>() {
+            _ if is_text => quoted(level),
+            Ok(number) => self.number(number),
+            Err(_) => quoted(level),
+        };
+        let keys: Vec<String> = levels.levels.iter().map(|(level, _)| key(level)).collect();
+        let values: Vec<String> = levels.levels.iter().map(|(_, value)| self.or_missing(*value)).collect();
+        let (missing, other) = (self.or_missing(levels.missing), self.or_missing(levels.other));
+        Ok(format!("level({of}, c({}), c({}), {missing}, {other})", keys.join(", "), values.join(", ")))
+    }
+
+    fn date_part(&self, part: DatePart, of: &str) -> String {
+        format!("date_part({of}, \"{}\")", part.name())
+    }
+
+    fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
+        if let [[_, only]] = points {
+            return Ok(format!("choose(is.na({of}), NA_real_, {})", self.number(*only)));
+        }
+        let list = |axis: usize| points.iter().map(|point| self.number(point[axis])).collect::<Vec<_>>().join(", ");
+        Ok(format!("approx(c({}), c({}), {of}, rule = 2)$y", list(0), list(1)))
+    }
+}
+
+impl R<'_> {
+    fn or_missing(&self, number: f64) -> String {
+        if number.is_nan() { self.missing() } else { self.number(number) }
+    }
+}
+
+/// A string literal in ASCII.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            ' '..='~' => out.push(c),
+            c if (c as u32) < 0x10000 => out += &format!("\\u{:04x}", c as u32),
+            c => out += &format!("\\U{:08x}", c as u32),
+        }
+    }
+    out.push('"');
+    out
+}

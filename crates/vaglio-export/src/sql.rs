@@ -1,0 +1,156 @@
+//! A query of one table, in standard SQL but for dates, which are taken apart as SQLite does.
+
+use crate::infix::Syntax;
+use crate::{CellKind, Formulas, LabelRule, Language};
+use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
+
+struct Sql<'f> {
+    formulas: &'f Formulas,
+}
+
+/// Points of [`Expression::Between`] that a query has at most.
+const POINTS: usize = 500;
+
+/// The query.
+pub(crate) fn write(formulas: &Formulas) -> Result<String> {
+    if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
+        return Err(Language::Sql.refusal(&format!("the text {text:?}, which has a character 0")));
+    }
+    let mut sql = Sql { formulas };
+    let mut from = "\"data\"".to_owned();
+    for (place, step) in formulas.steps.iter().enumerate() {
+        let formula = sql.text(&step.formula)?;
+        from = format!("(\nSELECT *, {formula} AS {}\nFROM {from}\n) AS \"step_{}\"", identifier(&step.name), place + 1);
+    }
+    let mut query = String::new();
+    for output in &formulas.outputs {
+        query += &format!(",\n  {} AS {}", sql.text(&output.formula)?, identifier(&output.name));
+    }
+    query = format!("SELECT *{query}\nFROM {from}");
+    if let Some(rule) = &formulas.label {
+        let label = sql.label(rule);
+        query = format!("SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"", identifier(formulas.label_name()));
+    }
+    let about = format!("-- {}\n-- It reads the table \"data\". A row that the model cannot take has no prediction: NULL.\n", formulas.about);
+    Ok(format!("{about}{query}\n"))
+}
+
+impl Sql<'_> {
+    fn label(&self, rule: &LabelRule) -> String {
+        let outputs: Vec<String> = self.formulas.outputs.iter().map(|output| identifier(&output.name)).collect();
+        match rule {
+            LabelRule::Sign { positive, negative } => {
+                let prediction = outputs.first().cloned().unwrap_or_default();
+                format!(
+                    "CASE WHEN {prediction} > 0.0 THEN {} WHEN {prediction} <= 0.0 THEN {} END",
+                    literal(positive),
+                    literal(negative)
+                )
+            }
+            LabelRule::Largest(labels) => {
+                let whens = labels.iter().zip(&outputs).map(|(label, own)| {
+                    let others = outputs.iter().filter(|other| *other != own);
+                    let largest: Vec<String> = others.map(|other| format!("{own} >= {other}")).collect();
+                    let largest = if largest.is_empty() { format!("{own} IS NOT NULL") } else { largest.join(" AND ") };
+                    format!("\n    WHEN {largest} THEN {}", literal(label))
+                });
+                format!("CASE{}\n  END", whens.collect::<String>())
+            }
+        }
+    }
+
+    fn or_null(&self, number: f64) -> String {
+        if number.is_nan() { self.missing() } else { self.number(number) }
+    }
+}
+
+impl Syntax for Sql<'_> {
+    fn column(&mut self, name: &str) -> String {
+        identifier(name)
+    }
+
+    fn missing(&self) -> String {
+        "NULL".into()
+    }
+
+    fn apply(&self, function: Function, of: &str) -> String {
+        match function {
+            Function::Ln => format!("LN({of})"),
+            Function::Ln1p => format!("LN(1.0 + ({of}))"),
+            Function::Exp => format!("EXP({of})"),
+            Function::ExpM1 => format!("(EXP({of}) - 1.0)"),
+            Function::Sin => format!("SIN({of})"),
+            Function::Cos => format!("COS({of})"),
+            Function::Tanh => format!("TANH({of})"),
+            Function::Floor => format!("FLOOR({of})"),
+        }
+    }
+
+    fn is_missing(&self, of: &Expression, text: &str) -> String {
+        match self.formulas.holds_of(of) {
+            CellKind::Text => format!("{text} IS NULL OR {text} = ''"),
+            _ => format!("{text} IS NULL"),
+        }
+    }
+
+    fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String {
+        format!("CASE WHEN {condition} THEN {then} ELSE {otherwise} END")
+    }
+
+    fn filled(&self, _: &Expression, text: &str, by: &str) -> String {
+        format!("COALESCE({text}, {by})")
+    }
+
+    fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
+        let is_text = self.formulas.holds_of(&levels.of) == CellKind::Text;
+        let key = |level: &String| match level.parse::<f64>() {
+            _ if is_text => literal(level),
+            Ok(number) => self.number(number),
+            Err(_) => literal(level),
+        };
+        let mut text = format!("CASE WHEN {} THEN {}", self.is_missing(&levels.of, of), self.or_null(levels.missing));
+        for (level, value) in &levels.levels {
+            text += &format!(" WHEN {of} = {} THEN {}", key(level), self.or_null(*value));
+        }
+        Ok(format!("{text} ELSE {} END", self.or_null(levels.other)))
+    }
+
+    fn date_part(&self, part: DatePart, of: &str) -> String {
+        let number = |format: &str| format!("CAST(STRFTIME('{format}', {of}) AS REAL)");
+        let seconds = format!("({} + {} - {})", number("%s"), number("%f"), number("%S"));
+        match part {
+            DatePart::Seconds => seconds,
+            DatePart::Days => format!("({seconds} / 86400.0)"),
+            DatePart::Year => number("%Y"),
+            DatePart::Month => number("%m"),
+            DatePart::Day => number("%d"),
+            // From Sunday, 0, on.
+            DatePart::Weekday => format!("((CAST(STRFTIME('%w', {of}) AS INTEGER) + 6) % 7 + 1.0)"),
+            DatePart::DayOfYear => number("%j"),
+            DatePart::Hour => number("%H"),
+            DatePart::Minute => number("%M"),
+        }
+    }
+
+    fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
+        if points.len() > POINTS {
+            let what = format!("the target map, which has {} points: a query has {POINTS} at most", points.len());
+            return Err(Language::Sql.refusal(&what));
+        }
+        let Some([_, last]) = points.last() else { return Ok(self.missing()) };
+        let mut text = format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {:?} THEN {:?}", points[0][0], points[0][1]);
+        for pair in points.windows(2) {
+            let ([a, from], [b, to]) = (pair[0], pair[1]);
+            text += &format!(" WHEN {of} < {b:?} THEN {from:?} + ({of} - ({a:?})) / ({:?}) * ({:?})", b - a, to - from);
+        }
+        Ok(format!("{text} ELSE {last:?} END"))
+    }
+}
+
+fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

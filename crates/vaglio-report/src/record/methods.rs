@@ -1,0 +1,241 @@
+//! How a run was made, as a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
+
+use super::{ChosenBy, Nested, Record, Seconds, left_out_rows, seven_digits};
+use serde::Serialize;
+use serde_json::Value;
+use vaglio_core::{Role, Rule, shown, title};
+
+/// How a run was made.
+///
+/// # Reference
+/// S. Kapoor et al., *REFORMS: consensus-based recommendations for machine-learning-based science*, Science Advances 10(18),
+/// eadk3452, 2024, table 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Methods {
+    /// A paragraph with the figures of the run.
+    pub paragraph: String,
+    /// The items of REFORMS that it answers, in their order.
+    pub reforms: Vec<ReformsItem>,
+}
+
+/// An item of the REFORMS checklist with what a run says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReformsItem {
+    /// Its number: `3e`.
+    pub number: &'static str,
+    /// What it asks for, in short.
+    pub asks: &'static str,
+    /// What the run says.
+    pub answer: String,
+}
+
+/// Items that are about the study and not the run.
+const OF_THE_STUDY: &str = "1a to 1c, 2d, 3a to 3c, 3f, 3g, 4b, 5b, 6c, 8a and 8b";
+
+/// Names that are listed, at most.
+const LISTED: usize = 20;
+
+impl Methods {
+    /// As text of several lines.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n\nREFORMS checklist (Kapoor et al., Science Advances 2024), as far as the run answers it\n", self.paragraph);
+        for ReformsItem { number, asks, answer } in &self.reforms {
+            text += &format!("{number}  {asks}: {answer}\n");
+        }
+        text + &format!("\nFor you to say: items {OF_THE_STUDY}.\n")
+    }
+}
+
+/// A count with its noun.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Names in backticks, of many the first.
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let all: Vec<&str> = names.collect();
+    let shown: Vec<String> = all.iter().take(LISTED).map(|name| format!("`{}`", shown(name))).collect();
+    let more = if all.len() > LISTED { format!(" and {} more", all.len() - LISTED) } else { String::new() };
+    shown.join(", ") + &more
+}
+
+impl Record {
+    /// How the run was made.
+    pub fn methods(&self) -> Methods {
+        let sentences = [self.data_sentence(), self.search_sentence(), self.size_sentence(), self.held_out_sentences()];
+        let [data, search, size, held_out] = sentences;
+        let result = match self.selected.len() {
+            0 => "No column was selected.".to_owned(),
+            count => format!("{} selected: {}.", counted(count, "column"), listed(self.selected.iter().map(|s| &*s.name))),
+        };
+        let all = [data, search, size, result, held_out, self.tool_sentence()];
+        let paragraph = all.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ");
+        Methods { paragraph, reforms: self.reforms() }
+    }
+
+    fn data_sentence(&self) -> String {
+        let data = &self.data;
+        let made = match self.maps()[..] {
+            [] => String::new(),
+            ref maps => format!(" after {}", maps.join(", ")),
+        };
+        let left_out = match data.left_out.is_empty() {
+            true => String::new(),
+            false => format!("; {} were left out", shown(&left_out_rows(&data.left_out))),
+        };
+        let targets = listed(data.targets.iter().map(String::as_str));
+        let word = if data.targets.len() == 1 { "the target" } else { "the targets" };
+        let (rows, columns) = (counted(data.rows, "row"), counted(data.features, "candidate column"));
+        format!("Columns were selected for {word} {targets} among {columns}{made}, on {rows}{left_out}.")
+    }
+
+    /// Kinds of the maps, in their order.
+    fn maps(&self) -> Vec<&str> {
+        let maps = self.pipeline.settings.get("preprocess").and_then(Value::as_array);
+        maps.into_iter().flatten().filter_map(|map| map.as_str().or_else(|| map.get("kind")?.as_str())).collect()
+    }
+
+    fn search_sentence(&self) -> String {
+        let parts = &self.pipeline;
+        let search = title(Role::Search, &parts.search);
+        let loss = parts.loss.as_ref().map(|loss| format!(" of the {}", loss.title())).unwrap_or_default();
+        let criterion = title(Role::Criterion, &parts.criterion);
+        let lambda = self.lambda.map(|lambda| format!(", λ = {lambda}")).unwrap_or_default();
+        let learner = title(Role::Learner, &parts.learner);
+        let model = self.model.as_ref().map(|model| format!(" The model, {}, was then trained on the selected columns.", model.words()));
+        let target_map = parts.target_map.as_ref().map(|map| format!(", with targets mapped by {map}")).unwrap_or_default();
+        format!("The search was {search} by {criterion}{loss}; the learner was {learner}{lambda}{target_map}.{}", model.unwrap_or_default())
+    }
+
+    fn size_sentence(&self) -> String {
+        let chosen = &self.chosen;
+        let rule = match chosen.rule {
+            Some(Rule::OneSe) => ", the fewest columns within one standard error of the lowest loss",
+            Some(_) => ", that of the lowest loss",
+            None => "",
+        };
+        let size = counted(chosen.size, "column");
+        match chosen.by {
+            ChosenBy::CrossValidation => {
+                let figure = (chosen.cross_validated.unwrap_or(f64::NAN), chosen.standard_error, chosen.empty_loss);
+                let figure = match chosen.cross_validated {
+                    Some(_) => format!(" Its cross-validated loss is {}.", self.figure_text(figure, self.of_training_rows())),
+                    None => String::new(),
+                };
+                format!("The size, {size}, was chosen by cross-validation of the whole search{}{rule}.{figure}", self.folds())
+            }
+            ChosenBy::Score => format!("The size, {size}, was chosen by the score of the criterion, {}{rule}.", seven_digits(self.score)),
+            ChosenBy::Setting => format!("The size, {size}, was set beforehand or is where the search ended."),
+        }
+    }
+
+    /// How rows are parted by the cross-validation of the search.
+    fn folds(&self) -> String {
+        let repeats = self.chosen.repeats.filter(|repeats| *repeats > 1).map(|repeats| format!(", {repeats} times")).unwrap_or_default();
+        let splits = self.chosen.splits.as_ref().map(|splits| format!(" ({splits})")).unwrap_or_default();
+        self.chosen.folds.map(|folds| format!(" in {folds} folds{repeats}{splits}")).unwrap_or_default()
+    }
+
+    fn held_out_sentences(&self) -> String {
+        let mut sentences = Vec::new();
+        if let Some(nested) = &self.nested {
+            sentences.push(format!("{}, is {}.", self.nested_words(nested), self.nested_figure(nested)));
+        }
+        if let Some(test) = &self.test {
+            sentences.push(format!("On {} not used for anything else it is {}.", counted(test.rows, "test row"), self.test_text(test)));
+        }
+        if let Some(permutations) = &self.permutations {
+            let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
+            sentences.push(format!("{} of the target reach it with p = {:.4}.", counted(permutations.count, "shuffle"), figure.p));
+        }
+        if self.nested.is_none() && self.test.is_none() && self.chosen.cross_validated.is_none() {
+            sentences.push(format!("Its score on the training rows, which the search has seen, is {}.", seven_digits(self.score)));
+        }
+        sentences.join(" ")
+    }
+
+    fn nested_words(&self, nested: &Nested) -> String {
+        let repeats = if nested.repeats > 1 { format!(", {} times", nested.repeats) } else { String::new() };
+        let splits = nested.splits.as_ref().map(|splits| format!(" ({splits})")).unwrap_or_default();
+        let folds = nested.folds;
+        format!("The loss of rows held out, everything being repeated without each of {folds} outer folds{repeats}{splits}")
+    }
+
+    fn nested_figure(&self, nested: &Nested) -> String {
+        self.figure_text((nested.loss, nested.standard_error, Some(nested.empty_loss)), Some(&nested.figures))
+    }
+
+    fn tool_sentence(&self) -> String {
+        format!("All was computed by vaglio {} with the seed {}.", self.version, self.seed)
+    }
+
+    /// What the run says of the checklist's items.
+    fn reforms(&self) -> Vec<ReformsItem> {
+        let data = &self.data;
+        let Seconds { total, .. } = self.seconds;
+        let memory = self.peak_memory_bytes.map(|bytes| format!(", {} MiB of memory at most", bytes >> 20)).unwrap_or_default();
+        let outcome = match &data.classes {
+            Some(classes) => format!("{} with the classes {}", listed(data.targets.iter().map(String::as_str)), listed(classes.iter().map(String::as_str))),
+            None => format!("{}, as numbers", listed(data.targets.iter().map(String::as_str))),
+        };
+        let test_rows = self.test.as_ref().map(|test| format!(", and {}", counted(test.rows, "test row"))).unwrap_or_default();
+        let excluded = match data.left_out.is_empty() {
+            true => "no row was left out".to_owned(),
+            false => shown(&left_out_rows(&data.left_out)).into_owned(),
+        };
+        let maps = match self.maps()[..] {
+            [] => "none".to_owned(),
+            ref maps => format!("{}; learned from training rows alone", maps.join(", ")),
+        };
+        let tuned = match &self.tuned {
+            Some(tuned) => format!("{}, {} evaluations; ", tuned.method.name(), tuned.evaluations),
+            None => String::new(),
+        };
+        let lambda = self.lambda.map_or_else(|| "none".to_owned(), |lambda| format!("λ = {lambda}"));
+        let evaluation = self.held_out_sentences();
+        let item = |number, asks, answer: String| ReformsItem { number, asks, answer };
+        vec![
+            item("2a", "dataset", format!("training files of the digest {}", data.digest)),
+            item("2b", "code", format!("vaglio {}; all settings are in resolved.yaml", self.version)),
+            item("2c", "computing infrastructure", format!("{total:.1} s{memory}")),
+            item("2e", "reproduction", format!("`vaglio run resolved.yaml`, seed {}", self.seed)),
+            item("3d", "outcome variable", outcome),
+            item("3e", "sample size", format!("{}{test_rows}", counted(data.rows, "training row"))),
+            item("4a", "rows excluded", excluded),
+            item("4c", "transformations", maps),
+            item("5a", "models trained", self.search_sentence()),
+            item("5c", "evaluation method", evaluation),
+            item("5d", "model selection", self.size_sentence()),
+            item("5e", "hyperparameters", format!("{tuned}{lambda}")),
+            item("5f", "baselines", format!("no columns, by the same rows: score {}", seven_digits(self.empty_score))),
+            item("6a", "separation of training and test rows", self.separation()),
+            item("6b", "dependent rows", self.dependence()),
+            item("7a", "metrics", format!("the {}", self.loss().title())),
+            item("7b", "uncertainty", "what stands after ± is one standard error, between clusters of rows or folds, whichever is larger".into()),
+            item("7c", "statistical tests", self.permutation_test()),
+        ]
+    }
+
+    fn separation(&self) -> String {
+        match (&self.nested, &self.test) {
+            (Some(_), _) => "everything was repeated without each outer fold's rows".into(),
+            (None, Some(_)) => "test rows were set aside before anything was learned".into(),
+            (None, None) => "no rows were set aside; the cross-validated loss alone is of rows that the search had not seen".into(),
+        }
+    }
+
+    fn dependence(&self) -> String {
+        let of_chosen = self.chosen.splits.as_ref();
+        match of_chosen.or(self.nested.as_ref().and_then(|nested| nested.splits.as_ref())) {
+            Some(splits) => format!("rows were parted so: {splits}"),
+            None => "folds are of single rows, or of groups where the data name some".into(),
+        }
+    }
+
+    fn permutation_test(&self) -> String {
+        match &self.permutations {
+            Some(permutations) => format!("{} of the target, p = {:.4}", counted(permutations.count, "shuffle"), permutations.score.p),
+            None => "none".into(),
+        }
+    }
+}

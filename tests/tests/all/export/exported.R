@@ -1,0 +1,11 @@
+# usage: Rscript exported.R MODEL DATA.csv OUT.csv TYPES   (TYPES: one letter a column of the data: n, t or d)
+given <- commandArgs(trailingOnly = TRUE)
+source(given[1], encoding = "UTF-8")
+kinds <- c(n = "numeric", t = "character", d = "character")[strsplit(given[4], "")[[1]]]
+data <- read.csv(given[2], check.names = FALSE, colClasses = unname(kinds), na.strings = "", encoding = "UTF-8")
+found <- predict_rows(data)
+cells <- lapply(found, function(x) if (is.numeric(x)) ifelse(is.na(x), "", sprintf("%.17g", x)) else ifelse(is.na(x), "", enc2utf8(x)))
+names(cells) <- enc2utf8(names(found))
+out <- file(given[3], open = "wb", encoding = "native.enc")
+writeLines(vapply(names(cells), function(name) paste(c(name, cells[[name]]), collapse = "\x1f"), ""), out, sep = "\x1e", useBytes = TRUE)
+close(out)

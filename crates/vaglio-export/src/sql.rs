@@ -1,7 +1,8 @@
 //! A query of one table, in standard SQL but for dates, which are taken apart as SQLite does.
 
 use crate::infix::Syntax;
-use crate::{CellKind, Formulas, LabelRule, Language};
+use crate::{CellKind, Formulas, LabelRule, Language, NamedFormula};
+use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
 
 struct Sql<'f> {
@@ -18,9 +19,12 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     }
     let mut sql = Sql { formulas };
     let mut from = "\"data\"".to_owned();
-    for (place, step) in formulas.steps.iter().enumerate() {
-        let formula = sql.text(&step.formula)?;
-        from = format!("(\nSELECT *, {formula} AS {}\nFROM {from}\n) AS \"step_{}\"", identifier(&step.name), place + 1);
+    for (place, steps) in stages(&formulas.steps).into_iter().enumerate() {
+        let mut columns = String::new();
+        for step in steps {
+            columns += &format!(",\n  {} AS {}", sql.text(&step.formula)?, identifier(&step.name));
+        }
+        from = format!("(\nSELECT *{columns}\nFROM {from}\n) AS \"step_{}\"", place + 1);
     }
     let mut query = String::new();
     for output in &formulas.outputs {
@@ -33,6 +37,22 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     }
     let about = format!("-- {}\n-- It reads the table \"data\". A row that the model cannot take has no prediction: NULL.\n", formulas.about);
     Ok(format!("{about}{query}\n"))
+}
+
+/// Steps that read none of each other side by side, after those that they read: queries nest by one for each stage.
+fn stages(steps: &[NamedFormula]) -> Vec<Vec<&NamedFormula>> {
+    let mut stage_of: HashMap<&str, usize> = HashMap::new();
+    let mut stages: Vec<Vec<&NamedFormula>> = Vec::new();
+    for step in steps {
+        let reads = step.formula.columns().into_iter().filter_map(|name| stage_of.get(name));
+        let own = reads.max().map_or(0, |last| last + 1);
+        stage_of.insert(&step.name, own);
+        if stages.len() <= own {
+            stages.push(Vec::new());
+        }
+        stages[own].push(step);
+    }
+    stages
 }
 
 impl Sql<'_> {

@@ -74,7 +74,7 @@ fn pipeline(target: &str, lines: &str) -> String {
 }
 
 /// Maps after which no cell is missing and no text is left.
-const USUAL: &str = "{kind: impute, how: mean}, {kind: one_hot}, date_parts";
+const USUAL: &str = "{kind: impute, how: mean}, {kind: impute, how: most_frequent}, {kind: one_hot}, date_parts";
 
 #[test]
 fn numbers_text_and_dates() {
@@ -83,14 +83,14 @@ fn numbers_text_and_dates() {
     same_everywhere("maps", &pipeline("y", maps));
     let all = "[seconds, days, year, month, day, weekday, day_of_year, hour, minute]";
     let maps = format!(
-        "preprocess: [{{kind: clip, quantiles: [0.1, 0.9], columns: [x0, amount]}}, {{kind: impute, how: median}}, {{kind: \
-         power, columns: [x0, x1]}}, {{kind: power, method: box_cox, columns: [amount]}}, {{kind: date_parts, parts: {all}}}, \
+        "preprocess: [{{kind: clip, quantiles: [0.1, 0.9], columns: [x0, amount]}}, {{kind: impute, how: median}}, {{kind: impute, \
+         how: most_frequent}}, {{kind: power, columns: [x0, x1]}}, {{kind: power, method: box_cox, columns: [amount]}}, {{kind: date_parts, parts: {all}}}, \
          {{kind: target_encode}}, {{kind: interactions, columns: [x0, x1, amount]}}, {{kind: polynomial, columns: [x1], \
          degree: 3}}, {{kind: standardize, target: true}}]"
     );
     same_everywhere("more-maps", &pipeline("y", &maps));
     let maps = "preprocess: [{kind: impute, how: {constant: -1.5}}, {kind: impute, how: {constant: none}}, {kind: ordinal, order: \
-                {kind: [\"it's\", none, plain, 'say \"hi\"', grün]}}, {kind: one_hot, columns: [count], drop: if_binary}, \
+                {kind: [\"it's\", none, plain, 'say \"hi\"', grün, '=1+1']}}, {kind: one_hot, columns: [count], drop: if_binary}, \
                 date_parts, standardize, constant]\nlearner: {kind: rls, intercept: false}";
     same_everywhere("other-maps", &pipeline("y", maps));
 }
@@ -126,7 +126,7 @@ fn classes_and_several_targets() {
 fn hidden_layers() {
     for activation in ["tanh", "sigmoid", "relu", "rbf"] {
         let lines = format!(
-            "preprocess: [{USUAL}, standardize]\nlearner: {{kind: elm, hidden: 5, activation: {activation}}}"
+            "preprocess: [{USUAL}, standardize]\nlearner: {{kind: elm, units: 5, activation: {activation}}}"
         );
         same_everywhere(activation, &pipeline("y", &lines));
     }

@@ -16,7 +16,7 @@ pub fn rank(yaml: &str) {
         let ran = folder.vaglio(&["export", "out", "--to", format, "--out", &format!("model.{format}")]);
         if format == "excel" {
             assert_eq!(ran.code, Some(2));
-            let message = "--to: a spreadsheet cannot hold the target map, which has 120 points: 60 are the most";
+            let message = "`--to`: a spreadsheet cannot hold the target map, which has 120 points: 60 are the most";
             assert!(ran.err.contains(message), "{}", ran.err);
             continue;
         }
@@ -29,9 +29,9 @@ pub fn rank(yaml: &str) {
 #[test]
 fn what_is_no_formula_is_refused_by_name() {
     let cases = [
-        ("learner: {kind: fs_ls_svm}", "the model `ls_svm_model`"),
-        ("learner: knn", "the model `neighbours_model`"),
-        ("preprocess: [{kind: window, lags: {x0: [1]}}]", "the map `window`, which makes the column `x0-1`"),
+        ("learner: {kind: fs_ls_svm}", "the model `fs_ls_svm_model`"),
+        ("learner: knn", "the model `neighbours`"),
+        ("preprocess: [{kind: window, lags: {x0: [1]}}]", "the map `window`, which makes the column `x1`"),
     ];
     for (lines, part) in cases {
         let folder = Folder::new("no-formula");
@@ -39,7 +39,7 @@ fn what_is_no_formula_is_refused_by_name() {
         folder.run(&common::pipeline(&format!("{lines}\nsearch: {{kind: greedy, max_features: 2, choose: last}}")));
         for (format, language) in [("sql", "SQL"), ("python", "Python"), ("onnx", "ONNX")] {
             let ran = folder.vaglio(&["export", "out", "--to", format, "--out", "never"]);
-            let message = format!("error: --to: {language} cannot hold {part}\n");
+            let message = format!("error: `--to`: {language} cannot hold {part}\n");
             assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(2), "", message.as_str()), "{lines}");
             assert!(!folder.path("never").exists());
         }
@@ -54,7 +54,7 @@ fn rows_that_the_model_cannot_take_have_no_prediction() {
     let whole = table(14, 2, &Kinds { dates: true, missing: false });
     folder.write("whole.csv", &whole);
     folder.write("new.csv", table(14, 2, &Kinds::ALL));
-    folder.run(&pipeline("y", &format!("preprocess: [{}, standardize]", USUAL.replace("{kind: impute, how: mean}, ", ""))));
+    folder.run(&pipeline("y", &format!("preprocess: [{}, standardize]", USUAL.replace("{kind: impute, how: mean}, {kind: impute, how: most_frequent}, ", ""))));
     let refused = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]);
     assert_eq!(refused.code, Some(3), "{}", refused.err);
     let mut expected = predicted(&folder, "whole.csv");
@@ -74,7 +74,7 @@ fn rows_that_the_model_cannot_take_have_no_prediction() {
 fn a_model_of_no_column_and_slips() {
     let folder = Folder::new("slips");
     folder.write("train.csv", common::table(30, 3, &[]));
-    folder.run(&common::pipeline("search: {kind: greedy, max_features: 1, choose: 0}"));
+    folder.run(&common::pipeline("search: {kind: greedy, tolerance: 1e6}"));
     let ran = folder.vaglio(&["export", "out", "--to", "python"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     assert!(ran.out.contains("COLUMNS = []"), "{}", ran.out);

@@ -30,7 +30,11 @@ fn minus(a: Expression, b: Expression) -> Expression {
 ///
 /// # Reference
 /// H. Hinnant, *chrono-compatible low-level date algorithms*, `civil_from_days`.
-pub(crate) fn by_arithmetic(part: DatePart, seconds: Expression, prefix: &str) -> (Vec<(String, Expression)>, Expression) {
+pub(crate) fn by_arithmetic(
+    part: DatePart,
+    seconds: Expression,
+    prefix: &str,
+) -> (Vec<(String, Expression)>, Expression) {
     let mut parts = Parts { made: Vec::new(), prefix: prefix.to_owned() };
     let seconds = parts.keep(seconds);
     let whole = |of: Expression, by: f64| floor(of.over(by));

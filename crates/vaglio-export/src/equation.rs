@@ -1,7 +1,7 @@
 //! A model as an equation that people read: in the units of the data, with maps of columns folded into weights.
 
-use crate::infix::Syntax;
 use crate::Formulas;
+use crate::infix::Syntax;
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
 
@@ -172,7 +172,8 @@ impl Syntax for Plain {
     }
 
     fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
-        let ones: Vec<&str> = levels.levels.iter().filter(|(_, value)| *value == 1.0).map(|(level, _)| &**level).collect();
+        let ones: Vec<&str> =
+            levels.levels.iter().filter(|(_, value)| *value == 1.0).map(|(level, _)| &**level).collect();
         let is_indicator = levels.levels.iter().all(|(_, value)| [0.0, 1.0].contains(value));
         Ok(match ones[..] {
             [one] if is_indicator && levels.other != 1.0 => format!("[{of} = {one}]"),

@@ -39,7 +39,8 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
         let label = excel.label(rule, &outputs[formulas.steps.len()..])?;
         excel.add(formulas.label_name(), label)?;
     }
-    let names = formulas.inputs.iter().map(|input| input.name.as_str()).chain(excel.made.iter().map(|(name, _)| &**name));
+    let names =
+        formulas.inputs.iter().map(|input| input.name.as_str()).chain(excel.made.iter().map(|(name, _)| &**name));
     let header: Vec<String> = names.map(|name| quoted(&inert(name))).collect();
     let blanks = formulas.inputs.iter().map(|_| String::new());
     let row: Vec<String> = blanks.chain(excel.made.iter().map(|(_, text)| quoted(&format!("={text}")))).collect();
@@ -50,7 +51,9 @@ impl Excel<'_> {
     /// A column after the others; its cell.
     fn add(&mut self, name: &str, formula: String) -> Result<String> {
         if formula.len() >= MOST {
-            return Err(Language::Excel.refusal(&format!("a formula of {} characters: {MOST} are the most", formula.len())));
+            return Err(
+                Language::Excel.refusal(&format!("a formula of {} characters: {MOST} are the most", formula.len()))
+            );
         }
         let place = self.formulas.inputs.len() + self.made.len();
         if place >= COLUMNS {
@@ -125,7 +128,9 @@ impl Syntax for Excel<'_> {
 
     fn is_missing(&self, of: &Expression, text: &str) -> String {
         match of {
-            Expression::Column(name) if self.cells.contains_key(name) && self.formulas.steps.iter().all(|s| s.name != *name) => {
+            Expression::Column(name)
+                if self.cells.contains_key(name) && self.formulas.steps.iter().all(|s| s.name != *name) =>
+            {
                 format!("{}=\"\"", self.cells[name])
             }
             _ => format!("ISNA({text})"),

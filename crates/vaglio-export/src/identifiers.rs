@@ -3,10 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 /// A name of letters, digits and underscores for each column, no two alike and none of those that are reserved.
-pub(crate) fn identifiers<'n>(
-    names: impl Iterator<Item = &'n str>,
-    reserved: &[&str],
-) -> HashMap<&'n str, String> {
+pub(crate) fn identifiers<'n>(names: impl Iterator<Item = &'n str>, reserved: &[&str]) -> HashMap<&'n str, String> {
     let mut taken: HashSet<String> = reserved.iter().map(|&word| word.to_owned()).collect();
     let mut identifiers = HashMap::new();
     for name in names {

@@ -103,7 +103,8 @@ fn written(syntax: &mut impl Syntax, expression: &Expression) -> Result<(String,
         Expression::Sum(terms) => return sum(syntax, terms),
         Expression::Product(factors) => return product(syntax, factors),
         Expression::Quotient(of) => {
-            let text = format!("{} / {}", operand(syntax, &of[0], Binds::Product)?, operand(syntax, &of[1], Binds::Whole)?);
+            let text =
+                format!("{} / {}", operand(syntax, &of[0], Binds::Product)?, operand(syntax, &of[1], Binds::Whole)?);
             return Ok((syntax.kept(text)?, Binds::Product));
         }
         Expression::Apply(function, of) => {

@@ -30,7 +30,8 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
         derived += &pmml.derived(&computed(k), &output.formula)?;
     }
     let field = |input: &crate::InputColumn| {
-        let holds = if input.holds == CellKind::Text { "optype=\"categorical\" dataType=\"string\"" } else { CONTINUOUS };
+        let holds =
+            if input.holds == CellKind::Text { "optype=\"categorical\" dataType=\"string\"" } else { CONTINUOUS };
         format!("    <DataField name={} {holds}/>\n", quoted(&input.name))
     };
     let fields: String = formulas.inputs.iter().map(field).collect();
@@ -40,7 +41,9 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     for (k, output) in formulas.outputs.iter().enumerate() {
         let name = quoted(&output.name);
         let field = format!("<FieldRef field={}/>", quoted(&computed(k)));
-        outputs += &format!("      <OutputField name={name} feature=\"transformedValue\" {CONTINUOUS}>{field}</OutputField>\n");
+        outputs += &format!(
+            "      <OutputField name={name} feature=\"transformedValue\" {CONTINUOUS}>{field}</OutputField>\n"
+        );
     }
     if let Some(rule) = &formulas.label {
         let label = label(rule, &computed);
@@ -128,7 +131,7 @@ impl Pmml<'_> {
             }
             Expression::Filled(of) => {
                 let [value, by] = [self.text(&of[0])?, self.text(&of[1])?];
-                call("if", &[call("isMissing", &[value.clone()]), by, value])
+                call("if", &[call("isMissing", std::slice::from_ref(&value)), by, value])
             }
             Expression::Level(levels) => self.level(levels)?,
             Expression::DatePart(part, of) => {
@@ -172,7 +175,8 @@ impl Pmml<'_> {
             return Err(Language::Pmml.refusal("levels of text that is computed"));
         };
         let number = |number: f64| if number.is_nan() { String::new() } else { format!("{number:?}") };
-        let named = |word: &str, value: f64| if value.is_nan() { String::new() } else { format!(" {word}=\"{value:?}\"") };
+        let named =
+            |word: &str, value: f64| if value.is_nan() { String::new() } else { format!(" {word}=\"{value:?}\"") };
         let rows = levels.levels.iter().filter(|(_, value)| !value.is_nan());
         let row = |(level, value): &(String, f64)| {
             format!("<row><level>{}</level><value>{}</value></row>", escaped(level), number(*value))
@@ -210,7 +214,8 @@ impl Pmml<'_> {
     fn field_of(&mut self, of: &str, points: &str) -> String {
         self.count += 1;
         let name = quoted(&format!("vaglio:mapped {}", self.count));
-        let lines = format!("<NormContinuous field={} outliers=\"asExtremeValues\">{points}</NormContinuous>", quoted(of));
+        let lines =
+            format!("<NormContinuous field={} outliers=\"asExtremeValues\">{points}</NormContinuous>", quoted(of));
         self.before += &format!("    <DerivedField name={name} {CONTINUOUS}>{lines}</DerivedField>\n");
         format!("<FieldRef field={name}/>")
     }

@@ -8,10 +8,57 @@ use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
 
 /// Words that a variable cannot have, and names that the module has itself.
 const RESERVED: &[&str] = &[
-    "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except", "false",
-    "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "none", "nonlocal", "not", "or", "pass",
-    "raise", "return", "true", "try", "while", "with", "yield", "math", "datetime", "bisect", "row", "predict", "columns",
-    "predictions", "label", "float", "str", "list", "dict", "max", "values", "value", "prediction",
+    "and",
+    "as",
+    "assert",
+    "async",
+    "await",
+    "break",
+    "class",
+    "continue",
+    "def",
+    "del",
+    "elif",
+    "else",
+    "except",
+    "false",
+    "finally",
+    "for",
+    "from",
+    "global",
+    "if",
+    "import",
+    "in",
+    "is",
+    "lambda",
+    "none",
+    "nonlocal",
+    "not",
+    "or",
+    "pass",
+    "raise",
+    "return",
+    "true",
+    "try",
+    "while",
+    "with",
+    "yield",
+    "math",
+    "datetime",
+    "bisect",
+    "row",
+    "predict",
+    "columns",
+    "predictions",
+    "label",
+    "float",
+    "str",
+    "list",
+    "dict",
+    "max",
+    "values",
+    "value",
+    "prediction",
 ];
 
 /// Functions of the module, each after the word by which it is known to be called.
@@ -89,7 +136,9 @@ fn label(formulas: &Formulas) -> String {
             format!("{} if predictions[{first}] > 0 else {}", quoted(positive), quoted(negative))
         }
         Some(LabelRule::Largest(labels)) => {
-            let of = |(label, output): (&String, &crate::NamedFormula)| format!("{}: {}", quoted(&output.name), quoted(label));
+            let of = |(label, output): (&String, &crate::NamedFormula)| {
+                format!("{}: {}", quoted(&output.name), quoted(label))
+            };
             let pairs: Vec<String> = labels.iter().zip(&formulas.outputs).map(of).collect();
             format!("{{{}}}[max(predictions, key=predictions.get)]", pairs.join(", "))
         }

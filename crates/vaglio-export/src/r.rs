@@ -8,9 +8,47 @@ use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
 
 /// Words that a variable cannot have, and names that the function uses.
 const RESERVED: &[&str] = &[
-    "if", "else", "repeat", "while", "function", "for", "next", "break", "true", "false", "null", "inf", "nan", "na", "in",
-    "c", "data", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "floor", "choose", "level", "filled", "missing",
-    "date_part", "number", "text", "date", "approx", "predictions", "rows", "names", "match", "is", "t", "f",
+    "if",
+    "else",
+    "repeat",
+    "while",
+    "function",
+    "for",
+    "next",
+    "break",
+    "true",
+    "false",
+    "null",
+    "inf",
+    "nan",
+    "na",
+    "in",
+    "c",
+    "data",
+    "exp",
+    "expm1",
+    "log",
+    "log1p",
+    "sin",
+    "cos",
+    "tanh",
+    "floor",
+    "choose",
+    "level",
+    "filled",
+    "missing",
+    "date_part",
+    "number",
+    "text",
+    "date",
+    "approx",
+    "predictions",
+    "rows",
+    "names",
+    "match",
+    "is",
+    "t",
+    "f",
 ];
 
 /// Functions within the function.
@@ -79,7 +117,10 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     body += &format!("{}\n  )\n  names(predictions) <- c({})\n", columns.join(",\n"), names.join(", "));
     body += &label(formulas);
     body += "  as.data.frame(predictions, check.names = FALSE, optional = TRUE, stringsAsFactors = FALSE)\n";
-    let about = format!("# {}\n# predict_rows(data) takes a data frame. A row that the model cannot take has no prediction: NA.\n", formulas.about);
+    let about = format!(
+        "# {}\n# predict_rows(data) takes a data frame. A row that the model cannot take has no prediction: NA.\n",
+        formulas.about
+    );
     Ok(format!("{about}predict_rows <- function(data) suppressWarnings({{\n{body}}})\n"))
 }
 

@@ -33,9 +33,15 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     query = format!("SELECT *{query}\nFROM {from}");
     if let Some(rule) = &formulas.label {
         let label = sql.label(rule);
-        query = format!("SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"", identifier(formulas.label_name()));
+        query = format!(
+            "SELECT *,\n  {label} AS {}\nFROM (\n{query}\n) AS \"predicted\"",
+            identifier(formulas.label_name())
+        );
     }
-    let about = format!("-- {}\n-- It reads the table \"data\". A row that the model cannot take has no prediction: NULL.\n", formulas.about);
+    let about = format!(
+        "-- {}\n-- It reads the table \"data\". A row that the model cannot take has no prediction: NULL.\n",
+        formulas.about
+    );
     Ok(format!("{about}{query}\n"))
 }
 
@@ -158,7 +164,8 @@ impl Syntax for Sql<'_> {
             return Err(Language::Sql.refusal(&what));
         }
         let Some([_, last]) = points.last() else { return Ok(self.missing()) };
-        let mut text = format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {:?} THEN {:?}", points[0][0], points[0][1]);
+        let mut text =
+            format!("CASE WHEN {of} IS NULL THEN NULL WHEN {of} < {:?} THEN {:?}", points[0][0], points[0][1]);
         for pair in points.windows(2) {
             let ([a, from], [b, to]) = (pair[0], pair[1]);
             text += &format!(" WHEN {of} < {b:?} THEN {from:?} + ({of} - ({a:?})) / ({:?}) * ({:?})", b - a, to - from);

@@ -3,8 +3,8 @@
 use crate::hidden::{self, Activation, Unit};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{
-    Coefficients, Columns, Error, Expression, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap, Result,
-    Trained, saved,
+    Coefficients, Columns, Error, Expression, Feature, FeatureMap, Model, ModelData, ModelParts, Predictor, ReadoutMap,
+    Result, Trained, saved,
 };
 
 /// The hidden layer as it was drawn, with all its units.

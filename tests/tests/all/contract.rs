@@ -27,7 +27,7 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
     assert_eq!(folder.files("out"), FILES);
     let selection = folder.json("out/selection.json");
     let top = "schema status stop_reason version seed warnings pipeline data candidates empty_score steps path chosen \
-               selected score lambda intercept excluded numerics test nested permutations stability verify seconds \
+               selected score lambda intercept equation excluded numerics test nested permutations stability verify seconds \
                peak_memory_bytes report";
     assert_eq!(keys(&selection), top.split_whitespace().collect::<Vec<_>>());
     for (value, names) in [

@@ -125,9 +125,8 @@ fn classes_and_several_targets() {
 #[test]
 fn hidden_layers() {
     for activation in ["tanh", "sigmoid", "relu", "rbf"] {
-        let lines = format!(
-            "preprocess: [{USUAL}, standardize]\nlearner: {{kind: elm, units: 5, activation: {activation}}}"
-        );
+        let lines =
+            format!("preprocess: [{USUAL}, standardize]\nlearner: {{kind: elm, units: 5, activation: {activation}}}");
         same_everywhere(activation, &pipeline("y", &lines));
     }
 }

@@ -137,8 +137,10 @@ impl Graph {
         let holds = |is_text: bool| if is_text { Holds::Text } else { Holds::Double };
         let graph = self.nodes.iter().fold(Message::new(), |graph, node| graph.message(1, node)).text(2, "vaglio");
         let graph = self.constants.iter().fold(graph, |graph, constant| graph.message(5, constant));
-        let graph = inputs.iter().fold(graph, |graph, (name, is_text)| graph.message(11, &column(name, holds(*is_text))));
-        let graph = outputs.iter().fold(graph, |graph, (name, is_text)| graph.message(12, &column(name, holds(*is_text))));
+        let graph =
+            inputs.iter().fold(graph, |graph, (name, is_text)| graph.message(11, &column(name, holds(*is_text))));
+        let graph =
+            outputs.iter().fold(graph, |graph, (name, is_text)| graph.message(12, &column(name, holds(*is_text))));
         let model = Message::new().whole(1, FORMAT).text(2, "vaglio").text(3, env!("CARGO_PKG_VERSION")).text(6, about);
         let operators = |(domain, version): (&str, i64)| Message::new().text(1, domain).whole(2, version);
         let model = OPERATORS.into_iter().fold(model, |model, own| model.message(8, &operators(own)));

@@ -18,11 +18,8 @@ pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
         return Err(Language::Onnx.refusal("a column, label or level without a name"));
     }
     let inputs = formulas.inputs.iter();
-    let mut onnx = Onnx {
-        graph: Graph::new(inputs.clone().map(|input| input.name.clone())),
-        values: HashMap::new(),
-        formulas,
-    };
+    let mut onnx =
+        Onnx { graph: Graph::new(inputs.clone().map(|input| input.name.clone())), values: HashMap::new(), formulas };
     for input in inputs {
         onnx.values.insert(input.name.clone(), Value::named(&input.name));
     }
@@ -164,7 +161,8 @@ impl Onnx<'_> {
         }
         let of = self.value(&levels.of)?;
         let keys: Vec<&str> = [""].into_iter().chain(levels.levels.iter().map(|(level, _)| level.as_str())).collect();
-        let numbers: Vec<f64> = [levels.missing].into_iter().chain(levels.levels.iter().map(|(_, value)| *value)).collect();
+        let numbers: Vec<f64> =
+            [levels.missing].into_iter().chain(levels.levels.iter().map(|(_, value)| *value)).collect();
         let place = self.graph.place(of, &keys);
         let table = self.graph.numbers(&[&numbers[..], &[levels.other]].concat());
         Ok(self.graph.node("Gather", &[table, place]))
@@ -203,9 +201,7 @@ impl Onnx<'_> {
                 let above = self.graph.node("Greater", &[outputs[0].clone(), zero]);
                 (vec![negative.as_str(), positive], self.graph.as_whole(above))
             }
-            LabelRule::Largest(labels) => {
-                (labels.iter().map(String::as_str).collect(), self.graph.largest(outputs))
-            }
+            LabelRule::Largest(labels) => (labels.iter().map(String::as_str).collect(), self.graph.largest(outputs)),
         };
         let labels = self.graph.strings(&labels);
         self.graph.node("Gather", &[labels, place])

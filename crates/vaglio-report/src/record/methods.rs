@@ -38,7 +38,10 @@ const LISTED: usize = 20;
 impl Methods {
     /// As text of several lines.
     pub fn text(&self) -> String {
-        let mut text = format!("{}\n\nREFORMS checklist (Kapoor et al., Science Advances 2024), as far as the run answers it\n", self.paragraph);
+        let mut text = format!(
+            "{}\n\nREFORMS checklist (Kapoor et al., Science Advances 2024), as far as the run answers it\n",
+            self.paragraph
+        );
         for ReformsItem { number, asks, answer } in &self.reforms {
             text += &format!("{number}  {asks}: {answer}\n");
         }
@@ -66,7 +69,9 @@ impl Record {
         let [data, search, size, held_out] = sentences;
         let result = match self.selected.len() {
             0 => "No column was selected.".to_owned(),
-            count => format!("{} selected: {}.", counted(count, "column"), listed(self.selected.iter().map(|s| &*s.name))),
+            count => {
+                format!("{} selected: {}.", counted(count, "column"), listed(self.selected.iter().map(|s| &*s.name)))
+            }
         };
         let all = [data, search, size, result, held_out, self.tool_sentence()];
         let paragraph = all.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ");
@@ -102,9 +107,16 @@ impl Record {
         let criterion = title(Role::Criterion, &parts.criterion);
         let lambda = self.lambda.map(|lambda| format!(", λ = {lambda}")).unwrap_or_default();
         let learner = title(Role::Learner, &parts.learner);
-        let model = self.model.as_ref().map(|model| format!(" The model, {}, was then trained on the selected columns.", model.words()));
-        let target_map = parts.target_map.as_ref().map(|map| format!(", with targets mapped by {map}")).unwrap_or_default();
-        format!("The search was {search} by {criterion}{loss}; the learner was {learner}{lambda}{target_map}.{}", model.unwrap_or_default())
+        let model = self
+            .model
+            .as_ref()
+            .map(|model| format!(" The model, {}, was then trained on the selected columns.", model.words()));
+        let target_map =
+            parts.target_map.as_ref().map(|map| format!(", with targets mapped by {map}")).unwrap_or_default();
+        format!(
+            "The search was {search} by {criterion}{loss}; the learner was {learner}{lambda}{target_map}.{}",
+            model.unwrap_or_default()
+        )
     }
 
     fn size_sentence(&self) -> String {
@@ -119,19 +131,32 @@ impl Record {
             ChosenBy::CrossValidation => {
                 let figure = (chosen.cross_validated.unwrap_or(f64::NAN), chosen.standard_error, chosen.empty_loss);
                 let figure = match chosen.cross_validated {
-                    Some(_) => format!(" Its cross-validated loss is {}.", self.figure_text(figure, self.of_training_rows())),
+                    Some(_) => {
+                        format!(" Its cross-validated loss is {}.", self.figure_text(figure, self.of_training_rows()))
+                    }
                     None => String::new(),
                 };
-                format!("The size, {size}, was chosen by cross-validation of the whole search{}{rule}.{figure}", self.folds())
+                format!(
+                    "The size, {size}, was chosen by cross-validation of the whole search{}{rule}.{figure}",
+                    self.folds()
+                )
             }
-            ChosenBy::Score => format!("The size, {size}, was chosen by the score of the criterion, {}{rule}.", seven_digits(self.score)),
+            ChosenBy::Score => format!(
+                "The size, {size}, was chosen by the score of the criterion, {}{rule}.",
+                seven_digits(self.score)
+            ),
             ChosenBy::Setting => format!("The size, {size}, was set beforehand or is where the search ended."),
         }
     }
 
     /// How rows are parted by the cross-validation of the search.
     fn folds(&self) -> String {
-        let repeats = self.chosen.repeats.filter(|repeats| *repeats > 1).map(|repeats| format!(", {repeats} times")).unwrap_or_default();
+        let repeats = self
+            .chosen
+            .repeats
+            .filter(|repeats| *repeats > 1)
+            .map(|repeats| format!(", {repeats} times"))
+            .unwrap_or_default();
         let splits = self.chosen.splits.as_ref().map(|splits| format!(" ({splits})")).unwrap_or_default();
         self.chosen.folds.map(|folds| format!(" in {folds} folds{repeats}{splits}")).unwrap_or_default()
     }
@@ -142,14 +167,25 @@ impl Record {
             sentences.push(format!("{}, is {}.", self.nested_words(nested), self.nested_figure(nested)));
         }
         if let Some(test) = &self.test {
-            sentences.push(format!("On {} not used for anything else it is {}.", counted(test.rows, "test row"), self.test_text(test)));
+            sentences.push(format!(
+                "On {} not used for anything else it is {}.",
+                counted(test.rows, "test row"),
+                self.test_text(test)
+            ));
         }
         if let Some(permutations) = &self.permutations {
             let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
-            sentences.push(format!("{} of the target reach it with p = {:.4}.", counted(permutations.count, "shuffle"), figure.p));
+            sentences.push(format!(
+                "{} of the target reach it with p = {:.4}.",
+                counted(permutations.count, "shuffle"),
+                figure.p
+            ));
         }
         if self.nested.is_none() && self.test.is_none() && self.chosen.cross_validated.is_none() {
-            sentences.push(format!("Its score on the training rows, which the search has seen, is {}.", seven_digits(self.score)));
+            sentences.push(format!(
+                "Its score on the training rows, which the search has seen, is {}.",
+                seven_digits(self.score)
+            ));
         }
         sentences.join(" ")
     }
@@ -158,7 +194,9 @@ impl Record {
         let repeats = if nested.repeats > 1 { format!(", {} times", nested.repeats) } else { String::new() };
         let splits = nested.splits.as_ref().map(|splits| format!(" ({splits})")).unwrap_or_default();
         let folds = nested.folds;
-        format!("The loss of rows held out, everything being repeated without each of {folds} outer folds{repeats}{splits}")
+        format!(
+            "The loss of rows held out, everything being repeated without each of {folds} outer folds{repeats}{splits}"
+        )
     }
 
     fn nested_figure(&self, nested: &Nested) -> String {
@@ -173,12 +211,18 @@ impl Record {
     fn reforms(&self) -> Vec<ReformsItem> {
         let data = &self.data;
         let Seconds { total, .. } = self.seconds;
-        let memory = self.peak_memory_bytes.map(|bytes| format!(", {} MiB of memory at most", bytes >> 20)).unwrap_or_default();
+        let memory =
+            self.peak_memory_bytes.map(|bytes| format!(", {} MiB of memory at most", bytes >> 20)).unwrap_or_default();
         let outcome = match &data.classes {
-            Some(classes) => format!("{} with the classes {}", listed(data.targets.iter().map(String::as_str)), listed(classes.iter().map(String::as_str))),
+            Some(classes) => format!(
+                "{} with the classes {}",
+                listed(data.targets.iter().map(String::as_str)),
+                listed(classes.iter().map(String::as_str))
+            ),
             None => format!("{}, as numbers", listed(data.targets.iter().map(String::as_str))),
         };
-        let test_rows = self.test.as_ref().map(|test| format!(", and {}", counted(test.rows, "test row"))).unwrap_or_default();
+        let test_rows =
+            self.test.as_ref().map(|test| format!(", and {}", counted(test.rows, "test row"))).unwrap_or_default();
         let excluded = match data.left_out.is_empty() {
             true => "no row was left out".to_owned(),
             false => shown(&left_out_rows(&data.left_out)).into_owned(),
@@ -211,7 +255,12 @@ impl Record {
             item("6a", "separation of training and test rows", self.separation()),
             item("6b", "dependent rows", self.dependence()),
             item("7a", "metrics", format!("the {}", self.loss().title())),
-            item("7b", "uncertainty", "what stands after ± is one standard error, between clusters of rows or folds, whichever is larger".into()),
+            item(
+                "7b",
+                "uncertainty",
+                "what stands after ± is one standard error, between clusters of rows or folds, whichever is larger"
+                    .into(),
+            ),
             item("7c", "statistical tests", self.permutation_test()),
         ]
     }
@@ -220,7 +269,9 @@ impl Record {
         match (&self.nested, &self.test) {
             (Some(_), _) => "everything was repeated without each outer fold's rows".into(),
             (None, Some(_)) => "test rows were set aside before anything was learned".into(),
-            (None, None) => "no rows were set aside; the cross-validated loss alone is of rows that the search had not seen".into(),
+            (None, None) => {
+                "no rows were set aside; the cross-validated loss alone is of rows that the search had not seen".into()
+            }
         }
     }
 
@@ -234,7 +285,9 @@ impl Record {
 
     fn permutation_test(&self) -> String {
         match &self.permutations {
-            Some(permutations) => format!("{} of the target, p = {:.4}", counted(permutations.count, "shuffle"), permutations.score.p),
+            Some(permutations) => {
+                format!("{} of the target, p = {:.4}", counted(permutations.count, "shuffle"), permutations.score.p)
+            }
             None => "none".into(),
         }
     }

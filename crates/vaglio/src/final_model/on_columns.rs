@@ -1,7 +1,9 @@
 //! A model of columns of a table, trained on these alone.
 
 use ndarray::Array2;
-use vaglio_core::{Columns, Error, Expression, Feature, Model, ModelData, ModelParts, Predict, Predictor, Result, saved};
+use vaglio_core::{
+    Columns, Error, Expression, Feature, Model, ModelData, ModelParts, Predict, Predictor, Result, saved,
+};
 
 /// A model that was trained on some columns of a problem, with the places of those that it reads.
 #[saved(ModelData, "on_columns")]

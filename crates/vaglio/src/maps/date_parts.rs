@@ -4,8 +4,8 @@ use super::columns;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
-use vaglio_core::chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
 pub use vaglio_core::DatePart;
+use vaglio_core::chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
 use vaglio_core::{Cells, Error, Expression, FittedMap, Function, Map, Numbers, Result, Table, part, saved};
 
 /// Replaces columns of dates by columns of numbers: `when` becomes `when_days`, `when_year`, `when_month` and so on.

@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{
+    Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, part, saved,
+};
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, levels sorted and all kept unless they
 /// are rare, or `drop` says otherwise.

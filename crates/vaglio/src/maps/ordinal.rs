@@ -4,7 +4,9 @@ use super::{LearnedOn, Value, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, part, saved};
+use vaglio_core::{
+    Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, part, saved,
+};
 
 /// Replaces columns of text by numbers: the place of each level in its order, from 0.
 ///

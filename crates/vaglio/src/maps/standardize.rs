@@ -5,7 +5,9 @@ use super::scope::Scope;
 use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Numbers, Result, Table, TargetScale, part, saved};
+use vaglio_core::{
+    Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Numbers, Result, Table, TargetScale, part, saved,
+};
 
 /// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
 /// zeros and text is left.

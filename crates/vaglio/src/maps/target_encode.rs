@@ -7,7 +7,9 @@ use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, TrainingRows, part, saved};
+use vaglio_core::{
+    Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, TrainingRows, part, saved,
+};
 
 /// Replaces every level of columns of text by the mean of the target in the training rows that have it, drawn to the mean
 /// of all rows where they are few: (Σ w y + s ȳ) / (Σ w + s) with the smoothing s.

@@ -54,7 +54,13 @@ fn rows_that_the_model_cannot_take_have_no_prediction() {
     let whole = table(14, 2, &Kinds { dates: true, missing: false });
     folder.write("whole.csv", &whole);
     folder.write("new.csv", table(14, 2, &Kinds::ALL));
-    folder.run(&pipeline("y", &format!("preprocess: [{}, standardize]", USUAL.replace("{kind: impute, how: mean}, {kind: impute, how: most_frequent}, ", ""))));
+    folder.run(&pipeline(
+        "y",
+        &format!(
+            "preprocess: [{}, standardize]",
+            USUAL.replace("{kind: impute, how: mean}, {kind: impute, how: most_frequent}, ", "")
+        ),
+    ));
     let refused = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]);
     assert_eq!(refused.code, Some(3), "{}", refused.err);
     let mut expected = predicted(&folder, "whole.csv");

@@ -25,7 +25,8 @@ fn value(name: &str, row: &[(&str, f64)]) -> f64 {
 fn the_equation_is_in_the_units_of_the_data() {
     let folder = Folder::new("equation");
     folder.write("train.csv", table(60, 4, &[]));
-    let yaml = pipeline("preprocess: [{kind: standardize, target: true}]\nsearch: {kind: greedy, max_features: 3, choose: 3}");
+    let yaml =
+        pipeline("preprocess: [{kind: standardize, target: true}]\nsearch: {kind: greedy, max_features: 3, choose: 3}");
     let done = folder.run(&yaml);
     let equation = done["equation"][0].as_str().unwrap();
     assert!(equation.starts_with("y = "), "{equation}");
@@ -34,7 +35,8 @@ fn the_equation_is_in_the_units_of_the_data() {
     let header = lines.next().unwrap();
     let predicted = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]).out;
     for (cells, prediction) in lines.zip(predicted.lines().skip(1)) {
-        let row: Vec<(&str, f64)> = header.iter().zip(&cells).map(|(name, cell)| (*name, cell.parse().unwrap())).collect();
+        let row: Vec<(&str, f64)> =
+            header.iter().zip(&cells).map(|(name, cell)| (*name, cell.parse().unwrap())).collect();
         let (found, wanted) = (at(equation, &row), prediction.parse::<f64>().unwrap());
         assert!((found - wanted).abs() < 2e-3, "{equation}: {found} {wanted}");
     }

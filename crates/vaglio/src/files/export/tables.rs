@@ -34,7 +34,9 @@ fn csv(rows: &[Value]) -> Result<String> {
     for row in rows {
         let mut cells = Vec::new();
         flatten("", row, &mut cells);
-        header.extend(cells.iter().filter(|(name, _)| !header.contains(name)).map(|(name, _)| name.clone()).collect::<Vec<_>>());
+        header.extend(
+            cells.iter().filter(|(name, _)| !header.contains(name)).map(|(name, _)| name.clone()).collect::<Vec<_>>(),
+        );
         flat.push(cells);
     }
     let failed = |e: &dyn std::fmt::Display| Error::Numerical(format!("the table cannot be written: {e}"));

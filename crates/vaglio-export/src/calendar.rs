@@ -3,12 +3,12 @@
 use vaglio_core::{DatePart, Expression, Function, LevelValues};
 
 /// Columns that are computed one after another, with names of their own.
-struct Parts {
+struct CalendarSteps {
     made: Vec<(String, Expression)>,
     prefix: String,
 }
 
-impl Parts {
+impl CalendarSteps {
     /// The name of a new column, as an expression.
     fn keep(&mut self, expression: Expression) -> Expression {
         let name = format!("{}_{}", self.prefix, self.made.len() + 1);
@@ -35,7 +35,7 @@ pub(crate) fn by_arithmetic(
     seconds: Expression,
     prefix: &str,
 ) -> (Vec<(String, Expression)>, Expression) {
-    let mut parts = Parts { made: Vec::new(), prefix: prefix.to_owned() };
+    let mut parts = CalendarSteps { made: Vec::new(), prefix: prefix.to_owned() };
     let seconds = parts.keep(seconds);
     let whole = |of: Expression, by: f64| floor(of.over(by));
     let value = match part {

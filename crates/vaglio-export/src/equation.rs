@@ -23,17 +23,27 @@ pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
     }
     let equation = |(name, output): (&String, &crate::NamedFormula)| {
         let formula = folded(inlined(&output.formula, &steps, &mut parts)?);
-        Some(format!("{name} = {}", Plain.text(&formula).ok()?))
+        Some(format!("{name} = {}", EquationText.text(&formula).ok()?))
     };
     names.iter().zip(&formulas.outputs).map(equation).collect()
 }
 
 /// With steps in the place of their names.
 fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &mut usize) -> Option<Expression> {
-    fn size(expression: &Expression) -> usize {
-        1 + expression.parts().into_iter().map(size).sum::<usize>()
+    fn own(expression: &Expression) -> usize {
+        match expression {
+            Expression::Between(points, _) => points.len(),
+            Expression::Level(levels) => levels.levels.len(),
+            _ => 1,
+        }
     }
-    *parts += 1;
+    fn size(expression: &Expression) -> usize {
+        own(expression) + expression.parts().into_iter().map(size).sum::<usize>()
+    }
+    *parts += own(expression);
+    if *parts > MOST_PARTS {
+        return None;
+    }
     match expression {
         Expression::Column(name) if steps.contains_key(name.as_str()) => {
             *parts += size(&steps[name.as_str()]);
@@ -124,9 +134,9 @@ fn five_digits(number: f64) -> String {
     }
 }
 
-struct Plain;
+struct EquationText;
 
-impl Syntax for Plain {
+impl Syntax for EquationText {
     fn column(&mut self, name: &str) -> String {
         name.to_owned()
     }

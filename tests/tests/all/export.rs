@@ -13,15 +13,15 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Columns of predictions; a row without one has `None`.
-type Predicted = BTreeMap<String, Vec<Option<Value>>>;
+type PredictedColumns = BTreeMap<String, Vec<Option<Value>>>;
 
 /// What `vaglio predict` says of the rows of a file.
-fn predicted(folder: &Folder, data: &str) -> Predicted {
+fn predicted(folder: &Folder, data: &str) -> PredictedColumns {
     let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", data, "--raw"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let mut lines = ran.out.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let mut found: Predicted = names.iter().map(|name| ((*name).to_owned(), Vec::new())).collect();
+    let mut found: PredictedColumns = names.iter().map(|name| ((*name).to_owned(), Vec::new())).collect();
     for line in lines {
         for (name, cell) in names.iter().zip(line.split(',')) {
             let value = if *name == "label" { cell.into() } else { cell.parse::<f64>().unwrap().into() };
@@ -48,7 +48,7 @@ fn same_everywhere(name: &str, yaml: &str) {
     }
 }
 
-fn compare(what: &str, found: &Predicted, expected: &Predicted) {
+fn compare(what: &str, found: &PredictedColumns, expected: &PredictedColumns) {
     assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{what}");
     let mut worst = 0.0f64;
     for (name, wanted) in expected {

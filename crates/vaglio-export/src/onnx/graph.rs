@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 /// A tensor of the graph, by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Value(String);
+pub(super) struct Tensor(String);
 
-impl Value {
+impl Tensor {
     pub fn named(name: &str) -> Self {
-        Value(name.to_owned())
+        Tensor(name.to_owned())
     }
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Graph {
     nodes: Vec<Message>,
     constants: Vec<Message>,
     /// Values that are there already, by what they are.
-    known: HashMap<String, Value>,
+    known: HashMap<String, Tensor>,
     /// Names that are given.
     taken: HashSet<String>,
     count: usize,
@@ -44,43 +44,43 @@ impl Graph {
         }
     }
 
-    fn constant(&mut self, key: String, make: impl FnOnce(&str) -> Message) -> Value {
+    fn constant(&mut self, key: String, make: impl FnOnce(&str) -> Message) -> Tensor {
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
         let name = self.fresh();
         self.constants.push(make(&name));
-        self.known.insert(key, Value(name.clone()));
-        Value(name)
+        self.known.insert(key, Tensor(name.clone()));
+        Tensor(name)
     }
 
     /// A number.
-    pub fn number(&mut self, number: f64) -> Value {
+    pub fn number(&mut self, number: f64) -> Tensor {
         self.constant(format!("double {:x}", number.to_bits()), |name| doubles(name, &[], &[number]))
     }
 
     /// A whole number.
-    pub fn whole(&mut self, number: i64) -> Value {
+    pub fn whole(&mut self, number: i64) -> Tensor {
         self.constant(format!("whole {number}"), |name| wholes(name, &[], &[number]))
     }
 
     /// A list of numbers.
-    pub fn numbers(&mut self, numbers: &[f64]) -> Value {
+    pub fn numbers(&mut self, numbers: &[f64]) -> Tensor {
         let bits: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
         self.constant(format!("doubles {bits:x?}"), |name| doubles(name, &[numbers.len() as i64], numbers))
     }
 
     /// A list of texts.
-    pub fn strings(&mut self, strings: &[&str]) -> Value {
+    pub fn strings(&mut self, strings: &[&str]) -> Tensor {
         self.constant(format!("texts {strings:?}"), |name| texts(name, strings))
     }
 
     /// What an operator makes of values.
-    pub fn node(&mut self, operator: &str, inputs: &[Value]) -> Value {
+    pub fn node(&mut self, operator: &str, inputs: &[Tensor]) -> Tensor {
         self.with_attributes(operator, "", inputs, &[])
     }
 
-    fn with_attributes(&mut self, operator: &str, domain: &str, inputs: &[Value], own: &[Message]) -> Value {
+    fn with_attributes(&mut self, operator: &str, domain: &str, inputs: &[Tensor], own: &[Message]) -> Tensor {
         let key = format!("{operator} {inputs:?} {own:?}");
         if let Some(known) = self.known.get(&key) {
             return known.clone();
@@ -89,12 +89,12 @@ impl Graph {
         let node = inputs.iter().fold(Message::new(), |node, input| node.text(1, &input.0));
         let node = own.iter().fold(node.text(2, &name).text(4, operator), |node, own| node.message(5, own));
         self.nodes.push(if domain.is_empty() { node } else { node.text(7, domain) });
-        self.known.insert(key, Value(name.clone()));
-        Value(name)
+        self.known.insert(key, Tensor(name.clone()));
+        Tensor(name)
     }
 
     /// The place of each text among some, or their number.
-    pub fn place(&mut self, of: Value, keys: &[&str]) -> Value {
+    pub fn place(&mut self, of: Tensor, keys: &[&str]) -> Tensor {
         let places: Vec<i64> = (0..keys.len() as i64).collect();
         let own = [
             text_attributes("keys_strings", keys),
@@ -105,25 +105,25 @@ impl Graph {
     }
 
     /// Truths as 0 and 1.
-    pub fn as_whole(&mut self, of: Value) -> Value {
+    pub fn as_whole(&mut self, of: Tensor) -> Tensor {
         self.with_attributes("Cast", "", &[of], &[attribute("to", Holds::Whole as i64)])
     }
 
     /// How many of each row are true, rows × 1.
-    pub fn counted(&mut self, of: Value) -> Value {
+    pub fn counted(&mut self, of: Tensor) -> Tensor {
         let whole = self.as_whole(of);
         let axis = self.constant("axis".into(), |name| wholes(name, &[1], &[1]));
         self.with_attributes("ReduceSum", "", &[whole, axis], &[attribute("keepdims", 1)])
     }
 
     /// Which of several values is largest, rows × 1; the first among equals.
-    pub fn largest(&mut self, of: &[Value]) -> Value {
+    pub fn largest(&mut self, of: &[Tensor]) -> Tensor {
         let all = self.with_attributes("Concat", "", of, &[attribute("axis", 1)]);
         self.with_attributes("ArgMax", "", &[all], &[attribute("axis", 1), attribute("keepdims", 1)])
     }
 
     /// Gives a value its name among the outputs, or one like it where that is taken; the name.
-    pub fn output(&mut self, name: &str, value: &Value) -> String {
+    pub fn output(&mut self, name: &str, value: &Tensor) -> String {
         let mut own = name.to_owned();
         while !self.taken.insert(own.clone()) {
             own.push('_');

@@ -8,7 +8,7 @@ mod messages;
 
 use crate::calendar::{by_arithmetic, by_choices};
 use crate::{CellKind, Formulas, LabelRule, Language};
-use graph::{Graph, Value};
+use graph::{Graph, Tensor};
 use std::collections::HashMap;
 use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
 
@@ -21,13 +21,13 @@ pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
     let mut onnx =
         Onnx { graph: Graph::new(inputs.clone().map(|input| input.name.clone())), values: HashMap::new(), formulas };
     for input in inputs {
-        onnx.values.insert(input.name.clone(), Value::named(&input.name));
+        onnx.values.insert(input.name.clone(), Tensor::named(&input.name));
     }
     for step in &formulas.steps {
         let value = onnx.value(&step.formula)?;
         onnx.values.insert(step.name.clone(), value);
     }
-    let outputs: Vec<Value> =
+    let outputs: Vec<Tensor> =
         formulas.outputs.iter().map(|output| onnx.value(&output.formula)).collect::<Result<_>>()?;
     let mut named = Vec::new();
     for (output, value) in formulas.outputs.iter().zip(&outputs) {
@@ -44,13 +44,13 @@ pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
 
 struct Onnx<'f> {
     graph: Graph,
-    values: HashMap<String, Value>,
+    values: HashMap<String, Tensor>,
     formulas: &'f Formulas,
 }
 
 impl Onnx<'_> {
     /// The value of an expression, rows × 1 or a number.
-    fn value(&mut self, expression: &Expression) -> Result<Value> {
+    fn value(&mut self, expression: &Expression) -> Result<Tensor> {
         Ok(match expression {
             Expression::Column(name) => match self.values.get(name) {
                 Some(value) => value.clone(),
@@ -95,8 +95,8 @@ impl Onnx<'_> {
         })
     }
 
-    fn folded(&mut self, operator: &str, parts: &[Expression], neutral: f64) -> Result<Value> {
-        let mut all: Option<Value> = None;
+    fn folded(&mut self, operator: &str, parts: &[Expression], neutral: f64) -> Result<Tensor> {
+        let mut all: Option<Tensor> = None;
         for part in parts {
             let value = self.value(part)?;
             all = Some(match all {
@@ -107,7 +107,7 @@ impl Onnx<'_> {
         Ok(all.unwrap_or_else(|| self.graph.number(neutral)))
     }
 
-    fn apply(&mut self, function: Function, of: Value) -> Value {
+    fn apply(&mut self, function: Function, of: Tensor) -> Tensor {
         let one = self.graph.number(1.0);
         let operator = match function {
             Function::Ln1p => {
@@ -133,7 +133,7 @@ impl Onnx<'_> {
         self.graph.node(operator, &[of])
     }
 
-    fn condition(&mut self, condition: &Condition) -> Result<Value> {
+    fn condition(&mut self, condition: &Condition) -> Result<Tensor> {
         Ok(match condition {
             Condition::Missing(of) if self.formulas.holds_of(of) == CellKind::Text => {
                 let of = self.value(of)?;
@@ -152,7 +152,7 @@ impl Onnx<'_> {
         })
     }
 
-    fn level(&mut self, levels: &LevelValues) -> Result<Value> {
+    fn level(&mut self, levels: &LevelValues) -> Result<Tensor> {
         if self.formulas.holds_of(&levels.of) != CellKind::Text {
             let Some(choices) = by_choices(levels) else {
                 return Err(Language::Onnx.refusal("levels of a column of numbers that are no numbers"));
@@ -168,7 +168,7 @@ impl Onnx<'_> {
         Ok(self.graph.node("Gather", &[table, place]))
     }
 
-    fn between(&mut self, points: &[[f64; 2]], of: Value) -> Value {
+    fn between(&mut self, points: &[[f64; 2]], of: Tensor) -> Tensor {
         let (Some([_, first]), Some([_, last])) = (points.first(), points.last()) else {
             return self.graph.number(f64::NAN);
         };
@@ -194,7 +194,7 @@ impl Onnx<'_> {
         self.graph.node("Add", &[start, risen])
     }
 
-    fn label(&mut self, rule: &LabelRule, outputs: &[Value]) -> Value {
+    fn label(&mut self, rule: &LabelRule, outputs: &[Tensor]) -> Tensor {
         let (labels, place) = match rule {
             LabelRule::Sign { positive, negative } => {
                 let zero = self.graph.number(0.0);

@@ -168,7 +168,7 @@ impl Record {
         }
         if let Some(test) = &self.test {
             sentences.push(format!(
-                "On {} not used for anything else it is {}.",
+                "On {} that nothing else has seen: {}.",
                 counted(test.rows, "test row"),
                 self.test_text(test)
             ));
@@ -258,7 +258,7 @@ impl Record {
             item(
                 "7b",
                 "uncertainty",
-                "what stands after ± is one standard error, between clusters of rows or folds, whichever is larger"
+                "figures have standard errors (±) or intervals, as they say, of clusters of rows or of folds, whichever are larger"
                     .into(),
             ),
             item("7c", "statistical tests", self.permutation_test()),

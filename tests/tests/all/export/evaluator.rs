@@ -1,12 +1,12 @@
 //! An evaluator of models exported as JSON, as the book describes them: plain recursion, row by row.
 
-use super::{Predicted, Value};
+use super::{PredictedColumns, Value};
 use std::collections::HashMap;
 use vaglio::core::chrono::{Datelike, NaiveDateTime, Timelike};
 
 /// A cell: text, a number, or missing.
 #[derive(Debug, Clone, PartialEq)]
-enum Cell {
+enum DataCell {
     Text(String),
     Number(f64),
 }
@@ -37,25 +37,25 @@ pub fn header(text: &str) -> Vec<String> {
 }
 
 /// The predictions of the rows of a CSV text.
-pub fn evaluated(model: &Value, text: &str) -> Predicted {
+pub fn evaluated(model: &Value, text: &str) -> PredictedColumns {
     assert_eq!(model["schema"], "vaglio.formulas/1");
     let mut rows = rows(text);
     let header = rows.remove(0);
-    let mut found = Predicted::new();
+    let mut found = PredictedColumns::new();
     for row in &rows {
-        let mut cells: HashMap<String, Cell> = HashMap::new();
+        let mut cells: HashMap<String, DataCell> = HashMap::new();
         for input in model["inputs"].as_array().unwrap() {
             let name = input["name"].as_str().unwrap();
             let text = &row[header.iter().position(|own| own == name).unwrap()];
             let number = || if text.is_empty() { f64::NAN } else { text.parse().unwrap() };
             let cell = match input["holds"].as_str().unwrap() {
-                "number" => Cell::Number(number()),
-                _ => Cell::Text(text.clone()),
+                "number" => DataCell::Number(number()),
+                _ => DataCell::Text(text.clone()),
             };
             cells.insert(name.to_owned(), cell);
         }
         for step in model["steps"].as_array().unwrap() {
-            let value = Cell::Number(value(&step["formula"], &cells));
+            let value = DataCell::Number(value(&step["formula"], &cells));
             cells.insert(step["name"].as_str().unwrap().to_owned(), value);
         }
         let mut values = Vec::new();
@@ -81,15 +81,15 @@ fn label(rule: &Value, values: &[f64]) -> Value {
     rule["largest"][first].clone()
 }
 
-fn value(formula: &Value, cells: &HashMap<String, Cell>) -> f64 {
+fn value(formula: &Value, cells: &HashMap<String, DataCell>) -> f64 {
     let (kind, own) = formula.as_object().unwrap().iter().next().unwrap();
     let of = |part: &Value| value(part, cells);
     let all = |parts: &Value| parts.as_array().unwrap().iter().map(of).collect::<Vec<f64>>();
     match kind.as_str() {
         "number" => own.as_f64().unwrap_or(f64::NAN),
         "column" => match &cells[own.as_str().unwrap()] {
-            Cell::Number(number) => *number,
-            Cell::Text(_) => panic!("{own} is text"),
+            DataCell::Number(number) => *number,
+            DataCell::Text(_) => panic!("{own} is text"),
         },
         "sum" => all(own).iter().sum(),
         "product" => all(own).iter().product(),
@@ -103,9 +103,9 @@ fn value(formula: &Value, cells: &HashMap<String, Cell>) -> f64 {
         "level" => level(own, cells),
         "date_part" => match &own[1]["column"] {
             Value::String(name) => match &cells[name] {
-                Cell::Text(text) if text.is_empty() => f64::NAN,
-                Cell::Text(text) => date_part(own[0].as_str().unwrap(), text),
-                Cell::Number(_) => panic!("{name} is no date"),
+                DataCell::Text(text) if text.is_empty() => f64::NAN,
+                DataCell::Text(text) => date_part(own[0].as_str().unwrap(), text),
+                DataCell::Number(_) => panic!("{name} is no date"),
             },
             other => panic!("a part of {other}"),
         },
@@ -128,27 +128,27 @@ fn applied(function: &str, x: f64) -> f64 {
     }
 }
 
-fn is_missing(formula: &Value, cells: &HashMap<String, Cell>) -> bool {
+fn is_missing(formula: &Value, cells: &HashMap<String, DataCell>) -> bool {
     match formula.get("column").map(|name| &cells[name.as_str().unwrap()]) {
-        Some(Cell::Text(text)) => text.is_empty(),
+        Some(DataCell::Text(text)) => text.is_empty(),
         _ => value(formula, cells).is_nan(),
     }
 }
 
-fn holds(condition: &Value, cells: &HashMap<String, Cell>) -> bool {
+fn holds(condition: &Value, cells: &HashMap<String, DataCell>) -> bool {
     match condition.get("below") {
         Some(pair) => value(&pair[0], cells) < value(&pair[1], cells),
         None => is_missing(&condition["missing"], cells),
     }
 }
 
-fn level(levels: &Value, cells: &HashMap<String, Cell>) -> f64 {
+fn level(levels: &Value, cells: &HashMap<String, DataCell>) -> f64 {
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
     if is_missing(&levels["of"], cells) {
         return number(&levels["missing"]);
     }
     let text = match levels["of"].get("column").map(|name| &cells[name.as_str().unwrap()]) {
-        Some(Cell::Text(text)) => text.clone(),
+        Some(DataCell::Text(text)) => text.clone(),
         _ => value(&levels["of"], cells).to_string(),
     };
     let known = levels["levels"].as_array().unwrap().iter().find(|pair| pair[0] == *text);

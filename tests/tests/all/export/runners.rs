@@ -1,7 +1,7 @@
 //! What runs each language: the evaluator of the tests, or an interpreter where there is one.
 
 use super::evaluator::evaluated;
-use super::{Folder, Predicted, Value};
+use super::{Folder, PredictedColumns, Value};
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -45,7 +45,7 @@ impl Runner {
     }
 
     /// The predictions of the rows of a file by `model.FORMAT`.
-    pub fn run(&self, folder: &Folder, data: &str) -> Predicted {
+    pub fn run(&self, folder: &Folder, data: &str) -> PredictedColumns {
         let described = folder.json("model.json");
         match self.format {
             "json" => evaluated(&described, &folder.read(data)),
@@ -68,7 +68,7 @@ impl Runner {
     }
 }
 
-fn by_r(folder: &Folder, data: &str, described: &Value) -> Predicted {
+fn by_r(folder: &Folder, data: &str, described: &Value) -> PredictedColumns {
     let header = super::evaluator::header(&folder.read(data));
     let inputs = described["inputs"].as_array().unwrap();
     let kind = |name: &String| match inputs.iter().find(|input| input["name"] == **name) {

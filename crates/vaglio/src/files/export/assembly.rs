@@ -19,6 +19,9 @@ pub(super) struct Assembly<'m> {
     taken: HashSet<String>,
 }
 
+/// Parts and points of a prediction that is smeared, at most.
+const MOST_SMEARED: usize = 100_000;
+
 impl<'m> Assembly<'m> {
     pub fn new(model: &'m SavedModel, refusal: &'m dyn Fn(&str) -> Error) -> Self {
         let outputs = model.header(&Beside::default());
@@ -66,8 +69,17 @@ impl<'m> Assembly<'m> {
             let refused = || (self.refusal)(&format!("the target map `{}`", map.typetag_name()));
             map.inverse_expression(mapped).ok_or_else(refused)
         };
+        let value = inverse(mapped.clone())?;
         if residuals.is_empty() {
-            return inverse(mapped);
+            return Ok(value);
+        }
+        if size(&value).saturating_mul(residuals.len()) > MOST_SMEARED {
+            let what = format!(
+                "the target map `{}` smeared by {} residuals, which is too long; `smear: false` predicts without",
+                map.typetag_name(),
+                residuals.len()
+            );
+            return Err((self.refusal)(&what));
         }
         let smeared = residuals.iter().map(|[share, residual]| {
             let value = inverse(mapped.clone().plus(*residual))?;
@@ -192,6 +204,15 @@ impl<'m> Assembly<'m> {
         let levels = levels.into_iter().filter(|(level, _)| is_known(level)).collect();
         Ok(Expression::Level(Box::new(LevelValues { of, levels, missing, other })))
     }
+}
+
+/// How many parts and points an expression has.
+fn size(expression: &Expression) -> usize {
+    let own = match expression {
+        Expression::Between(points, _) => points.len(),
+        _ => 1,
+    };
+    own + expression.parts().into_iter().map(size).sum::<usize>()
 }
 
 /// Whether a text is where a number is wanted.

@@ -8,6 +8,7 @@ use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
 
 /// Words that a variable cannot have, and names that the module has itself.
 const RESERVED: &[&str] = &[
+    "all",
     "and",
     "as",
     "assert",

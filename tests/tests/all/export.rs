@@ -79,13 +79,13 @@ const USUAL: &str = "{kind: impute, how: mean}, {kind: impute, how: most_frequen
 #[test]
 fn numbers_text_and_dates() {
     let maps = "preprocess: [{kind: impute, how: mean, indicator: true}, {kind: impute, how: most_frequent}, {kind: log1p, columns: \
-                [amount]}, {kind: one_hot, rare: 12}, {kind: date_parts, cyclic: true}, standardize]";
+                [all]}, {kind: one_hot, rare: 12}, {kind: date_parts, cyclic: true}, standardize]";
     same_everywhere("maps", &pipeline("y", maps));
     let all = "[seconds, days, year, month, day, weekday, day_of_year, hour, minute]";
     let maps = format!(
-        "preprocess: [{{kind: clip, quantiles: [0.1, 0.9], columns: [x0, amount]}}, {{kind: impute, how: median}}, {{kind: impute, \
-         how: most_frequent}}, {{kind: power, columns: [x0, x1]}}, {{kind: power, method: box_cox, columns: [amount]}}, {{kind: date_parts, parts: {all}}}, \
-         {{kind: target_encode}}, {{kind: interactions, columns: [x0, x1, amount]}}, {{kind: polynomial, columns: [x1], \
+        "preprocess: [{{kind: clip, quantiles: [0.1, 0.9], columns: [x0, all]}}, {{kind: impute, how: median}}, {{kind: impute, \
+         how: most_frequent}}, {{kind: power, columns: [x0, x1]}}, {{kind: power, method: box_cox, columns: [all]}}, {{kind: date_parts, parts: {all}}}, \
+         {{kind: target_encode}}, {{kind: interactions, columns: [x0, x1, all]}}, {{kind: polynomial, columns: [x1], \
          degree: 3}}, {{kind: standardize, target: true}}]"
     );
     same_everywhere("more-maps", &pipeline("y", &maps));

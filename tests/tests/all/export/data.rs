@@ -27,7 +27,7 @@ fn quoted(text: &str) -> String {
 /// Rows by a seed.
 pub fn table(rows: usize, seed: u64, kinds: &Kinds) -> String {
     let mut random = Random::new(seed);
-    let names = ["x0", "x1", "amount", "count", HOSTILE, "kind"];
+    let names = ["x0", "x1", "all", "count", HOSTILE, "kind"];
     let mut header: Vec<String> = names.iter().map(|name| quoted(name)).collect();
     header.extend(kinds.dates.then(|| "when".to_owned()));
     header.extend(TARGETS.map(str::to_owned));

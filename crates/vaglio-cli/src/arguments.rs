@@ -44,7 +44,8 @@ pub enum Command {
         #[arg(long, value_name = "FILE.html")]
         out: Option<PathBuf>,
     },
-    /// Say what columns of a run are worth, chosen or not: their scores, without them and with others in their place.
+    /// Say what columns of a run are worth, chosen or not: their scores, without them and with others in their place, how near those
+    /// left out came, and what the chosen ones explain of them.
     Explain {
         /// The folder of the run.
         folder: PathBuf,

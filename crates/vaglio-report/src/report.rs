@@ -4,6 +4,7 @@
 //! `plot` and the other drawings draw, and `page.html` lays it out. Nothing is fetched and no script runs when the page is opened.
 
 mod axis;
+mod beside;
 mod chart;
 mod classes;
 mod columns;
@@ -23,6 +24,7 @@ pub mod number;
 pub mod plot;
 mod race;
 mod scatter;
+mod shape;
 mod source;
 mod svg;
 mod table;

@@ -11,6 +11,7 @@ mod destination;
 mod discoveries;
 mod explain;
 mod export;
+mod facts;
 mod figures;
 mod findings;
 mod folder;

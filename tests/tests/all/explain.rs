@@ -128,3 +128,108 @@ fn the_settings_say_how_much_is_computed() {
     assert!(none["selected"].as_array().unwrap().iter().all(|c| c["without"].is_null() && c["substitutes"].is_null()));
     assert_eq!(none["worth"], Value::Null);
 }
+
+/// Rows with a curve in x1, a copy of x1 with noise, gaps, a rare level and one row far from the others.
+fn curved() -> String {
+    let mut random = vaglio_testkit::Random::new(12);
+    let mut text = String::from("t,x1,x2,near,gaps,rare,noise,y\n");
+    for row in 0..90 {
+        let x1 = 9.0 * random.uniform();
+        let [x2, near, noise, error] = [0; 4].map(|_| random.normal());
+        let gaps = if row % 9 == 4 { String::new() } else { format!("{}", x2 + 0.5 * random.normal()) };
+        let y = 3.0 * x1.ln_1p() + x2 + 0.1 * error + if row == 61 { 9.0 } else { 0.0 };
+        let rare = i32::from(row == 17);
+        text += &format!("{row},{x1},{x2},{},{gaps},{rare},{noise},{y}\n", x1 + 0.5 * near);
+    }
+    text
+}
+
+const CURVED: &str = "version: 1\ndata: {train: train.csv, target: y, exclude: [t]}\npreprocess: [{kind: impute}, {kind: standardize}]\n\
+    learner: {kind: rls, lambda: 1.0}\nsearch: {kind: greedy, max_features: 2, choose: {folds: 5}, forced: [x1, x2]}\nevaluate: {nested: 3}\n";
+
+#[test]
+fn what_is_said_beside_scores_is_what_other_runs_find() {
+    let folder = Folder::new("explain-beside");
+    folder.write("train.csv", curved());
+    folder.write("p.yaml", CURVED);
+    let found = selection(&folder, &[]);
+    assert_eq!(names(&found), ["x1", "x2"]);
+    // A run that has one column alone.
+    let alone = |name: &str| {
+        let exclude: Vec<&str> =
+            ["t", "x1", "x2", "near", "gaps", "rare", "noise"].into_iter().filter(|other| *other != name).collect();
+        let set = format!("data.exclude=[{}]", exclude.join(", "));
+        let set = ["--out", "alone", "--set", &set, "--set", "search={kind: all, choose: last}", "--set", "evaluate=null"];
+        let ran = folder.vaglio(&[&["run", "p.yaml", "--json", "--quiet"], &set[..]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        serde_json::from_str::<Value>(&ran.out).unwrap()["score"].as_f64().unwrap()
+    };
+    let text = explained(&folder, &["x1", "near", "gaps", "rare"]);
+    let of = |list: &str, name: &str| -> Value {
+        found[list].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap().clone()
+    };
+    for (list, name) in [("selected", "x1"), ("outside", "near"), ("outside", "gaps")] {
+        near(alone(name), &of(list, name)["alone"]);
+        let lines = section(&text, name);
+        near(score(lines.iter().find(|line| line.contains("score alone")).unwrap(), "score alone"), &of(list, name)["alone"]);
+    }
+    // Cells as they are in the file.
+    assert_eq!(of("outside", "gaps")["missing"], 0.1111111111111111);
+    assert!(section(&text, "gaps").contains(&"  missing in 11.1 % of the training rows"), "{text}");
+    assert!(text.contains("nearest at step"), "{text}");
+    // What is like x1 is explained by it.
+    let like = of("outside", "near");
+    assert_eq!((&like["most_alike"]["index"], &like["rank_alone"]), (&0.into(), &2.into()));
+    assert!(like["explained"].as_f64().unwrap() > 0.9 && text.contains("of its variance: x1 0.9"), "{text}");
+    // The row of the rare level is held out by one fold of each deal.
+    let constant = &of("outside", "rare")["constant_in"];
+    assert!(constant["choose"].as_array().unwrap().len() == 1 && constant["nested"].as_array().unwrap().len() == 1);
+    assert!(section(&text, "rare").iter().any(|line| line.contains("constant in fold")), "{text}");
+    // The logarithm is seen, and taken it leaves no bend.
+    let bend = &of("selected", "x1")["bend"];
+    assert!(bend["t"].as_f64().unwrap() < -3.0 && bend["map"] == "{kind: log1p, columns: [x1]}", "{bend}");
+    assert!(section(&text, "x1").iter().any(|line| line.ends_with("try {kind: log1p, columns: [x1]}")), "{text}");
+    let straight = "preprocess=[{kind: impute}, {kind: log1p, columns: [x1]}, {kind: standardize}]";
+    let straight = selection(&folder, &["--set", straight]);
+    assert!(straight["selected"][0]["bend"]["t"].as_f64().unwrap().abs() < 3.0, "{}", straight["selected"][0]["bend"]);
+    assert!(straight["selected"][0]["bend"]["map"].is_null());
+}
+
+#[test]
+fn the_report_and_the_table_tell_of_folds_rows_and_columns_outside() {
+    let folder = Folder::new("explain-report");
+    folder.write("train.csv", curved());
+    folder.write("p.yaml", CURVED);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let found = folder.json("out/selection.json");
+    let spread = &found["selected"][0]["over_folds"];
+    let end = |name: &str| spread[name].as_f64().unwrap();
+    let line = format!("{:.6} to {:.6} in 3 of 3", end("low"), end("high"));
+    assert!(ran.out.contains(&line), "{line}\n{}", ran.out);
+    assert!(end("low") <= end("high") && spread["folds"] == 3 && spread["changes_sign"] == false);
+    // Original weights are those of the same models for one unit.
+    assert!(end("original_low") > 0.0 && end("original_low") <= end("original_high"));
+    // The row that was moved, by its number in the file.
+    let worst = &found["report"]["residuals"]["largest"][0];
+    assert_eq!((&worst["row"], &found["report"]["residuals"]["largest_from"]), (&62.into(), &"nested".into()));
+    let page = folder.read("out/report.html");
+    for told in [
+        "Alone, beside the others, and over folds",
+        "Rows predicted worst",
+        "Columns that were not chosen",
+        "it bends, t = ",
+        "3 of 3",
+        "no confidence interval",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
+    assert_eq!(found["selected"].as_array().unwrap().len() + found["outside"].as_array().unwrap().len(), 6);
+    let sizes = found["chosen"]["sizes"]["sizes"].as_array().unwrap();
+    assert_eq!((sizes.len(), &found["chosen"]["sizes"]["over"]), (5, &"folds".into()));
+    // Without a name the columns left out have a line each.
+    let text = explained(&folder, &[]);
+    let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("left out")).skip(1).collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(lines[0].starts_with("near ") && lines.iter().any(|line| line.contains("missing in 11.1 %")), "{text}");
+}

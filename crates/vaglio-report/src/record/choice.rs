@@ -135,6 +135,9 @@ pub struct ChosenRecord {
     /// The columns of the lowest loss, where no column was taken in their place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declined: Option<Declined>,
+    /// How much the size hangs on how rows were dealt into folds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<SizeSpread>,
 }
 
 /// With what the chosen columns are compared.
@@ -182,6 +185,47 @@ pub struct Declined {
     pub cross_validated: f64,
     /// What they lose more than no column, with size and λ of each fold chosen by the others.
     pub difference: LossDifference,
+}
+
+/// The sizes that parts of the cross-validated losses would have chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SizeSpread {
+    /// Which parts.
+    pub over: SpreadOver,
+    /// The size of each.
+    pub sizes: Vec<usize>,
+}
+
+/// Of which parts of the cross-validated losses sizes are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpreadOver {
+    /// Each repeat alone.
+    Repeats,
+    /// All folds but one, in turn.
+    Folds,
+}
+
+impl SizeSpread {
+    /// Between which sizes the choice moves.
+    pub fn sentence(&self, chosen: usize) -> String {
+        let (least, most) = self.sizes.iter().fold((chosen, chosen), |(l, m), &size| (l.min(size), m.max(size)));
+        let (each, anew) = match self.over {
+            SpreadOver::Repeats => ("each repeat alone", ""),
+            SpreadOver::Folds => (
+                "leaving out one fold at a time",
+                "; another seed deals the rows anew, and `repeats` of `search.choose` averages over such deals",
+            ),
+        };
+        match least == most {
+            true => format!("{each} chooses {chosen} columns too"),
+            false => {
+                let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
+                format!("{each} chooses {least} to {most} columns ({}){anew}", sizes.join(", "))
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 mod alternatives;
 mod bounds;
 mod choice;
+mod column_facts;
 mod columns;
 mod data;
+mod diagnostics;
 mod discoveries;
 mod evaluation;
 mod figures;
@@ -16,6 +18,7 @@ mod learning;
 mod left_out;
 mod loss_name;
 mod methods;
+mod parts;
 mod race;
 mod reliability;
 mod shares;
@@ -26,9 +29,11 @@ mod tuning;
 mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
-pub use choice::{Against, Cell, ChosenBy, ChosenRecord, Declined, LossDifference, Table};
+pub use choice::{Against, Cell, ChosenBy, ChosenRecord, Declined, LossDifference, SizeSpread, SpreadOver, Table};
+pub use column_facts::{Alike, Bend, ConstantIn, Nearest, OutsideRecord, WeightSpread};
 pub use columns::{MadeColumns, TakenColumns};
 pub use data::DataRecord;
+pub use diagnostics::{DrawnColumn, Histogram, ResidualsRecord, WorstRow};
 pub use discoveries::{ColumnVerdict, FalseDiscoveries, Verdict};
 pub use evaluation::{
     Frequency, Intervals, Nested, NullFigure, OuterFold, Paired, Permutations, Stability, StabilityBound, StableColumn,
@@ -42,6 +47,7 @@ pub use learning::{LearningCurve, LearningPoint};
 pub use left_out::{LeftOut, LeftOutReason, left_out_rows};
 pub use loss_name::LossName;
 pub use methods::{Methods, ReformsItem};
+pub use parts::{PartNames, TunedSettings};
 pub use race::{Contestant, CurvePoint, FrontierPoint, RaceRecord};
 pub use reliability::{ReliabilityBin, ReliabilityRecord, brier};
 pub use shares::{ShareRecord, SharesRecord};
@@ -113,6 +119,9 @@ pub struct Record {
     /// What is not known of how much the result's columns are worth, where that would have taken long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worth: Option<WorthRecord>,
+    /// The columns that were not chosen, those of the best score alone first; of very many the first 1000.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<OutsideRecord>,
     /// Its score.
     #[serde(with = "infinity")]
     pub score: f64,
@@ -201,44 +210,6 @@ pub enum Status {
     Partial,
 }
 
-/// The names of the parts of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PartNames {
-    /// The learner's kind.
-    pub learner: String,
-    /// The criterion's kind.
-    pub criterion: String,
-    /// The search's kind.
-    pub search: String,
-    /// The loss of which the score is a mean, if it is one: `squared`, `1 - auc`, …
-    pub loss: Option<LossName>,
-    /// The engine by which the criterion computed.
-    pub engine: String,
-    /// The criterion's approximation, if it made one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approximation: Option<String>,
-    /// The map of targets, where there is one: scores are on its scale, all other figures in the units of the data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target_map: Option<String>,
-    /// The settings of learner, criterion, search and preprocessing, with every default.
-    pub settings: serde_json::Value,
-}
-
-/// What tuning found, in short.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TunedSettings {
-    /// What chose the settings that were tried.
-    pub method: Method,
-    /// How many were scored.
-    pub evaluations: usize,
-    /// The lowest score.
-    pub score: f64,
-    /// The settings of the lowest score by their dotted paths.
-    pub parameters: serde_json::Map<String, serde_json::Value>,
-}
-
 /// Wall-clock seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -258,7 +229,7 @@ pub struct Seconds {
 }
 
 /// One selected column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelectedRecord {
     /// The candidate column, from 0.
@@ -278,6 +249,24 @@ pub struct SelectedRecord {
     /// The criterion's own coefficient, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
+    /// The score of the column alone.
+    #[serde(default, with = "infinity::optional", skip_serializing_if = "Option::is_none")]
+    pub alone: Option<f64>,
+    /// Its variance inflation factor 1/(1 − R²), R² being the share of its variance that the other chosen columns explain.
+    #[serde(default, with = "infinity::optional", skip_serializing_if = "Option::is_none")]
+    pub vif: Option<f64>,
+    /// The share of training rows in which it, or a column that it is made of, is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<f64>,
+    /// Its weights in the models of outer folds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_folds: Option<WeightSpread>,
+    /// Whether the target bends over it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bend: Option<Bend>,
+    /// How its values lie.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Histogram>,
 }
 
 /// A column in the place of a selected one.
@@ -333,6 +322,9 @@ pub struct Shown {
     /// How the learner was tuned, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuning: Option<Tuned>,
+    /// Residuals against the chosen columns and time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residuals: Option<ResidualsRecord>,
 }
 
 /// Error rates of the model of one size, refitted on the training rows.
@@ -388,18 +380,6 @@ impl PerOutput {
         match self {
             PerOutput::One(value) => std::slice::from_ref(value),
             PerOutput::Several(values) => values,
-        }
-    }
-}
-
-impl TunedSettings {
-    /// What tuning found, without what was tried.
-    pub fn new(tuned: &Tuned) -> Self {
-        TunedSettings {
-            method: tuned.tune.method,
-            evaluations: tuned.trials.len(),
-            score: tuned.score(),
-            parameters: tuned.parameters(),
         }
     }
 }

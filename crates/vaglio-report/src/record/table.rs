@@ -1,7 +1,9 @@
 //! The result as a short table for people.
 
 use super::table_parts::{BoundedLoss, interval_text, seven_digits};
-use super::{Against, Contestant, Declined, Nested, PartNames, Record, Status, Verified, left_out_rows};
+use super::{
+    Against, Contestant, Declined, Nested, PartNames, Record, SizeSpread, Status, Verified, left_out_rows,
+};
 use crate::record::ChosenBy;
 use vaglio_core::{Certificate, Diagnostics, Rule, shown};
 
@@ -178,6 +180,10 @@ impl Record {
             let rate = self.error_rate_text(self.report.figures.as_ref());
             let made = made(&chosen.splits);
             out.push_str(&format!("cross-validated {figure}{rate}, the whole search in {folds} folds{made}\n"));
+        }
+        let varies = |sizes: &&SizeSpread| sizes.sizes.iter().any(|size| *size != chosen.size);
+        if let Some(sizes) = chosen.sizes.as_ref().filter(varies) {
+            out.push_str(&format!("size  {}\n", sizes.sentence(chosen.size)));
         }
         if let Some(test) = &self.test {
             out.push_str(&format!("test  {} rows, {}\n", test.rows, self.test_text(test)));

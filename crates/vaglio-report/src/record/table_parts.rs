@@ -1,6 +1,6 @@
 //! The parts of the short table: the target, the chosen columns, and each figure beside what it is compared with.
 
-use super::{Figures, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind};
+use super::{Figures, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind, WeightSpread};
 use std::collections::HashMap;
 use vaglio_core::{Action, Feature, Squared, ZeroOne, clip, shown};
 
@@ -82,19 +82,31 @@ impl Record {
             _ => vec!["weights' norm".into()],
         };
         let cells: Vec<String> = heads.iter().map(|head| format!("  {head:>12}")).collect();
-        out.push_str(&format!("{:>4}  {:<width$}{}\n", "", "column", cells.concat()));
+        let has_spread = outputs == 1 && rows.iter().any(|(_, chosen)| chosen.over_folds.is_some());
+        let over_folds = if has_spread { "  over outer folds" } else { "" };
+        out.push_str(&format!("{:>4}  {:<width$}{}{over_folds}\n", "", "column", cells.concat()));
         for ((place, chosen), name) in rows.iter().zip(&names) {
             let values = chosen.weight.as_ref().map_or(&[][..], PerOutput::values);
             let cells: Vec<String> = match values.len() {
                 n if n > FEW_OUTPUTS => vec![format!("  {:>12}", format!("{:.6}", norm(values)))],
                 _ => values.iter().map(|weight| format!("  {:>12}", format!("{weight:.6}"))).collect(),
             };
-            out.push_str(format!("{:>4}  {name:<width$}{}", place + 1, cells.concat()).trim_end());
+            let spread = chosen.over_folds.as_ref().filter(|_| has_spread);
+            let spread = spread.map(|spread| self.spread_text(spread)).unwrap_or_default();
+            out.push_str(format!("{:>4}  {name:<width$}{}{spread}", place + 1, cells.concat()).trim_end());
             out.push('\n');
         }
         if let Some(note) = note {
             out.push_str(&format!("{:>4}  {note}\n", "…"));
         }
+    }
+
+    /// The weights of the only output over outer folds.
+    fn spread_text(&self, spread: &WeightSpread) -> String {
+        let folds = self.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
+        let end = |end: &PerOutput| end.values().first().map_or_else(|| "-".into(), |weight| format!("{weight:.6}"));
+        let mark = if spread.changes_sign { ", sign changes" } else { "" };
+        format!("  {} to {} in {} of {folds}{mark}", end(&spread.low), end(&spread.high), spread.folds)
     }
 
     /// The chosen columns that are listed, each with its place, and what to say of the others.

@@ -126,3 +126,9 @@ fn sentence(message: &str) -> String {
     let stop = if message.ends_with('.') { "" } else { "." };
     format!("{}{stop}", capital(message))
 }
+
+/// How much the chosen size hangs on how rows were dealt into folds; empty where that is not known.
+pub fn dealt(source: &RecordView<'_>) -> String {
+    let chosen = &source.record.chosen;
+    chosen.sizes.as_ref().map_or_else(String::new, |sizes| format!("{}.", capital(&sizes.sentence(chosen.size))))
+}

@@ -10,10 +10,11 @@ use super::honest::{self, Card};
 use super::number::{self, counted, short};
 use super::race::RaceSection;
 use super::scatter::Predictions;
+use super::shape::Shape;
 use super::source::{Entry, RecordView, finite};
 use super::table::{Column, HtmlTable};
 use super::tuning::Tuning;
-use super::{chart, discoveries, evidence, frequency, heat, knots, labels, near};
+use super::{beside, chart, discoveries, evidence, frequency, heat, knots, labels, near};
 use crate::record::{
     ExcludedRecord, MOST_CORRELATED, Methods, Seconds, StepRecord, TakenColumns, left_out_rows, proven,
 };
@@ -31,6 +32,8 @@ pub struct View {
     verdict: String,
     floor: String,
     fewest: String,
+    /// How much the size hangs on the folds.
+    dealt: String,
     optimism: String,
     cards: Vec<Card>,
     evidence: Option<String>,
@@ -51,6 +54,9 @@ pub struct View {
     shares: Option<Section>,
     alternatives: Option<Section>,
     drawn: Vec<DrawnSection>,
+    beside: Option<Section>,
+    shape: Option<Shape>,
+    outside: Option<Section>,
     weights: Option<String>,
     discoveries: Option<Section>,
     frequencies: Option<Section>,
@@ -91,6 +97,7 @@ impl View {
             verdict: honest::verdict(source, &honest),
             floor: honest::floor(source),
             fewest: honest::fewest(source),
+            dealt: labels::dealt(source),
             optimism: labels::optimism(source),
             cards: honest::cards(source, &honest),
             evidence: evidence::drawing(source, &honest),
@@ -111,6 +118,9 @@ impl View {
             shares: near::shares(source),
             alternatives: near::alternatives(source),
             drawn: [drawn::learning_curve(source), drawn::calibration(source)].into_iter().flatten().collect(),
+            beside: beside::chosen(source),
+            shape: Shape::of(source),
+            outside: beside::outside(source),
             weights: if outputs > columns::FEW_OUTPUTS { heat::weights(source) } else { None },
             discoveries: discoveries::discoveries(source),
             frequencies: frequency::frequencies(source),

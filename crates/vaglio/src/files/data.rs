@@ -57,6 +57,10 @@ pub struct Prepared {
     pub(crate) test_clusters: Vec<u32>,
     /// The training rows before the maps.
     pub(crate) sample: Sample,
+    /// Where training rows that no map changes stood in the data, from 0, where some were left out or put in another order.
+    pub(crate) origins: Option<Vec<usize>>,
+    /// Where test rows stood in their data, from 0, where maps leave none out.
+    pub(crate) test_numbers: Option<Vec<usize>>,
     /// The test rows before the maps, where intervals are to be tried on them.
     pub(crate) test_source: Option<(Rows, Arc<Recipe>)>,
 }
@@ -176,15 +180,16 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     };
     let recipe = Arc::new(Recipe { lagged: lagged.clone(), ..pipeline.recipe(task, target_names)? });
     let ordered = spec.time.is_some() || pipeline.selector().needs_order();
-    let sample = Sample::new(parts.rows(&recipe.task, "data.target")?, Arc::clone(&recipe), ordered)
-        .map_err(|error| survey.located(error))?;
+    let train_rows = parts.rows(&recipe.task, "data.target")?;
+    let origins = train_rows.table.origins().map(<[usize]>::to_vec);
+    let sample = Sample::new(train_rows, Arc::clone(&recipe), ordered).map_err(|error| survey.located(error))?;
     let fitted = sample.fitted().map_err(|error| survey.located(error))?;
     if fitted.problem.names().is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
     }
     intervals::check(settings.evaluate.as_ref(), &fitted.problem)?;
     let has_intervals = settings.evaluate.as_ref().is_some_and(|evaluate| evaluate.intervals.is_some());
-    let (mut test_source, mut test_clusters) = (None, Vec::new());
+    let (mut test_source, mut test_clusters, mut test_numbers) = (None, Vec::new(), None);
     let test = match test {
         Some(side) => {
             // What gives rows their fold says nothing of test rows.
@@ -195,9 +200,11 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
             let problem = rows.and_then(|rows| {
                 let groups = rows.groups.clone();
                 let rows = alone(rows);
+                let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
                 test_source = has_intervals.then(|| (rows.clone(), Arc::clone(&recipe)));
                 let rows = Rows { clusters: groups, ..rows };
                 let (problem, groups) = recipe.apply(rows, &fitted.maps, fitted.problem.names())?;
+                test_numbers = (numbers.len() == problem.rows()).then_some(numbers);
                 let series = problem.series().map(|series| &series[..]);
                 test_clusters = clusters(problem.rows(), groups.as_deref(), series, ordered);
                 Ok(problem)
@@ -228,6 +235,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
             .then(|| [of_train.unwrap_or(1.0), of_test_rows.unwrap_or(1.0)]),
         history,
         sample,
+        origins,
+        test_numbers,
         test_source,
     })
 }

@@ -1,16 +1,23 @@
 //! What columns of a run are worth, chosen or not: computed again from its folder and its table.
 
+mod said;
+
+use super::facts::cells::Read;
+use super::facts::near::Walked;
+use super::facts::span::{Span, Spanned};
+use super::facts::{most_alike, of_parts, parts_of};
 use super::folder::read_resolved;
 use super::importance::exchanges::{Exchanges, Removals, Tried};
 use super::importance::{SUBSTITUTES, best};
-use super::prepare;
+use super::{Prepared, prepare};
 use crate::pipeline::load;
+use crate::resample::choice::cross_validation;
+use crate::resample::parting::Part;
 use serde_json::Value;
-use std::fmt;
 use std::path::Path;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Feature, Outline, Result, Rules, Score, Sign, Subset, shown};
-use vaglio_report::record::{PerOutput, Record, seven_digits};
+use vaglio_core::{CrossValidation, Design, Error, Feature, Outline, Result, Rules, Score, Sign, Subset};
+use vaglio_report::record::{Bend, ConstantIn, OutsideRecord, PerOutput, Record, WeightSpread};
 use vaglio_search::of_other_sign;
 
 /// What some columns of a run are worth. Its text says so to people.
@@ -18,10 +25,18 @@ use vaglio_search::of_other_sign;
 pub struct Explanation {
     /// The score of the run's result.
     pub score: f64,
+    /// The score without columns.
+    pub empty_score: f64,
     /// How many columns the result has.
     pub size: usize,
     /// In the order in which they were asked for.
     pub columns: Vec<ColumnExplanation>,
+    /// All columns that were not chosen, those of the best score alone first, where none was named.
+    pub outside: Vec<OutsideRecord>,
+    /// The chosen columns in order of entry, by their places among the candidates.
+    pub chosen: Vec<Feature>,
+    /// The names of the candidate columns.
+    pub candidates: Vec<String>,
 }
 
 /// What one column is worth.
@@ -46,6 +61,8 @@ pub enum ColumnWorth {
         without: f64,
         /// The columns that cost least in its place, with the score that each gives.
         substitutes: Vec<(String, f64)>,
+        /// What is known of it beside these scores.
+        beside: Beside,
     },
     /// It was not chosen.
     Outside {
@@ -55,14 +72,39 @@ pub enum ColumnWorth {
         in_place_of: Option<(String, f64)>,
         /// The constraint of the search that it would break, if it were added.
         barred: Option<String>,
+        /// How near it came, and what the chosen columns say of it.
+        line: Box<OutsideRecord>,
+        /// The chosen columns that explain most of it, taken one after another, each with the share of its variance that it and
+        /// those before it explain.
+        explained_by: Vec<(String, f64)>,
     },
     /// It cannot be chosen, since all its entries are equal.
     Constant,
 }
 
-/// Explains columns of the run whose files are in `folder`: all chosen ones where none are named.
+/// What is known of a chosen column beside its scores in the result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beside {
+    /// Its score alone, if that is finite.
+    pub alone: Option<f64>,
+    /// Its variance inflation factor among the chosen columns.
+    pub inflation: Option<f64>,
+    /// The share of training rows in which it is missing.
+    pub missing: f64,
+    /// The folds in whose training rows it is constant.
+    pub constant_in: ConstantIn,
+    /// Its weights over outer folds, where the run had such, and how many these were.
+    pub over_folds: Option<(WeightSpread, usize)>,
+    /// Whether the target bends over it, where the run looked.
+    pub bend: Option<Bend>,
+}
+
+/// Chosen columns that are named of those that explain another.
+const EXPLAINING: usize = 3;
+
+/// Explains columns of the run whose files are in `folder`: all chosen ones where none are named, with a line for each of the others.
 ///
-/// Reads `selection.json`, `resolved.yaml` and the training table; every score is a trial of the run's criterion. Cost: a walk
+/// Reads `selection.json`, `resolved.yaml` and the training table; every score is a trial of the run's criterion. Cost: two walks
 /// to the size of the result, and for each column a trial of every column outside, or for one that was not chosen of each place.
 ///
 /// # Errors
@@ -88,9 +130,24 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
     let design = selector.design(&prepared.train).map_err(located)?;
     let design = design.at_lambda(record.lambda.filter(|_| is_of_path(&record)));
     let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
-    let run = ExplainedRun { record: &record, selector: &selector, design: &design, chosen };
+    let evaluate = pipeline.0.evaluate.as_ref();
+    let how = record.chosen.folds.zip(cross_validation(&selector));
+    let how = how.map(|(folds, (how, _))| CrossValidation { folds, ..how });
+    let run = ExplainedRun {
+        record: &record,
+        selector: &selector,
+        design: &design,
+        prepared: &prepared,
+        walked: Walked::new(&selector, &design, &chosen, chosen.len() + 1)?,
+        span: Span::new(&design, &chosen),
+        parts: parts_of(&selector, &prepared, &design, (how.as_ref(), evaluate))?,
+        chosen,
+    };
     let columns = run.columns(&asked)?;
-    Ok(Explanation { score: record.score, size: run.chosen.len(), columns })
+    let outside = if names.is_empty() { run.all_outside() } else { Vec::new() };
+    let (score, empty_score, size) = (record.score, record.empty_score, run.chosen.len());
+    let (chosen, candidates) = (run.chosen, record.candidates.clone());
+    Ok(Explanation { score, empty_score, size, columns, outside, chosen, candidates })
 }
 
 /// The columns that are asked for, by their index.
@@ -123,7 +180,12 @@ struct ExplainedRun<'r> {
     record: &'r Record,
     selector: &'r crate::selector::ValidSelector,
     design: &'r Design,
+    prepared: &'r Prepared,
     chosen: Vec<Feature>,
+    walked: Walked,
+    span: Span,
+    /// Of the folds that choose, and of the outer ones.
+    parts: [Vec<Part>; 2],
 }
 
 impl ExplainedRun<'_> {
@@ -164,6 +226,8 @@ impl ExplainedRun<'_> {
             substitutes[k] = best(found);
             true
         })?;
+        let inflation = self.span.inflation();
+        let outer = self.record.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
         let worth = |&k: &usize| {
             let column = &self.record.selected[k];
             let named = |(feature, score): &(Feature, f64)| (self.name(*feature), *score);
@@ -172,6 +236,14 @@ impl ExplainedRun<'_> {
                 weights: [column.weight.clone(), column.original_weight.clone()],
                 without: without[k],
                 substitutes: substitutes[k].iter().map(named).collect(),
+                beside: Beside {
+                    alone: self.walked.alone[self.chosen[k]].map(|(score, _)| score),
+                    inflation: inflation[k],
+                    missing: Read::new(self.prepared).missing(&column.name),
+                    constant_in: of_parts(self.design, &self.parts, self.chosen[k]),
+                    over_folds: column.over_folds.clone().map(|spread| (spread, outer)),
+                    bend: column.bend.clone(),
+                },
             };
             (self.chosen[k], worth)
         };
@@ -201,14 +273,46 @@ impl ExplainedRun<'_> {
             }
             true
         })?;
+        let spanned = self.span.of(self.design, outside);
         let rules = self.selector.search().rules(self.design).map_err(|error| error.under("search"))?;
         let worth = |at: usize| {
             let (feature, with) = (outside[at], with[at]);
             let barred = rules.as_ref().map_or(Ok(None), |rules| self.barred(rules, feature, with))?;
             let in_place_of = best[at].map(|(k, score)| (self.name(self.chosen[k]), score));
-            Ok(ColumnWorth::Outside { with: with.loss, in_place_of, barred })
+            let explaining = self.span.explaining(&spanned[at].correlations, EXPLAINING);
+            let explained_by = explaining.into_iter().map(|(k, share)| (self.name(self.chosen[k]), share)).collect();
+            let line = Box::new(self.line(feature, &spanned[at]));
+            Ok(ColumnWorth::Outside { with: with.loss, in_place_of, barred, line, explained_by })
         };
         (0..outside.len()).map(worth).collect()
+    }
+
+    /// What is known of a column that was not chosen.
+    fn line(&self, index: Feature, spanned: &Spanned) -> OutsideRecord {
+        let name = self.name(index);
+        let alone = self.walked.alone[index];
+        OutsideRecord {
+            index,
+            alone: alone.map(|(score, _)| score),
+            rank_alone: alone.map(|(_, rank)| rank),
+            nearest: self.walked.nearest[index],
+            explained: (!self.chosen.is_empty()).then_some(spanned.explained),
+            most_alike: most_alike(&self.chosen, &spanned.correlations),
+            constant_in: of_parts(self.design, &self.parts, index),
+            missing: Read::new(self.prepared).missing(&name),
+            name,
+        }
+    }
+
+    /// The same of all of them, those of the best score alone first.
+    fn all_outside(&self) -> Vec<OutsideRecord> {
+        let candidates = self.design.candidates().into_iter();
+        let outside: Vec<Feature> = candidates.filter(|feature| !self.chosen.contains(feature)).collect();
+        let spanned = self.span.of(self.design, &outside);
+        let mut lines: Vec<OutsideRecord> =
+            outside.iter().zip(&spanned).map(|(&feature, spanned)| self.line(feature, spanned)).collect();
+        lines.sort_by_key(|line| (line.rank_alone.unwrap_or(usize::MAX), line.index));
+        lines
     }
 
     /// The constraint that the result with a column added would break, as a sentence.
@@ -224,55 +328,4 @@ impl ExplainedRun<'_> {
         };
         Ok(others.first().map(sentence))
     }
-}
-
-impl fmt::Display for Explanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} columns chosen, score {}", self.size, seven_digits(self.score))?;
-        let against = |score: f64| {
-            let apart = score - self.score;
-            let word = if apart < 0.0 { "lower" } else { "higher" };
-            match score.is_finite() {
-                true => format!("{}, {} {word}", seven_digits(score), seven_digits(apart.abs())),
-                false => "infinite".into(),
-            }
-        };
-        for ColumnExplanation { name, found } in &self.columns {
-            let name = shown(name);
-            match found {
-                ColumnWorth::Constant => writeln!(f, "\n{name}  cannot be chosen: all its entries are equal")?,
-                ColumnWorth::Chosen { order, weights: [weight, original], without, substitutes } => {
-                    writeln!(f, "\n{name}  chosen, column {order} of {}", self.size)?;
-                    if let Some(weight) = weight {
-                        let original =
-                            original.as_ref().map(|own| format!(" ({} on its original scale)", numbers(own)));
-                        writeln!(f, "  weight {}{}", numbers(weight), original.unwrap_or_default())?;
-                    }
-                    writeln!(f, "  score without it {}", against(*without))?;
-                    for (name, score) in substitutes {
-                        writeln!(f, "  with {} in its place {}", shown(name), against(*score))?;
-                    }
-                    if substitutes.is_empty() {
-                        writeln!(f, "  no column can take its place")?;
-                    }
-                }
-                ColumnWorth::Outside { with, in_place_of, barred } => {
-                    writeln!(f, "\n{name}  not chosen")?;
-                    writeln!(f, "  score with it added {}", against(*with))?;
-                    if let Some(why) = barred {
-                        writeln!(f, "  a constraint leaves it out: {}", shown(why))?;
-                    }
-                    if let Some((other, score)) = in_place_of {
-                        writeln!(f, "  it serves best in the place of {}: {}", shown(other), against(*score))?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn numbers(of_outputs: &PerOutput) -> String {
-    let told: Vec<String> = of_outputs.values().iter().map(|&value| seven_digits(value)).collect();
-    told.join(", ")
 }

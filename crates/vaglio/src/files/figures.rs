@@ -2,6 +2,7 @@
 
 use super::Prepared;
 use super::discoveries::false_discoveries;
+use super::facts::over_folds::OuterWeights;
 use super::importance::Importance;
 use super::learning::learning_curve;
 use super::near_best::{Known, near_best};
@@ -46,6 +47,8 @@ pub(super) struct Evaluated {
     pub reliability: Option<ReliabilityRecord>,
     pub intervals: Option<SavedIntervals>,
     pub verified: Option<Verified>,
+    /// The weights of the models of outer folds.
+    pub outer_weights: OuterWeights,
     pub seconds: f64,
 }
 
@@ -171,6 +174,7 @@ impl Evaluated {
         if let Some(how) = settings.outer_folds() {
             outer = resample::outer(whole, sample, &how, watcher)?.unwrap_or_default();
             if !outer.is_empty() {
+                self.outer_weights = OuterWeights::of(&outer);
                 let pairs = resample::pairs::of_outer(whole, sample, &how, watcher)?;
                 let judged = (&how, &outer[..], pairs.as_deref());
                 self.nested = Some(nested(whole, sample, judged, &selection.names, origins)?);
@@ -206,7 +210,8 @@ impl Evaluated {
         let first: Vec<&Outer> = outer.iter().filter(|outer| outer.repeat == 0).collect();
         self.held_out = if !first.is_empty() {
             let parts = first.iter().map(|fold| fold.held.compared());
-            Some((PredictedOn::Nested, Pooled::new(parts)?))
+            let pooled = Pooled::new(parts)?.of_rows(first.iter().map(|fold| &fold.rows));
+            Some((PredictedOn::Nested, pooled))
         } else if classes || prepared.test.is_none() {
             let pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
             pooled.map(|pooled| (PredictedOn::CrossValidation, pooled))
@@ -247,6 +252,11 @@ impl Evaluated {
             shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())
         };
         Ok(held_out.map(of))
+    }
+
+    /// Predictions of rows held out, where it is known which these are.
+    pub fn held_out_rows(&self) -> Option<(PredictedOn, &Pooled)> {
+        self.held_out.as_ref().filter(|(_, pooled)| !pooled.rows.is_empty()).map(|(from, pooled)| (*from, pooled))
     }
 
     /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.

@@ -41,7 +41,7 @@ pub(super) struct Importance {
 pub(super) const SUBSTITUTES: usize = 3;
 
 /// Flops that what columns are worth may take whatever the search took: 50 ms or less.
-const LEAST_WORK: f64 = 1.5e8;
+pub(super) const LEAST_WORK: f64 = 1.5e8;
 /// The share of the search's flops that it may take where that is more.
 pub(super) const SHARE: f64 = 0.25;
 /// How many times the flops of an exchange an estimated flop of a search is worth in time: trials by leave-one-out states are
@@ -109,6 +109,27 @@ fn taken(outline: &Outline, path: &Path, design: &Design) -> Outline {
     }
 }
 
+/// Flops that figures of the columns of a result may take beside the search that found it; infinite where all are asked for.
+///
+/// # Errors
+/// Those of the search's settings.
+pub(super) fn of_search(
+    evaluate: Option<&Evaluate>,
+    selector: &ValidSelector,
+    (prepared, whole): (&Prepared, &Design),
+    design: &Design,
+    path: &Path,
+) -> Result<f64> {
+    match worths(evaluate) {
+        Worths::All => return Ok(f64::INFINITY),
+        Worths::None => return Ok(0.0),
+        Worths::Auto => {}
+    }
+    let outline = selector.search().outline(design).map_err(|error| error.under("search"))?;
+    let walks = Walks::of(selector, whole, &prepared.sample, None);
+    Ok(budget(selector, design, &taken(&outline, path, design), walks))
+}
+
 impl Importance {
     /// That of a selection, as far as the settings ask for it; what a stop leaves undone is absent, with a warning.
     ///
@@ -127,14 +148,7 @@ impl Importance {
             return Ok(Importance::none(subset.len()));
         }
         let design = whole.at_lambda(selection.chosen.walk_lambda());
-        let budget = match settings {
-            Worths::All => f64::INFINITY,
-            _ => {
-                let outline = selector.search().outline(&design).map_err(|error| error.under("search"))?;
-                let walks = Walks::of(selector, whole, &prepared.sample, None);
-                budget(selector, &design, &taken(&outline, &selection.path, &design), walks)
-            }
-        };
+        let budget = of_search(evaluate, selector, (prepared, whole), &design, &selection.path)?;
         let watcher = Watcher::new(monitor);
         let found = Importance::within(budget, selector, &design, &subset, &watcher)?;
         if let Some(reason) = watcher.stopped() {

@@ -63,7 +63,7 @@ impl Origins {
 }
 
 /// The columns of the data that a column is made of.
-fn sources(maps: &[Box<dyn FittedMap>], name: &str) -> Vec<String> {
+pub(super) fn sources(maps: &[Box<dyn FittedMap>], name: &str) -> Vec<String> {
     let mut names = vec![name.to_owned()];
     for map in maps.iter().rev() {
         let mut before: Vec<String> = Vec::new();

@@ -89,9 +89,11 @@ pub(super) fn record(
             level: certainty.filter(|certainty| certainty.interval.is_some()).map(|certainty| certainty.level),
             differences: certainty.map(|certainty| certainty.differences.clone()).unwrap_or_default(),
             declined: chosen.declined,
+            sizes: chosen.sizes.clone(),
         },
         worth: importance.left_out(subset),
         selected: selected(prepared, design, selection, importance.of_columns),
+        outside: Vec::new(),
         score: result.loss,
         lambda: result.lambda.or(selection.model.lambda()).filter(|_| lambdas.is_none()),
         lambdas,
@@ -126,6 +128,7 @@ pub(super) fn record(
                 .filter(|_| prepared.test.is_none() || !prepared.is_regression()),
             correlations: correlations.shown(),
             tuning: tuned,
+            residuals: None,
         },
         // Last, since the hash of the data may still be on its way.
         data: data(prepared, design)?,
@@ -236,6 +239,7 @@ fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths:
                 found.into_iter().map(substitute).collect()
             }),
             alpha: selection.alpha.as_ref().and_then(|alpha| alpha.get(k).copied()),
+            ..SelectedRecord::default()
         }
     };
     subset.iter().zip(worths).enumerate().map(record).collect()

@@ -2,10 +2,11 @@
 
 use super::claim::Claim;
 use super::discoveries::planned;
+use super::facts::Described;
 use super::figures::Evaluated;
 use super::folder::relative;
 use super::found::found;
-use super::importance::Importance;
+use super::importance::{self, Importance};
 use super::journal::{Book, Header};
 use super::memory::Memory;
 use super::monitor::limited;
@@ -120,6 +121,17 @@ fn run_in(
     let written = pipeline.resolved(&selection.chosen)?;
     let mut record = record(&written, &selector, &prepared, &design, &selection, (&evaluated, importance), tuned)?;
     record.data.made = origins.made(&record.candidates);
+    let budget = importance::of_search(evaluate, &selector, (&prepared, &whole), &design, &selection.path)?;
+    let described = Described {
+        prepared: &prepared,
+        selector: &selector,
+        design: &design,
+        selection: &selection,
+        evaluated: &evaluated,
+        evaluate,
+        budget,
+    };
+    tracing::debug_span!("facts").in_scope(|| described.put(&mut record))?;
     record.found = found(&selector, &prepared, &design, &selection, monitor)?;
     record.warnings.extend(record.never_called());
     record.seconds = Seconds {

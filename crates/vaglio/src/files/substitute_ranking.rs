@@ -71,7 +71,7 @@ pub(super) fn ranked(design: &Design, selected: &[Feature], outside: &[Feature],
 }
 
 /// Some of the rows, with the roots of their weights.
-struct RankedRows {
+pub(super) struct RankedRows {
     pieces: Vec<Range<usize>>,
     roots: Option<Vec<f64>>,
     level: Level,
@@ -81,17 +81,23 @@ impl RankedRows {
     fn new(design: &Design, size: usize, outside: usize) -> Self {
         let rows = design.rows();
         let taken = rows_of(rows, size, outside, design.targets().nrows());
-        let pieces = match taken == rows {
-            true => std::iter::once(0..rows).collect(),
-            false => {
-                let length = taken.div_ceil(PIECES);
-                let piece = |number: usize| {
-                    let start = number * rows / PIECES;
-                    start..(start + length).min((number + 1) * rows / PIECES)
-                };
-                (0..PIECES).map(piece).collect::<Vec<_>>()
-            }
+        if taken == rows {
+            return RankedRows::whole(design);
+        }
+        let length = taken.div_ceil(PIECES);
+        let piece = |number: usize| {
+            let start = number * rows / PIECES;
+            start..(start + length).min((number + 1) * rows / PIECES)
         };
+        RankedRows::of(design, (0..PIECES).map(piece).collect())
+    }
+
+    /// All rows.
+    pub fn whole(design: &Design) -> Self {
+        RankedRows::of(design, std::iter::once(0..design.rows()).collect())
+    }
+
+    fn of(design: &Design, pieces: Vec<Range<usize>>) -> Self {
         let mut sample = RankedRows { pieces, roots: None, level: Level::best() };
         sample.roots = design.weights().map(|weights| sample.rows().map(|row| weights[row].sqrt()).collect());
         sample
@@ -114,7 +120,7 @@ impl RankedRows {
     }
 
     /// The same of a column, of length 1.
-    fn column(&self, design: &Design, feature: Feature) -> Vec<f64> {
+    pub fn column(&self, design: &Design, feature: Feature) -> Vec<f64> {
         let column = design.column(feature);
         let values = self.pieces.iter().flat_map(|piece| column.rows(piece.start, piece.end).values().into_owned());
         let mut out = self.centered(values.collect());

@@ -10,6 +10,7 @@ use super::pool::Watcher;
 use super::race::race;
 use super::sample::Sample;
 use super::scored::{by_score, interrupted, not_validated, plain};
+use super::sizes;
 use super::table::{self, Matched};
 use super::tally::Tally;
 use super::validated::{CrossValidated, Made, Validation, deals, of_rows, parting};
@@ -20,7 +21,7 @@ use vaglio_core::{
     Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, StopReason, StopSign,
     Wanted,
 };
-use vaglio_report::record::{Cell, ChosenBy, RaceRecord, Table};
+use vaglio_report::record::{Cell, ChosenBy, RaceRecord, SizeSpread, Table};
 use vaglio_report::record::{Warning, WarningKind};
 
 /// A search with its result taken.
@@ -218,6 +219,7 @@ pub(super) fn finished(
     by: (&Watcher<'_>, &Journal),
 ) -> Result<Picked> {
     let mut warnings = Vec::new();
+    let sizes = sizes::spread(loss, how, &validated)?;
     let Validated { lambdas, all, walks, full, table, taken: Taken { place, cell, scored }, everything } = validated;
     let reached = |path: &Path| path.everything(design.candidates().len());
     // Sizes that no fold was asked about are none of the result.
@@ -281,6 +283,7 @@ pub(super) fn finished(
                 place,
                 of_path: lambdas.len() > 1 && walks[place].whole.is_none() || takes_lambda_of_all(design),
                 until,
+                sizes,
                 of_folds: matched.entries(cell.size, how.folds),
                 losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
                 declined,

@@ -3,7 +3,7 @@
 use super::judged::FoldLosses;
 use crate::fdr::Discoveries;
 use vaglio_core::{CrossValidation, PathEntry, Rule};
-use vaglio_report::record::{Cell, ChosenBy, Declined, Table};
+use vaglio_report::record::{Cell, ChosenBy, Declined, SizeSpread, Table};
 
 /// How the result of a selection was taken from its path.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,8 @@ pub struct Chosen {
     pub of_path: bool,
     /// The size at which the walks at that λ were ended in all folds, if they were.
     pub(crate) until: Option<usize>,
+    /// How much the size hangs on how rows were dealt into folds, where that is known.
+    pub sizes: Option<SizeSpread>,
     /// What the first repeat's folds reached at that size and λ.
     pub(crate) of_folds: Vec<PathEntry>,
     /// What the folds lost there and near it.

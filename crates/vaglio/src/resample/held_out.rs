@@ -11,10 +11,22 @@ use crate::final_model::{Judging, Known};
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Model, Result};
+use vaglio_core::{CrossValidation, Model, Result};
 
 /// Rows of a fold: targets and predictions in the user's units, weights, and clusters.
 type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>, Vec<u32>);
+
+/// The parts of the first repeat of the cross-validated search.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] for parts that cannot be made.
+pub(crate) fn chosen_parts(
+    selector: &ValidSelector,
+    sample: &Sample,
+    how: &CrossValidation,
+) -> Result<Vec<super::parting::Part>> {
+    dealt(selector, sample, &parting(selector, sample, how, true)?, 0)
+}
 
 /// Predictions of the rows of each of the first repeat's folds by the subset that its walk reached without them; `None`
 /// where the search was not cross-validated, or was stopped. Cost: the maps and one fit on each fold.
@@ -28,7 +40,7 @@ pub(crate) fn held_out(
     watcher: &Watcher<'_>,
 ) -> Result<Option<Pooled>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds.is_empty()) else { return Ok(None) };
-    let deal = dealt(selector, sample, &parting(selector, sample, how, true)?, 0)?;
+    let deal = chosen_parts(selector, sample, how)?;
     watcher.stage("held out", deal.len());
     let parts = in_turn(deal.len(), |number| {
         if watcher.stopped().is_some() {
@@ -69,7 +81,7 @@ pub(crate) fn held_out(
         units: None,
         clusters: Some(clusters),
     }))
-    .map(Some)
+    .map(|pooled| Some(pooled.of_rows(deal.iter().map(|part| &part.held))))
 }
 
 #[cfg(test)]

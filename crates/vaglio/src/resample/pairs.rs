@@ -12,7 +12,7 @@ use super::sample::Sample;
 use super::tally::{EVERY, Tally};
 use super::validated::{dealt, of_rows, parting};
 use super::walks::{Fold, Trail, gone_on, order_of, said_of};
-use super::whole::{HeldOut, Whole, dealt_outer};
+use super::whole::{HeldOut, Whole, outer_parts};
 use crate::final_model::{Judging, Known};
 use crate::pipeline::OuterFolds;
 use crate::selector::ValidSelector;
@@ -64,7 +64,7 @@ pub(crate) fn of_outer(
         return Ok(None);
     }
     let loss = &*whole.selector.loss(sample.task());
-    let parts = dealt_outer(whole.selector, sample, &parting, 0)?;
+    let parts = outer_parts(whole.selector, sample, how, 0)?;
     let all = pairs(parts.len());
     watcher.stage("interval", all.len());
     let done = in_turn(all.len(), |job| {

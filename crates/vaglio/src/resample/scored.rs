@@ -82,6 +82,7 @@ pub(super) fn by_score(path: &Path, rule: Rule) -> Chosen {
         place: 0,
         of_path: false,
         until: None,
+        sizes: None,
         of_folds: Vec::new(),
         losses: None,
         declined: None,

@@ -161,18 +161,18 @@ fn selected(selection: &Selection) -> Vec<String> {
     subset.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect()
 }
 
-/// The outer folds of one repeat.
+/// The parts of one repeat of outer folds.
 ///
 /// # Errors
 /// [`Error::Setting`] for folds that cannot be made.
-pub(super) fn dealt_outer(
+pub(crate) fn outer_parts(
     selector: &ValidSelector,
     sample: &Sample,
-    parting: &Parting,
+    how: &OuterFolds,
     repeat: usize,
 ) -> Result<Vec<Part>> {
     let seed = stream(selector.seed, OUTER, repeat as u64);
-    parting.parts(sample, seed).map_err(|error| error.under("evaluate.nested"))
+    how.parting(selector, sample)?.parts(sample, seed).map_err(|error| error.under("evaluate.nested"))
 }
 
 /// The procedure on the training rows of outer folds; `None` when it was stopped.
@@ -185,8 +185,7 @@ pub(crate) fn outer(
     how: &OuterFolds,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Vec<Outer>>> {
-    let parting = how.parting(whole.selector, sample)?;
-    let deal = |repeat: usize| dealt_outer(whole.selector, sample, &parting, repeat);
+    let deal = |repeat: usize| outer_parts(whole.selector, sample, how, repeat);
     let mut deals: Vec<Vec<Part>> = (0..how.repeats).map(deal).collect::<Result<_>>()?;
     if deals.iter().all(|parts| *parts == deals[0]) {
         // What time orders is the same in every repeat.
@@ -240,6 +239,8 @@ pub(crate) struct Pooled {
     pub targets: Array2<f64>,
     pub predictions: Array2<f64>,
     pub weights: Vec<f64>,
+    /// The place of each row in the sample; none where maps left some out.
+    pub rows: Vec<usize>,
     /// The cluster of each row.
     clusters: Vec<u32>,
     /// Where each fold ends.
@@ -267,6 +268,7 @@ impl Pooled {
             targets: concatenate(Axis(1), &targets).map_err(failed)?,
             predictions: concatenate(Axis(1), &predictions).map_err(failed)?,
             weights,
+            rows: Vec::new(),
             clusters,
             ends,
         })
@@ -276,6 +278,17 @@ impl Pooled {
     pub fn folds(&self) -> Vec<std::ops::Range<usize>> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(self.ends.iter().copied()).map(|(from, to)| from..to).collect()
+    }
+
+    /// The same with the places of the rows of each part in the sample, where it has as many.
+    #[must_use]
+    pub fn of_rows<'r>(self, rows: impl Iterator<Item = &'r Vec<usize>>) -> Self {
+        let rows: Vec<&Vec<usize>> = rows.collect();
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let fits = rows.len() == self.ends.len()
+            && starts.zip(&self.ends).zip(&rows).all(|((start, end), rows)| end - start == rows.len());
+        let rows = if fits { rows.into_iter().flatten().copied().collect() } else { Vec::new() };
+        Pooled { rows, ..self }
     }
 
     /// What is printed after ± of a loss of these rows, whose folds were dealt so often.

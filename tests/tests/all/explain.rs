@@ -145,7 +145,7 @@ fn curved() -> String {
 }
 
 const CURVED: &str = "version: 1\ndata: {train: train.csv, target: y, exclude: [t]}\npreprocess: [{kind: impute}, {kind: standardize}]\n\
-    learner: {kind: rls, lambda: 1.0}\nsearch: {kind: greedy, max_features: 2, choose: {folds: 5}, forced: [x1, x2]}\nevaluate: {nested: 3}\n";
+    learner: {kind: rls, lambda: 1.0}\nsearch: {kind: greedy, max_features: 2, choose: {folds: 5}, forced: [x1, x2]}\nevaluate: {nested: {folds: 3}}\n";
 
 #[test]
 fn what_is_said_beside_scores_is_what_other_runs_find() {

@@ -155,7 +155,7 @@ fn histogram(of: &Histogram) -> String {
 pub fn outside(source: &RecordView<'_>) -> Option<Section> {
     let record = source.record;
     let empty = source.empty_score();
-    let chosen_at = |step: usize| record.selected.get(step - 1).map(|column| column.name.clone());
+    let chosen_at = |step: usize| record.selected.get(step.checked_sub(1)?).map(|column| column.name.clone());
     let columns = vec![
         Column::name("Column", |column: &OutsideRecord| column.name.clone()),
         Column::html("Rank alone", "", |column: &OutsideRecord| column.rank_alone.map(|rank| count(rank as u64))),

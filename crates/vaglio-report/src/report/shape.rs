@@ -196,7 +196,7 @@ fn worst(source: &RecordView<'_>, record: &ResidualsRecord) -> (String, String) 
         Column::html("Predicted", if single { "" } else { "t list" }, |row: &WorstRow| {
             Some(escape(&listed(&row.predicted)))
         }),
-        Column::number("Residual", move |row: &WorstRow| single.then(|| row.observed[0] - row.predicted[0])),
+        Column::number("Residual", move |row: &WorstRow| row.observed.first().zip(row.predicted.first()).filter(|_| single).map(|(y, p)| y - p)),
     ];
     let table =
         HtmlTable::of("Rows predicted worst", "“report.residuals.largest”", columns, &record.largest, |_| false);

@@ -246,6 +246,59 @@ fn the_honest_figure_comes_first_with_its_spread_and_what_it_is_worth() {
 }
 
 #[test]
+fn columns_are_described_alone_beside_the_others_and_over_folds() {
+    let page = Sample::described().render();
+    check(&page);
+    for told in [
+        "Leaving out one fold at a time chooses 4 to 9 columns (6, 4, 9, 6, 6); another seed",
+        "The sign of 1 weight changes over 2 outer folds: s3.",
+        "class=\"tag warn\">changes<",
+        ">∞<",
+        ">13 %<",
+        "from −1 to 3",
+        "it bends, t = −5.3; try {kind: log1p, columns: [bmi]}",
+        "no bend, t = 0.5",
+        "component + residual against bmi",
+        "residual against order in time",
+        "residual against s5",
+        "Residuals are of rows held out in outer folds",
+        "rank 2 at step 2<span class=\"of\">12.5 above s5</span>",
+        "bmi (−0.71)",
+        "in fold 3 of the search and in outer folds 1 and 2",
+        "&lt;b&gt;&amp;\\u{202e}",
+        "Of the rows held out in outer folds, these have the largest residuals",
+        "189.5",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
+    // A model that is not linear has no components.
+    assert!(!page.contains("component + residual against s5"));
+    // What a run did not compute is not spoken of.
+    let page = Sample::whole().render();
+    assert!(["id=\"beside\"", "id=\"shape\"", "id=\"outside\""].iter().all(|id| !page.contains(id)));
+}
+
+#[test]
+fn figures_of_columns_that_cannot_be_are_shown_or_refused() {
+    for (pointer, value) in [
+        ("/outside/0/nearest/step", json!(0)),
+        ("/outside/0/most_alike/index", json!(4000)),
+        ("/selected/0/over_folds/low", json!([])),
+        ("/selected/0/histogram/counts", json!([])),
+        ("/selected/0/histogram/to", json!(-5.0)),
+        ("/report/residuals/columns/0/values", json!([])),
+        ("/report/residuals/columns/0/slope", json!(0.0)),
+        ("/report/residuals/largest/0/predicted", json!([])),
+        ("/report/residuals/fitted", json!([1e308, -1e308])),
+        ("/chosen/sizes/sizes", json!([])),
+    ] {
+        let mut sample = Sample::described();
+        *sample.0.pointer_mut(pointer).unwrap() = value;
+        check(&sample.render());
+    }
+}
+
+#[test]
 fn classes_are_told_by_their_names() {
     let page = Sample::floating(9).render();
     check(&page);
@@ -286,6 +339,7 @@ fn samples_to_look_at() {
     let pages = [
         ("diabetes", Sample::diabetes().render()),
         ("whole", Sample::whole().render()),
+        ("described", Sample::described().render()),
         ("floating", Sample::floating(24).render()),
         ("classes", Sample::classes(26).render()),
         ("large", Sample::floating(1100).render()),

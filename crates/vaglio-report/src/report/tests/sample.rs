@@ -64,6 +64,42 @@ impl Sample {
         sample
     }
 
+    /// The same with what is known of columns and residuals; names that act on a page among them.
+    pub fn described() -> Sample {
+        let mut sample = Sample::whole();
+        let value = &mut sample.0;
+        let odd = "<b>&\u{202e}";
+        value["candidates"][7] = json!(odd);
+        for (k, column) in value["selected"].as_array_mut().unwrap().iter_mut().enumerate() {
+            column["alone"] = json!(5000.0 - 100.0 * k as f64);
+            column["vif"] = if k == 1 { json!("Infinity") } else { json!(1.5 + k as f64) };
+            column["missing"] = json!(0.13 * f64::from(u8::from(k == 2)));
+            column["over_folds"] = json!({"folds": 2, "low": if k == 3 { -1.0 } else { 1.0 }, "high": 2.5,
+                "original_low": 0.1, "original_high": 0.25, "changes_sign": k == 3});
+            let map = (k == 0).then_some("{kind: log1p, columns: [bmi]}");
+            column["bend"] = json!({"t": if k == 0 { -5.3 } else { 0.5 }, "map": map});
+            column["histogram"] = json!({"from": -1.0, "to": 3.0, "counts": [1, 5, 9, 0, 2], "as_read": true});
+        }
+        value["outside"] = json!([
+            {"index": 7, "name": odd, "alone": 4900.0, "rank_alone": 3, "nearest": {"step": 2, "rank": 2, "above": 12.5},
+                "explained": 0.93, "most_alike": {"index": 2, "correlation": -0.71}, "missing": 0.03},
+            {"index": 9, "name": "s6", "alone": "Infinity", "explained": 0.2, "constant_in": {"choose": [3], "nested": [1, 2]},
+                "missing": 0.0}
+        ]);
+        let rows: Vec<f64> = (0..40).map(f64::from).collect();
+        let drawn = |index: usize, slope: Option<f64>| {
+            let values: Vec<Option<f64>> = rows.iter().map(|row| (*row != 7.0).then(|| row.sin())).collect();
+            json!({"index": index, "as_read": true, "values": values, "slope": slope, "center": 0.1,
+                "trend": [[-0.9, 3.0], [0.0, 0.5], [0.9, -2.0]]})
+        };
+        value["report"]["residuals"] = json!({"rows": (1..=40).collect::<Vec<_>>(), "fitted": rows.iter().map(|r| r.cos()).collect::<Vec<_>>(),
+            "held_out": rows.iter().map(|r| (*r != 3.0).then(|| 2.0 * r.cos())).collect::<Vec<_>>(), "from": "nested", "time": rows,
+            "columns": [drawn(2, Some(4.0)), drawn(8, None)],
+            "largest": [{"row": 17, "observed": [310.0], "predicted": [120.5]}], "largest_from": "nested"});
+        value["chosen"]["sizes"] = json!({"over": "folds", "sizes": [6, 4, 9, 6, 6]});
+        sample
+    }
+
     /// A floating search of `steps` additions among them some removals, on error rates of three classes.
     pub fn floating(additions: usize) -> Sample {
         let (mut steps, mut path, mut subset) = (Vec::new(), Vec::<Value>::new(), Vec::new());

@@ -159,7 +159,8 @@ fn what_is_said_beside_scores_is_what_other_runs_find() {
         let exclude: Vec<&str> =
             ["t", "x1", "x2", "near", "gaps", "rare", "noise"].into_iter().filter(|other| *other != name).collect();
         let set = format!("data.exclude=[{}]", exclude.join(", "));
-        let set = ["--out", "alone", "--set", &set, "--set", "search={kind: all, choose: last}", "--set", "evaluate=null"];
+        let set =
+            ["--out", "alone", "--set", &set, "--set", "search={kind: all, choose: last}", "--set", "evaluate=null"];
         let ran = folder.vaglio(&[&["run", "p.yaml", "--json", "--quiet"], &set[..]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         serde_json::from_str::<Value>(&ran.out).unwrap()["score"].as_f64().unwrap()
@@ -171,7 +172,10 @@ fn what_is_said_beside_scores_is_what_other_runs_find() {
     for (list, name) in [("selected", "x1"), ("outside", "near"), ("outside", "gaps")] {
         near(alone(name), &of(list, name)["alone"]);
         let lines = section(&text, name);
-        near(score(lines.iter().find(|line| line.contains("score alone")).unwrap(), "score alone"), &of(list, name)["alone"]);
+        near(
+            score(lines.iter().find(|line| line.contains("score alone")).unwrap(), "score alone"),
+            &of(list, name)["alone"],
+        );
     }
     // Cells as they are in the file.
     assert_eq!(of("outside", "gaps")["missing"], 0.1111111111111111);

@@ -205,24 +205,24 @@ pub enum SpreadOver {
     Repeats,
     /// All folds but one, in turn.
     Folds,
+    /// Each of three further deals of the rows into folds, at the λ that was taken.
+    Deals,
 }
 
 impl SizeSpread {
     /// Between which sizes the choice moves.
     pub fn sentence(&self, chosen: usize) -> String {
         let (least, most) = self.sizes.iter().fold((chosen, chosen), |(l, m), &size| (l.min(size), m.max(size)));
-        let (each, anew) = match self.over {
-            SpreadOver::Repeats => ("each repeat alone", ""),
-            SpreadOver::Folds => (
-                "leaving out one fold at a time",
-                "; another seed deals the rows anew, and `repeats` of `search.choose` averages over such deals",
-            ),
+        let each = match self.over {
+            SpreadOver::Repeats => "each repeat alone",
+            SpreadOver::Folds => "leaving out one fold at a time",
+            SpreadOver::Deals => "dealing the rows into folds anew, at this λ,",
         };
         match least == most {
             true => format!("{each} chooses {chosen} columns too"),
             false => {
                 let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
-                format!("{each} chooses {least} to {most} columns ({}){anew}", sizes.join(", "))
+                format!("{each} chooses {least} to {most} columns ({})", sizes.join(", "))
             }
         }
     }

@@ -55,7 +55,7 @@ pub struct OutsideRecord {
     pub rank_alone: Option<usize>,
     /// Where it came nearest to being chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nearest: Option<Nearest>,
+    pub nearest: Option<NearestStep>,
     /// The share of its variance that least squares on the chosen columns explain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<f64>,
@@ -75,7 +75,7 @@ pub struct OutsideRecord {
 /// result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Nearest {
+pub struct NearestStep {
     /// The step at which its rank was lowest, the first of equals, from 1.
     pub step: usize,
     /// Its rank there by the score, among the candidates that were not chosen before, from 1.

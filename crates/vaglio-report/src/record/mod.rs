@@ -30,7 +30,7 @@ mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
 pub use choice::{Against, Cell, ChosenBy, ChosenRecord, Declined, LossDifference, SizeSpread, SpreadOver, Table};
-pub use column_facts::{Alike, Bend, ConstantIn, Nearest, OutsideRecord, WeightSpread};
+pub use column_facts::{Alike, Bend, ConstantIn, NearestStep, OutsideRecord, WeightSpread};
 pub use columns::{MadeColumns, TakenColumns};
 pub use data::DataRecord;
 pub use diagnostics::{DrawnColumn, Histogram, ResidualsRecord, WorstRow};

@@ -188,7 +188,7 @@ pub fn outside(source: &RecordView<'_>) -> Option<Section> {
     let all = record.data.features.saturating_sub(record.selected.len() + record.excluded.len());
     let more = match all.saturating_sub(outside.len()) {
         0 => String::new(),
-        more => format!(" {} more have no line; `vaglio explain` with a name tells of each.", count(more as u64)),
+        more => format!(" {} more have no line; vaglio explain with a name has it.", count(more as u64)),
     };
     (!outside.is_empty()).then(|| Section {
         id: "outside",

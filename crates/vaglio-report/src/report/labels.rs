@@ -130,5 +130,6 @@ fn sentence(message: &str) -> String {
 /// How much the chosen size hangs on how rows were dealt into folds; empty where that is not known.
 pub fn dealt(source: &RecordView<'_>) -> String {
     let chosen = &source.record.chosen;
-    chosen.sizes.as_ref().map_or_else(String::new, |sizes| format!("{}.", capital(&sizes.sentence(chosen.size))))
+    let sizes = chosen.sizes.as_ref();
+    sizes.map_or_else(String::new, |sizes| format!("{}.", capital(&sizes.sentence(chosen.size))))
 }

@@ -17,10 +17,10 @@ const BOTTOM: f64 = 40.0;
 #[derive(Serialize)]
 pub struct Shape {
     /// What is added for a column, and what is left.
-    components: Vec<Panel>,
+    components: Vec<ResidualPanel>,
     components_note: String,
     /// What is left, by column and time.
-    residuals: Vec<Panel>,
+    residuals: Vec<ResidualPanel>,
     residuals_note: String,
     /// The rows that are predicted worst.
     worst: String,
@@ -29,7 +29,7 @@ pub struct Shape {
 
 /// A small drawing with its words.
 #[derive(Serialize)]
-struct Panel {
+struct ResidualPanel {
     title: String,
     words: String,
     svg: String,
@@ -38,20 +38,21 @@ struct Panel {
 impl Shape {
     pub fn of(source: &RecordView<'_>) -> Option<Shape> {
         let record = source.record.report.residuals.as_ref()?;
-        let components: Vec<Panel> = record.columns.iter().filter_map(|c| component(source, record, c)).collect();
+        let components: Vec<ResidualPanel> =
+            record.columns.iter().filter_map(|c| component(source, record, c)).collect();
         let (left, words) = left(record);
         let time = (!record.time.is_empty()).then(|| {
             let points = points(record.time.iter().copied().map(Some), &left);
-            panel(&points, ("order in time", "residual"), &Lines::default())
+            panel(&points, ("order in time", "residual"), &PanelLines::default())
         });
-        let time = time.flatten().map(|svg| Panel { title: "time".into(), words: String::new(), svg });
+        let time = time.flatten().map(|svg| ResidualPanel { title: "time".into(), words: String::new(), svg });
         let against = |column: &DrawnColumn| {
             let points = points(column.values.iter().copied(), &left);
             let title = source.name(column.index);
-            let svg = panel(&points, (&title, "residual"), &Lines::default())?;
-            Some(Panel { title, words: String::new(), svg })
+            let svg = panel(&points, (&title, "residual"), &PanelLines::default())?;
+            Some(ResidualPanel { title, words: String::new(), svg })
         };
-        let residuals: Vec<Panel> = time.into_iter().chain(record.columns.iter().filter_map(against)).collect();
+        let residuals: Vec<ResidualPanel> = time.into_iter().chain(record.columns.iter().filter_map(against)).collect();
         let drawn = record.fitted.len();
         let sample = match source.record.data.rows > drawn {
             true => format!(" {} of the rows are drawn.", count(drawn as u64)),
@@ -64,7 +65,7 @@ impl Shape {
         Some(Shape {
             components,
             components_note: format!(
-                "A point is what the model adds for the column in a row, plus what is left of the target there{scale} (a partial residual). The straight line is the model, the other one joins the means of tenths of the rows: where they part, the column bends. t is that of a square on the partial residuals; from 3 on a map is named, to be put before `standardize`.{first}{sample}"
+                "A point is what the model adds for the column in a row, plus what is left of the target there{scale} (a partial residual). The straight line is the model, the other one joins the means of tenths of the rows: where they part, the column bends. t is that of a square on the partial residuals; from 3 on a map is named, to be put before standardize.{first}{sample}"
             ),
             residuals,
             residuals_note: format!("Residuals are {words}; they should show no pattern.{first}{sample}"),
@@ -89,12 +90,12 @@ fn points(across: impl Iterator<Item = Option<f64>>, up: &[Option<f64>]) -> Vec<
 }
 
 /// The partial residuals of a column.
-fn component(source: &RecordView<'_>, record: &ResidualsRecord, column: &DrawnColumn) -> Option<Panel> {
+fn component(source: &RecordView<'_>, record: &ResidualsRecord, column: &DrawnColumn) -> Option<ResidualPanel> {
     let slope = column.slope?;
     let partial = |(value, left): (&Option<f64>, &f64)| Some(((*value)?, left + slope * ((*value)? - column.center)));
     let points: Vec<(f64, f64)> = column.values.iter().zip(&record.fitted).filter_map(partial).collect();
     let title = source.name(column.index);
-    let lines = Lines { slope: Some((slope, column.center)), trend: &column.trend };
+    let lines = PanelLines { slope: Some((slope, column.center)), trend: &column.trend };
     let svg = panel(&points, (&title, "component + residual"), &lines)?;
     let chosen = source.record.selected.iter().find(|chosen| chosen.index == column.index);
     let bend = chosen.and_then(|chosen| chosen.bend.as_ref());
@@ -105,17 +106,17 @@ fn component(source: &RecordView<'_>, record: &ResidualsRecord, column: &DrawnCo
         },
         None => String::new(),
     };
-    Some(Panel { title, words, svg })
+    Some(ResidualPanel { title, words, svg })
 }
 
 /// What is drawn beside the points; else the line of zero.
 #[derive(Default)]
-struct Lines<'r> {
+struct PanelLines<'r> {
     slope: Option<(f64, f64)>,
     trend: &'r [[f64; 2]],
 }
 
-fn panel(points: &[(f64, f64)], (across, up): (&str, &str), lines: &Lines<'_>) -> Option<String> {
+fn panel(points: &[(f64, f64)], (across, up): (&str, &str), lines: &PanelLines<'_>) -> Option<String> {
     let range = |of: fn(&(f64, f64)) -> f64| {
         let (low, high) =
             points.iter().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
@@ -196,7 +197,9 @@ fn worst(source: &RecordView<'_>, record: &ResidualsRecord) -> (String, String) 
         Column::html("Predicted", if single { "" } else { "t list" }, |row: &WorstRow| {
             Some(escape(&listed(&row.predicted)))
         }),
-        Column::number("Residual", move |row: &WorstRow| row.observed.first().zip(row.predicted.first()).filter(|_| single).map(|(y, p)| y - p)),
+        Column::number("Residual", move |row: &WorstRow| {
+            row.observed.first().zip(row.predicted.first()).filter(|_| single).map(|(y, p)| y - p)
+        }),
     ];
     let table =
         HtmlTable::of("Rows predicted worst", "“report.residuals.largest”", columns, &record.largest, |_| false);

@@ -250,7 +250,7 @@ fn columns_are_described_alone_beside_the_others_and_over_folds() {
     let page = Sample::described().render();
     check(&page);
     for told in [
-        "Leaving out one fold at a time chooses 4 to 9 columns (6, 4, 9, 6, 6); another seed",
+        "Leaving out one fold at a time chooses 4 to 9 columns (6, 4, 9, 6, 6).",
         "The sign of 1 weight changes over 2 outer folds: s3.",
         "class=\"tag warn\">changes<",
         ">∞<",

@@ -2,8 +2,8 @@
 
 mod said;
 
-use super::facts::cells::Read;
-use super::facts::near::Walked;
+use super::facts::cells::ReadCells;
+use super::facts::near::StepTrials;
 use super::facts::span::{Span, Spanned};
 use super::facts::{most_alike, of_parts, parts_of};
 use super::folder::read_resolved;
@@ -138,7 +138,7 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
         selector: &selector,
         design: &design,
         prepared: &prepared,
-        walked: Walked::new(&selector, &design, &chosen, chosen.len() + 1)?,
+        walked: StepTrials::new(&selector, &design, &chosen, chosen.len() + 1)?,
         span: Span::new(&design, &chosen),
         parts: parts_of(&selector, &prepared, &design, (how.as_ref(), evaluate))?,
         chosen,
@@ -182,7 +182,7 @@ struct ExplainedRun<'r> {
     design: &'r Design,
     prepared: &'r Prepared,
     chosen: Vec<Feature>,
-    walked: Walked,
+    walked: StepTrials,
     span: Span,
     /// Of the folds that choose, and of the outer ones.
     parts: [Vec<Part>; 2],
@@ -239,7 +239,7 @@ impl ExplainedRun<'_> {
                 beside: Beside {
                     alone: self.walked.alone[self.chosen[k]].map(|(score, _)| score),
                     inflation: inflation[k],
-                    missing: Read::new(self.prepared).missing(&column.name),
+                    missing: ReadCells::new(self.prepared).missing(&column.name),
                     constant_in: of_parts(self.design, &self.parts, self.chosen[k]),
                     over_folds: column.over_folds.clone().map(|spread| (spread, outer)),
                     bend: column.bend.clone(),
@@ -299,7 +299,7 @@ impl ExplainedRun<'_> {
             explained: (!self.chosen.is_empty()).then_some(spanned.explained),
             most_alike: most_alike(&self.chosen, &spanned.correlations),
             constant_in: of_parts(self.design, &self.parts, index),
-            missing: Read::new(self.prepared).missing(&name),
+            missing: ReadCells::new(self.prepared).missing(&name),
             name,
         }
     }

@@ -17,8 +17,8 @@ use crate::pipeline::Evaluate;
 use crate::resample::parting::Part;
 use crate::resample::{chosen_parts, outer_parts};
 use crate::selector::{Selection, ValidSelector};
-use cells::{Read, histogram};
-use near::Walked;
+use cells::{ReadCells, histogram};
+use near::StepTrials;
 use over_folds::constant_in;
 use span::Span;
 use vaglio_core::{CrossValidation, Design, Error, Feature, Result};
@@ -68,7 +68,7 @@ impl Described<'_> {
         let walked = match steps {
             Some(steps) => {
                 budget -= near::flops(selector, design, steps);
-                Some(Walked::new(selector, design, chosen, steps)?)
+                Some(StepTrials::new(selector, design, chosen, steps)?)
             }
             None => None,
         };
@@ -83,7 +83,7 @@ impl Described<'_> {
             column.alone = alone(column.index).map(|(score, _)| score);
             column.vif = inflation.get(k).copied().flatten();
         }
-        let read = Read::new(self.prepared);
+        let read = ReadCells::new(self.prepared);
         let parts = parts_of(selector, self.prepared, design, (self.selection.chosen.folds.as_ref(), self.evaluate))?;
         let of_outside = |(place, &index): (usize, &Feature)| {
             let name = record.candidates.get(index).cloned().unwrap_or_default();
@@ -106,7 +106,7 @@ impl Described<'_> {
 
     /// Missing cells, histograms and weights over folds.
     fn put_cells(&self, record: &mut Record) {
-        let read = Read::new(self.prepared);
+        let read = ReadCells::new(self.prepared);
         for column in &mut record.selected {
             let values = read.values(self.design, column.index);
             column.missing = Some(read.missing(&column.name));

@@ -16,8 +16,8 @@ use super::{Prepared, prepare};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
 use crate::pipeline::{Observed, SavedModel};
-use crate::resample;
 use crate::resample::along::smeared;
+use crate::resample::{self, Watcher};
 use crate::selector::{Selection, ValidSelector};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -132,6 +132,11 @@ fn run_in(
         budget,
     };
     tracing::debug_span!("facts").in_scope(|| described.put(&mut record))?;
+    if let Some(sizes) =
+        resample::redealt(&selector, &prepared.sample, &whole, &selection.chosen, &Watcher::new(&mut *monitor))?
+    {
+        record.chosen.sizes = Some(sizes);
+    }
     record.found = found(&selector, &prepared, &design, &selection, monitor)?;
     record.warnings.extend(record.never_called());
     record.seconds = Seconds {

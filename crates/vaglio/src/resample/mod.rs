@@ -51,5 +51,6 @@ pub(crate) use numeric::{numeric, unless_too_large};
 pub(crate) use pool::Watcher;
 pub(crate) use rows::{Recipe, Rows, in_units};
 pub(crate) use sample::{Fitted, Sample};
+pub(crate) use sizes::redealt;
 pub(crate) use tally::Tally;
 pub(crate) use whole::{Outer, Pooled, Whole, outer, outer_parts};

@@ -1,9 +1,15 @@
 //! How much the chosen size hangs on how rows were dealt into folds.
 
-use super::choice::Validated;
+use super::choice::{Chosen, Validated};
+use super::parting::Part;
+use super::pool::Watcher;
+use super::sample::Sample;
 use super::table::Matched;
 use super::tally::Tally;
-use vaglio_core::{CrossValidation, Loss, Result, Rule};
+use super::validated::{Made, Validation, dealt, of_rows, parting};
+use crate::selector::ValidSelector;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{CrossValidation, Design, Journal, Loss, Result, Rule};
 use vaglio_report::record::{Cell, SizeSpread, SpreadOver, Table};
 
 /// The sizes that the rule takes of each repeat alone; of one repeat, without each of its folds in turn, which costs no further
@@ -30,13 +36,74 @@ pub(super) fn spread(loss: &dyn Loss, how: &CrossValidation, validated: &Validat
             (SpreadOver::Repeats, (0..repeats).map(of_repeat).collect())
         }
     };
-    let of_some = |kept: &Vec<usize>| Of { loss, how, matched: &matched, lambdas: &lambdas[places.clone()], kept }.size();
+    let of_some =
+        |kept: &Vec<usize>| SomeFolds { loss, how, matched: &matched, lambdas: &lambdas[places.clone()], kept }.size();
     let sizes: Option<Vec<usize>> = kept.iter().map(of_some).collect::<Result<_>>()?;
     Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
 }
 
+/// How often rows are dealt anew to see how the size moves.
+const DEALS: usize = 3;
+
+/// The sizes that the rule takes at the λ of the result, by the folds of three further deals of the rows: what other seeds would
+/// choose there. `None` where these walks would take more than a quarter of those that chose the λ, which a grid of twelve or
+/// more makes, where rows are in an order that deals keep, and where it was stopped.
+///
+/// Cost: the walks of three repeats at one λ.
+///
+/// # Errors
+/// Those of the maps, the designs, the search and the fits, on the training rows of a fold.
+pub(crate) fn redealt(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    chosen: &Chosen,
+    watcher: &Watcher<'_>,
+) -> Result<Option<SizeSpread>> {
+    let (Some(how), Some(table)) = (&chosen.folds, &chosen.table) else { return Ok(None) };
+    let walks = table.lambdas.len() * how.repeats;
+    let is_cheap = chosen.of_path && chosen.penalty.is_none() && selector.model.is_none() && 4 * DEALS <= walks;
+    let loss = &*selector.loss(sample.task());
+    if !is_cheap || chosen.lambda.is_none() || !loss.measure().is_of_rows() {
+        return Ok(None);
+    }
+    let parting = parting(selector, sample, how, true)?;
+    let deal = |number: usize| dealt(selector, sample, &parting, how.repeats + number);
+    let deals: Vec<Vec<Part>> = (0..DEALS).map(deal).collect::<Result<_>>()?;
+    if deals[0] == deals[1] {
+        return Ok(None);
+    }
+    let whole = &design.clone().parted(&of_rows(&parting, &deals, sample.rows()));
+    let everything = selector.search().outline(whole).map_err(|error| error.under("search"))?.largest;
+    let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
+    let (deals, made, patience, journal) = (&deals[..], &made[..], how.patience, &Journal::default());
+    let competing = selector;
+    let validation = Validation {
+        selector,
+        competing,
+        sample,
+        whole,
+        deals,
+        everything,
+        patience,
+        watcher,
+        journal,
+        made,
+        path: None,
+    };
+    let Some(found) = validation.at((&[chosen.lambda], &[]), &[], journal)? else { return Ok(None) };
+    let folds = deals[0].len();
+    let (matched, lambdas) = (&[found.walks[0].matched((everything, DEALS))], &[chosen.lambda]);
+    let of_deal = |deal: usize| {
+        let kept: Vec<usize> = (deal * folds..(deal + 1) * folds).collect();
+        SomeFolds { loss, how, matched, lambdas, kept: &kept }.size()
+    };
+    let sizes: Option<Vec<usize>> = (0..DEALS).map(of_deal).collect::<Result<_>>()?;
+    Ok(sizes.map(|sizes| SizeSpread { over: SpreadOver::Deals, sizes }))
+}
+
 /// Some of the folds.
-struct Of<'a> {
+struct SomeFolds<'a> {
     loss: &'a dyn Loss,
     how: &'a CrossValidation,
     matched: &'a [Matched<'a>],
@@ -44,7 +111,7 @@ struct Of<'a> {
     kept: &'a [usize],
 }
 
-impl Of<'_> {
+impl SomeFolds<'_> {
     fn parts(&self, place: usize, size: usize) -> Vec<&Tally> {
         let all = self.matched[place].parts(size);
         self.kept.iter().map(|&fold| all[fold]).collect()
@@ -82,18 +149,16 @@ impl Of<'_> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::by_hand;
     use super::super::choice::select;
-    use super::super::parting::Part;
-    use super::super::validated::{dealt, parting};
-    use super::super::{Sample, by_hand};
     use super::*;
     use crate::criteria::Loo;
     use crate::learners::Rls;
     use crate::search::Greedy;
-    use crate::selector::{Selector, ValidSelector};
+    use crate::selector::Selector;
     use linfa::ParamGuard;
     use std::time::Instant;
-    use vaglio_core::{Choose, Monitor, Silent};
+    use vaglio_core::{Choose, Lambda, Monitor, Silent};
     use vaglio_testkit::data;
 
     const COLUMNS: usize = 7;
@@ -107,7 +172,8 @@ mod tests {
         let (y, rows) = (whole.targets().row(0).to_vec(), part.held.len() as f64);
         let of_size = |size: usize| {
             let subset = path.entries.iter().find(|entry| entry.subset.len() == size).map(|entry| entry.subset.clone());
-            let columns = subset.unwrap_or_default().iter().map(|&f| whole.columns().column(f).values().to_vec()).collect();
+            let columns =
+                subset.unwrap_or_default().iter().map(|&f| whole.columns().column(f).values().to_vec()).collect();
             let columns: Vec<Vec<f64>> = if size == 0 { vec![vec![0.0; y.len()]] } else { columns };
             rows * by_hand::held_out(&columns, &y, std::slice::from_ref(part), 1.0)
         };
@@ -146,5 +212,40 @@ mod tests {
             differ += usize::from(expected.iter().any(|size| *size != expected[0]));
         }
         assert!(differ > 1);
+    }
+
+    #[test]
+    fn further_deals_choose_as_refits_do_and_only_beside_many_lambdas() {
+        let mut differ = 0;
+        for (seed, points) in [(1, 13), (2, 13), (3, 13), (1, 11)] {
+            let lambda: Lambda =
+                serde_json::from_value(serde_json::json!({"grid": {"from": 1.0, "to": 1.0 + 1e-9, "points": points}}))
+                    .unwrap();
+            let learner = Rls { lambda, ..Rls::default() };
+            let selector = Selector::params(Loo::default(), Greedy::default(), learner).seed(seed).check().unwrap();
+            let problem = data::regression(30, COLUMNS, seed).problem();
+            let sample = Sample::plain(problem.clone(), false);
+            let design = selector.design(&problem).unwrap();
+            let watcher = &Watcher::new(&mut Silent);
+            let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
+            let found = redealt(&selector, &sample, &design, &picked.chosen, watcher).unwrap();
+            assert_eq!(found.is_some(), points > 11);
+            let Some(found) = found else { continue };
+            let how = picked.chosen.folds.clone().unwrap();
+            let parting = parting(&selector, &sample, &how, true).unwrap();
+            // By the selector of the one λ that all of these are near.
+            let alone = Selector::params(Loo::default(), Greedy::default(), Rls::default()).seed(seed).check().unwrap();
+            let expected: Vec<usize> = (1..=DEALS)
+                .map(|repeat| {
+                    let parts = dealt(&selector, &sample, &parting, repeat).unwrap();
+                    let squares: Vec<Vec<f64>> = parts.iter().map(|part| squares(&alone, &sample, part)).collect();
+                    let sum = |size: usize| squares.iter().map(|squares| squares[size]).sum::<f64>();
+                    (0..=COLUMNS).min_by(|a, b| sum(*a).total_cmp(&sum(*b))).unwrap()
+                })
+                .collect();
+            assert_eq!(found, SizeSpread { over: SpreadOver::Deals, sizes: expected.clone() });
+            differ += usize::from(expected.iter().any(|size| *size != picked.chosen.size));
+        }
+        assert!(differ > 0);
     }
 }

@@ -82,12 +82,9 @@ impl Explanation {
         }
         if let Some((spread, folds)) = over_folds {
             let (low, high) = (numbers(&spread.low), numbers(&spread.high));
+            let range = if low == high { low } else { format!("from {low} to {high}") };
             let mark = if spread.changes_sign { "; the sign changes" } else { "" };
-            writeln!(
-                f,
-                "  weight from {low} to {high} in the {} of {folds} outer folds that chose it{mark}",
-                spread.folds
-            )?;
+            writeln!(f, "  weight {range} in the {} of {folds} outer folds that chose it{mark}", spread.folds)?;
         }
         if let Some(bend) = bend {
             let asks = bend.map.as_ref().map(|map| format!("; try {}", shown(map))).unwrap_or_default();

@@ -17,7 +17,7 @@ pub(in crate::files) struct Partial {
 }
 
 /// What least squares on 1, x and perhaps one more term leave.
-struct Fitted {
+struct SquareFit {
     /// The weighted sum of squares that is left.
     left: f64,
     /// The last term's coefficient, and the squared length of what that term is beside the others.
@@ -87,7 +87,7 @@ impl Partial {
     }
 
     /// Least squares of the residuals on 1, perhaps a centered term, and one more.
-    fn with(&self, line: Option<&[f64]>, last: Vec<f64>) -> Option<Fitted> {
+    fn with(&self, line: Option<&[f64]>, last: Vec<f64>) -> Option<SquareFit> {
         let (mut left, mut last) = (self.centered(self.residuals.clone()), self.centered(last));
         let beside = |term: &[f64], of: &mut Vec<f64>| {
             let length = self.dot(term, term);
@@ -101,7 +101,7 @@ impl Partial {
         }
         let last = beside(&last, &mut left);
         let left = self.dot(&left, &left);
-        (left.is_finite() && last.0.is_finite()).then_some(Fitted { left, last })
+        (left.is_finite() && last.0.is_finite()).then_some(SquareFit { left, last })
     }
 
     /// Means of value and residual over tenths of the rows in order of the value; rows of one value stay together.

@@ -12,7 +12,7 @@ use vaglio_report::record::Histogram;
 const PARTS: usize = 16;
 
 /// The training rows before the maps.
-pub(in crate::files) struct Read<'p> {
+pub(in crate::files) struct ReadCells<'p> {
     prepared: &'p Prepared,
     table: Option<&'p Table>,
 }
@@ -27,13 +27,13 @@ pub(in crate::files) struct Values {
     pub divisor: f64,
 }
 
-impl<'p> Read<'p> {
+impl<'p> ReadCells<'p> {
     pub fn new(prepared: &'p Prepared) -> Self {
         let table = match &prepared.sample.source {
             SampleSource::Mapped(rows, _) => Some(&rows.table),
             SampleSource::Plain(_) => None,
         };
-        Read { prepared, table }
+        ReadCells { prepared, table }
     }
 
     /// The share of rows in which a column that this one is made of is missing. Cost O(rows).

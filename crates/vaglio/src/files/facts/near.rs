@@ -3,14 +3,14 @@
 use super::super::importance::exchanges::work;
 use crate::selector::ValidSelector;
 use vaglio_core::{Design, Feature, Outline, Result, Score, Subset};
-use vaglio_report::record::Nearest;
+use vaglio_report::record::NearestStep;
 
 /// The trials of all candidates beside the first columns of a result, in order of entry.
-pub(in crate::files) struct Walked {
+pub(in crate::files) struct StepTrials {
     /// The score of each column alone, and its rank among all candidates, by index; none for what is no candidate.
     pub alone: Vec<Option<(f64, usize)>>,
     /// Where each column came nearest, by index; none where only single columns were tried.
-    pub nearest: Vec<Option<Nearest>>,
+    pub nearest: Vec<Option<NearestStep>>,
 }
 
 /// The trials: of every candidate beside the first k columns of the result, for so many k from 0 on.
@@ -18,19 +18,19 @@ fn outline(design: &Design, steps: usize) -> Outline {
     Outline::forward(design.candidates().len(), steps)
 }
 
-/// Flops of [`Walked::new`].
+/// Flops of [`StepTrials::new`].
 pub(in crate::files) fn flops(selector: &ValidSelector, design: &Design, steps: usize) -> f64 {
     work(selector, design, &outline(design, steps))
 }
 
-impl Walked {
+impl StepTrials {
     /// Trials beside the first 0, 1, … columns of the result, in so many steps: one more than it has columns, or fewer.
     ///
     /// # Errors
     /// Those of the criterion's scores.
     pub fn new(selector: &ValidSelector, design: &Design, chosen: &[Feature], steps: usize) -> Result<Self> {
         let candidates = design.candidates();
-        let mut walked = Walked { alone: vec![None; design.features()], nearest: vec![None; design.features()] };
+        let mut walked = StepTrials { alone: vec![None; design.features()], nearest: vec![None; design.features()] };
         let mut subset = Subset::open(&**selector.criterion(), design, &outline(design, steps))?;
         for k in 0..steps.min(chosen.len() + 1) {
             let open: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen[..k].contains(f)).collect();
@@ -49,7 +49,7 @@ impl Walked {
                 let nearest = &mut walked.nearest[feature];
                 let above = taken.map(|taken| loss - taken).filter(|above| above.is_finite());
                 if let (true, Some(above)) = (nearest.is_none_or(|nearest| place + 1 < nearest.rank), above) {
-                    *nearest = Some(Nearest { step: k + 1, rank: place + 1, above });
+                    *nearest = Some(NearestStep { step: k + 1, rank: place + 1, above });
                 }
             }
             if k + 1 < steps && k < chosen.len() {

@@ -3,7 +3,7 @@
 use super::super::Prepared;
 use super::super::figures::Evaluated;
 use super::bends::Partial;
-use super::cells::{Read, Values};
+use super::cells::{ReadCells, Values};
 use crate::resample::Pooled;
 use crate::resample::along::Held;
 use crate::resample::sample::SampleSource;
@@ -64,7 +64,7 @@ pub(in crate::files) fn drawn(
         None if prepared.sample.is_ordered() => kept.iter().map(|&row| row as f64 + 1.0).collect(),
         None => Vec::new(),
     };
-    let read = Read::new(prepared);
+    let read = ReadCells::new(prepared);
     let weights = selection.coefficients();
     let mut columns = Vec::new();
     let mut bends = Vec::new();

@@ -130,11 +130,8 @@ impl Law {
         let covariances = self.spread(&own);
         let variance: f64 = own.iter().zip(&covariances).map(|(w, c)| w * c).sum::<f64>() + 1.0;
         // A class is the sign of a normal variable, of mean 0 and variance 1.
-        let (scale, total) = if self.is_class {
-            ((2.0 / std::f64::consts::PI).sqrt() / variance.sqrt(), 1.0)
-        } else {
-            (1.0, variance)
-        };
+        let (scale, total) =
+            if self.is_class { ((2.0 / std::f64::consts::PI).sqrt() / variance.sqrt(), 1.0) } else { (1.0, variance) };
         let crossed: f64 = weights.iter().zip(&covariances).map(|(w, c)| w * c * scale).sum();
         let squared: f64 = weights.iter().zip(self.spread(weights)).map(|(w, c)| w * c).sum();
         total - 2.0 * crossed + squared + intercept * intercept
@@ -216,7 +213,8 @@ pub fn tables(count: u64, note: &(dyn Fn(&str) + Sync)) -> Result<String> {
     for law in &LAWS {
         note(law.name);
         let said: Vec<Said> = (1..=count).into_par_iter().map(|seed| law.said(seed)).collect::<Result<_>>()?;
-        let share = |of: &dyn Fn(&Said) -> bool| mean(&said.iter().map(|s| f64::from(u8::from(of(s)))).collect::<Vec<_>>());
+        let share =
+            |of: &dyn Fn(&Said) -> bool| mean(&said.iter().map(|s| f64::from(u8::from(of(s)))).collect::<Vec<_>>());
         let width = |of: &dyn Fn(&Said) -> f64| median(said.iter().map(of).collect());
         let paired: Vec<f64> = said.iter().filter_map(|s| s.paired.map(|p| f64::from(u8::from(p.holds)))).collect();
         let found: Vec<f64> = said.iter().map(|s| s.found as f64 / MODEL.len() as f64).collect();

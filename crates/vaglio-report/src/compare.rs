@@ -101,7 +101,8 @@ impl Comparison {
     pub fn table(&self) -> String {
         let spread = |value: Option<f64>, interval: Option<[f64; 2]>| match value {
             Some(value) => {
-                let bounds = interval.map(|[low, high]| format!(" ({} to {})", significant(low, 4), significant(high, 4)));
+                let bounds =
+                    interval.map(|[low, high]| format!(" ({} to {})", significant(low, 4), significant(high, 4)));
                 format!("{value:.6}{}", bounds.unwrap_or_default())
             }
             None => "-".to_owned(),

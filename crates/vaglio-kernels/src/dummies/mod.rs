@@ -169,7 +169,8 @@ impl<'a> DummyPath<'a> {
 
     /// The least γ at which a column has the common correlation.
     fn first_to_meet(&self) -> (f64, Option<Entry>) {
-        let stored = self.stored.first_to_meet(self.common, 1.0).map(|(gamma, index)| (gamma, Some(Entry::Stored(index))));
+        let stored =
+            self.stored.first_to_meet(self.common, 1.0).map(|(gamma, index)| (gamma, Some(Entry::Stored(index))));
         let best = stored.unwrap_or((1.0, None));
         let unstored = self.unstored.products.first_to_meet(self.common, best.0);
         unstored.map_or(best, |(gamma, index)| (gamma, Some(Entry::Unstored(index))))

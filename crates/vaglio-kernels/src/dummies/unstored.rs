@@ -33,8 +33,12 @@ impl Unstored {
     /// The coordinates of a dummy in the basis of the residuals, and its squared norm beside these and the path.
     pub fn coordinates(&self, index: usize, outer: &Outer) -> (Vec<f64>, f64) {
         let of = &self.products;
-        let products: Vec<f64> =
-            of.residual.iter().zip(&of.projected).map(|(residual, projected)| residual[index] - projected[index]).collect();
+        let products: Vec<f64> = of
+            .residual
+            .iter()
+            .zip(&of.projected)
+            .map(|(residual, projected)| residual[index] - projected[index])
+            .collect();
         (outer.known(&products), self.outside[index])
     }
 
@@ -71,7 +75,8 @@ fn part_of(norm: &mut f64, dimensions: usize, draws: &mut Drawn) -> f64 {
         return 0.0;
     }
     let normal = draws.normal();
-    let share = if dimensions == 1 { 1.0 } else { normal * normal / (normal * normal + chi_squared(dimensions - 1, draws)) };
+    let share =
+        if dimensions == 1 { 1.0 } else { normal * normal / (normal * normal + chi_squared(dimensions - 1, draws)) };
     let part = (*norm * share).sqrt();
     *norm *= 1.0 - share;
     if normal < 0.0 { -part } else { part }

@@ -44,8 +44,7 @@ fn least_angle(columns: &[Vec<f64>], y: &[f64]) -> Vec<usize> {
     let rules = PathRules { non_negative: false, lasso: false, most: usize::MAX };
     let relevance = columns.iter().map(|x| dot(x, y)).collect();
     let mut path = LeastAngle::new(Level::best(), rules, relevance, vec![true; columns.len()]);
-    let mut gram =
-        |column: usize| Ok::<_, ()>(columns.iter().map(|x| dot(x, &columns[column])).collect::<Vec<f64>>());
+    let mut gram = |column: usize| Ok::<_, ()>(columns.iter().map(|x| dot(x, &columns[column])).collect::<Vec<f64>>());
     let mut order = Vec::new();
     while let Ok(Ok(knot)) = path.advance(&mut gram) {
         order.push(knot.feature);

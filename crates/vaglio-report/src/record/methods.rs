@@ -129,13 +129,9 @@ impl Record {
         let size = counted(chosen.size, "column");
         match chosen.by {
             ChosenBy::CrossValidation => {
-                let figure = (chosen.cross_validated.unwrap_or(f64::NAN), chosen.standard_error, chosen.empty_loss);
-                let figure = match chosen.cross_validated {
-                    Some(_) => {
-                        format!(" Its cross-validated loss is {}.", self.figure_text(figure, self.of_training_rows()))
-                    }
-                    None => String::new(),
-                };
+                let figure = chosen.bounded().map_or_else(String::new, |figure| {
+                    format!(" Its cross-validated loss is {}.", self.figure_text(&figure, self.of_training_rows()))
+                });
                 format!(
                     "The size, {size}, was chosen by cross-validation of the whole search{}{rule}.{figure}",
                     self.folds()
@@ -145,6 +141,12 @@ impl Record {
                 "The size, {size}, was chosen by the score of the criterion, {}{rule}.",
                 seven_digits(self.score)
             ),
+            ChosenBy::FalseDiscoveries => {
+                let rate = self.fdr.as_ref().map_or_else(String::new, |fdr| format!(" of {}", fdr.rate));
+                format!(
+                    "The columns, {size}, are those confirmed at a false discovery rate{rate} by the T-Rex selector."
+                )
+            }
             ChosenBy::Setting => format!("The size, {size}, was set beforehand or is where the search ended."),
         }
     }
@@ -200,7 +202,7 @@ impl Record {
     }
 
     fn nested_figure(&self, nested: &Nested) -> String {
-        self.figure_text((nested.loss, nested.standard_error, Some(nested.empty_loss)), Some(&nested.figures))
+        self.figure_text(&nested.bounded(), Some(&nested.figures))
     }
 
     fn tool_sentence(&self) -> String {

@@ -1,9 +1,7 @@
 //! The result as a short table for people.
 
-use super::table_parts::{BoundedLoss, interval_text, seven_digits};
-use super::{
-    Against, Contestant, Declined, Nested, PartNames, Record, SizeSpread, Status, Verified, left_out_rows,
-};
+use super::table_parts::{interval_text, seven_digits};
+use super::{Against, Contestant, Declined, Nested, PartNames, Record, SizeSpread, Status, Verified, left_out_rows};
 use crate::record::ChosenBy;
 use vaglio_core::{Certificate, Diagnostics, Rule, shown};
 
@@ -173,9 +171,7 @@ impl Record {
     fn honest(&self, out: &mut String) {
         let made = |splits: &Option<String>| splits.as_ref().map_or_else(String::new, |how| format!(" ({how})"));
         let chosen = &self.chosen;
-        if let (Some(loss), Some(folds)) = (chosen.cross_validated, chosen.folds) {
-            let interval = chosen.interval.zip(chosen.level);
-            let of = BoundedLoss { loss, error: chosen.standard_error, interval, empty: chosen.empty_loss };
+        if let (Some(of), Some(folds)) = (chosen.bounded(), chosen.folds) {
             let figure = self.figure_text(&of, self.of_training_rows());
             let rate = self.error_rate_text(self.report.figures.as_ref());
             let made = made(&chosen.splits);
@@ -189,10 +185,8 @@ impl Record {
             out.push_str(&format!("test  {} rows, {}\n", test.rows, self.test_text(test)));
         }
         if let Some(nested) = &self.nested {
-            let Nested { folds, loss, standard_error: error, empty_loss, jaccard, figures, splits, .. } = nested;
-            let interval = nested.interval.zip(nested.level);
-            let of = BoundedLoss { loss: *loss, error: *error, interval, empty: Some(*empty_loss) };
-            let figure = self.figure_text(&of, Some(figures));
+            let Nested { folds, jaccard, figures, splits, .. } = nested;
+            let figure = self.figure_text(&nested.bounded(), Some(figures));
             let (rate, made) = (self.error_rate_text(Some(figures)), made(splits));
             out.push_str(&format!("nested {figure}{rate}, {folds} outer folds{made}"));
             out.push_str(&jaccard.map(|j| format!(", mean Jaccard index {j:.2}\n")).unwrap_or_else(|| "\n".into()));

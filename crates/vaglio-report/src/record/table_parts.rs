@@ -1,6 +1,8 @@
 //! The parts of the short table: the target, the chosen columns, and each figure beside what it is compared with.
 
-use super::{Figures, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind, WeightSpread};
+use super::{
+    ChosenRecord, Figures, Nested, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind, WeightSpread,
+};
 use std::collections::HashMap;
 use vaglio_core::{Action, Feature, Squared, ZeroOne, clip, shown};
 
@@ -18,6 +20,22 @@ pub(super) struct BoundedLoss {
     /// In place of the error, with its level.
     pub interval: Option<([f64; 2], f64)>,
     pub empty: Option<f64>,
+}
+
+impl ChosenRecord {
+    /// The cross-validated loss, if there is one.
+    pub(super) fn bounded(&self) -> Option<BoundedLoss> {
+        let interval = self.interval.zip(self.level);
+        let (error, empty) = (self.standard_error, self.empty_loss);
+        self.cross_validated.map(|loss| BoundedLoss { loss, error, interval, empty })
+    }
+}
+
+impl Nested {
+    pub(super) fn bounded(&self) -> BoundedLoss {
+        let interval = self.interval.zip(self.level);
+        BoundedLoss { loss: self.loss, error: self.standard_error, interval, empty: Some(self.empty_loss) }
+    }
 }
 
 /// `, 95 % interval 2531.02 to 3480.11`.

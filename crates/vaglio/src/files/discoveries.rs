@@ -63,12 +63,7 @@ const OF_DUMMY: f64 = 2e-8;
 
 /// Seconds of one thread that experiments take: those that choose, and those of `evaluate` beside them. `stream` doubles are
 /// read a second.
-pub(super) fn seconds(
-    selector: &ValidSelector,
-    design: &Design,
-    evaluate: Option<&Evaluate>,
-    stream: f64,
-) -> [f64; 2] {
+pub(super) fn seconds(selector: &ValidSelector, design: &Design, evaluate: Option<&Evaluate>, stream: f64) -> [f64; 2] {
     let columns = among(selector, design).len() as f64;
     let step = design.planned_rows() as f64 * columns / stream + OF_DUMMY * DUMMIES as f64 * columns;
     let seconds = EXPERIMENTS as f64 * STEPS.min(design.planned_rows() as f64) * step;

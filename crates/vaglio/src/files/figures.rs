@@ -23,8 +23,8 @@ use ndarray::ArrayView2;
 use std::time::Instant;
 use vaglio_core::{Design, Loss, Model, Monitor, Result};
 use vaglio_report::record::{
-    AlternativesRecord, FalseDiscoveries, Figures, LearningCurve, Nested, Permutations, PredictedOn, ReliabilityRecord, SharesRecord,
-    ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
+    AlternativesRecord, FalseDiscoveries, Figures, LearningCurve, Nested, Permutations, PredictedOn, ReliabilityRecord,
+    SharesRecord, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
 };
 
 /// What was computed beside the selection.

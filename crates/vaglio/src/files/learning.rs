@@ -78,9 +78,11 @@ pub(super) fn learning_curve(
             let rows = part.training.len();
             let at = (watcher, watcher.journal().within(&key));
             match outer_fold(whole, sample, &part, (0, fold), at) {
-                Ok(outer) => {
-                    Ok(outer.map(|outer| Learned::Judged { tally: outer.tally(loss), size: outer.taken.size, rows }))
-                }
+                Ok(outer) => Ok(outer.map(|outer| Learned::Judged {
+                    tally: outer.held.tally(loss),
+                    size: outer.taken.size,
+                    rows,
+                })),
                 Err(error) if share < 1.0 && error.class() != ExitClass::Numerical => {
                     Ok(Some(Learned::Refused { message: error.to_string(), rows }))
                 }
@@ -96,7 +98,7 @@ pub(super) fn learning_curve(
     let mut of_share: Vec<Vec<Learned>> = SHARES.iter().map(|_| Vec::new()).collect();
     done.into_iter().flatten().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
     for (outer, part) in known.iter().zip(&parts) {
-        let (tally, size, rows) = (outer.tally(loss), outer.taken.size, part.training.len());
+        let (tally, size, rows) = (outer.held.tally(loss), outer.taken.size, part.training.len());
         of_share[SHARES.len() - 1].push(Learned::Judged { tally, size, rows });
     }
     let splits = parting.splits().map(|splits| splits.sentence());

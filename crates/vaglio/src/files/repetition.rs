@@ -14,9 +14,7 @@ use ndarray::Axis;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use vaglio_core::{Loss, Result, Task, ZeroOne};
-use vaglio_report::record::{
-    Against, Figures, Frequency, LossDifference, Nested, NullFigure, OuterFold, Permutations,
-};
+use vaglio_report::record::{Against, Figures, Frequency, LossDifference, Nested, NullFigure, OuterFold, Permutations};
 use vaglio_search::shuffle::{shuffled, stream};
 
 const SHUFFLE: u64 = 3;

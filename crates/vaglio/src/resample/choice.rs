@@ -21,7 +21,7 @@ use vaglio_core::{
     Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, StopReason, StopSign,
     Wanted,
 };
-use vaglio_report::record::{Cell, ChosenBy, RaceRecord, SizeSpread, Table};
+use vaglio_report::record::{Cell, ChosenBy, RaceRecord, Table};
 use vaglio_report::record::{Warning, WarningKind};
 
 /// A search with its result taken.

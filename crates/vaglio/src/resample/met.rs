@@ -1,6 +1,6 @@
 //! The subsets that the walks of folds reached, by the names of their columns.
 
-use super::choice::Chosen;
+use super::chosen::Chosen;
 use super::sample::Sample;
 use super::validated::{dealt, parting};
 use crate::selector::ValidSelector;

@@ -1,6 +1,7 @@
 //! How much the chosen size hangs on how rows were dealt into folds.
 
-use super::choice::{Chosen, Validated};
+use super::choice::Validated;
+use super::chosen::Chosen;
 use super::parting::Part;
 use super::pool::Watcher;
 use super::sample::Sample;

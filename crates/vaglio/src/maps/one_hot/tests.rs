@@ -1,0 +1,148 @@
+use super::*;
+
+fn text(cells: &[&str]) -> Cells {
+    Cells::Text(cells.iter().map(|&c| c.to_owned()).collect())
+}
+
+fn numbers(values: &[f64]) -> Cells {
+    Cells::Numbers(Numbers::from(values.to_vec()))
+}
+
+fn table(columns: Vec<(&str, Cells)>) -> Table {
+    Table::new(columns.into_iter().map(|(name, cells)| (name.to_owned(), cells)).collect()).unwrap()
+}
+
+fn fitted() -> Box<dyn FittedMap> {
+    fit(r#"{"kind": "one_hot", "unknown": "error"}"#)
+}
+
+fn fit(json: &str) -> Box<dyn FittedMap> {
+    let (c, d) = (text(&["y", "x", "1"]), text(&["p", "p", "p"]));
+    fit_on(json, &table(vec![("a", numbers(&[1.0, 2.0, 3.0])), ("c", c), ("d", d)]))
+}
+
+fn fit_on(json: &str, table: &Table) -> Box<dyn FittedMap> {
+    let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
+    map.fit(table, None).unwrap()
+}
+
+fn values(table: &Table, name: &str) -> Vec<f64> {
+    table.get(name).unwrap().numbers().unwrap().values().into_owned()
+}
+
+#[test]
+fn text_becomes_indicators_in_its_place() {
+    let out = fitted()
+        .transform(table(vec![("d", text(&["p", "p"])), ("c", text(&["x", "y"])), ("a", numbers(&[5.0, 6.0]))]))
+        .unwrap();
+    assert_eq!(out.names().collect::<Vec<_>>(), ["d=p", "c=1", "c=x", "c=y", "a"]);
+    assert_eq!(values(&out, "c=x"), [1.0, 0.0]);
+    assert_eq!(values(&out, "c=y"), [0.0, 1.0]);
+    assert_eq!(values(&out, "c=1"), [0.0, 0.0]);
+    assert_eq!(values(&out, "d=p"), [1.0, 1.0]);
+    assert_eq!(values(&out, "a"), [5.0, 6.0]);
+}
+
+#[test]
+fn fewer_columns_are_enough_and_numbers_match_their_text() {
+    let out = fitted().transform(table(vec![("c", numbers(&[1.0]))])).unwrap();
+    assert_eq!(values(&out, "c=1"), [1.0]);
+}
+
+#[test]
+fn a_level_that_training_lacked_is_named() {
+    let error = fitted().transform(table(vec![("c", text(&["x", "z"]))])).unwrap_err();
+    assert_eq!(error.to_string(), "row 2, column `c`: `z` is none of the levels of the training rows: 1, x, y");
+    assert_eq!(error.class(), vaglio_core::ExitClass::Data);
+}
+
+#[test]
+fn an_output_knows_its_source_and_the_map_its_blocks() {
+    let fitted = fitted();
+    assert_eq!(fitted.sources("c=x"), ["c"]);
+    assert_eq!(fitted.sources("a"), ["a"]);
+    let json = serde_json::to_string(&fitted).unwrap();
+    assert!(json.starts_with(r#"{"kind":"one_hot""#), "{json}");
+    let plain: FittedOneHot = serde_json::from_str(&json.replacen(r#""kind":"one_hot","#, "", 1)).unwrap();
+    let blocks = [("c", vec!["c=1", "c=x", "c=y"]), ("d", vec!["d=p"])];
+    let blocks = blocks.map(|(c, o)| (c.to_owned(), o.into_iter().map(str::to_owned).collect::<Vec<_>>()));
+    assert_eq!(plain.blocks(), blocks);
+}
+
+#[test]
+fn a_name_made_twice_is_refused() {
+    let clash = table(vec![("c", text(&["x"])), ("c=x", numbers(&[1.0]))]);
+    let fitted = OneHot::default().fit(&clash, None).unwrap();
+    assert!(fitted.transform(clash).unwrap_err().to_string().contains("two columns are named `c=x`"));
+}
+
+#[test]
+fn a_level_that_training_lacked_is_zeros_or_a_rare_one() {
+    let out = fit(r#"{"kind": "one_hot"}"#).transform(table(vec![("c", text(&["z", "x"]))])).unwrap();
+    assert_eq!(["c=1", "c=x", "c=y"].map(|name| values(&out, name)[0]), [0.0; 3]);
+    let training = table(vec![("c", text(&["x", "y", "x", "w", "(rare)", "y"]))]);
+    for (unknown, z) in [(Unknown::Zeros, Some(1.0)), (Unknown::Error, None)] {
+        let fitted = OneHot { rare: 2, unknown, ..OneHot::default() }.fit(&training, None).unwrap();
+        let out = fitted.transform(training.clone()).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=y", "c=(rare)"]);
+        assert_eq!(values(&out, "c=(rare)"), [0.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
+        assert_eq!(fitted.sources("c=(rare)"), ["c"]);
+        let new = fitted.transform(table(vec![("c", text(&["z"]))])).ok();
+        assert_eq!(new.map(|out| values(&out, "c=(rare)")[0]), z);
+    }
+    let twice = table(vec![("c", text(&["(rare)", "y", "(rare)"]))]);
+    let error = OneHot { rare: 2, ..OneHot::default() }.fit(&twice, None).unwrap_err();
+    assert!(error.to_string().contains("`rare`: the column `c` has a level `(rare)`"), "{error}");
+}
+
+#[test]
+fn of_two_levels_the_first_may_have_no_column() {
+    let training = table(vec![("c", text(&["x", "y", "x"])), ("d", text(&["p", "q", "r"]))]);
+    for (unknown, is_taken) in [("zeros", true), ("error", false)] {
+        let fitted =
+            fit_on(&format!(r#"{{"kind": "one_hot", "drop": "if_binary", "unknown": "{unknown}"}}"#), &training);
+        let out = fitted.transform(training.clone()).unwrap();
+        assert_eq!(out.names().collect::<Vec<_>>(), ["c=y", "d=p", "d=q", "d=r"]);
+        assert_eq!(values(&out, "c=y"), [0.0, 1.0, 0.0]);
+        assert_eq!(fitted.sources("c=y"), ["c"]);
+        let new = fitted.transform(table(vec![("c", text(&["z"]))]));
+        match is_taken {
+            true => assert_eq!(values(&new.unwrap(), "c=y"), [0.0]),
+            false => assert!(new.unwrap_err().to_string().ends_with("levels of the training rows: x, y")),
+        }
+    }
+}
+
+#[test]
+fn levels_count_by_weight_and_not_where_that_is_zero() {
+    let training = table(vec![("c", text(&["x", "y", "z", "w"]))]);
+    let map = OneHot { rare: 2, ..OneHot::default() };
+    let out = map.fit(&training, Some(&[2.0, 1.0, 0.0, 3.0])).unwrap().transform(training).unwrap();
+    assert_eq!(out.names().collect::<Vec<_>>(), ["c=w", "c=x", "c=(rare)"]);
+}
+
+#[test]
+fn a_missing_cell_leaves_its_indicators_missing() {
+    let training = table(vec![("c", text(&["x", "", "y"]))]);
+    let out = OneHot::default().fit(&training, None).unwrap().transform(training).unwrap();
+    assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=y"]);
+    for name in ["c=x", "c=y"] {
+        assert!(values(&out, name)[1].is_nan() && !values(&out, name)[2].is_nan(), "{name}");
+    }
+}
+
+#[test]
+fn columns_that_are_named_may_hold_numbers() {
+    let training = table(vec![("c", numbers(&[3.0, 10.0, f64::NAN])), ("d", text(&["p", "q", "p"]))]);
+    let map = OneHot { columns: Some(vec!["c".into()]), ..OneHot::default() };
+    let out = map.fit(&training, None).unwrap().transform(training).unwrap();
+    assert_eq!(out.names().collect::<Vec<_>>(), ["c=10", "c=3", "d"]);
+}
+
+#[test]
+fn what_was_saved_before_there_was_a_choice_refuses_unknown_levels() {
+    let json = r#"{"kind": "one_hot", "columns": [{"column": "c", "levels": ["x", "y"]}]}"#;
+    let fitted: Box<dyn FittedMap> = serde_json::from_str(json).unwrap();
+    assert!(fitted.transform(table(vec![("c", text(&["z"]))])).is_err());
+    assert_eq!(values(&fitted.transform(table(vec![("c", text(&["y"]))])).unwrap(), "c=y"), [1.0]);
+}

@@ -36,7 +36,8 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
         (&selection["steps"][0], "step action index name score standard_error lambda size tied"),
         (
             &selection["path"][0],
-            "size step score standard_error lambda cross_validated cross_validated_error difference_error train adjusted_r2 test",
+            "size step score standard_error lambda cross_validated cross_validated_error difference_error train mse r2 \
+             adjusted_r2 freedom aicc bic cp test",
         ),
         (&selection["chosen"], "by rule size lambda cross_validated standard_error empty_loss folds repeats"),
         (&selection["selected"][0], "index name weight original_weight without substitutes"),

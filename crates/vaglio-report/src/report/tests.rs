@@ -332,6 +332,58 @@ fn scores_in_other_units_are_not_drawn_beside_losses() {
     assert!(page.contains("Score against size") && page.contains("Loss against size"));
 }
 
+#[test]
+fn shares_alternatives_and_the_learning_curve_have_their_sections() {
+    let mut sample = Sample::whole();
+    let share = |index: usize, name: &str, share: f64| {
+        json!({"index": index, "name": name, "share": share, "part": share / 3000.0,
+            "without_fold": [share - 20.0, share + 30.0], "fold_error": 25.0})
+    };
+    sample.0["shares"] = json!({"subsets": 4, "empty": 5990.0, "all": 2990.0, "folds": 2,
+        "columns": [share(2, "bmi", 1800.0), share(8, "<s5>", 1200.0)]});
+    let near = |columns: Value, score: f64| json!({"columns": columns, "score": score, "difference": score - 2896.0, "difference_error": 40.0});
+    sample.0["alternatives"] = json!({"limit": null, "met": 30, "count": 2, "is_whole": false, "in_all": ["bmi"], "in_none": ["age"],
+        "subsets": [near(json!(["bmi", "<s5>"]), 2890.0)], "smallest": [near(json!(["bmi"]), 2930.0)]});
+    let point = |share: f64, loss: Value, gain: Value| {
+        let refused = if loss.is_null() { json!("too few <rows>") } else { Value::Null };
+        json!({"share": share, "rows": 280.0 * share, "size": 4.5, "loss": loss, "standard_error": 90.0, "gain": gain, "gain_error": 20.0, "refused": refused})
+    };
+    sample.0["learning_curve"] = json!({"folds": 5, "points": [point(0.25, Value::Null, Value::Null),
+        point(0.5, json!(3400.0), Value::Null), point(0.75, json!(3100.0), json!(300.0)), point(1.0, json!(2950.0), json!(150.0))]});
+    let page = sample.render();
+    check(&page);
+    for words in [
+        "Share of each column",
+        "60.0 %",
+        "by all 4 subsets",
+        "2 of 30 subsets that the search met are as good as the chosen one",
+        "the smallest is bmi",
+        "More rows would probably help: from 75 to 100 % of the training rows the held-out loss falls by 150.0000 ± 20.00000.",
+        "too few &lt;rows&gt;",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(page.contains("&lt;s5&gt;") && !page.contains("<s5>"));
+    sample.0["learning_curve"]["points"][3]["gain"] = json!(-15.0);
+    assert!(sample.render().contains(
+        "would probably help little: from 75 to 100 % of the training rows the held-out loss rises by 15.00000"
+    ));
+}
+
+#[test]
+fn probabilities_are_drawn_beside_what_came_about() {
+    let mut sample = Sample::classes(2);
+    let bin =
+        |predicted: f64, observed: f64| json!({"rows": 20, "predicted": predicted, "observed": observed, "error": 0.1});
+    sample.0["calibration"] = json!({"from": "nested", "rows": 60, "brier": 0.15, "base": 0.25,
+        "bins": [bin(0.1, 0.05), bin(0.5, 0.55), bin(0.9, 0.97)]});
+    let page = sample.render();
+    check(&page);
+    assert!(page.contains("The Brier score of 60 rows held out in outer folds is 0.15"), "the figure");
+    assert!(page.contains("have 0.25 (skill 40 %)"));
+    assert_eq!(page.matches("class=\"whisker nested\"").count(), 3);
+}
+
 /// `cargo test -p vaglio report -- --ignored` writes samples to look at into the temporary folder.
 #[test]
 #[ignore = "writes files to look at"]

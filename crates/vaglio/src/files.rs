@@ -29,6 +29,7 @@ mod journal;
 mod judging;
 mod learning;
 mod memory;
+mod met;
 mod monitor;
 mod near_best;
 mod origins;

@@ -130,7 +130,11 @@ impl AlternativesRecord {
         });
         let fewest = fewest.unwrap_or_default();
         let all = if *count == 1 { "it" } else { "all of them" };
-        let shared = format!("in {all} {}; in none {}{fewest}", listed(in_all), listed(in_none));
+        let none = match &in_none[..] {
+            [] => "; every column is in some".into(),
+            none => format!("; in none {}", listed(none)),
+        };
+        let shared = format!("in {all} {}{none}{fewest}", listed(in_all));
         if let Some(met) = met {
             let are = if *count == 1 { "is" } else { "are" };
             let near = match limit {

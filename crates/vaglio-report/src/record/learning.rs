@@ -50,6 +50,7 @@ impl LearningCurve {
         };
         let percent = |point: &LearningPoint| format!("{:.0}", 100.0 * point.share);
         let steps = format!("from {} to {} % of the training rows", percent(before), percent(last));
+        let way = |gain: f64| if gain < 0.0 { "rises" } else { "falls" };
         match (last.gain, last.gain_error) {
             (Some(gain), Some(error)) if gain > 1.96 * error => format!(
                 "More rows would probably help: {steps} the held-out loss falls by {} ± {}.",
@@ -57,14 +58,14 @@ impl LearningCurve {
                 seven_digits(error)
             ),
             (Some(gain), Some(error)) => format!(
-                "More rows of this kind would probably help little: {steps} the held-out loss {} by {} ± {}, which is within two standard errors.",
-                if gain < 0.0 { "rises" } else { "falls" },
+                "More rows of this kind would probably help little: {steps} the held-out loss {} by {} ± {}{}.",
+                way(gain),
                 seven_digits(gain.abs()),
-                seven_digits(error)
+                seven_digits(error),
+                if gain.abs() <= 1.96 * error { ", which is within two standard errors" } else { "" }
             ),
             (Some(gain), None) => {
-                let way = if gain < 0.0 { "rises" } else { "falls" };
-                format!("Learning curve: {steps} the held-out loss {way} by {}.", seven_digits(gain.abs()))
+                format!("Learning curve: {steps} the held-out loss {} by {}.", way(gain), seven_digits(gain.abs()))
             }
             _ => "The learning curve has too few points to say whether more rows would help.".into(),
         }

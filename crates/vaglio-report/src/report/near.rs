@@ -1,10 +1,13 @@
 //! The tables of subsets that are as good, and of the share of each chosen column.
 
 use super::columns::Section;
-use super::number::{self, short};
+use super::number::{self, counted, short};
 use super::source::{RecordView, finite};
 use super::table::{Column, HtmlTable, bar};
 use crate::record::{AlternativeRecord, ShareRecord};
+
+/// Subsets whose table is open; that of more is folded away.
+const OPEN: usize = 10;
 
 /// The subsets that are as good as the chosen one, those of the fewest columns first, then the best.
 pub fn alternatives(source: &RecordView<'_>) -> Option<Section> {
@@ -23,7 +26,13 @@ pub fn alternatives(source: &RecordView<'_>) -> Option<Section> {
         Column::number("Above the chosen one by", |of: &&AlternativeRecord| of.difference),
         Column::number("± its error", |of: &&AlternativeRecord| of.difference_error),
     ];
-    let table = HtmlTable::of("As good", "“alternatives.subsets”", columns, &rows, |_| false).open_to(12).html();
+    let table = HtmlTable::of("As good", "“alternatives.subsets”", columns, &rows, |_| false);
+    let table = if rows.len() > OPEN {
+        table.folded(format!("{} as a table", counted(rows.len() as u64, "subset")))
+    } else {
+        table
+    };
+    let table = table.html();
     let note = match near.met {
         Some(_) => {
             "Scored again on all rows are the subsets after every step, those that the folds chose, and the chosen one without each column and with substitutes; others were not tried."

@@ -7,8 +7,8 @@
 
 use super::importance::Importance;
 use super::importance::exchanges::ExchangePlace;
+use super::met::of_folds;
 use crate::criteria::predicted_held_out;
-use crate::resample::met::of_folds;
 use crate::resample::pool::in_turn;
 use crate::resample::tally::{Compared, EVERY};
 use crate::resample::{Sample, Tally, Watcher};

@@ -184,7 +184,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         0.0
     };
     if evaluate.is_some_and(|evaluate| evaluate.alternatives.is_some()) {
-        line("alternatives", near_best::sentence(&*settings.search));
+        line("as good", near_best::sentence(&*settings.search));
     }
     let work = estimate.flops * walks.count() as f64 + of_tuning + shares;
     let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());

@@ -13,13 +13,14 @@ use vaglio_report::record::{PredictedOn, ReliabilityRecord, brier};
 
 /// That of predictions held out; `None` of one fold alone, and where no maps can be fitted.
 pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<ReliabilityRecord> {
-    let folds = pooled.folds();
-    if folds.len() < 2 {
+    if pooled.ends.len() < 2 {
         return None;
     }
     let outputs = pooled.targets.nrows();
     let mut probabilities = Array2::zeros((outputs.max(2), pooled.targets.ncols()));
-    for fold in folds {
+    let starts = std::iter::once(0).chain(pooled.ends.iter().copied());
+    for (from, to) in starts.zip(pooled.ends.iter().copied()) {
+        let fold = from..to;
         let others: Vec<usize> = (0..pooled.targets.ncols()).filter(|row| !fold.contains(row)).collect();
         let (targets, predictions) =
             (pooled.targets.select(Axis(1), &others), pooled.predictions.select(Axis(1), &others));

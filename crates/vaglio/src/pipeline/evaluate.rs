@@ -126,7 +126,7 @@ impl Evaluate {
     }
 
     /// The folds of the learning curve, which are the outer ones where there are any.
-    pub(crate) fn learning_folds(&self) -> Option<OuterFolds> {
+    pub fn learning_folds(&self) -> Option<OuterFolds> {
         self.learning_curve.then(|| OuterFolds { repeats: 1, ..self.outer_folds().unwrap_or_default() })
     }
 

@@ -24,7 +24,6 @@ mod held_out;
 mod interval;
 pub(crate) mod judged;
 pub(crate) mod lockstep;
-pub(crate) mod met;
 mod missing;
 mod numeric;
 pub(crate) mod pairs;

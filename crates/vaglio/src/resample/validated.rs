@@ -57,7 +57,7 @@ pub(super) fn deals(
 ///
 /// # Errors
 /// [`Error::Setting`] for parts that cannot be made.
-pub(super) fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting, repeat: usize) -> Result<Vec<Part>> {
+pub(crate) fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting, repeat: usize) -> Result<Vec<Part>> {
     let seed = stream(selector.seed, ROUND, repeat as u64);
     parting.parts(sample, seed).map_err(|error| error.under("search.choose"))
 }

@@ -244,7 +244,7 @@ pub(crate) struct Pooled {
     /// The cluster of each row.
     clusters: Vec<u32>,
     /// Where each fold ends.
-    ends: Vec<usize>,
+    pub ends: Vec<usize>,
 }
 
 impl Pooled {
@@ -272,12 +272,6 @@ impl Pooled {
             clusters,
             ends,
         })
-    }
-
-    /// The rows of each fold.
-    pub fn folds(&self) -> Vec<std::ops::Range<usize>> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(self.ends.iter().copied()).map(|(from, to)| from..to).collect()
     }
 
     /// The same with the places of the rows of each part in the sample, where it has as many.

@@ -1,20 +1,20 @@
 //! The subsets that the walks of folds reached, by the names of their columns.
 
-use super::chosen::Chosen;
-use super::sample::Sample;
-use super::validated::{dealt, parting};
+use crate::resample::parting::Part;
+use crate::resample::validated::{dealt, parting};
+use crate::resample::{Chosen, Sample};
 use crate::selector::ValidSelector;
-use vaglio_core::Result;
+use vaglio_core::{PathEntry, Result};
 
 /// The columns that the walk of each of the first repeat's folds has at the size that was chosen; none where the search was
 /// not cross-validated. Cost: the maps of each fold.
 ///
 /// # Errors
 /// Those of the maps and of the designs.
-pub(crate) fn of_folds(selector: &ValidSelector, sample: &Sample, chosen: &Chosen) -> Result<Vec<Vec<String>>> {
+pub(super) fn of_folds(selector: &ValidSelector, sample: &Sample, chosen: &Chosen) -> Result<Vec<Vec<String>>> {
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds.is_empty()) else { return Ok(Vec::new()) };
     let parts = dealt(selector, sample, &parting(selector, sample, how, true)?, 0)?;
-    let of_fold = |(part, entry): (&super::parting::Part, &vaglio_core::PathEntry)| {
+    let of_fold = |(part, entry): (&Part, &PathEntry)| {
         // What maps warn of was said when they were fitted on all rows.
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(&part.training)?.fitted()?;

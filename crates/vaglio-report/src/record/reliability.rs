@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn bins_hold_every_row_once_and_frequencies_are_the_base() {
         let rows = 57;
-        let positive = |row: usize| row % 3 == 0;
+        let positive = |row: usize| row.is_multiple_of(3);
         let targets = ndarray::Array2::from_shape_fn((1, rows), |(_, row)| if positive(row) { 1.0 } else { -1.0 });
         let p = |row: usize| (row as f64 + 0.5) / rows as f64;
         let probabilities =

@@ -51,7 +51,7 @@ mod tests {
             let expected: f64 = if size == 0 {
                 0.0
             } else {
-                let (values, _) = linalg::eigh(linalg::gram(x.t()).view()).unwrap();
+                let (values, _) = linalg::eigh(linalg::gram(x.view()).view()).unwrap();
                 values.iter().map(|v| v / (v + lambda)).sum()
             };
             let found = of_ridge(x.view(), lambda).unwrap();

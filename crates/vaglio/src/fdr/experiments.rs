@@ -62,6 +62,11 @@ impl<'a> Experiments<'a> {
         Ok(Experiments { criterion, design, unit, seed: selector.seed, is_linear, columns })
     }
 
+    /// Whether columns are judged by their correlations.
+    pub fn is_linear(&self) -> bool {
+        self.is_linear
+    }
+
     /// Goes on with one dummy more until the strictest level is beyond the rate; `None` when it was stopped.
     ///
     /// # Errors

@@ -134,14 +134,16 @@ pub(crate) fn discoveries(
     let unit = UnitColumns::new(design, among);
     let most = (TENTATIVE * rate).min(1.0);
     let experiments = Experiments::new(selector, design, &unit)?;
+    let is_linear = experiments.is_linear();
     let Some(Voted { by_dummies, votes, dummies, stored }) = experiments.voted(most, watcher)? else { return Ok(None) };
     let taken_at = rates(&by_dummies, design.features(), most);
     let confirmed = at_rate(&by_dummies, rate);
     let mut columns = Vec::new();
     for (feature, &votes) in votes.iter().enumerate().filter(|(_, votes)| **votes > 0.0) {
         let own = taken_at[feature];
-        let rivals = own.map(|_| rivals::of(&unit, confirmed, feature));
-        let q = own.zip(rivals.as_ref()).map(|(own, rivals)| own.max(rivals.rate)).filter(|q| *q <= most);
+        // What is no correlation has no t test.
+        let rivals = own.filter(|_| is_linear).map(|_| rivals::of(&unit, confirmed, feature));
+        let q = own.map(|own| rivals.map_or(own, |rivals| own.max(rivals.rate))).filter(|q| *q <= most);
         let rival = rivals.filter(|of| of.rate > rate).and_then(|of| of.nearest);
         columns.push(Discovery { feature, q, votes, rival });
     }

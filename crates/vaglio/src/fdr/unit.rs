@@ -1,9 +1,8 @@
 //! Columns and targets of mean 0 and norm 1.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Design, Feature, standardized};
 use vaglio_kernels::Level;
+use vaglio_kernels::dummies::Drawn;
 use vaglio_kernels::sums::dot;
 
 /// 1 less the absolute correlation of columns that are one but for their units.
@@ -45,13 +44,14 @@ impl UnitColumns {
 fn equal(columns: &[Vec<f64>]) -> Vec<(Feature, Feature)> {
     let level = Level::best();
     let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
-    let mut random = ChaCha8Rng::seed_from_u64(0);
-    let probe: Vec<f64> = (0..rows).map(|_| random.next_u64() as f64 / u64::MAX as f64 - 0.5).collect();
+    let mut random = Drawn::new(0);
+    let probe: Vec<f64> = (0..rows).map(|_| random.uniform() - 0.5).collect();
     let present = columns.iter().enumerate().filter(|(_, column)| !column.is_empty());
     let mut products: Vec<(f64, Feature)> =
         present.map(|(feature, column)| (dot(level, column, &probe).abs(), feature)).collect();
     products.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let near = 1e-4 * (rows as f64).sqrt() * EQUAL.sqrt();
+    // ‖probe‖ is at most √rows/2, and the distance of two such columns √(2·EQUAL).
+    let near = (rows as f64 * EQUAL).sqrt();
     let mut first: Vec<Feature> = (0..columns.len()).collect();
     for (place, &(product, feature)) in products.iter().enumerate() {
         for &(_, before) in products[..place].iter().rev().take_while(|(other, _)| product - other <= near) {

@@ -131,7 +131,7 @@ fn integrated(paths: &[Vec<HashSet<String>>], most: usize, names: &[String]) -> 
         .into_iter()
         .enumerate()
         .map(|(place, (index, name, score))| {
-            let expected_false = expected / score;
+            let expected_false = (expected / score).min(names.len() as f64);
             StableColumn { index, name: name.clone(), score, expected_false, q: expected_false / (place + 1) as f64 }
         })
         .collect();

@@ -99,24 +99,25 @@ fn selector() -> Result<ValidSelector> {
 impl Simulated {
     fn new(kind: Kind, (rows, columns): (usize, usize), (signals, weight): (usize, f64), seed: u64) -> Result<Self> {
         let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9).wrapping_add(columns as u64));
-        let mut x = vec![vec![0.0; rows]; columns];
-        for row in 0..rows {
-            let mut before = random.normal();
-            for column in 0..columns {
-                x[column][row] = match kind {
-                    Kind::Null | Kind::Independent => random.normal(),
-                    Kind::Heavy => heavy(&mut random),
-                    Kind::Chain => {
-                        before = 0.9 * before + 0.19_f64.sqrt() * random.normal();
-                        before
+        let mut x: Vec<Vec<f64>> = Vec::new();
+        let mut before: Vec<f64> = (0..rows).map(|_| random.normal()).collect();
+        for column in 0..columns {
+            let next = match kind {
+                Kind::Null | Kind::Independent => (0..rows).map(|_| random.normal()).collect(),
+                Kind::Heavy => (0..rows).map(|_| heavy(&mut random)).collect(),
+                Kind::Chain => {
+                    before.iter_mut().for_each(|v| *v = 0.9 * *v + 0.19_f64.sqrt() * random.normal());
+                    before.clone()
+                }
+                Kind::Copies if column % 10 == 9 => x[column - 9].iter().map(|v| 3.0 * v + 1.0).collect(),
+                Kind::Copies => {
+                    if column % 10 == 0 {
+                        before = (0..rows).map(|_| random.normal()).collect();
                     }
-                    Kind::Copies if column % 10 == 9 => 3.0 * x[column - 9][row] + 1.0,
-                    Kind::Copies => {
-                        before = if column % 10 == 0 { random.normal() } else { before };
-                        0.7_f64.sqrt() * before + 0.3_f64.sqrt() * random.normal()
-                    }
-                };
-            }
+                    before.iter().map(|v| 0.7_f64.sqrt() * v + 0.3_f64.sqrt() * random.normal()).collect()
+                }
+            };
+            x.push(next);
         }
         let is_copy = |column: usize| kind == Kind::Copies && column % 10 == 9;
         let order = random.order(columns).into_iter().filter(|column| !is_copy(*column)).take(signals);

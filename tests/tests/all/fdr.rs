@@ -40,7 +40,7 @@ fn every_column_has_a_verdict_and_a_q_value() {
     }
     let report = folder.read("out/report.html");
     assert!(report.contains("Which columns are no chance") && report.contains("confirmed"));
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
     assert!(ran.out.contains("2 columns are confirmed at a false discovery rate of 0.1 (x1, x2)"), "{}", ran.out);
     let planned = folder.vaglio(&["plan", "p.yaml"]);
     assert!(planned.out.contains("20 experiments of 15 columns beside at most 150 dummies"), "{}", planned.out);
@@ -87,7 +87,7 @@ fn nothing_confirmed_is_the_empty_subset() {
     assert_eq!((names(&selection), selection["fdr"]["confirmed"].as_u64()), (Vec::new(), Some(0)));
     let warning = selection["warnings"][0]["message"].as_str().unwrap();
     assert_eq!(warning, "no column is confirmed at a false discovery rate of 0.1, so the empty subset is taken");
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]);
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
     assert!(ran.out.contains("No column is taken: none is confirmed."), "{}", ran.out);
 }
 

@@ -56,10 +56,10 @@ impl Occurrences<'_> {
             let voted: f64 = (0..columns.len()).filter(|&k| last[k] > 0.5).map(|k| at[k] - before(k)).sum();
             let off_path = features - at.iter().sum::<f64>();
             let expected = off_path / (self.dummies as f64 - place as f64).max(1.0);
-            for k in 0..columns.len() {
+            for (k, deflated) in deflated.iter_mut().enumerate() {
                 let grown = at[k] - before(k);
                 if grown > 0.0 && voted > 0.0 {
-                    deflated[k] += (1.0 - expected / voted) * grown;
+                    *deflated += (1.0 - expected / voted) * grown;
                 }
             }
         }

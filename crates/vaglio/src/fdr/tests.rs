@@ -24,9 +24,9 @@ fn by_hand(entered: &[Vec<Option<u32>>], dummies: f64, most: u32, level: f64) ->
     for t in 1..=most {
         let off = p as f64 - (0..p).map(|j| phi(t, j)).sum::<f64>();
         let all: f64 = half.iter().map(|&j| grown(t, j)).sum();
-        for j in 0..p {
+        for (j, deflated) in deflated.iter_mut().enumerate() {
             if all > 0.0 {
-                deflated[j] += (1.0 - off / (dummies - f64::from(t) + 1.0) / all) * grown(t, j);
+                *deflated += (1.0 - off / (dummies - f64::from(t) + 1.0) / all) * grown(t, j);
             }
         }
     }

@@ -1,15 +1,16 @@
 //! The columns that are confirmed at a rate of false discoveries, as the result of a selection.
 
-use super::choice::{Picked, stopped};
+use super::choice::{Picked, stopped, walk_lambdas};
 use super::pool::Watcher;
 use super::sample::Sample;
-use super::scored::plain;
+use super::scored::{by_score, plain};
 use crate::fdr::{Discoveries, among, check_design, discoveries};
-use crate::selector::ValidSelector;
+use crate::selector::{Searched, ValidSelector};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::{Choose, Design, Feature, FeatureRef, Monitor, Result};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Choose, Design, Feature, FeatureRef, Monitor, Path, Result, Rule, StopReason, Subset};
 use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 use vaglio_search::All;
 
@@ -31,20 +32,23 @@ pub(super) fn confirmed(
         let watcher = Watcher::new(&mut *monitor);
         let among = among(selector, design);
         let found = watcher.journal().once("fdr", || discoveries(selector, design, rate, &among, &watcher));
-        (
-            found.map_err(|error| error.under("search.choose"))?,
-            stopped(vaglio_core::StopReason::Interrupted, watcher.sign()),
-        )
+        (found.map_err(|error| error.under("search.choose"))?, stopped(StopReason::Interrupted, watcher.sign()))
     };
     let seconds = begun.elapsed().as_secs_f64();
     let most = selector.search().outline(design).map_err(|error| error.under("search"))?.largest;
     let mut kept = found.as_ref().map_or_else(Vec::new, Discoveries::confirmed);
     kept.truncate(most);
-    let kept: HashSet<Feature> = kept.into_iter().collect();
-    let excluded = (0..design.features()).filter(|feature| !kept.contains(feature)).map(FeatureRef::Index).collect();
-    let search = Arc::new(All { excluded, choose: Choose::Last, ..All::default() });
-    let all = ValidSelector { search, ..selector.clone() };
-    let mut picked = plain(&all, design, start, monitor, Vec::new())?;
+    let mut picked = match kept.is_empty() {
+        true => without_columns(selector, design, start)?,
+        false => {
+            let kept: HashSet<Feature> = kept.iter().copied().collect();
+            let is_left = |feature: &Feature| !kept.contains(feature);
+            let excluded = (0..design.features()).filter(is_left).map(FeatureRef::Index).collect();
+            let search = Arc::new(All { excluded, choose: Choose::Last, ..All::default() });
+            plain(&ValidSelector { search, ..selector.clone() }, design, start, monitor, Vec::new())?
+        }
+    };
+    picked.chosen.rule = None;
     picked.chosen.by = ChosenBy::FalseDiscoveries;
     match &found {
         None => {
@@ -62,4 +66,23 @@ pub(super) fn confirmed(
     warnings.append(&mut picked.warnings);
     picked.chosen.confirmed = found;
     Ok(Picked { warnings, seconds, ..picked })
+}
+
+/// The empty subset, scored by the definition.
+fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) -> Result<Picked> {
+    let lambdas = walk_lambdas(design, false);
+    let design = design.at_lambda(lambdas[lambdas.len() / 2]);
+    let mut subset = Subset::by_definition(&**selector.criterion(), &design);
+    let path = Path { allowed: 0..=0, ..Path::stopped(subset.score()?, StopReason::NoCandidates) };
+    let engine = subset.engine();
+    let searched = Searched {
+        path,
+        engine: engine.name.into(),
+        approximation: None,
+        alpha: None,
+        has_moments: false,
+        seconds: start.elapsed().as_secs_f64(),
+    };
+    let chosen = by_score(&searched.path, Rule::Best);
+    Ok(Picked { searched, chosen, warnings: Vec::new(), seconds: 0.0, race: None })
 }

@@ -23,16 +23,16 @@ fn selectors() -> [ValidSelector; 2] {
 
 /// Columns whose neighbors correlate, of which the model has the first of every ten.
 fn table(random: &mut Random, rows: usize, columns: usize, chain: f64, weight: f64) -> Problem {
-    let mut x = vec![vec![0.0; rows]; columns];
-    let mut y = vec![0.0; rows];
-    for row in 0..rows {
-        let mut before = random.normal();
-        for column in 0..columns {
-            before = chain * before + (1.0 - chain * chain).sqrt() * random.normal();
-            x[column][row] = before;
-            y[row] += if column % 10 == 0 { weight * before } else { 0.0 };
+    let mut noise = |_: usize| random.normal();
+    let mut y: Vec<f64> = (0..rows).map(&mut noise).collect();
+    let mut before: Vec<f64> = (0..rows).map(&mut noise).collect();
+    let mut x = Vec::new();
+    for column in 0..columns {
+        before.iter_mut().for_each(|v| *v = chain * *v + (1.0 - chain * chain).sqrt() * noise(0));
+        if column % 10 == 0 {
+            y.iter_mut().zip(&before).for_each(|(y, v)| *y += weight * v);
         }
-        y[row] += random.normal();
+        x.push(before.clone());
     }
     problem(x, y)
 }

@@ -28,9 +28,7 @@ static ZIGGURAT: LazyLock<Layers> = LazyLock::new(|| {
         ends[layer] = (-2.0 * (AREA / ends[layer - 1] + density).ln()).sqrt();
         density = (-0.5 * ends[layer] * ends[layer]).exp();
     }
-    for layer in 0..LAYERS {
-        inside[layer] = ends[layer + 1] / ends[layer];
-    }
+    inside.iter_mut().zip(ends.windows(2)).for_each(|(inside, ends)| *inside = ends[1] / ends[0]);
     Layers { ends, inside }
 });
 

@@ -47,9 +47,8 @@ impl Unstored {
         let new = 1.0 - along.iter().map(|along| along * along).sum::<f64>();
         let (is_new, weights) = (new > INSIDE, outer.weights(along));
         let dimensions = self.dimensions;
-        let outside = &mut self.outside;
         let of = &mut self.products;
-        for index in 0..of.left.len() {
+        for (index, outside) in self.outside.iter_mut().enumerate() {
             if of.left[index] == 0.0 {
                 continue;
             }
@@ -57,7 +56,7 @@ impl Unstored {
             let mut product: f64 =
                 both.map(|((residual, projected), weight)| weight * (residual[index] - projected[index])).sum();
             if is_new {
-                product += new.sqrt() * part_of(&mut outside[index], dimensions, draws);
+                product += new.sqrt() * part_of(outside, dimensions, draws);
             }
             of.left[index] = (of.left[index] - product * product).max(f64::MIN_POSITIVE);
             for (projected, slope) in of.projected.iter_mut().zip(slopes) {

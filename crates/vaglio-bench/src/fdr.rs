@@ -47,7 +47,7 @@ struct Simulated {
 }
 
 /// What was found on a table.
-struct Found {
+struct OnTable {
     false_share: f64,
     power: f64,
     taken: f64,
@@ -68,8 +68,8 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
             let signals = if kind == Kind::Null { 0 } else { signals };
             (bench.note)(&format!("{name}, {size}"));
             let one = |seed: u64| Simulated::new(kind, (rows, columns), (signals, weight), seed)?.found(&selector()?);
-            let found: Vec<Found> = (0..bench.seeds).into_par_iter().map(one).collect::<Result<_>>()?;
-            let mean_of = |of: fn(&Found) -> f64| mean(&found.iter().map(of).collect::<Vec<_>>());
+            let found: Vec<OnTable> = (0..bench.seeds).into_par_iter().map(one).collect::<Result<_>>()?;
+            let mean_of = |of: fn(&OnTable) -> f64| mean(&found.iter().map(of).collect::<Vec<_>>());
             let share = mean_of(|found| found.false_share);
             let squares = found.iter().map(|found| (found.false_share - share).powi(2)).sum::<f64>();
             let count = bench.seeds as f64;
@@ -140,13 +140,13 @@ impl Simulated {
         Ok(Simulated { problem, is_true, signals })
     }
 
-    fn found(&self, selector: &ValidSelector) -> Result<Found> {
+    fn found(&self, selector: &ValidSelector) -> Result<OnTable> {
         let start = Instant::now();
         let selection = selector.select(&self.problem, &mut Silent)?;
         let taken = selection.path.result().map_or(&[][..], |entry| &entry.subset);
         let wrong = taken.iter().filter(|column| !self.is_true[**column]).count() as f64;
         let count = taken.len() as f64;
-        Ok(Found {
+        Ok(OnTable {
             false_share: wrong / count.max(1.0),
             power: (count - wrong) / (self.signals as f64).max(1.0),
             taken: count,

@@ -47,7 +47,7 @@ pub struct PathData<'a> {
 
 /// What enters next: a column that is stored, or a dummy that is not.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Entry {
+enum NextEntry {
     Stored(usize),
     Unstored(usize),
 }
@@ -140,7 +140,7 @@ impl<'a> DummyPath<'a> {
     }
 
     /// Moves to where the next column enters.
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<NextEntry> {
         match self.stepping {
             Stepping::LeastAngle if !self.basis.is_empty() => {
                 let (gamma, entry) = self.first_to_meet();
@@ -160,20 +160,20 @@ impl<'a> DummyPath<'a> {
     }
 
     /// The first of the largest ‖xᵀr‖² times a factor.
-    fn most(&self, factor: impl Fn(f64) -> f64) -> (f64, Option<Entry>) {
-        let stored = self.stored.most(0.0, &factor).map(|(most, index)| (most, Some(Entry::Stored(index))));
+    fn most(&self, factor: impl Fn(f64) -> f64) -> (f64, Option<NextEntry>) {
+        let stored = self.stored.most(0.0, &factor).map(|(most, index)| (most, Some(NextEntry::Stored(index))));
         let best = stored.unwrap_or((0.0, None));
         let unstored = self.unstored.products.most(best.0, &factor);
-        unstored.map_or(best, |(most, index)| (most, Some(Entry::Unstored(index))))
+        unstored.map_or(best, |(most, index)| (most, Some(NextEntry::Unstored(index))))
     }
 
     /// The least γ at which a column has the common correlation.
-    fn first_to_meet(&self) -> (f64, Option<Entry>) {
+    fn first_to_meet(&self) -> (f64, Option<NextEntry>) {
         let stored =
-            self.stored.first_to_meet(self.common, 1.0).map(|(gamma, index)| (gamma, Some(Entry::Stored(index))));
+            self.stored.first_to_meet(self.common, 1.0).map(|(gamma, index)| (gamma, Some(NextEntry::Stored(index))));
         let best = stored.unwrap_or((1.0, None));
         let unstored = self.unstored.products.first_to_meet(self.common, best.0);
-        unstored.map_or(best, |(gamma, index)| (gamma, Some(Entry::Unstored(index))))
+        unstored.map_or(best, |(gamma, index)| (gamma, Some(NextEntry::Unstored(index))))
     }
 
     fn advance(&mut self, gamma: f64) {
@@ -186,12 +186,12 @@ impl<'a> DummyPath<'a> {
         self.unstored.products.advance(gamma);
     }
 
-    fn enter(&mut self, entry: Entry) {
+    fn enter(&mut self, entry: NextEntry) {
         let level = self.level;
         let outer = Outer::new(level, &self.residuals, Some(&self.projected));
         let mut vector = match entry {
-            Entry::Stored(index) => self.data.columns[index].to_vec(),
-            Entry::Unstored(index) => {
+            NextEntry::Stored(index) => self.data.columns[index].to_vec(),
+            NextEntry::Unstored(index) => {
                 let (coefficients, outside) = self.unstored.coordinates(index, &outer);
                 let rows = self.residuals[0].len();
                 let known = [&self.basis[..], &outer.vectors[..]].concat();
@@ -205,14 +205,14 @@ impl<'a> DummyPath<'a> {
         };
         let is_new = outside_of(level, &self.basis, &mut vector);
         match entry {
-            Entry::Stored(index) => {
+            NextEntry::Stored(index) => {
                 self.stored.left[index] = 0.0;
                 match self.entered.get_mut(index) {
                     Some(entered) => *entered = Some(self.dummies),
                     None => self.dummies += 1,
                 }
             }
-            Entry::Unstored(index) => {
+            NextEntry::Unstored(index) => {
                 self.unstored.products.left[index] = 0.0;
                 self.dummies += 1;
             }

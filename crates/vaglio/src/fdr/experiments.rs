@@ -1,6 +1,6 @@
 //! Experiments: paths with dummies of their own.
 
-use super::rates::{Occurrences, Taken, is_beyond};
+use super::rates::{AtLevel, Occurrences, is_beyond};
 use super::unit::UnitColumns;
 use super::{DUMMIES, EXPERIMENTS};
 use crate::resample::Watcher;
@@ -39,7 +39,7 @@ pub(super) struct Experiments<'a> {
 /// What the experiments say.
 pub(super) struct Voted {
     /// What every number of dummies takes, from 1 on.
-    pub by_dummies: Vec<Vec<Taken>>,
+    pub by_dummies: Vec<Vec<AtLevel>>,
     /// The share of experiments that each column has.
     pub votes: Vec<f64>,
     pub dummies: usize,
@@ -47,7 +47,7 @@ pub(super) struct Voted {
 }
 
 /// One path.
-enum Walk<'a> {
+enum ExperimentPath<'a> {
     Correlation(Box<DummyPath<'a>>),
     Geometry(Vec<Option<u32>>),
 }
@@ -86,7 +86,7 @@ impl<'a> Experiments<'a> {
         let columns: Vec<Vec<&[f64]>> = drawn.iter().map(|drawn| self.unit.with(drawn)).collect();
         let walks = (0..EXPERIMENTS).into_par_iter().map(|number| {
             if !self.is_linear {
-                return self.on_geometry(number, dummies, last, watcher).map(Walk::Geometry);
+                return self.on_geometry(number, dummies, last, watcher).map(ExperimentPath::Geometry);
             }
             let data = PathData {
                 columns: &columns[number],
@@ -95,13 +95,13 @@ impl<'a> Experiments<'a> {
                 dimensions: rows - 1,
             };
             let (unstored, seed) = (if stored { 0 } else { dummies }, self.seed_of(number));
-            Ok(Walk::Correlation(Box::new(DummyPath::new(Level::best(), data, STEPPING, unstored, seed))))
+            Ok(ExperimentPath::Correlation(Box::new(DummyPath::new(Level::best(), data, STEPPING, unstored, seed))))
         });
-        let mut walks: Vec<Walk<'_>> = walks.collect::<Result<_>>()?;
+        let mut walks: Vec<ExperimentPath<'_>> = walks.collect::<Result<_>>()?;
         let mut by_dummies = Vec::new();
         for number in 1..=last {
             walks.par_iter_mut().for_each(|walk| {
-                if let Walk::Correlation(path) = walk {
+                if let ExperimentPath::Correlation(path) = walk {
                     path.until(number, &|| watcher.sign().reason().is_some());
                 }
             });
@@ -184,10 +184,10 @@ impl<'a> Experiments<'a> {
     }
 }
 
-fn occurrences<'w>(walks: &'w [Walk<'_>], dummies: usize) -> Occurrences<'w> {
+fn occurrences<'w>(walks: &'w [ExperimentPath<'_>], dummies: usize) -> Occurrences<'w> {
     let entered = walks.iter().map(|walk| match walk {
-        Walk::Correlation(path) => path.entered(),
-        Walk::Geometry(entered) => &entered[..],
+        ExperimentPath::Correlation(path) => path.entered(),
+        ExperimentPath::Geometry(entered) => &entered[..],
     });
     Occurrences { entered: entered.collect(), dummies }
 }

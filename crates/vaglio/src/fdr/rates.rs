@@ -16,7 +16,7 @@ pub(crate) struct Occurrences<'a> {
 
 /// The columns that are taken at a voting level and a number of dummies.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Taken {
+pub(crate) struct AtLevel {
     pub columns: Vec<usize>,
     /// The estimated share of them that is false.
     pub false_share: f64,
@@ -45,7 +45,7 @@ impl Occurrences<'_> {
     }
 
     /// What each voting level takes of paths with `most` dummies, the lowest level first.
-    pub fn taken(&self, most: u32) -> Vec<Taken> {
+    pub fn taken(&self, most: u32) -> Vec<AtLevel> {
         let (columns, relative) = self.relative(most);
         let Some(last) = relative.last() else { return Vec::new() };
         let experiments = self.entered.len() as f64;
@@ -69,21 +69,21 @@ impl Occurrences<'_> {
                 let chosen: Vec<usize> = (0..columns.len()).filter(|&k| last[k] > level + 1e-9).collect();
                 let expected: f64 = chosen.iter().map(|&k| 1.0 - deflated[k]).sum();
                 let false_share = (expected / chosen.len().max(1) as f64).max(0.0);
-                Taken { columns: chosen.into_iter().map(|k| columns[k]).collect(), false_share }
+                AtLevel { columns: chosen.into_iter().map(|k| columns[k]).collect(), false_share }
             })
             .collect()
     }
 }
 
 /// Whether a rate takes nothing more from more dummies.
-pub(crate) fn is_beyond(levels: &[Taken], rate: f64) -> bool {
+pub(crate) fn is_beyond(levels: &[AtLevel], rate: f64) -> bool {
     levels.last().is_some_and(|strictest| strictest.false_share > rate)
 }
 
 /// The columns that a rate takes: the most, and of as many those of the least share, of all levels and numbers of dummies before
 /// the strictest level is beyond the rate.
-pub(crate) fn at_rate<'t>(by_dummies: &'t [Vec<Taken>], rate: f64) -> &'t [usize] {
-    let mut best: Option<&Taken> = None;
+pub(crate) fn at_rate<'t>(by_dummies: &'t [Vec<AtLevel>], rate: f64) -> &'t [usize] {
+    let mut best: Option<&AtLevel> = None;
     for levels in by_dummies.iter().take_while(|levels| !is_beyond(levels, rate)) {
         for taken in levels.iter().filter(|taken| taken.false_share <= rate) {
             let is_better = best.is_none_or(|best| {
@@ -99,7 +99,7 @@ pub(crate) fn at_rate<'t>(by_dummies: &'t [Vec<Taken>], rate: f64) -> &'t [usize
 }
 
 /// The smallest rate at which each column is taken, of those up to `most`.
-pub(crate) fn rates(by_dummies: &[Vec<Taken>], features: usize, most: f64) -> Vec<Option<f64>> {
+pub(crate) fn rates(by_dummies: &[Vec<AtLevel>], features: usize, most: f64) -> Vec<Option<f64>> {
     let mut all: Vec<f64> = by_dummies.iter().flatten().map(|taken| taken.false_share).filter(|r| *r <= most).collect();
     all.sort_unstable_by(f64::total_cmp);
     all.dedup();

@@ -205,7 +205,7 @@ pub enum SpreadOver {
     Repeats,
     /// All folds but one, in turn.
     Folds,
-    /// Each of three further deals of the rows into folds, at the λ that was taken.
+    /// Each of a few further deals of the rows into folds, at the λ that was taken.
     Deals,
 }
 
@@ -216,7 +216,7 @@ impl SizeSpread {
         let each = match self.over {
             SpreadOver::Repeats => "each repeat alone",
             SpreadOver::Folds => "leaving out one fold at a time",
-            SpreadOver::Deals => "dealing the rows into folds anew, at this λ,",
+            SpreadOver::Deals => "another deal of the rows, at this λ,",
         };
         match least == most {
             true => format!("{each} chooses {chosen} columns too"),

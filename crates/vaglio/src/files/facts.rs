@@ -15,17 +15,19 @@ use super::figures::Evaluated;
 use super::importance::LEAST_WORK;
 use crate::pipeline::Evaluate;
 use crate::resample::parting::Part;
-use crate::resample::{chosen_parts, outer_parts};
+use crate::resample::{Watcher, chosen_parts, outer_parts, redealt};
 use crate::selector::{Selection, ValidSelector};
 use cells::{ReadCells, histogram};
 use near::StepTrials;
 use over_folds::constant_in;
 use span::Span;
 use vaglio_core::{CrossValidation, Design, Error, Feature, Result};
-use vaglio_report::record::{Alike, ConstantIn, OutsideRecord, Record};
+use vaglio_report::record::{Alike, ConstantIn, OutsideRecord, Record, SizeSpread};
 
 /// Columns outside that a record holds, at most.
 const MOST_OUTSIDE: usize = 1000;
+/// Further deals of the rows into folds, at most.
+const DEALS: usize = 3;
 /// The part of what [`super::importance`] may take that these figures may.
 const PART: f64 = 0.5;
 
@@ -58,6 +60,24 @@ impl Described<'_> {
         }
         self.put_cells(record);
         self.put_residuals(record, &chosen)
+    }
+
+    /// The sizes that further deals of the rows choose, of as many as the budget has room for.
+    ///
+    /// # Errors
+    /// Those of the search on folds.
+    pub fn redealt(&self, watcher: &Watcher<'_>) -> Result<Option<SizeSpread>> {
+        let Described { prepared, selector, design, selection, .. } = *self;
+        let chosen = &selection.chosen;
+        let is_plain = chosen.of_path && chosen.penalty.is_none() && selector.model.is_none();
+        let (Some(how), Some(lambda), true) = (&chosen.folds, chosen.lambda, is_plain) else { return Ok(None) };
+        let largest = selection.path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0).max(1);
+        let of_deal = how.folds as f64 * near::flops(selector, design, largest);
+        let count = ((PART * self.budget.max(LEAST_WORK) / of_deal) as usize).min(DEALS);
+        match how.repeats == 1 && !selection.path.stop_reason.is_partial() {
+            true => redealt(selector, &prepared.sample, design, (how, lambda, count), watcher),
+            false => Ok(None),
+        }
     }
 
     /// Trials of single columns and of those outside at every step, and what the chosen ones explain.

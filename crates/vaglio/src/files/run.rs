@@ -132,11 +132,8 @@ fn run_in(
         budget,
     };
     tracing::debug_span!("facts").in_scope(|| described.put(&mut record))?;
-    if let Some(sizes) =
-        resample::redealt(&selector, &prepared.sample, &whole, &selection.chosen, &Watcher::new(&mut *monitor))?
-    {
-        record.chosen.sizes = Some(sizes);
-    }
+    let redealt = tracing::debug_span!("deals").in_scope(|| described.redealt(&Watcher::new(&mut *monitor)))?;
+    record.chosen.sizes = redealt.or(record.chosen.sizes);
     record.found = found(&selector, &prepared, &design, &selection, monitor)?;
     record.warnings.extend(record.never_called());
     record.seconds = Seconds {

@@ -43,14 +43,10 @@ pub(super) fn spread(loss: &dyn Loss, how: &CrossValidation, validated: &Validat
     Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
 }
 
-/// How often rows are dealt anew to see how the size moves.
-const DEALS: usize = 3;
-
-/// The sizes that the rule takes at the λ of the result, by the folds of three further deals of the rows: what other seeds would
-/// choose there. `None` where these walks would take more than a quarter of those that chose the λ, which a grid of twelve or
-/// more makes, where rows are in an order that deals keep, and where it was stopped.
+/// The sizes that the rule takes at one λ by the folds of so many further deals of the rows: what other seeds would choose there.
+/// `None` for losses of all rows together, where rows are in an order that deals keep, and where it was stopped.
 ///
-/// Cost: the walks of three repeats at one λ.
+/// Cost: the walks of as many repeats at one λ.
 ///
 /// # Errors
 /// Those of the maps, the designs, the search and the fits, on the training rows of a fold.
@@ -58,19 +54,16 @@ pub(crate) fn redealt(
     selector: &ValidSelector,
     sample: &Sample,
     design: &Design,
-    chosen: &Chosen,
+    (how, lambda, count): (&CrossValidation, f64, usize),
     watcher: &Watcher<'_>,
 ) -> Result<Option<SizeSpread>> {
-    let (Some(how), Some(table)) = (&chosen.folds, &chosen.table) else { return Ok(None) };
-    let walks = table.lambdas.len() * how.repeats;
-    let is_cheap = chosen.of_path && chosen.penalty.is_none() && selector.model.is_none() && 4 * DEALS <= walks;
     let loss = &*selector.loss(sample.task());
-    if !is_cheap || chosen.lambda.is_none() || !loss.measure().is_of_rows() {
+    if !loss.measure().is_of_rows() || count < 2 {
         return Ok(None);
     }
     let parting = parting(selector, sample, how, true)?;
-    let deal = |number: usize| dealt(selector, sample, &parting, how.repeats + number);
-    let deals: Vec<Vec<Part>> = (0..DEALS).map(deal).collect::<Result<_>>()?;
+    let deal = |number: usize| dealt(selector, sample, &parting, 1 + number);
+    let deals: Vec<Vec<Part>> = (0..count).map(deal).collect::<Result<_>>()?;
     if deals[0] == deals[1] {
         return Ok(None);
     }
@@ -92,14 +85,14 @@ pub(crate) fn redealt(
         made,
         path: None,
     };
-    let Some(found) = validation.at((&[chosen.lambda], &[]), &[], journal)? else { return Ok(None) };
+    let Some(found) = validation.at((&[Some(lambda)], &[]), &[], journal)? else { return Ok(None) };
     let folds = deals[0].len();
-    let (matched, lambdas) = (&[found.walks[0].matched((everything, DEALS))], &[chosen.lambda]);
+    let (matched, lambdas) = (&[found.walks[0].matched((everything, count))], &[Some(lambda)]);
     let of_deal = |deal: usize| {
         let kept: Vec<usize> = (deal * folds..(deal + 1) * folds).collect();
         SomeFolds { loss, how, matched, lambdas, kept: &kept }.size()
     };
-    let sizes: Option<Vec<usize>> = (0..DEALS).map(of_deal).collect::<Result<_>>()?;
+    let sizes: Option<Vec<usize>> = (0..count).map(of_deal).collect::<Result<_>>()?;
     Ok(sizes.map(|sizes| SizeSpread { over: SpreadOver::Deals, sizes }))
 }
 
@@ -159,7 +152,7 @@ mod tests {
     use crate::selector::Selector;
     use linfa::ParamGuard;
     use std::time::Instant;
-    use vaglio_core::{Choose, Lambda, Monitor, Silent};
+    use vaglio_core::{Choose, Monitor, Silent};
     use vaglio_testkit::data;
 
     const COLUMNS: usize = 7;
@@ -216,30 +209,27 @@ mod tests {
     }
 
     #[test]
-    fn further_deals_choose_as_refits_do_and_only_beside_many_lambdas() {
+    fn further_deals_choose_as_refits_do() {
         let mut differ = 0;
-        for (seed, points) in [(1, 13), (2, 13), (3, 13), (1, 11)] {
-            let lambda: Lambda =
-                serde_json::from_value(serde_json::json!({"grid": {"from": 1.0, "to": 1.0 + 1e-9, "points": points}}))
-                    .unwrap();
-            let learner = Rls { lambda, ..Rls::default() };
-            let selector = Selector::params(Loo::default(), Greedy::default(), learner).seed(seed).check().unwrap();
+        for (seed, count) in [(1, 3), (2, 3), (3, 2), (1, 1)] {
+            let selector =
+                Selector::params(Loo::default(), Greedy::default(), Rls::default()).seed(seed).check().unwrap();
             let problem = data::regression(30, COLUMNS, seed).problem();
             let sample = Sample::plain(problem.clone(), false);
             let design = selector.design(&problem).unwrap();
-            let watcher = &Watcher::new(&mut Silent);
             let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
-            let found = redealt(&selector, &sample, &design, &picked.chosen, watcher).unwrap();
-            assert_eq!(found.is_some(), points > 11);
-            let Some(found) = found else { continue };
             let how = picked.chosen.folds.clone().unwrap();
             let parting = parting(&selector, &sample, &how, true).unwrap();
-            // By the selector of the one λ that all of these are near.
-            let alone = Selector::params(Loo::default(), Greedy::default(), Rls::default()).seed(seed).check().unwrap();
-            let expected: Vec<usize> = (1..=DEALS)
+            let at = (&how, 1.0, count);
+            let found = redealt(&selector, &sample, &design, at, &Watcher::new(&mut Silent)).unwrap();
+            let Some(found) = found else {
+                assert_eq!(count, 1);
+                continue;
+            };
+            let expected: Vec<usize> = (1..=count)
                 .map(|repeat| {
                     let parts = dealt(&selector, &sample, &parting, repeat).unwrap();
-                    let squares: Vec<Vec<f64>> = parts.iter().map(|part| squares(&alone, &sample, part)).collect();
+                    let squares: Vec<Vec<f64>> = parts.iter().map(|part| squares(&selector, &sample, part)).collect();
                     let sum = |size: usize| squares.iter().map(|squares| squares[size]).sum::<f64>();
                     (0..=COLUMNS).min_by(|a, b| sum(*a).total_cmp(&sum(*b))).unwrap()
                 })

@@ -94,7 +94,7 @@ impl Sample {
         };
         value["report"]["residuals"] = json!({"rows": (1..=40).collect::<Vec<_>>(), "fitted": rows.iter().map(|r| r.cos()).collect::<Vec<_>>(),
             "held_out": rows.iter().map(|r| (*r != 3.0).then(|| 2.0 * r.cos())).collect::<Vec<_>>(), "from": "nested", "time": rows,
-            "columns": [drawn(2, Some(4.0)), drawn(8, None)],
+            "columns": [drawn(2, Some(4.0)), drawn(8, None), drawn(3, Some(-1.0))],
             "largest": [{"row": 17, "observed": [310.0], "predicted": [120.5]}], "largest_from": "nested"});
         value["chosen"]["sizes"] = json!({"over": "folds", "sizes": [6, 4, 9, 6, 6]});
         sample

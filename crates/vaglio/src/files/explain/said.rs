@@ -11,6 +11,9 @@ const LINES: usize = 40;
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} columns chosen, score {}", self.size, seven_digits(self.score))?;
+        if let Some(sizes) = &self.sizes {
+            writeln!(f, "{}", sizes.sentence(self.size))?;
+        }
         for ColumnExplanation { name, found } in &self.columns {
             let name = shown(name);
             match found {

@@ -249,7 +249,9 @@ fn further_deals_of_the_rows_are_the_same_for_a_run_and_its_explanation() {
     assert_eq!((sizes.len(), &found["chosen"]["sizes"]["over"]), (3, &"deals".into()));
     let text = explained(&folder, &[]);
     let line = text.lines().find(|line| line.starts_with("another deal of the rows, at this λ, chooses ")).unwrap();
-    let listed = line.split_once('(').map(|(_, list)| list.trim_end_matches(')').split(", ").map(|size| size.parse().unwrap()).collect());
+    let listed = line
+        .split_once('(')
+        .map(|(_, list)| list.trim_end_matches(')').split(", ").map(|size| size.parse().unwrap()).collect());
     // Five, of which the first are those of the run; or all are the size that was chosen.
     let listed = listed.unwrap_or_else(|| vec![found["chosen"]["size"].as_u64().unwrap(); 5]);
     assert!(listed.len() == 5 && listed[..3] == sizes[..], "{line} {sizes:?}");

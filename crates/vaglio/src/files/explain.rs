@@ -65,7 +65,7 @@ pub enum ColumnWorth {
         /// The columns that cost least in its place, with the score that each gives.
         substitutes: Vec<(String, f64)>,
         /// What is known of it beside these scores.
-        beside: Beside,
+        beside: Box<Beside>,
     },
     /// It was not chosen.
     Outside {
@@ -250,14 +250,14 @@ impl ExplainedRun<'_> {
                 weights: [column.weight.clone(), column.original_weight.clone()],
                 without: without[k],
                 substitutes: substitutes[k].iter().map(named).collect(),
-                beside: Beside {
+                beside: Box::new(Beside {
                     alone: self.walked.alone[self.chosen[k]].map(|(score, _)| score),
                     inflation: inflation[k],
                     missing: ReadCells::new(self.prepared).missing(&column.name),
                     constant_in: of_parts(self.design, &self.parts, self.chosen[k]),
                     over_folds: column.over_folds.clone().map(|spread| (spread, outer)),
                     bend: column.bend.clone(),
-                },
+                }),
             };
             (self.chosen[k], worth)
         };

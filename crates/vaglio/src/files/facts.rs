@@ -103,6 +103,10 @@ impl Described<'_> {
             column.alone = alone(column.index).map(|(score, _)| score);
             column.vif = inflation.get(k).copied().flatten();
         }
+        if walked.is_none() && spanned.is_none() {
+            // Nothing was computed of them.
+            return Ok(());
+        }
         let read = ReadCells::new(self.prepared);
         let parts = parts_of(selector, self.prepared, design, (self.selection.chosen.folds.as_ref(), self.evaluate))?;
         let of_outside = |(place, &index): (usize, &Feature)| {
@@ -138,7 +142,7 @@ impl Described<'_> {
 
     fn put_residuals(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
         let Described { prepared, design, selection, evaluated, .. } = *self;
-        let is_cheap = residuals::flops(design, chosen.len()) <= self.budget.max(LEAST_WORK);
+        let is_cheap = residuals::flops(design, chosen.len()) <= PART * self.budget.max(LEAST_WORK);
         let drawn = match is_cheap {
             true => residuals::drawn((prepared, design), selection, chosen, evaluated)?,
             false => None,

@@ -160,9 +160,9 @@ mod tests {
         let terms = |row: usize| [1.0, of.x[row], of.x[row] * of.x[row]];
         let mut a = [[0.0; 4]; 3];
         for &row in &rows {
-            for i in 0..3 {
-                (0..3).for_each(|j| a[i][j] += terms(row)[i] * terms(row)[j]);
-                a[i][3] += terms(row)[i] * of.residuals[row];
+            for (sums, own) in a.iter_mut().zip(terms(row)) {
+                (0..3).for_each(|j| sums[j] += own * terms(row)[j]);
+                sums[3] += own * of.residuals[row];
             }
         }
         // (XᵀX)⁻¹₃₃ is one over what is left of the last diagonal.

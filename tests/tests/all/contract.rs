@@ -27,7 +27,7 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
     assert_eq!(folder.files("out"), FILES);
     let selection = folder.json("out/selection.json");
     let top = "schema status stop_reason version seed warnings pipeline data candidates empty_score steps path chosen \
-               selected score lambda intercept equation excluded numerics test nested permutations stability verify seconds \
+               selected outside score lambda intercept equation excluded numerics test nested permutations stability verify seconds \
                peak_memory_bytes report";
     assert_eq!(keys(&selection), top.split_whitespace().collect::<Vec<_>>());
     for (value, names) in [
@@ -39,8 +39,11 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
             "size step score standard_error lambda cross_validated cross_validated_error difference_error train mse r2 \
              adjusted_r2 freedom aicc bic cp test",
         ),
-        (&selection["chosen"], "by rule size lambda cross_validated standard_error empty_loss folds repeats"),
-        (&selection["selected"][0], "index name weight original_weight without substitutes"),
+        (&selection["chosen"], "by rule size lambda cross_validated standard_error empty_loss folds repeats interval level differences sizes"),
+        (
+            &selection["selected"][0],
+            "index name weight original_weight without substitutes alone vif missing bend histogram",
+        ),
         (
             &selection["test"],
             "rows loss empty_loss mse r2 nrmse error_rate balanced_error_rate auc standard_error confusion",

@@ -46,6 +46,11 @@ fn comparable(selection: Value) -> Value {
     let mut rest = timeless(selection);
     let data = rest["data"].as_object_mut().unwrap();
     data.retain(|key, _| !["digest", "left_out", "test_rows"].contains(&key.as_str()));
+    let residuals = rest["report"]["residuals"].as_object_mut().unwrap();
+    residuals.remove("rows");
+    for row in residuals.get_mut("largest").and_then(Value::as_array_mut).into_iter().flatten() {
+        row.as_object_mut().unwrap().remove("row");
+    }
     rest
 }
 
@@ -117,6 +122,15 @@ fn filters_hold_for_test_tables_and_numbers_of_rows_are_those_of_the_file() {
         {"reason": "missing_target", "column": "y", "rows": count(train, empty), "test_rows": count(test, empty)},
     ]);
     assert_eq!(whole["data"]["left_out"], expected);
+    let residuals = &whole["report"]["residuals"];
+    let numbers = |list: &Value| -> Vec<usize> {
+        list.as_array().unwrap().iter().map(|row| row.as_u64().unwrap() as usize - 1).collect()
+    };
+    assert!(numbers(&residuals["rows"]).iter().all(|&row| passes(&&train[row])));
+    for worst in residuals["largest"].as_array().unwrap() {
+        let row = &test[worst["row"].as_u64().unwrap() as usize - 1];
+        assert!(passes(&row) && row[8].parse::<f64>().unwrap() == worst["observed"][0].as_f64().unwrap());
+    }
     assert_eq!(comparable(whole), comparable(some));
     let set_aside = folder.run(&yaml("train.csv", &format!("test_fraction: 0.3, {filter}")));
     for row in set_aside["data"]["test_rows"].as_array().unwrap() {

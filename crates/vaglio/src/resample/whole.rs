@@ -240,6 +240,7 @@ pub(crate) struct Pooled {
     pub predictions: Array2<f64>,
     pub weights: Vec<f64>,
     /// The place of each row in the sample; none where maps left some out.
+    #[cfg_attr(not(feature = "files"), allow(dead_code))]
     pub rows: Vec<usize>,
     /// The cluster of each row.
     clusters: Vec<u32>,

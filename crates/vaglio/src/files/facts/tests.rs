@@ -5,7 +5,7 @@ use super::*;
 use crate::criteria::{KFold, Loo};
 use crate::learners::Rls;
 use crate::pipeline::OuterFolds;
-use crate::resample::{Outer, Sample, Watcher, Whole, outer};
+use crate::resample::{Outer, Sample, Whole, outer};
 use crate::search::Greedy;
 use crate::selector::Selector;
 use linfa::ParamGuard;
@@ -142,7 +142,7 @@ fn a_column_that_depends_on_others_is_inflated_without_bound() {
 
 fn outer_folds(problem: &Problem, selector: &ValidSelector) -> (Vec<Outer>, Sample) {
     let sample = Sample::plain(problem.clone(), false);
-    let how = OuterFolds { folds: 4, repeats: 2, splits: None };
+    let how = OuterFolds { folds: 4, repeats: 2, ..OuterFolds::default() };
     let whole = Whole { selector, tune: None };
     (outer(whole, &sample, &how, &Watcher::new(&mut Silent)).unwrap().unwrap(), sample)
 }
@@ -197,7 +197,7 @@ fn folds_without_a_level_are_named() {
     let selector = selector(Loo::default());
     let (folds, sample) = outer_folds(&problem, &selector);
     let design = selector.design(&problem).unwrap();
-    let parts = outer_parts(&selector, &sample, &OuterFolds { folds: 4, repeats: 2, splits: None }, 0).unwrap();
+    let parts = outer_parts(&selector, &sample, &OuterFolds { folds: 4, repeats: 2, ..OuterFolds::default() }, 0).unwrap();
     let holder = folds[..4].iter().position(|fold| fold.rows.contains(&11)).unwrap();
     assert_eq!(constant_in(&design, &parts, 1), [holder + 1]);
     assert!(constant_in(&design, &parts, 0).is_empty());

@@ -110,7 +110,8 @@ fn pairs_are_walks_without_two_folds() {
     let selector = selector(CrossValidation { folds: 4, unless: Unless::Never, ..CrossValidation::default() });
     let (sample, design) = (Sample::plain(problem.clone(), false), selector.design(&problem).unwrap());
     let chosen = chosen(&selector, &problem);
-    let watcher = &Watcher::new(&mut Silent);
+    let mut silent = Silent;
+    let watcher = &Watcher::new(&mut silent);
     let trails = of_walks(&selector, &sample, &design, (&chosen, &[1, 2]), watcher).unwrap().unwrap();
     let how = chosen.folds.as_ref().unwrap();
     let parts = dealt(&selector, &sample, &parting(&selector, &sample, how, true).unwrap(), 0).unwrap();
@@ -140,7 +141,8 @@ fn the_procedure_is_repeated_without_two_outer_folds() {
     let sample = Sample::plain(problem.clone(), false);
     let whole = Whole { selector: &selector, tune: None };
     let how = OuterFolds { folds: 3, ..OuterFolds::default() };
-    let watcher = &Watcher::new(&mut Silent);
+    let mut silent = Silent;
+    let watcher = &Watcher::new(&mut silent);
     let folds = outer(whole, &sample, &how, watcher).unwrap().unwrap();
     let found = of_outer(whole, &sample, &how, watcher).unwrap().unwrap();
     for j in 0..3 {

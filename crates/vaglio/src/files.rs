@@ -1,6 +1,7 @@
 //! A run from files to files.
 
 mod as_csv;
+mod certainty;
 mod claim;
 mod column_types;
 mod correlations;
@@ -34,6 +35,7 @@ mod monitor;
 mod near_best;
 mod origins;
 mod pair;
+mod pairs;
 mod parting;
 mod past;
 mod periods;

@@ -39,7 +39,10 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
             "size step score standard_error lambda cross_validated cross_validated_error difference_error train mse r2 \
              adjusted_r2 freedom aicc bic cp test",
         ),
-        (&selection["chosen"], "by rule size lambda cross_validated standard_error empty_loss folds repeats interval level differences sizes"),
+        (
+            &selection["chosen"],
+            "by rule size lambda cross_validated standard_error empty_loss folds repeats interval level differences sizes",
+        ),
         (
             &selection["selected"][0],
             "index name weight original_weight without substitutes alone vif missing bend histogram",

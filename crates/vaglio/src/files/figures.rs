@@ -1,12 +1,14 @@
 //! The figures that a pipeline's `evaluate` asks for, and what is made of predictions of rows held out.
 
 use super::Prepared;
+use super::certainty::{Certainty, certainty};
 use super::discoveries::false_discoveries;
 use super::facts::over_folds::OuterWeights;
 use super::importance::Importance;
 use super::learning::learning_curve;
 use super::near_best::{Known, near_best};
 use super::origins::Origins;
+use super::pairs::of_outer;
 use super::reliability::reliability;
 use super::repetition::{nested, permutations};
 use super::shares::shares;
@@ -16,7 +18,6 @@ use crate::pipeline::SavedIntervals;
 use crate::pipeline::{Calibration, HeldOutBy};
 use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::resample::along::Held;
-use crate::resample::judged::Certainty;
 use crate::resample::{self, Outer, Pooled, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::ArrayView2;
@@ -74,8 +75,7 @@ impl Evaluated {
         }
         let watcher = Watcher::new(monitor);
         let start = Instant::now();
-        evaluated.certainty =
-            resample::judged::certainty(selector, &prepared.sample, design, &selection.chosen, &watcher)?;
+        evaluated.certainty = certainty(selector, &prepared.sample, design, &selection.chosen, &watcher)?;
         evaluated.certainty_seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let mut outer = Vec::new();
@@ -175,7 +175,7 @@ impl Evaluated {
             outer = resample::outer(whole, sample, &how, watcher)?.unwrap_or_default();
             if !outer.is_empty() {
                 self.outer_weights = OuterWeights::of(&outer);
-                let pairs = resample::pairs::of_outer(whole, sample, &how, watcher)?;
+                let pairs = of_outer(whole, sample, &how, watcher)?;
                 let judged = (&how, &outer[..], pairs.as_deref());
                 self.nested = Some(nested(whole, sample, judged, &selection.names, origins)?);
             }

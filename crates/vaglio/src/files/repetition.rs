@@ -2,8 +2,8 @@
 
 use super::origins::Origins;
 use super::pair::paired;
+use super::pairs::Lost;
 use crate::pipeline::OuterFolds;
-use crate::resample::pairs::Lost;
 use crate::resample::pool::in_turn;
 use crate::resample::sample::SampleSource;
 use crate::resample::walks::said_of;

@@ -85,17 +85,7 @@ impl OuterFolds {
         Error::unless_between("repeats", self.repeats, 1..=MOST)?;
         self.interval.map_or(Ok(()), |level| unless_share("interval", level))
     }
-
-    /// How many pairs of folds everything is repeated without, for the interval.
-    pub(crate) fn pairs(&self) -> usize {
-        let pairs = self.folds * self.folds.saturating_sub(1) / 2;
-        let is_cheap = pairs <= CHEAP_PAIRS && self.repeats == 1;
-        if self.splits.is_none() && (self.interval.is_some() || is_cheap) { pairs } else { 0 }
-    }
 }
-
-/// Pairs of folds that are left out where the user did not ask for an interval, at most.
-const CHEAP_PAIRS: usize = 10;
 
 /// Pairs of complementary halves of the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 
 use super::judged::FoldLosses;
 use crate::fdr::Discoveries;
-use vaglio_core::{CrossValidation, PathEntry, Rule};
+use vaglio_core::{CrossValidation, Loss, PathEntry, Rule};
 use vaglio_report::record::{Cell, ChosenBy, Declined, SizeSpread, Table};
 
 /// How the result of a selection was taken from its path.
@@ -48,5 +48,15 @@ impl Chosen {
     /// The λ of the whole walk, where it is not that of each subset.
     pub(crate) fn walk_lambda(&self) -> Option<f64> {
         self.of_path.then_some(self.lambda).flatten()
+    }
+
+    /// Between what the loss on new rows of a selection made like this lies, with the probability `level`, by the losses of the
+    /// folds alone, of the loss by which it was chosen; `None` where the search was not cross-validated. A run from files walks
+    /// without pairs of folds as well, and may find it wider.
+    pub fn interval(&self, loss: &dyn Loss, level: f64) -> Option<[f64; 2]> {
+        let losses = self.losses.as_ref()?;
+        let taken = losses.at(self.size)?;
+        let bounded = taken.judged(None, losses.repeats).bounded(loss, None, (losses.gained(loss, taken), level));
+        bounded.map(|bounded| bounded.interval)
     }
 }

@@ -28,7 +28,6 @@ pub(crate) mod judged;
 pub(crate) mod lockstep;
 mod missing;
 mod numeric;
-pub(crate) mod pairs;
 pub(crate) mod parting;
 pub(crate) mod pool;
 mod race;

@@ -63,7 +63,7 @@ pub(crate) fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting
 }
 
 /// For each repeat the fold of each row, where rows are parted into folds.
-pub(super) fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
+pub(crate) fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
     if parting.splits().is_some() {
         return Vec::new();
     }

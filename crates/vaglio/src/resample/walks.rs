@@ -140,7 +140,7 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
 ///
 /// # Errors
 /// Those of the fits.
-pub(super) fn gone_on(
+pub(crate) fn gone_on(
     selector: &ValidSelector,
     (fold, design): (&Fold, &Design),
     (path, before): (Path, Option<Trail>),
@@ -171,7 +171,7 @@ pub(super) fn gone_on(
 }
 
 /// The features of a path in the order in which they come.
-pub(super) fn order_of(path: &Path) -> Vec<Feature> {
+pub(crate) fn order_of(path: &Path) -> Vec<Feature> {
     order(path.entries.iter().flat_map(|entry| &entry.subset))
 }
 

@@ -2,11 +2,12 @@
 
 use super::machine::Machine;
 use super::pace::{begun, pace};
+use crate::files::certainty::pairs_of;
 use crate::files::learning;
-use crate::pipeline::{Evaluate, OuterFolds};
+use crate::files::pairs::outer_pairs_of;
+use crate::pipeline::Evaluate;
 use crate::resample::Sample;
 use crate::resample::choice::{cross_validation, walk_lambdas};
-use crate::resample::judged::pairs_of;
 use crate::resample::lockstep::{FIRST, expected_sizes};
 use crate::resample::parting::Parting;
 use crate::resample::validated::parting;
@@ -164,7 +165,7 @@ impl Walks {
     pub fn of(selector: &ValidSelector, design: &Design, sample: &Sample, evaluate: Option<&Evaluate>) -> Self {
         let outer = evaluate.and_then(Evaluate::outer_folds);
         let counted = |parting: Result<Parting>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
-        let outer_pairs = outer.as_ref().map_or(0, OuterFolds::pairs);
+        let outer_pairs = outer.as_ref().map_or(0, outer_pairs_of);
         let outer = outer.map(|how| (counted(how.parting(selector, sample), how.folds), how.repeats));
         let trained = |folds: usize| 1.0 - 1.0 / folds.max(2) as f64;
         let folds = evaluate.and_then(Evaluate::learning_folds);

@@ -1,20 +1,19 @@
 //! Models that were trained without two folds, beside those that were trained without one.
 //!
 //! With losses of fold k by the model without folds j and k, for every k, a fold j has a cross-validation of the rows outside it;
-//! how far that is from the loss of fold j itself says how far a cross-validated figure is from the truth (`interval.rs`). A
+//! how far that is from the loss of fold j itself says how far a cross-validated figure is from the truth (`resample/interval.rs`). A
 //! pair is trained once and serves both of its folds: K(K − 1)/2 repetitions of the procedure for K folds.
 
-use super::along::Reduced;
-use super::chosen::Chosen;
-use super::parting::Part;
-use super::pool::{Watcher, in_turn};
-use super::sample::Sample;
-use super::tally::{EVERY, Tally};
-use super::validated::{dealt, of_rows, parting};
-use super::walks::{Fold, Trail, gone_on, order_of, said_of};
-use super::whole::{HeldOut, Whole, outer_parts};
 use crate::final_model::{Judging, Known};
 use crate::pipeline::OuterFolds;
+use crate::resample::along::Reduced;
+use crate::resample::parting::Part;
+use crate::resample::pool::in_turn;
+use crate::resample::tally::EVERY;
+use crate::resample::validated::{dealt, of_rows, parting};
+use crate::resample::walks::{Fold, Trail, gone_on, order_of, said_of};
+use crate::resample::whole::{HeldOut, outer_parts};
+use crate::resample::{Chosen, Sample, Tally, Watcher, Whole};
 use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -41,26 +40,36 @@ fn by_fold<T: Clone>(folds: usize, of_pairs: Vec<[T; 2]>) -> Vec<Vec<T>> {
     all
 }
 
+/// Pairs of outer folds that are left out where the user did not ask for an interval, at most.
+const CHEAP_PAIRS: usize = 10;
+
+/// How many pairs of outer folds everything is repeated without, for the interval.
+pub(super) fn outer_pairs_of(how: &OuterFolds) -> usize {
+    let pairs = how.folds * how.folds.saturating_sub(1) / 2;
+    let is_cheap = pairs <= CHEAP_PAIRS && how.repeats == 1;
+    if how.splits.is_none() && (how.interval.is_some() || is_cheap) { pairs } else { 0 }
+}
+
 /// What a model loses on rows held out, and what that without columns does.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Lost {
+pub(super) struct Lost {
     pub model: Tally,
     pub empty: Tally,
 }
 
 /// What the whole procedure loses on every outer fold of the first repeat where it is trained without that and another, for each
-/// fold; `None` where [none](OuterFolds::pairs) are asked for, and when it was stopped.
+/// fold; `None` where [none](outer_pairs_of) are asked for, and when it was stopped.
 ///
 /// # Errors
 /// Those of the procedure, with the folds.
-pub(crate) fn of_outer(
+pub(super) fn of_outer(
     whole: Whole<'_>,
     sample: &Sample,
     how: &OuterFolds,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Vec<Vec<Lost>>>> {
     let parting = how.parting(whole.selector, sample)?;
-    if how.pairs() == 0 || parting.splits().is_some() {
+    if outer_pairs_of(how) == 0 || parting.splits().is_some() {
         return Ok(None);
     }
     let loss = &*whole.selector.loss(sample.task());
@@ -95,7 +104,7 @@ pub(crate) fn of_outer(
 ///
 /// # Errors
 /// Those of the maps, the search and the fits, with the folds.
-pub(crate) fn of_walks(
+pub(super) fn of_walks(
     selector: &ValidSelector,
     sample: &Sample,
     whole: &Design,

@@ -6,7 +6,7 @@ use crate::files::pairs::{of_outer, outer_pairs_of};
 use crate::learners::Rls;
 use crate::pipeline::OuterFolds;
 use crate::resample::validated::{dealt, parting};
-use crate::resample::{Whole, outer, select};
+use crate::resample::{Tally, Whole, outer, select};
 use crate::search::Greedy;
 use crate::selector::Selector;
 use linfa::ParamGuard;

@@ -128,7 +128,7 @@ mod tests {
         // t(1) beyond 12.706, t(2) beyond 4.303, t(7) beyond 2.365, t(10) beyond 2.228, t(120) beyond 1.980: 0.05.
         for (t, degrees) in [(12.706_f64, 1), (4.303, 2), (3.182, 3), (2.365, 7), (2.228, 10), (1.980, 120)] {
             let p = beyond(t * t / degrees as f64, degrees);
-            assert!((p - 0.05).abs() < 2e-5, "{degrees}: {p}");
+            assert!((p - 0.05).abs() < 5e-5, "{degrees}: {p}");
         }
         let of_many = beyond(1.96 * 1.96 / 1e5, 100_000);
         assert!(of_many > 0.05 && of_many < 0.051, "{of_many}");

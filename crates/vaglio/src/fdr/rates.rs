@@ -82,7 +82,7 @@ pub(crate) fn is_beyond(levels: &[AtLevel], rate: f64) -> bool {
 
 /// The columns that a rate takes: the most, and of as many those of the least share, of all levels and numbers of dummies before
 /// the strictest level is beyond the rate.
-pub(crate) fn at_rate<'t>(by_dummies: &'t [Vec<AtLevel>], rate: f64) -> &'t [usize] {
+pub(crate) fn at_rate(by_dummies: &[Vec<AtLevel>], rate: f64) -> &[usize] {
     let mut best: Option<&AtLevel> = None;
     for levels in by_dummies.iter().take_while(|levels| !is_beyond(levels, rate)) {
         for taken in levels.iter().filter(|taken| taken.false_share <= rate) {

@@ -120,7 +120,7 @@ impl CrossValidation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unless {
-    /// `empty` where a search takes the lowest loss of several sizes, else `never`.
+    /// `empty` where a search takes the lowest loss of several sizes, by folds of 20 units or more, else `never`.
     #[default]
     Auto,
     /// Unless the interval of what the empty subset loses more, on the same rows, lies above 0.

@@ -21,6 +21,7 @@ mod knots;
 mod labels;
 mod near;
 pub mod number;
+mod origin;
 pub mod plot;
 mod race;
 mod scatter;

@@ -2,6 +2,7 @@
 
 use crate::common::{Folder, pipeline, side, table};
 use serde_json::Value;
+use vaglio::core::Shape;
 
 /// A folder with data of numbers and of classes.
 fn data(name: &str) -> Folder {
@@ -35,18 +36,16 @@ fn runs_on_the_same_folds_are_paired_row_by_row() {
     assert!((mean_of(&a) - first["nested"]["loss"].as_f64().unwrap()).abs() < 1e-12);
     let apart: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
     let mean = mean_of(&apart);
-    // The larger of the spreads over rows and over the four folds, each with Student's quantile for so few.
-    let squares = |of: &[f64]| of.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>();
-    let of_folds = |record: &Value| -> Vec<f64> {
-        record["nested"]["per_fold"].as_array().unwrap().iter().map(|fold| fold["loss"].as_f64().unwrap()).collect()
-    };
-    let folds: Vec<f64> = of_folds(&first).iter().zip(of_folds(&second)).map(|(a, b)| a - b).collect();
-    let (by_rows, by_folds) = ((squares(&apart) / 59.0 / 60.0).sqrt(), (squares(&folds) / 3.0 / 4.0).sqrt());
-    let error = (4.0_f64 / 3.0).sqrt() * (by_rows * 2.000_995_378 / 1.96).max(by_folds * 3.182_446_305 / 1.96);
-    let (before, after) = (format!("small - large: nested {mean:+.6} ± "), ", paired by 60 rows\n");
-    let told = ran.out.split_once(&before).and_then(|(_, rest)| rest.split_once(after));
-    let told: f64 = told.unwrap_or_else(|| panic!("{before}{after}{}", ran.out)).0.parse().unwrap();
-    assert!((told - error).abs() < 1e-5 * error, "{told} is not {error}");
+    // The interval of a mean of skewed differences, of models one more than those that were judged.
+    let squares = apart.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>();
+    let error = (4.0_f64 / 3.0 * squares / 59.0 / 60.0).sqrt();
+    let [low, high] = Shape::of(apart.iter().map(|d| d - mean)).interval(mean, error, 0.95);
+    let before = format!("small - large: nested {mean:+.6} (95 % interval ");
+    let told = ran.out.split_once(&before).and_then(|(_, rest)| rest.split_once("), paired by 60 rows\n"));
+    let told = told.unwrap_or_else(|| panic!("{before}{}", ran.out)).0.split_once(" to ").unwrap();
+    for (told, bound) in [(told.0, low), (told.1, high)] {
+        assert!((told.parse::<f64>().unwrap() - bound).abs() < 1e-5 * bound.abs(), "{told:?} is not {bound}");
+    }
     let mut lines = ran.out.lines();
     assert!(lines.next().unwrap().starts_with("run    made by"), "{}", ran.out);
     let small = lines.next().unwrap();
@@ -83,8 +82,8 @@ fn losses_of_all_rows_together_are_paired_by_fold() {
     let pairs = || folds(&first).into_iter().zip(folds(&second)).map(|((a, rows), (b, _))| (a - b, rows));
     let total: f64 = pairs().map(|(_, rows)| rows).sum();
     let mean = pairs().map(|(d, rows)| rows * d).sum::<f64>() / total;
-    let told = format!("a/run - b/run: nested {mean:+.6} ± ");
-    assert!(ran.out.contains(&told) && ran.out.contains(", paired by 3 outer folds\n"), "{told}{}", ran.out);
+    let told = format!("a/run - b/run: nested {mean:+.6} (95 % interval ");
+    assert!(ran.out.contains(&told) && ran.out.contains("), paired by 3 outer folds\n"), "{told}{}", ran.out);
     assert!(ran.out.contains("1 - auc"), "{}", ran.out);
 }
 

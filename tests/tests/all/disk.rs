@@ -107,8 +107,8 @@ fn a_disk_of_any_size_keeps_the_earlier_result() {
         return;
     }
     let folder = folder("disk");
-    for (earlier, most) in [("", 120), ("earlier", 240)] {
-        let sizes = (4..=most).step_by(4).map(|kilobytes| format!("{kilobytes}k"));
+    for (earlier, most) in [("", 180), ("earlier", 360)] {
+        let sizes = (6..=most).step_by(6).map(|kilobytes| format!("{kilobytes}k"));
         let codes: Vec<Option<i32>> = sizes.map(|size| tried(&folder, &size, 1000, earlier)).collect();
         from_failure_to_success(&codes);
     }

@@ -119,7 +119,10 @@ fn size_and_lambda_are_chosen_by_a_plain_loop_over_folds() {
                     "learner: {learner}, lambda: {lambda}}}\ncriterion: {criterion}\nsearch: {search}, choose: {choose}}}\n"
                 )
             };
-            let record = ran(&folder, &text("train: all.csv", target, &parts("{values: [0.1, 30]}", "{folds: 5}")));
+            let record = ran(
+                &folder,
+                &text("train: all.csv", target, &parts("{values: [0.1, 30]}", "{folds: 5, unless: never}")),
+            );
             let found = record.report.table.as_ref().unwrap();
             assert_eq!(found.lambdas, lambdas.map(Some), "{on}");
             let mut lowest = (f64::INFINITY, 0, 0.0);

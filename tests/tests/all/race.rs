@@ -40,7 +40,7 @@ fn each_contestant_is_what_it_is_alone_and_the_winner_is_taken() {
         let race = run(&folder, "{kind: race, of: [greedy, all, [{kind: rank, max_features: 20}, greedy]]}");
         let report = folder.read("out/report.html");
         assert!(report.contains("What each number of columns buys"), "the report draws the frontier");
-        let folds = "choose: {folds: 5}";
+        let folds = "choose: {folds: 5, unless: never}";
         let alone = [
             run(&folder, &format!("{{kind: greedy, {folds}}}")),
             // Without the folds being written λ of all columns is taken by the score, in the race as alone.
@@ -85,7 +85,7 @@ fn fewer_columns_are_taken_by_within_and_at_most() {
         let points = record["frontier"].as_array().unwrap().iter();
         points.map(|point| (point["size"].as_u64().unwrap() as usize, number(point, "/loss"))).collect()
     };
-    let at_most = run(&folder, "{kind: race, of: [greedy, all], choose: {at_most: 4}}");
+    let at_most = run(&folder, "{kind: race, of: [greedy, all], choose: {at_most: 4, unless: never}}");
     let few: Vec<(usize, f64)> = cells(&at_most).into_iter().filter(|(size, _)| *size <= 4).collect();
     let best = few.iter().fold(few[0], |a, b| if b.1 < a.1 { *b } else { a });
     assert_eq!(at_most["chosen"]["size"], best.0);

@@ -102,8 +102,9 @@ fn figures_stand_beside_their_own_empty_model_and_the_target_comes_first() {
     let line = told.lines().find(|line| line.starts_with("test  30 rows, mean squared error ")).unwrap();
     let parts: Vec<f64> =
         line.split(|c: char| !(c.is_ascii_digit() || c == '.')).filter_map(|part| part.parse().ok()).skip(1).collect();
-    let expected = [test("loss"), test("standard_error"), test("empty_loss"), test("loss").sqrt()];
-    assert_eq!(parts.len(), 4, "{line}");
+    let (loss, around) = (test("loss"), 1.96 * test("standard_error"));
+    let expected = [loss, 95.0, loss - around, loss + around, test("empty_loss"), loss.sqrt()];
+    assert_eq!(parts.len(), 6, "{line}");
     for (told, expected) in parts.iter().zip(expected) {
         assert!((told / expected - 1.0).abs() < 1e-3, "{line}: {expected}");
     }

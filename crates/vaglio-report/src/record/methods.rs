@@ -201,6 +201,10 @@ impl Record {
         )
     }
 
+    fn empty_score_text(&self) -> String {
+        if self.empty_score.is_finite() { seven_digits(self.empty_score) } else { "infinite".into() }
+    }
+
     fn nested_figure(&self, nested: &Nested) -> String {
         self.figure_text(&nested.bounded(), Some(&nested.figures))
     }
@@ -253,7 +257,7 @@ impl Record {
             item("5c", "evaluation method", evaluation),
             item("5d", "model selection", self.size_sentence()),
             item("5e", "hyperparameters", format!("{tuned}{lambda}")),
-            item("5f", "baselines", format!("no columns, by the same rows: score {}", seven_digits(self.empty_score))),
+            item("5f", "baselines", format!("no columns, by the same rows: score {}", self.empty_score_text())),
             item("6a", "separation of training and test rows", self.separation()),
             item("6b", "dependent rows", self.dependence()),
             item("7a", "metrics", format!("the {}", self.loss().title())),

@@ -2,21 +2,11 @@
 
 use super::labels;
 use super::number::{self, counted, rounded, short, significant};
+pub use super::origin::Origin;
 use super::source::{RecordView, finite};
 use crate::record::{Against, Figures, LossDifference, LossName, NullFigure, level_text};
 use serde::Serialize;
 use vaglio_core::{Auc, Rule, Squared, ZeroOne};
-
-/// Where a figure comes from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// Outer folds, in which everything was repeated.
-    Nested,
-    /// The cross-validated search that chose size and λ.
-    Cross,
-    /// Test rows.
-    Test,
-}
 
 /// The loss on rows that the selection had not seen.
 pub struct Honest<'r> {
@@ -45,26 +35,6 @@ pub struct Card {
     spread: String,
     note: String,
     class: &'static str,
-}
-
-impl Origin {
-    /// The word before a figure.
-    pub fn title(self) -> &'static str {
-        match self {
-            Origin::Nested => "nested",
-            Origin::Cross => "cross-validated",
-            Origin::Test => "test",
-        }
-    }
-
-    /// The class in the style sheet.
-    pub fn class(self) -> &'static str {
-        match self {
-            Origin::Nested => "nested",
-            Origin::Cross => "cross",
-            Origin::Test => "test",
-        }
-    }
 }
 
 /// Every figure of rows that the selection had not seen: nested, cross-validated, test.

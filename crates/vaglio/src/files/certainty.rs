@@ -1,6 +1,6 @@
 //! How certain the loss of a chosen subset is: beside none, beside its neighbors in size and beside all columns.
 
-use super::pairs::of_walks;
+use super::pairs::{of_walks, unless_impossible};
 use crate::resample::judged::{OfSize, difference};
 use crate::resample::{Chosen, LEVEL, Sample, Watcher};
 use crate::selector::ValidSelector;
@@ -21,7 +21,7 @@ const MOST_PAIRS: usize = 2;
 /// How many pairs of folds are trained for the intervals of a choice in so many `folds` at so many λ.
 pub(super) fn pairs_of(selector: &ValidSelector, how: &CrossValidation, lambdas: usize) -> usize {
     let pairs = how.folds * how.folds.saturating_sub(1) / 2;
-    let is_one = selector.search().contestants().is_empty() && how.splits.is_none();
+    let is_one = selector.search().contestants().is_empty() && how.splits.is_none() && how.folds > 2;
     let is_cheap = pairs <= MOST_PAIRS * how.folds * how.repeats * lambdas;
     if is_one && (how.interval.is_some() || is_cheap) { pairs } else { 0 }
 }
@@ -47,7 +47,7 @@ pub(super) fn certainty(
         0 => None,
         // A path judged at penalties has its models there alone.
         _ if chosen.penalty.is_some() => None,
-        _ => of_walks(selector, sample, design, (chosen, &wanted), watcher)?,
+        _ => unless_impossible(of_walks(selector, sample, design, (chosen, &wanted), watcher), how.interval)?,
     };
     let trails = trails.as_deref();
     let of_pairs = |size: usize| trails.filter(|_| size == 0 || wanted.contains(&size));

@@ -8,7 +8,7 @@ use super::importance::Importance;
 use super::learning::learning_curve;
 use super::near_best::{Known, near_best};
 use super::origins::Origins;
-use super::pairs::of_outer;
+use super::pairs::{of_outer, unless_impossible};
 use super::reliability::reliability;
 use super::repetition::{nested, permutations};
 use super::shares::shares;
@@ -175,7 +175,7 @@ impl Evaluated {
             outer = resample::outer(whole, sample, &how, watcher)?.unwrap_or_default();
             if !outer.is_empty() {
                 self.outer_weights = OuterWeights::of(&outer);
-                let pairs = of_outer(whole, sample, &how, watcher)?;
+                let pairs = unless_impossible(of_outer(whole, sample, &how, watcher), how.interval)?;
                 let judged = (&how, &outer[..], pairs.as_deref());
                 self.nested = Some(nested(whole, sample, judged, &selection.names, origins)?);
             }

@@ -47,7 +47,21 @@ const CHEAP_PAIRS: usize = 10;
 pub(super) fn outer_pairs_of(how: &OuterFolds) -> usize {
     let pairs = how.folds * how.folds.saturating_sub(1) / 2;
     let is_cheap = pairs <= CHEAP_PAIRS && how.repeats == 1;
-    if how.splits.is_none() && (how.interval.is_some() || is_cheap) { pairs } else { 0 }
+    if how.splits.is_none() && how.folds > 2 && (how.interval.is_some() || is_cheap) { pairs } else { 0 }
+}
+
+/// What was found without pairs; nothing where so few rows cannot be searched and the user did not ask for it.
+///
+/// # Errors
+/// Those of the walks, where a level is written.
+pub(super) fn unless_impossible<T>(found: Result<Option<T>>, level: Option<f64>) -> Result<Option<T>> {
+    match found {
+        Err(error) if level.is_none() => {
+            tracing::debug!(%error, "no walks without pairs of folds");
+            Ok(None)
+        }
+        found => found,
+    }
 }
 
 /// What a model loses on rows held out, and what that without columns does.

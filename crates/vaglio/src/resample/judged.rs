@@ -70,6 +70,9 @@ impl FoldLosses {
     }
 }
 
+/// Observations below which an interval is too wide for anything to be declined that the user did not ask for.
+const FEW: usize = 20;
+
 /// Whether the empty subset may be taken in place of the lowest loss.
 ///
 /// # Errors
@@ -78,7 +81,7 @@ pub(super) fn may_decline(selector: &ValidSelector, design: &Design, how: &Cross
     Ok(match how.unless {
         Unless::Never => false,
         Unless::Empty => true,
-        Unless::Auto => how.wanted().is_lowest() && !keeps_all(selector, design)?,
+        Unless::Auto => how.wanted().is_lowest() && how.splits.is_none() && !keeps_all(selector, design)?,
     })
 }
 
@@ -97,6 +100,9 @@ pub(super) fn declined(
     }
     let parts = matched.parts(cell.size);
     let outer = if by_others.is_empty() { parts } else { by_others.iter().collect() };
+    if how.unless == Unless::Auto && Tally::shape(&outer, None).count < FEW {
+        return None;
+    }
     let own = Judged { outer, inner: Vec::new(), repeats: matched.repeats };
     let none = Judged { outer: matched.empties(), ..own.clone() };
     let level = how.interval.unwrap_or(LEVEL);

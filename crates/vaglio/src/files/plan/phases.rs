@@ -157,7 +157,9 @@ impl Measured<'_> {
         };
         let scores =
             if is_classes { CALIBRATED * self.rows() * self.outputs() / self.machine.exponentials } else { 0.0 };
-        again + made + halves + predicted + scores + self.shared(self.shares / self.walk.pace, usize::MAX)
+        // Of a criterion of unknown work there is no pace.
+        let shares = if self.shares == 0.0 { 0.0 } else { self.shared(self.shares / self.walk.pace, usize::MAX) };
+        again + made + halves + predicted + scores + shares
     }
 
     /// The final fit, the losses of every size on training and test rows, and what each chosen column is worth.

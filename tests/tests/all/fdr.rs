@@ -37,6 +37,11 @@ fn every_column_has_a_verdict_and_a_q_value() {
                 _ => assert_eq!(q, None),
             }
         }
+        let said = folder.vaglio(&["explain", "out", "x1", "x5"]).out;
+        assert!(
+            said.contains("  as a discovery confirmed (q 0") && said.contains("  as a discovery rejected\n"),
+            "{said}"
+        );
     }
     let report = folder.read("out/report.html");
     assert!(report.contains("Which columns are no chance") && report.contains("confirmed"));

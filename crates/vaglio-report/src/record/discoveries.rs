@@ -72,6 +72,13 @@ impl Verdict {
 const NAMED: usize = 12;
 
 impl FalseDiscoveries {
+    /// What is said of a candidate column: `confirmed (q 0.04)`.
+    pub fn said_of(&self, index: Feature) -> Option<String> {
+        let column = self.columns.iter().find(|column| column.index == index)?;
+        let q = column.q.map(|q| format!(" (q {})", (1e4 * q).round() / 1e4));
+        Some(format!("{}{}", column.verdict.word(), q.unwrap_or_default()))
+    }
+
     /// Those of a verdict, the smallest q-value first, then the most votes.
     pub fn of(&self, verdict: Verdict) -> Vec<&ColumnVerdict> {
         let mut of: Vec<&ColumnVerdict> = self.columns.iter().filter(|column| column.verdict == verdict).collect();

@@ -62,6 +62,10 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     shown.join(", ") + &more
 }
 
+fn score_text(score: f64) -> String {
+    if score.is_finite() { seven_digits(score) } else { "infinite".into() }
+}
+
 impl Record {
     /// How the run was made.
     pub fn methods(&self) -> Methods {
@@ -137,10 +141,9 @@ impl Record {
                     self.folds()
                 )
             }
-            ChosenBy::Score => format!(
-                "The size, {size}, was chosen by the score of the criterion, {}{rule}.",
-                seven_digits(self.score)
-            ),
+            ChosenBy::Score => {
+                format!("The size, {size}, was chosen by the score of the criterion, {}{rule}.", score_text(self.score))
+            }
             ChosenBy::FalseDiscoveries => {
                 let rate = self.fdr.as_ref().map_or_else(String::new, |fdr| format!(" of {}", fdr.rate));
                 format!(
@@ -201,10 +204,6 @@ impl Record {
         )
     }
 
-    fn empty_score_text(&self) -> String {
-        if self.empty_score.is_finite() { seven_digits(self.empty_score) } else { "infinite".into() }
-    }
-
     fn nested_figure(&self, nested: &Nested) -> String {
         self.figure_text(&nested.bounded(), Some(&nested.figures))
     }
@@ -257,7 +256,7 @@ impl Record {
             item("5c", "evaluation method", evaluation),
             item("5d", "model selection", self.size_sentence()),
             item("5e", "hyperparameters", format!("{tuned}{lambda}")),
-            item("5f", "baselines", format!("no columns, by the same rows: score {}", self.empty_score_text())),
+            item("5f", "baselines", format!("no columns, by the same rows: score {}", score_text(self.empty_score))),
             item("6a", "separation of training and test rows", self.separation()),
             item("6b", "dependent rows", self.dependence()),
             item("7a", "metrics", format!("the {}", self.loss().title())),

@@ -181,6 +181,9 @@ pub fn outside(source: &RecordView<'_>) -> Option<Section> {
         Column::list("Constant", |column: &OutsideRecord| {
             column.constant_in.sentence().map(|told| told.replacen("constant ", "", 1)).unwrap_or_default()
         }),
+        Column::html("False discovery", "t", |column: &OutsideRecord| {
+            record.fdr.as_ref().and_then(|fdr| fdr.said_of(column.index)).map(|said| escape(&said))
+        }),
         Column::html("Missing", "", |column: &OutsideRecord| Some(column.missing).filter(|m| *m > 0.0).map(percent)),
     ];
     let outside = &record.outside;

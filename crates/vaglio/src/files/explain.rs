@@ -50,6 +50,8 @@ pub struct ColumnExplanation {
     pub name: String,
     /// What is known of it.
     pub found: ColumnWorth,
+    /// Whether it is confirmed to be no false discovery, where the run asked for that: `confirmed (q 0.04)`.
+    pub discovery: Option<String>,
 }
 
 /// What is known of a column.
@@ -219,7 +221,12 @@ impl ExplainedRun<'_> {
                 known.map_or(ColumnWorth::Constant, |(_, worth)| worth.clone())
             }
         };
-        let explained = |feature: &Feature| ColumnExplanation { name: self.name(*feature), found: found(feature) };
+        let discovery = |feature: Feature| self.record.fdr.as_ref()?.said_of(feature);
+        let explained = |feature: &Feature| ColumnExplanation {
+            name: self.name(*feature),
+            found: found(feature),
+            discovery: discovery(*feature),
+        };
         Ok(asked.iter().map(explained).collect())
     }
 

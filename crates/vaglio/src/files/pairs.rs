@@ -11,7 +11,7 @@ use crate::resample::parting::Part;
 use crate::resample::pool::in_turn;
 use crate::resample::tally::EVERY;
 use crate::resample::validated::{dealt, of_rows, parting};
-use crate::resample::walks::{Fold, Trail, gone_on, order_of, said_of};
+use crate::resample::walks::{Fold, Trail, gone_on, held_by, order_of, said_of};
 use crate::resample::whole::{HeldOut, outer_parts};
 use crate::resample::{Chosen, Sample, Tally, Watcher, Whole};
 use crate::selector::ValidSelector;
@@ -158,7 +158,8 @@ pub(super) fn of_walks(
             let reduced = Reduced::once(&design, &candidates)?;
             let by = Judging { known: &known, stop: watcher.sign(), reduced: reduced.as_ref() };
             let first = gone_on(selector, (&fold, &design), (path.clone(), None), by, (loss, EVERY))?;
-            let fold = fold.holding(sample, &parts[j].held)?;
+            let (held, clusters) = held_by(sample, &fold.fitted, &parts[j].held)?;
+            let fold = Fold { held, clusters, ..fold };
             let second = gone_on(selector, (&fold, &design), (path, None), by, (loss, EVERY))?;
             Ok(watcher.stopped().is_none().then_some([first, second]))
         };

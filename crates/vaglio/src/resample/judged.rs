@@ -33,7 +33,7 @@ impl OfSize {
         // No subset is smaller than one feature, so that at 0 stands the empty one.
         let of_fold = |others: &'t Vec<Trail>| others.iter().map(|trail| trail.at(self.of_fold)).collect();
         let inner = pairs.unwrap_or_default().iter().map(of_fold).collect();
-        Judged { outer: self.losses.iter().collect(), inner, repeats }
+        Judged { inner, ..Judged::of(&self.losses, repeats) }
     }
 }
 

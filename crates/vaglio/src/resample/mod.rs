@@ -46,6 +46,7 @@ pub(crate) use choice::{Picked, select};
 pub use chosen::Chosen;
 pub(crate) use folds::FoldAssignment;
 pub(crate) use held_out::held_out;
+#[cfg(feature = "files")]
 pub(crate) use interval::{Judged, LEVEL};
 pub(crate) use numeric::{numeric, unless_too_large};
 pub(crate) use pool::Watcher;

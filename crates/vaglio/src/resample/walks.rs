@@ -95,15 +95,6 @@ impl Fold {
         })
     }
 
-    /// The same training rows with others held out.
-    ///
-    /// # Errors
-    /// Those of the maps.
-    pub fn holding(self, sample: &Sample, held: &[usize]) -> Result<Self> {
-        let (held, clusters) = held_by(sample, &self.fitted, held)?;
-        Ok(Fold { held, clusters, ..self })
-    }
-
     pub fn held(&self) -> Held<'_> {
         let held = Held::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
         Held { clusters: Some(&self.clusters), ..held }
@@ -111,7 +102,7 @@ impl Fold {
 }
 
 /// Rows held out with the cluster of each, by the maps of others.
-pub(super) fn held_by(sample: &Sample, fitted: &Fitted, held: &[usize]) -> Result<(vaglio_core::Problem, Vec<u32>)> {
+pub(crate) fn held_by(sample: &Sample, fitted: &Fitted, held: &[usize]) -> Result<(vaglio_core::Problem, Vec<u32>)> {
     let all = sample.clusters();
     let clusters = held.iter().map(|&row| all[row]).collect();
     sample.select(held)?.apply(fitted, clusters)

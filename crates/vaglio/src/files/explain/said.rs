@@ -14,7 +14,7 @@ impl fmt::Display for Explanation {
         if let Some(sizes) = &self.sizes {
             writeln!(f, "{}", sizes.sentence(self.size))?;
         }
-        for ColumnExplanation { name, found } in &self.columns {
+        for ColumnExplanation { name, found, discovery } in &self.columns {
             let name = shown(name);
             match found {
                 ColumnWorth::Constant => writeln!(f, "\n{name}  cannot be chosen: all its entries are equal")?,
@@ -46,6 +46,9 @@ impl fmt::Display for Explanation {
                     }
                     self.line(f, line, explained_by)?;
                 }
+            }
+            if let Some(discovery) = discovery {
+                writeln!(f, "  as a discovery {discovery}")?;
             }
         }
         self.lines(f)

@@ -103,6 +103,10 @@ fn splits_around_the_search_may_be_given_by_a_column() {
         (&found["data"]["features"], &found["nested"]["per_fold"][0]["rows"]),
         (&Value::from(6), &Value::from(13))
     );
+    // A fold that is alone is judged by no other, and size and λ are taken all the same.
+    let chosen = ran(&folder, &pipeline("search: {kind: greedy, choose: {splits: {kind: given, column: part}}}"));
+    assert_eq!(chosen["chosen"]["folds"], 1);
+    assert!(chosen["chosen"]["cross_validated"].as_f64() < chosen["chosen"]["empty_loss"].as_f64());
     folder.write(
         "p.yaml",
         pipeline(&lines.replace("kind: greedy,", "kind: greedy, choose: {splits: {kind: forward, folds: 0}},")),

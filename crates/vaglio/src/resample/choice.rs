@@ -239,7 +239,7 @@ pub(super) fn finished(
     let by_others = match how.wanted().is_lowest() {
         true => {
             let all: Vec<_> = walks.iter().map(|walks| walks.matched((everything, how.repeats))).collect();
-            table::by_others(loss, &table, &all, (cell, how.at_most))?
+            table::by_others(loss, &table, &all, (cell, how.at_most))
         }
         false => Vec::new(),
     };

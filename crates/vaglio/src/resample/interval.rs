@@ -94,7 +94,8 @@ impl<'t> Judged<'t> {
         let folds = (self.outer.len() / self.repeats.max(1)).max(2) as f64;
         let least = folds / (folds - 1.0) * plain;
         let squared = if has_pairs { of.squared_error() } else { None };
-        let error = squared.unwrap_or(least).clamp(least, folds.max(least / plain) * plain).sqrt();
+        // Of infinite losses it is no number, and there is no interval.
+        let error = squared.unwrap_or(least).max(least).min(folds * plain).sqrt();
         let shape: Shape = Tally::shape(&self.outer, less.map(|less| &less.outer[..]));
         let [low, _] = shape.interval(mean, error, level);
         let [_, high] = shape.interval(mean + gained.max(0.0), error, level);

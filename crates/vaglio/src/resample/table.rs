@@ -174,16 +174,14 @@ pub(super) fn compare_with(
 const CANDIDATES: f64 = 3.0;
 
 /// For each fold, repeat by repeat, what it loses at the size and λ whose loss is lowest in the other folds of its repeat: as
-/// the loss of the cell that is taken, without that the fold had a part in the choice.
-///
-/// # Errors
-/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+/// the loss of the cell that is taken, without that the fold had a part in the choice. None where a fold has no others, or
+/// these have no row that counts.
 pub(super) fn by_others(
     loss: &dyn Loss,
     table: &Table,
     matched: &[Matched<'_>],
     (best, at_most): (Cell, Option<usize>),
-) -> Result<Vec<Tally>> {
+) -> Vec<Tally> {
     let fits = |cell: &&Cell| {
         let error = cell.difference_error.or(cell.standard_error).unwrap_or(f64::INFINITY);
         at_most.is_none_or(|most| cell.size <= most) && cell.loss - best.loss <= CANDIDATES * error
@@ -194,17 +192,17 @@ pub(super) fn by_others(
     }
     let (folds, repeats) = matched.first().map_or((0, 1), |matched| (matched.trails.len(), matched.repeats));
     let of_repeat = folds / repeats.max(1);
-    let one = |fold: usize| -> Result<Option<Tally>> {
+    let one = |fold: usize| -> Option<Tally> {
         let others = (0..folds).filter(|&other| other != fold && other / of_repeat == fold / of_repeat);
         let others: Vec<usize> = others.collect();
         let mut least: Option<(f64, &Tally)> = None;
         for parts in &candidates {
-            let own = Tally::mean(loss, &others.iter().map(|&other| parts[other]).collect::<Vec<_>>())?;
+            let own = Tally::mean(loss, &others.iter().map(|&other| parts[other]).collect::<Vec<_>>()).ok()?;
             if least.is_none_or(|(lowest, _)| own < lowest) {
                 least = Some((own, parts[fold]));
             }
         }
-        Ok(least.map(|(_, tally)| tally.clone()))
+        least.map(|(_, tally)| tally.clone())
     };
-    (0..folds).filter_map(|fold| one(fold).transpose()).collect()
+    (0..folds).map(one).collect::<Option<_>>().unwrap_or_default()
 }

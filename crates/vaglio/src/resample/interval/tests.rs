@@ -72,3 +72,10 @@ fn the_same_losses_differ_by_nothing() {
     let found = judged.bounded(&Squared, Some(&judged), (0.0, 0.95)).unwrap();
     assert_eq!((found.mean, found.interval), (0.0, [0.0, 0.0]));
 }
+
+#[test]
+fn infinite_losses_have_no_interval() {
+    let losses = |first: u32, of: [f64; 3]| tally(first, &of);
+    let tallies = [losses(0, [1.0, 2.0, 0.5]), losses(3, [f64::INFINITY, 1.0, 3.0]), losses(6, [1.0, 0.2, 2.0])];
+    assert_eq!(Judged::of(&tallies, 1).bounded(&Squared, None, (0.0, 0.95)), None);
+}

@@ -42,10 +42,10 @@ const LAWS: [Law; 6] = [
 
 /// What one table says.
 struct Said {
-    chosen: Held,
-    nested: Held,
+    chosen: Coverage,
+    nested: Coverage,
     /// Of what the chosen columns lose less than none, where any were taken.
-    paired: Option<Held>,
+    paired: Option<Coverage>,
     taken: bool,
     /// Columns of the model that were taken, and that would be had the empty subset not been.
     found: usize,
@@ -54,17 +54,17 @@ struct Said {
 
 /// An interval and plain errors beside the truth.
 #[derive(Clone, Copy)]
-struct Held {
+struct Coverage {
     holds: bool,
     width: f64,
     plain: bool,
     plain_width: f64,
 }
 
-impl Held {
+impl Coverage {
     fn new([low, high]: [f64; 2], (value, error): (f64, f64), truth: f64) -> Self {
         let plain = 1.96 * error;
-        Held {
+        Coverage {
             holds: low <= truth && truth <= high,
             width: high - low,
             plain: (value - truth).abs() <= plain,
@@ -154,17 +154,17 @@ impl Law {
         let plain = |loss: Option<f64>, error: Option<f64>| (loss.unwrap_or(f64::NAN), error.unwrap_or(f64::NAN));
         let against = chosen.differences.iter().find(|of| of.against == Against::Empty);
         Ok(Said {
-            chosen: Held::new(
+            chosen: Coverage::new(
                 chosen.interval.ok_or_else(lacks)?,
                 plain(chosen.cross_validated, chosen.standard_error),
                 risk,
             ),
-            nested: Held::new(
+            nested: Coverage::new(
                 nested.interval.ok_or_else(lacks)?,
                 plain(Some(nested.loss), nested.standard_error),
                 risk,
             ),
-            paired: against.map(|of| Held::new(of.interval, (of.mean, f64::NAN), risk - empty)),
+            paired: against.map(|of| Coverage::new(of.interval, (of.mean, f64::NAN), risk - empty)),
             taken: !record.selected.is_empty(),
             found: MODEL.iter().filter(|column| weights[**column] != 0.0).count(),
             risk,

@@ -14,7 +14,7 @@ use crate::quantile::student_quantile;
 
 /// The distribution of the observations of a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shape {
+pub struct StandardizedMoments {
     /// How many observations.
     pub count: usize,
     /// The third moment about the mean over the third power of the standard deviation.
@@ -23,10 +23,10 @@ pub struct Shape {
     pub kurtosis: f64,
 }
 
-impl Shape {
+impl StandardizedMoments {
     /// Of so many observations of which no more is known.
     pub fn normal(count: usize) -> Self {
-        Shape { count, skewness: 0.0, kurtosis: 3.0 }
+        StandardizedMoments { count, skewness: 0.0, kurtosis: 3.0 }
     }
 
     /// Of deviations from their mean; normal where these are all 0 or overflow.
@@ -36,14 +36,14 @@ impl Shape {
         let variance = moment(2);
         let (skewness, kurtosis) = (moment(3) / variance.powf(1.5), moment(4) / (variance * variance));
         match skewness.is_finite() && kurtosis.is_finite() {
-            true => Shape { count, skewness, kurtosis },
-            false => Shape::normal(count),
+            true => StandardizedMoments { count, skewness, kurtosis },
+            false => StandardizedMoments::normal(count),
         }
     }
 
     /// Degrees of freedom of the variance; fewer than one would have no quantile.
     fn freedom(&self) -> f64 {
-        let Shape { count, skewness, kurtosis } = *self;
+        let StandardizedMoments { count, skewness, kurtosis } = *self;
         let kurtosis = kurtosis.max(3.0 + 1.5 * skewness * skewness);
         (2.0 * count as f64 / (kurtosis - 1.0)).min(count as f64 - 1.0).max(1.0)
     }
@@ -71,13 +71,13 @@ mod tests {
 
     #[test]
     fn without_skewness_it_is_students() {
-        let [low, high] = Shape::normal(10).interval(2.0, 0.5, 0.95);
+        let [low, high] = StandardizedMoments::normal(10).interval(2.0, 0.5, 0.95);
         assert!((low - (2.0 - 0.5 * 2.262_16)).abs() < 1e-4 && (low + high - 4.0).abs() < 1e-12);
     }
 
     #[test]
     fn the_transformed_quantile_is_the_quantile() {
-        let shape = Shape { count: 40, skewness: 2.5, kurtosis: 12.0 };
+        let shape = StandardizedMoments { count: 40, skewness: 2.5, kurtosis: 12.0 };
         for y in [-3.0, -1.0, 0.5, 2.0] {
             let (t, n) = (shape.skewed(y), 40.0_f64);
             let back = t + 2.5 * t * t / (3.0 * n.sqrt()) + 6.25 * t.powi(3) / (27.0 * n) + 2.5 / (6.0 * n.sqrt());
@@ -86,15 +86,15 @@ mod tests {
         // The side of the long tail is farther out.
         let [low, high] = shape.interval(1.0, 0.1, 0.95);
         assert!(high - 1.0 > 1.0 - low);
-        let mirrored = Shape { skewness: -2.5, ..shape }.interval(-1.0, 0.1, 0.95);
+        let mirrored = StandardizedMoments { skewness: -2.5, ..shape }.interval(-1.0, 0.1, 0.95);
         assert!((mirrored[0] + high).abs() < 1e-12 && (mirrored[1] + low).abs() < 1e-12);
     }
 
     #[test]
     fn moments_are_those_of_the_deviations() {
-        let shape = Shape::of([-1.0, -1.0, 2.0].into_iter());
+        let shape = StandardizedMoments::of([-1.0, -1.0, 2.0].into_iter());
         assert!((shape.skewness - 2.0 / 2.0_f64.powf(1.5)).abs() < 1e-12);
         assert!((shape.kurtosis - 6.0 / 4.0).abs() < 1e-12);
-        assert_eq!(Shape::of([0.0, 0.0].into_iter()), Shape::normal(2));
+        assert_eq!(StandardizedMoments::of([0.0, 0.0].into_iter()), StandardizedMoments::normal(2));
     }
 }

@@ -106,7 +106,7 @@ pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
 pub use fold_fit::{FoldFit, InFolds, Need, RefitColumns};
 pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
-pub use interval::Shape;
+pub use interval::StandardizedMoments;
 pub use journal::{Journal, Keeper};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{

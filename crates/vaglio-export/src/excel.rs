@@ -80,10 +80,6 @@ impl Excel<'_> {
             }
         }
     }
-
-    fn or_missing(&self, number: f64) -> String {
-        if number.is_nan() { self.missing() } else { self.number(number) }
-    }
 }
 
 /// Cells that stand side by side, or all of them.

@@ -1,5 +1,6 @@
 //! Formulas with operators between their operands, which most languages write alike.
 
+use crate::CellKind;
 use vaglio_core::{Condition, DatePart, Expression, Function, LevelValues, Result};
 
 /// How closely an operator binds its operands.
@@ -30,6 +31,24 @@ pub(crate) trait Syntax {
 
     /// A number that is missing.
     fn missing(&self) -> String;
+
+    /// A number, or a missing one in place of NaN.
+    fn or_missing(&self, number: f64) -> String {
+        if number.is_nan() { self.missing() } else { self.number(number) }
+    }
+
+    /// One coordinate of every point, in a list.
+    fn listed(&self, points: &[[f64; 2]], axis: usize) -> String {
+        points.iter().map(|point| self.number(point[axis])).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What a level is compared with: a number where values are numbers and it reads as one, else its text.
+    fn level_key(&self, holds: CellKind, level: &str, literal: fn(&str) -> String) -> String {
+        match level.parse::<f64>() {
+            Ok(number) if holds != CellKind::Text => self.number(number),
+            _ => literal(level),
+        }
+    }
 
     /// A function of a value.
     fn apply(&self, function: Function, of: &str) -> String;
@@ -202,4 +221,19 @@ fn product(syntax: &mut impl Syntax, factors: &[Expression]) -> Result<(String, 
         true => Ok((syntax.number(1.0), Binds::Whole)),
         false => Ok((syntax.kept(texts.join(syntax.times()))?, Binds::Product)),
     }
+}
+
+/// A string literal in ASCII between double quotes; `short` escapes a character below 0x10000 that is not printed.
+pub(crate) fn ascii_literal(text: &str, short: fn(u32) -> String) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            ' '..='~' => out.push(c),
+            c if (c as u32) < 0x10000 => out += &short(c as u32),
+            c => out += &format!("\\U{:08x}", c as u32),
+        }
+    }
+    out.push('"');
+    out
 }

@@ -1,7 +1,7 @@
 //! A module for Python 3.8 and later, which needs its standard library alone.
 
 use crate::identifiers::identifiers;
-use crate::infix::Syntax;
+use crate::infix::{Syntax, ascii_literal};
 use crate::{CellKind, Formulas, LabelRule};
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
@@ -206,12 +206,8 @@ impl Syntax for Python<'_> {
     }
 
     fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
-        let is_text = self.formulas.holds_of(&levels.of) == CellKind::Text;
-        let key = |level: &String| match level.parse::<f64>() {
-            _ if is_text => quoted(level),
-            Ok(number) => self.number(number),
-            Err(_) => quoted(level),
-        };
+        let holds = self.formulas.holds_of(&levels.of);
+        let key = |level: &String| self.level_key(holds, level, quoted);
         let pairs: Vec<String> =
             levels.levels.iter().map(|(level, value)| format!("{}: {}", key(level), self.or_missing(*value))).collect();
         let (missing, other) = (self.or_missing(levels.missing), self.or_missing(levels.other));
@@ -223,7 +219,7 @@ impl Syntax for Python<'_> {
     }
 
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String> {
-        let list = |axis: usize| points.iter().map(|point| self.number(point[axis])).collect::<Vec<_>>().join(", ");
+        let list = |axis: usize| self.listed(points, axis);
         Ok(format!("_between({of}, [{}], [{}])", list(0), list(1)))
     }
 
@@ -233,24 +229,7 @@ impl Syntax for Python<'_> {
     }
 }
 
-impl Python<'_> {
-    fn or_missing(&self, number: f64) -> String {
-        if number.is_nan() { self.missing() } else { self.number(number) }
-    }
-}
-
 /// A string literal in ASCII.
 fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            ' '..='~' => out.push(c),
-            c if (c as u32) < 0x100 => out += &format!("\\x{:02x}", c as u32),
-            c if (c as u32) < 0x10000 => out += &format!("\\u{:04x}", c as u32),
-            c => out += &format!("\\U{:08x}", c as u32),
-        }
-    }
-    out.push('"');
-    out
+    ascii_literal(text, |code| if code < 0x100 { format!("\\x{code:02x}") } else { format!("\\u{code:04x}") })
 }

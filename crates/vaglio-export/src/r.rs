@@ -1,7 +1,7 @@
 //! A function of a data frame, in base R.
 
 use crate::identifiers::identifiers;
-use crate::infix::Syntax;
+use crate::infix::{Syntax, ascii_literal};
 use crate::{CellKind, Formulas, LabelRule, Language};
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
@@ -176,12 +176,8 @@ impl Syntax for R<'_> {
     }
 
     fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
-        let is_text = self.formulas.holds_of(&levels.of) == CellKind::Text;
-        let key = |level: &String| match level.parse::<f64>() {
-            _ if is_text => quoted(level),
-            Ok(number) => self.number(number),
-            Err(_) => quoted(level),
-        };
+        let holds = self.formulas.holds_of(&levels.of);
+        let key = |level: &String| self.level_key(holds, level, quoted);
         let keys: Vec<String> = levels.levels.iter().map(|(level, _)| key(level)).collect();
         let values: Vec<String> = levels.levels.iter().map(|(_, value)| self.or_missing(*value)).collect();
         let (missing, other) = (self.or_missing(levels.missing), self.or_missing(levels.other));
@@ -196,28 +192,12 @@ impl Syntax for R<'_> {
         if let [[_, only]] = points {
             return Ok(format!("choose(is.na({of}), NA_real_, {})", self.number(*only)));
         }
-        let list = |axis: usize| points.iter().map(|point| self.number(point[axis])).collect::<Vec<_>>().join(", ");
+        let list = |axis: usize| self.listed(points, axis);
         Ok(format!("approx(c({}), c({}), {of}, rule = 2)$y", list(0), list(1)))
-    }
-}
-
-impl R<'_> {
-    fn or_missing(&self, number: f64) -> String {
-        if number.is_nan() { self.missing() } else { self.number(number) }
     }
 }
 
 /// A string literal in ASCII.
 fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            ' '..='~' => out.push(c),
-            c if (c as u32) < 0x10000 => out += &format!("\\u{:04x}", c as u32),
-            c => out += &format!("\\U{:08x}", c as u32),
-        }
-    }
-    out.push('"');
-    out
+    ascii_literal(text, |code| format!("\\u{code:04x}"))
 }

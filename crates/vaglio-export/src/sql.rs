@@ -84,10 +84,6 @@ impl Sql<'_> {
             }
         }
     }
-
-    fn or_null(&self, number: f64) -> String {
-        if number.is_nan() { self.missing() } else { self.number(number) }
-    }
 }
 
 impl Syntax for Sql<'_> {
@@ -128,17 +124,14 @@ impl Syntax for Sql<'_> {
     }
 
     fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String> {
-        let is_text = self.formulas.holds_of(&levels.of) == CellKind::Text;
-        let key = |level: &String| match level.parse::<f64>() {
-            _ if is_text => literal(level),
-            Ok(number) => self.number(number),
-            Err(_) => literal(level),
-        };
-        let mut text = format!("CASE WHEN {} THEN {}", self.is_missing(&levels.of, of), self.or_null(levels.missing));
+        let holds = self.formulas.holds_of(&levels.of);
+        let key = |level: &String| self.level_key(holds, level, literal);
+        let mut text =
+            format!("CASE WHEN {} THEN {}", self.is_missing(&levels.of, of), self.or_missing(levels.missing));
         for (level, value) in &levels.levels {
-            text += &format!(" WHEN {of} = {} THEN {}", key(level), self.or_null(*value));
+            text += &format!(" WHEN {of} = {} THEN {}", key(level), self.or_missing(*value));
         }
-        Ok(format!("{text} ELSE {} END", self.or_null(levels.other)))
+        Ok(format!("{text} ELSE {} END", self.or_missing(levels.other)))
     }
 
     fn date_part(&self, part: DatePart, of: &str) -> String {

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, pipeline, side, table};
 use serde_json::Value;
-use vaglio::core::Shape;
+use vaglio::core::StandardizedMoments;
 
 /// A folder with data of numbers and of classes.
 fn data(name: &str) -> Folder {
@@ -39,7 +39,7 @@ fn runs_on_the_same_folds_are_paired_row_by_row() {
     // The interval of a mean of skewed differences, of models one more than those that were judged.
     let squares = apart.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>();
     let error = (4.0_f64 / 3.0 * squares / 59.0 / 60.0).sqrt();
-    let [low, high] = Shape::of(apart.iter().map(|d| d - mean)).interval(mean, error, 0.95);
+    let [low, high] = StandardizedMoments::of(apart.iter().map(|d| d - mean)).interval(mean, error, 0.95);
     let before = format!("small - large: nested {mean:+.6} (95 % interval ");
     let told = ran.out.split_once(&before).and_then(|(_, rest)| rest.split_once("), paired by 60 rows\n"));
     let told = told.unwrap_or_else(|| panic!("{before}{}", ran.out)).0.split_once(" to ").unwrap();

@@ -31,13 +31,19 @@ fn predicted(folder: &Folder, data: &str) -> PredictedColumns {
     found
 }
 
-/// Runs a pipeline, exports its model in every language, and compares predictions of new rows to 1e-12 of their size.
-fn same_everywhere(name: &str, yaml: &str) {
+/// Runs a pipeline on a table of all kinds of columns; with what it predicts of new rows.
+fn fitted(name: &str, yaml: &str) -> (Folder, PredictedColumns) {
     let folder = Folder::new(name);
     folder.write("train.csv", table(120, 1, &Kinds::ALL));
     folder.write("new.csv", table(40, 2, &Kinds::ALL));
     folder.run(yaml);
     let expected = predicted(&folder, "new.csv");
+    (folder, expected)
+}
+
+/// Runs a pipeline, exports its model in every language, and compares predictions of new rows to 1e-12 of their size.
+fn same_everywhere(name: &str, yaml: &str) {
+    let (folder, expected) = fitted(name, yaml);
     for format in FORMATS {
         let ran = folder.vaglio(&["export", "out", "--to", format, "--out", &format!("model.{format}")]);
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{name} as {format}");

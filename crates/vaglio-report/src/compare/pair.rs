@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::record::{Nested, OuterFold, Paired, interval_text};
-use vaglio_core::{ClusterSum, Shape, Spread};
+use vaglio_core::{ClusterSum, Spread, StandardizedMoments};
 
 /// The level of intervals.
 const LEVEL: f64 = 0.95;
@@ -142,7 +142,7 @@ fn of_folds(first: &Nested, second: &Nested) -> Vec<ClusterSum> {
 fn of(pairs: &[ClusterSum], spread: Spread, by: PairedBy, count: usize) -> Option<Difference> {
     let (weight, sum) = pairs.iter().fold((0.0, 0.0), |(w, s), pair| (w + pair.weight, s + pair.sum));
     let mean = sum / weight;
-    let shape = Shape::of(pairs.iter().map(|pair| pair.sum - pair.weight * mean));
+    let shape = StandardizedMoments::of(pairs.iter().map(|pair| pair.sum - pair.weight * mean));
     // Both deliver one model more than those that were judged.
     let factor = spread.folds.map_or(1.0, |(_, folds)| (folds as f64 / (folds as f64 - 1.0)).sqrt());
     let interval = spread.root().map(|error| shape.interval(mean, factor * error, LEVEL));

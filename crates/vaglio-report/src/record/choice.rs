@@ -197,7 +197,7 @@ pub struct SizeSpread {
     pub sizes: Vec<usize>,
 }
 
-/// Of which parts of the cross-validated losses sizes are told.
+/// From which parts of the cross-validated losses sizes are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpreadOver {

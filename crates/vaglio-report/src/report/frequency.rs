@@ -7,7 +7,7 @@ use super::table::{Column, HtmlTable};
 use crate::record::{Frequency, MadeColumns};
 use std::collections::{HashMap, HashSet};
 
-/// Shares of columns that are there by chance, of which it is told how many columns reach them.
+/// Bounds on the share of columns that are there by chance, for which columns are counted.
 const RATES: [f64; 2] = [0.1, 0.2];
 /// Columns of which the frequencies are shown.
 const FREQUENT: usize = 25;

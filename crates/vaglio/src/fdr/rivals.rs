@@ -18,7 +18,7 @@ const DEPENDENT: f64 = 1e-10;
 /// Degrees of freedom beyond which those of this many are taken, whose tails are a little heavier.
 const MOST_DEGREES: usize = 400;
 
-/// The rate at which a column is told from all rivals, and the rival from which it is told least.
+/// The rate at which a column differs from all rivals, and the rival from which it differs least.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rivals {
     pub rate: f64,
@@ -26,7 +26,7 @@ pub(super) struct Rivals {
 }
 
 /// What is left of a column and of the targets beside others.
-struct Beside<'u> {
+struct PartialResiduals<'u> {
     level: Level,
     own: &'u [f64],
     norm: f64,
@@ -49,7 +49,7 @@ pub(super) fn of(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> Riv
     let targets: Vec<Vec<f64>> = unit.targets.iter().map(|y| outside(level, &basis, y).0).collect();
     let (own, norm) = outside(level, &basis, &columns[feature]);
     let degrees = own.len().saturating_sub(basis.len() + 2);
-    let beside = Beside { level, own: &own, norm, targets: &targets, degrees };
+    let beside = PartialResiduals { level, own: &own, norm, targets: &targets, degrees };
     let mut worst = Rivals { rate: beside.p_value(None), nearest: None };
     for (rival, column) in columns.iter().enumerate() {
         let is_other = rival != feature && !column.is_empty() && !taken.contains(&rival);
@@ -64,7 +64,7 @@ pub(super) fn of(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> Riv
     Rivals { rate: (CHOSEN * worst.rate).min(1.0), ..worst }
 }
 
-impl Beside<'_> {
+impl PartialResiduals<'_> {
     /// The p-value of the column beside the others, and a rival whose squared norm is given: of several targets that of the one
     /// which it explains best, times their number.
     fn p_value(&self, rival: Option<(&[f64], f64)>) -> f64 {

@@ -1,6 +1,6 @@
 //! How certain the loss of a chosen subset is: beside none, beside its neighbors in size and beside all columns.
 
-use super::pairs::{of_walks, unless_impossible};
+use super::pairs::{count, of_walks, unless_impossible};
 use crate::resample::judged::{OfSize, difference};
 use crate::resample::{Chosen, LEVEL, Sample, Watcher};
 use crate::selector::ValidSelector;
@@ -20,7 +20,7 @@ const MOST_PAIRS: usize = 2;
 
 /// How many pairs of folds are trained for the intervals of a choice in so many `folds` at so many λ.
 pub(super) fn pairs_of(selector: &ValidSelector, how: &CrossValidation, lambdas: usize) -> usize {
-    let pairs = how.folds * how.folds.saturating_sub(1) / 2;
+    let pairs = count(how.folds);
     let is_one = selector.search().contestants().is_empty() && how.splits.is_none() && how.folds > 2;
     let is_cheap = pairs <= MOST_PAIRS * how.folds * how.repeats * lambdas;
     if is_one && (how.interval.is_some() || is_cheap) { pairs } else { 0 }
@@ -69,11 +69,8 @@ pub(super) fn certainty(
         let against = against(&of)?;
         // Neighbors were chosen among as well.
         let gained = if against == Against::Empty { gained } else { 0.0 };
-        Some(difference(
-            against,
-            of.size,
-            own.bounded(loss, Some(&of.judged(of_pairs(of.size), losses.repeats)), (gained, level))?,
-        ))
+        let other = of.judged(of_pairs(of.size), losses.repeats);
+        Some(difference(against, of.size, own.bounded(loss, Some(&other), (gained, level))?))
     });
     Ok(Some(Certainty { interval, level, differences: differences.collect() }))
 }

@@ -13,7 +13,7 @@ pub(super) mod span;
 use super::Prepared;
 use super::figures::Evaluated;
 use super::importance::LEAST_WORK;
-use crate::pipeline::Evaluate;
+use crate::pipeline::{Evaluate, OuterFolds};
 use crate::resample::Watcher;
 use crate::resample::deals::redealt;
 use crate::resample::held_out::chosen_parts;
@@ -180,7 +180,11 @@ pub(super) fn parts_of(
     }
     let of_search = choose.map(|how| chosen_parts(selector, sample, how)).transpose()?;
     let outer = evaluate.and_then(Evaluate::outer_folds);
-    let outer = outer.map(|how| outer_parts(selector, sample, &how, 0)).transpose()?;
+    let of_outer = |how: OuterFolds| {
+        let parts = outer_parts(selector, sample, &how.parting(selector, sample)?, 0);
+        parts.map_err(|error| error.under("evaluate.nested"))
+    };
+    let outer = outer.map(of_outer).transpose()?;
     Ok([of_search.unwrap_or_default(), outer.unwrap_or_default()])
 }
 

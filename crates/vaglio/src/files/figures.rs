@@ -6,7 +6,7 @@ use super::discoveries::false_discoveries;
 use super::facts::over_folds::OuterWeights;
 use super::importance::Importance;
 use super::learning::learning_curve;
-use super::near_best::{Known, near_best};
+use super::near_best::{SubsetSources, near_best};
 use super::origins::Origins;
 use super::pairs::{of_outer, unless_impossible};
 use super::reliability::reliability;
@@ -18,6 +18,7 @@ use crate::pipeline::SavedIntervals;
 use crate::pipeline::{Calibration, HeldOutBy};
 use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::resample::along::Held;
+use crate::resample::held_out::chosen_parts;
 use crate::resample::{self, Outer, Pooled, Watcher, Whole};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::ArrayView2;
@@ -40,6 +41,8 @@ pub(super) struct Evaluated {
     pub learning_curve: Option<LearningCurve>,
     /// Predictions of all training rows by models that had not seen them.
     held_out: Option<(PredictedOn, Pooled)>,
+    /// The place of each of these rows in the sample; none where maps left some out.
+    held_out_places: Vec<usize>,
     pub calibration: Option<Calibration>,
     /// What is known of the chosen loss.
     pub certainty: Option<Certainty>,
@@ -122,7 +125,7 @@ impl Evaluated {
         }
         let start = Instant::now();
         let watcher = Watcher::new(monitor);
-        let known = Known { selection, importance, nested: self.nested.as_ref() };
+        let known = SubsetSources { selection, importance, nested: self.nested.as_ref() };
         self.alternatives = near_best(selector, &prepared.sample, design, (&known, &asked), &watcher)?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
@@ -210,10 +213,15 @@ impl Evaluated {
         let first: Vec<&Outer> = outer.iter().filter(|outer| outer.repeat == 0).collect();
         self.held_out = if !first.is_empty() {
             let parts = first.iter().map(|fold| fold.held.compared());
-            let pooled = Pooled::new(parts)?.of_rows(first.iter().map(|fold| &fold.rows));
+            let pooled = Pooled::new(parts)?;
+            self.held_out_places = places(&pooled, first.iter().map(|fold| &fold.rows));
             Some((PredictedOn::Nested, pooled))
         } else if classes || prepared.test.is_none() {
             let pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
+            if let (Some(pooled), Some(how)) = (&pooled, &selection.chosen.folds) {
+                let parts = chosen_parts(selector, &prepared.sample, how)?;
+                self.held_out_places = places(pooled, parts.iter().map(|part| &part.held));
+            }
             pooled.map(|pooled| (PredictedOn::CrossValidation, pooled))
         } else {
             None
@@ -254,9 +262,10 @@ impl Evaluated {
         Ok(held_out.map(of))
     }
 
-    /// Predictions of rows held out, where it is known which these are.
-    pub fn held_out_rows(&self) -> Option<(PredictedOn, &Pooled)> {
-        self.held_out.as_ref().filter(|(_, pooled)| !pooled.rows.is_empty()).map(|(from, pooled)| (*from, pooled))
+    /// Predictions of rows held out with the places of these, where they are known.
+    pub fn held_out_rows(&self) -> Option<(PredictedOn, &Pooled, &[usize])> {
+        let known = self.held_out.as_ref().filter(|_| !self.held_out_places.is_empty());
+        known.map(|(from, pooled)| (*from, pooled, &self.held_out_places[..]))
     }
 
     /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
@@ -264,6 +273,17 @@ impl Evaluated {
         let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
         let figures = pooled.figures(prepared.train.task(), loss, 1).of_outputs(prepared.train.target_names());
         Some(Figures { brier: self.reliability.as_ref().map(|found| found.brier), ..figures })
+    }
+}
+
+/// The rows of all parts one after another, where each part has as many as were pooled of it.
+fn places<'r>(pooled: &Pooled, rows: impl Iterator<Item = &'r Vec<usize>>) -> Vec<usize> {
+    let rows: Vec<&Vec<usize>> = rows.collect();
+    let starts = std::iter::once(&0).chain(&pooled.ends);
+    let sizes = starts.zip(&pooled.ends).map(|(start, end)| end - start);
+    match sizes.eq(rows.iter().map(|rows| rows.len())) {
+        true => rows.into_iter().flatten().copied().collect(),
+        false => Vec::new(),
     }
 }
 

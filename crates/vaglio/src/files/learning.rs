@@ -8,7 +8,7 @@ use crate::pipeline::OuterFolds;
 use crate::resample::parting::{Part, Parting};
 use crate::resample::pool::in_turn;
 use crate::resample::walks::said_of;
-use crate::resample::whole::{OUTER, outer_fold};
+use crate::resample::whole::{outer_fold, outer_parts};
 use crate::resample::{Outer, Sample, Tally, Watcher, Whole};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ pub(super) fn learning_curve(
 ) -> Result<Option<LearningCurve>> {
     let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
     let parting = how.parting(selector, sample)?;
-    let parts = parting.parts(sample, stream(selector.seed, OUTER, 0));
+    let parts = outer_parts(selector, sample, &parting, 0);
     let parts = parts.map_err(|error| error.under("evaluate.learning_curve"))?;
     let known: Vec<&Outer> = outer.iter().filter(|fold| fold.repeat == 0).collect();
     let known = if known.len() == parts.len() { known } else { Vec::new() };

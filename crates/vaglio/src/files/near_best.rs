@@ -30,7 +30,7 @@ const BEYOND: usize = 20;
 const OF_JOB: usize = 16;
 
 /// What was selected, with what tells of other subsets.
-pub(super) struct Known<'a> {
+pub(super) struct SubsetSources<'a> {
     pub selection: &'a Selection,
     pub importance: &'a Importance,
     pub nested: Option<&'a Nested>,
@@ -45,7 +45,7 @@ pub(super) fn near_best(
     selector: &ValidSelector,
     sample: &Sample,
     design: &Design,
-    (known, asked): (&Known<'_>, &Alternatives),
+    (known, asked): (&SubsetSources<'_>, &Alternatives),
     watcher: &Watcher<'_>,
 ) -> Result<Option<AlternativesRecord>> {
     let design = &design.stopping_at(watcher.sign().clone());
@@ -102,8 +102,13 @@ fn of_all(selector: &ValidSelector, design: &Design, watcher: &Watcher<'_>) -> R
 }
 
 /// The subsets that the search met, each in increasing order, the chosen one first.
-fn met(selector: &ValidSelector, sample: &Sample, design: &Design, known: &Known<'_>) -> Result<Vec<Vec<Feature>>> {
-    let Known { selection, importance, nested } = known;
+fn met(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    known: &SubsetSources<'_>,
+) -> Result<Vec<Vec<Feature>>> {
+    let SubsetSources { selection, importance, nested } = known;
     let path = &selection.path;
     let chosen = path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
     let mut all: Vec<Vec<Feature>> = vec![Vec::new()];
@@ -141,7 +146,7 @@ fn met(selector: &ValidSelector, sample: &Sample, design: &Design, known: &Known
 }
 
 /// A subset that was scored.
-struct Scored {
+struct ScoredSubset {
     loss: f64,
     standard_error: Option<f64>,
     /// What rows held out lose, where they are predicted one by one.
@@ -168,7 +173,7 @@ fn of_met(
         by.scored(design, of_job).map(Some)
     })?;
     let Some(jobs) = jobs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-    let scored: Vec<Scored> = jobs.into_iter().flatten().collect();
+    let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
     let Some(own) = scored.first() else { return Ok(None) };
     let loss = &*selector.loss(sample.task());
     let limit = match asked.within {
@@ -220,18 +225,18 @@ struct Scoring<'a> {
 
 impl Scoring<'_> {
     /// Each of some subsets, on a design of their columns where that tells their scores.
-    fn scored(&self, design: &Design, subsets: &[Vec<Feature>]) -> Result<Vec<Scored>> {
+    fn scored(&self, design: &Design, subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
         let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
         let outline = Outline { start: 0, largest, trials: subsets.len() as f64, steps: largest };
         let flops = |design: &Design| self.selector.criterion().estimate(design, &outline).flops;
         let columns = subsets.iter().flatten().copied();
         let (place, _) = ExchangePlace::cheapest(self.selector, design, columns, flops);
         let mut open = Subset::open(&**self.selector.criterion(), &place.design, &outline)?;
-        let mut of = |subset: &Vec<Feature>| -> Result<Scored> {
+        let mut of = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
             let own = place.places(subset);
             open.reset(&own)?;
             let (score, standard_error) = (open.score()?, open.standard_error()?);
-            Ok(Scored { loss: score.loss, standard_error, tally: self.tally(&place.design, &own, score.lambda)? })
+            Ok(ScoredSubset { loss: score.loss, standard_error, tally: self.tally(&place.design, &own, score.lambda)? })
         };
         subsets.iter().map(&mut of).collect()
     }

@@ -12,17 +12,18 @@ use crate::resample::pool::in_turn;
 use crate::resample::tally::EVERY;
 use crate::resample::validated::{dealt, of_rows, parting};
 use crate::resample::walks::{Fold, Trail, gone_on, held_by, order_of, said_of};
-use crate::resample::whole::{HeldOut, outer_parts};
+use crate::resample::whole::{HeldOutRows, outer_parts};
 use crate::resample::{Chosen, Sample, Tally, Watcher, Whole};
 use crate::selector::ValidSelector;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Result};
+use vaglio_core::{Design, Journal, Result};
 
-/// The places of the folds of every pair.
-fn pairs(folds: usize) -> Vec<(usize, usize)> {
-    (0..folds).flat_map(|j| (0..j).map(move |k| (k, j))).collect()
+/// How many pairs so many folds have.
+pub(super) fn count(folds: usize) -> usize {
+    folds * folds.saturating_sub(1) / 2
 }
 
 /// The rows that both parts train on, both in increasing order.
@@ -30,14 +31,37 @@ fn common(a: &Part, b: &Part) -> Vec<usize> {
     a.training.iter().filter(|row| b.training.binary_search(row).is_ok()).copied().collect()
 }
 
-/// From what each pair lost on its two folds: for each fold what the others lost without it.
-fn by_fold<T: Clone>(folds: usize, of_pairs: Vec<[T; 2]>) -> Vec<Vec<T>> {
-    let mut all: Vec<Vec<T>> = vec![Vec::with_capacity(folds); folds];
-    for ((k, j), [of_k, of_j]) in pairs(folds).into_iter().zip(of_pairs) {
+/// What every pair of folds has for its first and its second, given by `of` from their places and a key of the journal: for each
+/// fold what the others have without it, in their order. `None` when it was stopped; `name` is of the key and `folds` of the
+/// errors.
+///
+/// # Errors
+/// Those of `of`, with the folds.
+fn of_pairs<T: Clone + Send + Serialize + DeserializeOwned>(
+    (count, name, folds): (usize, &str, &str),
+    watcher: &Watcher<'_>,
+    of: impl Fn(usize, usize, Journal) -> Result<Option<[T; 2]>> + Sync,
+) -> Result<Option<Vec<Vec<T>>>> {
+    let pairs: Vec<(usize, usize)> = (0..count).flat_map(|j| (0..j).map(move |k| (k, j))).collect();
+    watcher.stage("interval", pairs.len());
+    let done = in_turn(pairs.len(), |job| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let (k, j) = pairs[job];
+        let _pair = tracing::debug_span!("pair", first = k + 1, second = j + 1).entered();
+        let key = format!("interval/{name}/{job}");
+        let found = watcher.journal().once(&key, || of(k, j, watcher.journal().within(&key)));
+        watcher.piece();
+        found.map_err(|error| said_of(error, &format!("{folds} other than {} and {}", k + 1, j + 1)))
+    })?;
+    let Some(done) = done.into_iter().collect::<Option<Vec<[T; 2]>>>() else { return Ok(None) };
+    let mut all: Vec<Vec<T>> = vec![Vec::with_capacity(count); count];
+    for ((k, j), [of_k, of_j]) in pairs.into_iter().zip(done) {
         all[j].push(of_k);
         all[k].push(of_j);
     }
-    all
+    Ok(Some(all))
 }
 
 /// Pairs of outer folds that are left out where the user did not ask for an interval, at most.
@@ -45,7 +69,7 @@ const CHEAP_PAIRS: usize = 10;
 
 /// How many pairs of outer folds everything is repeated without, for the interval.
 pub(super) fn outer_pairs_of(how: &OuterFolds) -> usize {
-    let pairs = how.folds * how.folds.saturating_sub(1) / 2;
+    let pairs = count(how.folds);
     let is_cheap = pairs <= CHEAP_PAIRS && how.repeats == 1;
     if how.splits.is_none() && how.folds > 2 && (how.interval.is_some() || is_cheap) { pairs } else { 0 }
 }
@@ -87,30 +111,16 @@ pub(super) fn of_outer(
         return Ok(None);
     }
     let loss = &*whole.selector.loss(sample.task());
-    let parts = outer_parts(whole.selector, sample, how, 0)?;
-    let all = pairs(parts.len());
-    watcher.stage("interval", all.len());
-    let done = in_turn(all.len(), |job| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
-        let (k, j) = all[job];
-        let _pair = tracing::debug_span!("pair", first = k + 1, second = j + 1).entered();
-        let key = format!("interval/nested/{job}");
-        let lost = watcher.journal().once(&key, || {
-            let at = (watcher, watcher.journal().within(&key));
-            let Some(repeated) = whole.on(&sample.select(&common(&parts[k], &parts[j]))?, at)? else { return Ok(None) };
-            let of = |fold: usize| -> Result<Lost> {
-                let held = HeldOut::new(&repeated, sample, &parts[fold].held)?;
-                Ok(Lost { model: held.tally(loss), empty: held.empty_tally(loss) })
-            };
-            Ok(Some([of(k)?, of(j)?]))
-        });
-        watcher.piece();
-        lost.map_err(|error| said_of(error, &format!("outer folds other than {} and {}", k + 1, j + 1)))
-    })?;
-    let done: Option<Vec<[Lost; 2]>> = done.into_iter().collect();
-    Ok(done.map(|done| by_fold(parts.len(), done)))
+    let parts = outer_parts(whole.selector, sample, &parting, 0).map_err(|error| error.under("evaluate.nested"))?;
+    of_pairs((parts.len(), "nested", "outer folds"), watcher, |k, j, journal| {
+        let training = sample.select(&common(&parts[k], &parts[j]))?;
+        let Some(repeated) = whole.on(&training, (watcher, journal))? else { return Ok(None) };
+        let of = |fold: usize| -> Result<Lost> {
+            let held = HeldOutRows::new(&repeated, sample, &parts[fold].held)?;
+            Ok(Lost { model: held.tally(loss), empty: held.empty_tally(loss) })
+        };
+        Ok(Some([of(k)?, of(j)?]))
+    })
 }
 
 /// What the walks at the λ that was chosen lose on every fold of the first repeat where they train without that and another,
@@ -129,44 +139,28 @@ pub(super) fn of_walks(
     let parting = parting(selector, sample, how, true)?;
     let parts = dealt(selector, sample, &parting, 0)?;
     let whole = &whole.clone().parted(&of_rows(&parting, std::slice::from_ref(&parts), sample.rows()));
-    let all = pairs(parts.len());
     let loss = &*selector.loss(sample.task());
     // One size more, so that a search that takes steps back comes by all that it has of the sizes.
     let until = wanted.iter().max().map(|size| size + 1);
     let until = chosen.until.map_or(until, |end| until.map(|until| until.min(end)));
-    watcher.stage("interval", all.len());
-    let done = in_turn(all.len(), |job| {
-        if watcher.stopped().is_some() {
+    of_pairs((parts.len(), "chosen", "folds"), watcher, |k, j, journal| {
+        let rows = common(&parts[k], &parts[j]);
+        let fold = Fold::of(sample, &Part { training: rows.clone(), held: parts[k].held.clone() })?;
+        let design = selector.design_at(&fold.fitted.problem, Some(whole))?.part_of(whole, &rows);
+        let design = design.at_lambda(chosen.walk_lambda()).without_errors().stopping_at(watcher.sign().clone());
+        let mut member = watcher.member(journal);
+        let mut path = selector.search_on(&design, Instant::now(), until, &mut member.monitor())?.path;
+        if path.stop_reason.is_partial() {
             return Ok(None);
         }
-        let (k, j) = all[job];
-        let _pair = tracing::debug_span!("pair", first = k + 1, second = j + 1).entered();
-        let key = format!("interval/chosen/{job}");
-        let walked = || -> Result<Option<[Trail; 2]>> {
-            let rows = common(&parts[k], &parts[j]);
-            let fold = Fold::of(sample, &Part { training: rows.clone(), held: parts[k].held.clone() })?;
-            let design = selector.design_at(&fold.fitted.problem, Some(whole))?.part_of(whole, &rows);
-            let design = selector.at_lambda_of_all(&design.at_lambda(chosen.walk_lambda()))?;
-            let design = design.without_errors().stopping_at(watcher.sign().clone());
-            let mut member = watcher.member(watcher.journal().within(&key));
-            let mut path = selector.search_on(&design, Instant::now(), until, &mut member.monitor())?.path;
-            if path.stop_reason.is_partial() {
-                return Ok(None);
-            }
-            path.entries.retain(|entry| wanted.contains(&entry.subset.len()));
-            let (known, candidates) = (Known::default(), order_of(&path));
-            let reduced = Reduced::once(&design, &candidates)?;
-            let by = Judging { known: &known, stop: watcher.sign(), reduced: reduced.as_ref() };
-            let first = gone_on(selector, (&fold, &design), (path.clone(), None), by, (loss, EVERY))?;
-            let (held, clusters) = held_by(sample, &fold.fitted, &parts[j].held)?;
-            let fold = Fold { held, clusters, ..fold };
-            let second = gone_on(selector, (&fold, &design), (path, None), by, (loss, EVERY))?;
-            Ok(watcher.stopped().is_none().then_some([first, second]))
-        };
-        let trails = watcher.journal().once(&key, walked);
-        watcher.piece();
-        trails.map_err(|error| said_of(error, &format!("folds other than {} and {}", k + 1, j + 1)))
-    })?;
-    let done: Option<Vec<[Trail; 2]>> = done.into_iter().collect();
-    Ok(done.map(|done| by_fold(parts.len(), done)))
+        path.entries.retain(|entry| wanted.contains(&entry.subset.len()));
+        let (known, candidates) = (Known::default(), order_of(&path));
+        let reduced = Reduced::once(&design, &candidates)?;
+        let by = Judging { known: &known, stop: watcher.sign(), reduced: reduced.as_ref() };
+        let first = gone_on(selector, (&fold, &design), (path.clone(), None), by, (loss, EVERY))?;
+        let (held, clusters) = held_by(sample, &fold.fitted, &parts[j].held)?;
+        let fold = Fold { held, clusters, ..fold };
+        let second = gone_on(selector, (&fold, &design), (path, None), by, (loss, EVERY))?;
+        Ok(watcher.stopped().is_none().then_some([first, second]))
+    })
 }

@@ -4,6 +4,7 @@ use super::origins::Origins;
 use super::pair::paired;
 use super::pairs::Lost;
 use crate::pipeline::OuterFolds;
+use crate::resample::judged::difference;
 use crate::resample::pool::in_turn;
 use crate::resample::sample::SampleSource;
 use crate::resample::walks::said_of;
@@ -14,7 +15,7 @@ use ndarray::Axis;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use vaglio_core::{Loss, Result, Task, ZeroOne};
-use vaglio_report::record::{Against, Figures, Frequency, LossDifference, Nested, NullFigure, OuterFold, Permutations};
+use vaglio_report::record::{Against, Figures, Frequency, Nested, NullFigure, OuterFold, Permutations};
 use vaglio_search::shuffle::{shuffled, stream};
 
 const SHUFFLE: u64 = 3;
@@ -44,12 +45,8 @@ pub(super) fn nested(
     let none = Judged { inner: inner(|lost| &lost.empty), ..Judged::of(&empties, repeats) };
     let level = how.interval.unwrap_or(LEVEL);
     let bounded = judged.bounded(loss, None, (0.0, level));
-    let difference = judged.bounded(loss, Some(&none), (0.0, level)).map(|found| LossDifference {
-        against: Against::Empty,
-        size: 0,
-        mean: found.mean,
-        interval: found.interval,
-    });
+    let less = judged.bounded(loss, Some(&none), (0.0, level));
+    let less = less.map(|found| difference(Against::Empty, 0, found));
     let pooled = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?;
     let figures = pooled.figures(sample.task(), loss, repeats).of_outputs(sample.target_names());
     let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
@@ -85,7 +82,7 @@ pub(super) fn nested(
         splits,
         interval: bounded.map(|bounded| bounded.interval),
         level: bounded.map(|_| level),
-        difference,
+        difference: less,
     })
 }
 

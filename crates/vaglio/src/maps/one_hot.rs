@@ -167,7 +167,7 @@ impl FittedMap for FittedOneHot {
     fn expression(&self, name: &str) -> Option<Expression> {
         let Some((known, level)) = self.made_of(name) else { return Some(Expression::column(name)) };
         let refuses = self.unknown == Unknown::Error;
-        // Levels that are neither this one nor pooled are told where others are pooled here, or refused.
+        // Levels that are neither this one nor pooled are listed where others are pooled here, or refused.
         let own = known.levels.binary_search_by(|own| own.as_str().cmp(level)).is_ok();
         let mut levels = Vec::new();
         if !own || refuses {

@@ -8,7 +8,7 @@
 //! folds, and (K − 1)/K of it of K. Of few folds this is uncertain, so its root is kept between √(K/(K − 1)) and √K plain
 //! standard errors: the model that is delivered is one more than those that were judged.
 //!
-//! The bounds come by [`Shape::interval`], which is for skewed losses. The estimate itself is that of all K folds; the
+//! The bounds come by [`StandardizedMoments::interval`], which is for skewed losses. The estimate itself is that of all K folds; the
 //! correction of the paper, for the smaller training sets of pairs, is of the size of its own error where K is 5, and covers
 //! less. What was chosen for the lowest loss of many is too low by what choosing gains: with the loss of each fold at what the
 //! *other* folds choose, that is its mean less the lowest loss. The lower bound is that of the quoted figure, the upper one that
@@ -20,7 +20,7 @@
 //! cross-validation*, Annals of Applied Statistics 3 (2009).
 
 use super::tally::Tally;
-use vaglio_core::{Loss, Shape};
+use vaglio_core::{Loss, StandardizedMoments};
 
 /// The level of intervals where none is given.
 pub(crate) const LEVEL: f64 = 0.95;
@@ -37,7 +37,7 @@ pub(crate) struct Judged<'t> {
 
 /// A mean loss, or what two differ by, with what the truth should lie between.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Bounded {
+pub(crate) struct IntervalEstimate {
     pub mean: f64,
     pub interval: [f64; 2],
 }
@@ -86,7 +86,12 @@ impl<'t> Judged<'t> {
 
     /// The mean loss with its interval, or what it is above that of `less` on the same rows; `gained` is what choosing gained.
     /// `None` where too few rows or folds say nothing.
-    pub fn bounded(&self, loss: &dyn Loss, less: Option<&Judged<'t>>, (gained, level): (f64, f64)) -> Option<Bounded> {
+    pub fn bounded(
+        &self,
+        loss: &dyn Loss,
+        less: Option<&Judged<'t>>,
+        (gained, level): (f64, f64),
+    ) -> Option<IntervalEstimate> {
         let has_pairs = !self.inner.is_empty() && less.is_none_or(|less| !less.inner.is_empty());
         let of = Of { loss, own: self, less };
         let mean = of.mean(|judged| judged.outer.clone())?;
@@ -96,10 +101,10 @@ impl<'t> Judged<'t> {
         let squared = if has_pairs { of.squared_error() } else { None };
         // Of infinite losses it is no number, and there is no interval.
         let error = squared.unwrap_or(least).max(least).min(folds * plain).sqrt();
-        let shape: Shape = Tally::shape(&self.outer, less.map(|less| &less.outer[..]));
+        let shape: StandardizedMoments = Tally::shape(&self.outer, less.map(|less| &less.outer[..]));
         let [low, _] = shape.interval(mean, error, level);
         let [_, high] = shape.interval(mean + gained.max(0.0), error, level);
-        (low.is_finite() && high.is_finite()).then_some(Bounded { mean, interval: [low, high] })
+        (low.is_finite() && high.is_finite()).then_some(IntervalEstimate { mean, interval: [low, high] })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a chosen subset is worth beside none, beside its neighbors in size and beside all columns.
 
 use super::extend::keeps_all;
-use super::interval::{Bounded, Judged, LEVEL};
+use super::interval::{IntervalEstimate, Judged, LEVEL};
 use super::table::Matched;
 use super::tally::Tally;
 use super::walks::Trail;
@@ -113,6 +113,10 @@ pub(super) fn declined(
     Some(Declined { size: cell.size, cross_validated: cell.loss, difference })
 }
 
-pub(crate) fn difference(against: Against, size: usize, Bounded { mean, interval }: Bounded) -> LossDifference {
+pub(crate) fn difference(
+    against: Against,
+    size: usize,
+    IntervalEstimate { mean, interval }: IntervalEstimate,
+) -> LossDifference {
     LossDifference { against, size, mean, interval }
 }

@@ -7,7 +7,7 @@
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use vaglio_core::{ClusterSum, Error, Loss, Result, Shape, Spread};
+use vaglio_core::{ClusterSum, Error, Loss, Result, Spread, StandardizedMoments};
 
 /// Every cluster is told apart.
 pub(crate) const EVERY: u32 = 1 << 31;
@@ -187,19 +187,19 @@ impl Tally {
     }
 
     /// How what is pooled is distributed between clusters, of one mean or of what two differ by.
-    pub fn shape(a: &[&Tally], less: Option<&[&Tally]>) -> Shape {
+    pub fn shape(a: &[&Tally], less: Option<&[&Tally]>) -> StandardizedMoments {
         let Some(Tally::Mean { .. }) = a.first() else {
             let clusters = a.iter().flat_map(|part| match part {
                 Tally::Rows { clusters, .. } => &clusters[..],
                 Tally::Mean { .. } => &[],
             });
-            return Shape::normal(clusters.collect::<std::collections::BTreeSet<_>>().len());
+            return StandardizedMoments::normal(clusters.collect::<std::collections::BTreeSet<_>>().len());
         };
         let parts = Tally::cluster_sums(a, less).unwrap_or_default();
         let of_cluster = joined(parts.into_iter().flatten(), EVERY);
         let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), of| (w + of.weight, s + of.sum));
         let mean = sum / weight;
-        Shape::of(of_cluster.iter().map(|of| of.sum - of.weight * mean))
+        StandardizedMoments::of(of_cluster.iter().map(|of| of.sum - of.weight * mean))
     }
 
     fn sums(&self, most: u32) -> Vec<ClusterSum> {

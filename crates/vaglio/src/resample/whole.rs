@@ -20,7 +20,7 @@ use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, Target
 use vaglio_report::record::Cell;
 use vaglio_search::shuffle::stream;
 
-pub(crate) const OUTER: u64 = 2;
+const OUTER: u64 = 2;
 
 /// What is repeated.
 #[derive(Clone, Copy)]
@@ -84,12 +84,12 @@ pub(crate) struct Outer {
     pub model: Model,
     /// The rows held out, by their places in the sample.
     pub rows: Vec<usize>,
-    pub held: HeldOut,
+    pub held: HeldOutRows,
 }
 
 /// Rows that a procedure was not trained on, with what it predicts of them.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct HeldOut {
+pub(crate) struct HeldOutRows {
     /// Outputs × rows held out, in the user's units, like the others.
     pub targets: Array2<f64>,
     pub predictions: Array2<f64>,
@@ -123,7 +123,7 @@ impl Taken {
     }
 }
 
-impl HeldOut {
+impl HeldOutRows {
     /// Of rows of a sample by what was made of others.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl HeldOut {
         let empty = held.predicted(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?)?;
         let owned = |c: Compared<'_>| (c.weights.map(<[f64]>::to_vec), c.units.map(<[u32]>::to_vec));
         let (weights, units) = held.compare(selection.predictor(), &predictions, owned);
-        Ok(HeldOut { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters })
+        Ok(HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters })
     }
 
     pub fn tally(&self, loss: &dyn Loss) -> Tally {
@@ -164,15 +164,14 @@ fn selected(selection: &Selection) -> Vec<String> {
 /// The parts of one repeat of outer folds.
 ///
 /// # Errors
-/// [`Error::Setting`] for folds that cannot be made.
+/// [`Error::Setting`] for parts that cannot be made.
 pub(crate) fn outer_parts(
     selector: &ValidSelector,
     sample: &Sample,
-    how: &OuterFolds,
+    parting: &Parting,
     repeat: usize,
 ) -> Result<Vec<Part>> {
-    let seed = stream(selector.seed, OUTER, repeat as u64);
-    how.parting(selector, sample)?.parts(sample, seed).map_err(|error| error.under("evaluate.nested"))
+    parting.parts(sample, stream(selector.seed, OUTER, repeat as u64))
 }
 
 /// The procedure on the training rows of outer folds; `None` when it was stopped.
@@ -185,7 +184,9 @@ pub(crate) fn outer(
     how: &OuterFolds,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Vec<Outer>>> {
-    let deal = |repeat: usize| outer_parts(whole.selector, sample, how, repeat);
+    let under = |error: Error| error.under("evaluate.nested");
+    let parting = how.parting(whole.selector, sample)?;
+    let deal = |repeat: usize| outer_parts(whole.selector, sample, &parting, repeat).map_err(under);
     let mut deals: Vec<Vec<Part>> = (0..how.repeats).map(deal).collect::<Result<_>>()?;
     if deals.iter().all(|parts| *parts == deals[0]) {
         // What time orders is the same in every repeat.
@@ -226,7 +227,7 @@ pub(crate) fn outer_fold(
 ) -> Result<Option<Outer>> {
     let Some(repeated) = whole.on(&sample.select(training)?, at)? else { return Ok(None) };
     let rows = held.clone();
-    let held = HeldOut::new(&repeated, sample, held)?;
+    let held = HeldOutRows::new(&repeated, sample, held)?;
     let Repeated { fitted, selection, .. } = repeated;
     let (taken, columns) = (Taken::of(&selection), fitted.problem.names().to_vec());
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
@@ -239,9 +240,6 @@ pub(crate) struct Pooled {
     pub targets: Array2<f64>,
     pub predictions: Array2<f64>,
     pub weights: Vec<f64>,
-    /// The place of each row in the sample; none where maps left some out.
-    #[cfg_attr(not(feature = "files"), allow(dead_code))]
-    pub rows: Vec<usize>,
     /// The cluster of each row.
     clusters: Vec<u32>,
     /// Where each fold ends.
@@ -269,21 +267,9 @@ impl Pooled {
             targets: concatenate(Axis(1), &targets).map_err(failed)?,
             predictions: concatenate(Axis(1), &predictions).map_err(failed)?,
             weights,
-            rows: Vec::new(),
             clusters,
             ends,
         })
-    }
-
-    /// The same with the places of the rows of each part in the sample, where it has as many.
-    #[must_use]
-    pub fn of_rows<'r>(self, rows: impl Iterator<Item = &'r Vec<usize>>) -> Self {
-        let rows: Vec<&Vec<usize>> = rows.collect();
-        let starts = std::iter::once(&0).chain(&self.ends);
-        let fits = rows.len() == self.ends.len()
-            && starts.zip(&self.ends).zip(&rows).all(|((start, end), rows)| end - start == rows.len());
-        let rows = if fits { rows.into_iter().flatten().copied().collect() } else { Vec::new() };
-        Pooled { rows, ..self }
     }
 
     /// What is printed after ± of a loss of these rows, whose folds were dealt so often.

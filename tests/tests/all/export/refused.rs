@@ -2,16 +2,12 @@
 
 use super::data::{Kinds, table};
 use super::runners::{FORMATS, Runner};
-use super::{Folder, USUAL, compare, pipeline, predicted};
+use super::{Folder, USUAL, compare, fitted, pipeline, predicted};
 use crate::common;
 
 /// Points of a target map are too many for a spreadsheet and are held by the others.
 pub fn rank(yaml: &str) {
-    let folder = Folder::new("rank");
-    folder.write("train.csv", table(120, 1, &Kinds::ALL));
-    folder.write("new.csv", table(40, 2, &Kinds::ALL));
-    folder.run(yaml);
-    let expected = predicted(&folder, "new.csv");
+    let (folder, expected) = fitted("rank", yaml);
     for format in FORMATS {
         let ran = folder.vaglio(&["export", "out", "--to", format, "--out", &format!("model.{format}")]);
         if format == "excel" {

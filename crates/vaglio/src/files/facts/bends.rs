@@ -2,7 +2,7 @@
 
 use vaglio_report::record::Bend;
 
-/// |t| from which a bend is told.
+/// |t| from which a bend is named.
 const TOLD: f64 = 3.0;
 /// Parts of the rows whose means draw a trend.
 const PARTS: usize = 10;

@@ -51,9 +51,9 @@ pub(in crate::files) fn drawn(
     let every = train.rows().div_ceil(ROWS).max(1);
     let kept: Vec<usize> = (0..train.rows()).step_by(every).collect();
     let is_whole = prepared.sample.rows() == train.rows();
-    let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled)| {
+    let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled, places)| {
         let mut of_row = vec![None; train.rows()];
-        for (place, &row) in pooled.rows.iter().enumerate() {
+        for (place, &row) in places.iter().enumerate() {
             of_row[row] = Some(pooled.targets[[0, place]] - pooled.predictions[[0, place]]);
         }
         let residuals: Vec<Option<f64>> = kept.iter().map(|&row| of_row[row].map(rounded)).collect();
@@ -132,7 +132,7 @@ pub(in crate::files) fn largest(
     evaluated: &Evaluated,
 ) -> Result<Option<(PredictedOn, Vec<WorstRow>)>> {
     let held = evaluated.held_out_rows();
-    if let (Some(test), true) = (&prepared.test, held.as_ref().is_none_or(|(from, _)| *from != PredictedOn::Nested)) {
+    if let (Some(test), true) = (&prepared.test, held.as_ref().is_none_or(|(from, ..)| *from != PredictedOn::Nested)) {
         let Some(numbers) = prepared.test_numbers.as_ref().filter(|numbers| numbers.len() == test.rows()) else {
             return Ok(None);
         };
@@ -141,8 +141,8 @@ pub(in crate::files) fn largest(
         let number = |place: usize| numbers[place] + 1;
         return Ok(Some((PredictedOn::Test, worst(prepared, (test.targets().view(), predictions.view()), number))));
     }
-    Ok(held.map(|(from, Pooled { targets, predictions, rows, .. })| {
-        let number = |place: usize| prepared.row_number(rows[place]);
+    Ok(held.map(|(from, Pooled { targets, predictions, .. }, places)| {
+        let number = |place: usize| prepared.row_number(places[place]);
         (from, worst(prepared, (targets.view(), predictions.view()), number))
     }))
 }

@@ -197,8 +197,8 @@ fn folds_without_a_level_are_named() {
     let selector = selector(Loo::default());
     let (folds, sample) = outer_folds(&problem, &selector);
     let design = selector.design(&problem).unwrap();
-    let parts =
-        outer_parts(&selector, &sample, &OuterFolds { folds: 4, repeats: 2, ..OuterFolds::default() }, 0).unwrap();
+    let how = OuterFolds { folds: 4, repeats: 2, ..OuterFolds::default() };
+    let parts = outer_parts(&selector, &sample, &how.parting(&selector, &sample).unwrap(), 0).unwrap();
     let holder = folds[..4].iter().position(|fold| fold.rows.contains(&11)).unwrap();
     assert_eq!(constant_in(&design, &parts, 1), [holder + 1]);
     assert!(constant_in(&design, &parts, 0).is_empty());

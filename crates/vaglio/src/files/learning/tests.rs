@@ -87,7 +87,7 @@ fn points_are_the_losses_of_the_procedure_repeated() {
         |outer: &[Outer]| learning_curve(whole, &sample, (&how, outer), &Watcher::new(&mut Silent)).unwrap().unwrap();
     let found = curve(&[]);
     let parting = how.parting(&selector, &sample).unwrap();
-    let parts = parting.parts(&sample, stream(8, OUTER, 0)).unwrap();
+    let parts = outer_parts(&selector, &sample, &parting, 0).unwrap();
     let mut before: Option<Vec<f64>> = None;
     for (point, share) in found.points.iter().zip(SHARES) {
         let (mut losses, mut size, mut rows) = (vec![0.0; 60], 0.0, 0.0);

@@ -17,14 +17,14 @@ fn kfold() -> KFold {
     KFold { folds: Some(5), ..KFold::default() }
 }
 
-struct Found {
+struct NearFound {
     design: Design,
     met: Vec<Vec<Feature>>,
     record: AlternativesRecord,
     selection: Selection,
 }
 
-fn found(selector: &ValidSelector, problem: &Problem, within: Within) -> Found {
+fn found(selector: &ValidSelector, problem: &Problem, within: Within) -> NearFound {
     let sample = Sample::plain(problem.clone(), false);
     let selection = selector.select(problem, &mut Silent).unwrap();
     let design = selector.design(problem).unwrap().at_lambda(selection.chosen.walk_lambda());
@@ -32,11 +32,11 @@ fn found(selector: &ValidSelector, problem: &Problem, within: Within) -> Found {
     let watcher = Watcher::new(&mut silent);
     let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
     let importance = Importance::within(f64::INFINITY, selector, &design, &subset, &watcher).unwrap();
-    let known = Known { selection: &selection, importance: &importance, nested: None };
+    let known = SubsetSources { selection: &selection, importance: &importance, nested: None };
     let asked = Alternatives { within, count: 1000 };
     let record = near_best(selector, &sample, &design, (&known, &asked), &watcher).unwrap().unwrap();
     let met = met(selector, &sample, &design, &known).unwrap();
-    Found { design, met, record, selection }
+    NearFound { design, met, record, selection }
 }
 
 fn named(design: &Design, subset: &[Feature]) -> Vec<String> {
@@ -46,7 +46,7 @@ fn named(design: &Design, subset: &[Feature]) -> Vec<String> {
 #[test]
 fn subsets_met_are_those_of_steps_folds_and_exchanges() {
     let selector = selector(kfold(), Choose::Auto);
-    let Found { met, selection, .. } = found(&selector, &data::regression(40, 9, 2).problem(), Within::Part(0.1));
+    let NearFound { met, selection, .. } = found(&selector, &data::regression(40, 9, 2).problem(), Within::Part(0.1));
     let sorted = |subset: &[Feature]| {
         let mut subset = subset.to_vec();
         subset.sort_unstable();
@@ -71,7 +71,7 @@ fn subsets_met_are_those_of_steps_folds_and_exchanges() {
 #[test]
 fn near_by_a_part_is_near_by_the_definition() {
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
-        let Found { design, met, record, .. } =
+        let NearFound { design, met, record, .. } =
             found(&selector, &data::regression(40, 9, 4).problem(), Within::Part(0.05));
         let score = |subset: &Vec<Feature>| selector.criterion().evaluate(&design, subset).unwrap().loss;
         let limit = 1.05 * score(&met[0]);
@@ -96,7 +96,7 @@ fn one_standard_error_is_that_of_the_difference_on_the_same_rows() {
     let rule = Within::Rule(WithinRule::OneSe);
     for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
         let problem = data::regression(40, 9, 4).problem();
-        let Found { design, met, record, .. } = found(&selector, &problem, rule);
+        let NearFound { design, met, record, .. } = found(&selector, &problem, rule);
         let rounds = match selector.criterion().folds(&design).unwrap() {
             HeldOut::Folds(rounds) => rounds[0].clone(),
             _ => Round::new((0..40).map(Some).collect()),

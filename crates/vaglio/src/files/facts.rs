@@ -1,7 +1,7 @@
 //! What is known of every column beside its scores in the result: alone, beside the others, over folds, and in drawings.
 //!
-//! All of it is exact and costs little beside the search: what would take more than an eighth of it by estimated work, and more
-//! than 25 ms, is left out. `vaglio explain` computes it then.
+//! All of it is exact and costs little beside the search: what would take more than a sixteenth of it by estimated work, and
+//! more than some 5 ms, is left out. `vaglio explain` computes it then.
 
 pub(super) mod bends;
 pub(super) mod cells;
@@ -12,7 +12,7 @@ pub(super) mod span;
 
 use super::Prepared;
 use super::figures::Evaluated;
-use super::importance::LEAST_WORK;
+use super::importance::{LEAST_WORK, PART};
 use crate::pipeline::{Evaluate, OuterFolds};
 use crate::resample::Watcher;
 use crate::resample::deals::redealt;
@@ -31,8 +31,6 @@ use vaglio_report::record::{Alike, ConstantIn, OutsideRecord, Record, SizeSpread
 const MOST_OUTSIDE: usize = 1000;
 /// Further deals of the rows into folds, at most.
 const DEALS: usize = 3;
-/// The part of what [`super::importance`] may take that these figures may.
-const PART: f64 = 0.5;
 
 /// A run whose columns are described.
 pub(super) struct Described<'r> {

@@ -40,10 +40,12 @@ pub(super) struct Importance {
 /// Substitutes that are kept of each column.
 pub(super) const SUBSTITUTES: usize = 3;
 
-/// Flops that what columns are worth may take whatever the search took: 50 ms or less.
-pub(super) const LEAST_WORK: f64 = 1.5e8;
+/// Flops that what columns are worth may take whatever the search took: some 20 ms.
+pub(super) const LEAST_WORK: f64 = 1e8;
 /// The share of the search's flops that it may take where that is more.
 pub(super) const SHARE: f64 = 0.25;
+/// The part of all that, which each further kind of figures of columns and sizes may take.
+pub(super) const PART: f64 = 0.25;
 /// How many times the flops of an exchange an estimated flop of a search is worth in time: trials by leave-one-out states are
 /// mostly left out by bounds there; products of columns, of which moments are made, are faster than trials; and estimates of
 /// rows held out count the passes over memory that states of all columns take.

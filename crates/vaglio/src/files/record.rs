@@ -25,14 +25,14 @@ use vaglio_report::record::{
 };
 use vaglio_tables::budget;
 
-/// The record of a selection; the seconds, the equation, and of what columns are made, are left to be filled in.
+/// The record of a selection, with figures of sizes that may take so many flops; the seconds, the equation, and of what columns are made, are left to be filled in.
 pub(super) fn record(
     pipeline: &ValidPipeline,
     selector: &ValidSelector,
     prepared: &Prepared,
     design: &Design,
     selection: &Selection,
-    (evaluated, importance): (&Evaluated, Importance),
+    (evaluated, importance, budget): (&Evaluated, Importance, f64),
     tuned: Option<Tuned>,
 ) -> Result<Record> {
     let Selection { path, names, chosen, .. } = selection;
@@ -42,7 +42,7 @@ pub(super) fn record(
     let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
     let (steps, mut entries) = recorded(path, name);
     let points = curve(selector, (prepared, design), selection, &*loss, &mut entries)?;
-    step_figures(selector, (prepared, design), selection, &mut entries)?;
+    step_figures(selector, (prepared, design), selection, budget, &mut entries)?;
     let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
     entries.iter_mut().for_each(|entry| cross_validated(entry, table));
     let frontier = costs::frontier((selector, design), selection, &mut entries)?;

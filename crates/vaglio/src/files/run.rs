@@ -119,9 +119,11 @@ fn run_in(
         evaluated.near_best(evaluate, &selector, (&prepared, &design), of, &mut *monitor)
     })?;
     let written = pipeline.resolved(&selection.chosen)?;
-    let mut record = record(&written, &selector, &prepared, &design, &selection, (&evaluated, importance), tuned)?;
-    record.data.made = origins.made(&record.candidates);
     let budget = importance::of_search(evaluate, &selector, (&prepared, &whole), &design, &selection.path)?;
+    let known = (&evaluated, importance, budget);
+    let mut record = tracing::debug_span!("record")
+        .in_scope(|| record(&written, &selector, &prepared, &design, &selection, known, tuned))?;
+    record.data.made = origins.made(&record.candidates);
     let described = Described {
         prepared: &prepared,
         selector: &selector,

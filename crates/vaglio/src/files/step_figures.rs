@@ -3,9 +3,11 @@
 //! With N the weight of the training rows, E the mean squared error of a model on them in the units of the data, and d its
 //! effective degrees of freedom, Σ σ²/(σ² + λ) over the singular values of its centered columns, and 1 for an intercept:
 //! AICc = N ln E + 2kN/(N − k − 1), BIC = N ln E + k ln N with k = d + 1, Cp = E + 2 σ̂² d/N; as the criterion `information`
-//! has them. σ̂² = N·E/(N − d) of the model of all candidate columns at the λ of the walk.
+//! has them. σ̂² = N·E/(N − d) of the model of all candidate columns at the λ of the walk. What would take more than a part of
+//! the search is left out.
 
 use super::Prepared;
+use super::importance::{LEAST_WORK, PART};
 use crate::all_rows::FitFrom;
 use crate::resample::along::Held;
 use crate::selector::{Selection, ValidSelector};
@@ -19,13 +21,12 @@ use vaglio_report::record::{EntryRecord, variance};
 
 /// Columns of a subset of which the degrees of freedom are computed, at most.
 const MOST_COLUMNS: usize = 200;
-/// Multiply-adds that the triangle of all columns of the path, or the model of all candidates, may take.
-const MOST_WORK: f64 = 2e10;
 /// What an error is not let below in a logarithm, as a part of that without columns.
 const HIDDEN: f64 = vaglio_kernels::tolerance::HIDDEN_ERROR;
 
 /// Fills in degrees of freedom, AICc, BIC and Cp of the entries whose squared errors are known; of models of numbers by a
-/// ridge readout that answers for every row. Cost O(m u²) for u columns on the path, and O((u + s) s²) for each entry.
+/// ridge readout that answers for every row. Cost O(m u²) for u columns on the path, and O((u + s) s²) for each entry; what
+/// takes more than a [`PART`] of `budget` flops, and more than some 5 ms, is left out.
 ///
 /// # Errors
 /// [`Error::Numerical`] when entries overflow.
@@ -33,6 +34,7 @@ pub(super) fn step_figures(
     selector: &ValidSelector,
     (prepared, design): (&Prepared, &Design),
     selection: &Selection,
+    budget: f64,
     records: &mut [EntryRecord],
 ) -> Result<()> {
     let is_of_numbers = *prepared.train.task() == Task::Regression && selector.model.is_none();
@@ -49,11 +51,14 @@ pub(super) fn step_figures(
         .iter()
         .filter(|entry| entry.fit == EntryFit::Readout && entry.subset.len() <= MOST_COLUMNS)
         .collect();
-    let Some(columns) = PathColumns::of(design, readout, &entries).map_err(failed)? else { return Ok(()) };
+    let mut budget = PART * budget.max(LEAST_WORK);
+    let Some(columns) = PathColumns::within(&mut budget, design, readout, &entries).map_err(failed)? else {
+        return Ok(());
+    };
     let weight = design.weights().map_or(design.rows() as f64, |weights| weights.iter().sum());
     let problem = super::data::in_users_units(&prepared.train, prepared.target_units.as_deref())?;
     let empty = variance(problem.targets().view(), design.weights());
-    let noise = noise((prepared, &problem), design, readout, weight)?;
+    let noise = noise((prepared, &problem), design, readout, (weight, budget))?;
     for entry in entries {
         let size = entry.subset.len();
         let Some(record) = records.iter_mut().find(|record| record.size == size) else { continue };
@@ -75,16 +80,15 @@ fn failed(failure: Failure) -> Error {
     Error::Numerical(format!("the degrees of freedom of the path: {failure}; rescale or standardize the columns"))
 }
 
-/// σ̂² of the model of all candidates, where the rows and the work allow one.
+/// σ̂² of the model of all candidates, where the rows and the budget allow one.
 fn noise(
     (prepared, problem): (&Prepared, &Problem),
     design: &Design,
     readout: &Readout,
-    weight: f64,
+    (weight, mut budget): (f64, f64),
 ) -> Result<Option<f64>> {
     let all = design.candidates();
-    let (rows, count) = (design.rows() as f64, all.len() as f64);
-    if all.len() > 2 * MOST_COLUMNS || rows * count * count > MOST_WORK {
+    if all.len() > 2 * MOST_COLUMNS {
         return Ok(None);
     }
     let entry = PathEntry {
@@ -93,7 +97,9 @@ fn noise(
         standard_error: None,
         fit: EntryFit::Readout,
     };
-    let Some(columns) = PathColumns::of(design, readout, &[&entry]).map_err(failed)? else { return Ok(None) };
+    let Some(columns) = PathColumns::within(&mut budget, design, readout, &[&entry]).map_err(failed)? else {
+        return Ok(None);
+    };
     let lambda = readout.lambdas[0];
     let free = weight - columns.freedom(&all, lambda).map_err(failed)?;
     if free < 1.0 {
@@ -114,8 +120,13 @@ struct PathColumns {
 }
 
 impl PathColumns {
-    /// `None` where they are too many.
-    fn of(design: &Design, readout: &Readout, entries: &[&PathEntry]) -> std::result::Result<Option<Self>, Failure> {
+    /// `None` where they and the degrees of freedom of all entries would take more than `budget` flops, which are taken off.
+    fn within(
+        budget: &mut f64,
+        design: &Design,
+        readout: &Readout,
+        entries: &[&PathEntry],
+    ) -> std::result::Result<Option<Self>, Failure> {
         let mut order: Vec<Feature> = Vec::new();
         let mut place = HashMap::new();
         for &feature in entries.iter().flat_map(|entry| &entry.subset) {
@@ -125,9 +136,13 @@ impl PathColumns {
             });
         }
         let (rows, count) = (design.rows(), order.len());
-        if rows as f64 * (count * count) as f64 > MOST_WORK {
+        let of_entry = |size: usize| 2.0 * (count + size) as f64 * (size * size) as f64;
+        let of_entries: f64 = entries.iter().map(|entry| of_entry(entry.subset.len())).sum();
+        let flops = 2.0 * rows.max(count) as f64 * (count * count) as f64 + of_entries;
+        if flops > *budget {
             return Ok(None);
         }
+        *budget -= flops;
         let weights = design.training_weights(&(0..rows).collect::<Vec<_>>());
         let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
         // Rows of zeros change nothing.

@@ -8,6 +8,7 @@ mod walking;
 use crate::all_rows::FitFrom;
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
+use crate::resample::room::Room;
 use crate::resample::{self, Picked, Sample};
 use crate::train::{train, train_entry};
 use crate::tune::all_at_once;
@@ -64,6 +65,8 @@ pub struct ValidSelector {
     pub(crate) seed: u64,
     /// What is trained on the chosen columns and judged in place of the learner.
     pub(crate) model: Option<FinalModel>,
+    /// For how many repetitions of the search there is memory at once.
+    pub(crate) room: Room,
 }
 
 impl Selector {
@@ -82,7 +85,7 @@ impl Selector {
         search: Arc<dyn SearchStrategy>,
         learner: Arc<dyn Learner>,
     ) -> Self {
-        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None })
+        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: Room::default() })
     }
 
     /// The seed from which every random choice follows.

@@ -1,6 +1,6 @@
 //! What a run may take: threads and memory.
 
-use crate::common::{Folder, Ran, pipeline, ran, table};
+use crate::common::{Folder, Ran, pipeline, ran, table, timeless};
 
 fn refused(ran: &Ran, words: &[&str]) {
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
@@ -150,4 +150,33 @@ fn a_plan_reads_the_beginning_of_a_large_table_and_tells_of_the_whole() {
     // What all rows have at fault is.
     folder.write("q.yaml", pipeline(lines).replace("target: y", "target: z"));
     refused(&folder.vaglio(&["plan", "q.yaml"]), &["there is no column `z`"]);
+}
+
+#[test]
+fn folds_that_memory_does_not_hold_at_once_choose_the_same() {
+    let folder = Folder::new("memory-folds");
+    folder.write("train.csv", table(3000, 300, &[]));
+    folder.write("p.yaml", pipeline("criterion: {kind: kfold, folds: 10}\nsearch: {kind: greedy, max_features: 25}"));
+    let run = |out: &str, more: &[&str]| {
+        let ran = folder.vaglio(&[&["run", "p.yaml", "--threads", "2", "--out", out], more].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        folder.json(&format!("{out}/selection.json"))
+    };
+    let (free, tight) = (run("free", &[]), run("tight", &["--set", "limits.memory=160MB"]));
+    let peak = |of: &serde_json::Value| of["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak(&tight) < 160_000_000 && peak(&tight) < peak(&free), "{} and {}", peak(&tight), peak(&free));
+    assert_eq!(timeless(tight), timeless(free));
+}
+
+#[test]
+fn a_run_that_comes_to_hold_more_than_it_may_ends_with_what_it_has() {
+    let folder = Folder::new("memory-held");
+    folder.write("train.csv", table(30, 3, &[]));
+    folder.write("p.yaml", pipeline("limits: {memory: 1MB}"));
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    let selection = folder.json("out/selection.json");
+    assert_eq!(selection["stop_reason"], "limit");
+    let warnings = selection["warnings"].to_string();
+    assert!(warnings.contains("ended there, since the limit is 1.0 MB; `limits.memory` sets it"), "{warnings}");
 }

@@ -6,7 +6,7 @@
 
 use crate::pipeline::OuterFolds;
 use crate::resample::parting::{Part, Parting};
-use crate::resample::pool::in_turn;
+use crate::resample::pool::repeated;
 use crate::resample::walks::said_of;
 use crate::resample::whole::{outer_fold, outer_parts};
 use crate::resample::{Outer, Sample, Tally, Watcher, Whole};
@@ -66,7 +66,7 @@ pub(super) fn learning_curve(
     let known = if known.len() == parts.len() { known } else { Vec::new() };
     let shares = &SHARES[..points(!known.is_empty())];
     watcher.stage("learning curve", parts.len() * shares.len());
-    let done = in_turn(parts.len() * shares.len(), |job| {
+    let done = repeated(&selector.room, parts.len() * shares.len(), |job| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }

@@ -3,8 +3,8 @@
 use super::Prepared;
 use super::plan::forecast::Walks;
 use crate::pipeline::Evaluate;
+use crate::resample::room::Room;
 use crate::selector::ValidSelector;
-use std::fmt;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Outline, Result};
 use vaglio_kernels::ridge::Ridge;
@@ -21,8 +21,10 @@ pub(super) struct Memory {
     pub search: Option<f64>,
     /// What the engine keeps beyond that, when it tries every column in the place of each selected one.
     pub exchanges: f64,
-    /// Rows and engine of a fold of the cross-validated search.
-    pub folds: f64,
+    /// Rows and engine of one repetition of the search, such as that of a fold.
+    pub repetition: f64,
+    /// How many of these are held at once where there is room.
+    pub repetitions: usize,
     /// The chosen columns and the targets, while the final fit reduces them to a triangle, or to one of the rows where these are
     /// few.
     pub fit: f64,
@@ -40,7 +42,8 @@ impl Memory {
         Memory {
             program: 0.0,
             exchanges: 0.0,
-            folds: 8.0 * rows * (design.features() + outputs) as f64 + estimate.bytes.max(0.0),
+            repetition: 8.0 * rows * (design.features() + outputs) as f64 + estimate.bytes.max(0.0),
+            repetitions: 0,
             data: of_train * (train.columns().bytes() + mapped) as f64 + of_test * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),
             fit: 8.0 * rows * (largest + 2.0 * outputs as f64) + Ridge::bytes(design.planned_rows(), outline.largest),
@@ -64,7 +67,32 @@ impl Memory {
         let effort =
             selector.search().effort(&**selector.criterion(), &design).map_err(|error| error.under("search"))?;
         let estimate = effort.beside(selector.criterion().estimate(&design, &outline));
-        Ok(Memory::of(prepared, &design, &outline, &estimate))
+        Ok(Memory::of(prepared, &design, &outline, &estimate).repeated(&walks))
+    }
+
+    /// The same of a process that holds the data, and so many bytes with them.
+    pub fn in_process(self, held: f64) -> Self {
+        Memory { program: (held - self.data).max(0.0), ..self }
+    }
+
+    /// The same with so many walks.
+    pub fn repeated(self, walks: &Walks) -> Self {
+        // Folds go on together, each repetition around them by itself.
+        let around = walks.around().min(rayon::current_num_threads());
+        Memory { repetitions: walks.folds.max(around * (1 + walks.folds)), ..self }
+    }
+
+    /// What there is beside the walk on all rows.
+    pub fn room(&self, budget: Budget) -> Room {
+        Room::of(budget.limit() as f64 - self.program - self.whole(), self.repetition)
+    }
+
+    /// Bytes of the repetitions that are held at once.
+    pub fn held(&self, budget: Budget) -> f64 {
+        match self.repetitions {
+            0 => 0.0,
+            count => self.room(budget).some(count).0 as f64 * self.repetition,
+        }
     }
 
     /// The same beside a program of so many bytes, where exchanging the columns of a result takes `exchanges`.
@@ -73,17 +101,36 @@ impl Memory {
         Memory { program, exchanges: self.search.map_or(0.0, beyond), ..self }
     }
 
-    /// Bytes that are known to be asked for.
-    fn asked(&self) -> f64 {
+    /// Bytes that data, search and final fit on all rows are known to ask for.
+    fn whole(&self) -> f64 {
         self.data + self.search.unwrap_or(0.0) + self.fit
     }
 
-    fn parts(&self) -> String {
+    fn parts(&self, held: f64) -> String {
         let (data, fit) = (shown(self.data), shown(self.fit));
+        let repeated = if held > 0.0 { format!(", {} for repetitions of it", shown(held)) } else { String::new() };
         match self.search.map(shown) {
-            Some(search) => format!("{data} for the data, {search} for the search and {fit} for the final fit"),
-            None => format!("{data} for the data and {fit} for the final fit; what the search takes is unknown"),
+            Some(search) => {
+                format!("{data} for the data, {search} for the search{repeated} and {fit} for the final fit")
+            }
+            None => {
+                format!("{data} for the data{repeated} and {fit} for the final fit; what the search takes is unknown")
+            }
         }
+    }
+
+    /// In words, beside what may be taken.
+    pub fn sentence(&self, budget: Budget) -> String {
+        let (at, held) = (if self.search.is_some() { "at its peak" } else { "at least" }, self.held(budget));
+        let peak = self.program + self.whole() + held + self.exchanges;
+        let mut out = format!("{} {at}: {}", shown(peak), self.parts(held));
+        if self.exchanges > 0.0 {
+            out += &format!("; {} more for exchanges of the result", shown(self.exchanges));
+        }
+        if self.program > 0.0 {
+            out += &format!("; {} for the program", shown(self.program));
+        }
+        out
     }
 
     /// Refuses a run that would take more than it may.
@@ -91,23 +138,10 @@ impl Memory {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] of `limits.memory`.
     pub fn check(&self, budget: Budget) -> Result<()> {
-        let what = format!("this run ({})", self.parts());
+        // One repetition goes on in any case.
+        let held = if self.repetitions > 0 { self.repetition } else { 0.0 };
+        let what = format!("this run ({})", self.parts(held));
         let remedy = "take fewer columns or rows, set search.max_features, or raise the limit";
-        budget.in_all(self.asked(), what, remedy)
-    }
-}
-
-impl fmt::Display for Memory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = if self.search.is_some() { "at its peak" } else { "at least" };
-        let peak = self.program + self.asked() + self.exchanges;
-        write!(f, "{} {at}: {}", shown(peak), self.parts())?;
-        if self.exchanges > 0.0 {
-            write!(f, "; {} more for exchanges of the result", shown(self.exchanges))?;
-        }
-        if self.program > 0.0 {
-            write!(f, "; {} for the program", shown(self.program))?;
-        }
-        Ok(())
+        budget.in_all(self.whole() + held, what, remedy)
     }
 }

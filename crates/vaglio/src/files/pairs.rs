@@ -8,7 +8,8 @@ use crate::final_model::{Judging, Known};
 use crate::pipeline::OuterFolds;
 use crate::resample::along::Reduced;
 use crate::resample::parting::Part;
-use crate::resample::pool::in_turn;
+use crate::resample::pool::repeated;
+use crate::resample::room::Room;
 use crate::resample::tally::EVERY;
 use crate::resample::validated::{dealt, of_rows, parting};
 use crate::resample::walks::{Fold, Trail, gone_on, held_by, order_of, said_of};
@@ -39,12 +40,12 @@ fn common(a: &Part, b: &Part) -> Vec<usize> {
 /// Those of `of`, with the folds.
 fn of_pairs<T: Clone + Send + Serialize + DeserializeOwned>(
     (count, name, folds): (usize, &str, &str),
-    watcher: &Watcher<'_>,
+    (room, watcher): (&Room, &Watcher<'_>),
     of: impl Fn(usize, usize, Journal) -> Result<Option<[T; 2]>> + Sync,
 ) -> Result<Option<Vec<Vec<T>>>> {
     let pairs: Vec<(usize, usize)> = (0..count).flat_map(|j| (0..j).map(move |k| (k, j))).collect();
     watcher.stage("interval", pairs.len());
-    let done = in_turn(pairs.len(), |job| {
+    let done = repeated(room, pairs.len(), |job| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }
@@ -112,7 +113,7 @@ pub(super) fn of_outer(
     }
     let loss = &*whole.selector.loss(sample.task());
     let parts = outer_parts(whole.selector, sample, &parting, 0).map_err(|error| error.under("evaluate.nested"))?;
-    of_pairs((parts.len(), "nested", "outer folds"), watcher, |k, j, journal| {
+    of_pairs((parts.len(), "nested", "outer folds"), (&whole.selector.room, watcher), |k, j, journal| {
         let training = sample.select(&common(&parts[k], &parts[j]))?;
         let Some(repeated) = whole.on(&training, (watcher, journal))? else { return Ok(None) };
         let of = |fold: usize| -> Result<Lost> {
@@ -143,7 +144,7 @@ pub(super) fn of_walks(
     // One size more, so that a search that takes steps back comes by all that it has of the sizes.
     let until = wanted.iter().max().map(|size| size + 1);
     let until = chosen.until.map_or(until, |end| until.map(|until| until.min(end)));
-    of_pairs((parts.len(), "chosen", "folds"), watcher, |k, j, journal| {
+    of_pairs((parts.len(), "chosen", "folds"), (&selector.room, watcher), |k, j, journal| {
         let rows = common(&parts[k], &parts[j]);
         let fold = Fold::of(sample, &Part { training: rows.clone(), held: parts[k].held.clone() })?;
         let design = selector.design_at(&fold.fitted.problem, Some(whole))?.part_of(whole, &rows);

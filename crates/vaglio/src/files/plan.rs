@@ -191,10 +191,11 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let operations = format!("{} floating-point operations", count(work));
     line("work", if work.is_nan() { unknown() } else { operations });
     let (worth, exchanges) = importance::estimate(evaluate, &selector, &at_one, (&outline, walks), result);
-    let memory = Memory::of(&prepared, &design, &outline, estimate).with(program, exchanges);
-    memory.check(pipeline.budget())?;
+    let memory = Memory::of(&prepared, &design, &outline, estimate).with(program, exchanges).repeated(&walks);
+    let budget = pipeline.budget();
+    memory.check(budget)?;
     let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
-    line("memory", format!("{memory}{limit}"));
+    line("memory", format!("{}{limit}", memory.sentence(budget)));
     let times = prepared.times.map_or(1.0, |times| times[0]);
     let of_fold = if walks.count() > 1 { fold(&selector, &design, &prepared.sample, times) } else { 0.0 };
     let measured = Measured {
@@ -204,6 +205,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         walk: &walk,
         walks,
         memory,
+        budget,
         machine,
         threads: threads as f64,
         read,

@@ -5,7 +5,7 @@ use super::pair::paired;
 use super::pairs::Lost;
 use crate::pipeline::OuterFolds;
 use crate::resample::judged::difference;
-use crate::resample::pool::in_turn;
+use crate::resample::pool::repeated;
 use crate::resample::sample::SampleSource;
 use crate::resample::walks::said_of;
 use crate::resample::whole::Taken;
@@ -131,7 +131,7 @@ pub(super) fn permutations(
 ) -> Result<Option<Permutations>> {
     watcher.stage("permutations", count);
     let is_forward = whole.selector.criterion().splits().is_some_and(|splits| splits.around_search(1).is_some());
-    let nulls = in_turn(count, |number| {
+    let nulls = repeated(&whole.selector.room, count, |number| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }

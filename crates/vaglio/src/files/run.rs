@@ -24,8 +24,9 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Monitor, Result};
-use vaglio_report::record::{RaceRecord, Record, Seconds};
+use vaglio_report::record::{RaceRecord, Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
+use vaglio_tables::budget::{peak, resident, shown};
 
 /// Where a run reads and writes.
 #[derive(Debug, Clone, Default)]
@@ -86,15 +87,18 @@ fn run_in(
     let mut design = pipeline.selector().design(&prepared.train)?;
     let evaluate = pipeline.0.evaluate.as_ref();
     planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
-    Memory::before(&pipeline.selector(), &prepared, &design, evaluate)?.check(pipeline.budget())?;
+    let memory = Memory::before(&pipeline.selector(), &prepared, &design, evaluate)?;
+    memory.check(pipeline.budget())?;
+    let held = resident().unwrap_or(0) as f64;
     let claim = match claim {
         Some(claim) => claim,
         None => claim.insert(Claim::new(&options.out)?),
     };
     claim.make_ready()?;
     let book = Arc::new(begun(pipeline, options, &prepared)?);
-    let monitor = &mut limited(monitor, &book, start, pipeline.most_time());
+    let monitor = &mut limited(monitor, &book, start, pipeline.most());
     let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
+    let selector = ValidSelector { room: memory.in_process(held).room(pipeline.budget()), ..selector };
     if tuned.is_some() {
         design = selector.design(&prepared.train)?;
     }
@@ -138,6 +142,7 @@ fn run_in(
     record.chosen.sizes = redealt.or(record.chosen.sizes);
     record.found = found(&selector, &prepared, &design, &selection, monitor)?;
     record.warnings.extend(record.never_called());
+    record.warnings.extend(over(&record, pipeline));
     record.seconds = Seconds {
         read,
         search: selection.search_seconds,
@@ -160,6 +165,20 @@ fn run_in(
     ];
     claim.put(&texts, book.is_resumed())?;
     Ok(RunOutcome { record, model })
+}
+
+/// Where the memory of a run ended it.
+fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
+    let (peak, budget) = (peak()?, pipeline.budget());
+    let is_over = record.stop_reason.is_partial() && peak > budget.limit();
+    is_over.then(|| {
+        let message = format!(
+            "the run held {} and ended there, since the limit is {budget}; `limits.memory` sets it, and fewer columns, rows, folds or \
+             threads take less",
+            shown(peak as f64)
+        );
+        Warning::new(WarningKind::Interrupted, message)
+    })
 }
 
 /// The journal of a run. A hash of the data that is on its way is waited for only to go on from a journal.

@@ -1,6 +1,7 @@
 //! What runs from files ask of a pipeline's settings.
 
 use super::halves::PIECES;
+use super::monitor::Most;
 use crate::pipeline::{ColumnType, Names, OuterFolds, ValidPipeline};
 use crate::resample::Chosen;
 use vaglio_core::{Error, Per, Result};
@@ -46,9 +47,9 @@ impl ValidPipeline {
         Ok(copy)
     }
 
-    /// The time that a run may take.
-    pub(crate) fn most_time(&self) -> Option<std::time::Duration> {
-        self.0.limits.time.map(|span| span.0)
+    /// The time and the memory that a run may take.
+    pub(super) fn most(&self) -> Most {
+        Most { time: self.0.limits.time.map(|span| span.0), memory: self.budget() }
     }
 
     /// The settings on which what a run finds depends, as JSON: not where the data lie, whose content counts, nor threads

@@ -13,7 +13,7 @@ use super::halves::Halves;
 use super::origins::Origins;
 use super::repetition::frequency;
 use crate::pipeline::Pairs;
-use crate::resample::pool::in_turn;
+use crate::resample::pool::repeated;
 use crate::resample::walks::said_of;
 use crate::resample::{Sample, Watcher};
 use crate::selector::{Selection, ValidSelector};
@@ -48,7 +48,7 @@ pub(super) fn stability(
     let size = selection.chosen.size.max(1);
     let columns = selection.names.len();
     let most = size.max(sizes(pairs, columns));
-    let all = in_turn(2 * pairs, |job| {
+    let all = repeated(&selector.room, 2 * pairs, |job| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }

@@ -103,7 +103,7 @@ impl Pipeline {
 
 /// A selector as a pipeline without data or maps.
 impl From<ValidSelector> for ValidPipeline {
-    fn from(ValidSelector { criterion, search, learner, seed, model }: ValidSelector) -> Self {
+    fn from(ValidSelector { criterion, search, learner, seed, model, room: _ }: ValidSelector) -> Self {
         ValidPipeline(Settings {
             version: 1,
             seed,

@@ -34,6 +34,7 @@ use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::linfa_api::SharedMonitor;
 use crate::resample::Recipe;
+use crate::resample::room::Room;
 use crate::search::Greedy;
 use crate::selector::{ValidSelector, check_parts};
 use crate::tune::{Tune, Tuned, Tuning};
@@ -201,7 +202,7 @@ impl ValidPipeline {
     /// The selection that the pipeline makes on what its preprocessing gives.
     pub fn selector(&self) -> ValidSelector {
         let Settings { criterion, search, learner, seed, model, .. } = self.0.clone();
-        ValidSelector { criterion, search, learner, seed, model }
+        ValidSelector { criterion, search, learner, seed, model, room: Room::default() }
     }
 
     /// The selection of this pipeline, with the learner tuned on `problem` where there is a `tune` block, and how it was.

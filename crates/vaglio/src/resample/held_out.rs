@@ -1,7 +1,7 @@
 //! Predictions of the rows held out by the cross-validated search, at the size and λ that it took.
 
 use super::chosen::Chosen;
-use super::pool::{Watcher, in_turn};
+use super::pool::{Watcher, repeated};
 use super::sample::Sample;
 use super::tally::Compared;
 use super::validated::{dealt, parting, said_of_fold};
@@ -42,7 +42,7 @@ pub(crate) fn held_out(
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds.is_empty()) else { return Ok(None) };
     let deal = chosen_parts(selector, sample, how)?;
     watcher.stage("held out", deal.len());
-    let parts = in_turn(deal.len(), |number| {
+    let parts = repeated(&selector.room, deal.len(), |number| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }

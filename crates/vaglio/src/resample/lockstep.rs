@@ -11,7 +11,10 @@
 //!
 //! All of this follows from losses of sizes up to c, whatever was walked first, so neither threads nor the journal change where
 //! walks end. How many λ go together follows from the plan; those that come later are compared with those that have ended.
-//! A search that may not pause, such as one that begins with all columns, walks as far as it goes.
+//! A search that may not pause, such as one that begins with all columns, walks as far as it goes. Where memory does not hold the
+//! folds of all, a fold is made anew for each checkpoint and walked there from the start, which changes nothing of it.
+
+mod anew;
 
 use super::along::Reduced;
 use super::pool::{Watcher, in_turn};
@@ -76,13 +79,43 @@ impl OfLambda {
 /// What walks together: folds, and by what they are judged.
 pub(super) struct Lockstep<'a, 'o> {
     pub selector: &'a ValidSelector,
-    pub folds: &'a [FoldTraining],
+    pub folds: TrainingRows<'a>,
     pub loss: &'a dyn Loss,
     pub patience: Option<usize>,
     /// The size of all columns on all rows, and how often rows were dealt into folds.
     pub of: (usize, usize),
     pub watcher: &'a Watcher<'o>,
     pub journal: &'a Journal,
+}
+
+/// The training rows of all folds.
+#[derive(Clone, Copy)]
+pub(super) enum TrainingRows<'a> {
+    Held(&'a [FoldTraining]),
+    /// Of so many folds, each made when it is needed.
+    Anew(usize, &'a (dyn Fn(usize) -> Result<FoldTraining> + Sync)),
+}
+
+impl TrainingRows<'_> {
+    fn count(&self) -> usize {
+        match self {
+            TrainingRows::Held(folds) => folds.len(),
+            TrainingRows::Anew(count, _) => *count,
+        }
+    }
+
+    fn with<T>(&self, fold: usize, of: impl FnOnce(&FoldTraining) -> Result<T>) -> Result<T> {
+        match self {
+            TrainingRows::Held(folds) => of(&folds[fold]),
+            TrainingRows::Anew(_, make) => of(&make(fold)?),
+        }
+    }
+}
+
+/// Where walks stand at a checkpoint: their trails by fold and active λ, and whether any walk at a λ may go on.
+struct Reached {
+    trails: Vec<Vec<Trail>>,
+    paused: Vec<bool>,
 }
 
 /// The path of a walk that has gone on, with its trail before.
@@ -133,10 +166,14 @@ impl Lockstep<'_, '_> {
 
     /// How many of the λ go together, and how many clusters tallies tell apart.
     fn extent(&self, lambdas: &[Option<f64>]) -> Result<(usize, u32)> {
-        let (Some(first), Some(&lambda)) = (self.folds.first(), lambdas.first()) else { return Ok((1, 32)) };
-        let (design, count) = (first.design.at_lambda(lambda), lambdas.len());
-        let outline = self.selector.search().outline(&design)?;
-        let bytes = self.selector.criterion().estimate(&design, &outline).bytes * self.folds.len() as f64;
+        let (true, Some(&lambda)) = (self.folds.count() > 0, lambdas.first()) else { return Ok((1, 32)) };
+        let count = lambdas.len();
+        let (outline, bytes) = self.folds.with(0, |first| {
+            let design = first.design.at_lambda(lambda);
+            let outline = self.selector.search().outline(&design)?;
+            Ok((outline, self.selector.criterion().estimate(&design, &outline).bytes))
+        })?;
+        let bytes = bytes * self.folds.count() as f64;
         let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };
         let sizes = expected_sizes(outline.largest, self.patience) + 1;
         Ok((together.clamp(1, count), most_clusters(count * sizes)))
@@ -151,23 +188,24 @@ impl Lockstep<'_, '_> {
         most: u32,
     ) -> Result<Option<Vec<OfLambda>>> {
         let count = places.len();
-        let pairs = || (0..self.folds.len()).flat_map(|fold| (0..count).map(move |at| (fold, at)));
-        let design = |(fold, at): (usize, usize)| {
-            let own = self.folds[fold].design.at_lambda(lambdas[places[at]]).stopping_at(self.watcher.sign().clone());
-            self.selector.at_lambda_of_all(&own)
+        let held = match self.folds {
+            TrainingRows::Held(folds) => folds,
+            TrainingRows::Anew(..) => &[],
         };
+        let pairs = || (0..held.len()).flat_map(|fold| (0..count).map(move |at| (fold, at)));
+        let design = |(fold, at): (usize, usize)| self.design(&held[fold], lambdas[places[at]]);
         let designs: Vec<Design> = match pairs().map(design).collect() {
             Err(Error::Stopped(_)) => return Ok(None),
             designs => designs?,
         };
-        let inside = |(fold, at)| self.journal.within(format_args!("choose/{fold}/walk/{}", places[at]));
+        let inside = |(fold, at)| self.inside(fold, places[at]);
         let mut members: Vec<_> = pairs().map(|pair| self.watcher.member(inside(pair))).collect();
         let begin =
             |member| Mutex::new(HeldWalk { monitor: Some(super::pool::Member::monitor(member)), walking: None });
         let walkings: Vec<Mutex<HeldWalk<'_>>> = members.iter_mut().map(begin).collect();
 
         let mut trails: Vec<Vec<Option<Trail>>> =
-            (0..count).map(|_| self.folds.iter().map(|_| None).collect()).collect();
+            (0..count).map(|_| (0..self.folds.count()).map(|_| None).collect()).collect();
         let mut done: Vec<Option<OfLambda>> = (0..count).map(|_| None).collect();
         let mut checkpoint = FIRST;
         loop {
@@ -176,22 +214,16 @@ impl Lockstep<'_, '_> {
                 return Ok(done.into_iter().collect());
             }
             let until = self.patience.map(|_| checkpoint);
-            let paths = in_turn(self.folds.len() * active.len(), |job| {
-                let (fold, at) = (job / active.len(), active[job % active.len()]);
-                let place = fold * count + at;
-                let (number, lambda) = (self.folds[fold].number + 1, lambdas[places[at]]);
-                let span = tracing::debug_span!("walk", fold = number, lambda, size = tracing::field::Empty).entered();
-                let path = self.advance(&walkings[place], &designs[place], until);
-                if let Ok(Some((path, _))) = &path {
-                    span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
+            let reached = match self.folds {
+                TrainingRows::Held(folds) => {
+                    self.gone_on((folds, &designs, &walkings), &active, until, &mut trails, most)?
                 }
-                path.map_err(|error| said_of_fold(error, self.folds[fold].number))
-            })?;
-            let Some(paths) = paths.into_iter().collect::<Option<Vec<(Path, bool)>>>() else { return Ok(None) };
-            let (paths, paused): (Vec<Path>, Vec<bool>) = paths.into_iter().unzip();
-            let is_paused = |k: usize| paused.iter().skip(k).step_by(active.len()).any(|paused| *paused);
-            let paused: Vec<bool> = (0..active.len()).map(is_paused).collect();
-            self.follow(&designs, paths, &active, &mut trails, most)?;
+                TrainingRows::Anew(..) => self.made_anew((lambdas, places), &active, until, &mut trails, most)?,
+            };
+            let Some(Reached { trails: of_folds, paused }) = reached else { return Ok(None) };
+            for (fold, own) in of_folds.into_iter().enumerate() {
+                active.iter().zip(own).for_each(|(&at, trail)| trails[at][fold] = Some(trail));
+            }
             if self.selector.model.is_some() && self.watcher.stopped().is_some() {
                 // Final models whose training was cut short lack sizes.
                 return Ok(None);
@@ -209,9 +241,9 @@ impl Lockstep<'_, '_> {
                     continue;
                 }
                 done[at] = Some(OfLambda { trails: own, end: is_paused.then_some(checkpoint), whole: None });
-                for fold in 0..self.folds.len() {
-                    self.watcher.piece();
-                    if let Ok(mut held) = walkings[fold * count + at].lock() {
+                (0..self.folds.count()).for_each(|_| self.watcher.piece());
+                for walking in walkings.iter().skip(at).step_by(count) {
+                    if let Ok(mut held) = walking.lock() {
                         held.walking = None;
                     }
                 }
@@ -220,9 +252,51 @@ impl Lockstep<'_, '_> {
         }
     }
 
+    /// The design of a fold at a λ.
+    fn design(&self, of: &FoldTraining, lambda: Option<f64>) -> Result<Design> {
+        self.selector.at_lambda_of_all(&of.design.at_lambda(lambda).stopping_at(self.watcher.sign().clone()))
+    }
+
+    /// The part of the journal that a walk has.
+    fn inside(&self, fold: usize, place: usize) -> Journal {
+        self.journal.within(format_args!("choose/{fold}/walk/{place}"))
+    }
+
+    /// The walks at the active λ go on to a size, and their trails follow; `None` when they were stopped.
+    fn gone_on<'d>(
+        &'d self,
+        (folds, designs, walkings): (&'d [FoldTraining], &'d [Design], &[Mutex<HeldWalk<'d>>]),
+        active: &[usize],
+        until: Option<usize>,
+        trails: &mut [Vec<Option<Trail>>],
+        most: u32,
+    ) -> Result<Option<Reached>> {
+        let count = trails.len();
+        let paths = in_turn(folds.len() * active.len(), |job| {
+            let (fold, at) = (job / active.len(), active[job % active.len()]);
+            let (place, number) = (fold * count + at, folds[fold].number);
+            let path = self.advance(number, &walkings[place], &designs[place], until);
+            path.map_err(|error| said_of_fold(error, number))
+        })?;
+        let Some(paths) = paths.into_iter().collect::<Option<Vec<(Path, bool)>>>() else { return Ok(None) };
+        let (paths, paused): (Vec<Path>, Vec<bool>) = paths.into_iter().unzip();
+        let is_paused = |k: usize| paused.iter().skip(k).step_by(active.len()).any(|paused| *paused);
+        let begin = |(job, path): (usize, Path)| {
+            Mutex::new(Some((path, trails[active[job % active.len()]][job / active.len()].take())))
+        };
+        let jobs: Vec<Mutex<Option<Gone>>> = paths.into_iter().enumerate().map(begin).collect();
+        let trails = in_turn(folds.len(), |fold| {
+            let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
+            let designs: Vec<&Design> = active.iter().map(|at| &designs[fold * count + at]).collect();
+            self.follow((&folds[fold], &designs), own.iter().filter_map(taken).collect(), most)
+        })?;
+        Ok(Some(Reached { trails, paused: (0..active.len()).map(is_paused).collect() }))
+    }
+
     /// A walk goes on to a size: its path, and whether it can go on from there; `None` when it was stopped.
     fn advance<'d>(
         &'d self,
+        number: usize,
         held: &Mutex<HeldWalk<'d>>,
         design: &'d Design,
         until: Option<usize>,
@@ -230,6 +304,8 @@ impl Lockstep<'_, '_> {
         if self.watcher.stopped().is_some() {
             return Ok(None);
         }
+        let lambda = design.lambdas().first().copied().flatten();
+        let span = tracing::debug_span!("walk", fold = number + 1, lambda, size = tracing::field::Empty).entered();
         let lost = || Error::Shape("a walk was lost".into());
         let mut held = held.lock().map_err(|_| lost())?;
         if let Some(monitor) = held.monitor.take() {
@@ -237,47 +313,29 @@ impl Lockstep<'_, '_> {
         }
         let walking = held.walking.as_mut().ok_or_else(lost)?;
         let path = walking.to(until)?.clone();
+        span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
         Ok((!path.stop_reason.is_partial()).then(|| (path, walking.is_paused())))
     }
 
-    /// Trails follow the paths of the active λ, fold by fold.
-    fn follow(
-        &self,
-        designs: &[Design],
-        paths: Vec<Path>,
-        active: &[usize],
-        trails: &mut [Vec<Option<Trail>>],
-        most: u32,
-    ) -> Result<()> {
-        let count = trails.len();
-        let begin = |(job, path): (usize, Path)| {
-            let before = trails[active[job % active.len()]][job / active.len()].take();
-            Mutex::new(Some((path, before)))
-        };
-        let jobs: Vec<Mutex<Option<Gone>>> = paths.into_iter().enumerate().map(begin).collect();
-        let of_folds = in_turn(self.folds.len(), |fold| {
-            let FoldTraining { fold: rows, design, number, known } = &self.folds[fold];
-            let _judged = tracing::debug_span!("losses", fold = number + 1, walks = active.len()).entered();
-            let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
-            let taken = |job: &Mutex<Option<Gone>>| job.lock().ok().and_then(|mut job| job.take());
-            let own: Vec<Gone> = own.iter().filter_map(taken).collect();
-            let orders: Vec<_> = own.iter().map(|(path, _)| order_of(path)).collect();
-            let orders: Vec<&[usize]> = orders.iter().map(Vec::as_slice).collect();
-            let reduced = Reduced::shared(design, &orders)?;
-            let by = Judging { known, stop: self.watcher.sign(), reduced: reduced.as_ref() };
-            let own: Vec<_> = own.into_iter().map(|job| Mutex::new(Some(job))).collect();
-            in_turn(active.len(), |k| {
-                let Some((path, before)) = taken(&own[k]) else { return Err(Error::Shape("a walk was lost".into())) };
-                let design = &designs[fold * count + active[k]];
-                gone_on(self.selector, (rows, design), (path, before), by, (self.loss, most))
-            })
-            .map_err(|error| said_of_fold(error, *number))
-        })?;
-        for (fold, own) in of_folds.into_iter().enumerate() {
-            active.iter().zip(own).for_each(|(&at, trail)| trails[at][fold] = Some(trail));
-        }
-        Ok(())
+    /// The trails of a fold follow the paths of the active λ.
+    fn follow(&self, (of, designs): (&FoldTraining, &[&Design]), gone: Vec<Gone>, most: u32) -> Result<Vec<Trail>> {
+        let FoldTraining { fold: rows, design, number, known } = of;
+        let _judged = tracing::debug_span!("losses", fold = number + 1, walks = gone.len()).entered();
+        let orders: Vec<_> = gone.iter().map(|(path, _)| order_of(path)).collect();
+        let orders: Vec<&[usize]> = orders.iter().map(Vec::as_slice).collect();
+        let reduced = Reduced::shared(design, &orders)?;
+        let by = Judging { known, stop: self.watcher.sign(), reduced: reduced.as_ref() };
+        let gone: Vec<_> = gone.into_iter().map(|job| Mutex::new(Some(job))).collect();
+        in_turn(gone.len(), |k| {
+            let Some((path, before)) = taken(&gone[k]) else { return Err(Error::Shape("a walk was lost".into())) };
+            gone_on(self.selector, (rows, designs[k]), (path, before), by, (self.loss, most))
+        })
+        .map_err(|error| said_of_fold(error, *number))
     }
+}
+
+fn taken<T>(job: &Mutex<Option<T>>) -> Option<T> {
+    job.lock().ok().and_then(|mut job| job.take())
 }
 
 /// Whether the walks of each active λ end at a checkpoint; the others are those that have ended.

@@ -32,6 +32,7 @@ pub(crate) mod parting;
 pub(crate) mod pool;
 mod race;
 mod refit;
+pub(crate) mod room;
 mod rows;
 pub(crate) mod sample;
 mod scored;

@@ -1,5 +1,6 @@
 //! Jobs on the pool, with one monitor for all of them.
 
+use super::room::Room;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use vaglio_core::{Answer, Event, Journal, Monitor, Observer, Result, StopReason, StopSign};
@@ -9,6 +10,19 @@ use vaglio_core::{Answer, Event, Journal, Monitor, Observer, Result, StopReason,
 /// # Errors
 /// That of the first job that failed, of those that were begun.
 pub(crate) fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+    by_workers(rayon::current_num_threads(), count, job)
+}
+
+/// The same of repetitions of a search, at most as many under way as there is room for.
+///
+/// # Errors
+/// Those of [`in_turn`].
+pub(crate) fn repeated<T: Send>(room: &Room, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let (workers, _occupied) = room.some(rayon::current_num_threads().min(count));
+    by_workers(workers, count, job)
+}
+
+fn by_workers<T: Send>(workers: usize, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let done: Mutex<Vec<(usize, Result<T>)>> = Mutex::new(Vec::with_capacity(count));
     let worker = || {
@@ -25,7 +39,7 @@ pub(crate) fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + 
         }
     };
     rayon::scope(|scope| {
-        for _ in 0..rayon::current_num_threads().min(count) {
+        for _ in 0..workers.min(count) {
             scope.spawn(|_| worker());
         }
     });

@@ -1,8 +1,8 @@
 //! A whole search judged on rows held out.
 
-use super::lockstep::{Lockstep, OfLambda};
+use super::lockstep::{Lockstep, OfLambda, TrainingRows};
 use super::parting::{Part, Parting};
-use super::pool::{Watcher, in_turn};
+use super::pool::{Watcher, in_turn, repeated};
 use super::sample::Sample;
 use super::tally::Tally;
 use super::walks::{Fold, said_of};
@@ -144,24 +144,38 @@ impl Validation<'_, '_> {
             return Ok(Some(CrossValidated { walks: known.into_iter().flatten().collect(), full: full.clone() }));
         }
         let begun = Instant::now();
-        let made = in_turn(parts.len(), |job| {
+        // Where the folds of all parts are too large to be held at once, they are made when they go on.
+        let occupied = selector.room.all(parts.len());
+        let is_held = occupied.is_some();
+        let make = |job: usize| {
             if watcher.stopped().is_some() {
                 return Ok(None);
             }
             let (number, part) = parts[job];
             let _trained = tracing::debug_span!("fold", fold = number + 1, rows = part.training.len()).entered();
-            let made = self.training((job, number), part, lambdas);
+            let made = self.training((job, number), part, (lambdas, is_held));
             let full = made.and_then(|(training, design)| {
                 let own = match full {
                     Some(_) => Vec::new(),
                     None => super::full::full(&design, all, &training.fold.held(), loss)?,
                 };
-                Ok(Some((training, own)))
+                Ok(Some((is_held.then_some(training), own)))
             });
             full.map_err(|error| said_of_fold(error, number))
-        })?;
-        let Some(made) = made.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let (folds, own): (Vec<FoldTraining>, Vec<Vec<Tally>>) = made.into_iter().unzip();
+        };
+        let made = if is_held { in_turn(parts.len(), make) } else { repeated(&selector.room, parts.len(), make) };
+        let Some(made) = made?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let (folds, own): (Vec<Option<FoldTraining>>, Vec<Vec<Tally>>) = made.into_iter().unzip();
+        let folds: Vec<FoldTraining> = folds.into_iter().flatten().collect();
+        let anew = |job: usize| {
+            let (number, part) = parts[job];
+            let made = self.training((job, number), part, (lambdas, false));
+            made.map(|(training, _)| training).map_err(|error| said_of_fold(error, number))
+        };
+        let folds = match is_held {
+            true => TrainingRows::Held(&folds),
+            false => TrainingRows::Anew(parts.len(), &anew),
+        };
         let full = full.unwrap_or_else(|| {
             if journal.is_worth(begun, 1) {
                 journal.keep("choose/full", &own);
@@ -169,17 +183,18 @@ impl Validation<'_, '_> {
             own
         });
         let (patience, of) = (self.patience, (self.everything, deals.len()));
-        let lockstep = Lockstep { selector, folds: &folds, loss, patience, of, watcher, journal };
+        let lockstep = Lockstep { selector, folds, loss, patience, of, watcher, journal };
         let walks = lockstep.walks(lambdas, before, known)?;
         Ok(walks.map(|walks| CrossValidated { walks, full }))
     }
 
-    /// A fold, and its design as it is beside that of its walks, which share what does not depend on λ.
+    /// A fold, and its design as it is beside that of its walks, which share what does not depend on λ. They are kept for
+    /// other searches where there is room.
     fn training(
         &self,
         (job, number): (usize, usize),
         part: &Part,
-        lambdas: &[Option<f64>],
+        (lambdas, is_held): (&[Option<f64>], bool),
     ) -> Result<(FoldTraining, Design)> {
         let mut made = self.made[job].lock().unwrap_or_else(PoisonError::into_inner);
         let (fold, design) = match &*made {
@@ -188,7 +203,9 @@ impl Validation<'_, '_> {
                 let fold = Arc::new(Fold::of(self.sample, part)?);
                 let design = self.competing.design_at(&fold.fitted.problem, Some(self.whole))?;
                 let design = design.part_of(self.whole, &fold.training);
-                *made = Some((Arc::clone(&fold), design.clone()));
+                if is_held {
+                    *made = Some((Arc::clone(&fold), design.clone()));
+                }
                 (fold, design)
             }
         };

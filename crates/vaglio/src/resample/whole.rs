@@ -3,7 +3,7 @@
 use super::along::{Held, smeared};
 use super::choice::{cross_validation, select};
 use super::parting::{Part, Parting};
-use super::pool::{Watcher, in_turn};
+use super::pool::{Watcher, repeated};
 use super::sample::{Fitted, Sample};
 use super::tally::{Compared, EVERY, Tally};
 use super::walks::{held_by, said_of};
@@ -197,7 +197,7 @@ pub(crate) fn outer(
     };
     let parts: Vec<((usize, usize), Part)> = deals.into_iter().enumerate().flat_map(of_repeat).collect();
     watcher.stage("nested", parts.len());
-    let done = in_turn(parts.len(), |job| {
+    let done = repeated(&whole.selector.room, parts.len(), |job| {
         if watcher.stopped().is_some() {
             return Ok(None);
         }

@@ -203,6 +203,11 @@ impl Walks {
         }
     }
 
+    /// Repetitions of all of it, around the folds.
+    pub fn around(&self) -> usize {
+        self.outer + self.outer_pairs + self.parts + self.shuffled + self.halves
+    }
+
     /// Walks of one selection.
     fn of_one(&self) -> usize {
         self.folds * self.lambdas + self.whole

@@ -14,7 +14,7 @@ use crate::files::memory::Memory;
 use crate::selector::ValidSelector;
 use std::fmt;
 use vaglio_core::{Choose, Design, Measure, Outline};
-use vaglio_tables::budget::shown;
+use vaglio_tables::budget::{Budget, shown};
 
 /// One phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,6 +38,7 @@ pub(super) struct Measured<'p> {
     pub walk: &'p Walk,
     pub walks: Walks,
     pub memory: Memory,
+    pub budget: Budget,
     pub machine: Machine,
     pub threads: f64,
     /// Seconds of reading all rows, and of the maps.
@@ -91,9 +92,9 @@ impl Measured<'_> {
         let (search, choose) = (self.search(), self.choose() + chooses);
         let known = if self.walk.is_known { SURE } else { UNSURE };
         let memory = &self.memory;
-        let of_folds = (self.walks.folds > 0).then_some(memory.folds);
-        let repeats = self.walks.outer + self.walks.parts + self.walks.shuffled + self.walks.halves;
-        let of_repeats = (repeats > 0).then_some(memory.folds + memory.search.unwrap_or(0.0));
+        let held = |count: usize| (count > 0).then(|| Memory { repetitions: count, ..*memory }.held(self.budget));
+        let of_folds = held(self.walks.folds);
+        let of_repeats = held(if self.walks.around() > 0 { memory.repetitions } else { 0 });
         let text = self.text();
         let phase = |name, seconds, doubt, bytes| Phase { name, seconds, doubt, bytes };
         vec![

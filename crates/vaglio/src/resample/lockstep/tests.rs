@@ -5,9 +5,10 @@
 use super::*;
 use crate::criteria::Loo;
 use crate::learners::Rls;
+use crate::resample::room::Room;
 use crate::resample::{Picked, Sample, select};
-use crate::search::{Backward, Greedy};
-use crate::selector::Selector;
+use crate::search::{Backward, Floating, Greedy};
+use crate::selector::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::sync::Arc;
@@ -86,9 +87,14 @@ fn problem() -> Problem {
 }
 
 fn picked(search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> Picked {
+    picked_in(Room::default(), search, lambdas)
+}
+
+fn picked_in(room: Room, search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> Picked {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     let (criterion, learner) = (Arc::new(Loo::default()), Arc::new(Rls { lambda, ..Rls::default() }));
     let selector = Selector::from_parts(criterion, search, learner).seed(4).check().unwrap();
+    let selector = ValidSelector { room, ..selector };
     let problem = problem();
     let design = selector.design(&problem).unwrap();
     let sample = Sample::plain(problem, false);
@@ -165,4 +171,23 @@ fn threads_change_no_bit() {
         format!("{:?} {:?}", picked.chosen, picked.searched.path)
     };
     assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
+    let searches: [(Arc<dyn SearchStrategy>, &[f64]); 4] = [
+        (Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() }), &[1.0]),
+        (Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() }), &[0.1, 1.0, 10.0, 1e5]),
+        (Arc::new(Floating { choose: by(Some(1)), max_features: Some(30), ..Floating::default() }), &[0.5, 5.0]),
+        (Arc::new(Backward { choose: by(Some(1)), ..Backward::default() }), &[1.0, 10.0]),
+    ];
+    for (search, lambdas) in searches {
+        let held = picked(Arc::clone(&search), lambdas);
+        // Room for none, and for fewer than there are folds.
+        for room in [Room::of(0.0, 1.0), Room::of(3.0, 1.0)] {
+            let anew = picked_in(room, Arc::clone(&search), lambdas);
+            assert_eq!(anew.chosen, held.chosen, "{search:?}");
+            assert_eq!(anew.searched.path, held.searched.path, "{search:?}");
+        }
+    }
 }

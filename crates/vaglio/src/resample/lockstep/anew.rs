@@ -1,0 +1,64 @@
+//! Walks of folds that memory does not hold at once.
+
+use super::{FoldTraining, HeldWalk, Lockstep, Reached, said_of_fold, taken};
+use crate::resample::pool::repeated;
+use crate::resample::walks::Trail;
+use std::sync::Mutex;
+use vaglio_core::{Error, Result};
+
+impl Lockstep<'_, '_> {
+    /// The walks at the active λ reach a size, and their trails follow; `None` when they were stopped. Each fold is made, and
+    /// walks to the size from the start, at one λ after the other.
+    pub(super) fn made_anew(
+        &self,
+        (lambdas, places): (&[Option<f64>], &[usize]),
+        active: &[usize],
+        until: Option<usize>,
+        trails: &mut [Vec<Option<Trail>>],
+        most: u32,
+    ) -> Result<Option<Reached>> {
+        let count = self.folds.count();
+        let begin = |fold: usize| Mutex::new(Some(active.iter().map(|&at| trails[at][fold].take()).collect()));
+        let before: Vec<Mutex<Option<Vec<Option<Trail>>>>> = (0..count).map(begin).collect();
+        let reached = repeated(&self.selector.room, count, |fold| {
+            let before = taken(&before[fold]).unwrap_or_default();
+            self.folds.with(fold, |of| self.fold_anew((fold, of), (lambdas, places), (active, before), until, most))
+        })?;
+        let Some(reached) = reached.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let (trails, paused): (Vec<_>, Vec<Vec<bool>>) = reached.into_iter().unzip();
+        let is_paused = |k: usize| paused.iter().any(|of_fold| of_fold[k]);
+        Ok(Some(Reached { trails, paused: (0..active.len()).map(is_paused).collect() }))
+    }
+
+    /// The trails of one of these folds, and which of its walks may go on.
+    fn fold_anew(
+        &self,
+        (fold, of): (usize, &FoldTraining),
+        (lambdas, places): (&[Option<f64>], &[usize]),
+        (active, before): (&[usize], Vec<Option<Trail>>),
+        until: Option<usize>,
+        most: u32,
+    ) -> Result<Option<(Vec<Trail>, Vec<bool>)>> {
+        let (mut designs, mut gone, mut paused) = (Vec::new(), Vec::new(), Vec::new());
+        for (&at, before) in active.iter().zip(before) {
+            let walked = || {
+                let design = self.design(of, lambdas[places[at]])?;
+                let mut member = self.watcher.member(self.inside(fold, places[at]));
+                let held = Mutex::new(HeldWalk { monitor: Some(member.monitor()), walking: None });
+                let path = self.advance(of.number, &held, &design, until)?;
+                drop(held);
+                Ok(path.map(|path| (design, path)))
+            };
+            let (design, (path, is_paused)) = match walked() {
+                Ok(Some(walked)) => walked,
+                Ok(None) | Err(Error::Stopped(_)) => return Ok(None),
+                Err(error) => return Err(said_of_fold(error, of.number)),
+            };
+            designs.push(design);
+            gone.push((path, before));
+            paused.push(is_paused);
+        }
+        let trails = self.follow((of, &designs.iter().collect::<Vec<_>>()), gone, most)?;
+        Ok(Some((trails, paused)))
+    }
+}

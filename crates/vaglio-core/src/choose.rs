@@ -42,7 +42,7 @@ pub struct CrossValidation {
     #[schemars(extend("minimum" = 2))]
     pub folds: usize,
     /// How often rows are dealt into folds.
-    #[schemars(extend("minimum" = 1))]
+    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
     pub repeats: usize,
     /// The fewest features whose loss is above the lowest by this share of it at most, in place of the rule; 0.05 are 5 %.
     #[schemars(extend("minimum" = 0))]
@@ -101,6 +101,9 @@ impl CrossValidation {
     /// # Errors
     /// [`Error::Setting`](crate::Error::Setting) for a share that is negative or not finite, or one beside another rule.
     pub fn check(&self) -> crate::Result<()> {
+        if self.repeats > 0 {
+            Error::unless_between("repeats", self.repeats, 1..=MOST_REPEATS)?;
+        }
         if let Some(within) = self.within {
             if !(within.is_finite() && within >= 0.0) {
                 return Err(Error::setting("within", format!("{within} is no share; 0.05 are 5 % of the lowest loss")));
@@ -115,6 +118,9 @@ impl CrossValidation {
         self.splits.as_ref().map_or(Ok(()), |splits| splits.check_settings().map_err(|error| error.under("splits")))
     }
 }
+
+/// How often rows are dealt into folds, at most.
+pub const MOST_REPEATS: usize = 10_000;
 
 /// When the empty subset is taken in place of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -89,7 +89,7 @@ mod training;
 mod units;
 
 pub use any::{Any, AnyLoss, AnyResampling, Inner};
-pub use choose::{Choose, CrossValidation, Rule, Unless, Wanted};
+pub use choose::{Choose, CrossValidation, MOST_REPEATS, Rule, Unless, Wanted};
 pub use classes::Classes;
 pub use clustered::{ClusterSum, Spread};
 pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};

@@ -50,11 +50,12 @@ impl Resampling for Forward {
         }
         let of_row = points(design);
         let count = of_row.iter().max().map_or(0, |&last| last + 1);
-        let size = count / (self.folds + 1);
-        if size == 0 {
-            let message = format!("{} folds need {} points in time, and there are {count}", self.folds, self.folds + 1);
+        if self.folds >= count {
+            let least = self.folds.saturating_add(1);
+            let message = format!("{} folds need {least} points in time, and there are {count}", self.folds);
             return Err(Error::setting("folds", message));
         }
+        let size = count / (self.folds + 1);
         let mut order: Vec<usize> = (0..of_row.len()).collect();
         order.sort_by_key(|&row| of_row[row]);
         let first = |point: usize| order.partition_point(|&row| of_row[row] < point);

@@ -10,3 +10,20 @@ pub use forward::Forward;
 pub use given::Given;
 pub use monte_carlo::MonteCarlo;
 pub use repeated::Repeated;
+
+use vaglio_core::{Error, MOST_REPEATS, Result};
+
+/// Rows that are held out in all, at most: as 64-bit numbers 2 GB.
+const MOST_ROWS: usize = 1 << 28;
+
+/// Refuses repeats that are none, or very many, of so many rows.
+fn check_repeats(repeats: usize, rows: usize) -> Result<()> {
+    Error::unless_between("repeats", repeats, 1..=MOST_REPEATS)?;
+    match repeats.saturating_mul(rows) <= MOST_ROWS {
+        true => Ok(()),
+        false => {
+            let most = MOST_ROWS / rows;
+            Err(Error::setting("repeats", format!("{repeats} of {rows} rows are too many; {most} are the most")))
+        }
+    }
+}

@@ -1,7 +1,8 @@
 //! A random part of the rows, many times.
 
 use super::assign::{members, renumbered};
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
+use super::check_repeats;
+use vaglio_core::{Classes, Design, Error, MOST_REPEATS, Resampling, Result, Split, part};
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// A random part of the rows is held out, many times over; a row may be held out several times, or never. Where the data
@@ -18,7 +19,7 @@ use vaglio_search::shuffle::{shuffled, stream};
 #[derive(PartialEq)]
 pub struct MonteCarlo {
     /// How many times.
-    #[schemars(extend("minimum" = 1))]
+    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
     #[default(20)]
     pub repeats: usize,
     /// The part of the rows, or groups, that is held out.
@@ -48,6 +49,7 @@ impl MonteCarlo {
 
 impl Resampling for MonteCarlo {
     fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>> {
+        check_repeats(self.repeats, design.rows())?;
         // Rows are units of one row.
         let units = design.groups().map(|groups| members(&renumbered(groups).0));
         let (count, what) = units.as_ref().map_or((design.rows(), "rows"), |units| (units.len(), "groups"));
@@ -84,8 +86,8 @@ impl Resampling for MonteCarlo {
     }
 
     fn check_settings(&self) -> Result<()> {
+        check_repeats(self.repeats, 0)?;
         match self {
-            MonteCarlo { repeats: 0, .. } => Err(Error::setting("repeats", "0 repeats; 1 is the least")),
             MonteCarlo { fraction, .. } if !(*fraction > 0.0 && *fraction < 1.0) => {
                 Err(Error::setting("fraction", format!("expected a number between 0 and 1, found {fraction}")))
             }

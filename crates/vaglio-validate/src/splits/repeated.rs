@@ -1,7 +1,7 @@
 //! Shuffled folds, several times.
 
-use super::assign;
-use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, part};
+use super::{assign, check_repeats};
+use vaglio_core::{Classes, Design, Error, MOST_REPEATS, Resampling, Result, Split, part};
 use vaglio_search::shuffle::{shuffled, stream};
 
 /// Shuffled folds, several times; every row is held out once in each. Rows of one group stay together where the data have
@@ -19,7 +19,7 @@ pub struct Repeated {
     #[default(5)]
     pub folds: usize,
     /// How many times.
-    #[schemars(extend("minimum" = 1))]
+    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
     #[default(3)]
     pub repeats: usize,
 }
@@ -38,6 +38,7 @@ const REPEAT: u64 = 4;
 
 impl Resampling for Repeated {
     fn splits(&self, design: &Design, classes: Option<&Classes>) -> Result<Vec<Split>> {
+        check_repeats(self.repeats, design.rows())?;
         let mut splits = Vec::new();
         for repeat in 0..self.repeats {
             let seed = if repeat == 0 { design.seed() } else { stream(design.seed(), REPEAT, repeat as u64) };
@@ -60,8 +61,8 @@ impl Resampling for Repeated {
     }
 
     fn check_settings(&self) -> Result<()> {
+        check_repeats(self.repeats, 0)?;
         match self {
-            Repeated { repeats: 0, .. } => Err(Error::setting("repeats", "0 repeats; 1 is the least")),
             Repeated { folds: 0 | 1, .. } => {
                 Err(Error::setting("folds", "at least 2 folds are needed, so that there are rows to train on"))
             }

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyResampling, Criterion, Error, Result};
+use vaglio_core::{AnyResampling, Criterion, Error, MOST_REPEATS, Result};
 use vaglio_search::{Alternatives, Within};
 
 /// Figures of the whole selection, choice of size and λ included, beside its optimistic score.
@@ -57,7 +57,7 @@ pub struct OuterFolds {
     #[schemars(extend("minimum" = 2, "maximum" = MOST))]
     pub folds: usize,
     /// How often rows are dealt into them.
-    #[schemars(extend("minimum" = 1, "maximum" = MOST))]
+    #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
     pub repeats: usize,
     /// Rows that are held out otherwise than once each, in place of the folds; by default forward in time where the
     /// criterion's splits are, with so many folds.
@@ -82,7 +82,7 @@ impl OuterFolds {
     pub(crate) fn check(&self) -> Result<()> {
         check(self.splits.as_ref())?;
         Error::unless_between("folds", self.folds, 2..=MOST)?;
-        Error::unless_between("repeats", self.repeats, 1..=MOST)?;
+        Error::unless_between("repeats", self.repeats, 1..=MOST_REPEATS)?;
         self.interval.map_or(Ok(()), |level| unless_share("interval", level))
     }
 }

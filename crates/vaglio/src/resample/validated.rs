@@ -15,6 +15,8 @@ use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result};
 use vaglio_search::shuffle::stream;
 
 const ROUND: u64 = 1;
+/// Rows of all repeats, at most: each is a number of 64 bits in every fold.
+const MOST_ROWS: usize = 1 << 26;
 
 /// How rows are parted; into at most so many folds as there are units where the number was not written.
 pub(crate) fn parting(
@@ -44,6 +46,11 @@ pub(super) fn deals(
 ) -> Result<Vec<Vec<Part>>> {
     if repeats == 0 {
         return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
+    }
+    if repeats.saturating_mul(sample.rows()) > MOST_ROWS {
+        let message =
+            format!("{repeats} of {} rows are too many; {} are the most", sample.rows(), MOST_ROWS / sample.rows());
+        return Err(Error::setting("search.choose.repeats", message));
     }
     let deal = |repeat: usize| dealt(selector, sample, parting, repeat);
     let mut all: Vec<Vec<Part>> = (0..repeats).map(deal).collect::<Result<_>>()?;

@@ -253,7 +253,7 @@ fn schemes_that_cannot_be_are_refused() {
     assert!(refused(&forward(3, 3, None)).starts_with("splits.gap: with it fold 1 has nothing before it"));
     assert!(refused(&forward(0, 0, None)).starts_with("splits.folds: 0 folds"));
     assert!(refused(&forward(3, 0, Some(0))).starts_with("splits.window: 0 points"));
-    assert!(refused(&of(MonteCarlo { repeats: 0, fraction: 0.2 })).starts_with("splits.repeats: 0 repeats"));
+    assert!(refused(&of(MonteCarlo { repeats: 0, fraction: 0.2 })).starts_with("splits.repeats: 0 is not between"));
     assert!(refused(&of(MonteCarlo { repeats: 2, fraction: 1.0 })).starts_with("splits.fraction: expected a number"));
     assert!(
         refused(&of(MonteCarlo { repeats: 2, fraction: 0.01 })).starts_with("splits.fraction: 0.01 of 12 rows is none")

@@ -132,7 +132,7 @@ fn splits_that_cannot_be_are_refused() {
     assert_eq!(refused(&given(), &all(1)), "splits.column: no row is `train`");
     assert!(refused(&repeated(1, 3), &plain).starts_with("splits.folds: at least 2 folds"));
     assert!(refused(&repeated(13, 3), &plain).starts_with("splits.folds: 13 folds of 12 rows"));
-    assert!(refused(&repeated(3, 0), &plain).starts_with("splits.repeats: 0 repeats"));
+    assert!(refused(&repeated(3, 0), &plain).starts_with("splits.repeats: 0 is not between"));
     let both = KFold { folds: Some(3), ..repeated(3, 2) };
     assert!(refused(&both, &plain).contains("it cannot be combined with `splits`"));
 }

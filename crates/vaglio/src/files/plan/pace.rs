@@ -43,6 +43,9 @@ pub(super) fn pace(selector: &ValidSelector, design: &Design, outline: &Outline)
     // Small parts are all overhead: where larger ones have another engine, what is usual is nearer.
     let mut found = if whole.engine == "moments" { PRODUCTS } else { USUAL };
     let size = (design.rows(), design.candidates().len());
+    if size.1 == 0 {
+        return found;
+    }
     alone(|| {
         let clock = Clock::start();
         let mut sides = smallest(size, has_shape);

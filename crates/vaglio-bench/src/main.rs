@@ -23,7 +23,7 @@ use clap::{Parser, ValueEnum};
 use run::Bench;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use vaglio_core::{Error, Result};
+use vaglio_core::Result;
 use {vaglio_dependence as _, vaglio_elm as _, vaglio_lssvm as _, vaglio_reservoir as _};
 
 /// Makes the tables of one paper again and writes them as Markdown: the paper's figure, ours, and the time.
@@ -105,7 +105,7 @@ fn tables(arguments: &Arguments) -> Result<String> {
 fn write(arguments: &Arguments, text: &str) -> Result<()> {
     match &arguments.out {
         Some(path) => {
-            std::fs::write(path, text).map_err(|e| Error::Unwritable { path: path.clone(), message: e.to_string() })
+            vaglio::pipeline::write_file(path, text)
         }
         None => {
             print!("{text}");

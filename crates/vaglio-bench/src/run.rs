@@ -6,7 +6,7 @@ use vaglio::Selection;
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
 use vaglio::record::Figures;
-use vaglio_core::{Error, Result, Silent};
+use vaglio_core::{Result, Silent};
 
 /// What all tables share.
 pub struct Bench<'b> {
@@ -49,8 +49,7 @@ impl Bench<'_> {
     /// Writes a picture beside the tables, where these are written to a file.
     pub fn picture(&self, name: &str, draw: impl FnOnce() -> Result<String>) -> Result<()> {
         let Some(folder) = &self.pictures else { return Ok(()) };
-        let path = folder.join(format!("{name}.svg"));
-        std::fs::write(&path, draw()?).map_err(|e| Error::Unwritable { path, message: e.to_string() })
+        vaglio::pipeline::write_file(&folder.join(format!("{name}.svg")), &draw()?)
     }
 
     /// Runs the pipeline of a text; paths in it are relative to the folder of the data.

@@ -24,15 +24,15 @@ pub fn run(arguments: Run) -> Done {
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.pipeline));
     let (loaded, settings) = asked_for(&arguments).inspect_err(|_| {
         // What is wrong is told, and not that this fails as well.
-        let _ = files::set_previous_aside(&out);
+        let _ = files::set_previous_aside(&out, Some(&arguments.pipeline));
     })?;
     let options = RunOptions {
         folder: loaded.folder.clone(),
+        pipeline: Some(arguments.pipeline.clone()),
         out: out.clone(),
         resume: arguments.resume,
         verify: arguments.verify,
     };
-    signals::run_begins();
     let mut progress = Progress::new(arguments.quiet);
     let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
     let outcome = in_pool(settings.threads(), || files::run(&settings, &options, monitor))?
@@ -103,6 +103,9 @@ pub fn planned(path: &Path, assignments: &[String]) -> Result<String, Failure> {
 pub fn predict(arguments: Predict) -> Done {
     let Predict { model, data, out, keep, proba, interval, evaluate, raw } = arguments;
     let beside = Beside { keep, evaluate, probabilities: proba, intervals: interval, raw, ..Beside::default() };
+    if let Some(out) = &out {
+        files::check_apart(out, [("the model", &model)])?;
+    }
     let model = SavedModel::read(&model)?;
     let figures = match out {
         Some(out) => model.predict_to_file(&data, &beside, &out)?,
@@ -122,6 +125,9 @@ pub fn predict(arguments: Predict) -> Done {
 
 /// Compares runs.
 pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
+    if let Some(out) = out {
+        files::check_apart(out, folders.iter().map(|folder| ("of the run,", folder.join("selection.json"))))?;
+    }
     let comparison = Comparison::read(folders)?;
     if let Some(out) = out {
         pipeline::write_file(out, &comparison.page()?)?;

@@ -1,13 +1,16 @@
 //! How failures are told: on standard error, with the line that is at fault.
 
+use crate::arguments::Arguments;
 use crate::signals::INTERRUPTED;
 use crate::terminal::{LONGEST, aside, told, told_in_lines};
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use unicode_width::UnicodeWidthStr;
-use vaglio::core::{Error, Place, StopReason, acts, shown};
+use vaglio::core::{Error, Place, StopReason, acts, nearest, shown};
 
 /// The exit code of what a limit has stopped.
 pub const LIMITED: u8 = 5;
@@ -52,7 +55,8 @@ impl From<Error> for Failure {
 }
 
 /// Shows help that was asked for, or what is wrong with a command line; gives the exit code.
-pub fn usage(error: &clap::Error) -> ExitCode {
+pub fn usage(mut error: clap::Error) -> ExitCode {
+    suggest(&mut error);
     let text = error.render().to_string();
     if error.use_stderr() && (text.chars().count() > LONGEST || text.contains(|c| c != '\n' && acts(c))) {
         aside(&format!("{}\n", told_in_lines(&text, LONGEST - 1)));
@@ -60,6 +64,18 @@ pub fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
     }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Suggests the nearest command, as names elsewhere are suggested, where clap sees none.
+fn suggest(error: &mut clap::Error) {
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return;
+    }
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return };
+    let program = Arguments::command();
+    if let Some(known) = nearest(name, program.get_subcommands().map(clap::Command::get_name)) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![known]));
+    }
 }
 
 /// Characters of a line that are shown, those around the place.

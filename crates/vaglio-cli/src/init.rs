@@ -13,7 +13,8 @@ use vaglio::files::{self, Draft, InitOptions, TaskOption, TestOption};
 /// Writes a commented pipeline beside where it is called; what was decided goes to standard error.
 pub fn init(arguments: Init) -> Done {
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.table));
-    let exists = out.symlink_metadata().is_ok();
+    // A device or a pipe is written, and not written over.
+    let exists = std::fs::metadata(&out).map_or_else(|_| out.is_symlink(), |there| there.is_file() || there.is_dir());
     if exists && !arguments.force {
         let message = format!("{} is there already; name another file, or write over it by `--force`", out.display());
         return Err(Failure::from(Error::setting("--out", message)));
@@ -23,6 +24,11 @@ pub fn init(arguments: Init) -> Done {
         Ok(share) => TestOption::Fraction(share),
         Err(_) => TestOption::File(PathBuf::from(test)),
     });
+    let tables = std::iter::once(&arguments.table).chain(match &test {
+        Some(TestOption::File(file)) => Some(file),
+        _ => None,
+    });
+    files::check_apart_from_tables(&out, tables.map(PathBuf::as_path))?;
     let task = arguments.task.map(|task| match task {
         Task::Regression => TaskOption::Regression,
         Task::Classification => TaskOption::Classification,

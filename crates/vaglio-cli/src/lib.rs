@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
     signals::listen();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return failure::usage(&error),
+        Err(error) => return failure::usage(error),
     };
     let trace = match arguments.command.trace().map(Trace::begin).transpose() {
         Ok(trace) => trace,

@@ -4,7 +4,7 @@ use crate::terminal::note;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vaglio::core::{StopReason, StopSign};
 
-/// Whether a run is under way that ends by itself when it is asked to.
+/// Whether work is under way that asks whether it is to end. What only reads or waits does not.
 static RUNNING: AtomicBool = AtomicBool::new(false);
 /// Whether the user asked to stop.
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -12,7 +12,8 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// The exit code of what was interrupted.
 pub const INTERRUPTED: u8 = 130;
 
-/// Handles interruptions from now on: a run finishes its step, and at the second it ends at once, like all else at the first.
+/// Handles interruptions from now on: a run that computes finishes its step, and ends at once at the second, like all else at
+/// the first.
 pub fn listen() {
     let listen = ctrlc::set_handler(|| {
         if !RUNNING.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
@@ -28,17 +29,17 @@ pub fn listen() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
-/// From now on a run is under way.
-pub fn run_begins() {
-    RUNNING.store(true, Ordering::SeqCst);
-}
-
 /// The result is complete and in place: nothing is left to be finished.
 pub fn run_ends() {
     RUNNING.store(false, Ordering::SeqCst);
 }
 
-/// Whether the run is to end.
+/// Whether the run is to end; the first time that this is asked, it has begun.
 pub fn sign() -> StopSign {
-    StopSign::new(|| ASKED.load(Ordering::SeqCst).then_some(StopReason::Interrupted))
+    StopSign::new(|| {
+        if !RUNNING.load(Ordering::Relaxed) {
+            RUNNING.store(true, Ordering::SeqCst);
+        }
+        ASKED.load(Ordering::SeqCst).then_some(StopReason::Interrupted)
+    })
 }

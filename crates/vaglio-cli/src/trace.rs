@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 use std::fmt::Debug;
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,13 +63,14 @@ fn thread() -> (u64, bool) {
 }
 
 impl Trace {
-    /// Begins the file.
+    /// Begins the file, over an earlier trace if there is one.
     ///
     /// # Errors
-    /// [`Error::Unwritable`].
+    /// [`Error::Unwritable`]; [`Error::Setting`] where something else is there.
     pub fn begin(path: &Path) -> Result<Self, Error> {
         let unwritable =
             |error: std::io::Error| Error::Unwritable { path: path.to_owned(), message: error.to_string() };
+        check_over(path)?;
         let mut file = File::create(path).map_err(unwritable)?;
         file.write_all(b"[\n]\n").map_err(unwritable)?;
         let start = Instant::now();
@@ -99,6 +100,27 @@ impl Trace {
             file.write();
         }
     }
+}
+
+/// The beginning of every trace.
+const OPEN: &[u8] = b"[\n";
+
+/// Refuses to write over a file that is no trace, such as the pipeline or its data, and into a pipe: a trace is written over.
+fn check_over(path: &Path) -> Result<(), Error> {
+    let there = std::fs::metadata(path);
+    if there.as_ref().is_ok_and(|there| there.is_file() && there.len() > 0) {
+        let mut first = [0; OPEN.len()];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
+        if read.is_err() || first != OPEN {
+            let message = format!("{} is there already, and no trace; name another file", path.display());
+            return Err(Error::setting("--trace", message));
+        }
+    }
+    #[cfg(unix)]
+    if there.is_ok_and(|there| std::os::unix::fs::FileTypeExt::is_fifo(&there.file_type())) {
+        return Err(Error::setting("--trace", format!("{} is a pipe; name a file", path.display())));
+    }
+    Ok(())
 }
 
 impl TraceFile {

@@ -1,6 +1,11 @@
 //! Files that are read whole, and written beside their place so that they appear whole.
 
-use std::io::{Read, Write};
+mod destination;
+
+pub use destination::{Destination, check_apart};
+
+use std::fs::{File, Metadata};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 
@@ -35,27 +40,90 @@ pub fn shortened(message: &str) -> String {
     message.chars().take(MOST).chain("…".chars()).collect()
 }
 
-/// Writes a file under another name first, so that it appears whole or not at all.
+/// The bytes of a regular file; `None` for one that has more than `most`.
 ///
 /// # Errors
-/// [`Error::Unwritable`].
+/// Those of [`check_regular`].
+pub fn regular(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+    check_regular(path)?;
+    bounded(path, most)
+}
+
+/// Refuses what waits for a writer, or never ends.
+///
+/// # Errors
+/// [`Error::Unreadable`] of a device or a pipe, and of a file that is not there.
+pub fn check_regular(path: &Path) -> Result<()> {
+    let known = std::fs::metadata(path).map_err(|error| system(path, &error))?;
+    match known.is_file() || known.is_dir() {
+        true => Ok(()),
+        false => {
+            let message = "it is a device or a pipe, and only a regular file is read here".into();
+            Err(Error::Unreadable { path: path.to_owned(), message })
+        }
+    }
+}
+
+/// Writes a text by a [`Destination`]: a regular file appears whole or not at all.
+///
+/// # Errors
+/// Those of [`Destination::open`] and of writing.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
-    let failed = |e: std::io::Error| Error::Unwritable { path: path.to_owned(), message: e.to_string() };
-    let temporary = temporary(path);
-    let write = || -> std::io::Result<()> {
-        let mut file = std::fs::File::create(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)
-    };
-    write().map_err(|e| {
-        let _ = std::fs::remove_file(&temporary);
-        failed(e)
-    })
+    let mut file = Destination::open(path)?;
+    let _goes_on = file.put(text.as_bytes())?;
+    file.finish()
 }
 
 /// The name under which a file is written before it appears.
 pub fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     path.with_file_name(format!(".{name}.{}.part", std::process::id()))
+}
+
+/// A new file under the temporary name of another, with the permissions of the one that stood there, if any.
+///
+/// What lies in the way, which may be a link to somewhere else, is removed and never written through.
+///
+/// # Errors
+/// Those of the system.
+pub fn fresh(path: &Path, like: Option<&Metadata>) -> std::io::Result<(PathBuf, File)> {
+    let temporary = temporary(path);
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if let Some(like) = like {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        // Nobody else may read it in the meantime.
+        options.mode(like.permissions().mode() & 0o600);
+    }
+    let file = match options.open(&temporary) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            std::fs::remove_file(&temporary)?;
+            options.open(&temporary)?
+        }
+        opened => opened?,
+    };
+    if let Some(like) = like
+        && let Err(error) = keep(&file, like)
+    {
+        let _ = std::fs::remove_file(&temporary);
+        return Err(error);
+    }
+    Ok((temporary, file))
+}
+
+/// Gives a file the owner, as far as the system lets us, and the permissions of another.
+#[cfg(unix)]
+fn keep(file: &File, like: &Metadata) -> std::io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
+        let _ = fchown(file, Some(like.uid()), Some(like.gid()));
+    }
+    file.set_permissions(std::fs::Permissions::from_mode(like.permissions().mode() & 0o777))
+}
+
+#[cfg(not(unix))]
+fn keep(file: &File, like: &Metadata) -> std::io::Result<()> {
+    file.set_permissions(like.permissions())
 }

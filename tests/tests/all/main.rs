@@ -64,3 +64,4 @@ mod traced;
 mod tune;
 mod verify;
 mod within;
+mod written_files;

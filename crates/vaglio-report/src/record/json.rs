@@ -8,7 +8,7 @@ use serde_json::ser::Formatter;
 use std::io::{Result as Written, Write};
 use std::path::Path;
 use vaglio_core::{Error, Feature, Result};
-use vaglio_tables::disk::{bounded, shortened};
+use vaglio_tables::disk::{regular, shortened};
 
 impl Record {
     /// The text of `selection.json`.
@@ -84,7 +84,7 @@ impl Record {
     /// [`Error::Unreadable`] when it is missing, damaged, of another version, or its parts do not fit together.
     pub fn read(path: &Path) -> Result<Self> {
         let refused = |message: String| Error::Unreadable { path: path.to_owned(), message };
-        let bytes = bounded(path, LARGEST)?.ok_or_else(|| refused("it is larger than any result".into()))?;
+        let bytes = regular(path, LARGEST)?.ok_or_else(|| refused("it is larger than any result".into()))?;
         let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
         Record::of_text(&text).map_err(refused)
     }

@@ -22,7 +22,7 @@ pub(super) use columns::GrowingColumn;
 use columns::{LESS, plain_type};
 pub(super) use decode::Hashing;
 use decode::Kept;
-pub(super) use footer::{check_footer, check_rows, footer, with_dictionaries};
+pub(super) use footer::{check_codecs, check_footer, check_rows, footer, with_dictionaries};
 use messages::{Blocks, check_stream};
 pub(super) use pages::check_pages;
 use parquet::arrow::ProjectionMask;
@@ -232,6 +232,7 @@ impl Stored {
         indices: &[usize],
         together: usize,
     ) -> Result<Vec<GrowingColumn>> {
+        check_codecs(&self.path, metadata.metadata(), indices)?;
         let mut columns = self.direct(metadata.metadata(), indices)?;
         let others: Vec<usize> = (0..indices.len()).filter(|&at| columns[at].is_none()).collect();
         for others in others.chunks(together) {

@@ -67,6 +67,11 @@ impl Rules {
         }
     }
 
+    /// A cell that stands for a missing value.
+    pub fn missing(&self) -> &str {
+        self.na.iter().min_by_key(|word| word.len()).map_or("", String::as_str)
+    }
+
     /// Whether the cell stands for a missing value.
     pub fn is_missing(&self, cell: &str) -> bool {
         cell.len() <= self.longest && self.na.iter().any(|word| word.eq_ignore_ascii_case(cell))

@@ -20,7 +20,7 @@ pub(super) struct TableFile {
     pub path: PathBuf,
     pub body: Body,
     /// Columns of one value that its folders name.
-    fixed: Vec<(String, String)>,
+    fixed: Vec<(String, Option<String>)>,
     /// The hash of the file, where its bytes are not those in memory.
     digest: Option<[u8; 32]>,
     /// How many times as much of it there is as was read.
@@ -164,6 +164,7 @@ impl TableFile {
         let mut read = read.into_iter();
         let column = |name: &&str| match fixed(name) {
             Some(value) => {
+                let value = value.as_deref().unwrap_or_else(|| rules.missing());
                 let mut column = RawColumn::default();
                 (0..rows).for_each(|_| column.push(value));
                 Growing::Raw(column)

@@ -2,20 +2,24 @@
 
 use super::bytes::{FORMATS, extension};
 use super::{system, unreadable};
-use std::path::{Path, PathBuf};
-use vaglio_core::Result;
+use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
+use vaglio_core::{Error, Result};
 
 /// The files of a path: itself, those that a pattern with `*`, `?` or `[` fits, in the order of their names, or those of a
-/// folder whose parts lie in folders named `column=value`.
+/// folder whose parts lie in folders named `column=value`. A file of several names, by symbolic links, is there once.
 ///
 /// # Errors
 /// No such file; a pattern that fits none; a folder of another kind.
-pub(super) fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
+pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
     let text = path.to_string_lossy();
     if !path.exists() && text.contains(['*', '?', '[']) {
-        let fits = glob::glob(&text).map_err(|error| unreadable(path, format!("the pattern is wrong: {error}")))?;
-        let mut files: Vec<PathBuf> = fits.filter_map(std::result::Result::ok).filter(|path| path.is_file()).collect();
-        files.sort();
+        let wrong = |error: glob::PatternError| unreadable(path, format!("the pattern is wrong: {error}"));
+        let files = match path.components().any(|part| part.as_os_str() == "**") {
+            true => below(path, &glob::Pattern::new(&text).map_err(wrong)?),
+            false => glob::glob(&text).map_err(wrong)?.filter_map(std::result::Result::ok).collect(),
+        };
+        let files = once(files.into_iter().filter(|path| path.is_file()).collect());
         return if files.is_empty() { Err(unreadable(path, "no file fits the pattern")) } else { Ok(files) };
     }
     let metadata = std::fs::metadata(path).map_err(|error| system(path, &error))?;
@@ -23,21 +27,94 @@ pub(super) fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
-    collect(path, true, &mut files)?;
-    files.sort();
+    collect(path, &mut Visited::default(), &mut files)?;
+    let files = once(files);
     match files.is_empty() {
         true => Err(unreadable(path, "is a folder; name a file, or its files as `folder/*.parquet`")),
         false => Ok(files),
     }
 }
 
+/// The files of several paths, each with whether its folders name columns.
+///
+/// # Errors
+/// Those of [`expanded`]; [`Error::Setting`] of a file that is named twice.
+pub(super) fn of_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, bool)>> {
+    let (mut files, mut seen) = (Vec::new(), HashSet::new());
+    for path in paths {
+        let is_folder = path.is_dir();
+        for file in expanded(path)? {
+            if !seen.insert(real(&file)) {
+                let message = format!("{} is named twice; its rows would count twice", file.display());
+                return Err(Error::setting("data.train", message));
+            }
+            files.push((file, is_folder));
+        }
+    }
+    Ok(files)
+}
+
+/// A path without links, by which files are known.
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Files in the order of their names, those that are the same by the first.
+fn once(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    files.sort();
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(real(file)));
+    files
+}
+
+/// Folders that were entered, without links: none is entered twice, so links that lead back end.
+#[derive(Default)]
+struct Visited(HashSet<PathBuf>);
+
+impl Visited {
+    fn enters(&mut self, folder: &Path) -> bool {
+        self.0.insert(real(folder))
+    }
+}
+
+/// The files that a pattern with `**` fits.
+fn below(path: &Path, pattern: &glob::Pattern) -> Vec<PathBuf> {
+    let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+    let folder: PathBuf = path.components().take_while(is_plain).collect();
+    let begins = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+    let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::default() };
+    let (mut visited, mut files, mut left) = (Visited::default(), Vec::new(), vec![(begins.to_owned(), folder.clone())]);
+    visited.enters(begins);
+    while let Some((folder, named)) = left.pop() {
+        let mut entries: Vec<_> = std::fs::read_dir(&folder).into_iter().flatten().flatten().collect();
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in entries {
+            let (path, named) = (entry.path(), named.join(entry.file_name()));
+            if path.is_dir() {
+                if visited.enters(&path) {
+                    left.push((path, named));
+                }
+            } else if pattern.matches_path_with(&named, options) {
+                files.push(named);
+            }
+        }
+    }
+    files
+}
+
 /// The data files below a folder, where its own folders are named `column=value`.
-fn collect(folder: &Path, is_top: bool, files: &mut Vec<PathBuf>) -> Result<()> {
+fn collect(folder: &Path, visited: &mut Visited, files: &mut Vec<PathBuf>) -> Result<()> {
+    let is_top = visited.0.is_empty();
+    if !visited.enters(folder) {
+        return Ok(());
+    }
     let entries = std::fs::read_dir(folder).map_err(|error| system(folder, &error))?;
-    for entry in entries.filter_map(std::result::Result::ok) {
-        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+    let mut paths: Vec<PathBuf> = entries.filter_map(std::result::Result::ok).map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() && name.contains('=') {
-            collect(&path, false, files)?;
+            collect(&path, visited, files)?;
         } else if !is_top && path.is_file() && !name.starts_with(['.', '_']) {
             match extension(&path).as_str() {
                 "csv" | "tsv" | "tab" | "txt" | "dat" | "data" | "parquet" | "arrow" | "feather" | "ipc" => {
@@ -50,13 +127,27 @@ fn collect(folder: &Path, is_top: bool, files: &mut Vec<PathBuf>) -> Result<()> 
     Ok(())
 }
 
-/// The columns that folders named `column=value` say of a file.
-pub(super) fn partitions(path: &Path) -> Vec<(String, String)> {
+/// The columns that folders named `column=value` say of a file, `%20` and the like decoded; `None` for a missing value.
+pub(super) fn partitions(path: &Path) -> Vec<(String, Option<String>)> {
     let folders = path.parent().into_iter().flat_map(Path::components);
     let pair = |name: std::borrow::Cow<'_, str>| {
         let (column, value) = name.split_once('=')?;
-        let value = if value == "__HIVE_DEFAULT_PARTITION__" { "" } else { value };
-        Some((column.to_owned(), value.to_owned()))
+        let is_there = value != "__HIVE_DEFAULT_PARTITION__";
+        Some((decoded(column), is_there.then(|| decoded(value))))
     };
     folders.filter_map(|folder| pair(folder.as_os_str().to_string_lossy())).collect()
+}
+
+/// A text whose `%` and two digits stand for a byte; as it is where the bytes are no text.
+fn decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let Some((&first, after)) = rest.split_first() {
+        let byte = after.get(..2).filter(|_| first == b'%').and_then(|digits| {
+            let digit = |digit: u8| char::from(digit).to_digit(16);
+            Some((16 * digit(digits[0])? + digit(digits[1])?) as u8)
+        });
+        bytes.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }

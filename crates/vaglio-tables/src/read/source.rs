@@ -50,7 +50,7 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::Unreadable`] for a file that is missing, damaged or of another format, has no header, or other columns
-    /// than the first; [`Error::Setting`] of `limits.memory` for files that take more than 80 % of the machine's.
+    /// than the first; [`Error::Setting`] for one that is named twice, and of `limits.memory` for files that take more than 80 % of the machine's.
     pub fn open(paths: &[PathBuf], spec: &ReadSpec) -> Result<Self> {
         Source::open_within(paths, spec, Budget::of_machine(), DigestKind::default())
     }
@@ -75,11 +75,7 @@ impl Source {
     fn opened(paths: &[PathBuf], how: How<'_>, is_sample: bool) -> Result<Self> {
         let How { spec, budget, digest } = how;
         check_encoding(spec)?;
-        let mut files = Vec::new();
-        for path in paths {
-            let is_folder = path.is_dir();
-            files.extend(paths::expanded(path)?.into_iter().map(|file| (file, is_folder)));
-        }
+        let files = paths::of_all(paths)?;
         let only: Vec<PathBuf> = files.iter().map(|(file, _)| file.clone()).collect();
         let most = share(&only).filter(|_| is_sample);
         let open = |file: PathBuf, folder: bool| match most {

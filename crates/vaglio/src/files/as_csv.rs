@@ -58,8 +58,9 @@ impl Predictions {
 /// The text with an apostrophe before it where a spreadsheet would run it. Numbers, with a percent sign or a decimal comma
 /// too, and a sign alone are none.
 pub(super) fn unless_formula(text: String) -> String {
-    let begins = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    if !begins || text.len() == 1 {
+    // Those of full width as well, which some spreadsheets take for the others.
+    let begins = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    if !begins || text.chars().nth(1).is_none() {
         return text;
     }
     let plain = text.trim().trim_end_matches('%').replacen(',', ".", 1);
@@ -73,8 +74,8 @@ mod tests {
 
     #[test]
     fn formulas_get_an_apostrophe_and_numbers_none() {
-        for text in ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1", "\r=1", "=1", "-A1", "=", "--1"] {
-            let expected = if text.len() == 1 { text.to_owned() } else { format!("'{text}") };
+        for text in ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1", "\r=1", "=1", "-A1", "=", "--1", "\n=1", "＝1", "＋1", "－1", "＠A1", "＝"] {
+            let expected = if text.chars().count() == 1 { text.to_owned() } else { format!("'{text}") };
             assert_eq!(unless_formula(text.to_owned()), expected);
         }
         for text in ["-1.5", "+3", "-1,5", "-5%", "-", "a=1", "", " =1", "1-2", "-1e-3", "-inf", "'=1"] {

@@ -1,16 +1,20 @@
 //! The folder of a run, which one run at a time writes; its files come into place together.
 
 use super::sync::sync_folder;
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{Error as IoError, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
-use vaglio_tables::disk::temporary;
+use vaglio_tables::disk::{check_apart, fresh, regular, temporary};
 
 /// The files of a result, in the order in which they come into place: the last says that all are there.
 const FILES: [&str; 4] = ["model.json", "resolved.yaml", "report.html", "selection.json"];
 /// The settings of the run.
 const SETTINGS: &str = "resolved.yaml";
+/// What is written to find out whether anything can be.
+const PROBE: &str = "probe";
+/// A larger file is not looked at.
+const MOST_COMPARED: u64 = 1 << 30;
 /// The last of them.
 const LAST: &str = "selection.json";
 /// Of a result that another took the place of, and of one before that, where a run has failed in between.
@@ -56,31 +60,69 @@ impl Claim {
         }
     }
 
-    /// Finds out whether files can be written, and removes those that runs which were killed left half written.
+    /// Finds out whether files can be written, removes those that runs which were killed left half written, and sets files
+    /// aside that are of no result and have the name of one of its files.
     ///
     /// # Errors
     /// [`Error::Unwritable`].
     pub fn make_ready(&self) -> Result<()> {
-        let probe = self.out.join(format!(".probe.{}", std::process::id()));
-        let written = std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe));
-        written.map_err(|e| Error::Unwritable { path: self.out.clone(), message: e.to_string() })?;
+        let probe = fresh(&self.out.join(PROBE), None).and_then(|(probe, _)| std::fs::remove_file(probe));
+        probe.map_err(|e| Error::Unwritable { path: self.out.clone(), message: e.to_string() })?;
         self.sweep();
-        Ok(())
+        self.set_strays_aside(None)
     }
 
     /// Removes what has no other owner than a run that was killed: none other is in the folder.
     fn sweep(&self) {
+        let mut was_placing = false;
         for entry in std::fs::read_dir(&self.out).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let base = name.strip_prefix('.').and_then(|name| name.strip_suffix(".part"));
             let base = base.and_then(|base| base.rsplit_once('.'));
             let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            let is_part = base.is_some_and(|(file, number)| is_number(number) && is_own(file));
-            let is_probe = name.strip_prefix(".probe.").is_some_and(is_number);
-            if is_part || is_probe {
+            let part_of = base.and_then(|(file, number)| (is_number(number) && is_own(file)).then_some(file));
+            if part_of.is_some() {
+                was_placing |= part_of == Some(LAST);
                 let _ = std::fs::remove_file(entry.path());
             }
         }
+        // Those that came into place before the last are of the run that was killed.
+        if was_placing && !self.is_there(LAST) {
+            self.remove_others();
+        }
+    }
+
+    /// Whether anything has this name, be it a link to nothing.
+    fn is_there(&self, file: &str) -> bool {
+        self.out.join(file).symlink_metadata().is_ok()
+    }
+
+    /// Removes all files of a result but the last.
+    fn remove_others(&self) {
+        FILES.iter().filter(|file| **file != LAST).for_each(|file| drop(std::fs::remove_file(self.out.join(file))));
+    }
+
+    /// Gives files that stand where those of a result will, and are of none, names that are free: `report.previous.html`,
+    /// `report.previous-2.html`, … What is kept under the first already goes.
+    fn set_strays_aside(&self, stays: Option<&str>) -> Result<()> {
+        if self.is_there(LAST) {
+            return Ok(());
+        }
+        for file in FILES.iter().filter(|file| self.is_there(file) && Some(**file) != stays) {
+            let path = self.out.join(file);
+            let text = |path: &Path| regular(path, MOST_COMPARED).ok().flatten();
+            let is_kept = text(&path).is_some_and(|own| text(&self.out.join(named(file, PREVIOUS))) == Some(own));
+            let moved = match is_kept {
+                true => std::fs::remove_file(&path),
+                false => {
+                    let ages = std::iter::once(PREVIOUS.to_owned()).chain((2..).map(|n| format!("{PREVIOUS}-{n}")));
+                    let free = ages.map(|age| named(file, &age)).find(|name| !self.is_there(name));
+                    std::fs::rename(&path, self.out.join(free.unwrap_or_else(|| named(file, OLDER))))
+                }
+            };
+            moved.map_err(|e| self.failed(file, e))?;
+        }
+        Ok(())
     }
 
     /// Puts the files of a result in place, the last when all others are there. What was in their place is kept as
@@ -90,6 +132,7 @@ impl Claim {
     /// [`Error::Unwritable`]; before the new files are all on the disk nothing is changed.
     pub fn put(&self, texts: &[(&str, &str)], replaces: bool) -> Result<()> {
         let written = texts.iter().try_for_each(|(name, text)| self.write_part(name, text));
+        let mut is_kept = false;
         let placed = written.and_then(|()| {
             if replaces && (self.is_partial() || self.is_of(texts)) {
                 match std::fs::remove_file(self.out.join(LAST)) {
@@ -100,6 +143,7 @@ impl Claim {
             } else {
                 self.keep_result()?;
             }
+            is_kept = true;
             for file in FILES.iter().filter(|file| texts.iter().any(|(name, _)| name == *file)) {
                 let path = self.out.join(file);
                 std::fs::rename(temporary(&path), &path).map_err(|e| self.failed(file, e))?;
@@ -108,41 +152,61 @@ impl Claim {
         });
         match &placed {
             Ok(()) => FILES.iter().for_each(|file| drop(std::fs::remove_file(self.out.join(named(file, OLDER))))),
-            Err(_) => FILES.iter().for_each(|file| drop(std::fs::remove_file(temporary(&self.out.join(file))))),
+            Err(_) => {
+                FILES.iter().for_each(|file| drop(std::fs::remove_file(temporary(&self.out.join(file)))));
+                if is_kept {
+                    self.remove_others();
+                }
+            }
         }
         sync_folder(&self.out);
         placed
     }
 
-    /// Sets the result aside after a run that has failed, so that none looks like its own. The one that was set aside
-    /// before is kept as well.
+    /// Sets the result aside after a run that has failed, so that none of its files looks like that of the run. The one that
+    /// was set aside before is kept as well, and the pipeline of the run stays, if it is one of them.
     ///
     /// # Errors
     /// [`Error::Unwritable`].
-    pub fn set_aside(&self) -> Result<()> {
-        if self.out.join(LAST).exists() && self.out.join(named(LAST, PREVIOUS)).exists() {
+    pub fn set_aside(&self, pipeline: Option<&Path>) -> Result<()> {
+        self.sweep();
+        let settings = self.out.join(SETTINGS);
+        let is_run = pipeline.is_some_and(|path| check_apart(path, [("", &settings)]).is_err());
+        let text = if is_run { std::fs::read(&settings).ok() } else { None };
+        if self.is_there(LAST) && self.is_there(&named(LAST, PREVIOUS)) {
             self.copy(PREVIOUS, OLDER).or_else(|_| self.shift(PREVIOUS, OLDER))?;
         }
-        self.keep_result().or_else(|_| self.shift("", PREVIOUS))
+        let done = match self.is_there(LAST) {
+            true => self.keep_result().map(|()| self.remove_others()).or_else(|_| self.shift("", PREVIOUS)),
+            false => self.set_strays_aside(text.as_ref().map(|_| SETTINGS)),
+        };
+        if let Some(text) = text.filter(|_| !settings.exists()) {
+            self.write_part(SETTINGS, &text)?;
+            std::fs::rename(temporary(&settings), &settings).map_err(|e| self.failed(SETTINGS, e))?;
+        }
+        done
     }
 
     /// Keeps the result that is there as the previous one.
     fn keep_result(&self) -> Result<()> {
-        let last = self.out.join(LAST);
-        if !last.exists() {
+        if !self.is_there(LAST) {
             return Ok(());
         }
         self.copy("", PREVIOUS)?;
-        std::fs::remove_file(&last).map_err(|e| self.failed(LAST, e))
+        std::fs::remove_file(self.out.join(LAST)).map_err(|e| self.failed(LAST, e))
     }
 
     /// Gives the files of one age a second name; at every moment a whole set of them is there.
     fn copy(&self, from: &str, to: &str) -> Result<()> {
-        let there: Vec<&str> = FILES.into_iter().filter(|file| self.out.join(named(file, from)).exists()).collect();
+        let there: Vec<&str> = FILES.into_iter().filter(|file| self.is_there(&named(file, from))).collect();
         let part = |file: &str| temporary(&self.out.join(named(file, to)));
         let linked = there.iter().try_for_each(|file| {
             let (from, part) = (self.out.join(named(file, from)), part(file));
             let _ = std::fs::remove_file(&part);
+            // Of a link, a device or a pipe there is one.
+            if !from.symlink_metadata().is_ok_and(|known| known.is_file()) {
+                return std::fs::rename(&from, &part).map_err(|e| self.failed(file, e));
+            }
             let linked = std::fs::hard_link(&from, &part).or_else(|_| std::fs::copy(&from, &part).map(drop));
             linked.map_err(|e| self.failed(file, e))
         });
@@ -164,33 +228,40 @@ impl Claim {
     /// Gives the files of one age another name, where the disk has no room for a second.
     fn shift(&self, from: &str, to: &str) -> Result<()> {
         for file in FILES {
-            let [from, to] = [from, to].map(|age| self.out.join(named(file, age)));
-            let _ = std::fs::remove_file(&to);
-            if from.exists() {
-                std::fs::rename(&from, &to).map_err(|e| self.failed(file, e))?;
+            let [from, to] = [from, to].map(|age| named(file, age));
+            let _ = std::fs::remove_file(self.out.join(&to));
+            if self.is_there(&from) {
+                std::fs::rename(self.out.join(&from), self.out.join(&to)).map_err(|e| self.failed(file, e))?;
             }
         }
         Ok(())
     }
 
-    fn write_part(&self, name: &str, text: &str) -> Result<()> {
+    /// Writes a file beside its place, with the permissions of the one that stands there or was set aside.
+    fn write_part(&self, name: &str, text: impl AsRef<[u8]>) -> Result<()> {
+        let there = |age: &str| self.out.join(named(name, age)).symlink_metadata().ok().filter(Metadata::is_file);
         let write = || -> std::io::Result<()> {
-            let mut file = File::create(temporary(&self.out.join(name)))?;
-            file.write_all(text.as_bytes())?;
+            let (_, mut file) = fresh(&self.out.join(name), there("").or_else(|| there(PREVIOUS)).as_ref())?;
+            file.write_all(text.as_ref())?;
             file.sync_all()
         };
         write().map_err(|e| self.failed(name, e))
     }
 
+    /// The text of a file that a run wrote.
+    fn text(&self, name: &str) -> Option<String> {
+        String::from_utf8(regular(&self.out.join(name), MOST_COMPARED).ok()??).ok()
+    }
+
     /// Whether the result that is there was cut short.
     fn is_partial(&self) -> bool {
-        let text = std::fs::read_to_string(self.out.join(LAST)).unwrap_or_default();
+        let text = self.text(LAST).unwrap_or_default();
         serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|record| record["status"] == "partial")
     }
 
     /// Whether the result that is there has the settings of the new one: that of a run which was killed when all was written.
     fn is_of(&self, texts: &[(&str, &str)]) -> bool {
-        let there = std::fs::read_to_string(self.out.join(SETTINGS)).ok();
+        let there = self.text(SETTINGS);
         texts.iter().any(|(name, text)| *name == SETTINGS && there.as_deref() == Some(*text))
     }
 
@@ -209,7 +280,7 @@ impl Drop for Claim {
 /// Whether a file is one that runs write into their folder.
 fn is_own(file: &str) -> bool {
     let ages = ["", PREVIOUS, OLDER];
-    file == "journal.jsonl" || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
+    file == "journal.jsonl" || file == PROBE || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
 }
 
 /// Locks a folder; nothing where the system cannot.

@@ -5,13 +5,13 @@ mod tables;
 
 pub use vaglio_export::Language;
 
-use super::destination::Destination;
 use crate::pipeline::SavedModel;
 use assembly::Assembly;
 use std::path::Path;
 use vaglio_core::{Error, Result, Task};
 use vaglio_export::{Formulas, LabelRule, equations};
 use vaglio_report::record::Record;
+use vaglio_tables::disk::{Destination, check_apart, check_regular, write_file};
 
 /// What a run is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,9 @@ pub enum ExportTo {
 pub fn export(folder: &Path, to: ExportTo) -> Result<Vec<u8>> {
     match to {
         ExportTo::Model(language) => {
-            let model = SavedModel::read(&folder.join("model.json"))?;
+            let path = folder.join("model.json");
+            check_regular(&path)?;
+            let model = SavedModel::read(&path)?;
             language.write(&model.formulas(language)?)
         }
         ExportTo::Methods => Ok(Record::read(&folder.join("selection.json"))?.methods().text().into_bytes()),
@@ -39,8 +41,9 @@ pub fn export(folder: &Path, to: ExportTo) -> Result<Vec<u8>> {
 /// The same into a file, which appears whole or not at all.
 ///
 /// # Errors
-/// Those of [`export`]; [`Error::Unwritable`].
+/// Those of [`export`]; [`Error::Unwritable`]; [`Error::Setting`] where `out` is a file of the run.
 pub fn export_to_file(folder: &Path, to: ExportTo, out: &Path) -> Result<()> {
+    check_apart(out, ["model.json", "selection.json"].map(|file| ("of the run,", folder.join(file))))?;
     let bytes = export(folder, to)?;
     let mut file = Destination::open(out)?;
     let _goes_on = file.put(&bytes)?;
@@ -58,7 +61,7 @@ pub fn export_tables(folder: &Path, out: &Path) -> Result<Vec<String>> {
     let tables = tables::tables(&record)?;
     tables
         .into_iter()
-        .map(|(name, text)| vaglio_tables::disk::write_file(&out.join(&name), &text).map(|()| name))
+        .map(|(name, text)| write_file(&out.join(&name), &text).map(|()| name))
         .collect()
 }
 

@@ -1,12 +1,12 @@
 //! The folder of a run: files that appear whole, and the report made anew from the others.
 
 use super::claim::Claim;
-use crate::document::Document;
+use crate::document::{Document, LARGEST};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 use vaglio_report::record::{PartNames, Record};
 use vaglio_report::report::{heading, render};
-use vaglio_tables::disk::write_file;
+use vaglio_tables::disk::{check_apart, regular, write_file};
 
 /// Writes `report.html` in the folder of a run anew, from `selection.json` and `resolved.yaml` there: the page that the
 /// run itself wrote.
@@ -24,13 +24,16 @@ pub fn report(folder: &Path) -> Result<()> {
     };
     let record = Record::read(&selection).map_err(again)?;
     let configuration = read_resolved(&resolved, &record.pipeline).map_err(again)?;
-    write_file(&folder.join("report.html"), &render(&record, &heading(folder), &configuration)?)
+    let page = folder.join("report.html");
+    check_apart(&page, [&selection, &resolved].map(|file| ("a link to", file)))?;
+    write_file(&page, &render(&record, &heading(folder), &configuration)?)
 }
 
 /// The text of a resolved configuration, after a look whether it is one of these parts.
 pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     let unreadable = |message: String| Error::Unreadable { path: path.to_owned(), message };
-    let text = std::fs::read_to_string(path).map_err(|error| vaglio_tables::disk::system(path, &error))?;
+    let bytes = regular(path, LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any configuration".into()))?;
+    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".into()))?;
     let document = Document::parse(&text, &path.display().to_string());
     let document = document.map_err(|error| unreadable(format!("it is damaged: {error}")))?;
     for (role, kind) in [("learner", &parts.learner), ("criterion", &parts.criterion), ("search", &parts.search)] {
@@ -42,13 +45,14 @@ pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
 }
 
 /// Sets the result of an earlier run in `out` aside as `selection.previous.json`, with the files that belong to it, so that
-/// a run that failed leaves no result that looks like its own. Where another run is in the folder, nothing is done.
+/// a run that failed leaves no result that looks like its own. `pipeline`, the file of the run that failed, stays also where
+/// it is one of them. Where another run is in the folder, nothing is done.
 ///
 /// # Errors
 /// [`Error::Unwritable`].
-pub fn set_previous_aside(out: &Path) -> Result<()> {
+pub fn set_previous_aside(out: &Path, pipeline: Option<&Path>) -> Result<()> {
     match Claim::existing(out) {
-        Ok(Some(claim)) => claim.set_aside(),
+        Ok(Some(claim)) => claim.set_aside(pipeline),
         Ok(None) | Err(_) => Ok(()),
     }
 }

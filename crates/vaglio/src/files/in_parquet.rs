@@ -1,6 +1,5 @@
 //! Predictions as Parquet.
 
-use super::destination::Destination;
 use super::predictions::Predictions;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
 use parquet::arrow::ArrowWriter;
@@ -10,6 +9,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, Result};
+use vaglio_tables::disk::Destination;
 
 /// A Parquet file of predictions, to which rows are added.
 pub(super) struct ParquetRows {

@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Keeper, Result};
-use vaglio_tables::disk::temporary;
+use vaglio_tables::disk::fresh;
 use vaglio_tables::read::Digest;
 
 /// Its name in the folder of a run, and that of the journal of the run before.
@@ -33,12 +33,13 @@ fn begin(path: &Path, header: &Header) -> Result<Begun> {
     let body = serde_json::to_string(header).map_err(|error| failed(error.into()))?;
     let mut sum = String::new();
     let line = sealed(&body, &mut sum);
-    let temporary = temporary(path);
+    let there = path.symlink_metadata().ok();
+    let like = there.as_ref().filter(|known| known.is_file());
+    let (temporary, mut file) = fresh(path, like).map_err(failed)?;
     let begun = || -> std::io::Result<File> {
-        let mut file = OpenOptions::new().create(true).truncate(true).write(true).open(&temporary)?;
         file.write_all(line.as_bytes())?;
         file.sync_all()?;
-        if path.exists() {
+        if there.is_some() {
             std::fs::rename(path, path.with_file_name(PREVIOUS))?;
         }
         std::fs::rename(&temporary, path)?;

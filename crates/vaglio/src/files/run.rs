@@ -33,6 +33,8 @@ use vaglio_tables::budget::{peak, resident, shown};
 pub struct RunOptions {
     /// The folder that paths in the pipeline are relative to.
     pub folder: PathBuf,
+    /// The pipeline file, if there is one: it stays also where it is called `resolved.yaml` in `out` and the run fails.
+    pub pipeline: Option<PathBuf>,
     /// The folder that the files are written to; made when absent.
     pub out: PathBuf,
     /// Whether to go on from the journal in that folder.
@@ -65,7 +67,7 @@ pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Int
     let done = run_in(&mut claim, pipeline, options, monitor.into());
     if let (Err(_), Some(claim)) = (&done, &claim) {
         // What failed is told, and not that this fails as well.
-        let _ = claim.set_aside();
+        let _ = claim.set_aside(options.pipeline.as_deref());
     }
     done
 }

@@ -1,6 +1,5 @@
 //! Predictions in a file: CSV or Parquet.
 
-use super::destination::Destination;
 #[cfg(feature = "parquet")]
 use super::in_parquet::ParquetRows;
 use super::predictions::Beside;
@@ -9,6 +8,17 @@ use std::path::Path;
 #[cfg(not(feature = "parquet"))]
 use vaglio_core::Error;
 use vaglio_core::Result;
+use vaglio_tables::disk::{Destination, check_apart};
+use vaglio_tables::read::expanded;
+
+/// Refuses to write over a file of tables that are read, which may be patterns or folders.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] at `--out`; those of a table that is not there.
+pub fn check_apart_from_tables<'t>(out: &Path, tables: impl IntoIterator<Item = &'t Path>) -> Result<()> {
+    let of = |table| Ok(expanded(table)?.into_iter().map(|file| ("the table", file)));
+    tables.into_iter().try_for_each(|table| check_apart(out, of(table)?))
+}
 
 impl SavedModel {
     /// Predicts the rows of a data file into another, as they come: Parquet where its name ends in `.parquet`, else CSV.
@@ -17,8 +27,10 @@ impl SavedModel {
     /// Symbolic links are followed. A regular file appears whole or not at all; devices and pipes are written as they are.
     ///
     /// # Errors
-    /// Those of [`SavedModel::predict_in_batches`]; [`vaglio_core::Error::Unwritable`].
+    /// Those of [`SavedModel::predict_in_batches`]; [`vaglio_core::Error::Unwritable`]; [`vaglio_core::Error::Setting`] where
+    /// `out` is a file of the data.
     pub fn predict_to_file(&self, data: &Path, beside: &Beside, out: &Path) -> Result<Option<String>> {
+        check_apart_from_tables(out, [data])?;
         if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
             return self.predict_to_parquet(data, &Beside { typed: true, ..beside.clone() }, out);
         }

@@ -4,6 +4,7 @@ use super::super::guard::guarded;
 use super::super::unreadable;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::ChunkReader;
 use std::path::Path;
@@ -63,6 +64,32 @@ pub(in crate::read) fn check_footer(path: &Path, metadata: &ParquetMetaData, len
         Ok(count) if said == rows => Ok(count),
         _ => Err(unreadable(path, format!("is damaged: its footer says {said} rows, and its groups have {rows}"))),
     }
+}
+
+/// Refuses columns, by the number of their root, whose pages are compressed in a way that this program does not read.
+///
+/// # Errors
+/// [`vaglio_core::Error::Unreadable`] that names the column.
+pub(in crate::read) fn check_codecs(path: &Path, metadata: &ParquetMetaData, roots: &[usize]) -> Result<()> {
+    let schema = metadata.file_metadata().schema_descr();
+    let is_wanted = |leaf: &usize| roots.contains(&schema.get_column_root_idx(*leaf));
+    for leaf in (0..schema.num_columns()).filter(is_wanted) {
+        let of_leaf = metadata.row_groups().iter().filter_map(|group| group.columns().get(leaf));
+        let codec = of_leaf.map(ColumnChunkMetaData::compression).find_map(|compression| match compression {
+            Compression::BROTLI(_) => Some("brotli"),
+            Compression::LZO => Some("LZO"),
+            _ => None,
+        });
+        if let Some(codec) = codec {
+            let name = super::super::shortened(&schema.column(leaf).path().string());
+            let message = format!(
+                "column `{name}` is compressed by {codec}, which this program does not read; write the file again \
+                 with snappy, gzip, lz4 or zstd, or without compression"
+            );
+            return Err(unreadable(path, message));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the pages of a column lie in a file of this length.

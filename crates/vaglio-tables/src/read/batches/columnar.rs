@@ -1,6 +1,8 @@
 //! The rows of a Parquet file, some at a time.
 
-use super::super::arrow_files::{GrowingColumn, check_footer, check_pages, check_rows, footer, with_dictionaries};
+use super::super::arrow_files::{
+    GrowingColumn, check_codecs, check_footer, check_pages, check_rows, footer, with_dictionaries,
+};
 use super::super::growing::Growing;
 use super::super::guard::guarded;
 use super::super::{checked_names, places, system, unreadable};
@@ -64,6 +66,7 @@ impl StoredRows {
         self.indices.sort_unstable();
         self.indices.dedup();
         self.places = wanted.iter().filter_map(|index| self.indices.binary_search(index).ok()).collect();
+        check_codecs(path, self.metadata.metadata(), &self.indices)?;
         self.reader = Some(guarded(path, || self.open(path, rows))?);
         Ok(())
     }

@@ -6,9 +6,13 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::path::Path;
 use vaglio_core::{Error, Result};
+use vaglio_tables::budget::Budget;
+use vaglio_tables::disk::{bounded, system};
 
 /// The version of the format.
 const FORMAT: &str = "vaglio.journal/1";
+/// A journal of ours has a line for a moment of work at most: this is one of months.
+const LARGEST: u64 = 1 << 33;
 /// Digits of the checksum of a line.
 const DIGITS: usize = 16;
 
@@ -115,11 +119,15 @@ pub(super) struct Known {
 pub(super) fn read(path: &Path, header: &Header) -> Result<Option<Known>> {
     let begin = "to begin anew, leave `--resume` out, which sets this journal aside";
     let refused = |what: String| Error::JournalRefused { path: path.to_owned(), message: format!("{what}; {begin}") };
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
+    match std::fs::metadata(path) {
+        Ok(known) if !known.is_file() => return Err(refused("it is no regular file".into())),
+        Ok(known) if known.len() > LARGEST => return Err(refused(format!("it has more than {LARGEST} bytes"))),
+        // Its lines are read twice, and what they hold is kept beside them.
+        Ok(known) => Budget::of_machine().need(3.0 * known.len() as f64, path.display(), begin)?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(vaglio_tables::disk::system(path, &error)),
-    };
+        Err(error) => return Err(system(path, &error)),
+    }
+    let bytes = bounded(path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let (mut sum, mut pieces, mut is_first) = (String::new(), HashMap::new(), true);
     for (number, line) in

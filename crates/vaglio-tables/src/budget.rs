@@ -98,6 +98,15 @@ impl Budget {
         }
     }
 
+    /// Refuses what the system had no memory for.
+    ///
+    /// # Errors
+    /// [`Error::Setting`], always.
+    pub fn refuse<T>(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<T> {
+        let message = format_args!("{what} would take about {}, which the system does not give", shown(bytes));
+        Err(self.refused(message, remedy))
+    }
+
     fn refused(&self, message: fmt::Arguments<'_>, remedy: &str) -> Error {
         Error::setting(FIELD, format!("{message}, and the limit is {self}; {remedy}"))
     }

@@ -1,9 +1,11 @@
 //! Files of strangers, read in the ways that there are: fuzz targets and the tests try the same.
 
+mod forgery;
 mod journal;
 mod mutation;
 mod stand;
 
+pub use forgery::forged;
 pub use mutation::mutated;
 pub use stand::{Attempt, Stand, peak, room};
 

@@ -49,6 +49,7 @@ mod predict;
 mod predict_beside;
 mod predict_streamed;
 mod race;
+mod read_files;
 mod report;
 mod rows;
 mod series;

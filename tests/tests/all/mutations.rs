@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 use vaglio_testkit::Random;
-use vaglio_tests::hostile::{Input, Stand, mutated, peak, room};
+use vaglio_tests::hostile::{Input, Stand, forged, mutated, peak, room};
 
 /// What memory may be exceeded by.
 const BEYOND: u64 = 100_000_000;
@@ -60,7 +60,10 @@ fn try_all(input: Input) {
     let most = measures.map(|all| if input == Input::Journal { all / 60 } else { all * 59 / 300 });
     while most.map_or(begun.elapsed().as_secs_f64() < seconds, |most| count < most) {
         let [seed, other] = [0; 2].map(|_| &seeds[random.below(seeds.len())].1);
-        let bytes = mutated(seed, other, &mut random);
+        // Half of the models and journals are whole but for a value: checksums are made anew.
+        let is_forged = random.below(2) == 0;
+        let forged = if is_forged { forged(input, seed, &mut random) } else { None };
+        let bytes = forged.unwrap_or_else(|| mutated(seed, other, &mut random));
         if measures.is_some() || seconds > 10.0 {
             std::fs::write(under_way(input), &bytes).unwrap();
         }

@@ -26,7 +26,7 @@ fn kib(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The memory below a root of the file system.
+/// The memory below a root of the file system, which holds what the system says of the process.
 fn of(root: &Path) -> Option<u64> {
     let whole = std::fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| kib(&text, "MemTotal:"));
     let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
@@ -41,7 +41,11 @@ fn of(root: &Path) -> Option<u64> {
             _ => None,
         }
     });
-    whole.into_iter().chain(of_groups).min()
+    // A limit of the address space, as `ulimit -v` sets it.
+    let limits = std::fs::read_to_string(root.join("proc/self/limits")).unwrap_or_default();
+    let space = limits.lines().find_map(|line| line.strip_prefix("Max address space"));
+    let space = space.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    whole.into_iter().chain(of_groups).chain(space).min()
 }
 
 /// The least limit of a group and those above it. In a container the group may be that of the host, of which only the

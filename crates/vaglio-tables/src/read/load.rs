@@ -1,5 +1,6 @@
 //! The bytes of a file: read once, watched for changes, decompressed, never more of them than there may be memory for.
 
+use super::bounded::LineWatch;
 use super::bytes::{FileKind, kind};
 use super::digest::hashed;
 use super::{system, unreadable};
@@ -22,6 +23,8 @@ pub(super) struct Loaded {
 
 /// Bytes that are read before memory is asked for again.
 const STEP: usize = 1 << 24;
+/// Room by which a reader sees that it has read all.
+const SPARE: usize = 64;
 /// What mends a file that is too large.
 const SMALLER: &str = "read a smaller file, or raise the limit";
 
@@ -75,17 +78,31 @@ fn grown(
     budget: Budget,
     failed: impl Fn(std::io::Error) -> vaglio_core::Error,
 ) -> Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(size.saturating_add(1));
+    let what = || format!("{}, read or decompressed,", path.display());
+    let (mut bytes, mut lines) = (Vec::new(), LineWatch::default());
+    room(&mut bytes, size, budget, &what)?;
     loop {
-        if bytes.len() >= size {
-            budget.need(STEP as f64, format_args!("{}, read or decompressed,", path.display()), SMALLER)?;
+        let from = bytes.len();
+        if from >= size {
+            budget.need(STEP as f64, what(), SMALLER)?;
+            room(&mut bytes, STEP, budget, &what)?;
         }
-        let step = STEP.max(size.saturating_sub(bytes.len()).saturating_add(1));
-        let read = reader.by_ref().take(step as u64).read_to_end(&mut bytes).map_err(&failed)?;
-        if read < step {
+        let read = reader.by_ref().take(STEP as u64).read_to_end(&mut bytes).map_err(&failed)?;
+        lines.check(path, &bytes, from)?;
+        if read < STEP {
             return Ok(bytes);
         }
     }
+}
+
+/// Makes room for so many bytes more, and some to spare where there is: what is asked for one by one would be copied often.
+fn room(bytes: &mut Vec<u8>, more: usize, budget: Budget, what: &dyn Fn() -> String) -> Result<()> {
+    if bytes.capacity() - bytes.len() >= more {
+        return Ok(());
+    }
+    let spare = more.max(bytes.len() / 4).saturating_add(SPARE);
+    let made = bytes.try_reserve_exact(spare).or_else(|_| bytes.try_reserve_exact(more.saturating_add(SPARE)));
+    made.or_else(|_| budget.refuse(bytes.len() as f64 + more as f64, what(), SMALLER))
 }
 
 #[cfg(feature = "parquet")]

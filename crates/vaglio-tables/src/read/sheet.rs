@@ -1,5 +1,6 @@
 //! A text file in memory: its header, and its rows in parts that are read side by side.
 
+use super::bounded::Bounded;
 use super::cell::{Rules, plain};
 use super::dialect::Dialect;
 use super::digest::hashed;
@@ -64,9 +65,10 @@ impl Sheet {
             text = layout.tabulated(&text[start..], dialect).map_err(|wrong| unreadable(path, wrong))?;
             (start, dialect.delimiter) = (0, b'\t');
         }
-        let mut reader = dialect.reader(&text.as_bytes()[start..]);
+        check_header(path, &text[start..], dialect, budget)?;
+        let mut reader = dialect.reader(Bounded::new(&text.as_bytes()[start..]));
         let mut record = StringRecord::new();
-        let fault = |error: csv::Error| unreadable(path, error.to_string());
+        let fault = |error: csv::Error| unreadable(path, said(&error));
         let mut names: Vec<String> = match reader.read_record(&mut record).map_err(fault)? {
             true => record.iter().map(|name| name.trim().to_owned()).collect(),
             false => Vec::new(),
@@ -76,7 +78,11 @@ impl Sheet {
         }
         let body = start + reader.position().byte() as usize;
         let mut sample = Vec::new();
-        while sample.len() < SAMPLE && reader.read_record(&mut record).map_err(fault)? {
+        while sample.len() < SAMPLE {
+            reader.get_mut().begin();
+            if !reader.read_record(&mut record).map_err(fault)? {
+                break;
+            }
             sample.push(record.iter().map(|cell| cell.trim().to_owned()).collect::<Vec<String>>());
         }
         // Where the names of the rows stand first, the header may leave their column out.
@@ -248,13 +254,15 @@ impl Sheet {
         budget: Budget,
         mut take: impl FnMut(&StringRecord),
     ) -> std::result::Result<usize, Broken> {
-        let mut reader = self.dialect.reader(&self.bytes()[start..end]);
+        let mut reader = self.dialect.reader(Bounded::new(&self.bytes()[start..end]));
         let (mut record, mut rows, mut ask) = (StringRecord::new(), 0, 0);
         loop {
+            reader.get_mut().begin();
+            let begins = start + reader.position().byte() as usize;
             match reader.read_record(&mut record) {
                 Ok(true) => {}
                 Ok(false) => return Ok(rows),
-                Err(error) => return Err(Broken { byte: start, row: rows, what: What::Said(error.to_string()) }),
+                Err(error) => return Err(Broken { byte: begins, row: rows, what: What::Said(said(&error)) }),
             }
             let at = record.position().map_or(0, |position| position.byte() as usize);
             let broken = |what: What| Err(Broken { byte: start + at, row: rows, what });
@@ -315,6 +323,28 @@ enum What {
     /// There may be no more memory.
     TooLarge(Error),
 }
+
+/// What is wrong, in the words of whom has read.
+fn said(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::Io(error) => error.to_string(),
+        _ => error.to_string(),
+    }
+}
+
+/// Asks for the memory of as many names as the header has, and of the cells by which their columns are judged.
+fn check_header(path: &Path, text: &str, dialect: Dialect, budget: Budget) -> Result<()> {
+    let bytes = text.as_bytes();
+    let header = &bytes[..memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len())];
+    let names = 1 + memchr::memchr_iter(dialect.delimiter, header).count();
+    let cells = names.saturating_mul(SAMPLE).min(bytes.len());
+    let what = || format!("{}, whose header has {names} names,", path.display());
+    budget.need((names * NAME + cells * CELL) as f64, what(), "read a smaller file, or raise the limit")
+}
+
+/// Bytes that a name takes, in the lists and sets of them that there are, and a cell of the sample.
+const NAME: usize = 400;
+const CELL: usize = 56;
 
 /// Bytes of a cell, at most: more are a quote that is not closed, or an attack.
 pub(super) const LONGEST: usize = 1 << 24;

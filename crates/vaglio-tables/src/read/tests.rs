@@ -232,6 +232,8 @@ fn encodings_quotes_and_comments_are_read_or_refused_with_a_remedy() {
     let marked = [&[0xff, 0xfe][..], &wide("a,b\n1,é\n")].concat();
     assert_eq!(labels(&read(&csv("wide", marked)), "b"), ["é"]);
     assert!(of_text("unmarked", wide("a,b\n1,\u{e9}\n")).contains("utf-16le"));
+    let zero = "line 2 (data row 1), column `b`: a NUL byte, which no text holds; the file is damaged or no table";
+    assert_eq!(of_text("zero", "a,b\n1,x\0y\n"), zero);
     let spec = ReadSpec { encoding: "klingon".into(), ..ReadSpec::default() };
     let error = read_as(&csv("latin_header", latin), &spec, &[]).unwrap_err();
     assert_eq!(error.field(), Some("data.read.encoding"));

@@ -319,3 +319,32 @@ fn memory_is_asked_for_while_rows_are_read() {
     assert_eq!(read(Budget::of(u64::MAX)).unwrap(), 400_000);
     assert_eq!(read(Budget::of(1 << 20)).unwrap_err().field(), Some("limits.memory"));
 }
+
+#[test]
+fn what_is_compressed_in_another_way_says_what_to_do() {
+    use parquet::basic::{BrotliLevel, Compression};
+    let [path, _] = write("brotli", &batch(vec![("x", doubles()), ("z", doubles())]));
+    let mut bytes = std::fs::read(&path).unwrap();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(bytes.clone())).unwrap();
+    let brotli = Compression::BROTLI(BrotliLevel::default());
+    let group = |group: &parquet::file::metadata::RowGroupMetaData| {
+        let column = |(place, column): (usize, &parquet::file::metadata::ColumnChunkMetaData)| match place {
+            1 => column.clone().into_builder().set_compression(brotli).build().unwrap(),
+            _ => column.clone(),
+        };
+        let columns = group.columns().iter().enumerate().map(column).collect();
+        group.clone().into_builder().set_column_metadata(columns).build().unwrap()
+    };
+    let groups = metadata.row_groups().iter().map(group).collect();
+    bytes.truncate(footer(&bytes).0);
+    let other = ParquetMetaData::new(metadata.file_metadata().clone(), groups);
+    ParquetMetaDataWriter::new(&mut bytes, &other).finish().unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    let expected = "column `z` is compressed by brotli, which this program does not read; write the file again with \
+                    snappy, gzip, lz4 or zstd, or without compression";
+    assert!(damage(&path).ends_with(expected), "{}", damage(&path));
+    // A column that is not read may be what it is.
+    let source = Source::open(&[path], &ReadSpec::default()).unwrap();
+    let wanted = Wanted { filter: ColumnFilter::only(["x"]), ..Wanted::default() };
+    assert_eq!(source.read(&wanted).unwrap().0.rows(), 40);
+}

@@ -1,5 +1,6 @@
 //! The rows of a text file, some at a time.
 
+use super::super::bounded::{Bounded, RECORD};
 use super::super::bytes::is_utf8;
 use super::super::growing::{Growing, RawColumn};
 use super::super::sheet::{LONGEST, Sheet, too_long};
@@ -66,35 +67,14 @@ pub(super) struct TextRows {
     /// What the first lines say.
     pub sheet: Sheet,
     is_compressed: bool,
-    reader: csv::Reader<Bounded>,
+    reader: csv::Reader<Bounded<Box<dyn Read + Send>>>,
     budget: Budget,
     record: StringRecord,
     indices: Vec<usize>,
 }
 
-/// A reader that ends where one record takes more bytes than a table can mean.
-struct Bounded {
-    inner: Box<dyn Read + Send>,
-    left: usize,
-}
-
-/// Bytes of a record, at most.
-const RECORD: usize = 4 * LONGEST;
 /// Bytes of records after which memory is asked for.
 const STEP: usize = 1 << 22;
-
-impl Read for Bounded {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let most = buffer.len().min(self.left);
-        if most == 0 && !buffer.is_empty() {
-            let message = format!("a row has more than {RECORD} bytes; is a quote not closed?");
-            return Err(std::io::Error::other(message));
-        }
-        let read = self.inner.read(&mut buffer[..most])?;
-        self.left -= read;
-        Ok(read)
-    }
-}
 
 impl TextRows {
     /// `None` for a text that has to be taken as a whole: in another encoding than UTF-8, without a header, or without a
@@ -115,8 +95,8 @@ impl TextRows {
                 if plain.is_whole || sheet.is_judged() {
                     let mut head = sheet.body().to_vec();
                     head.extend_from_slice(&plain.head[lines..]);
-                    let all = Bounded { inner: Box::new(Cursor::new(head).chain(plain.rest)), left: RECORD };
-                    let reader = sheet.dialect().reader(all);
+                    let all: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(plain.rest));
+                    let reader = sheet.dialect().reader(Bounded::new(all));
                     let is_compressed = plain.is_compressed;
                     let (record, indices) = (StringRecord::new(), Vec::new());
                     return Some(TextRows { sheet, is_compressed, reader, budget, record, indices });
@@ -140,7 +120,7 @@ impl TextRows {
         let mut columns: Vec<RawColumn> = self.indices.iter().map(|_| RawColumn::default()).collect();
         let mut taken = 0;
         for row in first..first + most {
-            self.reader.get_mut().left = RECORD;
+            self.reader.get_mut().begin();
             match self.reader.read_record(&mut self.record) {
                 Ok(true) => {}
                 Ok(false) => break,

@@ -1,0 +1,140 @@
+//! Bounds of what a record and a line may take: more is a quote that is not closed, no table, or an attack.
+
+use super::bytes::{FileKind, kind};
+use super::sheet::LONGEST;
+use super::unreadable;
+use std::io::Read;
+use std::path::Path;
+use vaglio_core::Result;
+
+/// Bytes of a record, and of a line, at most.
+pub(super) const RECORD: usize = 4 * LONGEST;
+
+/// A reader that ends where one record takes more bytes than a table can mean.
+pub(super) struct Bounded<R> {
+    inner: R,
+    left: usize,
+}
+
+impl<R> Bounded<R> {
+    pub fn new(inner: R) -> Self {
+        Bounded { inner, left: RECORD }
+    }
+
+    /// Another record begins.
+    pub fn begin(&mut self) {
+        self.left = RECORD;
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let most = buffer.len().min(self.left);
+        if most == 0 && !buffer.is_empty() {
+            let message = format!("a row has more than {RECORD} bytes; is a quote not closed?");
+            return Err(std::io::Error::other(message));
+        }
+        let read = self.inner.read(&mut buffer[..most])?;
+        self.left -= read;
+        Ok(read)
+    }
+}
+
+/// Watches a text while it is read or decompressed, piece by piece.
+#[derive(Default)]
+pub(super) struct LineWatch {
+    is_text: Option<bool>,
+    /// Bytes of whole pieces without the end of a line, and of nothing but ends of lines.
+    long: usize,
+    empty: usize,
+}
+
+impl LineWatch {
+    /// Refuses a text whose last pieces, of which one begins at `from`, are one line or empty lines beyond what there may be.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Unreadable`] with the line.
+    pub fn check(&mut self, path: &Path, bytes: &[u8], from: usize) -> Result<()> {
+        let is_plain = || !matches!(bytes, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..]);
+        let is_text = || is_plain() && matches!(kind(path, bytes), Ok(FileKind::Text));
+        if !*self.is_text.get_or_insert_with(is_text) {
+            return Ok(());
+        }
+        let piece = &bytes[from..];
+        let is_long = memchr::memchr2(b'\n', b'\r', piece).is_none();
+        let is_empty = piece.iter().all(|byte| matches!(byte, b'\n' | b'\r'));
+        self.long = if is_long { self.long + piece.len() } else { 0 };
+        self.empty = if is_empty { self.empty + piece.len() } else { 0 };
+        let what = match () {
+            () if self.long > RECORD => "is longer than that",
+            () if self.empty > RECORD => "and those after it are empty, and have more than that",
+            () => return Ok(()),
+        };
+        let before = &bytes[..bytes.len() - self.long.max(self.empty)];
+        let line = 1 + memchr::memchr_iter(b'\n', before).count();
+        Err(unreadable(path, format!("a line may have {RECORD} bytes, and line {line} {what}; is it a table?")))
+    }
+}
+
+#[cfg(all(test, feature = "parquet"))]
+mod tests {
+    use super::super::tests::folder_of;
+    use super::*;
+    use crate::budget::Budget;
+    use crate::read::{Batches, Source};
+    use crate::{DigestKind, ReadSpec};
+    use std::path::PathBuf;
+
+    /// Some bytes, then one of them so often, compressed.
+    fn bomb(name: &str, head: &[u8], byte: u8, count: usize) -> PathBuf {
+        let path = folder_of("bombs").join(name);
+        let mut writer = zstd::Encoder::new(std::fs::File::create(&path).unwrap(), 1).unwrap();
+        std::io::Write::write_all(&mut writer, head).unwrap();
+        let mut rest = std::io::repeat(byte).take(count as u64);
+        std::io::copy(&mut rest, &mut writer).unwrap();
+        writer.finish().unwrap();
+        assert!(std::fs::metadata(&path).unwrap().len() < 100_000);
+        path
+    }
+
+    #[test]
+    fn few_bytes_that_stand_for_long_lines_or_many_empty_ones_are_refused_by_line() {
+        let much = 3 * RECORD;
+        for (name, head, byte, words) in [
+            ("empty.csv.zst", &b""[..], b'\n', "line 1 and those after it are empty"),
+            ("after.csv.zst", b"a,b\n1,2\n", b'\n', " and those after it are empty"),
+            ("long.csv.zst", b"a,b\n1,", b'x', "line 2 is longer than that"),
+            ("header.csv.zst", b"a,", b'x', "line 1 is longer than that"),
+            ("zeros.csv.zst", b"", 0, "line 1 is longer than that"),
+            ("quoted.csv.zst", b"a,b\n1,\"", b'\n', " and those after it are empty"),
+        ] {
+            let path = bomb(name, head, byte, much);
+            let paths = [path.clone()];
+            let opened =
+                Source::open_within(&paths, &ReadSpec::default(), Budget::of(1 << 40), DigestKind::default());
+            let error = opened.map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains(words), "{error}");
+            assert!(error.contains("a line may have 67108864 bytes, and line "), "{error}");
+        }
+    }
+
+    #[test]
+    fn rows_that_follow_one_by_one_are_bounded_as_well() {
+        let path = bomb("stream.csv.zst", &b"a,b\n1,2\n".repeat(1000).repeat(200), b'\n', 2 * RECORD);
+        let batches = Batches::open(&path, &ReadSpec::default()).unwrap().unwrap();
+        let mut rows = batches.start(&[("a".into(), crate::read::Hint::Class)], &[], 1 << 20).unwrap().unwrap();
+        let error = rows.next_rows().map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("a row has more than 67108864 bytes"), "{error}");
+    }
+
+    #[test]
+    fn memory_for_names_is_asked_for_before_they_are_made() {
+        let path = folder_of("bombs").join("names.csv");
+        std::fs::write(&path, "a,".repeat(20 << 20) + "\n").unwrap();
+        let limit = Budget::of(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
+        let opened = Source::open_within(&[path], &ReadSpec::default(), limit, DigestKind::default());
+        let error = opened.map(|_| ()).unwrap_err();
+        assert_eq!(error.field(), Some("limits.memory"), "{error}");
+        assert!(error.to_string().contains("names.csv, whose header has 20971521 names, would take about "), "{error}");
+    }
+}

@@ -10,7 +10,7 @@ use std::time::Instant;
 use vaglio::ValidPipeline;
 use vaglio::budget::Budget;
 use vaglio::core::{Error, Result, Silent};
-use vaglio::files::{Beside, RunOptions, RunOutcome, run};
+use vaglio::files::{Beside, Language, RunOptions, RunOutcome, run};
 use vaglio::pipeline::{SavedModel, load};
 use vaglio::read::{DigestKind, ReadSpec, Source, Wanted};
 use vaglio_cli::said;
@@ -27,7 +27,7 @@ const PIPELINE: &str = "version: 1\nseed: 3\ndata: {train: train.csv, target: y,
     preprocess: [date_parts, {kind: impute, how: mean}, {kind: one_hot, rare: 2}, {kind: standardize, scope: train}]\n\
     learner: {kind: rls, lambda: {grid: {from: 0.1, to: 10.0, points: 3}}}\n\
     criterion: {kind: kfold, folds: 4}\nsearch: {kind: greedy, max_features: 2, choose: last}\n\
-    engine: {threads: 1}\n";
+    evaluate: {nested: {folds: 2}, intervals: 0.9}\nengine: {threads: 1}\n";
 /// The pipeline of the journal, which keeps pieces of every kind.
 const REPEATED: &str = "version: 1\nseed: 3\ndata: {train: train.csv, target: y, types: {t: class}, test_fraction: 0.2}\n\
     preprocess: [date_parts, {kind: impute, how: mean}, {kind: one_hot, rare: 2}, {kind: standardize, scope: train}]\n\
@@ -188,9 +188,21 @@ impl Stand {
         if let (None, Some(sealed)) = (&model, resealed_model(bytes)) {
             std::fs::write(&path, sealed)?;
             model = attempt.note(SavedModel::read(&path));
+            attempt.is_read = model.is_some();
         }
         if let Some(model) = model {
-            attempt.note(model.predict_file(&self.folder.join("train.csv")));
+            let data = self.folder.join("train.csv");
+            let of_classes = model.calibration.is_some();
+            for (evaluate, intervals, probabilities) in
+                [(false, false, false), (true, false, false), (false, true, false), (false, false, of_classes)]
+            {
+                let beside = Beside { evaluate, intervals, probabilities, ..Beside::default() };
+                attempt.note(model.predict_file_with(&data, &beside));
+                attempt.note(model.predict_in_batches(&data, &beside, 16, &mut |predictions| {
+                    predictions.to_csv().map(|_| ControlFlow::Continue(()))
+                }));
+            }
+            attempt.note(model.formulas(Language::Python));
         }
         Ok(())
     }

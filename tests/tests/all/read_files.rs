@@ -66,7 +66,7 @@ fn partitions_are_decoded_and_may_be_missing() {
     let names: Vec<&str> = found["candidates"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(names.contains(&"the k=a b/c") && names.contains(&"the k=100%") && !names.contains(&"the k="), "{names:?}");
     // Without a map for them, missing cells are refused as such.
-    for (train, lines, column) in [("d", "preprocess: [one_hot]", "the k=100%"), ("e", "", "n")] {
+    for (train, lines, column) in [("d", "preprocess: [one_hot]", "column `the k`"), ("e", "", "column `n`")] {
         folder.write("p.yaml", on(train, lines));
         let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
         refused(&ran, 3, "an empty cell is not a finite number (5 such values in this column)");

@@ -104,9 +104,7 @@ fn tables(arguments: &Arguments) -> Result<String> {
 
 fn write(arguments: &Arguments, text: &str) -> Result<()> {
     match &arguments.out {
-        Some(path) => {
-            vaglio::pipeline::write_file(path, text)
-        }
+        Some(path) => vaglio::pipeline::write_file(path, text),
         None => {
             print!("{text}");
             Ok(())

@@ -213,7 +213,8 @@ impl Stand {
             let _nothing_there = std::fs::remove_dir_all(&out);
             std::fs::create_dir_all(&out)?;
             std::fs::write(out.join("journal.jsonl"), bytes)?;
-            let options = RunOptions { folder: self.folder.clone(), out: out.clone(), resume: true, ..RunOptions::default() };
+            let options =
+                RunOptions { folder: self.folder.clone(), out: out.clone(), resume: true, ..RunOptions::default() };
             let record = attempt.note(run(&self.pipeline, &options, &mut Silent)).map(|outcome| outcome.record);
             Ok(record.and_then(|record| record.to_text().ok()).and_then(|text| timeless(&text)))
         };

@@ -169,7 +169,9 @@ fn predict_and_init_refuse_what_decompresses_without_bound() {
     ] {
         let line = format!("{make} | gzip -1 > {name}.csv.gz");
         assert!(Command::new("sh").args(["-c", &line]).current_dir(&folder.0).status().unwrap().success());
-        for command in [&format!("predict --model out/model.json --data {name}.csv.gz")[..], &format!("init {name}.csv.gz")] {
+        for command in
+            [&format!("predict --model out/model.json --data {name}.csv.gz")[..], &format!("init {name}.csv.gz")]
+        {
             let line = format!("ulimit -v 1800000; exec '{program}' {command} --out new.{}", command.len());
             let ran = ran(Command::new("sh").args(["-c", &line]).current_dir(&folder.0));
             refused(&ran, 3, words);

@@ -110,8 +110,7 @@ mod tests {
         ] {
             let path = bomb(name, head, byte, much);
             let paths = [path.clone()];
-            let opened =
-                Source::open_within(&paths, &ReadSpec::default(), Budget::of(1 << 40), DigestKind::default());
+            let opened = Source::open_within(&paths, &ReadSpec::default(), Budget::of(1 << 40), DigestKind::default());
             let error = opened.map(|_| ()).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains(words), "{error}");
             assert!(error.contains("a line may have 67108864 bytes, and line "), "{error}");

@@ -146,8 +146,11 @@ fn not_text(path: &Path, bytes: &[u8], valid: usize, spec: &ReadSpec) -> vaglio_
         }
     };
     let is_zero = bytes.get(valid) == Some(&0) && 3 * zeros <= bytes.len().min(1000);
-    unreadable(path, match is_zero {
-        true => format!("{place}: a NUL byte, which no text holds; the file is damaged or no table"),
-        false => format!("{place}: the text is not UTF-8; {remedy}"),
-    })
+    unreadable(
+        path,
+        match is_zero {
+            true => format!("{place}: a NUL byte, which no text holds; the file is damaged or no table"),
+            false => format!("{place}: the text is not UTF-8; {remedy}"),
+        },
+    )
 }

@@ -83,7 +83,8 @@ fn below(path: &Path, pattern: &glob::Pattern) -> Vec<PathBuf> {
     let folder: PathBuf = path.components().take_while(is_plain).collect();
     let begins = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
     let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::default() };
-    let (mut visited, mut files, mut left) = (Visited::default(), Vec::new(), vec![(begins.to_owned(), folder.clone())]);
+    let (mut visited, mut files, mut left) =
+        (Visited::default(), Vec::new(), vec![(begins.to_owned(), folder.clone())]);
     visited.enters(begins);
     while let Some((folder, named)) = left.pop() {
         let mut entries: Vec<_> = std::fs::read_dir(&folder).into_iter().flatten().flatten().collect();

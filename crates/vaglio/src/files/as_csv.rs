@@ -74,7 +74,24 @@ mod tests {
 
     #[test]
     fn formulas_get_an_apostrophe_and_numbers_none() {
-        for text in ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1", "\r=1", "=1", "-A1", "=", "--1", "\n=1", "＝1", "＋1", "－1", "＠A1", "＝"] {
+        for text in [
+            "=1+1",
+            "@SUM(A1)",
+            "+cmd|' /C calc'!A0",
+            "-2+3",
+            "\t=1",
+            "\r=1",
+            "=1",
+            "-A1",
+            "=",
+            "--1",
+            "\n=1",
+            "＝1",
+            "＋1",
+            "－1",
+            "＠A1",
+            "＝",
+        ] {
             let expected = if text.chars().count() == 1 { text.to_owned() } else { format!("'{text}") };
             assert_eq!(unless_formula(text.to_owned()), expected);
         }

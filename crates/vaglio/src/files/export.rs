@@ -59,10 +59,7 @@ pub fn export_tables(folder: &Path, out: &Path) -> Result<Vec<String>> {
     let failed = |e: std::io::Error| Error::Unwritable { path: out.to_owned(), message: e.to_string() };
     std::fs::create_dir_all(out).map_err(failed)?;
     let tables = tables::tables(&record)?;
-    tables
-        .into_iter()
-        .map(|(name, text)| write_file(&out.join(&name), &text).map(|()| name))
-        .collect()
+    tables.into_iter().map(|(name, text)| write_file(&out.join(&name), &text).map(|()| name)).collect()
 }
 
 impl SavedModel {

@@ -32,7 +32,8 @@ pub fn report(folder: &Path) -> Result<()> {
 /// The text of a resolved configuration, after a look whether it is one of these parts.
 pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
     let unreadable = |message: String| Error::Unreadable { path: path.to_owned(), message };
-    let bytes = regular(path, LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any configuration".into()))?;
+    let bytes =
+        regular(path, LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any configuration".into()))?;
     let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".into()))?;
     let document = Document::parse(&text, &path.display().to_string());
     let document = document.map_err(|error| unreadable(format!("it is damaged: {error}")))?;

@@ -1,6 +1,6 @@
 //! Parts inside of parts, as settings.
 
-use crate::{Loss, Resampling, Role, Squared, title};
+use crate::{Criterion, Learner, Loss, Map, Resampling, Role, SearchStrategy, Squared, TargetMap, title};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
@@ -8,14 +8,9 @@ use std::sync::Arc;
 
 /// A part as a setting of another: in files a bare word, or its `kind` with its settings.
 ///
-/// Two are the same where they are written alike.
+/// Two are the same where they are written alike. What takes `impl Into<AnySearch>` takes a search, `Box<dyn SearchStrategy>` and
+/// `Arc<dyn SearchStrategy>`; so with every role.
 pub struct Any<P: ?Sized>(Arc<P>);
-
-/// Any loss, by default [`Squared`].
-pub type AnyLoss = Any<dyn Loss>;
-
-/// Any way to hold rows out.
-pub type AnyResampling = Any<dyn Resampling>;
 
 /// A trait whose implementations are settings of others.
 pub trait Inner: fmt::Debug + Serialize {
@@ -26,32 +21,73 @@ pub trait Inner: fmt::Debug + Serialize {
     fn word(&self) -> &'static str;
 }
 
-impl Inner for dyn Loss {
-    const ROLE: Role = Role::Loss;
+/// For traits of parts: any part of the trait, made of a part, or of one that is boxed or shared already.
+macro_rules! any {
+    ($($(#[$about:meta])* $any:ident = $trait:ident, $role:ident;)*) => {$(
+        $(#[$about])*
+        pub type $any = Any<dyn $trait>;
 
-    fn word(&self) -> &'static str {
-        self.typetag_name()
-    }
+        impl Inner for dyn $trait {
+            const ROLE: Role = Role::$role;
+
+            fn word(&self) -> &'static str {
+                self.kind()
+            }
+        }
+
+        impl<P: $trait + 'static> From<P> for $any {
+            fn from(part: P) -> Self {
+                Any(Arc::new(part))
+            }
+        }
+
+        impl<P: $trait + 'static> From<Arc<P>> for $any {
+            fn from(part: Arc<P>) -> Self {
+                Any(part)
+            }
+        }
+
+        impl From<Arc<dyn $trait>> for $any {
+            fn from(part: Arc<dyn $trait>) -> Self {
+                Any(part)
+            }
+        }
+
+        impl From<&Arc<dyn $trait>> for $any {
+            fn from(part: &Arc<dyn $trait>) -> Self {
+                Any(Arc::clone(part))
+            }
+        }
+
+        impl From<Box<dyn $trait>> for $any {
+            fn from(part: Box<dyn $trait>) -> Self {
+                Any(part.into())
+            }
+        }
+
+        impl From<$any> for Arc<dyn $trait> {
+            fn from(any: $any) -> Self {
+                any.0
+            }
+        }
+    )*};
 }
 
-impl Inner for dyn Resampling {
-    const ROLE: Role = Role::Resampling;
-
-    fn word(&self) -> &'static str {
-        self.typetag_name()
-    }
-}
-
-impl<L: Loss + 'static> From<L> for AnyLoss {
-    fn from(loss: L) -> Self {
-        Any(Arc::new(loss))
-    }
-}
-
-impl<R: Resampling + 'static> From<R> for AnyResampling {
-    fn from(resampling: R) -> Self {
-        Any(Arc::new(resampling))
-    }
+any! {
+    /// Any criterion.
+    AnyCriterion = Criterion, Criterion;
+    /// Any search.
+    AnySearch = SearchStrategy, Search;
+    /// Any learner.
+    AnyLearner = Learner, Learner;
+    /// Any map of columns.
+    AnyMap = Map, Map;
+    /// Any map of targets.
+    AnyTargetMap = TargetMap, TargetMap;
+    /// Any loss, by default [`Squared`].
+    AnyLoss = Loss, Loss;
+    /// Any way to hold rows out.
+    AnyResampling = Resampling, Resampling;
 }
 
 impl Default for AnyLoss {

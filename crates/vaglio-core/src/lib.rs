@@ -88,7 +88,7 @@ mod task;
 mod training;
 mod units;
 
-pub use any::{Any, AnyLoss, AnyResampling, Inner};
+pub use any::{Any, AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnySearch, AnyTargetMap, Inner};
 pub use choose::{Choose, CrossValidation, MOST_REPEATS, Rule, Unless, Wanted};
 pub use classes::Classes;
 pub use clustered::{ClusterSum, Spread};

@@ -64,6 +64,13 @@ macro_rules! registered {
             fn part(self: Box<Self>) -> Box<dyn crate::$trait>;
         }
 
+        impl dyn crate::$trait + '_ {
+            /// Its word in files, which is its `kind` there.
+            pub fn kind(&self) -> &'static str {
+                self.typetag_name()
+            }
+        }
+
         impl Serialize for dyn crate::$trait + '_ {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 (self as &dyn $trait).serialize(serializer)

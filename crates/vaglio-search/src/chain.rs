@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer, Outline, Path,
+    Answer, AnySearch, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer, Outline, Path,
     Result, Rules, SearchContext, SearchStrategy, Stage, Subset, saved,
 };
 
@@ -25,14 +25,14 @@ pub struct Chain {
 
 impl Chain {
     /// A chain that begins with this search.
-    pub fn new(first: impl SearchStrategy + 'static) -> Self {
-        Chain { stages: vec![Arc::new(first)] }
+    pub fn new(first: impl Into<AnySearch>) -> Self {
+        Chain { stages: vec![first.into().into()] }
     }
 
     /// The same with a search after it, among the features that those before took.
     #[must_use]
-    pub fn then(mut self, next: impl SearchStrategy + 'static) -> Self {
-        self.stages.push(Arc::new(next));
+    pub fn then(mut self, next: impl Into<AnySearch>) -> Self {
+        self.stages.push(next.into().into());
         self
     }
 

@@ -4,7 +4,7 @@ use crate::{All, Greedy};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use std::sync::Arc;
 use vaglio_core::{
-    Choose, Criterion, Design, Effort, Error, Outline, Path, Result, SearchContext, SearchStrategy, part,
+    AnySearch, Choose, Criterion, Design, Effort, Error, Outline, Path, Result, SearchContext, SearchStrategy, part,
 };
 
 /// Lets searches compete: all are cross-validated on the same folds and at the same λ, and the result is that of the one
@@ -42,14 +42,14 @@ fn contestants(_: &mut SchemaGenerator) -> Schema {
 
 impl Race {
     /// A race of which this search is the first.
-    pub fn new(first: impl SearchStrategy + 'static) -> Self {
-        Race { of: vec![Arc::new(first)], choose: Choose::Auto }
+    pub fn new(first: impl Into<AnySearch>) -> Self {
+        Race { of: vec![first.into().into()], choose: Choose::Auto }
     }
 
     /// The same with another contestant.
     #[must_use]
-    pub fn against(mut self, other: impl SearchStrategy + 'static) -> Self {
-        self.of.push(Arc::new(other));
+    pub fn against(mut self, other: impl Into<AnySearch>) -> Self {
+        self.of.push(other.into().into());
         self
     }
 

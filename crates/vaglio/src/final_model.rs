@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model, Monitor, PathEntry,
+    AnyCriterion, AnyLearner, Choose, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model, Monitor, PathEntry,
     Problem, Result, Round, Score, SearchStrategy, Silent, StopSign,
 };
 
@@ -70,7 +70,7 @@ pub struct FittedFinalModel {
     pub found: Figures,
 }
 
-impl<L: Learner + 'static> From<L> for FinalModel {
+impl<L: Into<AnyLearner>> From<L> for FinalModel {
     fn from(learner: L) -> Self {
         FinalModel::new(learner)
     }
@@ -78,14 +78,14 @@ impl<L: Learner + 'static> From<L> for FinalModel {
 
 impl FinalModel {
     /// A learner whose λ is taken by the criterion of the pipeline, or where that has no loss by leave-one-out.
-    pub fn new(learner: impl Learner + 'static) -> Self {
-        FinalModel { learner: Arc::new(learner), criterion: None, tune: None }
+    pub fn new(learner: impl Into<AnyLearner>) -> Self {
+        FinalModel { learner: learner.into().into(), criterion: None, tune: None }
     }
 
     /// The same with a criterion of its own.
     #[must_use]
-    pub fn criterion(self, criterion: impl Criterion + 'static) -> Self {
-        FinalModel { criterion: Some(Arc::new(criterion)), ..self }
+    pub fn criterion(self, criterion: impl Into<AnyCriterion>) -> Self {
+        FinalModel { criterion: Some(criterion.into().into()), ..self }
     }
 
     /// The same with settings that its criterion chooses.

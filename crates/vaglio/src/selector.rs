@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, Criterion, Design, Error, Learner, Monitor, Path, Per, Problem, Result, Role, SearchStrategy, Squared,
+    AnyCriterion, AnyLearner, AnyLoss, AnySearch, Criterion, Design, Error, Learner, Monitor, Path, Per, Problem, Result, Role, SearchStrategy, Squared,
     Subset, Task, ZeroOne,
 };
 pub(crate) use walking::Walking;
@@ -70,13 +70,13 @@ pub struct ValidSelector {
 }
 
 impl Selector {
-    /// Parameters from a criterion, a search and a learner.
+    /// Parameters from a criterion, a search and a learner, each of which may be boxed or shared already.
     pub fn params(
-        criterion: impl Criterion + 'static,
-        search: impl SearchStrategy + 'static,
-        learner: impl Learner + 'static,
+        criterion: impl Into<AnyCriterion>,
+        search: impl Into<AnySearch>,
+        learner: impl Into<AnyLearner>,
     ) -> Self {
-        Selector::from_parts(Arc::new(criterion), Arc::new(search), Arc::new(learner))
+        Selector::from_parts(criterion.into().into(), search.into().into(), learner.into().into())
     }
 
     /// The same from shared components, such as those of a pipeline.

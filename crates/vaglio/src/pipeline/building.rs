@@ -6,16 +6,40 @@ use crate::linfa_api::SharedMonitor;
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
 use std::sync::{Arc, Mutex};
-use vaglio_core::{Criterion, Learner, Map, Observer, SearchStrategy, StopSign, TargetMap};
+use vaglio_core::{
+    AnyCriterion, AnyLearner, AnyMap, AnySearch, AnyTargetMap, Criterion, Learner, Observer, SearchStrategy, StopSign,
+};
 
 impl Pipeline {
-    /// A pipeline without data or preprocessing.
+    /// A pipeline without data or preprocessing. Each part is a part of its role, or one that is boxed or shared already.
+    ///
+    /// # Example
+    /// ```
+    /// use vaglio::prelude::*;
+    ///
+    /// let searches: Vec<Box<dyn SearchStrategy>> = vec![Box::new(Greedy::new(3)), Box::new(Backward::new(1))];
+    /// for search in searches {
+    ///     let kind = search.kind();
+    ///     let pipeline = Pipeline::new(Loo::default(), search, Rls::new(1.0));
+    ///     assert!(pipeline.to_yaml()?.contains(kind));
+    /// }
+    /// # Ok::<(), vaglio::FitError>(())
+    /// ```
     pub fn new(
-        criterion: impl Criterion + 'static,
-        search: impl SearchStrategy + 'static,
-        learner: impl Learner + 'static,
+        criterion: impl Into<AnyCriterion>,
+        search: impl Into<AnySearch>,
+        learner: impl Into<AnyLearner>,
     ) -> Self {
         Selector::params(criterion, search, learner).into()
+    }
+
+    /// The same from shared parts.
+    pub fn from_parts(
+        criterion: Arc<dyn Criterion>,
+        search: Arc<dyn SearchStrategy>,
+        learner: Arc<dyn Learner>,
+    ) -> Self {
+        Selector::from_parts(criterion, search, learner).into()
     }
 
     pub(crate) fn unchecked(&self) -> &ValidPipeline {
@@ -28,16 +52,16 @@ impl Pipeline {
 
     /// Appends a map to the preprocessing.
     #[must_use]
-    pub fn preprocess(mut self, map: impl Map + 'static) -> Self {
-        self.settings().preprocess.push(Arc::new(map));
+    pub fn preprocess(mut self, map: impl Into<AnyMap>) -> Self {
+        self.settings().preprocess.push(map.into().into());
         self
     }
 
     /// Learns targets on another scale and predicts them in the units of the data; figures are in these, the criterion's score
     /// is on the other scale.
     #[must_use]
-    pub fn target_map(mut self, map: impl TargetMap + 'static) -> Self {
-        self.settings().target_map = Some(Arc::new(map));
+    pub fn target_map(mut self, map: impl Into<AnyTargetMap>) -> Self {
+        self.settings().target_map = Some(map.into().into());
         self
     }
 

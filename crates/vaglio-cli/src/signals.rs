@@ -2,6 +2,7 @@
 
 use crate::terminal::note;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use vaglio::core::{StopReason, StopSign};
 
 /// Whether work is under way that asks whether it is to end. What only reads or waits does not.
@@ -34,12 +35,17 @@ pub fn run_ends() {
     RUNNING.store(false, Ordering::SeqCst);
 }
 
+/// What a trial of a part takes before it is told, and after the sign to stop before it is left.
+const SLOW: Duration = Duration::from_secs(10);
+const GRACE: Duration = Duration::from_secs(2);
+
 /// Whether the run is to end; the first time that this is asked, it has begun.
 pub fn sign() -> StopSign {
-    StopSign::new(|| {
+    let asked = StopSign::new(|| {
         if !RUNNING.load(Ordering::Relaxed) {
             RUNNING.store(true, Ordering::SeqCst);
         }
         ASKED.load(Ordering::SeqCst).then_some(StopReason::Interrupted)
-    })
+    });
+    asked.leaving(SLOW, GRACE, |line| note(&line))
 }

@@ -1,5 +1,6 @@
 //! Scores by the definition of a criterion, with errors that name it.
 
+use crate::apart::{apart, is_apart};
 use crate::{Criterion, Design, Error, Evaluator, Feature, Result, Role, Score, Trials, larger, smaller};
 
 /// The evaluator that retrains for every trial.
@@ -16,11 +17,21 @@ impl ByDefinition<'_> {
         }
         Ok(())
     }
+
+    fn evaluated(&self, subset: &[Feature]) -> Result<Score> {
+        let sign = &self.design.data().sign;
+        if !is_apart(sign) {
+            return self.criterion.evaluate(self.design, subset);
+        }
+        let what = || format!("criterion `{}` on {}", self.criterion.kind(), named(self.design.names(), subset));
+        let (criterion, design, subset) = (self.criterion.copied(), self.design.clone(), subset.to_vec());
+        apart(sign, what, move || criterion.evaluate(&design, &subset))
+    }
 }
 
 impl Evaluator for ByDefinition<'_> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        let score = self.criterion.evaluate(self.design, subset);
+        let score = self.evaluated(subset);
         let score = score.and_then(|score| if score.loss.is_nan() { Err(no_number()) } else { Ok(score) });
         score.map_err(|error| of_criterion(error, self.criterion, self.design.names(), subset))
     }
@@ -51,7 +62,7 @@ pub(crate) fn of_criterion(error: Error, criterion: &dyn Criterion, names: &[Str
 const NAMED: usize = 8;
 
 /// Columns by their names, in words.
-fn named(names: &[String], columns: &[Feature]) -> String {
+pub(crate) fn named(names: &[String], columns: &[Feature]) -> String {
     let name = |feature: &Feature| names.get(*feature).map_or_else(|| feature.to_string(), |name| format!("`{name}`"));
     let first: Vec<String> = columns.iter().take(NAMED).map(name).collect();
     match columns.len() {

@@ -111,9 +111,17 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     }
 
     /// What a search would use and cost, for `plan`. By default the cost is not known.
-    fn estimate(&self, _design: &Design, _outline: &Outline) -> Estimate {
-        Estimate::unknown("refit", "every subset is evaluated by the criterion's definition")
+    fn estimate(&self, design: &Design, _outline: &Outline) -> Estimate {
+        Estimate::unknown(
+            definition_engine(self.folds(design)),
+            "every subset is evaluated by the criterion's definition",
+        )
     }
+}
+
+/// The engine of a criterion that is evaluated by its definition: where rows are held out that trains anew.
+pub(crate) fn definition_engine(folds: Result<HeldOut>) -> &'static str {
+    if matches!(folds, Ok(HeldOut::Nothing)) { "definition" } else { "refit" }
 }
 
 /// Which rows a criterion holds out together.

@@ -42,7 +42,12 @@ pub trait EngineDesign {
     /// The same for work that ends when the sign says so.
     #[must_use]
     fn stopping_at(&self, sign: StopSign) -> Design {
-        self.design().sharing(|data| data.sign = sign)
+        self.design().sharing(|data| {
+            if let Training::Learner(_, problem) = &mut data.training {
+                **problem = Problem::clone(problem).stopping_at(sign.clone());
+            }
+            data.sign = sign;
+        })
     }
 
     /// Whether the run is to end: what loops over trials that each take long ask before each.

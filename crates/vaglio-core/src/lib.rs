@@ -31,6 +31,7 @@
 extern crate self as vaglio_core;
 
 mod any;
+mod apart;
 mod bias;
 mod brent;
 mod by_definition;
@@ -66,6 +67,7 @@ mod path;
 mod penalty;
 pub mod prelude;
 mod problem;
+mod progress;
 mod quantile;
 mod readout;
 #[doc(hidden)]
@@ -121,6 +123,7 @@ pub use outline::Outline;
 pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, PathEntry, Stage, Step, StopReason};
 pub use penalty::{AutoGrid, Lambda, Per, geometric};
 pub use problem::{Block, Problem};
+pub use progress::{HowFar, Progress};
 pub use quantile::{normal_quantile, student_quantile};
 pub use readout::Readout;
 pub use resampling::{Resampling, Split};

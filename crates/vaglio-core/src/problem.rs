@@ -4,7 +4,7 @@ mod select;
 
 use crate::labels::RowLabels;
 use crate::units::largest;
-use crate::{Columns, Error, Feature, InFolds, Result, Task};
+use crate::{Columns, Error, Feature, InFolds, Result, StopSign, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub struct Problem {
     in_folds: InFolds,
     bias: Option<Feature>,
     seed: u64,
+    sign: StopSign,
 }
 
 /// Columns that belong together, such as those that a map made of one text column.
@@ -108,6 +109,7 @@ impl Problem {
             in_folds: InFolds::default(),
             bias: None,
             seed: 0,
+            sign: StopSign::default(),
         })
     }
 
@@ -203,6 +205,12 @@ impl Problem {
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
         Problem { seed, ..self }
+    }
+
+    /// The same, for work that ends when the sign says so.
+    #[must_use]
+    pub fn stopping_at(self, sign: StopSign) -> Self {
+        Problem { sign, ..self }
     }
 
     /// The same with blocks of columns that belong together.
@@ -310,6 +318,12 @@ impl Problem {
     /// The seed from which every random choice follows.
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// Whether the run is to end: what trains for long on a problem asks [`StopSign::check`] now and then. In a search, problems of
+    /// learners that are trained anew have the sign of the run.
+    pub fn sign(&self) -> &StopSign {
+        &self.sign
     }
 
     /// Columns that belong together.

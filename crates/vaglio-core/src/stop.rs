@@ -1,22 +1,64 @@
 //! The sign that ends work in the middle of a step.
 
+use crate::apart::Apart;
 use crate::{Error, Result, StopReason};
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Why work is to end, if it is.
+pub(crate) type Reason = dyn Fn() -> Option<StopReason> + Send + Sync;
 
 /// Whether a run is to end, for work that cannot ask the observer. The default never says so.
 #[derive(Clone, Default)]
-pub struct StopSign(Option<Arc<dyn Fn() -> Option<StopReason> + Send + Sync>>);
+pub struct StopSign {
+    reason: Option<Arc<Reason>>,
+    /// How work is left that does not ask.
+    pub(crate) apart: Option<Apart>,
+}
 
 impl StopSign {
     /// The sign that `reason` gives; once it gave a reason it keeps giving one.
     pub fn new(reason: impl Fn() -> Option<StopReason> + Send + Sync + 'static) -> Self {
-        StopSign(Some(Arc::new(reason)))
+        StopSign { reason: Some(Arc::new(reason)), apart: None }
+    }
+
+    /// The same, which also gives this reason.
+    #[must_use]
+    pub fn or(self, reason: impl Fn() -> Option<StopReason> + Send + Sync + 'static) -> Self {
+        let (first, apart) = (self.reason, self.apart);
+        let first = move || first.as_ref().and_then(|first| first());
+        StopSign { reason: Some(Arc::new(move || first().or_else(&reason))), apart }
+    }
+
+    /// The same, which also says so once `most` is over from `start` on.
+    #[must_use]
+    pub fn or_after(self, start: Instant, most: Duration) -> Self {
+        self.or(move || (start.elapsed() >= most).then_some(StopReason::Limit))
+    }
+
+    /// The same for parts that may not ask it: a trial by a criterion's definition, or by training a learner anew, is then made
+    /// on a thread of its own, and where it goes on for longer than `grace` after the sign it is left there, so that the work
+    /// ends with what it has. What is left keeps its thread for as long as it goes on.
+    ///
+    /// `tell` is given a sentence that names part and columns where a trial has taken `slow`, at each doubling of that, and where it
+    /// is left. A trial costs a change of threads more, some 10 µs.
+    #[must_use]
+    pub fn leaving(self, slow: Duration, grace: Duration, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        StopSign { apart: Some(Apart::new(slow, grace, tell)), ..self }
+    }
+
+    /// A sign for the work that is left to be done when this one says so, such as the final fit: it never says so itself, and what does
+    /// not end is left long after.
+    #[must_use]
+    pub fn at_the_end(&self) -> Self {
+        let end = |(apart, reason): (&Apart, &Arc<Reason>)| apart.at_the_end(Arc::clone(reason));
+        StopSign { reason: None, apart: self.apart.as_ref().zip(self.reason.as_ref()).map(end) }
     }
 
     /// Why the run is to end, if it is.
     pub fn reason(&self) -> Option<StopReason> {
-        self.0.as_ref().and_then(|reason| reason())
+        self.reason.as_ref().and_then(|reason| reason())
     }
 
     /// Ends work that has far to go when the run is to end.

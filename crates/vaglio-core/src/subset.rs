@@ -1,6 +1,7 @@
 //! The subset that a search changes, with its scores.
 
 use crate::by_definition::{ByDefinition, no_number, of_criterion};
+use crate::criterion::definition_engine;
 use crate::tape::{ADD, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest};
 use crate::{
     Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
@@ -66,7 +67,8 @@ impl<'d> Subset<'d> {
     /// The empty subset, with every trial by the definition: always right, never fast.
     pub fn by_definition(criterion: &'d dyn Criterion, design: &'d Design) -> Self {
         let blamed = Some((criterion, design.names()));
-        Subset { blamed, ..Subset::new(Shortcut::new("refit", ByDefinition { criterion, design })) }
+        let engine = definition_engine(criterion.folds(design));
+        Subset { blamed, ..Subset::new(Shortcut::new(engine, ByDefinition { criterion, design })) }
     }
 
     /// An error of the criterion's evaluator as one of the criterion, on these columns.

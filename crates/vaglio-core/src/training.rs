@@ -1,5 +1,7 @@
 //! Plain training, from which every criterion defines itself.
 
+use crate::apart::{apart, is_apart};
+use crate::by_definition::named;
 use crate::design::Training;
 use crate::engine::EngineDesign;
 use crate::{Columns, Design, Feature, InFolds, Learner, Model, Problem, Result, Role, Squared, Trained, ridge};
@@ -48,7 +50,7 @@ impl Design {
                     true => &self.standardized_by(problem, training, subset),
                     false => &**problem,
                 };
-                let model = fitted(&**learner, &problem.select_rows(training), subset, lambda)?;
+                let model = fitted(learner, problem.select_rows(training), subset, lambda)?;
                 let series: Option<Vec<u32>> = problem.series().map(|s| held_out.iter().map(|&r| s[r]).collect());
                 let inputs = problem.columns().select(model.inputs()).select_rows(held_out);
                 let predictions = model.predict(&inputs, series.as_deref());
@@ -102,7 +104,7 @@ impl Design {
     pub fn train(&self, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
         let readout = match &self.data().training {
             Training::Ridge(readout, _) => readout,
-            Training::Learner(learner, problem) => return fitted(&**learner, problem, subset, lambda),
+            Training::Learner(learner, problem) => return fitted(learner, Problem::clone(problem), subset, lambda),
         };
         let rows: Vec<usize> = (0..self.rows()).collect();
         // Rows are left out of columns that all rows made, or each would make its own.
@@ -130,8 +132,17 @@ impl Design {
 }
 
 /// The model of a learner, whose errors are its own and not those of whoever asks for it.
-fn fitted(learner: &dyn Learner, problem: &Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
-    learner.fit(problem, subset, lambda).map_err(|error| error.of(Role::Learner, learner.typetag_name()))
+fn fitted(learner: &Arc<dyn Learner>, problem: Problem, subset: &[Feature], lambda: Option<f64>) -> Result<Model> {
+    let fitted = match is_apart(problem.sign()) {
+        false => learner.fit(&problem, subset, lambda),
+        true => {
+            let (sign, names) = (problem.sign().clone(), Arc::clone(problem.names()));
+            let what = || format!("learner `{}` on {}", learner.kind(), named(&names, subset));
+            let (learner, columns) = (Arc::clone(learner), subset.to_vec());
+            apart(&sign, what, move || learner.fit(&problem, &columns, lambda))
+        }
+    };
+    fitted.map_err(|error| error.of(Role::Learner, learner.kind()))
 }
 
 /// Subtracts the weighted mean of each row of `x` from both; of a row whose entries in `x` are equal but for `rounding` one

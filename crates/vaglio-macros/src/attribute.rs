@@ -142,6 +142,14 @@ fn serialized(item: &mut Item) {
 
 /// The word, known to what reads the trait's objects.
 fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
+    // Criteria are copied to threads of their own.
+    let copied = (of == "Criterion").then(|| {
+        quote! {
+            fn copied(&self) -> ::std::boxed::Box<dyn ::vaglio_core::Criterion> {
+                ::std::boxed::Box::new(::core::clone::Clone::clone(self))
+            }
+        }
+    });
     quote! {
         use ::vaglio_core::typetag;
         #[typetag::serde(name = #word)]
@@ -149,6 +157,7 @@ fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
             fn part(self: ::std::boxed::Box<Self>) -> ::std::boxed::Box<dyn ::vaglio_core::#of> {
                 self
             }
+            #copied
         }
         ::vaglio_core::inventory::submit! {
             ::vaglio_core::Registration {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use vaglio_core::{
-    Answer, AnySearch, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer, Outline, Path,
-    Result, Rules, SearchContext, SearchStrategy, Stage, Subset, saved,
+    Answer, AnySearch, Choose, Criterion, Design, Diagnostics, Effort, Error, Event, Figures, Monitor, Observer,
+    Outline, Path, Result, Rules, SearchContext, SearchStrategy, Stage, Subset, saved,
 };
 
 /// Searches in stages: each searches what the one before took, such as a ranking that leaves a thousand features to a

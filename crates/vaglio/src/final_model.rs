@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, Choose, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model, Monitor, PathEntry,
-    Problem, Result, Round, Score, SearchStrategy, Silent, StopSign,
+    AnyCriterion, AnyLearner, Choose, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model,
+    Monitor, PathEntry, Problem, Result, Round, Score, SearchStrategy, Silent, StopSign,
 };
 
 /// A learner for the columns that a selection chose: the `model` of a pipeline.

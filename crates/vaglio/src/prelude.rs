@@ -4,8 +4,8 @@
 
 pub use crate::core::{
     Absolute, Answer, Auc, BalancedError, BalancedSquared, Choose, Concordance, Criterion, CrossValidation, Event,
-    Huber, Lambda, Learner, LogLoss, Loss, Map, Observer, Per, Pinball, Resampling, Rule, SearchStrategy, Squared,
-    Step, StopReason, StopSign, Task, ZeroOne,
+    HowFar, Huber, Lambda, Learner, LogLoss, Loss, Map, Observer, Per, Pinball, Progress, Resampling, Rule,
+    SearchStrategy, Squared, Step, StopReason, StopSign, Task, ZeroOne,
 };
 pub use crate::criteria::{By, KFold, Loo, Nhsic};
 pub use crate::learners::{Crrr, Rls};
@@ -15,6 +15,6 @@ pub use crate::maps::{
 };
 pub use crate::search::{All, Backward, Blocks, Chain, Exhaustive, Floating, Greedy, Lars, Polish, Race, Random, Rank};
 pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
-pub use crate::tune::Tune;
+pub use crate::tune::{Bounds, Method, Scale, Tune};
 pub use crate::{FitError, FittedPipeline, NestedResult, Pipeline, Rows, Selector, TargetValue};
 pub use ndarray::{Array1, Array2, Ix1, Ix2};

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, AnySearch, Criterion, Design, Error, Learner, Monitor, Path, Per, Problem, Result, Role, SearchStrategy, Squared,
-    Subset, Task, ZeroOne,
+    AnyCriterion, AnyLearner, AnyLoss, AnySearch, Criterion, Design, Error, Learner, Monitor, Path, Per, Problem,
+    Result, Role, SearchStrategy, Squared, Subset, Task, ZeroOne,
 };
 pub(crate) use walking::Walking;
 
@@ -273,6 +273,7 @@ impl ValidSelector {
         let _entered = span.enter();
         let Picked { searched, chosen, warnings, seconds: choose_seconds, race } = picked;
         let Searched { path, engine, approximation, alpha, seconds, .. } = searched;
+        let design = &design.stopping_at(monitor.stop.at_the_end());
         let model = match path.result() {
             Some(entry) => train_entry(design, entry, chosen.lambda, FitFrom::Search)?,
             None => train(design, &[], path.empty.lambda.or(chosen.lambda), FitFrom::Search)?,

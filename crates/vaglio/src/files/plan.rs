@@ -170,7 +170,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             }
         },
     );
-    let avoided = (estimate.engine != "refit").then_some(outline.trials);
+    let avoided = (!["refit", "definition"].contains(&estimate.engine)).then_some(outline.trials);
     for (number, text) in folds(&*settings.criterion, &design, avoided)?.into_iter().enumerate() {
         line(if number == 0 { "folds" } else { "" }, text);
     }

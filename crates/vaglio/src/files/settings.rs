@@ -49,7 +49,7 @@ impl ValidPipeline {
 
     /// The time and the memory that a run may take.
     pub(super) fn most(&self) -> Most {
-        Most { time: self.0.limits.time.map(|span| span.0), memory: self.budget() }
+        Most { time: self.most_time(), memory: self.budget() }
     }
 
     /// The settings on which what a run finds depends, as JSON: not where the data lie, whose content counts, nor threads

@@ -1,6 +1,7 @@
 //! Fitting pipelines and selectors on linfa datasets.
 
 use super::fitted::FittedPipeline;
+use super::limits::check_memory;
 use super::rows::{DatasetParts, Rows};
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector, in_rust};
@@ -49,7 +50,8 @@ impl Pipeline {
 impl ValidPipeline {
     /// Fits maps, tunes, searches and trains on a dataset of whose rows groups, folds or series are known.
     ///
-    /// On as many threads as the pipeline asks for, shown to its observer; the result depends on neither. Missing cells are
+    /// On as many threads as the pipeline asks for, within its limits, shown to its observer; the result depends on threads and
+    /// observers in nothing. Missing cells are
     /// NaN, which a map has to fill. Of classes, predictions of rows held out tell how predictions become probabilities.
     ///
     /// # Errors
@@ -82,7 +84,7 @@ impl ValidPipeline {
 
     /// Calls `work` on the threads of the pipeline, with its monitor.
     pub(super) fn alone<T: Send>(&self, work: impl FnOnce(&mut Monitor<'_>) -> Result<T> + Send) -> Result<T> {
-        let done = self.0.monitor.during(|monitor| match self.threads() {
+        let done = self.0.monitor.during(self.most_time(), |monitor| match self.threads() {
             0 => work(monitor),
             threads => pool(threads)?.install(|| work(monitor)),
         });
@@ -111,19 +113,33 @@ impl ValidPipeline {
         mut taken: DatasetParts<E>,
         monitor: &mut Monitor<'_>,
     ) -> Result<(SavedModel, Selection)> {
-        let (sample, Fitted { problem, maps, units }) = self.sample(&mut taken)?;
+        let (sample, fitted) = self.sample(&mut taken)?;
+        let DatasetParts { columns, targets, .. } = taken;
+        self.fit_sample(&sample, fitted, Named { columns, targets }, monitor)
+    }
+
+    /// Tunes, searches and trains on a sample, of whose rows `fitted` made a problem.
+    pub(super) fn fit_sample(
+        &self,
+        sample: &Sample,
+        fitted: Fitted,
+        named: Named,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<(SavedModel, Selection)> {
+        let Fitted { problem, maps, units } = fitted;
         let selector = self.tuned(&problem, &mut *monitor)?.0;
         let start = Instant::now();
         let design = selector.design(&problem)?;
-        let picked = resample::select(&selector, &sample, &design, start, monitor)?;
+        check_memory(&selector, (&problem, &design), self.most_memory())?;
+        let picked = resample::select(&selector, sample, &design, start, monitor)?;
         let selection = selector.fit_on((&problem, &design), picked, monitor)?;
         let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
         let design = selector.of_own_lambdas(design).at_lambda(selection.chosen.walk_lambda());
-        let calibration = calibration(&selector, &sample, (&problem, &design), &selection, monitor)?;
+        let calibration = calibration(&selector, sample, (&problem, &design), &selection, monitor)?;
         let inputs = selection.predictor().inputs().iter().map(|&input| problem.names()[input].clone()).collect();
-        let (outputs, task) = (taken.outputs(), taken.task);
+        let (outputs, task) = (problem.target_names().to_vec(), problem.task().clone());
         let observed = Observed {
-            targets: taken.targets,
+            targets: named.targets,
             weights: None,
             groups: None,
             horizons: Vec::new(),
@@ -134,12 +150,18 @@ impl ValidPipeline {
         let saved = SavedModel {
             observed: Some(observed),
             calibration,
-            columns: Some(taken.columns),
+            columns: Some(named.columns),
             path: Some(selection.path.clone()),
             ..saved.selecting(&selection).made_by(&selector)
         };
         Ok((saved, selection))
     }
+}
+
+/// The columns and the target columns of what a pipeline is fitted on, in order.
+pub(super) struct Named {
+    pub columns: Vec<String>,
+    pub targets: Vec<String>,
 }
 
 /// How predictions become probabilities of classes, by rows held out: those of the cross-validated search, else those of the

@@ -7,6 +7,7 @@ use linfa::dataset::TargetDim;
 use ndarray::Array2;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use vaglio_core::{Error, Feature, Path, PathEntry, Result, Task};
 
@@ -56,6 +57,12 @@ impl<E: Clone, I> Clone for FittedPipeline<E, I> {
         FittedPipeline { saved, classes, selection, marker: PhantomData }
     }
 }
+
+/// Nothing of it is changed by what reads it, so one that panicked leaves it whole.
+impl<E: RefUnwindSafe, I> RefUnwindSafe for FittedPipeline<E, I> {}
+
+/// Likewise.
+impl<E: UnwindSafe + RefUnwindSafe, I> UnwindSafe for FittedPipeline<E, I> {}
 
 impl<E, I> FittedPipeline<E, I> {
     pub(super) fn new(saved: SavedModel, classes: Vec<E>, selection: Selection) -> Self {

@@ -2,8 +2,10 @@
 
 mod fit;
 mod fitted;
+mod limits;
 mod monitor;
 mod nested;
+mod of_problem;
 mod original;
 mod predicting;
 mod rows;

@@ -1,6 +1,7 @@
 //! What a whole pipeline is worth, by nested folds, as linfa parameters.
 
 use super::FitError;
+use super::limits::check_memory;
 use super::rows::{DatasetParts, Rows};
 use super::targets::TargetValue;
 use crate::pipeline::{OuterFolds, Pipeline, ValidPipeline};
@@ -148,8 +149,11 @@ impl ValidNested {
         places: &[Vec<usize>; 2],
         monitor: &mut Monitor<'_>,
     ) -> Result<NestedResult> {
-        let (sample, _) = self.pipeline.sample(taken)?;
+        let (sample, fitted) = self.pipeline.sample(taken)?;
         let selector = self.pipeline.selector();
+        if let (Some(most), problem) = (self.pipeline.most_memory(), &fitted.problem) {
+            check_memory(&selector, (problem, &selector.design(problem)?), Some(most))?;
+        }
         let whole = Whole { selector: &selector, tune: self.pipeline.0.tune.as_ref() };
         let watcher = Watcher::new(monitor);
         let outer = resample::outer(whole, &sample, &self.how, &watcher)?;

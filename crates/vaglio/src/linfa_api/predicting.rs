@@ -16,6 +16,7 @@ pub trait Given<E, I> {
     /// Targets, or a dataset with targets.
     type Predicted;
     /// The predictions of a fitted pipeline for these rows.
+    #[track_caller]
     fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Self::Predicted;
 }
 
@@ -98,7 +99,27 @@ impl<E, I> FittedPipeline<E, I> {
     ///
     /// # Panics
     /// As linfa's predictions do: for another number of columns, a dataset without a column that is read, and numbers that
-    /// are not finite. [`FittedPipeline::decision_values`] gives an error in their place.
+    /// are not finite. [`FittedPipeline::decision_values`] gives an error in their place. The panic's place is that of the call:
+    /// ```standalone_crate
+    /// use linfa::prelude::*;
+    /// use ndarray::array;
+    /// use vaglio::prelude::*;
+    ///
+    /// let dataset = Dataset::new(array![[1.0, 0.3], [2.0, -0.1], [3.0, 0.2], [4.0, 0.0]], array![1.1, 2.0, 2.9, 4.2]);
+    /// let fitted = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default()).fit(&dataset)?;
+    /// # use std::sync::atomic::{AtomicU32, Ordering};
+    /// # static LINE: AtomicU32 = AtomicU32::new(0);
+    /// # std::panic::set_hook(Box::new(|panic| {
+    /// #     let here = panic.location().filter(|place| place.file() == file!());
+    /// #     LINE.store(here.map_or(0, |place| place.line()), Ordering::SeqCst);
+    /// # }));
+    /// // A fitted pipeline is `UnwindSafe`, so a service can go on.
+    /// let (line, outcome) = (line!(), std::panic::catch_unwind(|| fitted.predict(&array![[1.0, 0.3, 5.0]])));
+    /// assert!(outcome.is_err());
+    /// # assert_eq!(LINE.load(Ordering::SeqCst), line);
+    /// # Ok::<(), vaglio::FitError>(())
+    /// ```
+    #[track_caller]
     pub fn predict<X: Given<E, I>>(&self, rows: X) -> X::Predicted {
         rows.predicted_by(self)
     }
@@ -155,6 +176,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
 impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> Given<E, I> for &ArrayBase<D, Ix2> {
     type Predicted = Array<E, I>;
 
+    #[track_caller]
     fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Array<E, I> {
         fitted.targets(&unless_failed(fitted.predicted((self, &[]))))
     }
@@ -163,6 +185,7 @@ impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> Given<E, I> for 
 impl<F: Float, D: Data<Elem = F>, T, E: TargetValue, I: TargetDim> Given<E, I> for &DatasetBase<ArrayBase<D, Ix2>, T> {
     type Predicted = Array<E, I>;
 
+    #[track_caller]
     fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Array<E, I> {
         fitted.targets(&unless_failed(fitted.predicted((self.records(), self.feature_names()))))
     }
@@ -171,6 +194,7 @@ impl<F: Float, D: Data<Elem = F>, T, E: TargetValue, I: TargetDim> Given<E, I> f
 impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> Given<E, I> for ArrayBase<D, Ix2> {
     type Predicted = DatasetBase<Self, Array<E, I>>;
 
+    #[track_caller]
     fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Self::Predicted {
         let targets = fitted.predict(&self);
         DatasetBase::new(self, targets)
@@ -180,6 +204,7 @@ impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> Given<E, I> for 
 impl<F: Float, D: Data<Elem = F>, T, E: TargetValue, I: TargetDim> Given<E, I> for DatasetBase<ArrayBase<D, Ix2>, T> {
     type Predicted = DatasetBase<ArrayBase<D, Ix2>, Array<E, I>>;
 
+    #[track_caller]
     fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Self::Predicted {
         let targets = fitted.predict(&self);
         self.with_targets(targets)
@@ -189,6 +214,7 @@ impl<F: Float, D: Data<Elem = F>, T, E: TargetValue, I: TargetDim> Given<E, I> f
 impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> PredictInplace<ArrayBase<D, Ix2>, Array<E, I>>
     for FittedPipeline<E, I>
 {
+    #[track_caller]
     fn predict_inplace<'a>(&'a self, x: &'a ArrayBase<D, Ix2>, y: &mut Array<E, I>) {
         write(&unless_failed(self.predicted((x, &[]))), &self.saved.task, &self.classes, y);
     }
@@ -200,6 +226,7 @@ impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> PredictInplace<A
 
 /// The chosen features of an array; panics as [`FittedPipeline::predict`] does.
 impl<F: Float, D: Data<Elem = F>, E, I> Transformer<ArrayBase<D, Ix2>, Array2<F>> for FittedPipeline<E, I> {
+    #[track_caller]
     fn transform(&self, x: ArrayBase<D, Ix2>) -> Array2<F> {
         self.transform(&x)
     }
@@ -207,6 +234,7 @@ impl<F: Float, D: Data<Elem = F>, E, I> Transformer<ArrayBase<D, Ix2>, Array2<F>
 
 /// The chosen features of an array; panics as [`FittedPipeline::predict`] does.
 impl<F: Float, D: Data<Elem = F>, E, I> Transformer<&ArrayBase<D, Ix2>, Array2<F>> for FittedPipeline<E, I> {
+    #[track_caller]
     fn transform(&self, x: &ArrayBase<D, Ix2>) -> Array2<F> {
         unless_failed(self.features((x, &[])))
     }
@@ -217,6 +245,7 @@ impl<F: Float, D: Data<Elem = F>, E, I> Transformer<&ArrayBase<D, Ix2>, Array2<F
 impl<F: Float, D: Data<Elem = F>, T: AsTargets, E, I>
     Transformer<DatasetBase<ArrayBase<D, Ix2>, T>, DatasetBase<Array2<F>, T>> for FittedPipeline<E, I>
 {
+    #[track_caller]
     fn transform(&self, dataset: DatasetBase<ArrayBase<D, Ix2>, T>) -> DatasetBase<Array2<F>, T> {
         let features = unless_failed(self.features((dataset.records(), dataset.feature_names())));
         let names = dataset.target_names().to_vec();
@@ -232,6 +261,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets, E, I>
 impl<F: Float, D: Data<Elem = F>, T: AsTargets + Clone, E, I>
     Transformer<&DatasetBase<ArrayBase<D, Ix2>, T>, DatasetBase<Array2<F>, T>> for FittedPipeline<E, I>
 {
+    #[track_caller]
     fn transform(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> DatasetBase<Array2<F>, T> {
         let features = unless_failed(self.features((dataset.records(), dataset.feature_names())));
         DatasetBase::new(features, dataset.targets().clone())

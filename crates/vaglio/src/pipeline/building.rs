@@ -109,6 +109,14 @@ impl Pipeline {
         self
     }
 
+    /// What `fit`, or a run from files, may take. A fit that hits `time` has the columns that it had until then, and its path says
+    /// [`StopReason::Limit`](vaglio_core::StopReason::Limit); one that would take more than `memory` is refused before its search.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings().limits = limits;
+        self
+    }
+
     /// Shows `fit` to an observer: its progress, and questions whether to go on. Clones of the pipeline share it; it is not
     /// written with the settings.
     #[must_use]

@@ -1,8 +1,9 @@
 //! What a run may take.
 
-use super::TimeSpan;
+use super::{TimeSpan, ValidPipeline};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use vaglio_tables::budget::{Budget, ByteSize};
 
 /// What a run may take at most.
@@ -26,5 +27,17 @@ impl Limits {
     /// The memory that the run may take.
     pub fn budget(&self) -> Budget {
         self.memory.map_or_else(Budget::of_machine, |bytes| Budget::of(bytes.0))
+    }
+}
+
+impl ValidPipeline {
+    /// The time that a run, or a fit, may take.
+    pub(crate) fn most_time(&self) -> Option<Duration> {
+        self.0.limits.time.map(|span| span.0)
+    }
+
+    /// The memory that it may take, where the settings say so.
+    pub(crate) fn most_memory(&self) -> Option<Budget> {
+        self.0.limits.memory.map(|bytes| Budget::of(bytes.0))
     }
 }

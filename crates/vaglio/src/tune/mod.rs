@@ -100,7 +100,7 @@ fn search(
     let _entered = span.enter();
     let settings = setting::written(&*selector.learner)?;
     let (journal, mut tried) = (monitor.journal.under("tune"), 0);
-    let mut progress = Progress { monitor, done: 0.0, of: tune.budget as f64, stopped: false };
+    let mut progress = ShownScores { monitor, done: 0.0, of: tune.budget as f64, stopped: false };
     let evaluate = |values: &[f64]| {
         if progress.stopped {
             return Evaluated::Stopped;
@@ -160,7 +160,7 @@ fn scored(
     tune: &Tune,
     selector: &ValidSelector,
     problem: &Problem,
-    progress: &mut Progress<'_, '_>,
+    progress: &mut ShownScores<'_, '_>,
     journal: Journal,
 ) -> Result<Option<Score>> {
     let design = selector.design(problem)?;
@@ -187,14 +187,14 @@ pub(crate) fn all_at_once(columns: usize) -> Outline {
 }
 
 /// Shows scores in place of the steps of their searches, which are not the run's own.
-struct Progress<'o, 'm> {
+struct ShownScores<'o, 'm> {
     monitor: &'o mut Monitor<'m>,
     done: f64,
     of: f64,
     stopped: bool,
 }
 
-impl Progress<'_, '_> {
+impl ShownScores<'_, '_> {
     fn ask(&mut self) -> Answer {
         let answer = self.monitor.show(&Event::Visited { done: self.done, of: self.of });
         self.stopped |= matches!(answer, Answer::Stop(_));
@@ -202,7 +202,7 @@ impl Progress<'_, '_> {
     }
 }
 
-impl Observer for Progress<'_, '_> {
+impl Observer for ShownScores<'_, '_> {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         match event {
             Event::Step(_) | Event::Visited { .. } => self.ask(),

@@ -239,7 +239,7 @@ fn of_alone(selector: &ValidSelector, design: &Design, selected: &[Feature], tri
     let size = selected.len();
     let last = additions(size.saturating_sub(1), tried.len());
     let one = match selector.criterion().estimate(&place.design, &last).engine {
-        "decomposition" | "refit" => work(selector, &place.design, &last),
+        "decomposition" | "refit" | "definition" => work(selector, &place.design, &last),
         _ => 0.5 * work(selector, &place.design, &Outline::forward(size + tried.len(), size)),
     };
     Some(size as f64 * one)

@@ -1,0 +1,185 @@
+//! Trials of parts that may not ask whether to go on, made on threads of their own, where they can be left.
+
+use crate::stop::Reason;
+use crate::{Error, Result, StopReason, StopSign};
+use rayon::ThreadPool;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// How often the sign is asked while a trial goes on.
+const POLL: Duration = Duration::from_millis(50);
+
+/// What is left to be done at the end is left itself after this, or after so many times the longest trial before.
+const END: Duration = Duration::from_secs(60);
+const TIMES_LONGEST: u32 = 20;
+
+thread_local! {
+    /// Whether this is a thread of trials.
+    static IS_APART: Cell<bool> = const { Cell::new(false) };
+}
+
+/// How trials are made apart; copies share threads.
+#[derive(Clone)]
+pub(crate) struct Apart {
+    shared: Arc<Shared>,
+    /// The sign of which this is the end.
+    end_of: Option<Arc<Reason>>,
+}
+
+struct Shared {
+    slow: Duration,
+    grace: Duration,
+    tell: Box<dyn Fn(&str) + Send + Sync>,
+    /// As many as there are where trials are asked for.
+    threads: OnceLock<Option<ThreadPool>>,
+    /// The longest trial that ended, in milliseconds.
+    longest: AtomicU64,
+}
+
+impl Apart {
+    pub fn new(slow: Duration, grace: Duration, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        let (tell, threads, longest) = (Box::new(tell), OnceLock::new(), AtomicU64::new(0));
+        Apart { shared: Arc::new(Shared { slow, grace, tell, threads, longest }), end_of: None }
+    }
+
+    pub fn at_the_end(&self, of: Arc<Reason>) -> Self {
+        Apart { shared: Arc::clone(&self.shared), end_of: Some(of) }
+    }
+
+    fn grace(&self) -> Duration {
+        let longest = Duration::from_millis(self.shared.longest.load(Ordering::Relaxed));
+        if self.end_of.is_some() { END.max(TIMES_LONGEST * longest) } else { self.shared.grace }
+    }
+}
+
+impl Shared {
+    fn threads(&self) -> Option<&ThreadPool> {
+        let build = || {
+            let count = rayon::current_num_threads();
+            let builder = rayon::ThreadPoolBuilder::new().num_threads(count);
+            builder.start_handler(|_| IS_APART.set(true)).build().ok()
+        };
+        self.threads.get_or_init(build).as_ref()
+    }
+}
+
+/// Whether a trial under this sign is to be made apart.
+pub(crate) fn is_apart(sign: &StopSign) -> bool {
+    sign.apart.is_some() && !IS_APART.get()
+}
+
+/// Makes a trial on a thread that can be left, which `what` names: a part and its columns.
+///
+/// # Errors
+/// Those of the trial; [`Error::Stopped`] where it is left.
+pub(crate) fn apart<T: Send + 'static>(
+    sign: &StopSign,
+    what: impl Fn() -> String,
+    trial: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let Some((apart, threads)) = sign.apart.as_ref().and_then(|apart| Some((apart, apart.shared.threads()?))) else {
+        return trial();
+    };
+    let (shared, start) = (&apart.shared, Instant::now());
+    let (done, ended) = sync_channel(1);
+    threads.spawn(move || {
+        let _nobody_waits = done.send(catch_unwind(AssertUnwindSafe(trial)));
+    });
+    let reason = || apart.end_of.as_ref().map_or_else(|| sign.reason(), |of| of());
+    let mut told = shared.slow;
+    let mut asked: Option<(Instant, StopReason)> = None;
+    loop {
+        match ended.recv_timeout(POLL) {
+            Ok(outcome) => {
+                shared.longest.fetch_max(start.elapsed().as_millis() as u64, Ordering::Relaxed);
+                return outcome.unwrap_or_else(|panic| resume_unwind(panic));
+            }
+            Err(RecvTimeoutError::Disconnected) => return Err(Error::Numerical("its thread has ended early".into())),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        asked = asked.or_else(|| Some((Instant::now(), reason()?)));
+        if let Some((since, reason)) = asked
+            && since.elapsed() >= apart.grace()
+        {
+            let waited = since.elapsed().as_secs_f64();
+            (shared.tell)(&format!("{} did not end within {waited:.0} s of the sign to stop; it is left", what()));
+            return Err(Error::Stopped(reason));
+        }
+        if start.elapsed() >= told {
+            (shared.tell)(&format!("{} is at work for {:.0} s", what(), start.elapsed().as_secs_f64()));
+            told *= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicBool;
+
+    const SHORT: Duration = Duration::from_millis(30);
+
+    type Lines = Arc<Mutex<Vec<String>>>;
+
+    /// A sign that is set by hand, and what it tells.
+    fn sign() -> (StopSign, Arc<AtomicBool>, Lines) {
+        let (asked, lines) = (Arc::new(AtomicBool::new(false)), Lines::default());
+        let (flag, told) = (Arc::clone(&asked), Arc::clone(&lines));
+        let sign = StopSign::new(move || flag.load(Ordering::SeqCst).then_some(StopReason::Interrupted));
+        (sign.leaving(SHORT, SHORT, move |line| told.lock().unwrap().push(line.to_owned())), asked, lines)
+    }
+
+    #[test]
+    fn a_trial_gives_what_it_gives() {
+        let (sign, ..) = sign();
+        assert!(is_apart(&sign) && !is_apart(&StopSign::default()));
+        let inside = sign.clone();
+        let made = apart(&sign, || "x".into(), move || Ok((is_apart(&inside), std::thread::current().id())));
+        let (nested, thread) = made.unwrap();
+        assert!(!nested, "a trial within a trial is made where it is");
+        assert_ne!(thread, std::thread::current().id());
+        let failed: Result<()> = apart(&sign, || "x".into(), || Err(Error::Numerical("no".into())));
+        assert_eq!(failed.unwrap_err().to_string(), Error::Numerical("no".into()).to_string());
+        let panicked =
+            catch_unwind(AssertUnwindSafe(|| apart(&sign, || "x".into(), || -> Result<()> { panic!("oh") })));
+        assert_eq!(panicked.unwrap_err().downcast_ref::<&str>(), Some(&"oh"));
+    }
+
+    #[test]
+    fn a_trial_that_goes_on_is_told_and_left_after_the_sign() {
+        let (sign, asked, lines) = sign();
+        let later = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            asked.store(true, Ordering::SeqCst);
+        });
+        let outcome: Result<()> = apart(
+            &sign,
+            || "learner `l` on `a`".into(),
+            || loop {
+                std::thread::park();
+            },
+        );
+        assert!(matches!(outcome, Err(Error::Stopped(StopReason::Interrupted))), "{outcome:?}");
+        later.join().unwrap();
+        let lines = lines.lock().unwrap();
+        assert!(lines[0].starts_with("learner `l` on `a` is at work for "), "{lines:?}");
+        assert!(lines.last().unwrap().starts_with("learner `l` on `a` did not end within "), "{lines:?}");
+        // What is left to be done is done all the same.
+        let end = sign.at_the_end();
+        assert_eq!((sign.reason(), end.reason()), (Some(StopReason::Interrupted), None));
+        let made = apart(
+            &end,
+            || "x".into(),
+            || {
+                std::thread::sleep(Duration::from_millis(200));
+                Ok(7)
+            },
+        );
+        assert_eq!(made.unwrap(), 7);
+    }
+}

@@ -1,0 +1,282 @@
+//! Parts as trait objects, problems in place of datasets, and limits of a fit.
+
+use linfa::Dataset;
+use linfa::prelude::*;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use vaglio::FinalModel;
+use vaglio::core::{Columns, Design, Feature, Form, Model, Numbers, Problem, Refit, Result, Score, part, serde_json};
+use vaglio::pipeline::{Limits, TimeSpan};
+use vaglio::prelude::*;
+use vaglio::problem;
+use vaglio_testkit::Random;
+
+fn dataset(rows: usize, columns: usize) -> Dataset<f64, f64, Ix1> {
+    let mut random = Random::new(7);
+    let x = Array2::from_shape_simple_fn((rows, columns), || (8.0 * random.uniform()).floor());
+    let y = Array1::from_shape_fn(rows, |row| x[[row, 1]] - 2.0 * x[[row, 3]] + 0.1 * ((row * 7 % 5) as f64));
+    Dataset::new(x, y).with_feature_names((0..columns).map(|at| format!("x{at}")).collect::<Vec<_>>())
+}
+
+/// The same columns at a byte a cell.
+fn of_bytes(dataset: &Dataset<f64, f64, Ix1>) -> Problem {
+    let mut columns = Columns::new(dataset.nsamples());
+    for column in dataset.records().columns() {
+        columns.push(Numbers::from(column.iter().map(|value| *value as u8).collect::<Vec<u8>>()));
+    }
+    let targets = dataset.targets().clone().insert_axis(ndarray::Axis(0));
+    Problem::new(columns, dataset.feature_names().to_vec(), targets, vec!["target-0".into()], Task::Regression).unwrap()
+}
+
+#[test]
+fn boxed_and_shared_parts_are_parts() {
+    let plain = Pipeline::new(KFold::new(5), Greedy::new(3), Rls::new(0.5))
+        .preprocess(Standardize::default())
+        .target_map(vaglio::target_maps::Log1p::default())
+        .then(Crrr::new(2.0));
+    let criterion: Box<dyn Criterion> = Box::new(KFold::new(5));
+    let search: Arc<dyn SearchStrategy> = Arc::new(Greedy::new(3));
+    let learner = Arc::new(Rls::new(0.5));
+    let (map, model): (Arc<dyn Map>, Box<dyn Learner>) = (Arc::new(Standardize::default()), Box::new(Crrr::new(2.0)));
+    let target_map: Box<dyn vaglio::core::TargetMap> = Box::new(vaglio::target_maps::Log1p::default());
+    assert_eq!((criterion.kind(), search.kind(), map.kind(), model.kind()), ("kfold", "greedy", "standardize", "crrr"));
+    let boxed = Pipeline::new(criterion, &search, learner).preprocess(map).target_map(target_map).then(model);
+    assert_eq!(boxed.to_yaml().unwrap(), plain.to_yaml().unwrap());
+    let shared = Pipeline::from_parts(Arc::new(KFold::new(5)), search, Arc::new(Rls::new(0.5)));
+    let selector = Selector::params(KFold::new(5), Greedy::new(3), Rls::new(0.5));
+    assert_eq!(shared.to_yaml().unwrap(), Pipeline::from(selector).to_yaml().unwrap());
+    let searches: Vec<Box<dyn SearchStrategy>> = vec![Box::new(Greedy::new(2)), Box::new(All::default())];
+    let mut searches = searches.into_iter();
+    let race = Race::new(searches.next().unwrap()).against(searches.next().unwrap());
+    assert_eq!(format!("{race:?}"), format!("{:?}", Race::new(Greedy::new(2)).against(All::default())));
+    let _ = FinalModel::new(Arc::new(Rls::new(1.0)) as Arc<dyn Learner>).criterion(Box::new(Loo::default()) as Box<_>);
+}
+
+/// How far a criterion is from a sum of parts.
+#[part(Criterion, "of_two_test")]
+pub struct OfTwo {
+    /// What is added.
+    #[default(Loo::default().into())]
+    pub first: vaglio::core::AnyCriterion,
+    /// A search that it knows.
+    #[default(Greedy::new(2).into())]
+    pub search: vaglio::core::AnySearch,
+}
+
+impl Criterion for OfTwo {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        self.first.evaluate(design, subset)
+    }
+}
+
+#[test]
+fn parts_are_settings_of_parts() {
+    let own = OfTwo { first: KFold::new(3).into(), search: Lars::new(4).into() };
+    let written = serde_json::to_value(&own).unwrap();
+    assert_eq!(written["first"]["kind"], "kfold");
+    let read: OfTwo = serde_json::from_value(written).unwrap();
+    assert_eq!((read.first == own.first, read.search.name()), (true, "lars"));
+    assert_eq!(serde_json::from_str::<OfTwo>(r#"{"first": "loo"}"#).unwrap().first, Loo::default().into());
+    let dataset = dataset(30, 5);
+    let scores = |criterion: Pipeline| criterion.fit(&dataset).unwrap().entries()[0].score.loss;
+    let [one, other] = [
+        scores(Pipeline::new(OfTwo::default(), Greedy::new(1).choose(Choose::Last), Rls::new(1.0))),
+        scores(Pipeline::new(Loo::default(), Greedy::new(1).choose(Choose::Last), Rls::new(1.0))),
+    ];
+    assert!((one - other).abs() <= 1e-12 * other, "{one} {other}");
+}
+
+#[test]
+fn a_problem_is_fitted_as_its_dataset() {
+    let dataset = dataset(80, 6);
+    let bytes = of_bytes(&dataset);
+    assert!(bytes.columns().bytes() * 8 == problem(&dataset, &Rows::new()).unwrap().columns().bytes());
+    let plain = Pipeline::new(Loo::default(), Greedy::new(3), Rls::new(0.5)).seed(5);
+    for pipeline in [plain.clone(), plain.preprocess(Standardize::default())] {
+        let of_dataset = pipeline.fit(&dataset).unwrap();
+        let of_problem: FittedPipeline<f64, Ix1> = pipeline.fit_problem(&bytes).unwrap();
+        assert_eq!(
+            serde_json::to_value(of_problem.saved()).unwrap(),
+            serde_json::to_value(of_dataset.saved()).unwrap()
+        );
+        assert_eq!(of_problem.predict(&dataset), of_dataset.predict(&dataset));
+    }
+}
+
+#[test]
+fn classes_weights_and_groups_of_a_problem_count() {
+    let dataset = dataset(90, 5).map_targets(|y| ["low", "mid", "high"][(y.abs() as usize) % 3].to_owned());
+    let dataset = dataset.with_weights((0..90).map(|row| (row % 3 + 1) as f32).collect());
+    let rows = Rows::new().groups((0..90).map(|row| row / 5));
+    let pipeline = Pipeline::new(KFold::by_groups(), Greedy::new(2), Rls::new(0.5)).preprocess(Standardize::default());
+    let of_dataset = pipeline.fit_with(&dataset, &rows).unwrap();
+    let of_problem: FittedPipeline<String, Ix1> = pipeline.fit_problem(&problem(&dataset, &rows).unwrap()).unwrap();
+    assert_eq!(of_problem.selected(), of_dataset.selected());
+    assert_eq!(of_problem.predict(&dataset), of_dataset.predict(&dataset));
+    assert_eq!(of_problem.classes(), ["high", "low", "mid"]);
+}
+
+#[test]
+fn targets_and_maps_that_do_not_fit_a_problem_are_refused() {
+    let bytes = of_bytes(&dataset(20, 3));
+    let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(0.5));
+    let refused = pipeline.fit_problem::<String, Ix1>(&bytes).unwrap_err().to_string();
+    assert_eq!(refused, "`targets`: its targets are numbers; load it with `f64` targets");
+    let blocks = vec![vaglio::core::Block { name: "pair".into(), columns: vec![0, 1] }];
+    let in_blocks = bytes.with_blocks(blocks);
+    assert!(pipeline.fit_problem::<f64, Ix1>(&in_blocks).is_ok());
+    let mapped =
+        pipeline.preprocess(Standardize::default()).fit_problem::<f64, Ix1>(&in_blocks).unwrap_err().to_string();
+    assert!(mapped.starts_with("`preprocess`: the columns of the problem have blocks or a bias"), "{mapped}");
+}
+
+#[test]
+fn columns_of_a_problem_are_those_of_the_smaller_table() {
+    let dataset = dataset(40, 6);
+    let smaller =
+        of_bytes(&dataset).with_weights((1..=40).map(f64::from).collect()).unwrap().select_columns(&[3, 1]).unwrap();
+    assert_eq!(smaller.names()[..], ["x3", "x1"]);
+    let fitted: FittedPipeline<f64, Ix1> =
+        Pipeline::new(Loo::default(), All::default(), Rls::new(0.5)).fit_problem(&smaller).unwrap();
+    let two = Dataset::new(dataset.records().select(ndarray::Axis(1), &[3, 1]), dataset.targets().clone())
+        .with_weights((1..=40).map(|w| w as f32).collect());
+    let expected = Pipeline::new(Loo::default(), All::default(), Rls::new(0.5)).fit(&two).unwrap();
+    assert_eq!(fitted.coefficients(), expected.coefficients());
+}
+
+/// A learner that takes its time.
+fn slow() -> Pipeline {
+    let search = Floating::new(30).choose(CrossValidation::new(10).repeats(50));
+    Pipeline::new(Loo::default(), search, Rls::default()).preprocess(Standardize::default())
+}
+
+#[test]
+fn limits_hold_in_a_fit() {
+    let dataset = dataset(600, 60);
+    let limits = Limits { time: Some(TimeSpan(Duration::from_millis(300))), ..Limits::default() };
+    let start = Instant::now();
+    let fitted = slow().limits(limits.clone()).fit(&dataset).unwrap();
+    let path = fitted.path().unwrap();
+    assert_eq!(path.stop_reason, StopReason::Limit);
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!(slow().limits(limits).nested(5).fit(&dataset).unwrap_err().to_string().contains("limit"));
+    let small = slow().limits(Limits { memory: serde_json::from_str("\"100 kB\"").unwrap(), ..Limits::default() });
+    let refused = small.fit(&dataset).unwrap_err().to_string();
+    assert!(
+        refused.starts_with("`limits.memory`: this fit (") && refused.contains("the limit is 100.0 kB"),
+        "{refused}"
+    );
+    assert_eq!(small.nested(5).fit(&dataset).unwrap_err().to_string(), refused);
+    let enough = Pipeline::new(Loo::default(), Greedy::new(2), Rls::new(1.0));
+    let limits = Limits { memory: serde_json::from_str("\"1 GB\"").unwrap(), ..Limits::default() };
+    assert_eq!(
+        enough.clone().limits(limits).fit(&dataset).unwrap().predict(&dataset),
+        enough.fit(&dataset).unwrap().predict(&dataset)
+    );
+}
+
+#[test]
+fn fitted_pipelines_are_of_every_thread_and_safe_to_unwind() {
+    fn is_safe<T: UnwindSafe + RefUnwindSafe + Send + Sync + Clone + 'static>() {}
+    is_safe::<FittedPipeline<f64, Ix1>>();
+    is_safe::<FittedPipeline<String, Ix2>>();
+}
+
+/// A learner whose training never ends on more than one column: it asks the sign, or asks nobody.
+#[part(Learner, "endless_test")]
+#[derive(PartialEq)]
+pub struct Endless {
+    /// Whether it asks.
+    pub asks: bool,
+}
+
+impl Learner for Endless {
+    fn form(&self) -> Form<'_> {
+        Form::Refit(self)
+    }
+}
+
+impl Refit for Endless {
+    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
+        while subset.len() > 1 {
+            std::thread::sleep(Duration::from_millis(5));
+            if self.asks {
+                problem.sign().check()?;
+            }
+        }
+        Rls::new(1.0).fit(problem, subset, None)
+    }
+}
+
+#[test]
+fn trials_that_never_end_are_ended_by_the_limit() {
+    let dataset = dataset(40, 4);
+    for asks in [true, false] {
+        let search = Greedy::new(3).choose(Choose::Last);
+        let pipeline = Pipeline::new(KFold::new(4), search, Endless { asks });
+        let limits = Limits { time: Some(TimeSpan(Duration::from_secs(1))), ..Limits::default() };
+        let start = Instant::now();
+        let fitted = pipeline.limits(limits).fit(&dataset).unwrap();
+        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+        let path = fitted.path().unwrap();
+        assert_eq!((path.stop_reason, path.steps.len(), fitted.selected().len()), (StopReason::Limit, 1, 1));
+        assert_eq!(fitted.selected(), ["x3"]);
+    }
+}
+
+/// A criterion whose trials never end on more than one column.
+#[part(Criterion, "endless_criterion_test")]
+pub struct EndlessCriterion {}
+
+impl Criterion for EndlessCriterion {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        while subset.len() > 1 {
+            std::thread::park();
+        }
+        Loo::default().evaluate(design, subset)
+    }
+}
+
+#[test]
+fn a_criterion_that_never_ends_is_told_and_left_after_the_sign() {
+    let dataset = dataset(40, 4);
+    let (asked, told) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
+    let (flag, lines) = (Arc::clone(&asked), Arc::clone(&told));
+    let sign = StopSign::new(move || flag.load(Ordering::SeqCst).then_some(StopReason::Interrupted));
+    let short = Duration::from_millis(200);
+    let sign = sign.leaving(short, short, move |line| {
+        lines.lock().unwrap().push(line.to_owned());
+        asked.store(true, Ordering::SeqCst);
+    });
+    let search = Greedy::new(3).choose(Choose::Last);
+    let pipeline = Pipeline::new(EndlessCriterion::default(), search, Rls::new(1.0)).stop_at(sign);
+    let fitted = pipeline.fit(&dataset).unwrap();
+    assert_eq!(fitted.path().unwrap().stop_reason, StopReason::Interrupted);
+    assert_eq!(fitted.selected(), ["x3"]);
+    assert_eq!(fitted.selection().unwrap().engine, "definition");
+    let told = told.lock().unwrap();
+    assert!(told[0].starts_with("criterion `endless_criterion_test` on `x3`, `x0` is at work for "), "{told:?}");
+    let left = "criterion `endless_criterion_test` on `x3`, `x0` did not end within ";
+    assert!(told.last().unwrap().starts_with(left), "{told:?}");
+}
+
+#[test]
+fn progress_tells_shares_that_rise_and_the_time_left() {
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&shown);
+    let progress = Progress::new(move |far: &HowFar<'_>| {
+        seen.lock().unwrap().push((far.what.to_owned(), far.share, far.left));
+    });
+    let pipeline = Pipeline::new(Loo::default(), Greedy::new(3), Rls::new(1.0)).observer(progress);
+    pipeline.fit(&dataset(60, 5)).unwrap();
+    let shown = shown.lock().unwrap();
+    for what in ["choose", "search"] {
+        let of: Vec<_> = shown.iter().filter(|(name, ..)| name == what).collect();
+        assert!(of.len() > 3 && of[0].1 == 0.0 && of[0].2.is_none(), "{what}: {shown:?}");
+        assert!(of.is_sorted_by(|a, b| a.1 <= b.1) && of.last().unwrap().1 == 1.0, "{what}: {of:?}");
+        assert!(of.iter().all(|(_, share, left)| left.is_some() == (*share > 0.0)));
+        assert_eq!(of.last().unwrap().2, Some(Duration::ZERO));
+    }
+}

@@ -223,8 +223,16 @@ fn crates_are_ready_to_be_published() {
             for key in shown {
                 assert!(text.contains(&format!("\n{key}")), "{}: {key}", path.display());
             }
-            let readme = root().join(&path).with_file_name("README.md").is_file();
-            assert!(readme || text.contains("readme.workspace = true"), "{}: readme", path.display());
+            for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+                assert!(root().join(&path).with_file_name(file).is_file(), "{}: {file}", path.display());
+            }
+            let readme = std::fs::read_to_string(root().join(&path).with_file_name("README.md")).unwrap();
+            let links = readme.split("](").skip(1);
+            assert!(
+                links.into_iter().all(|link| link.starts_with("http")),
+                "{}: a link of the source tree",
+                path.display()
+            );
             let name = text.split("name = \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
             let listed =
                 workspace.lines().any(|l| l.starts_with(&format!("{name} = {{ path = ")) && l.contains("version"));

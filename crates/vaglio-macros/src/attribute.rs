@@ -107,6 +107,9 @@ pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<To
     let arguments: PartArguments = syn::parse2(arguments)?;
     let mut item = Item::new(item)?;
     item.derive("Debug", quote!(::core::fmt::Debug));
+    if arguments.of == "Criterion" {
+        item.derive("Clone", quote!(::core::clone::Clone));
+    }
     serialized(&mut item);
     let (input, registered) = (&item.input, registered(&arguments.of, &arguments.word, &item.input.ident));
     Ok(quote! {

@@ -11,7 +11,7 @@ use vaglio_tables::read::{ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Surve
 pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
     let spec = roles.spec;
     let test_rows = spec.test_rows.as_ref().map(|test| test.column.as_str());
-    let labels = [spec.groups.as_deref(), spec.series.as_deref(), roles.assignment, test_rows];
+    let labels = [spec.groups.as_deref(), spec.series.as_deref(), roles.assigned_by(), test_rows];
     let labels = labels.into_iter().flatten().map(|name| (name.to_owned(), Hint::Label));
     let weights = spec.weights.iter().map(|name| (name.clone(), Hint::Auto));
     // Times such as `01`, `02` are numbers.

@@ -86,9 +86,10 @@ pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<
 fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Prepared> {
     let settings = &pipeline.0;
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
-    let (assignment, words) = assignment(settings)?;
+    let assignment = assignment(settings)?;
+    let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
     let looks = Looks::of(settings)?;
-    let roles = Roles { spec, assignment: assignment.as_deref(), words, looks_back: looks.is_some() };
+    let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back: looks.is_some() };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
     let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, spec, pipeline.budget(), is_sample);
     let source = opened(&spec.train, &spec.read)?;

@@ -2,8 +2,9 @@
 
 use super::series::{Order, numbers_of};
 use crate::pipeline::{ColumnType, DataSpec, MissingTarget, Names, Settings};
+use serde_json::Value;
 use std::collections::HashSet;
-use vaglio_core::{Cells, Choose, Error, Result, Table};
+use vaglio_core::{Cells, Choose, Criterion, Error, Result, Table};
 use vaglio_tables::read::Survey;
 
 /// What the columns of a table mean.
@@ -11,18 +12,45 @@ use vaglio_tables::read::Survey;
 pub(super) struct Roles<'p> {
     pub spec: &'p DataSpec,
     /// The column that gives every row its fold.
-    pub assignment: Option<&'p str>,
-    /// The words that it may have, if it has words.
+    pub assignment: Option<&'p Assignment>,
+    /// The words that it may have, if it has words that are asked for.
     pub words: &'static [&'static str],
     /// Whether maps look back at rows that take no part.
     pub looks_back: bool,
 }
 
-/// The column that gives every row its fold, by the criterion or by splits around the search, and the words that it may have.
+/// A column that gives every row its fold, or a number that a criterion of a plug-in asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Assignment {
+    pub column: String,
+    /// The setting that names it.
+    pub field: String,
+    /// The words that it may have, if it has words.
+    pub words: &'static [&'static str],
+}
+
+/// The setting of a criterion whose value is the name of this column.
+fn naming(criterion: &dyn Criterion, column: &str) -> String {
+    fn found(settings: &Value, column: &str) -> Option<String> {
+        settings.as_object()?.iter().find_map(|(key, value)| match value {
+            Value::String(text) if text == column && key != "kind" => Some(key.clone()),
+            Value::Object(_) => found(value, column).map(|inside| format!("{key}.{inside}")),
+            _ => None,
+        })
+    }
+    let settings = serde_json::to_value(criterion).unwrap_or_default();
+    // A part within may be called as the column is.
+    if settings["assignment"] == column {
+        return "criterion.assignment".into();
+    }
+    format!("criterion.{}", found(&settings, column).as_deref().unwrap_or("assignment"))
+}
+
+/// The column that gives every row its fold, by the criterion or by splits around the search.
 ///
 /// # Errors
 /// [`Error::Setting`] for two of them.
-pub(super) fn assignment(settings: &Settings) -> Result<(Option<String>, &'static [&'static str])> {
+pub(super) fn assignment(settings: &Settings) -> Result<Option<Assignment>> {
     let (choose, evaluate) = (settings.search.choose(), settings.evaluate.as_ref());
     let of_choose = if let Choose::CrossValidated(how) = &choose { how.splits.as_ref() } else { None };
     let around = [
@@ -30,16 +58,22 @@ pub(super) fn assignment(settings: &Settings) -> Result<(Option<String>, &'stati
         ("evaluate.nested", evaluate.and_then(|all| all.nested.as_ref()?.splits.as_ref())),
         ("evaluate.stability", evaluate.and_then(|all| all.stability.as_ref()?.splits.as_ref())),
     ];
-    let mut found = (settings.criterion.assignment().map(str::to_owned), settings.criterion.assignment_words());
+    let criterion = &*settings.criterion;
+    let mut found = criterion.assignment().map(|column| Assignment {
+        column: column.to_owned(),
+        field: naming(criterion, column),
+        words: criterion.assignment_words(),
+    });
     for (place, splits) in around {
         let Some((splits, column)) = splits.and_then(|splits| Some((splits, splits.assignment()?))) else { continue };
-        let own = (Some(column.to_owned()), splits.assignment_words());
-        match &found.0 {
-            Some(other) if found != own => {
-                let message = format!("one column alone gives rows their folds, and `{other}` does already");
-                return Err(Error::setting(format!("{place}.splits.column"), message));
+        let (field, words) = (format!("{place}.splits.column"), splits.assignment_words());
+        match &found {
+            Some(other) if (other.column.as_str(), other.words) != (column, words) => {
+                let message = format!("one column alone gives rows their folds, and `{}` does already", other.column);
+                return Err(Error::setting(field, message));
             }
-            _ => found = own,
+            Some(_) => {}
+            None => found = Some(Assignment { column: column.to_owned(), field, words }),
         }
     }
     Ok(found)
@@ -47,7 +81,7 @@ pub(super) fn assignment(settings: &Settings) -> Result<(Option<String>, &'stati
 
 impl Roles<'_> {
     /// The columns that say something of the rows and are no features, with the setting that names each.
-    pub fn of_rows(&self) -> Vec<(&'static str, &str)> {
+    pub fn of_rows(&self) -> Vec<(&str, &str)> {
         let DataSpec { weights, groups, series, time, test_rows, .. } = self.spec;
         let named = [
             ("data.weights", weights.as_deref()),
@@ -55,7 +89,7 @@ impl Roles<'_> {
             ("data.series", series.as_deref()),
             ("data.time", time.as_deref()),
             ("data.test_rows", test_rows.as_ref().map(|test| test.column.as_str())),
-            (self.assigning(), self.assignment),
+            (self.assigning(), self.assigned_by()),
         ];
         named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
     }
@@ -65,9 +99,14 @@ impl Roles<'_> {
         self.spec.groups.as_deref().or(self.spec.series.as_deref())
     }
 
+    /// The column that gives every row its fold.
+    pub fn assigned_by(&self) -> Option<&str> {
+        self.assignment.map(|assignment| assignment.column.as_str())
+    }
+
     /// The setting that names the column of folds.
-    fn assigning(&self) -> &'static str {
-        if self.words.is_empty() { "criterion.assignment" } else { "criterion.splits.column" }
+    fn assigning(&self) -> &str {
+        self.assignment.map_or("criterion.assignment", |assignment| &assignment.field)
     }
 
     /// The number of each row in the column that gives it its fold.
@@ -75,9 +114,8 @@ impl Roles<'_> {
     /// # Errors
     /// [`Error::Setting`] for a word that is none of those that it may have, with its row.
     pub fn assigned(&self, table: &Table) -> Result<Option<Vec<u32>>> {
-        let Some((name, cells)) = self.assignment.and_then(|name| Some((name, table.get(name)?))) else {
-            return Ok(None);
-        };
+        let Some(name) = self.assigned_by() else { return Ok(None) };
+        let Some(cells) = table.get(name) else { return Ok(None) };
         if self.words.is_empty() {
             return Ok(Some(numbers_of(cells)));
         }

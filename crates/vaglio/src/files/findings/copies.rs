@@ -25,7 +25,7 @@ pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
     let in_test: Option<HashSet<&str>> = test.map(|test| test.names().collect());
     let is_counted = |name: &str| {
         // What puts rows on one side or in one fold says nothing of them.
-        let parts = [read.roles.assignment, read.roles.spec.test_rows.as_ref().map(|test| test.column.as_str())];
+        let parts = [read.roles.assigned_by(), read.roles.spec.test_rows.as_ref().map(|test| test.column.as_str())];
         !parts.contains(&Some(name))
             && !identifiers.contains(name)
             && in_test.as_ref().is_none_or(|names| names.contains(name))

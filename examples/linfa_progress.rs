@@ -20,6 +20,7 @@ impl Observer for Shown {
             Event::Step(step) => println!("{} columns: score {:.1}", step.size, step.score.loss),
             // Work of many searches: the folds that choose the size, or those of nested evaluation.
             Event::Stage { what, pieces } => println!("{what}: {pieces} to do"),
+            Event::Piece => println!("one more is done"),
             // Shown again and again while that is done.
             _ => {}
         }
@@ -27,6 +28,16 @@ impl Observer for Shown {
     }
 }
 // ANCHOR_END: observer
+
+// ANCHOR: progress
+/// Shows how far a fit is, in one line.
+fn shown() -> impl Observer {
+    Progress::new(|far: &HowFar<'_>| {
+        let left = far.left.map_or(String::new(), |left| format!(", {:.0} s left", left.as_secs_f64()));
+        eprint!("\r{} {:3.0} %{left}", far.what, 100.0 * far.share);
+    })
+}
+// ANCHOR_END: progress
 
 /// Shows a fit, and ends another at its first step.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,5 +60,6 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ended = pipeline.fit(&dataset)?;
     assert!(ended.path().is_some_and(|path| path.stop_reason.is_partial() && path.steps.len() <= 1));
     assert!(pipeline.nested(5).fit(&dataset).is_err());
+    Pipeline::new(Loo::default(), Greedy::new(2), Rls::new(1.0)).observer(shown()).fit(&dataset)?;
     Ok(())
 }

@@ -114,6 +114,12 @@ pub struct NewPlugin {
     /// Take vaglio from the registry, in this version.
     #[arg(long, conflicts_with = "path")]
     pub published: bool,
+    /// A learner that is trained anew for every subset, in place of a ridge readout.
+    #[arg(long)]
+    pub refit: bool,
+    /// Without a program that holds it: for a workspace that has one for several plug-ins.
+    #[arg(long)]
+    pub no_program: bool,
 }
 
 /// A role by its name.

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod templates;
+mod workspace;
 
 use crate::arguments::NewPlugin;
 use crate::commands::Done;
@@ -10,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio::core::{Error, Result, Role, descriptions};
 use vaglio::pipeline::write_file;
+use workspace::Workspace;
 
-/// Writes the crate into a folder of its name, which must not be there.
+/// Writes the crate into a folder of its name, which must not be there; below a workspace it becomes a member.
 pub fn new_plugin(arguments: &NewPlugin) -> Done {
     let plugin = Plugin::new(arguments)?;
     let folder = Path::new(plugin.name);
@@ -20,15 +22,16 @@ pub fn new_plugin(arguments: &NewPlugin) -> Done {
         let message = format!("there is a file or folder {} already; nothing is written over", folder.display());
         return Err(Error::setting("NAME", message).into());
     }
-    for inside in ["src", "tests", "program/src"] {
-        std::fs::create_dir_all(folder.join(inside)).map_err(failed)?;
-    }
     for (path, text) in plugin.files() {
-        write_file(&folder.join(path), &text)?;
+        let path = folder.join(path);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
+        write_file(&path, &text)?;
     }
     let Plugin { name, word, of, .. } = &plugin;
     note(&format_args!("wrote {name}, with the {} `{word}`", of.name));
-    note(&format_args!("next: cd {name} && cargo test && cargo run -p {name}-program -- run example.yaml"));
+    plugin.join_workspace(folder)?;
+    let run = format!(" && cargo run -p {name}-program -- run example.yaml");
+    note(&format_args!("next: cd {name} && cargo test{}", if plugin.has_program { &*run } else { "" }));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -46,9 +49,12 @@ struct Of {
 
 macro_rules! of {
     ($name:literal, $uses:expr, $tests:expr, $line:expr) => {
+        of!($name, $name, $uses, $tests, $line)
+    };
+    ($name:literal, $source:literal, $uses:expr, $tests:expr, $line:expr) => {
         Of {
             name: $name,
-            source: include_str!(concat!("../template/", $name, ".rs")),
+            source: include_str!(concat!("../template/", $source, ".rs")),
             laws: include_str!(concat!("../template/", $name, "_laws.rs")),
             uses: $uses,
             tests: $tests,
@@ -57,8 +63,11 @@ macro_rules! of {
     };
 }
 
-fn of(role: Role) -> Of {
+fn of(role: Role, is_refitted: bool) -> Of {
     match role {
+        Role::Learner if is_refitted => {
+            of!("learner", "learner_refit", &[], &[], ["learner: rls", "learner: {kind: WORD, scale: 2.0}"])
+        }
         Role::Criterion => of!("criterion", &[], &[], ["criterion: loo", "criterion: {kind: WORD, price: 0.02}"]),
         Role::Search => {
             let line = ["search: {kind: greedy,", "search: {kind: WORD, after: 2,"];
@@ -96,14 +105,24 @@ struct Plugin<'a> {
     of: Of,
     /// The source of vaglio; none where its crates come from the registry.
     checkout: Option<PathBuf>,
+    /// Whether a program comes with it that holds it.
+    has_program: bool,
+    /// The workspace of which it becomes a member.
+    workspace: Option<Workspace>,
 }
 
 impl<'a> Plugin<'a> {
     /// # Errors
     /// [`Error::Setting`] for a name that no crate or part can have, and a folder that is no source of vaglio.
     fn new(arguments: &'a NewPlugin) -> Result<Self> {
-        let NewPlugin { name, kind, path, published } = arguments;
-        let of = of(*kind);
+        let NewPlugin { name, kind, path, published, refit, no_program } = arguments;
+        if *refit && *kind != Role::Learner {
+            return Err(Error::setting(
+                "--refit",
+                format!("a {} is not trained; it goes with --kind learner", kind.name()),
+            ));
+        }
+        let of = of(*kind, *refit);
         check_name(name)?;
         let refused = |message: String| Err(Error::setting("NAME", message));
         let word =
@@ -119,22 +138,50 @@ impl<'a> Plugin<'a> {
             Some(path) => Some(checkout(path)?),
             None => own_checkout().filter(|_| !published),
         };
-        Ok(Plugin { name, word, of, checkout })
+        let here = std::env::current_dir().ok().and_then(|here| Workspace::of(&here.join(name)));
+        Ok(Plugin { name, word, of, checkout, has_program: !no_program, workspace: here })
+    }
+
+    /// Makes the crates in the folder members of the workspace, if there is one.
+    fn join_workspace(&self, folder: &Path) -> Result<()> {
+        let Some(workspace) = &self.workspace else { return Ok(()) };
+        let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+        let program = self.has_program.then(|| folder.join("program"));
+        let crates: Vec<PathBuf> = std::iter::once(folder).chain(program).collect();
+        let Some(text) = workspace.with(&crates) else { return Ok(()) };
+        write_file(&workspace.manifest, &text)?;
+        note(&format_args!("it is a member of the workspace of {}", workspace.manifest.display()));
+        Ok(())
     }
 
     /// Paths and texts.
-    fn files(&self) -> [(&'static str, String); 9] {
-        [
+    fn files(&self) -> Vec<(&'static str, String)> {
+        let example = EXAMPLE.replace(self.of.line[0], self.of.line[1]);
+        let mut files = vec![
             ("Cargo.toml", self.manifest()),
             ("src/lib.rs", self.named(self.of.source).replace("template", &self.word)),
             ("tests/all.rs", self.named(self.of.laws)),
-            ("example.yaml", self.named(&EXAMPLE.replace(self.of.line[0], self.of.line[1]))),
+            ("example.yaml", self.without_program(&self.named(&example))),
             ("example.csv", include_str!("../template/example.csv").into()),
-            ("README.md", self.named(include_str!("../template/README.md"))),
-            ("program/Cargo.toml", self.program()),
-            ("program/src/main.rs", self.named(include_str!("../template/main.rs"))),
-            (".gitignore", "target\n".into()),
-        ]
+            ("README.md", self.without_program(&self.named(include_str!("../template/README.md")))),
+        ];
+        if self.has_program {
+            files.push(("program/Cargo.toml", self.program()));
+            files.push(("program/src/main.rs", self.named(include_str!("../template/main.rs"))));
+        }
+        if self.workspace.is_none() {
+            files.push((".gitignore", "target\n".into()));
+        }
+        files
+    }
+
+    /// A text without the lines on the program, where there is none.
+    fn without_program(&self, text: &str) -> String {
+        let of_program = |line: &&str| line.contains("-program") || line.contains("`program`");
+        match self.has_program {
+            true => text.to_owned(),
+            false => text.split_inclusive('\n').filter(|line| !of_program(line)).collect(),
+        }
     }
 
     /// A text with the names of this crate.
@@ -149,9 +196,15 @@ impl<'a> Plugin<'a> {
     fn manifest(&self) -> String {
         let lines = |crates: &[&str]| crates.iter().map(|name| self.dependency(name, "")).collect::<String>();
         let (uses, tests) = (lines(self.of.uses), lines(self.of.tests));
+        let root = match (&self.workspace, self.has_program) {
+            (Some(_), _) => String::new(),
+            (None, has_program) => format!(
+                "\n[workspace]\n{}\n# Tests and runs train many small models.\n[profile.dev]\nopt-level = 1\n",
+                if has_program { "members = [\"program\"]\n" } else { "" }
+            ),
+        };
         format!(
-            "{}{}{uses}\n[dev-dependencies]\n{}{tests}\n[workspace]\nmembers = [\"program\"]\n\n\
-             # Tests and runs train many small models.\n[profile.dev]\nopt-level = 1\n",
+            "{}{}{uses}\n[dev-dependencies]\n{}{tests}{root}",
             self.package("", &format!("A {} for vaglio", self.of.name)),
             self.dependency("vaglio-core", ""),
             self.dependency("vaglio-testkit", ""),

@@ -6,8 +6,12 @@ mod linfa_classes;
 mod linfa_interop;
 #[path = "../../linfa_pipeline.rs"]
 mod linfa_pipeline;
+#[path = "../../linfa_problem.rs"]
+mod linfa_problem;
 #[path = "../../linfa_progress.rs"]
 mod linfa_progress;
+#[path = "../../own_annealing.rs"]
+mod own_annealing;
 #[path = "../../own_criterion.rs"]
 mod own_criterion;
 #[path = "../../own_learner.rs"]
@@ -16,6 +20,9 @@ mod own_learner;
 mod own_search;
 #[path = "../../quickstart.rs"]
 mod quickstart;
+/// What `vaglio new-plugin --kind learner --refit` writes.
+#[path = "../../../crates/vaglio-cli/template/learner_refit.rs"]
+mod refitted;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -40,8 +47,23 @@ fn linfa_pipeline_runs() -> Outcome {
 }
 
 #[test]
+fn linfa_problem_runs() -> Outcome {
+    linfa_problem::main()
+}
+
+#[test]
 fn linfa_progress_runs() -> Outcome {
     linfa_progress::main()
+}
+
+#[test]
+fn own_annealing_runs() -> Outcome {
+    own_annealing::main()
+}
+
+#[test]
+fn the_refitted_learner_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
+    vaglio_testkit::check_learner_on_standard_data(&refitted::Template::default(), 1e-9)
 }
 
 #[test]

@@ -113,3 +113,48 @@ fn the_template_is_what_is_written() {
         assert_eq!(found, expected, "{file}");
     }
 }
+
+#[test]
+fn below_a_workspace_it_is_a_member() {
+    let folder = Folder::new("new-member");
+    folder.write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\n    \"app\", # mine\n]\n".to_owned());
+    let ran = written(&folder, &["vaglio-one"]);
+    assert!(ran.err.contains("it is a member of the workspace of "), "{}", ran.err);
+    written(&folder, &["vaglio-two", "--kind", "learner", "--refit", "--no-program"]);
+    let members = "\"app\", # mine\n    \"vaglio-one\",\n    \"vaglio-one/program\",\n    \"vaglio-two\",\n]";
+    let manifest = folder.read("Cargo.toml");
+    assert_eq!(manifest, manifest.split("\"app\"").next().unwrap().to_owned() + members + "\n");
+    for file in ["vaglio-one/Cargo.toml", "vaglio-one/program/Cargo.toml", "vaglio-two/Cargo.toml"] {
+        let own = folder.read(file);
+        assert!(!own.contains("[workspace]") && !own.contains("[profile"), "{own}");
+    }
+    assert!(!folder.path("vaglio-two/program").exists() && !folder.path("vaglio-two/.gitignore").exists());
+    let readme = folder.read("vaglio-two/README.md");
+    assert!(!readme.contains("program -") && readme.contains("use vaglio_two as _;"), "{readme}");
+    let source = folder.read("vaglio-two/src/lib.rs");
+    assert!(source.contains("Form::Refit(self)") && source.contains("#[saved(ModelData, \"two_model\")]"), "{source}");
+    assert!(folder.read("vaglio-two/example.yaml").contains("learner: {kind: two, scale: 2.0}"));
+    // Cargo reads what was written.
+    folder.write("app/Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n".to_owned());
+    folder.write("app/src/lib.rs", String::new());
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let metadata = std::process::Command::new(cargo)
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(folder.path("."))
+        .output()
+        .unwrap();
+    let read: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let mut names: Vec<&str> =
+        read["packages"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["app", "vaglio-one", "vaglio-one-program", "vaglio-two"]);
+}
+
+#[test]
+fn what_is_no_learner_is_not_trained_anew() {
+    let folder = Folder::new("new-refit");
+    let ran = folder.vaglio(&["new-plugin", "one", "--refit"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.err.contains("a criterion is not trained; it goes with --kind learner"), "{}", ran.err);
+    assert_eq!(folder.files("."), Vec::<String>::new());
+}

@@ -1,0 +1,187 @@
+//! The workspace that a crate is written into.
+
+use std::path::{Path, PathBuf};
+
+/// The manifest of a workspace.
+pub struct Workspace {
+    pub manifest: PathBuf,
+    text: String,
+}
+
+impl Workspace {
+    /// The nearest one above that takes what is written to `folder`, as cargo finds it.
+    pub fn of(folder: &Path) -> Option<Self> {
+        let manifest = |above: &Path| {
+            let manifest = above.join("Cargo.toml");
+            let text = std::fs::read_to_string(&manifest).ok()?;
+            text.lines().any(|line| is_table(line, "workspace")).then_some(Workspace { manifest, text })
+        };
+        let workspace = folder.ancestors().skip(1).find_map(manifest)?;
+        let path = workspace.relative(folder)?;
+        let excluded = workspace.list("exclude").map_or_else(Vec::new, |list| strings(&workspace.text[list]));
+        let is_excluded = excluded.iter().any(|excluded| Path::new(&path).starts_with(excluded));
+        (!is_excluded).then_some(workspace)
+    }
+
+    /// The folder as members are written: from that of the manifest, by `/`.
+    fn relative(&self, folder: &Path) -> Option<String> {
+        let path = folder.strip_prefix(self.manifest.parent()?).ok()?;
+        let parts: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
+        parts.map(|parts| parts.join("/"))
+    }
+
+    /// The manifest with these folders among the members; `None` where all are.
+    pub fn with(&self, folders: &[PathBuf]) -> Option<String> {
+        let list = self.list("members");
+        let members = list.clone().map_or_else(Vec::new, |list| strings(&self.text[list]));
+        let paths = folders.iter().filter_map(|folder| self.relative(folder));
+        let new: Vec<String> = paths
+            .filter(|path| !members.iter().any(|member| covers(member, path)))
+            .map(|path| serde_json::Value::String(path).to_string())
+            .collect();
+        if new.is_empty() {
+            return None;
+        }
+        let mut text = self.text.clone();
+        match list {
+            Some(list) => text.insert_str(self.end_of(&list), &self.more(&list, &new)),
+            None => {
+                let line = format!("members = [{}]\n", new.join(", "));
+                match self.start() {
+                    Some(start) => text.insert_str(start, &line),
+                    None => text += &format!("\n[workspace]\n{line}"),
+                }
+            }
+        }
+        Some(text)
+    }
+
+    /// Where the line behind `[workspace]` begins.
+    fn start(&self) -> Option<usize> {
+        let mut start = 0;
+        for line in self.text.split_inclusive('\n') {
+            start += line.len();
+            if line.split('#').next().is_some_and(|line| line.trim() == "[workspace]") {
+                return line.ends_with('\n').then_some(start);
+            }
+        }
+        None
+    }
+
+    /// What stands between the brackets of a list of the workspace.
+    fn list(&self, key: &str) -> Option<std::ops::Range<usize>> {
+        let mut at = self.start()?;
+        for line in self.text[at..].split_inclusive('\n') {
+            if line.trim_start().starts_with('[') {
+                return None;
+            }
+            let value =
+                line.trim_start().strip_prefix(key).map(str::trim_start).and_then(|rest| rest.strip_prefix('='));
+            if let Some(value) = value.map(str::trim_start).and_then(|value| value.strip_prefix('[')) {
+                let start = at + line.len() - value.len();
+                let length = tokens(&self.text[start..]).find_map(|(place, token)| (token == "]").then_some(place))?;
+                return Some(start..start + length);
+            }
+            at += line.len();
+        }
+        None
+    }
+
+    /// Where entries are added to a list: behind its last entry, or its comma.
+    fn end_of(&self, list: &std::ops::Range<usize>) -> usize {
+        let last = tokens(&self.text[list.clone()]).map(|(place, token)| place + token.len()).last();
+        list.start + last.unwrap_or(0)
+    }
+
+    /// What is added there, in the form of the list.
+    fn more(&self, list: &std::ops::Range<usize>, new: &[String]) -> String {
+        let inside = &self.text[list.clone()];
+        let last = tokens(inside).last().map(|(_, token)| token);
+        let comma = if last.is_none_or(|last| last == ",") { "" } else { "," };
+        match inside.contains('\n') {
+            true => format!("{comma}{}", new.iter().map(|path| format!("\n    {path},")).collect::<String>()),
+            false => format!("{comma}{}{}", if last.is_none() { "" } else { " " }, new.join(", ")),
+        }
+    }
+}
+
+/// Whether a line opens this table, or one below it.
+fn is_table(line: &str, name: &str) -> bool {
+    let rest = line.trim_start().strip_prefix('[').and_then(|line| line.trim_start().strip_prefix(name));
+    rest.is_some_and(|rest| rest.trim_start().starts_with([']', '.']))
+}
+
+/// Whether a member of a workspace, which may end in `/*`, is this folder.
+fn covers(member: &str, path: &str) -> bool {
+    let member = member.trim_start_matches("./").trim_end_matches('/');
+    match member.strip_suffix("/*") {
+        Some(parent) => path.rsplit_once('/').is_some_and(|(above, _)| above == parent),
+        None => member == path || (member == "*" && !path.contains('/')),
+    }
+}
+
+/// The strings of a list.
+fn strings(list: &str) -> Vec<String> {
+    let quoted = |token: &str| token.starts_with(['"', '\'']);
+    tokens(list).filter(|(_, token)| quoted(token)).map(|(_, token)| token[1..token.len() - 1].to_owned()).collect()
+}
+
+/// Strings, and marks that are neither space nor comment, with their places.
+fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = &text[at..];
+            let first = rest.chars().next()?;
+            let length = match first {
+                '#' => rest.find('\n').unwrap_or(rest.len()),
+                '"' | '\'' => rest[1..].find(first).map_or(rest.len(), |end| end + 2),
+                _ => first.len_utf8(),
+            };
+            let place = at;
+            at += length;
+            if first != '#' && !first.is_whitespace() {
+                return Some((place, &rest[..length]));
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(text: &str, folders: &[&str]) -> Option<String> {
+        let workspace = Workspace { manifest: PathBuf::from("/w/Cargo.toml"), text: text.into() };
+        workspace.with(&folders.iter().map(|folder| Path::new("/w").join(folder)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn members_are_added_in_the_form_of_the_list() {
+        for (text, expected) in [
+            ("[workspace]\nmembers = []\n", "[workspace]\nmembers = [\"a\", \"a/program\"]\n"),
+            ("[workspace]\nmembers = [ \"x\" ] # y\n", "[workspace]\nmembers = [ \"x\", \"a\", \"a/program\" ] # y\n"),
+            (
+                "[workspace] # w\nresolver = \"2\"\nmembers = [\n    \"x]\", # \"z\"\n    'y'\n]\n[package]\n",
+                "[workspace] # w\nresolver = \"2\"\nmembers = [\n    \"x]\", # \"z\"\n    'y',\n    \"a\",\n    \"a/program\",\n]\n[package]\n",
+            ),
+            (
+                "[workspace]\n\n[package]\nmembers = []\n",
+                "[workspace]\nmembers = [\"a\", \"a/program\"]\n\n[package]\nmembers = []\n",
+            ),
+            (
+                "[workspace.package]\nx = 1\n",
+                "[workspace.package]\nx = 1\n\n[workspace]\nmembers = [\"a\", \"a/program\"]\n",
+            ),
+            ("[workspace]\nmembers = [\"*\"]\n", "[workspace]\nmembers = [\"*\", \"a/program\"]\n"),
+        ] {
+            assert_eq!(with(text, &["a", "a/program"]).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn those_that_are_members_stay() {
+        assert_eq!(with("[workspace]\nmembers = [\"plugins/*\"]\n", &["plugins/a"]), None);
+        assert_eq!(with("[workspace]\nmembers = ['./a/', \"a/*\"]\n", &["a", "a/program"]), None);
+    }
+}

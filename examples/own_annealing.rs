@@ -1,0 +1,125 @@
+//! A search of your own that draws its moves, under leave-one-out.
+//!
+//! `cargo run -p vaglio-examples --example own_annealing`
+
+use linfa::traits::Fit;
+use vaglio::{Selector, criteria::Loo, learners::Rls};
+
+// ANCHOR: search
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+use vaglio_core::prelude::*;
+use vaglio_search::{Space, if_any, run};
+
+vaglio_search::settings! {
+    /// Simulated annealing: takes a column in or out that is drawn, also where that raises the score while it is hot, and adds
+    /// what lowers the score at the end (S. Kirkpatrick et al., *Optimization by simulated annealing*, 1983).
+    #[part(SearchStrategy, "annealing")]
+    pub struct Annealing {
+        /// Moves that are tried for each column.
+        moves: usize = 20,
+        /// The temperature at the start, in parts of the score of the first column.
+        temperature: f64 = 0.1,
+    }
+}
+
+impl Annealing {
+    fn space<'d>(&self, design: &'d Design) -> Result<Space<'d>> {
+        Error::unless_between("moves", self.moves, 1..=1_000_000)?;
+        if !(self.temperature >= 0.0 && self.temperature.is_finite()) {
+            return Err(Error::setting(
+                "temperature",
+                format!("{} is no temperature; 0 is the least", self.temperature),
+            ));
+        }
+        let settings = self.settings();
+        settings.refuse(&["tolerance", "patience"], "how long it walks is said by `moves`; leave it out")?;
+        Space::new(settings, design)
+    }
+}
+
+impl SearchStrategy for Annealing {
+    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
+        Ok(self.space(design)?.into_rules())
+    }
+
+    fn outline(&self, design: &Design) -> Result<Outline> {
+        let space = self.space(design)?;
+        let (forward, drawn) = (Outline::forward(space.features(), space.most), self.moves * space.groups.len());
+        let (steps, trials) = (forward.steps + drawn, forward.trials + drawn as f64);
+        Ok(space.outline(Outline { steps, trials, ..forward }))
+    }
+
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        let space = self.space(context.design())?;
+        let mut random = ChaCha8Rng::seed_from_u64(context.seed);
+        let mut uniform = move || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let (free, least) = (space.free(), space.least.unwrap_or(1).max(1));
+        run(&space, context, &self.outline(context.design())?, |walk| {
+            walk.enter_forced()?;
+            // Without a column the score may be below that of any, where it does not compare; so that is no place to begin.
+            while walk.size() < least {
+                let best = walk.best_addition()?;
+                walk.add(best)?;
+            }
+            let (moves, hot) = (self.moves * free.len(), self.temperature * walk.score.loss.abs());
+            for at in 0..moves {
+                let temperature = hot * (1.0 - at as f64 / moves as f64);
+                let drawn = free[(uniform() * free.len() as f64) as usize];
+                let is_inside = walk.inside[drawn];
+                let tried = if is_inside {
+                    let leaves = walk.size() - space.groups[drawn].len() >= least;
+                    if leaves { space.best_removal(&mut walk.context.subset, &[drawn])? } else { None }
+                } else {
+                    let is_copy = |group: &usize| space.originals()[*group] == space.originals()[drawn];
+                    let copies: Vec<usize> = walk.outside().into_iter().filter(is_copy).collect();
+                    if walk.has_room(drawn) { space.best_addition(&mut walk.context.subset, &copies)? } else { None }
+                };
+                // Not to take a move is to leave it: trials change nothing.
+                let rise = tried.as_ref().map_or(f64::INFINITY, |tried| tried.score.loss - walk.score.loss);
+                match tried {
+                    Some(tried) if rise <= 0.0 || uniform() < (-rise / temperature).exp() => match is_inside {
+                        true => walk.remove(tried)?,
+                        false => walk.add(tried)?,
+                    },
+                    _ => {}
+                }
+            }
+            while let Some(best) = if_any(walk.best_addition())?.filter(|best| best.score.loss < walk.score.loss) {
+                walk.add(best)?;
+            }
+            Ok(StopReason::NoImprovement)
+        })
+    }
+}
+// ANCHOR_END: search
+
+/// Selects columns by the search above and trains ridge regression on them.
+pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let dataset = vaglio_examples::diabetes()?;
+    let search = Annealing::default().choose(Choose::Best);
+    let fitted = Selector::params(Loo::default(), search, Rls::default()).fit(&dataset)?;
+    println!("{}", fitted.selected().join(", "));
+    // As good as the best of all subsets, which exhaustive search finds.
+    let best = Selector::params(Loo::default(), vaglio::search::Exhaustive::new(10), Rls::default()).fit(&dataset)?;
+    let lowest = |fitted: &[PathEntry]| fitted.iter().map(|entry| entry.score.loss).fold(f64::INFINITY, f64::min);
+    assert!(lowest(fitted.entries()) <= 1.001 * lowest(best.entries()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Annealing;
+
+    // ANCHOR: laws
+    #[test]
+    fn it_keeps_the_laws() -> Result<(), vaglio_testkit::Broken> {
+        for kind in ["loo", "mrmr"] {
+            let criterion: Box<dyn vaglio_core::Criterion> =
+                serde_json::from_value(serde_json::json!({ "kind": kind })).expect("a criterion");
+            vaglio_testkit::check_search_on_standard_data(&Annealing::default(), &*criterion, 1e-9)?;
+        }
+        Ok(())
+    }
+    // ANCHOR_END: laws
+}

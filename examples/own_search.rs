@@ -25,6 +25,10 @@ impl Stepwise {
 }
 
 impl SearchStrategy for Stepwise {
+    fn choose(&self) -> Choose {
+        self.choose.clone()
+    }
+
     fn rules(&self, design: &Design) -> Result<Option<Rules>> {
         Ok(self.space(design)?.into_rules())
     }
@@ -68,7 +72,7 @@ impl SearchStrategy for Stepwise {
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dataset = vaglio_examples::diabetes()?;
     // ANCHOR: use
-    let search = Stepwise::default().choose(vaglio_core::Choose::Last);
+    let search = Stepwise::default().choose(Choose::Last);
     let fitted = Selector::params(Loo::default(), search, Rls::default()).fit(&dataset)?;
     // ANCHOR_END: use
     let ended = fitted.path().map(|path| path.stop_reason);

@@ -1,7 +1,7 @@
 //! A search for vaglio.
 
 use vaglio_core::prelude::*;
-use vaglio_search::{Space, run};
+use vaglio_search::{Patience, Space, run};
 
 vaglio_search::settings! {
     /// Adds the best column, again and again, and takes back the worst after every few additions.
@@ -13,6 +13,10 @@ vaglio_search::settings! {
 }
 
 impl SearchStrategy for Template {
+    fn choose(&self) -> Choose {
+        self.choose.clone()
+    }
+
     fn rules(&self, design: &Design) -> Result<Option<Rules>> {
         Ok(Space::new(self.settings(), design)?.into_rules())
     }
@@ -30,9 +34,11 @@ impl SearchStrategy for Template {
         let space = Space::new(self.settings(), context.design())?;
         run(&space, context, &self.outline(context.design())?, |walk| {
             walk.enter_forced()?;
+            let mut patience = Patience::new(&space.settings);
             loop {
                 for _ in 0..self.after {
                     let best = walk.best_addition()?;
+                    patience.allow(walk.lowest() - best.score.loss, walk.has_least())?;
                     walk.add(best)?;
                 }
                 let worst = walk.best_removal(1)?;

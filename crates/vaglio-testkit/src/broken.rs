@@ -137,6 +137,23 @@ impl Law {
         }
     }
 
+    /// The outcome of a call that may fail, but not panic.
+    pub(crate) fn calm<T>(
+        self,
+        on: impl FnOnce() -> String,
+        call: impl FnOnce() -> vaglio_core::Result<T>,
+    ) -> Result<vaglio_core::Result<T>, Broken> {
+        catch_unwind(AssertUnwindSafe(call)).map_err(|_| self.broken(on(), "a result or an error", "a panic"))
+    }
+
+    /// The outcome of a whole law, whose own panic, and that of a part where nothing else catches it, is one that fails.
+    pub(crate) fn tried<T>(self, law: impl FnOnce() -> Result<T, Broken>) -> Result<T, Broken> {
+        match catch_unwind(AssertUnwindSafe(law)) {
+            Ok(outcome) => outcome,
+            Err(_) => Err(self.broken("the part", "an outcome", "a panic")),
+        }
+    }
+
     /// Refuses numbers that are not equal to a tolerance.
     pub(crate) fn near(self, near: Near, on: impl FnOnce() -> String, expected: f64, found: f64) -> Result<(), Broken> {
         self.must(near.holds(expected, found), on, format!("{expected:?} to {:e}", near.tolerance), found)
@@ -178,7 +195,9 @@ impl Near {
 
     /// For scores: relative, but not below a millionth of the score of the empty subset.
     pub(crate) fn scores(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Self {
-        let empty = criterion.evaluate(design, &[]).map_or(0.0, |score| score.loss.abs());
+        // What fails or panics here does so under the law as well, which says so.
+        let empty = catch_unwind(AssertUnwindSafe(|| criterion.evaluate(design, &[])));
+        let empty = empty.ok().and_then(Result::ok).map_or(0.0, |score| score.loss.abs());
         Near { tolerance, least: if empty.is_finite() { 1e-6 * empty } else { 0.0 } }
     }
 

@@ -4,6 +4,13 @@
 //! smaller than a millionth of the empty subset's counts as that large.
 
 use crate::broken::{Law, Near};
+pub use again::{bytes, drift, other_thread};
+pub use few_rows::few_rows;
+pub use held_out::held_out;
+
+mod again;
+mod few_rows;
+mod held_out;
 use crate::trial::{SubsetChange, evaluate, free, open, trail, trials, walked};
 use crate::{Broken, InPool, Random, data, resumption, variation};
 use vaglio_core::{Branch, Criterion, Design, Feature, Outline, Score, Winner};
@@ -14,27 +21,43 @@ use vaglio_core::{Branch, Criterion, Design, Feature, Outline, Score, Winner};
 /// # Errors
 /// Every law that does not hold.
 pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    check(criterion, design, tolerance, CALLS)
+}
+
+/// Calls after which a score is to be what it was.
+const CALLS: usize = 1000;
+
+/// The same on every further design.
+const FEWER_CALLS: usize = 50;
+
+fn check(criterion: &dyn Criterion, design: &Design, tolerance: f64, calls: usize) -> Result<(), Broken> {
     Law("check").ran(|| "the design".into(), || criterion.check(design))?;
+    let first = again::first(criterion, design);
     let own = [
-        never_nan(criterion, design),
-        any_order(criterion, design, tolerance),
-        additions(criterion, design, tolerance),
-        removals(criterion, design, tolerance),
-        resets(criterion, design, tolerance),
-        candidate_order(criterion, design),
-        best_addition(criterion, design, tolerance),
-        best_removal(criterion, design, tolerance),
-        branches(criterion, design, tolerance),
-        estimates(criterion, design),
-        walk(criterion, design, 40, 1, tolerance),
-        resumption::goes_on(criterion, design),
+        Law("never_nan").tried(|| never_nan(criterion, design)),
+        Law("any_order").tried(|| any_order(criterion, design, tolerance)),
+        Law("additions").tried(|| additions(criterion, design, tolerance)),
+        Law("removals").tried(|| removals(criterion, design, tolerance)),
+        Law("resets").tried(|| resets(criterion, design, tolerance)),
+        Law("candidate_order").tried(|| candidate_order(criterion, design)),
+        Law("best_addition").tried(|| best_addition(criterion, design, tolerance)),
+        Law("best_removal").tried(|| best_removal(criterion, design, tolerance)),
+        Law("branches").tried(|| branches(criterion, design, tolerance)),
+        Law("estimates").tried(|| estimates(criterion, design)),
+        Law("walk").tried(|| walk(criterion, design, 40, 1, tolerance)),
+        Law("goes_on").tried(|| resumption::goes_on(criterion, design)),
+        Law("held_out").tried(|| held_out(criterion, design, tolerance)),
+        Law("other_thread").tried(|| other_thread(criterion, design)),
+        Law("drift").tried(|| again::since(first?, criterion, design, calls)),
     ];
     let varied = design.readout().is_some().then(|| {
         [
-            variation::duplicates_tie(criterion, design, tolerance),
-            variation::permutation(criterion, design, tolerance),
-            variation::lambdas(criterion, design, tolerance),
-            variation::row_weights(criterion, design, tolerance),
+            Law("duplicates_tie").tried(|| variation::duplicates_tie(criterion, design, tolerance)),
+            Law("permutation").tried(|| variation::permutation(criterion, design, tolerance)),
+            Law("lambdas").tried(|| variation::lambdas(criterion, design, tolerance)),
+            Law("row_weights").tried(|| variation::row_weights(criterion, design, tolerance)),
+            Law("bytes").tried(|| bytes(criterion, design, tolerance)),
+            Law("few_rows").tried(|| few_rows(criterion, design)),
         ]
     });
     Broken::among(own.into_iter().chain(varied.into_iter().flatten()))
@@ -46,13 +69,17 @@ pub fn check_criterion(criterion: &dyn Criterion, design: &Design, tolerance: f6
 /// Every law that does not hold, or that it accepts no design.
 pub fn check_criterion_on_standard_data(criterion: &dyn Criterion, tolerance: f64) -> Result<(), Broken> {
     let designs = data::standard_designs();
-    let accepted: Vec<_> = designs.iter().filter(|(_, design)| criterion.check(design).is_ok()).collect();
-    Law("check").must(!accepted.is_empty(), || "the standard designs".into(), "one that is accepted", 0)?;
-    Broken::among(
-        accepted
-            .into_iter()
-            .map(|(name, design)| check_criterion(criterion, design, tolerance).map_err(|broken| broken.within(name))),
-    )
+    let law = Law("check");
+    let mut accepted = Vec::new();
+    for (name, design) in &designs {
+        let checked = law.calm(|| (*name).into(), || criterion.check(design))?;
+        accepted.extend(checked.is_ok().then_some((*name, design)));
+    }
+    law.must(!accepted.is_empty(), || "the standard designs".into(), "one that is accepted", 0)?;
+    Broken::among(accepted.into_iter().enumerate().map(|(number, (name, design))| {
+        let calls = if number == 0 { CALLS } else { FEWER_CALLS };
+        check(criterion, design, tolerance, calls).map_err(|broken| broken.within(name))
+    }))
 }
 
 /// No score of any subset on the way to all columns and back is NaN, nor any standard error NaN or negative.
@@ -287,10 +314,10 @@ pub fn estimates(criterion: &dyn Criterion, design: &Design) -> Result<(), Broke
     let law = Law("estimates");
     let largest = trail(law, design, usize::MAX, 0)?.len();
     for size in [1, largest] {
-        let estimate = criterion.estimate(design, &Outline::forward(largest, size));
+        let on = || format!("a search to {size} columns");
+        let estimate = law.ran(on, || Ok(criterion.estimate(design, &Outline::forward(largest, size))))?;
         let real = |v: f64| v.is_finite() && v >= 0.0;
         let sound = !estimate.is_known() || real(estimate.flops) && real(estimate.bytes);
-        let on = || format!("a search to {size} columns");
         law.must(sound && !estimate.reason.is_empty(), on, "numbers of 0 or more and a reason", &estimate)?;
     }
     Ok(())

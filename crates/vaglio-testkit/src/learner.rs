@@ -4,7 +4,10 @@ use crate::broken::{Law, Near};
 use crate::{Broken, data, rebuild};
 use ndarray::{Array2, s};
 use serde_json::Value;
+pub use unselected::{few_rows, group_numbers_unseen, names_unseen, outside_unseen};
 use vaglio_core::{Columns, Design, Error, Feature, Form, Learner, Model, Problem};
+
+mod unselected;
 
 /// All laws of a learner on a problem.
 ///
@@ -13,15 +16,19 @@ use vaglio_core::{Columns, Design, Error, Feature, Form, Learner, Model, Problem
 pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || learner.check())?;
     Broken::among([
-        saved(learner, problem),
-        coefficients(learner, problem, tolerance),
-        retrained(learner, problem, tolerance),
-        whole_weights(learner, problem, tolerance),
-        rows_alone(learner, problem, tolerance),
-        subset_order(learner, problem, tolerance),
-        targets_unseen(learner, problem),
-        degenerate(learner, problem),
-        damaged(learner, problem),
+        Law("saved").tried(|| saved(learner, problem)),
+        Law("coefficients").tried(|| coefficients(learner, problem, tolerance)),
+        Law("retrained").tried(|| retrained(learner, problem, tolerance)),
+        Law("whole_weights").tried(|| whole_weights(learner, problem, tolerance)),
+        Law("rows_alone").tried(|| rows_alone(learner, problem, tolerance)),
+        Law("subset_order").tried(|| subset_order(learner, problem, tolerance)),
+        Law("targets_unseen").tried(|| targets_unseen(learner, problem)),
+        Law("outside_unseen").tried(|| outside_unseen(learner, problem, tolerance)),
+        Law("names_unseen").tried(|| names_unseen(learner, problem, tolerance)),
+        Law("group_numbers_unseen").tried(|| group_numbers_unseen(learner, problem, tolerance)),
+        Law("degenerate").tried(|| degenerate(learner, problem)),
+        Law("damaged").tried(|| damaged(learner, problem)),
+        Law("few_rows").tried(|| few_rows(learner, problem)),
     ])
 }
 
@@ -30,9 +37,13 @@ pub fn check_learner(learner: &dyn Learner, problem: &Problem, tolerance: f64) -
 /// # Errors
 /// Every law that does not hold; a learner that refuses every task.
 pub fn check_learner_on_standard_data(learner: &dyn Learner, tolerance: f64) -> Result<(), Broken> {
-    let takes = |problem: &Problem| !matches!(learner.check_problem(problem), Err(Error::Setting { .. }));
-    let taken: Vec<_> = data::standard_problems().into_iter().filter(|(_, problem)| takes(problem)).collect();
-    Law("tasks").must(!taken.is_empty(), || "the standard problems".into(), "one that it takes", 0)?;
+    let law = Law("tasks");
+    let mut taken = Vec::new();
+    for (name, problem) in data::standard_problems() {
+        let checked = law.calm(|| name.into(), || learner.check_problem(&problem))?;
+        taken.extend((!matches!(checked, Err(Error::Setting { .. }))).then_some((name, problem)));
+    }
+    law.must(!taken.is_empty(), || "the standard problems".into(), "one that it takes", 0)?;
     Broken::among(
         taken
             .iter()

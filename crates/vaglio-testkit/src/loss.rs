@@ -2,8 +2,8 @@
 
 use crate::broken::{Law, Near};
 use crate::{Broken, Random, data};
-use ndarray::{Array2, Axis};
-use vaglio_core::{Loss, Measure, Problem};
+use ndarray::{Array2, ArrayView1, Axis};
+use vaglio_core::{Loss, Measure, Problem, Task};
 
 /// All laws of a loss on a problem.
 ///
@@ -12,12 +12,15 @@ use vaglio_core::{Loss, Measure, Problem};
 pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
     Law("check").ran(|| "the settings".into(), || loss.check_settings())?;
     Broken::among([
-        never_nan(loss, problem),
-        repeated_rows(loss, problem, tolerance),
-        row_order(loss, problem, tolerance),
-        of_rows(loss, problem, tolerance),
-        degree(loss, problem, tolerance),
-        over_outputs(loss, problem, tolerance),
+        Law("never_nan").tried(|| never_nan(loss, problem)),
+        Law("repeated_rows").tried(|| repeated_rows(loss, problem, tolerance)),
+        Law("row_order").tried(|| row_order(loss, problem, tolerance)),
+        Law("of_rows").tried(|| of_rows(loss, problem, tolerance)),
+        Law("degree").tried(|| degree(loss, problem, tolerance)),
+        Law("over_outputs").tried(|| over_outputs(loss, problem, tolerance)),
+        Law("perfect").tried(|| perfect(loss, problem)),
+        Law("standard_error").tried(|| standard_error(loss, problem, tolerance)),
+        Law("few_rows").tried(|| few_rows(loss, problem)),
     ])
 }
 
@@ -26,13 +29,15 @@ pub fn check_loss(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<
 /// # Errors
 /// Every law that does not hold, or that it refuses every task.
 pub fn check_loss_on_standard_data(loss: &dyn Loss, tolerance: f64) -> Result<(), Broken> {
-    let problems = data::standard_problems();
-    let taken: Vec<_> = problems.iter().filter(|(_, problem)| loss.check(problem.task()).is_ok()).collect();
-    Law("tasks").must(!taken.is_empty(), || "the standard problems".into(), "one that it takes", 0)?;
+    let law = Law("tasks");
+    let mut taken = Vec::new();
+    for (name, problem) in data::standard_problems() {
+        let checked = law.calm(|| name.into(), || loss.check(problem.task()))?;
+        taken.extend(checked.is_ok().then_some((name, problem)));
+    }
+    law.must(!taken.is_empty(), || "the standard problems".into(), "one that it takes", 0)?;
     Broken::among(
-        taken
-            .into_iter()
-            .map(|(name, problem)| check_loss(loss, problem, tolerance).map_err(|broken| broken.within(name))),
+        taken.iter().map(|(name, problem)| check_loss(loss, problem, tolerance).map_err(|broken| broken.within(name))),
     )
 }
 
@@ -129,6 +134,93 @@ pub fn over_outputs(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Resul
     }
     let together = law.ran(on, || Ok(loss.mean(targets.view(), predictions.view(), None)))?;
     law.near(Near::relative(tolerance), on, sum / outputs as f64, together)
+}
+
+/// No errors are as good as any: the targets as predictions have the lowest loss. Of classes the errors are towards the wrong
+/// side, since a margin beyond 1 may be better still.
+pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
+    let law = Law("perfect");
+    let targets = problem.targets();
+    let of_classes = *problem.task() != Task::Regression;
+    let mean = |what: &str, predictions: &Array2<f64>| {
+        let weights = problem.weights().map(|w| &w[..]);
+        law.ran(|| what.to_owned(), || Ok(loss.mean(targets.view(), predictions.view(), weights)))
+    };
+    let best = mean("the targets as predictions", targets)?;
+    let mut random = Random::new(53);
+    for size in [0.01, 0.3, 1.5, 20.0] {
+        let alike = [size, -size];
+        for shift in alike.into_iter().map(Some).chain([None]) {
+            let mut error = || shift.unwrap_or_else(|| size * random.normal());
+            let predictions = targets.mapv(|y| if of_classes { y * (1.0 - error().abs()) } else { y + error() });
+            let what = match shift {
+                Some(shift) => format!("errors of {shift} everywhere"),
+                None => format!("errors of about {size}"),
+            };
+            let found = mean(&what, &predictions)?;
+            let expected = format!("a loss of at least {best}, which the targets as predictions have");
+            law.must(found >= best - 1e-9 * best.abs() || found.is_nan(), || what, expected, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// The standard error of a mean over rows is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows), so 0 where all rows lose alike; that of a loss
+/// of all rows together falls by about √2 where every row stands there twice.
+///
+/// A loss without a standard error keeps the law.
+pub fn standard_error(loss: &dyn Loss, problem: &Problem, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("standard_error");
+    let (targets, predictions) = (problem.targets(), predicted(problem));
+    let weights: Vec<f64> = (0..problem.rows()).map(|row| 1.0 + (row % 3) as f64).collect();
+    let error = |y: &Array2<f64>, p: &Array2<f64>, weights: Option<&[f64]>| {
+        law.ran(|| "predictions with errors".into(), || Ok(loss.standard_error(y.view(), p.view(), weights)))
+    };
+    if loss.measure().is_of_rows() {
+        for (what, weights) in [("rows that count alike", None), ("weights from 1 to 3", Some(&weights[..]))] {
+            let on = || what.to_owned();
+            let Some(found) = error(targets, &predictions, weights)? else { continue };
+            let rows = targets.columns().into_iter().zip(predictions.columns());
+            let of_row = |(y, p): (ArrayView1<f64>, ArrayView1<f64>)| loss.of_row(&y.to_vec(), &p.to_vec());
+            let losses = law.ran(on, || Ok(rows.map(of_row).collect::<Vec<f64>>()))?;
+            law.near(Near::relative(tolerance.max(1e-9)), on, error_of_rows(&losses, weights), found)?;
+        }
+        return Ok(());
+    }
+    let twice: Vec<usize> = (0..problem.rows()).flat_map(|row| [row, row]).collect();
+    let (y, p) = (targets.select(Axis(1), &twice), predictions.select(Axis(1), &twice));
+    if let (Some(once), Some(twice)) = (error(targets, &predictions, None)?, error(&y, &p, None)?) {
+        let falls = once == 0.0 && twice == 0.0 || (0.5..0.9).contains(&(twice / once));
+        let expected = format!("about {}, which is {once}/√2", once / 2f64.sqrt());
+        law.must(falls, || "every row twice".into(), expected, twice)?;
+    }
+    Ok(())
+}
+
+fn error_of_rows(losses: &[f64], weights: Option<&[f64]>) -> f64 {
+    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+    let rows = || 0..losses.len();
+    let total: f64 = rows().map(weight).sum();
+    let mean = rows().map(|row| weight(row) * losses[row]).sum::<f64>() / total;
+    let squares: f64 = rows().map(|row| weight(row) * (losses[row] - mean).powi(2)).sum();
+    (squares / total / losses.len() as f64).sqrt()
+}
+
+/// Of one to four rows a loss is a number, or none: it does not panic, and nor does its standard error.
+pub fn few_rows(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
+    let law = Law("few_rows");
+    let predictions = predicted(problem);
+    for count in 1..=problem.rows().min(4) {
+        let rows: Vec<usize> = (0..count).collect();
+        let (y, p) = (problem.targets().select(Axis(1), &rows), predictions.select(Axis(1), &rows));
+        let asked = || {
+            loss.mean(y.view(), p.view(), None);
+            loss.standard_error(y.view(), p.view(), Some(&vec![1.5; count]));
+            Ok(())
+        };
+        law.calm(|| format!("the first {count} rows"), asked)?.ok();
+    }
+    Ok(())
 }
 
 /// Predictions with errors, some of them large, and of classes some on the wrong side.

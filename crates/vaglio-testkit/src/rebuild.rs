@@ -2,23 +2,25 @@
 
 use crate::Random;
 use std::sync::Arc;
-use vaglio_core::{Columns, Design, Error, Feature, InFolds, Problem, Readout, Result};
+use vaglio_core::{Columns, Design, Error, Feature, InFolds, Numbers, Problem, Readout, Result};
 
 /// The candidate columns, targets, weights and groups of a design as a problem.
 ///
 /// # Errors
 /// Those of [`Problem::new`].
 pub fn problem_of(design: &Design) -> Result<Problem> {
-    problem_with(design, design.columns().clone(), design.weights().map(<[f64]>::to_vec))
+    problem_with(design, design.columns().clone(), design.names().to_vec(), weights_of(design))
 }
 
-/// The design with its columns `features`, in that order and as often as they stand there.
+/// The design with its columns `features`, in that order and as often as they stand there; copies have names of their own.
 ///
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
     let columns = design.columns().select(features);
-    let problem = problem_with(design, columns, design.weights().map(<[f64]>::to_vec))?;
+    let mut names = Vec::with_capacity(features.len());
+    features.iter().for_each(|&feature| push_name(&mut names, &design.names()[feature]));
+    let problem = problem_with(design, columns, names, weights_of(design))?;
     like(design, &problem, readout(design)?)
 }
 
@@ -27,10 +29,53 @@ pub fn with_columns(design: &Design, features: &[Feature]) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn with_constants(design: &Design, values: &[f64]) -> Result<Design> {
-    let mut columns = design.columns().clone();
-    values.iter().for_each(|&value| columns.push(vec![value; design.rows()]));
-    let problem = problem_with(design, columns, design.weights().map(<[f64]>::to_vec))?;
+    let (mut columns, mut names) = (design.columns().clone(), design.names().to_vec());
+    for &value in values {
+        columns.push(vec![value; design.rows()]);
+        push_name(&mut names, "constant");
+    }
+    let problem = problem_with(design, columns, names, weights_of(design))?;
     like(design, &problem, readout(design)?)
+}
+
+/// The design with columns of other names, by their places.
+///
+/// # Errors
+/// [`Error::Shape`] without a ridge readout.
+pub fn renamed(design: &Design) -> Result<Design> {
+    let names = (0..design.features()).map(|place| format!("column {place}")).collect();
+    let problem = problem_with(design, design.columns().clone(), names, weights_of(design))?;
+    like(design, &problem, readout(design)?)
+}
+
+/// The design with some of its rows, in that order.
+///
+/// # Errors
+/// [`Error::Shape`] without a ridge readout.
+pub fn with_rows(design: &Design, rows: &[usize]) -> Result<Design> {
+    of_rows(design, &problem_of(design)?.select_rows(rows), readout(design)?, rows)
+}
+
+/// The design with columns of whole numbers from 0 to 255 that rank its own, stored in bytes, and the same as doubles.
+///
+/// # Errors
+/// [`Error::Shape`] without a ridge readout.
+pub fn as_bytes_and_doubles(design: &Design) -> Result<(Design, Design)> {
+    let (mut bytes, mut doubles) = (Columns::new(design.rows()), Columns::new(design.rows()));
+    for column in design.columns().iter() {
+        let values = column.values();
+        let (least, greatest) =
+            values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
+        let span = if greatest > least { greatest - least } else { 1.0 };
+        let whole: Vec<f64> = values.iter().map(|v| ((v - least) / span * 255.0).round()).collect();
+        bytes.push(whole.iter().map(|v| *v as u8).collect::<Vec<u8>>());
+        doubles.push(Numbers::Double(whole));
+    }
+    let stored = |columns| {
+        let problem = problem_with(design, columns, design.names().to_vec(), weights_of(design))?;
+        like(design, &problem, readout(design)?)
+    };
+    Ok((stored(bytes)?, stored(doubles)?))
 }
 
 /// The design with other λ.
@@ -48,7 +93,7 @@ pub fn with_lambdas(design: &Design, lambdas: Vec<f64>) -> Result<Design> {
 /// [`Error::Shape`] without a ridge readout.
 pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
     let weights = (0..design.rows()).map(|row| factor * design.weights().map_or(1.0, |w| w[row])).collect();
-    let problem = problem_with(design, design.columns().clone(), Some(weights))?;
+    let problem = problem_with(design, design.columns().clone(), design.names().to_vec(), Some(weights))?;
     let old = readout(design)?;
     let by = if old.balanced { 1.0 } else { factor };
     like(design, &problem, readout_over(&old, old.lambdas.iter().map(|l| by * l).collect())?)
@@ -59,7 +104,7 @@ pub fn with_weights_scaled(design: &Design, factor: f64) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn without_row_weights(design: &Design) -> Result<Design> {
-    like(design, &problem_with(design, design.columns().clone(), None)?, readout(design)?)
+    like(design, &problem_with(design, design.columns().clone(), design.names().to_vec(), None)?, readout(design)?)
 }
 
 /// The design with whole weights from 1 to 3, and one with the rows that it repeats: row r stands there weight(r) times.
@@ -67,7 +112,7 @@ pub fn without_row_weights(design: &Design) -> Result<Design> {
 /// # Errors
 /// [`Error::Shape`] without a ridge readout.
 pub fn repeated_rows(design: &Design, seed: u64) -> Result<(Design, Design)> {
-    let plain = problem_with(design, design.columns().clone(), None)?;
+    let plain = problem_with(design, design.columns().clone(), design.names().to_vec(), None)?;
     let weights = counts(design.rows(), seed);
     let rows = repeats(&weights);
     let repeated = of_rows(design, &plain.select_rows(&rows), readout(design)?, &rows)?;
@@ -103,6 +148,27 @@ pub fn whole_weights(problem: &Problem, seed: u64) -> Result<(Problem, Problem)>
     let weights = counts(plain.rows(), seed);
     let repeated = plain.select_rows(&repeats(&weights));
     Ok((plain.with_weights(weights.into_iter().map(|w| w as f64).collect())?, repeated))
+}
+
+/// The problem with the columns outside of a subset in reverse and stretched, and all columns under other names where
+/// `renamed`.
+///
+/// # Errors
+/// Those of [`Problem::new`].
+pub fn with_others_changed(problem: &Problem, subset: &[Feature], renamed: bool) -> Result<Problem> {
+    let mut columns = Columns::new(problem.rows());
+    for (feature, column) in problem.columns().iter().enumerate() {
+        let mut values = column.values().into_owned();
+        if !subset.contains(&feature) && !renamed {
+            values.reverse();
+            values.iter_mut().for_each(|v| *v = 3.0 * *v + 0.5);
+        }
+        columns.push(values);
+    }
+    let prefix = if renamed { "another " } else { "" };
+    let names = problem.names().iter().map(|name| format!("{prefix}{name}")).collect();
+    let made = named(problem, columns, names)?;
+    problem.weights().map_or(Ok(made.clone()), |weights| made.with_weights(weights.to_vec()))
 }
 
 /// The problem with every column twice: the copy of column j of n is column 2n − 1 − j.
@@ -163,8 +229,18 @@ fn readout(design: &Design) -> Result<Readout> {
     design.readout().cloned().ok_or_else(|| Error::Shape(message.into()))
 }
 
-fn problem_with(design: &Design, columns: Columns, weights: Option<Vec<f64>>) -> Result<Problem> {
-    let names = (0..columns.len()).map(|j| format!("c{j}")).collect();
+fn weights_of(design: &Design) -> Option<Vec<f64>> {
+    design.weights().map(<[f64]>::to_vec)
+}
+
+/// Adds a name, or where there is one like it, the first of `name 2`, `name 3`, … that is new.
+fn push_name(names: &mut Vec<String>, name: &str) {
+    let numbered = (2..).map(|number: usize| format!("{name} {number}"));
+    let new = std::iter::once(name.to_owned()).chain(numbered).find(|wanted| !names.contains(wanted));
+    names.extend(new);
+}
+
+fn problem_with(design: &Design, columns: Columns, names: Vec<String>, weights: Option<Vec<f64>>) -> Result<Problem> {
     let outputs = (0..design.targets().nrows()).map(|o| format!("y{o}")).collect();
     let mut problem = Problem::new(columns, names, design.targets().to_owned(), outputs, design.task().clone())?;
     if let Some(groups) = design.groups() {
@@ -178,6 +254,10 @@ fn problem_with(design: &Design, columns: Columns, weights: Option<Vec<f64>>) ->
 
 fn assemble(problem: &Problem, columns: Columns) -> Result<Problem> {
     let names = (0..columns.len()).map(|j| format!("c{j}")).collect();
+    named(problem, columns, names)
+}
+
+fn named(problem: &Problem, columns: Columns, names: Vec<String>) -> Result<Problem> {
     let outputs = problem.target_names().to_vec();
     let plain = Problem::new(columns, names, problem.targets().as_ref().clone(), outputs, problem.task().clone())?;
     match problem.groups() {

@@ -19,10 +19,10 @@ pub fn check_target_map(map: &dyn TargetMap, tolerance: f64) -> Result<(), Broke
         (0..ROWS).map(|row| (0.5 + random.normal().exp()) * if row % 4 == 0 { 1.0 } else { 20.0 }).collect();
     let target: Vec<f64> = target.into_iter().map(|y| (8.0 * y).round() / 8.0 + 0.125).collect();
     Broken::among([
-        inverse(map, &target, tolerance),
-        increasing(map, &target),
-        whole_weights(map, &target, tolerance),
-        saved(map, &target),
+        Law("inverse").tried(|| inverse(map, &target, tolerance)),
+        Law("increasing").tried(|| increasing(map, &target)),
+        Law("whole_weights").tried(|| whole_weights(map, &target, tolerance)),
+        Law("saved").tried(|| saved(map, &target)),
     ])
 }
 

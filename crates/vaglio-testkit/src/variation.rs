@@ -50,7 +50,7 @@ pub fn duplicates_tie(criterion: &dyn Criterion, design: &Design, tolerance: f64
     Ok(())
 }
 
-/// The same columns at other indices have the same scores.
+/// The same columns at other indices, and under other names, have the same scores.
 pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("permutation");
     let near = Near::scores(criterion, design, tolerance);
@@ -58,7 +58,7 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     // Column `order[k]` of the design is column k of the other: `moved` is the inverse.
     let mut moved = vec![0; order.len()];
     order.iter().enumerate().for_each(|(to, &from)| moved[from] = to);
-    let other = made(law, || rebuild::with_columns(design, &order))?;
+    let other = made(law, || rebuild::renamed(&rebuild::with_columns(design, &order)?))?;
     same_scores(law, near, criterion, (design, &other), &moved)
 }
 

@@ -1,5 +1,6 @@
 //! Laws of columns that are constant.
 
+use super::named::named;
 use super::{Witness, full, run};
 use crate::broken::Law;
 use crate::replay::moved;
@@ -38,7 +39,8 @@ pub fn lacking(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &
 
 /// Without a candidate the path is empty, and that is no error.
 ///
-/// Tried on as many constant columns as the design has columns, and on none at all where the settings allow that.
+/// Tried on as many constant columns as the design has columns, and on none at all where the settings allow that. A search
+/// whose settings name columns may refuse either.
 pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("no_candidates");
     let none = |values: &[f64]| {
@@ -46,11 +48,14 @@ pub fn no_candidates(search: &dyn SearchStrategy, criterion: &dyn Criterion, des
         rebuild::with_constants(&bare, values)
     };
     let constants: Vec<f64> = (0..design.features()).map(|k| k as f64).collect();
-    let nothing = law.ran(|| "no columns".into(), || rebuild::with_columns(design, &[]))?;
-    let bare = search.check(criterion, &nothing).is_ok().then_some(&[][..]);
-    for values in bare.into_iter().chain([&constants[..]]) {
+    let may_refuse = !named(search, design).is_empty();
+    for values in [&[][..], &constants[..]] {
         let what = format!("{} constant columns and no other", values.len());
         let design = law.ran(|| what.clone(), || none(values))?;
+        let checked = law.calm(|| what.clone(), || search.check(criterion, &design))?;
+        if checked.is_err() && (may_refuse || values.is_empty()) {
+            continue;
+        }
         let mut witness = Witness::default();
         let path = run(law, search, criterion, &design, &mut witness).map_err(|broken| broken.within(&what))?;
         let empty = path.steps.is_empty() && path.entries.is_empty() && path.chosen.is_none();

@@ -5,7 +5,6 @@ use crate::broken::Law;
 use crate::replay::replay;
 use crate::trial::evaluate;
 use crate::{Broken, Random};
-use std::sync::Arc;
 use vaglio_core::{
     Constraints, Criterion, Design, Feature, Score, SearchContext, SearchStrategy, Sign, Subset, serde_json,
 };
@@ -15,10 +14,11 @@ use vaglio_core::{
 pub fn constraints(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("constraints");
     for given in asked(design) {
-        let Some(search) = with(search, &given).filter(|search| search.check(criterion, design).is_ok()) else {
-            continue;
-        };
         let on = || format!("the constraints {}", given.sentence());
+        let Some(search) = with(search, &given) else { continue };
+        if law.calm(on, || search.check(criterion, design))?.is_err() {
+            continue;
+        }
         let rules = law.ran(on, || search.rules(design))?;
         let Some(rules) = rules else { return Err(law.broken(on(), "`SearchStrategy::rules` that says them", "none")) };
         let subset = law.ran(on, || Subset::open(criterion, design, &search.outline(design)?))?;
@@ -78,11 +78,6 @@ fn asked(design: &Design) -> Vec<Constraints> {
 }
 
 /// The search with these constraints; `None` where it has no such setting.
-fn with(search: &dyn SearchStrategy, given: &Constraints) -> Option<Arc<dyn SearchStrategy>> {
-    let mut settings = serde_json::to_value(search).ok()?;
-    settings.as_object_mut()?.insert("constraints".into(), serde_json::to_value(given).ok()?);
-    let with: Box<dyn SearchStrategy> = serde_json::from_value(settings).ok()?;
-    // One that reads over what it does not know has no such setting either.
-    let is_told = serde_json::to_value(&*with).ok()?.get("constraints").is_some();
-    is_told.then(|| with.into())
+fn with(search: &dyn SearchStrategy, given: &Constraints) -> Option<Box<dyn SearchStrategy>> {
+    super::named::with(search, &[("constraints", serde_json::to_value(given).ok()?)])
 }

@@ -9,6 +9,7 @@ mod infinite_scores;
 mod learner_laws;
 mod loss_laws;
 mod map_laws;
+mod outside;
 mod planted;
 mod registry_laws;
 mod resampling_laws;

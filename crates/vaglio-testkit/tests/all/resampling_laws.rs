@@ -2,7 +2,7 @@
 
 use crate::common::{broken_law, design, holds};
 use std::cell::Cell;
-use vaglio_core::{Classes, Design, Resampling, Result, Split, saved, setting};
+use vaglio_core::{Classes, Design, Error, Resampling, Result, Split, saved, setting};
 use vaglio_testkit::{check_resampling, check_resampling_on_standard_data};
 
 /// What is wrong.
@@ -32,6 +32,9 @@ thread_local! {
 impl Resampling for Last {
     fn splits(&self, design: &Design, _: Option<&Classes>) -> Result<Vec<Split>> {
         let rows = design.rows();
+        if rows < 8 {
+            return Err(Error::setting("rows", "four rows are held out, and as many are to be left"));
+        }
         let last: Vec<usize> = (rows - 4..rows).collect();
         let split = Split::holding_out(last.clone());
         Ok(vec![match self.fault {

@@ -1,0 +1,45 @@
+//! The law of designs with hardly any rows.
+
+use crate::broken::Law;
+use crate::trial::whole;
+use crate::{Broken, rebuild};
+use vaglio_core::{Criterion, Design, Feature, Subset};
+
+/// On the first one to four rows of a design, and on its last, a criterion gives scores or refuses: it does not panic. The
+/// design has a ridge readout.
+pub fn few_rows(criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("few_rows");
+    let all: Vec<Feature> = (0..design.features()).collect();
+    let last = design.rows();
+    for count in 1..=last.min(4) {
+        for rows in [0..count, last - count..last] {
+            let on = || format!("rows {} to {}", rows.start + 1, rows.end);
+            let few = law.ran(on, || rebuild::with_rows(design, &rows.clone().collect::<Vec<_>>()))?;
+            let checked = || format!("{}, `check`", on());
+            if law.calm(checked, || criterion.check(&few))?.is_err() {
+                continue;
+            }
+            for subset in [&[][..], &all[..all.len().min(1)], &all[..all.len().min(3)], &all] {
+                let what = || format!("{}, subset {subset:?}", on());
+                law.calm(what, || criterion.evaluate(&few, subset).map(drop))?.ok();
+                law.calm(what, || walked(criterion, &few, subset))?.ok();
+            }
+            law.calm(on, || criterion.folds(&few).map(drop))?.ok();
+            law.calm(on, || Ok(criterion.estimate(&few, &whole(&few))).map(drop))?.ok();
+        }
+    }
+    Ok(())
+}
+
+/// A subset by the evaluator, with what is told of it and beside it.
+fn walked(criterion: &dyn Criterion, design: &Design, subset: &[Feature]) -> vaglio_core::Result<()> {
+    let mut walked = Subset::open(criterion, design, &whole(design))?;
+    let candidates = design.candidates();
+    let inside: Vec<Feature> = subset.iter().copied().filter(|f| candidates.contains(f)).collect();
+    walked.reset(&inside)?;
+    walked.score()?;
+    walked.standard_error()?;
+    let outside: Vec<Feature> = candidates.into_iter().filter(|f| !inside.contains(f)).collect();
+    walked.best_addition(&outside)?;
+    walked.best_removal(&inside).map(drop)
+}

@@ -1,0 +1,204 @@
+//! The law of criteria that say what they hold out and by which loss they judge it.
+
+use crate::Broken;
+use crate::broken::{Law, Near};
+use crate::trial::{evaluate, open, trail};
+use ndarray::{Array2, Axis, concatenate};
+use vaglio_core::{AnyLoss, Criterion, Decisions, Design, Feature, HeldOut, Result as Made, Round, Score};
+
+/// Of a criterion with [`Criterion::folds`] and [`Criterion::loss`] the score is that loss of the rows held out, each predicted
+/// by [`Design::retrain`] without its fold, at the λ of the lowest; and its standard error, where it tells one, is
+/// [`vaglio_core::Loss::standard_error`] of the same predictions.
+///
+/// All rows are pooled; one that is held out in several rounds counts as often. Since the rows of a fold share a model, the
+/// standard error may be the one over folds as well, where there are several: with c_k the part of the mean that comes from fold k of K, and p_k its
+/// part of the weight, √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²), of losses of all rows together the jackknife over folds. Of
+/// several rounds it is the mean of theirs. A criterion that holds nothing out, or has no loss, keeps the law, and so does a score of +∞, which refuses a subset.
+pub fn held_out(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
+    let law = Law("held_out");
+    let asked = || Ok((criterion.folds(design)?, criterion.loss()));
+    let rounds = match law.ran(|| "the rows that are held out".into(), asked)? {
+        (HeldOut::Nothing, _) | (_, None) => return Ok(()),
+        (HeldOut::EachRow, Some(loss)) => (vec![Round::new((0..design.rows() as u32).map(Some).collect())], loss),
+        (HeldOut::Folds(rounds), Some(loss)) => (rounds, loss),
+    };
+    let held = Held { design, rounds: rounds.0, loss: rounds.1 };
+    let near = Near::scores(criterion, design, tolerance);
+    let each = criterion.scores_each_output() && design.readout().is_some_and(|readout| readout.each_output);
+    let outputs: Vec<Option<usize>> = if each { (0..design.targets().nrows()).map(Some).collect() } else { vec![None] };
+    let trail = trail(law, design, 3, 25)?;
+    for subset in (0..=trail.len()).map(|size| &trail[..size]) {
+        let on = || format!("subset {subset:?}, `{}` of the rows held out", held.loss.name());
+        let scores =
+            law.ran(on, || outputs.iter().map(|&output| held.score(subset, output)).collect::<Made<Vec<_>>>())?;
+        let expected = scores.iter().map(|score| score.loss).sum::<f64>() / scores.len() as f64;
+        let found = evaluate(law, criterion, design, subset)?;
+        if found.loss == f64::INFINITY {
+            // It refuses the subset.
+            continue;
+        }
+        let retrained = "without their folds by `retrain`";
+        let same = near.holds(expected, found.loss);
+        law.unless(same, on, format!("{expected}, as of rows predicted {retrained}"), found.loss)?;
+        let mut walked = open(law, criterion, design)?;
+        let told = law.ran(on, || walked.reset(subset).and_then(|()| walked.standard_error()))?;
+        let Some(told) = told else { continue };
+        let errors = law.ran(on, || held.standard_errors(subset, &outputs, &scores))?;
+        let same = errors.iter().any(|expected| near.loosely().holds(*expected, told));
+        let expected = errors.first().map_or("none".into(), f64::to_string);
+        let what = || format!("{}, its standard error", on());
+        law.unless(same, what, format!("{expected}, as of the rows predicted {retrained}"), told)?;
+    }
+    Ok(())
+}
+
+/// Rows held out by plain retraining.
+struct Held<'d> {
+    design: &'d Design,
+    rounds: Vec<Round>,
+    loss: AnyLoss,
+}
+
+/// What a loss is of: the rows that a round holds out, or the units over which predictions are averaged.
+struct Items {
+    /// Outputs × items.
+    targets: Array2<f64>,
+    predictions: Array2<f64>,
+    weights: Vec<f64>,
+    /// Of each fold its items, with the share of each that is in the fold.
+    folds: Vec<Vec<(usize, f64)>>,
+}
+
+impl Held<'_> {
+    /// The items of every round at a λ, of all outputs or of one alone.
+    fn items(&self, subset: &[Feature], lambda: Option<f64>, output: Option<usize>) -> Made<Vec<Items>> {
+        self.rounds.iter().map(|round| self.of_round(round, subset, lambda, output)).collect()
+    }
+
+    fn of_round(&self, round: &Round, subset: &[Feature], lambda: Option<f64>, output: Option<usize>) -> Made<Items> {
+        let mut all = Array2::zeros(self.design.targets().dim());
+        for fold in 0..round.count() {
+            let held: Vec<usize> = round.held_out(fold).collect();
+            let predicted = self.design.retrain(&round.training(fold), &held, subset, lambda)?;
+            held.iter().zip(predicted.columns()).for_each(|(&row, own)| all.column_mut(row).assign(&own));
+        }
+        let mut items = match self.design.decisions().filter(|_| round.of_row().iter().all(Option::is_some)) {
+            Some(units) => self.decided(units, round, &all),
+            None => self.of_rows(round, &all),
+        };
+        if let Some(output) = output {
+            items.targets = items.targets.select(Axis(0), &[output]);
+            items.predictions = items.predictions.select(Axis(0), &[output]);
+        }
+        Ok(items)
+    }
+
+    fn of_rows(&self, round: &Round, predictions: &Array2<f64>) -> Items {
+        let rows: Vec<usize> = (0..round.of_row().len()).filter(|&row| round.of_row()[row].is_some()).collect();
+        let place = |row: usize| rows.partition_point(|&other| other < row);
+        Items {
+            targets: self.design.targets().select(Axis(1), &rows),
+            predictions: predictions.select(Axis(1), &rows),
+            weights: rows.iter().map(|&row| self.design.weights().map_or(1.0, |w| w[row])).collect(),
+            folds: (0..round.count()).map(|f| round.held_out(f).map(|row| (place(row), 1.0)).collect()).collect(),
+        }
+    }
+
+    fn decided(&self, units: &Decisions, round: &Round, predictions: &Array2<f64>) -> Items {
+        let mut decided = Array2::zeros(units.targets().dim());
+        for (row, &unit) in units.of_row().iter().enumerate() {
+            decided.column_mut(unit).scaled_add(units.shares()[row], &predictions.column(row));
+        }
+        let share = |row: usize| (units.of_row()[row], units.shares()[row]);
+        Items {
+            targets: units.targets().to_owned(),
+            predictions: decided,
+            weights: units.weights().map_or_else(|| vec![1.0; units.targets().ncols()], <[f64]>::to_vec),
+            folds: (0..round.count()).map(|fold| round.held_out(fold).map(share).collect()).collect(),
+        }
+    }
+
+    /// The lowest loss over λ.
+    fn score(&self, subset: &[Feature], output: Option<usize>) -> Made<Score> {
+        self.design.best_lambda(|lambda| Ok(self.pooled(&self.items(subset, lambda, output)?)))
+    }
+
+    /// The loss of the items of all rounds together.
+    fn pooled(&self, rounds: &[Items]) -> f64 {
+        let together = |of: &dyn Fn(&Items) -> &Array2<f64>| {
+            concatenate(Axis(1), &rounds.iter().map(|items| of(items).view()).collect::<Vec<_>>())
+        };
+        let weights = rounds.iter().flat_map(|items| items.weights.iter().copied()).collect();
+        match (together(&|items| &items.targets), together(&|items| &items.predictions)) {
+            (Ok(targets), Ok(predictions)) => self.mean(&targets, &predictions, weights),
+            _ => f64::NAN,
+        }
+    }
+
+    fn mean(&self, targets: &Array2<f64>, predictions: &Array2<f64>, weights: Vec<f64>) -> f64 {
+        self.loss.mean(targets.view(), predictions.view(), self.given(&weights))
+    }
+
+    /// Weights where the design has them.
+    fn given<'w>(&self, weights: &'w [f64]) -> Option<&'w [f64]> {
+        self.design.weights().map(|_| weights)
+    }
+
+    /// What the standard error of a score may be: [`vaglio_core::Loss::standard_error`] over rows, and the one over folds,
+    /// whose rows share a model; the mean over rounds, and over outputs that have a λ each.
+    fn standard_errors(&self, subset: &[Feature], outputs: &[Option<usize>], scores: &[Score]) -> Made<Vec<f64>> {
+        let (mut over_rows, mut over_folds) = (Vec::new(), Vec::new());
+        for (&output, score) in outputs.iter().zip(scores) {
+            for items in self.items(subset, score.lambda, output)? {
+                let weights = self.given(&items.weights);
+                let of_rows = self.loss.standard_error(items.targets.view(), items.predictions.view(), weights);
+                over_rows.push(of_rows);
+                over_folds.push(if items.folds.len() > 1 { self.over_folds(&items) } else { of_rows });
+            }
+        }
+        let mean = |errors: Vec<Option<f64>>| {
+            let all: Option<Vec<f64>> = errors.into_iter().collect();
+            all.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / all.len() as f64)
+        };
+        Ok([mean(over_rows), mean(over_folds)].into_iter().flatten().filter(|error| error.is_finite()).collect())
+    }
+
+    /// With c_k the part of a mean that comes from fold k and p_k its part of the weight √(K/(K − 1)·Σ_k (c_k − p_k·Σc)²); of
+    /// losses of all rows together the jackknife over folds.
+    fn over_folds(&self, items: &Items) -> Option<f64> {
+        let folds: Vec<&Vec<(usize, f64)>> = items.folds.iter().filter(|fold| !fold.is_empty()).collect();
+        let count = folds.len() as f64;
+        if !self.loss.measure().is_of_rows() {
+            let without = |fold: &&Vec<(usize, f64)>| self.without(items, fold);
+            let losses: Vec<f64> = folds.iter().map(without).collect();
+            let mean = losses.iter().sum::<f64>() / count;
+            let squares: f64 = losses.iter().map(|loss| (loss - mean).powi(2)).sum();
+            return Some(((count - 1.0) / count * squares).sqrt());
+        }
+        let total: f64 = items.weights.iter().sum();
+        let of_item = |item: usize| {
+            self.loss.of_row(&items.targets.column(item).to_vec(), &items.predictions.column(item).to_vec())
+        };
+        let part = |fold: &&Vec<(usize, f64)>| {
+            fold.iter().fold((0.0, 0.0), |(c, p), &(item, share)| {
+                let share = share * items.weights[item] / total;
+                (c + share * of_item(item), p + share)
+            })
+        };
+        let parts: Vec<(f64, f64)> = folds.iter().map(part).collect();
+        let mean: f64 = parts.iter().map(|(c, _)| c).sum();
+        let squares: f64 = parts.iter().map(|(c, p)| (c - p * mean).powi(2)).sum();
+        Some((count / (count - 1.0).max(1.0) * squares).sqrt())
+    }
+
+    /// The loss without the items of a fold, or what of them is in it.
+    fn without(&self, items: &Items, fold: &[(usize, f64)]) -> f64 {
+        let mut weights = items.weights.clone();
+        fold.iter().for_each(|&(item, share)| weights[item] -= share * items.weights[item]);
+        // What is left by rounding alone has left.
+        let kept: Vec<usize> = (0..weights.len()).filter(|&item| weights[item] > 1e-9 * items.weights[item]).collect();
+        let left: Vec<f64> = kept.iter().map(|&item| weights[item]).collect();
+        let (y, p) = (items.targets.select(Axis(1), &kept), items.predictions.select(Axis(1), &kept));
+        self.loss.mean(y.view(), p.view(), Some(&left))
+    }
+}

@@ -1,0 +1,22 @@
+//! The law of designs with hardly any rows.
+
+use crate::broken::Law;
+use crate::{Broken, rebuild};
+use vaglio_core::{Criterion, Design, SearchContext, SearchStrategy, Silent, Subset};
+
+/// On the first one to four rows of a design a search gives a path or an error: it does not panic.
+pub fn few_rows(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("few_rows");
+    for count in 1..=design.rows().min(4) {
+        let on = || format!("the first {count} rows");
+        let few = law.ran(on, || rebuild::with_rows(design, &(0..count).collect::<Vec<_>>()))?;
+        let searched = || {
+            criterion.check(&few)?;
+            search.check(criterion, &few)?;
+            let subset = Subset::open(criterion, &few, &search.outline(&few)?)?;
+            search.search(&mut SearchContext::new(criterion, &few, subset, &mut Silent, super::SEED)).map(drop)
+        };
+        law.calm(on, searched)?.ok();
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! Settings of a search as the file has them: columns that they name, and others in their place.
+
+use serde_json::Value;
+use vaglio_core::{Design, Feature, SearchStrategy};
+
+/// Settings that name columns, by name or by index.
+const OF_COLUMNS: [&str; 3] = ["forced", "excluded", "blocks"];
+
+/// The columns of a design that the settings of a search name, in increasing order.
+pub(super) fn named(search: &dyn SearchStrategy, design: &Design) -> Vec<Feature> {
+    let mut found = Vec::new();
+    if let Ok(settings) = serde_json::to_value(search) {
+        collect(&settings, "", design.names(), &mut found);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Goes through settings, of which those under `of` name columns.
+fn collect(value: &Value, of: &str, names: &[String], found: &mut Vec<Feature>) {
+    let by_index = OF_COLUMNS.contains(&of);
+    let by_name = by_index || of == "constraints";
+    let mut name = |word: &str| found.extend(names.iter().position(|name| by_name && name == word));
+    match value {
+        Value::String(word) => name(word),
+        Value::Number(number) if by_index => {
+            let index = number.as_u64().map(|index| index as Feature);
+            found.extend(index.filter(|index| *index < names.len()));
+        }
+        Value::Array(list) => list.iter().for_each(|value| collect(value, of, names, found)),
+        Value::Object(fields) => {
+            fields.keys().for_each(|key| name(key));
+            for (key, value) in fields {
+                collect(value, if by_name { of } else { key }, names, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The search with other values of some settings; `None` where it has no such settings, or does not take these.
+pub(super) fn with(search: &dyn SearchStrategy, given: &[(&str, Value)]) -> Option<Box<dyn SearchStrategy>> {
+    let mut settings = serde_json::to_value(search).ok()?;
+    for (key, value) in given {
+        settings.as_object_mut()?.insert((*key).into(), value.clone());
+    }
+    let with: Box<dyn SearchStrategy> = serde_json::from_value(settings).ok()?;
+    // One that reads over what it does not know has no such setting either.
+    let told = serde_json::to_value(&*with).ok()?;
+    given.iter().all(|(key, value)| told.get(*key).unwrap_or(&Value::Null) == value).then_some(with)
+}

@@ -1,0 +1,230 @@
+//! The law of the settings that searches share.
+
+use super::named::{named, with};
+use super::{Witness, run};
+use crate::Broken;
+use crate::broken::Law;
+use crate::replay::{moved, replay};
+use crate::trial::free;
+use serde_json::{Value, json};
+use vaglio_core::{Action, Choose, Criterion, Design, Feature, Path, SearchStrategy, Step};
+
+/// A search obeys those of the shared settings that it takes, each tried alone: `forced` columns are in every entry and no
+/// `excluded` one is, sizes lie between `min_features` and `max_features`, `blocks` are whole, a `tolerance` that no step
+/// reaches ends the search, after as many steps as `patience` says and one, and the result is the one that `choose` names,
+/// in [`SearchStrategy::choose`] too.
+///
+/// A search that has no use for a setting refuses it, in [`SearchStrategy::check`] or
+/// [`SearchStrategy::check_settings`], and so keeps the law; so does one that does not have it.
+pub fn settings(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("settings");
+    let all = free(design, &[]).len();
+    law.must(all >= 3, || "the design".into(), "three columns that are not constant", all)?;
+    let columns = free(design, &named(search, design));
+    let tried = Tried { law, search, criterion, design, all, columns };
+    if tried.columns.len() >= 3 {
+        tried.forced()?;
+        tried.excluded()?;
+        tried.blocks()?;
+    }
+    tried.sizes()?;
+    tried.tolerance()?;
+    tried.choose()
+}
+
+struct Tried<'a> {
+    law: Law,
+    search: &'a dyn SearchStrategy,
+    criterion: &'a dyn Criterion,
+    design: &'a Design,
+    /// How many columns are not constant.
+    all: usize,
+    /// Those of them that its own settings do not name.
+    columns: Vec<Feature>,
+}
+
+/// A search with some settings, and the path that it takes.
+struct Taken {
+    told: String,
+    search: Box<dyn SearchStrategy>,
+    path: Path,
+}
+
+impl Taken {
+    /// The size after the steps.
+    fn last_size(&self) -> usize {
+        let largest = self.path.entries.last().map_or(0, |entry| entry.subset.len());
+        self.path.steps.last().map_or(largest, |step| step.size)
+    }
+}
+
+impl Tried<'_> {
+    /// The search with these settings and its path; `None` where it does not take them.
+    fn taken(&self, given: &[(&str, Value)]) -> Result<Option<Taken>, Broken> {
+        let told: Vec<String> = given.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
+        let told = told.join(" and ");
+        let polish = [("polish", json!("none"))];
+        let unpolished = with(self.search, &[given, &polish].concat());
+        let Some(search) = unpolished.or_else(|| with(self.search, given)) else { return Ok(None) };
+        let checks = || search.check_settings().and_then(|()| search.check(self.criterion, self.design));
+        if self.law.calm(|| told.clone(), checks)?.is_err() {
+            return Ok(None);
+        }
+        let path = run(self.law, &*search, self.criterion, self.design, &mut Witness::default());
+        Ok(Some(Taken { path: path.map_err(|broken| broken.within(&told))?, told, search }))
+    }
+
+    /// The subsets that the steps pass through, and those of the entries.
+    fn subsets(&self, path: &Path) -> Result<Vec<Vec<Feature>>, Broken> {
+        let visits = replay(self.law, self.design, path)?.into_iter().map(|visit| visit.subset);
+        Ok(visits.chain(path.entries.iter().map(|entry| entry.subset.clone())).collect())
+    }
+
+    fn name(&self, place: usize) -> &str {
+        &self.design.names()[self.columns[place]]
+    }
+
+    fn forced(&self) -> Result<(), Broken> {
+        let places = [self.columns.len() - 1, 1];
+        let Some(taken) = self.taken(&[("forced", json!(places.map(|place| self.name(place))))])? else {
+            return Ok(());
+        };
+        let forced = places.map(|place| self.columns[place]);
+        for subset in self.subsets(&taken.path)? {
+            let on = || format!("{}, subset {subset:?}", taken.told);
+            // They enter one after the other.
+            let has = forced.iter().all(|f| subset.contains(f)) || subset.iter().all(|f| forced.contains(f));
+            self.law.must(has, on, format!("columns {forced:?}"), &subset)?;
+        }
+        let least = *taken.path.allowed.start();
+        self.law.must(least >= 2, || taken.told.clone(), "results of at least 2 columns", &taken.path.allowed)
+    }
+
+    fn excluded(&self) -> Result<(), Broken> {
+        let places = [0, 2];
+        let Some(taken) = self.taken(&[("excluded", json!(places.map(|place| self.name(place))))])? else {
+            return Ok(());
+        };
+        let excluded = places.map(|place| self.columns[place]);
+        for subset in self.subsets(&taken.path)? {
+            let on = || format!("{}, subset {subset:?}", taken.told);
+            let has_none = excluded.iter().all(|f| !subset.contains(f));
+            self.law.must(has_none, on, format!("none of columns {excluded:?}"), &subset)?;
+        }
+        Ok(())
+    }
+
+    fn blocks(&self) -> Result<(), Broken> {
+        let Some(taken) = self.taken(&[("blocks", json!({"pair": [self.name(0), self.name(1)]}))])? else {
+            return Ok(());
+        };
+        let pair = [self.columns[0], self.columns[1]];
+        for subset in self.subsets(&taken.path)? {
+            let on = || format!("{}, subset {subset:?}", taken.told);
+            let is_whole = subset.contains(&pair[0]) == subset.contains(&pair[1]);
+            self.law.must(is_whole, on, format!("both of columns {pair:?}, or none"), &subset)?;
+        }
+        Ok(())
+    }
+
+    fn sizes(&self) -> Result<(), Broken> {
+        let endless = json!(self.beyond()?);
+        // Its own settings may leave no room for these.
+        let own = self.base()?.allowed;
+        let least = ("min_features", json!(3));
+        for given in [&[least.clone()][..], &[least, ("tolerance", endless), ("patience", Value::Null)]] {
+            let Some(taken) = self.taken(given)?.filter(|_| *own.end() >= 3) else { continue };
+            self.result_within(&taken, 3..=usize::MAX)?;
+            let short = taken.last_size() < 3 && is_for_want_of_gain(&taken.path);
+            let ended = taken.path.stop_reason.sentence();
+            self.law.unless(!short, || taken.told.clone(), "no stop below 3 columns", ended)?;
+        }
+        let Some(taken) = self.taken(&[("max_features", json!(2))])?.filter(|_| *own.start() <= 2) else {
+            return Ok(());
+        };
+        self.result_within(&taken, 0..=2)?;
+        if taken.path.steps.first().is_some_and(|step| step.action == Action::Add) {
+            let largest = taken.path.steps.iter().map(|step| step.size).max().unwrap_or(0);
+            self.law.must(largest <= 2, || taken.told.clone(), "steps to at most 2 columns", largest)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses results, and sizes that may be the result, beyond these.
+    fn result_within(&self, taken: &Taken, sizes: std::ops::RangeInclusive<usize>) -> Result<(), Broken> {
+        let Taken { told, path, .. } = taken;
+        let on = || told.clone();
+        let all = self.all;
+        let allowed = [*path.allowed.start().min(&all), *path.allowed.end().min(&all)];
+        let is_within = allowed.iter().all(|size| sizes.contains(size));
+        self.law.must(is_within, on, "the sizes that the settings allow in `allowed`", &path.allowed)?;
+        let size = path.chosen.map(|chosen| path.entries[chosen].subset.len());
+        self.law.must(size.is_none_or(|size| sizes.contains(&size)), on, "a result of such a size", size)?;
+        let fits = path.entries.iter().find(|e| path.allowed.contains(&e.subset.len()) && e.score.loss < f64::INFINITY);
+        let none = path.allowed.contains(&0) && self.criterion.compares_with_empty();
+        let missing = size.is_none() && fits.is_some() && !none;
+        self.law.must(!missing, on, "a result, since an entry has such a size", size)
+    }
+
+    /// The path by its own settings.
+    fn base(&self) -> Result<Path, Broken> {
+        run(self.law, self.search, self.criterion, self.design, &mut Witness::default())
+    }
+
+    /// A drop of the score that no step reaches.
+    fn beyond(&self) -> Result<f64, Broken> {
+        let path = self.base()?;
+        let scores = path.steps.iter().map(|step| step.score.loss).chain([path.empty.loss]);
+        let largest = scores.filter(|loss| loss.is_finite()).fold(1.0, |largest: f64, loss| largest.max(loss.abs()));
+        Ok(1e3 * largest)
+    }
+
+    fn tolerance(&self) -> Result<(), Broken> {
+        let beyond = self.beyond()?;
+        for (patience, steps) in [(Value::Null, 1), (json!(1), 2)] {
+            let Some(taken) = self.taken(&[("tolerance", json!(beyond)), ("patience", patience)])? else { continue };
+            let Taken { told, path, .. } = &taken;
+            let Some(first) = path.steps.first() else { continue };
+            let begun = if first.action == Action::Add { *path.allowed.start() } else { 0 };
+            let gone = match first.action {
+                Action::Add => path.steps.iter().map(|step| step.size).max().unwrap_or(0),
+                // From more columns than the result may have it goes on.
+                Action::Remove => path.steps.iter().filter(|step| is_removed_below(step, *path.allowed.end())).count(),
+            };
+            let expected = format!("to end within {steps} steps, none of which lowers the score by as much");
+            self.law.must(gone <= begun + steps, || told.clone(), expected, gone)?;
+        }
+        Ok(())
+    }
+
+    fn choose(&self) -> Result<(), Broken> {
+        for choose in [Choose::Best, Choose::Last, Choose::Size(2)] {
+            let Ok(value) = serde_json::to_value(&choose) else { continue };
+            let Some(taken) = self.taken(&[("choose", value)])? else { continue };
+            let Taken { told, path, search } = &taken;
+            let on = || told.clone();
+            self.law.equal(|| format!("{told}, in `SearchStrategy::choose`"), &choose, &search.choose())?;
+            let last = path.entries.partition_point(|entry| entry.subset.len() < taken.last_size());
+            let expected = choose.pick(&path.entries, last, &path.allowed);
+            let expected = expected.filter(|entry| path.entries[*entry].score.loss < f64::INFINITY);
+            let none = choose == Choose::Best && path.allowed.contains(&0) && self.criterion.compares_with_empty();
+            if path.chosen.is_none() && none {
+                continue;
+            }
+            let subset = |entry: Option<usize>| entry.and_then(|entry| path.entries.get(entry)).map(|e| &e.subset);
+            self.law.equal(on, &subset(expected), &subset(path.chosen))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether columns are removed where there are no more than `most`.
+fn is_removed_below(step: &Step, most: usize) -> bool {
+    step.action == Action::Remove && step.size + moved(step).count() <= most
+}
+
+/// Whether a search ended because no step lowered the score by enough.
+fn is_for_want_of_gain(path: &Path) -> bool {
+    use vaglio_core::StopReason::{NoImprovement, Patience, Tolerance};
+    matches!(path.stop_reason, NoImprovement | Patience | Tolerance)
+}

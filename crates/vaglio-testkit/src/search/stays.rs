@@ -1,0 +1,53 @@
+//! Searches that rightly stay at the empty subset.
+
+use super::{Witness, run};
+use crate::Broken;
+use crate::broken::Law;
+use crate::trial::{SubsetChange, free, open, trials};
+use vaglio_core::{Criterion, Design, Feature, HeldOut, Result as Made, Score, SearchStrategy, Squared, saved};
+
+/// Whether the laws of a search are to be tried with [`LeftOut`] in place of a criterion: it scores the empty subset, which does
+/// not compare with others under it, below every column alone, and the search ends there.
+pub(super) fn instead(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<bool, Broken> {
+    let law = Law("check");
+    let columns = free(design, &[]);
+    if criterion.compares_with_empty() || columns.is_empty() {
+        return Ok(false);
+    }
+    // What fails here does so under the laws, which say how.
+    let Ok(path) = run(law, search, criterion, design, &mut Witness::default()) else { return Ok(false) };
+    if !(path.steps.is_empty() && path.entries.is_empty()) {
+        return Ok(false);
+    }
+    let mut evaluator = open(law, criterion, design)?;
+    let empty = law.ran(|| "the empty subset".into(), || evaluator.score())?;
+    let alone = trials(law, &mut evaluator, SubsetChange::Addition, &columns)?;
+    let is_below = alone.iter().all(|score| score.loss >= empty.loss);
+    Ok(is_below && law.calm(|| "the columns".into(), || search.check(&LeftOut {}, design))?.is_ok())
+}
+
+/// The mean squared error of every row predicted from all others, by its definition.
+#[saved(Criterion, "vaglio_testkit_left_out")]
+pub(super) struct LeftOut {}
+
+impl Criterion for LeftOut {
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Made<Score> {
+        design.best_lambda(|lambda| {
+            let mut predictions = design.targets().to_owned();
+            for row in 0..design.rows() {
+                let others: Vec<usize> = (0..design.rows()).filter(|other| *other != row).collect();
+                let one = design.retrain(&others, &[row], subset, lambda)?;
+                predictions.column_mut(row).assign(&one.column(0));
+            }
+            Ok(design.loss(&Squared, predictions.view()))
+        })
+    }
+
+    fn folds(&self, _: &Design) -> Made<HeldOut> {
+        Ok(HeldOut::EachRow)
+    }
+
+    fn loss(&self) -> Option<vaglio_core::AnyLoss> {
+        Some(Squared.into())
+    }
+}

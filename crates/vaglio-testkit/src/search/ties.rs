@@ -1,0 +1,64 @@
+//! The law of columns that are equal.
+
+use super::full;
+use super::named::named;
+use crate::broken::Law;
+use crate::replay::{moved, replay};
+use crate::trial::{free, trail};
+use crate::{Broken, data, rebuild};
+use vaglio_core::{Action, Criterion, Design, Feature, Path, SearchStrategy, Step};
+
+/// Of copies of a column the one of lowest index enters first, and its step names the others as tied.
+///
+/// Tried on the design with its first two columns that are not constant again at the end; of a search whose settings name
+/// columns, with all that they do not name. A search that adds one of them must be seen to, unless it starts by removing, or
+/// its settings leave no room for them. What enters again is not looked at, nor what moves in a block. A search without
+/// steps names no ties: its entries hold no copy without those of lower index.
+pub fn ties(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
+    let law = Law("ties");
+    trail(law, design, 3, 0)?;
+    let named = named(search, design);
+    let most = if named.is_empty() { 2 } else { usize::MAX };
+    let columns: Vec<Feature> = free(design, &named).into_iter().take(most).collect();
+    let all: Vec<Feature> = (0..design.features()).chain(columns.into_iter().rev()).collect();
+    let copied = law.ran(|| "the design with copies".into(), || rebuild::with_columns(design, &all))?;
+    let mut sets = data::duplicates(&copied);
+    sets.iter_mut().for_each(|set| set.retain(|f| !named.contains(f)));
+    let (path, _) = full(law, search, criterion, &copied)?;
+    let Some(first) = path.steps.first() else { return lowest_copies(law, &path, &sets) };
+    let visits = replay(law, &copied, &path)?;
+    let (mut seen, mut gone) = (0, Vec::new());
+    for (step, before) in path.steps.iter().zip(&visits) {
+        if step.action == Action::Remove {
+            gone.extend(moved(step));
+            continue;
+        }
+        let Some(set) = copies_of(&sets, step, &gone) else { continue };
+        let on = || format!("the addition of {} to {:?}, of copies {set:?}", step.feature, before.subset);
+        let others: Vec<Feature> =
+            set.iter().copied().filter(|f| *f != step.feature && !before.subset.contains(f)).collect();
+        law.must(others.iter().all(|&f| f > step.feature), on, "the lowest index", step.feature)?;
+        law.must(others.iter().all(|f| step.tied.contains(f)), on, format!("{others:?} tied"), &step.tied)?;
+        seen += usize::from(!others.is_empty());
+    }
+    let removes = first.action == Action::Remove;
+    let on = || "the design with copies".into();
+    law.must(seen > 0 || removes || !named.is_empty(), on, "the addition of a column that has a free copy", &path.steps)
+}
+
+/// The copies of the column that a step adds alone and for the first time.
+fn copies_of<'s>(sets: &'s [Vec<Feature>], step: &Step, gone: &[Feature]) -> Option<&'s Vec<Feature>> {
+    let alone = step.with.is_empty() && !gone.contains(&step.feature);
+    sets.iter().find(|set| alone && set.contains(&step.feature))
+}
+
+fn lowest_copies(law: Law, path: &Path, sets: &[Vec<Feature>]) -> Result<(), Broken> {
+    for entry in &path.entries {
+        for set in sets {
+            let held: Vec<bool> = set.iter().map(|copy| entry.subset.contains(copy)).collect();
+            let on = || format!("the entry {:?}, of copies {set:?}", entry.subset);
+            law.must(held.windows(2).all(|w| w[0] || !w[1]), on, "the lowest indices", &entry.subset)?;
+        }
+    }
+    Ok(())
+}

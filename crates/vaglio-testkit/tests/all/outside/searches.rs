@@ -1,0 +1,322 @@
+//! Forward selection that obeys the shared settings on its own, without `vaglio-search`, and what can be wrong with it.
+
+use super::Said::Found;
+use super::{Planted, criteria};
+use crate::common::TOLERANCE;
+use serde::{Deserialize, Serialize};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use vaglio_core::{
+    Action, Answer, Choose, Criterion, Design, Error, Feature, FeatureRef, Outline, Path, PathEntry, Result, Score,
+    SearchContext, SearchStrategy, Step, StopReason, saved,
+};
+use vaglio_testkit::{Broken, check_search, check_search_on_standard_data, data};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub enum Fault {
+    #[default]
+    None,
+    RandomStep,
+    TiesUntold,
+    EntriesReversed,
+    ErrorsLarger,
+    EmptyScore,
+    StopReason,
+    LambdaLost,
+    OneTooMany,
+    Excluded,
+    MinFeatures,
+    Tolerance,
+    ChooseBest,
+    Blocks,
+    Forced,
+    /// No fault: nothing worse than what there is is ever taken.
+    Descends,
+}
+
+pub fn planted() -> Vec<Planted> {
+    use Fault as F;
+    let all = [
+        ("a random step", F::RandomStep, "deterministic"),
+        ("ties that are not told", F::TiesUntold, "ties"),
+        ("entries in reverse", F::EntriesReversed, "entries"),
+        ("standard errors times 1.5", F::ErrorsLarger, "entries"),
+        ("a wrong score of the empty subset", F::EmptyScore, "steps"),
+        ("a wrong stop reason", F::StopReason, "stops"),
+        ("a lambda that is lost", F::LambdaLost, "steps"),
+        ("one column too many", F::OneTooMany, "settings"),
+        ("`excluded` ignored", F::Excluded, "settings"),
+        ("`min_features` ignored", F::MinFeatures, "settings"),
+        ("`tolerance` ignored", F::Tolerance, "settings"),
+        ("`choose: best` ignored", F::ChooseBest, "settings"),
+        ("`blocks` ignored", F::Blocks, "settings"),
+        ("`forced` ignored", F::Forced, "settings"),
+    ];
+    all.into_iter().map(|(name, fault, law)| (name, Found(law), tried(fault))).collect()
+}
+
+pub fn sound() -> Vec<(&'static str, std::result::Result<(), Broken>)> {
+    let search = Steps::default();
+    vec![("a search", check_search_on_standard_data(&search, &criteria::of_rows(), TOLERANCE))]
+}
+
+fn design() -> Design {
+    data::regression(14, 6, 3).weighted().duplicates(1).constants(1).design(&[0.3], true)
+}
+
+fn tried(fault: Fault) -> std::result::Result<(), Broken> {
+    check_search(&Steps { fault, ..Steps::default() }, &criteria::of_rows(), &design(), TOLERANCE)
+}
+
+/// Settings that name columns, by name and by index, are no reason to refuse a search.
+#[test]
+fn a_sound_search_with_settings_of_columns_keeps_every_law() {
+    let by_name = |names: &[&str]| names.iter().map(|name| FeatureRef::from(*name)).collect::<Vec<_>>();
+    let blocks = Some(BTreeMap::from([("pair".to_owned(), by_name(&["x0", "x3"]))]));
+    for search in [
+        Steps { forced: by_name(&["x2", "x1"]), ..Steps::default() },
+        Steps { forced: vec![FeatureRef::Index(2)], ..Steps::default() },
+        Steps { excluded: by_name(&["x0", "x1"]), ..Steps::default() },
+        Steps { excluded: vec![FeatureRef::Index(0)], ..Steps::default() },
+        Steps { min_features: Some(3), max_features: Some(4), ..Steps::default() },
+        Steps { blocks, ..Steps::default() },
+    ] {
+        let outcome = check_search(&search, &criteria::of_rows(), &design(), TOLERANCE);
+        crate::common::holds(outcome.map_err(|broken| broken.within(&format!("{search:?}"))));
+    }
+}
+
+/// Under a criterion that scores no columns below every column, which does not compare, a search that only descends stays.
+#[test]
+fn a_search_that_rightly_stays_at_the_empty_subset_keeps_every_law() {
+    #[saved(Criterion, "outside_redundancy")]
+    struct Redundancy {}
+
+    impl Criterion for Redundancy {
+        fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+            let inner = criteria::of_rows().evaluate(design, subset)?;
+            Ok(if subset.is_empty() { Score { loss: 0.0, ..inner } } else { Score { loss: 1.0 + inner.loss, ..inner } })
+        }
+
+        fn folds(&self, design: &Design) -> Result<vaglio_core::HeldOut> {
+            criteria::of_rows().folds(design)
+        }
+    }
+    let search = Steps { fault: Fault::Descends, ..Steps::default() };
+    crate::common::holds(check_search(&search, &Redundancy {}, &design(), TOLERANCE));
+    // What is wrong is found under the other criterion as well.
+    let wrong = Steps { fault: Fault::EmptyScore, tolerance: Some(0.0), ..Steps::default() };
+    assert_eq!(crate::common::broken_law(check_search(&wrong, &Redundancy {}, &design(), TOLERANCE)), "steps");
+}
+
+thread_local! {
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+#[saved(SearchStrategy, "outside_steps")]
+#[derive(Default)]
+#[serde(default)]
+struct Steps {
+    fault: Fault,
+    max_features: Option<usize>,
+    min_features: Option<usize>,
+    tolerance: Option<f64>,
+    patience: Option<usize>,
+    forced: Vec<FeatureRef>,
+    excluded: Vec<FeatureRef>,
+    choose: Choose,
+    blocks: Option<BTreeMap<String, Vec<FeatureRef>>>,
+}
+
+/// What the settings mean on a design: columns that move together, those that are there from the start, and sizes.
+struct Rules {
+    groups: Vec<Vec<Feature>>,
+    forced: Vec<usize>,
+    most: usize,
+    least: usize,
+}
+
+impl Steps {
+    fn rules(&self, design: &Design) -> Result<Rules> {
+        let find = |fault: Fault, all: &[FeatureRef], field: &str| -> Result<Vec<Feature>> {
+            let all = if self.fault == fault { &[] } else { all };
+            let found: Vec<Feature> =
+                all.iter().map(|one| one.resolve(design.names(), field)).collect::<Result<_>>()?;
+            match found.iter().find(|f| field == "forced" && design.constant().contains(f)) {
+                Some(feature) => Err(Error::setting(field, format!("`{}` is constant", design.names()[*feature]))),
+                None => Ok(found),
+            }
+        };
+        let forced = find(Fault::Forced, &self.forced, "forced")?;
+        let excluded = find(Fault::Excluded, &self.excluded, "excluded")?;
+        let mut blocks = Vec::new();
+        for block in self.blocks.iter().flat_map(BTreeMap::values) {
+            blocks.push(find(Fault::Blocks, block, "blocks")?);
+        }
+        let mut groups: Vec<Vec<Feature>> = Vec::new();
+        for feature in design.candidates() {
+            let block = blocks.iter().find(|block| block.contains(&feature));
+            let own = block.map_or_else(
+                || vec![feature],
+                |block| {
+                    let mut own: Vec<Feature> =
+                        block.iter().copied().filter(|f| design.candidates().contains(f)).collect();
+                    own.sort_unstable();
+                    own
+                },
+            );
+            if own[0] == feature && own.iter().all(|f| !excluded.contains(f)) {
+                groups.push(own);
+            }
+        }
+        let group_of = |f: &Feature| groups.iter().position(|group| group.contains(f));
+        let mut entering: Vec<usize> = forced.iter().filter_map(group_of).collect();
+        entering.dedup();
+        let all = groups.iter().map(Vec::len).sum();
+        let least = if self.fault == Fault::MinFeatures { 0 } else { self.min_features.unwrap_or(0).min(all) };
+        let held: usize = entering.iter().map(|&group| groups[group].len()).sum();
+        let beyond = usize::from(self.fault == Fault::OneTooMany && self.max_features.is_some());
+        let most = self.max_features.map_or(all, |most| most.min(all)) + beyond;
+        Ok(Rules { groups, forced: entering, most, least: least.max(held) })
+    }
+
+    /// Whether a step that lowers the lowest score by `drop` is taken.
+    fn allows(&self, drop: f64, misses: &mut usize, counts: bool) -> std::result::Result<(), StopReason> {
+        if self.fault == Fault::Descends && drop <= 0.0 {
+            return Err(StopReason::NoImprovement);
+        }
+        let stops = self.tolerance.is_some() || self.patience.is_some();
+        let reached = self.tolerance.map_or(drop > 0.0, |tolerance| drop >= tolerance);
+        if !stops || reached || !counts || self.fault == Fault::Tolerance {
+            *misses = 0;
+            return Ok(());
+        }
+        *misses += 1;
+        if *misses > self.patience.unwrap_or(0) { Err(StopReason::Tolerance) } else { Ok(()) }
+    }
+
+    /// The best group to add, with those that would have given the same score.
+    fn best(
+        &self,
+        context: &mut SearchContext<'_>,
+        groups: &[&Vec<Feature>],
+    ) -> Result<Option<(usize, Score, Vec<Feature>)>> {
+        let before = context.subset.selected().to_vec();
+        let mut scores = Vec::new();
+        for group in groups {
+            let score = match group[..] {
+                [only] => crate::common::addition(&mut context.subset, only)?,
+                _ => {
+                    group.iter().try_for_each(|&feature| context.subset.add(feature))?;
+                    let score = context.subset.score()?;
+                    context.subset.reset(&before)?;
+                    score
+                }
+            };
+            scores.push(score);
+        }
+        let lowest = scores.iter().map(|score| score.loss).fold(f64::INFINITY, f64::min);
+        let equal: Vec<usize> =
+            (0..scores.len()).filter(|&k| scores[k].loss == lowest && lowest < f64::INFINITY).collect();
+        let Some((&first, others)) = equal.split_first() else { return Ok(None) };
+        Ok(Some((first, scores[first], others.iter().map(|&k| groups[k][0]).collect())))
+    }
+}
+
+impl SearchStrategy for Steps {
+    fn choose(&self) -> Choose {
+        self.choose.clone()
+    }
+
+    fn outline(&self, design: &Design) -> Result<Outline> {
+        let rules = self.rules(design)?;
+        let all = rules.groups.iter().map(Vec::len).sum();
+        Ok(Outline::forward(all, rules.most))
+    }
+
+    fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
+        let rules = self.rules(context.design())?;
+        let empty = context.subset.score()?;
+        context.begin(rules.groups.len());
+        let allowed = rules.least..=rules.most;
+        let mut path = Path { allowed, ..Path::stopped(empty, StopReason::NoCandidates) };
+        let (mut inside, mut misses, mut lowest) = (Vec::new(), 0, empty.loss);
+        loop {
+            let size = context.subset.selected().len();
+            let fits = |group: &usize| !inside.contains(group) && size + rules.groups[*group].len() <= rules.most;
+            let next = rules.forced.get(inside.len()).copied();
+            let open: Vec<usize> = match next {
+                Some(next) => vec![next],
+                None => (0..rules.groups.len()).filter(fits).collect(),
+            };
+            let groups: Vec<&Vec<Feature>> = open.iter().map(|&group| &rules.groups[group]).collect();
+            let Some((mut place, mut score, mut tied)) = self.best(context, &groups)? else { break };
+            if self.fault == Fault::RandomStep && CALLS.replace(CALLS.get() + 1) % 5 == 3 {
+                place = groups.len() - 1;
+                (_, score, tied) = self.best(context, &groups[place..])?.unwrap_or((0, score, Vec::new()));
+            }
+            if next.is_none()
+                && let Err(reason) = self.allows(lowest - score.loss, &mut misses, size >= rules.least)
+            {
+                path.stop_reason = reason;
+                break;
+            }
+            lowest = lowest.min(score.loss);
+            groups[place].iter().try_for_each(|&feature| context.subset.add(feature))?;
+            inside.push(open[place]);
+            if let Answer::Stop(reason) = self.taken(context, groups[place], score, tied, &mut path)? {
+                path.stop_reason = if self.fault == Fault::StopReason { StopReason::Limit } else { reason };
+                break;
+            }
+        }
+        self.finish(&mut path, empty, context.criterion());
+        Ok(path)
+    }
+}
+
+impl Steps {
+    /// Keeps a step and shows it.
+    fn taken(
+        &self,
+        context: &mut SearchContext<'_>,
+        group: &[Feature],
+        mut score: Score,
+        tied: Vec<Feature>,
+        path: &mut Path,
+    ) -> Result<Answer> {
+        let mut entry: PathEntry = context.subset.entry(score)?;
+        if self.fault == Fault::ErrorsLarger {
+            entry.standard_error = entry.standard_error.map(|error| 1.5 * error);
+        }
+        if self.fault == Fault::LambdaLost {
+            score.lambda = None;
+        }
+        path.entries.push(entry);
+        let step = Step {
+            action: Action::Add,
+            feature: group[0],
+            with: group[1..].to_vec(),
+            score,
+            size: context.subset.selected().len(),
+            tied: if self.fault == Fault::TiesUntold { Vec::new() } else { tied },
+            knot: None,
+        };
+        let answer = context.observe(&step);
+        path.steps.push(step);
+        Ok(answer)
+    }
+
+    fn finish(&self, path: &mut Path, empty: Score, criterion: &dyn Criterion) {
+        let drop = self.tolerance.unwrap_or(0.0);
+        let none = criterion.compares_with_empty() && self.choose.takes_none(empty, &path.entries, &path.allowed, drop);
+        let last = path.entries.len().saturating_sub(1);
+        let chosen = self.choose.pick(&path.entries, last, &path.allowed).filter(|_| !none);
+        let is_best_ignored = self.fault == Fault::ChooseBest && self.choose == Choose::Best;
+        path.chosen = if is_best_ignored { chosen.map(|_| last) } else { chosen };
+        match self.fault {
+            Fault::EntriesReversed => path.entries.reverse(),
+            Fault::EmptyScore => path.empty.loss += 1e-3,
+            _ => {}
+        }
+    }
+}

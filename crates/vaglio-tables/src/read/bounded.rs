@@ -77,6 +77,7 @@ impl LineWatch {
 }
 
 #[cfg(all(test, feature = "parquet"))]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::tests::folder_of;
     use super::*;

@@ -117,7 +117,11 @@ mod tests {
         for kind in ["loo", "mrmr"] {
             let criterion: Box<dyn vaglio_core::Criterion> =
                 serde_json::from_value(serde_json::json!({ "kind": kind })).expect("a criterion");
-            vaglio_testkit::check_search_on_standard_data(&Annealing::default(), &*criterion, 1e-9)?;
+            vaglio_testkit::check_search_on_standard_data(
+                &Annealing { moves: 3, ..Annealing::default() },
+                &*criterion,
+                1e-9,
+            )?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The workspace that a crate is written into.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The manifest of a workspace.
@@ -42,18 +43,14 @@ impl Workspace {
         if new.is_empty() {
             return None;
         }
-        let mut text = self.text.clone();
-        match list {
-            Some(list) => text.insert_str(self.end_of(&list), &self.more(&list, &new)),
-            None => {
-                let line = format!("members = [{}]\n", new.join(", "));
-                match self.start() {
-                    Some(start) => text.insert_str(start, &line),
-                    None => text += &format!("\n[workspace]\n{line}"),
-                }
-            }
+        if let Some(list) = list {
+            return Some(self.with_more(list, &new));
         }
-        Some(text)
+        let line = format!("members = [{}]\n", new.join(", "));
+        Some(match self.start() {
+            Some(start) => format!("{}{line}{}", &self.text[..start], &self.text[start..]),
+            None => format!("{}\n[workspace]\n{line}", self.text),
+        })
     }
 
     /// Where the line behind `[workspace]` begins.
@@ -69,7 +66,7 @@ impl Workspace {
     }
 
     /// What stands between the brackets of a list of the workspace.
-    fn list(&self, key: &str) -> Option<std::ops::Range<usize>> {
+    fn list(&self, key: &str) -> Option<Range<usize>> {
         let mut at = self.start()?;
         for line in self.text[at..].split_inclusive('\n') {
             if line.trim_start().starts_with('[') {
@@ -87,21 +84,20 @@ impl Workspace {
         None
     }
 
-    /// Where entries are added to a list: behind its last entry, or its comma.
-    fn end_of(&self, list: &std::ops::Range<usize>) -> usize {
-        let last = tokens(&self.text[list.clone()]).map(|(place, token)| place + token.len()).last();
-        list.start + last.unwrap_or(0)
-    }
-
-    /// What is added there, in the form of the list.
-    fn more(&self, list: &std::ops::Range<usize>, new: &[String]) -> String {
+    /// The manifest with more entries in a list, in its form: behind the last entry and what is said of it.
+    fn with_more(&self, list: Range<usize>, new: &[String]) -> String {
         let inside = &self.text[list.clone()];
-        let last = tokens(inside).last().map(|(_, token)| token);
-        let comma = if last.is_none_or(|last| last == ",") { "" } else { "," };
-        match inside.contains('\n') {
-            true => format!("{comma}{}", new.iter().map(|path| format!("\n    {path},")).collect::<String>()),
-            false => format!("{comma}{}{}", if last.is_none() { "" } else { " " }, new.join(", ")),
+        let last = tokens(inside).last();
+        let end = list.start + last.map_or(0, |(place, token)| place + token.len());
+        let comma = if last.is_none_or(|(_, token)| token == ",") { "" } else { "," };
+        let (before, after) = self.text.split_at(end);
+        if !inside.contains('\n') {
+            let space = if last.is_none() { "" } else { " " };
+            return format!("{before}{comma}{space}{}{after}", new.join(", "));
         }
+        let lines: String = new.iter().map(|path| format!("\n    {path},")).collect();
+        let (same_line, rest) = after.split_at(after[..list.end - end].find('\n').unwrap_or(0));
+        format!("{before}{comma}{same_line}{lines}{rest}")
     }
 }
 

@@ -245,3 +245,54 @@ pub(super) fn check_weights(spec: &DataSpec, table: &Table) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Pipeline;
+    use crate::criteria::KFold;
+    use crate::learners::Rls;
+    use crate::search::Greedy;
+    use crate::splits::Given;
+    use vaglio_core::{AnyLoss, Design, Feature, Score, part};
+
+    /// A criterion that asks for a column of its own.
+    #[part(Criterion, "event_test")]
+    struct Event {
+        loss: AnyLoss,
+        event: Option<String>,
+    }
+
+    impl Criterion for Event {
+        fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
+            Ok(Score::of(0.0))
+        }
+
+        fn assignment(&self) -> Option<&str> {
+            self.event.as_deref()
+        }
+
+        fn assignment_words(&self) -> &'static [&'static str] {
+            &["0", "1"]
+        }
+    }
+
+    fn field(criterion: impl Into<vaglio_core::AnyCriterion>) -> (String, String) {
+        let pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default());
+        let assignment = assignment(&pipeline.unchecked().0).unwrap().unwrap();
+        let spec: DataSpec = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
+        let roles = Roles { spec: &spec, assignment: Some(&assignment), words: assignment.words, looks_back: false };
+        let error = roles.check_names(&["y".to_owned(), "x".to_owned()]).unwrap_err();
+        (error.field().unwrap_or_default().to_owned(), error.to_string())
+    }
+
+    #[test]
+    fn a_column_is_named_by_the_setting_that_asks_for_it() {
+        let own = Event { event: Some("died".into()), ..Event::default() };
+        let (of_own, message) = field(own);
+        assert_eq!(of_own, "criterion.event");
+        assert!(message.starts_with("`criterion.event`: there is no column `died`"), "{message}");
+        assert_eq!(field(KFold { assignment: Some("squared".into()), ..KFold::default() }).0, "criterion.assignment");
+        assert_eq!(field(KFold::of(Given::new("part"))).0, "criterion.splits.column");
+    }
+}

@@ -92,7 +92,7 @@ fn parts_are_settings_of_parts() {
 fn a_problem_is_fitted_as_its_dataset() {
     let dataset = dataset(80, 6);
     let bytes = of_bytes(&dataset);
-    assert!(bytes.columns().bytes() * 8 == problem(&dataset, &Rows::new()).unwrap().columns().bytes());
+    assert!(bytes.columns().bytes() < 2 * 80 * 6, "a byte a cell: {}", bytes.columns().bytes());
     let plain = Pipeline::new(Loo::default(), Greedy::new(3), Rls::new(0.5)).seed(5);
     for pipeline in [plain.clone(), plain.preprocess(Standardize::default())] {
         let of_dataset = pipeline.fit(&dataset).unwrap();
@@ -120,7 +120,7 @@ fn classes_weights_and_groups_of_a_problem_count() {
 
 #[test]
 fn targets_and_maps_that_do_not_fit_a_problem_are_refused() {
-    let bytes = of_bytes(&dataset(20, 3));
+    let bytes = of_bytes(&dataset(20, 4));
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(0.5));
     let refused = pipeline.fit_problem::<String, Ix1>(&bytes).unwrap_err().to_string();
     assert_eq!(refused, "`targets`: its targets are numbers; load it with `f64` targets");

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often the sign is asked while a trial goes on.
@@ -34,15 +34,15 @@ struct Shared {
     slow: Duration,
     grace: Duration,
     tell: Box<dyn Fn(&str) + Send + Sync>,
-    /// As many as there are where trials are asked for.
-    threads: OnceLock<Option<ThreadPool>>,
+    /// As many as there are where trials are asked for; new ones after some were left.
+    threads: Mutex<Option<Arc<ThreadPool>>>,
     /// The longest trial that ended, in milliseconds.
     longest: AtomicU64,
 }
 
 impl Apart {
     pub fn new(slow: Duration, grace: Duration, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        let (tell, threads, longest) = (Box::new(tell), OnceLock::new(), AtomicU64::new(0));
+        let (tell, threads, longest) = (Box::new(tell), Mutex::new(None), AtomicU64::new(0));
         Apart { shared: Arc::new(Shared { slow, grace, tell, threads, longest }), end_of: None }
     }
 
@@ -57,13 +57,19 @@ impl Apart {
 }
 
 impl Shared {
-    fn threads(&self) -> Option<&ThreadPool> {
-        let build = || {
-            let count = rayon::current_num_threads();
-            let builder = rayon::ThreadPoolBuilder::new().num_threads(count);
-            builder.start_handler(|_| IS_APART.set(true)).build().ok()
-        };
-        self.threads.get_or_init(build).as_ref()
+    fn threads(&self) -> Option<Arc<ThreadPool>> {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        if threads.is_none() {
+            let builder = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads());
+            *threads = builder.start_handler(|_| IS_APART.set(true)).build().ok().map(Arc::new);
+        }
+        threads.clone()
+    }
+
+    /// Leaves threads of which one does not end: what follows has others.
+    fn leave(&self, left: &Arc<ThreadPool>) {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.take_if(|threads| Arc::ptr_eq(threads, left));
     }
 }
 
@@ -107,6 +113,7 @@ pub(crate) fn apart<T: Send + 'static>(
         {
             let waited = since.elapsed().as_secs_f64();
             (shared.tell)(&format!("{} did not end within {waited:.0} s of the sign to stop; it is left", what()));
+            shared.leave(&threads);
             return Err(Error::Stopped(reason));
         }
         if start.elapsed() >= told {
@@ -119,7 +126,6 @@ pub(crate) fn apart<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
     use std::sync::atomic::AtomicBool;
 
     const SHORT: Duration = Duration::from_millis(30);

@@ -117,7 +117,7 @@ fn the_template_is_what_is_written() {
 #[test]
 fn below_a_workspace_it_is_a_member() {
     let folder = Folder::new("new-member");
-    folder.write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\n    \"app\", # mine\n]\n".to_owned());
+    folder.write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\n    \"app\", # mine\n]\n");
     let ran = written(&folder, &["vaglio-one"]);
     assert!(ran.err.contains("it is a member of the workspace of "), "{}", ran.err);
     written(&folder, &["vaglio-two", "--kind", "learner", "--refit", "--no-program"]);
@@ -135,7 +135,7 @@ fn below_a_workspace_it_is_a_member() {
     assert!(source.contains("Form::Refit(self)") && source.contains("#[saved(ModelData, \"two_model\")]"), "{source}");
     assert!(folder.read("vaglio-two/example.yaml").contains("learner: {kind: two, scale: 2.0}"));
     // Cargo reads what was written.
-    folder.write("app/Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n".to_owned());
+    folder.write("app/Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
     folder.write("app/src/lib.rs", String::new());
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let metadata = std::process::Command::new(cargo)

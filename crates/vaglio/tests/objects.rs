@@ -1,4 +1,4 @@
-//! Parts as trait objects, problems in place of datasets, and limits of a fit.
+//! Parts as objects, fits of problems, limits and parts that never end, beside parts that are no example of laws.
 
 use linfa::Dataset;
 use linfa::prelude::*;
@@ -184,12 +184,14 @@ fn fitted_pipelines_are_of_every_thread_and_safe_to_unwind() {
     is_safe::<FittedPipeline<String, Ix2>>();
 }
 
-/// A learner whose training never ends on more than one column: it asks the sign, or asks nobody.
+/// A learner whose training may never end on more than one column: it asks the sign, or asks nobody.
 #[part(Learner, "endless_test")]
 #[derive(PartialEq)]
 pub struct Endless {
     /// Whether it asks.
     pub asks: bool,
+    /// Whether it does not end.
+    pub never_ends: bool,
 }
 
 impl Learner for Endless {
@@ -200,7 +202,7 @@ impl Learner for Endless {
 
 impl Refit for Endless {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        while subset.len() > 1 {
+        while self.never_ends && subset.len() > 1 {
             std::thread::sleep(Duration::from_millis(5));
             if self.asks {
                 problem.sign().check()?;
@@ -215,7 +217,7 @@ fn trials_that_never_end_are_ended_by_the_limit() {
     let dataset = dataset(40, 4);
     for asks in [true, false] {
         let search = Greedy::new(3).choose(Choose::Last);
-        let pipeline = Pipeline::new(KFold::new(4), search, Endless { asks });
+        let pipeline = Pipeline::new(KFold::new(4), search, Endless { asks, never_ends: true });
         let limits = Limits { time: Some(TimeSpan(Duration::from_secs(1))), ..Limits::default() };
         let start = Instant::now();
         let fitted = pipeline.limits(limits).fit(&dataset).unwrap();
@@ -226,13 +228,16 @@ fn trials_that_never_end_are_ended_by_the_limit() {
     }
 }
 
-/// A criterion whose trials never end on more than one column.
+/// A criterion whose trials may never end on more than one column.
 #[part(Criterion, "endless_criterion_test")]
-pub struct EndlessCriterion {}
+pub struct EndlessCriterion {
+    /// Whether they do not.
+    pub never_ends: bool,
+}
 
 impl Criterion for EndlessCriterion {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        while subset.len() > 1 {
+        while self.never_ends && subset.len() > 1 {
             std::thread::park();
         }
         Loo::default().evaluate(design, subset)
@@ -251,7 +256,7 @@ fn a_criterion_that_never_ends_is_told_and_left_after_the_sign() {
         asked.store(true, Ordering::SeqCst);
     });
     let search = Greedy::new(3).choose(Choose::Last);
-    let pipeline = Pipeline::new(EndlessCriterion::default(), search, Rls::new(1.0)).stop_at(sign);
+    let pipeline = Pipeline::new(EndlessCriterion { never_ends: true }, search, Rls::new(1.0)).stop_at(sign);
     let fitted = pipeline.fit(&dataset).unwrap();
     assert_eq!(fitted.path().unwrap().stop_reason, StopReason::Interrupted);
     assert_eq!(fitted.selected(), ["x3"]);

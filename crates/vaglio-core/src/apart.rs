@@ -172,9 +172,9 @@ mod tests {
         );
         assert!(matches!(outcome, Err(Error::Stopped(StopReason::Interrupted))), "{outcome:?}");
         later.join().unwrap();
-        let lines = lines.lock().unwrap();
-        assert!(lines[0].starts_with("learner `l` on `a` is at work for "), "{lines:?}");
-        assert!(lines.last().unwrap().starts_with("learner `l` on `a` did not end within "), "{lines:?}");
+        let told = lines.lock().unwrap().clone();
+        assert!(told[0].starts_with("learner `l` on `a` is at work for "), "{told:?}");
+        assert!(told.last().unwrap().starts_with("learner `l` on `a` did not end within "), "{told:?}");
         // What is left to be done is done all the same.
         let end = sign.at_the_end();
         assert_eq!((sign.reason(), end.reason()), (Some(StopReason::Interrupted), None));

@@ -1,5 +1,7 @@
 //! Parts as objects, fits of problems, limits and parts that never end, beside parts that are no example of laws.
 
+#![allow(clippy::unwrap_used)]
+
 use linfa::Dataset;
 use linfa::prelude::*;
 use std::panic::{RefUnwindSafe, UnwindSafe};

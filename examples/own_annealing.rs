@@ -39,6 +39,10 @@ impl Annealing {
 }
 
 impl SearchStrategy for Annealing {
+    fn choose(&self) -> Choose {
+        self.choose.clone()
+    }
+
     fn rules(&self, design: &Design) -> Result<Option<Rules>> {
         Ok(self.space(design)?.into_rules())
     }

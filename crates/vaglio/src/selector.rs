@@ -331,5 +331,14 @@ pub(crate) fn check_parts(
     learner.check().map_err(|error| error.under("learner"))?;
     model.map_or(Ok(()), |model| model.check().map_err(|error| error.under("model")))?;
     criterion.check_settings().map_err(|error| error.under("criterion"))?;
-    search.check_settings().map_err(|error| error.under("search"))
+    search.check_settings().map_err(|error| error.under("search"))?;
+    match search.choose() {
+        vaglio_core::Choose::CrossValidated(how) if how.folds > MOST_FOLDS => {
+            Error::unless_between("search.choose.folds", how.folds, 2..=MOST_FOLDS)
+        }
+        _ => Ok(()),
+    }
 }
+
+/// Folds of a cross-validated search, at most.
+const MOST_FOLDS: usize = 1_000_000;

@@ -89,7 +89,7 @@ fn every_setting_takes_or_refuses_the_largest_and_the_least_number() {
     let folder = Folder::new("extremes");
     folder.write("train.csv", table(40, 4, &[]));
     let schema: Value = serde_json::from_str(&folder.vaglio(&["schema"]).out).unwrap();
-    let mut count = 0;
+    let (mut count, mut failed) = (0, Vec::new());
     for value in [json!(u64::MAX), json!(0), json!(1_000_000)] {
         for (place, pipeline) in pipelines(&schema, &value) {
             // Makes a million columns, which takes longer than a test may.
@@ -100,9 +100,12 @@ fn every_setting_takes_or_refuses_the_largest_and_the_least_number() {
             let begun = std::time::Instant::now();
             let ran = ran(&mut folder.command(&["run", "p.yaml", "--quiet", "--threads", "1"]));
             let seconds = begun.elapsed().as_secs_f64();
-            assert!(matches!(ran.code, Some(0 | 2..=5)) && seconds < 30.0, "{place} {value}: {seconds} s, {ran:?}");
+            if !matches!(ran.code, Some(0 | 2..=5)) || seconds > 30.0 {
+                failed.push(format!("{place} {value}: {seconds} s, {:?}, {}", ran.code, ran.err));
+            }
             count += 1;
         }
     }
     assert!(count > 200, "{count}");
+    assert!(failed.is_empty(), "{failed:#?}");
 }

@@ -24,7 +24,7 @@ use vaglio_core::{Design, Journal, Result};
 
 /// How many pairs so many folds have.
 pub(super) fn count(folds: usize) -> usize {
-    folds * folds.saturating_sub(1) / 2
+    folds.saturating_mul(folds.saturating_sub(1)) / 2
 }
 
 /// The rows that both parts train on, both in increasing order.

@@ -43,7 +43,7 @@ fn next(checkpoint: usize) -> usize {
 /// How many sizes cross-validated walks have as a rule, of a search that goes up to `largest`: as many as make one checkpoint
 /// after the loss was lowest at a size that is usual.
 pub(crate) fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
-    patience.map_or(largest, |patience| largest.min(FIRST + 2 * patience))
+    patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST)))
 }
 
 /// The walks of all folds at one λ.

@@ -35,7 +35,7 @@ pub fn run_ends() {
     RUNNING.store(false, Ordering::SeqCst);
 }
 
-/// What a trial of a part takes before it is told, and after the sign to stop before it is left.
+/// What a trial of a part takes before it is reported, and after the sign to stop before it is left.
 const SLOW: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(2);
 

@@ -33,7 +33,7 @@ pub(crate) struct Apart {
 struct Shared {
     slow: Duration,
     grace: Duration,
-    tell: Box<dyn Fn(&str) + Send + Sync>,
+    report: Box<dyn Fn(&str) + Send + Sync>,
     /// As many as there are where trials are asked for; new ones after some were left.
     threads: Mutex<Option<Arc<ThreadPool>>>,
     /// The longest trial that ended, in milliseconds.
@@ -41,9 +41,9 @@ struct Shared {
 }
 
 impl Apart {
-    pub fn new(slow: Duration, grace: Duration, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        let (tell, threads, longest) = (Box::new(tell), Mutex::new(None), AtomicU64::new(0));
-        Apart { shared: Arc::new(Shared { slow, grace, tell, threads, longest }), end_of: None }
+    pub fn new(slow: Duration, grace: Duration, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        let (report, threads, longest) = (Box::new(report), Mutex::new(None), AtomicU64::new(0));
+        Apart { shared: Arc::new(Shared { slow, grace, report, threads, longest }), end_of: None }
     }
 
     pub fn at_the_end(&self, of: Arc<Reason>) -> Self {
@@ -96,7 +96,7 @@ pub(crate) fn apart<T: Send + 'static>(
         let _nobody_waits = done.send(catch_unwind(AssertUnwindSafe(trial)));
     });
     let reason = || apart.end_of.as_ref().map_or_else(|| sign.reason(), |of| of());
-    let mut told = shared.slow;
+    let mut next = shared.slow;
     let mut asked: Option<(Instant, StopReason)> = None;
     loop {
         match ended.recv_timeout(POLL) {
@@ -112,13 +112,13 @@ pub(crate) fn apart<T: Send + 'static>(
             && since.elapsed() >= apart.grace()
         {
             let waited = since.elapsed().as_secs_f64();
-            (shared.tell)(&format!("{} did not end within {waited:.0} s of the sign to stop; it is left", what()));
+            (shared.report)(&format!("{} did not end within {waited:.0} s of the sign to stop; it is left", what()));
             shared.leave(&threads);
             return Err(Error::Stopped(reason));
         }
-        if start.elapsed() >= told {
-            (shared.tell)(&format!("{} is at work for {:.0} s", what(), start.elapsed().as_secs_f64()));
-            told *= 2;
+        if start.elapsed() >= next {
+            (shared.report)(&format!("{} is at work for {:.0} s", what(), start.elapsed().as_secs_f64()));
+            next *= 2;
         }
     }
 }
@@ -132,12 +132,12 @@ mod tests {
 
     type Lines = Arc<Mutex<Vec<String>>>;
 
-    /// A sign that is set by hand, and what it tells.
+    /// A sign that is set by hand, and what it reports.
     fn sign() -> (StopSign, Arc<AtomicBool>, Lines) {
         let (asked, lines) = (Arc::new(AtomicBool::new(false)), Lines::default());
-        let (flag, told) = (Arc::clone(&asked), Arc::clone(&lines));
+        let (flag, kept) = (Arc::clone(&asked), Arc::clone(&lines));
         let sign = StopSign::new(move || flag.load(Ordering::SeqCst).then_some(StopReason::Interrupted));
-        (sign.leaving(SHORT, SHORT, move |line| told.lock().unwrap().push(line.to_owned())), asked, lines)
+        (sign.leaving(SHORT, SHORT, move |line| kept.lock().unwrap().push(line.to_owned())), asked, lines)
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_goes_on_is_told_and_left_after_the_sign() {
+    fn a_trial_that_goes_on_is_reported_and_left_after_the_sign() {
         let (sign, asked, lines) = sign();
         let later = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(300));
@@ -172,9 +172,9 @@ mod tests {
         );
         assert!(matches!(outcome, Err(Error::Stopped(StopReason::Interrupted))), "{outcome:?}");
         later.join().unwrap();
-        let told = lines.lock().unwrap().clone();
-        assert!(told[0].starts_with("learner `l` on `a` is at work for "), "{told:?}");
-        assert!(told.last().unwrap().starts_with("learner `l` on `a` did not end within "), "{told:?}");
+        let reported = lines.lock().unwrap().clone();
+        assert!(reported[0].starts_with("learner `l` on `a` is at work for "), "{reported:?}");
+        assert!(reported.last().unwrap().starts_with("learner `l` on `a` did not end within "), "{reported:?}");
         // What is left to be done is done all the same.
         let end = sign.at_the_end();
         assert_eq!((sign.reason(), end.reason()), (Some(StopReason::Interrupted), None));

@@ -39,7 +39,7 @@ pub struct CrossValidation {
     /// What is taken of the sizes and λ that were compared.
     pub rule: Rule,
     /// How many folds.
-    #[schemars(extend("minimum" = 2))]
+    #[schemars(extend("minimum" = 2, "maximum" = MOST_FOLDS))]
     pub folds: usize,
     /// How often rows are dealt into folds.
     #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
@@ -101,8 +101,13 @@ impl CrossValidation {
     /// # Errors
     /// [`Error::Setting`](crate::Error::Setting) for a share that is negative or not finite, or one beside another rule.
     pub fn check(&self) -> crate::Result<()> {
-        if self.repeats > 0 {
-            Error::unless_between("repeats", self.repeats, 1..=MOST_REPEATS)?;
+        // Too few are refused where rows are dealt.
+        for (field, value, range) in
+            [("folds", self.folds, 2..=MOST_FOLDS), ("repeats", self.repeats, 1..=MOST_REPEATS)]
+        {
+            if value > *range.end() {
+                Error::unless_between(field, value, range)?;
+            }
         }
         if let Some(within) = self.within {
             if !(within.is_finite() && within >= 0.0) {
@@ -119,8 +124,25 @@ impl CrossValidation {
     }
 }
 
+/// Folds around a search, at most.
+pub const MOST_FOLDS: usize = 1_000_000;
+
 /// How often rows are dealt into folds, at most.
 pub const MOST_REPEATS: usize = 10_000;
+
+/// Refuses repeats of so many rows, where these are more than `most` in all.
+///
+/// # Errors
+/// [`Error::Setting`](crate::Error::Setting) of `repeats`.
+pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> crate::Result<()> {
+    match repeats.saturating_mul(rows) <= most {
+        true => Ok(()),
+        false => {
+            let message = format!("{repeats} of {rows} rows are too many; {} are the most", most / rows);
+            Err(Error::setting("repeats", message))
+        }
+    }
+}
 
 /// When the empty subset is taken in place of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -91,7 +91,7 @@ mod training;
 mod units;
 
 pub use any::{Any, AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnySearch, AnyTargetMap, Inner};
-pub use choose::{Choose, CrossValidation, MOST_REPEATS, Rule, Unless, Wanted};
+pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, Unless, Wanted, check_repeated_rows};
 pub use classes::Classes;
 pub use clustered::{ClusterSum, Spread};
 pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};

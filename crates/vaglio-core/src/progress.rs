@@ -15,7 +15,7 @@ pub struct HowFar<'e> {
     pub left: Option<Duration>,
 }
 
-/// An observer that tells how far the work is.
+/// An observer of how far the work is.
 ///
 /// A fit has several pieces of work, each from 0 to 1: the folds that choose the size (`choose`) take longest as a rule, then the
 /// search. A search may end before all of its steps.
@@ -50,7 +50,7 @@ impl<F: FnMut(&HowFar<'_>) + Send> Progress<F> {
         (self.what, self.done, self.of, self.begun) = (what.to_owned(), 0.0, of as f64, Instant::now());
     }
 
-    fn tell(&mut self) {
+    fn show(&mut self) {
         let share = if self.of > 0.0 { (self.done / self.of).min(1.0) } else { 0.0 };
         let rest = self.begun.elapsed().as_secs_f64() * (1.0 - share) / share;
         let left = Duration::try_from_secs_f64(rest).ok().filter(|_| share > 0.0);
@@ -67,7 +67,7 @@ impl<F: FnMut(&HowFar<'_>) + Send> Observer for Progress<F> {
             Event::Visited { done, of } => (self.done, self.of) = (done, of),
             Event::Tick => return Answer::Continue,
         }
-        self.tell();
+        self.show();
         Answer::Continue
     }
 }

@@ -41,11 +41,11 @@ impl StopSign {
     /// on a thread of its own, and where it goes on for longer than `grace` after the sign it is left there, so that the work
     /// ends with what it has. What is left keeps its thread for as long as it goes on.
     ///
-    /// `tell` is given a sentence that names part and columns where a trial has taken `slow`, at each doubling of that, and where it
+    /// `report` is given a sentence that names part and columns where a trial has taken `slow`, at each doubling of that, and where it
     /// is left. A trial costs a change of threads more, some 10 µs.
     #[must_use]
-    pub fn leaving(self, slow: Duration, grace: Duration, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        StopSign { apart: Some(Apart::new(slow, grace, tell)), ..self }
+    pub fn leaving(self, slow: Duration, grace: Duration, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        StopSign { apart: Some(Apart::new(slow, grace, report)), ..self }
     }
 
     /// A sign for the work that is left to be done when this one says so, such as the final fit: it never says so itself, and what does

@@ -1,6 +1,7 @@
 //! One selection: a criterion, a search and a learner on a problem.
 
 mod in_folds;
+pub(crate) mod needs;
 mod range;
 mod selection;
 mod walking;
@@ -331,14 +332,5 @@ pub(crate) fn check_parts(
     learner.check().map_err(|error| error.under("learner"))?;
     model.map_or(Ok(()), |model| model.check().map_err(|error| error.under("model")))?;
     criterion.check_settings().map_err(|error| error.under("criterion"))?;
-    search.check_settings().map_err(|error| error.under("search"))?;
-    match search.choose() {
-        vaglio_core::Choose::CrossValidated(how) if how.folds > MOST_FOLDS => {
-            Error::unless_between("search.choose.folds", how.folds, 2..=MOST_FOLDS)
-        }
-        _ => Ok(()),
-    }
+    search.check_settings().map_err(|error| error.under("search"))
 }
-
-/// Folds of a cross-validated search, at most.
-const MOST_FOLDS: usize = 1_000_000;

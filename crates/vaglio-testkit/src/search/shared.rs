@@ -44,13 +44,13 @@ struct Tried<'a> {
 }
 
 /// A search with some settings, and the path that it takes.
-struct Taken {
-    told: String,
+struct WithSettings {
+    settings: String,
     search: Box<dyn SearchStrategy>,
     path: Path,
 }
 
-impl Taken {
+impl WithSettings {
     /// The size after the steps.
     fn last_size(&self) -> usize {
         let largest = self.path.entries.last().map_or(0, |entry| entry.subset.len());
@@ -60,18 +60,18 @@ impl Taken {
 
 impl Tried<'_> {
     /// The search with these settings and its path; `None` where it does not take them.
-    fn taken(&self, given: &[(&str, Value)]) -> Result<Option<Taken>, Broken> {
-        let told: Vec<String> = given.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
-        let told = told.join(" and ");
+    fn taken(&self, given: &[(&str, Value)]) -> Result<Option<WithSettings>, Broken> {
+        let settings: Vec<String> = given.iter().map(|(key, value)| format!("`{key}: {value}`")).collect();
+        let settings = settings.join(" and ");
         let polish = [("polish", json!("none"))];
         let unpolished = with(self.search, &[given, &polish].concat());
         let Some(search) = unpolished.or_else(|| with(self.search, given)) else { return Ok(None) };
         let checks = || search.check_settings().and_then(|()| search.check(self.criterion, self.design));
-        if self.law.calm(|| told.clone(), checks)?.is_err() {
+        if self.law.calm(|| settings.clone(), checks)?.is_err() {
             return Ok(None);
         }
         let path = run(self.law, &*search, self.criterion, self.design, &mut Witness::default());
-        Ok(Some(Taken { path: path.map_err(|broken| broken.within(&told))?, told, search }))
+        Ok(Some(WithSettings { path: path.map_err(|broken| broken.within(&settings))?, settings, search }))
     }
 
     /// The subsets that the steps pass through, and those of the entries.
@@ -91,13 +91,13 @@ impl Tried<'_> {
         };
         let forced = places.map(|place| self.columns[place]);
         for subset in self.subsets(&taken.path)? {
-            let on = || format!("{}, subset {subset:?}", taken.told);
+            let on = || format!("{}, subset {subset:?}", taken.settings);
             // They enter one after the other.
             let has = forced.iter().all(|f| subset.contains(f)) || subset.iter().all(|f| forced.contains(f));
             self.law.must(has, on, format!("columns {forced:?}"), &subset)?;
         }
         let least = *taken.path.allowed.start();
-        self.law.must(least >= 2, || taken.told.clone(), "results of at least 2 columns", &taken.path.allowed)
+        self.law.must(least >= 2, || taken.settings.clone(), "results of at least 2 columns", &taken.path.allowed)
     }
 
     fn excluded(&self) -> Result<(), Broken> {
@@ -107,7 +107,7 @@ impl Tried<'_> {
         };
         let excluded = places.map(|place| self.columns[place]);
         for subset in self.subsets(&taken.path)? {
-            let on = || format!("{}, subset {subset:?}", taken.told);
+            let on = || format!("{}, subset {subset:?}", taken.settings);
             let has_none = excluded.iter().all(|f| !subset.contains(f));
             self.law.must(has_none, on, format!("none of columns {excluded:?}"), &subset)?;
         }
@@ -120,7 +120,7 @@ impl Tried<'_> {
         };
         let pair = [self.columns[0], self.columns[1]];
         for subset in self.subsets(&taken.path)? {
-            let on = || format!("{}, subset {subset:?}", taken.told);
+            let on = || format!("{}, subset {subset:?}", taken.settings);
             let is_whole = subset.contains(&pair[0]) == subset.contains(&pair[1]);
             self.law.must(is_whole, on, format!("both of columns {pair:?}, or none"), &subset)?;
         }
@@ -137,7 +137,7 @@ impl Tried<'_> {
             self.result_within(&taken, 3..=usize::MAX)?;
             let short = taken.last_size() < 3 && is_for_want_of_gain(&taken.path);
             let ended = taken.path.stop_reason.sentence();
-            self.law.unless(!short, || taken.told.clone(), "no stop below 3 columns", ended)?;
+            self.law.unless(!short, || taken.settings.clone(), "no stop below 3 columns", ended)?;
         }
         let Some(taken) = self.taken(&[("max_features", json!(2))])?.filter(|_| *own.start() <= 2) else {
             return Ok(());
@@ -145,15 +145,15 @@ impl Tried<'_> {
         self.result_within(&taken, 0..=2)?;
         if taken.path.steps.first().is_some_and(|step| step.action == Action::Add) {
             let largest = taken.path.steps.iter().map(|step| step.size).max().unwrap_or(0);
-            self.law.must(largest <= 2, || taken.told.clone(), "steps to at most 2 columns", largest)?;
+            self.law.must(largest <= 2, || taken.settings.clone(), "steps to at most 2 columns", largest)?;
         }
         Ok(())
     }
 
     /// Refuses results, and sizes that may be the result, beyond these.
-    fn result_within(&self, taken: &Taken, sizes: std::ops::RangeInclusive<usize>) -> Result<(), Broken> {
-        let Taken { told, path, .. } = taken;
-        let on = || told.clone();
+    fn result_within(&self, taken: &WithSettings, sizes: std::ops::RangeInclusive<usize>) -> Result<(), Broken> {
+        let WithSettings { settings, path, .. } = taken;
+        let on = || settings.clone();
         let all = self.all;
         let allowed = [*path.allowed.start().min(&all), *path.allowed.end().min(&all)];
         let is_within = allowed.iter().all(|size| sizes.contains(size));
@@ -183,7 +183,7 @@ impl Tried<'_> {
         let beyond = self.beyond()?;
         for (patience, steps) in [(Value::Null, 1), (json!(1), 2)] {
             let Some(taken) = self.taken(&[("tolerance", json!(beyond)), ("patience", patience)])? else { continue };
-            let Taken { told, path, .. } = &taken;
+            let WithSettings { settings, path, .. } = &taken;
             let Some(first) = path.steps.first() else { continue };
             let begun = if first.action == Action::Add { *path.allowed.start() } else { 0 };
             let gone = match first.action {
@@ -192,7 +192,7 @@ impl Tried<'_> {
                 Action::Remove => path.steps.iter().filter(|step| is_removed_below(step, *path.allowed.end())).count(),
             };
             let expected = format!("to end within {steps} steps, none of which lowers the score by as much");
-            self.law.must(gone <= begun + steps, || told.clone(), expected, gone)?;
+            self.law.must(gone <= begun + steps, || settings.clone(), expected, gone)?;
         }
         Ok(())
     }
@@ -201,9 +201,9 @@ impl Tried<'_> {
         for choose in [Choose::Best, Choose::Last, Choose::Size(2)] {
             let Ok(value) = serde_json::to_value(&choose) else { continue };
             let Some(taken) = self.taken(&[("choose", value)])? else { continue };
-            let Taken { told, path, search } = &taken;
-            let on = || told.clone();
-            self.law.equal(|| format!("{told}, in `SearchStrategy::choose`"), &choose, &search.choose())?;
+            let WithSettings { settings, path, search } = &taken;
+            let on = || settings.clone();
+            self.law.equal(|| format!("{settings}, in `SearchStrategy::choose`"), &choose, &search.choose())?;
             let last = path.entries.partition_point(|entry| entry.subset.len() < taken.last_size());
             let expected = choose.pick(&path.entries, last, &path.allowed);
             let expected = expected.filter(|entry| path.entries[*entry].score.loss < f64::INFINITY);

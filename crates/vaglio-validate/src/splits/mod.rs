@@ -11,7 +11,7 @@ pub use given::Given;
 pub use monte_carlo::MonteCarlo;
 pub use repeated::Repeated;
 
-use vaglio_core::{Error, MOST_REPEATS, Result};
+use vaglio_core::{Error, MOST_REPEATS, Result, check_repeated_rows};
 
 /// Rows that are held out in all, at most: as 64-bit numbers 2 GB.
 const MOST_ROWS: usize = 1 << 28;
@@ -19,11 +19,5 @@ const MOST_ROWS: usize = 1 << 28;
 /// Refuses repeats that are none, or very many, of so many rows.
 fn check_repeats(repeats: usize, rows: usize) -> Result<()> {
     Error::unless_between("repeats", repeats, 1..=MOST_REPEATS)?;
-    match repeats.saturating_mul(rows) <= MOST_ROWS {
-        true => Ok(()),
-        false => {
-            let most = MOST_ROWS / rows;
-            Err(Error::setting("repeats", format!("{repeats} of {rows} rows are too many; {most} are the most")))
-        }
-    }
+    check_repeated_rows(repeats, rows, MOST_ROWS)
 }

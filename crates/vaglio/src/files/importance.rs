@@ -133,14 +133,15 @@ pub(super) fn of_search(
 }
 
 impl Importance {
-    /// That of a selection, as far as the settings ask for it; what a stop leaves undone is absent, with a warning.
+    /// That of a selection at the λ of its walk in so many flops, as far as the settings ask for it; what a stop leaves undone is
+    /// absent, with a warning.
     ///
     /// # Errors
     /// Those of the criterion's scores.
     pub fn of_selection(
         evaluate: Option<&Evaluate>,
         selector: &ValidSelector,
-        (prepared, whole): (&Prepared, &Design),
+        (design, budget): (&Design, f64),
         selection: &mut Selection,
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
@@ -149,10 +150,8 @@ impl Importance {
         if selection.path.stop_reason.is_partial() || settings == Worths::None {
             return Ok(Importance::none(subset.len()));
         }
-        let design = whole.at_lambda(selection.chosen.walk_lambda());
-        let budget = of_search(evaluate, selector, (prepared, whole), &design, &selection.path)?;
         let watcher = Watcher::new(monitor);
-        let found = Importance::within(budget, selector, &design, &subset, &watcher)?;
+        let found = Importance::within(budget, selector, design, &subset, &watcher)?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
             let message = "the run was stopped before it was known what every chosen column is worth; `vaglio explain` of its folder tells";

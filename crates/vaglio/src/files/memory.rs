@@ -5,9 +5,8 @@ use super::plan::forecast::Walks;
 use crate::pipeline::Evaluate;
 use crate::resample::room::Room;
 use crate::selector::ValidSelector;
-use vaglio_core::engine::EngineDesign;
+use crate::selector::needs::{data_bytes, fit_bytes};
 use vaglio_core::{Design, Estimate, Outline, Result};
-use vaglio_kernels::ridge::Ridge;
 use vaglio_tables::budget::{Budget, shown};
 
 /// Bytes at the peak of a run.
@@ -34,19 +33,17 @@ impl Memory {
     /// That of a run whose search is outlined, and whose engine says what it takes.
     pub fn of(prepared: &Prepared, design: &Design, outline: &Outline, estimate: &Estimate) -> Self {
         let (train, outputs) = (&prepared.train, prepared.train.targets().nrows());
-        let mapped = if design.is_of(train) { 0 } else { design.columns().bytes() };
         let test = prepared.test.as_ref().map_or(0, |test| test.columns().bytes());
         let [of_train, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
         let rows = design.planned_rows() as f64;
-        let largest = outline.largest as f64;
         Memory {
             program: 0.0,
             exchanges: 0.0,
             repetition: 8.0 * rows * (design.features() + outputs) as f64 + estimate.bytes.max(0.0),
             repetitions: 0,
-            data: of_train * (train.columns().bytes() + mapped) as f64 + of_test * test as f64,
+            data: of_train * data_bytes(train, design) + of_test * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),
-            fit: 8.0 * rows * (largest + 2.0 * outputs as f64) + Ridge::bytes(design.planned_rows(), outline.largest),
+            fit: fit_bytes(design, outline.largest, outputs),
         }
     }
 
@@ -61,13 +58,8 @@ impl Memory {
         evaluate: Option<&Evaluate>,
     ) -> Result<Self> {
         let walks = Walks::of(selector, design, &prepared.sample, evaluate);
-        let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
-        let design = design.at_lambda(one_lambda).shared_by(walks.lambdas);
-        let outline = selector.search().outline(&design).map_err(|error| error.under("search"))?;
-        let effort =
-            selector.search().effort(&**selector.criterion(), &design).map_err(|error| error.under("search"))?;
-        let estimate = effort.beside(selector.criterion().estimate(&design, &outline));
-        Ok(Memory::of(prepared, &design, &outline, &estimate).repeated(&walks))
+        let (outline, estimate) = selector.outlined(design, walks.lambdas)?;
+        Ok(Memory::of(prepared, design, &outline, &estimate).repeated(&walks))
     }
 
     /// The same of a process that holds the data, and so many bytes with them.

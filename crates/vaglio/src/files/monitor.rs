@@ -34,6 +34,9 @@ pub(super) fn limited<'o>(given: Monitor<'o>, book: &Arc<Book>, start: Instant, 
     // A journal that cannot go on ends the run, which fails then.
     let stop = given.stop.or(move || book.has_failed().then_some(StopReason::Interrupted));
     let stop = stop.or(move || is_full().then_some(StopReason::Limit));
-    let stop = most.time.map_or_else(|| stop.clone(), |time| stop.clone().or_after(start, time));
+    let stop = match most.time {
+        Some(time) => stop.or_after(start, time),
+        None => stop,
+    };
     Monitor { observer: given.observer, journal, stop }
 }

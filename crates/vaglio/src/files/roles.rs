@@ -258,12 +258,12 @@ mod tests {
 
     /// A criterion that asks for a column of its own.
     #[part(Criterion, "event_test")]
-    struct Event {
+    struct AsksForEvent {
         loss: AnyLoss,
         event: Option<String>,
     }
 
-    impl Criterion for Event {
+    impl Criterion for AsksForEvent {
         fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
             Ok(Score::of(0.0))
         }
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_column_is_named_by_the_setting_that_asks_for_it() {
-        let own = Event { event: Some("died".into()), ..Event::default() };
+        let own = AsksForEvent { event: Some("died".into()), ..AsksForEvent::default() };
         let (of_own, message) = field(own);
         assert_eq!(of_own, "criterion.event");
         assert!(message.starts_with("`criterion.event`: there is no column `died`"), "{message}");

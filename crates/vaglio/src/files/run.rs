@@ -117,15 +117,14 @@ fn run_in(
     tracing::debug_span!("verify")
         .in_scope(|| evaluated.verify(options.verify, &selector, &design, &mut selection, &mut *monitor))?;
     let fit_start = Instant::now();
-    let importance = tracing::debug_span!("worth").in_scope(|| {
-        Importance::of_selection(evaluate, &selector, (&prepared, &whole), &mut selection, &mut *monitor)
-    })?;
+    let budget = importance::of_search(evaluate, &selector, (&prepared, &whole), &design, &selection.path)?;
+    let importance = tracing::debug_span!("worth")
+        .in_scope(|| Importance::of_selection(evaluate, &selector, (&design, budget), &mut selection, &mut *monitor))?;
     tracing::debug_span!("alternatives").in_scope(|| {
         let of = (&mut selection, &importance);
         evaluated.near_best(evaluate, &selector, (&prepared, &design), of, &mut *monitor)
     })?;
     let written = pipeline.resolved(&selection.chosen)?;
-    let budget = importance::of_search(evaluate, &selector, (&prepared, &whole), &design, &selection.path)?;
     let known = (&evaluated, importance, budget);
     let mut record = tracing::debug_span!("record")
         .in_scope(|| record(&written, &selector, &prepared, &design, &selection, known, tuned))?;

@@ -2,9 +2,8 @@
 
 use crate::resample::choice::{cross_validation, walk_lambdas};
 use crate::selector::ValidSelector;
-use vaglio_core::engine::EngineDesign;
+use crate::selector::needs::{data_bytes, fit_bytes};
 use vaglio_core::{Design, Problem, Result};
-use vaglio_kernels::ridge::Ridge;
 use vaglio_tables::budget::{Budget, shown};
 
 /// Refuses a fit on a design of the problem that would take more than it may: the columns, what the search and the engine of
@@ -18,16 +17,10 @@ pub(super) fn check_memory(
     budget: Option<Budget>,
 ) -> Result<()> {
     let Some(budget) = budget else { return Ok(()) };
-    let lambdas = walk_lambdas(design, cross_validation(selector).is_some());
-    let one = design.at_lambda(lambdas[0]).shared_by(lambdas.len());
-    let search = selector.search();
-    let outline = search.outline(&one).map_err(|error| error.under("search"))?;
-    let effort = search.effort(&**selector.criterion(), &one).map_err(|error| error.under("search"))?;
-    let estimate = effort.beside(selector.criterion().estimate(&one, &outline));
-    let mapped = if design.is_of(problem) { 0 } else { design.columns().bytes() };
-    let data = (problem.columns().bytes() + mapped) as f64;
-    let (rows, outputs) = (design.rows() as f64, problem.targets().nrows() as f64);
-    let fit = 8.0 * rows * (outline.largest as f64 + 2.0 * outputs) + Ridge::bytes(design.rows(), outline.largest);
+    let lambdas = walk_lambdas(design, cross_validation(selector).is_some()).len();
+    let (outline, estimate) = selector.outlined(design, lambdas)?;
+    let data = data_bytes(problem, design);
+    let fit = fit_bytes(design, outline.largest, problem.targets().nrows());
     let of_search = if estimate.is_known() { estimate.bytes.max(0.0) } else { 0.0 };
     let parts = [(data, "the data"), (of_search, "the search"), (fit, "the final fit")];
     let [data, search, fit] = parts.map(|(bytes, what)| format!("{} for {what}", shown(bytes)));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use vaglio_core::{Journal, Monitor, Observer, Silent, StopSign};
 
-/// What a trial of a part takes before it is told, and after the limit of time before it is left.
+/// What a trial of a part takes before it is reported, and after the limit of time before it is left.
 const SLOW: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(2);
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyResampling, Criterion, Error, MOST_REPEATS, Result};
+use vaglio_core::{AnyResampling, Criterion, Error, MOST_FOLDS, MOST_REPEATS, Result};
 use vaglio_search::{Alternatives, Within};
 
 /// Figures of the whole selection, choice of size and λ included, beside its optimistic score.
@@ -54,7 +54,7 @@ pub enum Worths {
 #[serde(deny_unknown_fields, default)]
 pub struct OuterFolds {
     /// How many.
-    #[schemars(extend("minimum" = 2, "maximum" = MOST))]
+    #[schemars(extend("minimum" = 2, "maximum" = MOST_FOLDS))]
     pub folds: usize,
     /// How often rows are dealt into them.
     #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
@@ -81,7 +81,7 @@ impl OuterFolds {
     /// [`Error::Setting`] with the field's path.
     pub(crate) fn check(&self) -> Result<()> {
         check(self.splits.as_ref())?;
-        Error::unless_between("folds", self.folds, 2..=MOST)?;
+        Error::unless_between("folds", self.folds, 2..=MOST_FOLDS)?;
         Error::unless_between("repeats", self.repeats, 1..=MOST_REPEATS)?;
         self.interval.map_or(Ok(()), |level| unless_share("interval", level))
     }

@@ -12,7 +12,7 @@
 //! All of this follows from losses of sizes up to c, whatever was walked first, so neither threads nor the journal change where
 //! walks end. How many λ go together follows from the plan; those that come later are compared with those that have ended.
 //! A search that may not pause, such as one that begins with all columns, walks as far as it goes. Where memory does not hold the
-//! folds of all, a fold is made anew for each checkpoint and walked there from the start, which changes nothing of it.
+//! folds of all, a fold is made again for each checkpoint and walked there from the start, which changes nothing of it.
 
 mod anew;
 

@@ -11,7 +11,7 @@ use crate::selector::ValidSelector;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result};
+use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result, check_repeated_rows};
 use vaglio_search::shuffle::stream;
 
 const ROUND: u64 = 1;
@@ -47,11 +47,8 @@ pub(super) fn deals(
     if repeats == 0 {
         return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
     }
-    if repeats.saturating_mul(sample.rows()) > MOST_ROWS {
-        let message =
-            format!("{repeats} of {} rows are too many; {} are the most", sample.rows(), MOST_ROWS / sample.rows());
-        return Err(Error::setting("search.choose.repeats", message));
-    }
+    let checked = check_repeated_rows(repeats, sample.rows(), MOST_ROWS);
+    checked.map_err(|error| error.under("search.choose"))?;
     let deal = |repeat: usize| dealt(selector, sample, parting, repeat);
     let mut all: Vec<Vec<Part>> = (0..repeats).map(deal).collect::<Result<_>>()?;
     if all.iter().all(|parts| *parts == all[0]) {

@@ -20,6 +20,7 @@ mod lambda_search;
 mod lars;
 mod linfa_api;
 mod linfa_fitted;
+mod linfa_objects;
 mod linfa_scale;
 mod linfa_settings;
 mod losses;

@@ -1,6 +1,4 @@
-//! Parts as objects, fits of problems, limits and parts that never end, beside parts that are no example of laws.
-
-#![allow(clippy::unwrap_used)]
+//! Parts as trait objects, problems in place of datasets, and limits of a fit.
 
 use linfa::Dataset;
 use linfa::prelude::*;
@@ -10,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vaglio::FinalModel;
 use vaglio::core::{Columns, Design, Feature, Form, Model, Numbers, Problem, Refit, Result, Score, part, serde_json};
+use vaglio::criteria::Mrmr;
 use vaglio::pipeline::{Limits, TimeSpan};
 use vaglio::prelude::*;
 use vaglio::problem;
@@ -60,7 +59,7 @@ fn boxed_and_shared_parts_are_parts() {
 #[part(Criterion, "of_two_test")]
 pub struct OfTwo {
     /// What is added.
-    #[default(Loo::default().into())]
+    #[default(Mrmr::default().into())]
     pub first: vaglio::core::AnyCriterion,
     /// A search that it knows.
     #[default(Greedy::new(2).into())]
@@ -70,6 +69,10 @@ pub struct OfTwo {
 impl Criterion for OfTwo {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         self.first.evaluate(design, subset)
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        self.first.check(design)
     }
 }
 
@@ -84,7 +87,11 @@ fn parts_are_settings_of_parts() {
     let dataset = dataset(30, 5);
     let scores = |criterion: Pipeline| criterion.fit(&dataset).unwrap().entries()[0].score.loss;
     let [one, other] = [
-        scores(Pipeline::new(OfTwo::default(), Greedy::new(1).choose(Choose::Last), Rls::new(1.0))),
+        scores(Pipeline::new(
+            OfTwo { first: Loo::default().into(), ..OfTwo::default() },
+            Greedy::new(1).choose(Choose::Last),
+            Rls::new(1.0),
+        )),
         scores(Pipeline::new(Loo::default(), Greedy::new(1).choose(Choose::Last), Rls::new(1.0))),
     ];
     assert!((one - other).abs() <= 1e-12 * other, "{one} {other}");
@@ -242,7 +249,11 @@ impl Criterion for EndlessCriterion {
         while self.never_ends && subset.len() > 1 {
             std::thread::park();
         }
-        Loo::default().evaluate(design, subset)
+        Mrmr::default().evaluate(design, subset)
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        Mrmr::default().check(design)
     }
 }
 

@@ -15,6 +15,8 @@
 
 use crate::exact::Exact;
 use crate::quantile::student_quantile;
+use crate::scaled::far_exponent;
+use crate::units::times_power;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The losses of one cluster in one fold.
@@ -94,14 +96,16 @@ impl Spread {
     }
 }
 
-/// G/(G − 1)·Σ(s − w·mean)²/(Σw)² with G; `None` for fewer than two.
+/// G/(G − 1)·Σ(s − w·mean)²/(Σw)² with G, of weights in any unit; `None` for fewer than two.
 fn between(parts: &[(f64, f64)], mean: f64) -> Option<(f64, usize)> {
     let count = parts.len();
     if count < 2 {
         return None;
     }
     let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
-    let squares: f64 = parts.iter().map(|(weight, sum)| (sum - weight * mean).powi(2)).sum();
+    let unit = -far_exponent(total);
+    let total = times_power(total, unit);
+    let squares: f64 = parts.iter().map(|(weight, sum)| times_power(sum - weight * mean, unit).powi(2)).sum();
     Some((count as f64 / (count as f64 - 1.0) * squares / (total * total), count))
 }
 
@@ -136,6 +140,19 @@ mod tests {
         let weighted = [sums(&[(0, 2.0, 6.0), (1, 1.0, 6.0)])];
         let twice = [sums(&[(0, 1.0, 3.0), (0, 1.0, 3.0), (1, 1.0, 6.0)])];
         assert_eq!(Spread::of(&[&weighted[0]], 1), Spread::of(&[&twice[0]], 1));
+    }
+
+    #[test]
+    fn weights_of_any_unit_have_the_same_variances() {
+        let folds = |unit: f64| {
+            let sums = |parts: &[(u32, f64, f64)]| {
+                sums(&parts.iter().map(|(c, w, s)| (*c, w * unit, s * unit)).collect::<Vec<_>>())
+            };
+            Spread::of(&[&sums(&[(0, 2.0, 3.0), (1, 1.0, 6.0)]), &sums(&[(2, 1.5, 11.0), (3, 1.0, 0.7)])], 1)
+        };
+        for power in [-1000, -600, -101, -100, -1, 100, 101, 600, 1000] {
+            assert_eq!(folds(2.0_f64.powi(power)), folds(1.0), "2^{power}");
+        }
     }
 
     #[test]

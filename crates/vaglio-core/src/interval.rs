@@ -11,6 +11,8 @@
 //! P. Hall, *On the removal of skewness by transformation*, Journal of the Royal Statistical Society B 54 (1992).
 
 use crate::quantile::student_quantile;
+use crate::scaled::far_exponent;
+use crate::units::times_power;
 
 /// The distribution of the observations of a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,8 +31,10 @@ impl StandardizedMoments {
         StandardizedMoments { count, skewness: 0.0, kurtosis: 3.0 }
     }
 
-    /// Of deviations from their mean; normal where these are all 0 or overflow.
+    /// Of deviations from their mean, in any unit; normal where these are all 0 or not finite.
     pub fn of(deviations: impl Iterator<Item = f64> + Clone) -> Self {
+        let unit = -far_exponent(deviations.clone().map(f64::abs).fold(0.0, f64::max));
+        let deviations = deviations.map(|d| times_power(d, unit));
         let count = deviations.clone().count();
         let moment = |power: i32| deviations.clone().map(|d| d.powi(power)).sum::<f64>() / count as f64;
         let variance = moment(2);
@@ -68,6 +72,15 @@ impl StandardizedMoments {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_the_same_in_any_unit() {
+        let of = |unit: f64| StandardizedMoments::of([-2.0, -1.5, -1.0, 0.25, 4.25].map(|d| d * unit).into_iter());
+        assert!(of(1.0).skewness > 0.5);
+        for power in [-1000, -400, 400, 1000] {
+            assert_eq!(of(2.0_f64.powi(power)), of(1.0), "2^{power}");
+        }
+    }
 
     #[test]
     fn without_skewness_it_is_students() {

@@ -21,6 +21,11 @@ fn far(exponent: i32) -> i32 {
     if exponent.abs() > NEAR { exponent } else { 0 }
 }
 
+/// The exponent by which numbers up to `x` are divided before they are multiplied; 0 where they are near 1.
+pub(crate) fn far_exponent(x: f64) -> i32 {
+    far(exponent_of(x))
+}
+
 impl Units {
     /// Refuses targets of which a loss is no double, which grows with the power `degree` of them, and a λ of the design that
     /// is none in these units.

@@ -9,7 +9,8 @@ use vaglio_core::{
 crate::settings! {
     /// Starts from all features and removes the one that the score misses least, again and again.
     ///
-    /// It stops at `min_features`, by default 1. Removals go on until `max_features` is reached, and `tolerance` and
+    /// It stops at `min_features`, or at one feature where none are asked for; the cross-validated choice judges the empty
+    /// subset then as well. Removals go on until `max_features` is reached, and `tolerance` and
     /// `patience` count from there; below 0, the tolerance is a rise of the score that a removal may bring.
     ///
     /// With `step` several leave at a time, by one round of trials: those whose removal alone costs least, of equal columns all but

@@ -68,6 +68,10 @@ fn columns_that_are_asked_for_are_taken_all_the_same() {
         let selection = folder.run(&numbers(&format!("search: {search}")));
         assert_eq!(selection["chosen"]["size"], size, "{search}");
     }
+    let size = |search: &str| folder.run(&numbers(search))["chosen"]["size"].clone();
+    assert_eq!(size("search: backward"), 0, "cross-validated, the empty subset is one of the sizes");
+    assert_eq!(size("search: {kind: backward, min_features: 1}"), 1);
+    folder.run(&numbers("search: {kind: backward, choose: best}"));
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
     assert!(ran.out.contains("No subset on the path beats the empty one."), "{}", ran.out);
 }

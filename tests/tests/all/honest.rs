@@ -250,3 +250,35 @@ fn a_signal_is_told_from_shuffled_targets() {
     assert_eq!((stability.pairs, stability.frequency[0].name.as_str()), (10, "b"));
     assert!(stability.frequency[0].share > 0.9);
 }
+
+#[test]
+fn errors_and_intervals_are_those_of_weights_in_any_unit() {
+    let folder = Folder::new("weight-units");
+    let figures = |power: i32| {
+        let unit = 2f64.powi(power);
+        let weight = |row: usize, _: f64| format!("{:e}", unit * (1 + row % 3) as f64);
+        folder.write("train.csv", crate::common::table(60, 3, &[("w", &weight)]));
+        let selection = folder.run(&format!(
+            "version: 1\ndata: {{train: train.csv, target: y, weights: w}}\nlearner: {{kind: rls, lambda: {unit:e}}}\n\
+             criterion: {{kind: kfold, folds: 5}}\nevaluate: {{nested: {{folds: 4}}}}\n"
+        ));
+        let number = |at: &str| selection.pointer(at).and_then(serde_json::Value::as_f64);
+        [
+            "/score",
+            "/chosen/standard_error",
+            "/chosen/interval/0",
+            "/nested/loss",
+            "/nested/standard_error",
+            "/nested/interval/0",
+            "/nested/interval/1",
+        ]
+        .map(|at| number(at).unwrap_or_else(|| panic!("2^{power}: no {at} in {}", selection["nested"])))
+    };
+    let expected = figures(0);
+    for power in [-550, 900] {
+        let found = figures(power);
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found - expected).abs() <= 1e-12 * expected.abs(), "2^{power}: {found} for {expected}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ vaglio_search::settings! {
     /// Adds the best column, again and again, and takes back the worst after every few additions.
     #[part(SearchStrategy, "template")]
     pub struct Template {
-        /// Additions after which one column is taken back, 2 or more.
+        /// Additions after which one column is taken back, from 2 to 1000000.
         after: usize = 3,
     }
 }
@@ -22,9 +22,7 @@ impl SearchStrategy for Template {
     }
 
     fn outline(&self, design: &Design) -> Result<Outline> {
-        if self.after < 2 {
-            return Err(Error::setting("after", "2 is the least, or the search never ends"));
-        }
+        Error::unless_between("after", self.after, 2..=1_000_000)?;
         let space = Space::new(self.settings(), design)?;
         let forward = Outline::forward(space.features(), space.most);
         Ok(space.outline(Outline { steps: 4 * forward.steps, trials: 4.0 * forward.trials, ..forward }))

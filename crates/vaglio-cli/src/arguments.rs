@@ -13,6 +13,10 @@ pub struct Arguments {
     /// Show what happens inside (twice for more), on standard error.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
+    /// Let the pipeline or the model run the programs that it names, with your rights.
+    #[cfg(feature = "external")]
+    #[arg(long, global = true)]
+    pub allow_programs: bool,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,

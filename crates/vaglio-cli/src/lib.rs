@@ -63,12 +63,18 @@ pub fn main() -> ExitCode {
         Err(error) => return failure::Failure::from(error).report(),
     };
     progress::start_tracing(arguments.verbose, trace.clone());
+    #[cfg(feature = "external")]
+    if arguments.allow_programs {
+        vaglio_external::allow_programs();
+    }
     let code = match pipeline::check_environment() {
         Ok(()) => done(arguments.command),
         Err(error) => Err(error.into()),
     }
     .unwrap_or_else(|failure| failure.report());
     trace.iter().for_each(Trace::finish);
+    #[cfg(feature = "external")]
+    vaglio_external::end_programs();
     code
 }
 

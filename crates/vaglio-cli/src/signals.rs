@@ -18,6 +18,8 @@ pub const INTERRUPTED: u8 = 130;
 pub fn listen() {
     let listen = ctrlc::set_handler(|| {
         if !RUNNING.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
+            #[cfg(feature = "external")]
+            vaglio_external::end_programs();
             std::process::exit(i32::from(INTERRUPTED));
         }
         note(&"finishing this step; press again to stop now");

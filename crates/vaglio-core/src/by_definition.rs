@@ -55,6 +55,7 @@ pub(crate) fn no_number() -> Error {
 
 /// An error as one of a criterion, on these columns.
 pub(crate) fn of_criterion(error: Error, criterion: &dyn Criterion, names: &[String], columns: &[Feature]) -> Error {
+    let error = criterion.loss().and_then(|loss| loss.failure()).unwrap_or(error);
     error.of(Role::Criterion, criterion.typetag_name()).on(|| named(names, columns))
 }
 

@@ -130,6 +130,11 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         }
     }
 
+    /// Why a mean was not a number, where the loss knows: one that is computed elsewhere may fail. It is said once.
+    fn failure(&self) -> Option<Error> {
+        None
+    }
+
     /// What it is called beside figures, where that is not its word: of [`Auc`] the loss is 1 − AUC.
     fn told(&self) -> &'static str {
         self.typetag_name()

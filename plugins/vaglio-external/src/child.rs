@@ -1,0 +1,221 @@
+//! A program that runs: messages to it, and what it answers.
+
+use crate::program::Program;
+use crate::table::{Format, Sent};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use vaglio_core::{Error, Result};
+
+/// The version of the messages.
+pub(crate) const PROTOCOL: u32 = 1;
+
+/// The longest answer, in bytes.
+const LONGEST: u64 = 1 << 30;
+
+/// How much of what it wrote to standard error is kept for a message.
+const KEPT: usize = 2000;
+
+/// How long a program may take to end when its input has ended.
+const END: Duration = Duration::from_millis(500);
+
+/// Every program that runs.
+static RUNNING: Mutex<Vec<Weak<Mutex<std::process::Child>>>> = Mutex::new(Vec::new());
+
+/// Ends every program that runs, also one that computes and reads nothing.
+pub fn end_programs() {
+    let all = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
+    for process in all.iter().filter_map(Weak::upgrade) {
+        let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
+        // Where that fails it has ended.
+        let _ended = process.kill().and_then(|()| process.wait());
+    }
+}
+
+/// A message: what is asked, and its tables.
+pub(crate) fn message(what: &str, value: impl Into<Value>) -> Map<String, Value> {
+    Map::from_iter([(what.to_owned(), value.into())])
+}
+
+/// A program that was started and has said which messages it understands.
+pub(crate) struct Child {
+    name: String,
+    process: Arc<Mutex<std::process::Child>>,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    errors: Option<JoinHandle<()>>,
+    tail: Arc<Mutex<VecDeque<u8>>>,
+    format: Format,
+    /// Which data it has, and what it answered to them.
+    pub holds: Option<(u64, Value)>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Hello {
+    vaglio: u32,
+    data: Format,
+}
+
+impl Child {
+    /// Starts a program as a part.
+    pub fn start(program: &Program, part: &str, settings: &Value) -> Result<Self> {
+        program.check()?;
+        let mut command = Command::new(&program.command()[0]);
+        command.args(&program.command()[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // An interruption is the user's wish to vaglio, which ends the program when the step is done.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let not_started = |why: &str| Error::setting("program", format!("`{program}` cannot be started: {why}"));
+        let mut process = command.spawn().map_err(|error| not_started(&error.to_string()))?;
+        let (Some(input), Some(output), Some(errors)) =
+            (process.stdin.take(), process.stdout.take(), process.stderr.take())
+        else {
+            return Err(not_started("it has no pipes"));
+        };
+        let (process, tail) = (Arc::new(Mutex::new(process)), Arc::default());
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|other| other.strong_count() > 0);
+        running.push(Arc::downgrade(&process));
+        drop(running);
+        let errors = Some(std::thread::spawn({
+            let tail = Arc::clone(&tail);
+            move || keep_tail(errors, &tail)
+        }));
+        let output = BufReader::new(output);
+        let (name, input) = (program.to_string(), Some(input));
+        let mut child = Child { name, process, input, output, errors, tail, format: Format::Json, holds: None };
+        tracing::debug!("started `{program}` as a {part}");
+        let mut hello = message("vaglio", PROTOCOL);
+        hello.extend([("part".to_owned(), part.into()), ("settings".to_owned(), settings.clone())]);
+        child.send(hello, None)?;
+        let answer = child.receive()?;
+        let Hello { vaglio, data } = serde_json::from_value(answer.clone())
+            .map_err(|error| child.wrong(&answer, &format!(r#"`{{"vaglio": 1, "data": "json" or "arrow"}}`: {error}"#)))?;
+        if vaglio != PROTOCOL {
+            return Err(child.wrong(&answer, "messages of version 1"));
+        }
+        child.format = data;
+        Ok(child)
+    }
+
+    /// Asks, and gives the answer.
+    pub fn ask(&mut self, question: Map<String, Value>, table: Option<&Sent>) -> Result<Value> {
+        self.send(question, table)?;
+        self.receive()
+    }
+
+    /// Sends a message with its table.
+    fn send(&mut self, mut message: Map<String, Value>, table: Option<&Sent>) -> Result<()> {
+        let bytes = table.map(|table| table.put(&mut message, self.format)).transpose()?.flatten();
+        let line = serde_json::to_vec(&message).map_err(|error| Error::Numerical(error.to_string()))?;
+        let sent = self.input.as_mut().map(|input| {
+            input.write_all(&line)?;
+            input.write_all(b"\n")?;
+            bytes.map_or(Ok(()), |bytes| input.write_all(&bytes))?;
+            input.flush()
+        });
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.ended()),
+        }
+    }
+
+    fn receive(&mut self) -> Result<Value> {
+        let mut line = Vec::new();
+        let read = self.output.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+        if !matches!(read, Ok(1..)) || line.last() != Some(&b'\n') && line.len() < LONGEST as usize {
+            return Err(self.ended());
+        }
+        serde_json::from_slice(&line).map_err(|error| {
+            let said = String::from_utf8_lossy(&line[..line.len().min(200)]).trim_end().to_owned();
+            let why = format!("`{}` said {said:?}, which is no line of JSON: {error}", self.name);
+            Error::Numerical(format!("{why}; what it prints for people goes to standard error"))
+        })
+    }
+
+    /// That an answer is not what was asked for.
+    pub fn wrong(&self, answer: &Value, wanted: &str) -> Error {
+        let said: String = answer.to_string().chars().take(200).collect();
+        Error::Numerical(format!("`{}` said `{said}` in place of {wanted}", self.name))
+    }
+
+    /// The number of an answer.
+    pub fn number(&self, answer: &Value, key: &str) -> Result<f64> {
+        match &answer[key] {
+            Value::Null if answer.get(key).is_some() => Ok(f64::INFINITY),
+            value => value.as_f64().ok_or_else(|| self.wrong(answer, &format!(r#"`{{"{key}": number or null}}`"#))),
+        }
+    }
+
+    /// Why it does not answer.
+    fn ended(&mut self) -> Error {
+        self.input = None;
+        let status = self.wait();
+        if let Some(errors) = self.errors.take().filter(|_| status.is_some()) {
+            let _read_to_the_end = errors.join();
+        }
+        let tail: Vec<u8> = self.tail.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        let tail = String::from_utf8_lossy(&tail);
+        let last = tail.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it wrote nothing to standard error");
+        let how = status.map_or_else(|| "has closed its output".into(), |status| format!("has ended ({status})"));
+        Error::Numerical(format!("`{}` {how}: {}", self.name, last.trim()))
+    }
+
+    /// Waits for its end, and brings it about where it does not come by itself.
+    fn wait(&self) -> Option<std::process::ExitStatus> {
+        let start = Instant::now();
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match process.try_wait() {
+                Ok(None) if start.elapsed() < END => std::thread::sleep(Duration::from_millis(2)),
+                Ok(None) => {
+                    let _ended = process.kill().and_then(|()| process.wait());
+                    return None;
+                }
+                Ok(status) => return status,
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.input = None;
+        self.wait();
+    }
+}
+
+/// Reads what a program writes to standard error, and keeps its end.
+fn keep_tail(mut errors: impl Read, tail: &Mutex<VecDeque<u8>>) {
+    let mut chunk = [0; 1024];
+    while let Ok(read @ 1..) = errors.read(&mut chunk) {
+        let mut kept = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&chunk[..read]);
+        let surplus = kept.len().saturating_sub(KEPT);
+        kept.drain(..surplus);
+    }
+}
+
+/// A list of rows of numbers, outputs × `rows`.
+pub(crate) fn predictions(child: &Child, answer: &Value, outputs: usize, rows: usize) -> Result<ndarray::Array2<f64>> {
+    let wanted = || format!(r#"`{{"predictions": {outputs} lists of {rows} numbers}}`"#);
+    let wrong = || child.wrong(answer, &wanted());
+    let lists: Vec<Vec<f64>> = serde_json::from_value(answer["predictions"].clone()).map_err(|_| wrong())?;
+    if lists.len() != outputs || lists.iter().any(|list| list.len() != rows) {
+        return Err(wrong());
+    }
+    ndarray::Array2::from_shape_vec((outputs, rows), lists.concat()).map_err(|_| wrong())
+}
+
+/// Predictions as an answer.
+pub(crate) fn answer(predictions: ndarray::ArrayView2<'_, f64>) -> Map<String, Value> {
+    let lists: Vec<Vec<f64>> = predictions.rows().into_iter().map(|row| row.to_vec()).collect();
+    message("predictions", json!(lists))
+}

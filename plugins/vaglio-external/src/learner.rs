@@ -1,0 +1,117 @@
+//! A learner that is a program.
+
+use crate::child::{message, predictions};
+use crate::pool::{Started, ask};
+use crate::program::Program;
+use crate::table::{Sent, of_problem};
+use ndarray::Array2;
+use serde_json::{Map, Value, json};
+use vaglio_core::{
+    Columns, Error, Feature, Form, Learner, Model, ModelData, ModelParts, Predict, Predictor, Problem, Refit, Result,
+    part, saved,
+};
+
+/// A learner that is a program: it fits, and says what it has learned; it predicts from that.
+///
+/// What it has learned is any JSON and is kept in the model, which names the program with the digest of its files: `vaglio predict`
+/// runs it again, where that is allowed.
+///
+/// Cost: criteria refit it for every subset and every row or fold left out, and send the rows each time. Choose with
+/// another learner and train this one as `model` where that is too slow.
+#[part(
+    Learner,
+    "external",
+    summary = "a program of the user's, which fits and predicts",
+    example = "learner: {kind: external, program: [python3, learner.py]}"
+)]
+#[derive(PartialEq)]
+pub struct ExternalLearner {
+    /// The command: the program and its arguments, paths from the working directory.
+    pub program: Program,
+    /// What the program is given when it starts.
+    pub settings: Map<String, Value>,
+}
+
+impl ExternalLearner {
+    /// Of a program that takes no settings.
+    pub fn new(program: Program) -> Self {
+        ExternalLearner { program, ..ExternalLearner::default() }
+    }
+}
+
+impl Learner for ExternalLearner {
+    fn form(&self) -> Form<'_> {
+        Form::Refit(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.program.check()
+    }
+}
+
+impl Refit for ExternalLearner {
+    fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
+        let settings = Value::Object(self.settings.clone());
+        let started = Started { program: &self.program, part: "learner", settings: &settings };
+        let names: Vec<&String> = subset.iter().map(|&column| &problem.names()[column]).collect();
+        let (rows, outputs, task) = (problem.rows(), problem.targets().nrows(), problem.task().name());
+        let learned = ask(&started, 0, |child| {
+            let about = json!({"rows": rows, "names": names, "outputs": outputs, "task": task, "seed": problem.seed()});
+            let said = child.ask(message("fit", about), Some(&of_problem(problem, subset)))?;
+            said.get("model").map(Value::to_string).ok_or_else(|| child.wrong(&said, r#"`{"model": any value}`"#))
+        })?;
+        let (program, settings, inputs) = (self.program.clone(), settings.to_string(), subset.to_vec());
+        Model::new(ExternalModel { inputs, columns: subset.len(), program, settings, outputs, learned })
+    }
+}
+
+/// What a program has learned.
+#[saved(ModelData, "external")]
+struct ExternalModel {
+    inputs: Vec<Feature>,
+    /// How many columns the program has learned from.
+    columns: usize,
+    program: Program,
+    /// As JSON.
+    settings: String,
+    outputs: usize,
+    /// As JSON.
+    learned: String,
+}
+
+impl ModelData for ExternalModel {
+    fn parts(&self) -> ModelParts<'_> {
+        ModelParts { inputs: &self.inputs, predictor: Predictor::Own(self) }
+    }
+}
+
+impl ExternalModel {
+    fn values(&self) -> Result<(Value, Value)> {
+        let read = |text: &str| serde_json::from_str(text).map_err(|error| Error::Shape(format!("no JSON: {error}")));
+        Ok((read(&self.settings)?, read(&self.learned)?))
+    }
+}
+
+impl Predict for ExternalModel {
+    fn check(&self) -> Result<()> {
+        if self.outputs == 0 || self.columns != self.inputs.len() {
+            let found = format!("{} outputs, and {} inputs of {}", self.outputs, self.inputs.len(), self.columns);
+            return Err(Error::Shape(found));
+        }
+        self.values()?;
+        self.program.check()
+    }
+
+    fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
+        let (settings, learned) = self.values()?;
+        let started = Started { program: &self.program, part: "learner", settings: &settings };
+        let table = Sent::default()
+            .and('x', inputs.iter().map(|column| column.values()))
+            .and_column("series", series.map(crate::table::numbers));
+        let rows = inputs.rows();
+        ask(&started, 0, |child| {
+            let said = child.ask(message("predict", json!({"rows": rows, "model": learned})), Some(&table))?;
+            predictions(child, &said, self.outputs, rows)
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! A loss that is a program.
+
+use crate::child::message;
+use crate::pool::{Started, failure, number_or_failure};
+use crate::program::Program;
+use crate::table::Sent;
+use ndarray::ArrayView2;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use vaglio_core::{Error, Loss, Measure, Result, part};
+
+/// The loss of a program, of all rows together.
+///
+/// The program gets targets, predictions and weights and answers with a number, lower is better. Standard errors are those of a
+/// jackknife of at most 100 parts. Classes are coded ±1.
+///
+/// Cost: that of the program, and the time to send 2 · rows · outputs numbers, for every trial.
+#[part(
+    Loss,
+    "external",
+    summary = "a program of the user's, which rates predictions",
+    example = "criterion: {kind: kfold, loss: {kind: external, program: [python3, loss.py]}}"
+)]
+#[derive(PartialEq)]
+pub struct ExternalLoss {
+    /// The command: the program and its arguments, paths from the working directory.
+    pub program: Program,
+    /// What the program is given when it starts.
+    pub settings: Map<String, Value>,
+    /// Whether it is one of classes.
+    pub classes: bool,
+}
+
+impl ExternalLoss {
+    /// Of a program that takes no settings.
+    pub fn new(program: Program) -> Self {
+        ExternalLoss { program, ..ExternalLoss::default() }
+    }
+
+    fn with_started<T>(&self, call: impl FnOnce(&Started) -> T) -> T {
+        let settings = Value::Object(self.settings.clone());
+        call(&Started { program: &self.program, part: "loss", settings: &settings })
+    }
+}
+
+impl Loss for ExternalLoss {
+    fn mean(&self, targets: ArrayView2<'_, f64>, predictions: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> f64 {
+        let table = Sent::default()
+            .and_rows('y', targets)
+            .and_rows('p', predictions)
+            .and_column("weight", weights.map(Cow::Borrowed));
+        let (outputs, rows) = targets.dim();
+        self.with_started(|started| {
+            number_or_failure(started, |child| {
+                let said = child.ask(message("loss", json!({"rows": rows, "outputs": outputs})), Some(&table))?;
+                child.number(&said, "loss")
+            })
+        })
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.with_started(failure)
+    }
+
+    fn measure(&self) -> Measure {
+        Measure::Whole
+    }
+
+    fn needs_classes(&self) -> bool {
+        self.classes
+    }
+
+    fn check_settings(&self) -> Result<()> {
+        self.program.check()
+    }
+}

@@ -1,0 +1,152 @@
+//! The command of a program, what its files held, and whether it may be run.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::io::Read;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use vaglio_core::schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use vaglio_core::{Error, Result};
+
+/// Whether programs may be run at all.
+static ALLOWED: AtomicBool = AtomicBool::new(false);
+
+/// The most that a file of a command may hold.
+const LARGEST: u64 = 256 << 20;
+
+/// Allows the pipelines and models of this process to run programs. Until then each is refused.
+///
+/// A pipeline or a model that comes from elsewhere names any command, and it runs with the rights of the user.
+pub fn allow_programs() {
+    ALLOWED.store(true, Ordering::SeqCst);
+}
+
+/// A command, with a digest of the files that it names.
+///
+/// Relative paths are those of the working directory. Every word of the command that names a regular file counts in the digest
+/// with what the file holds, so that a journal or a model is not gone on with by another program. In files it is the list of
+/// its words, or these with the digest that is expected.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Program {
+    command: Vec<String>,
+    sha256: String,
+}
+
+impl Program {
+    /// Of the words of a command, with the digest of its files as they are now.
+    pub fn new(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let command: Vec<String> = words.into_iter().map(Into::into).collect();
+        let sha256 = digest(&command).unwrap_or_default();
+        Program { command, sha256 }
+    }
+
+    /// The words: the program, and its arguments.
+    pub fn command(&self) -> &[String] {
+        &self.command
+    }
+
+    /// Refuses what may not be run, or is not what it was.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `program`.
+    pub fn check(&self) -> Result<()> {
+        let refused = |message: String| Err(Error::setting("program", message));
+        let Some(first) = self.command.first() else {
+            return refused("name the program and its arguments, as in `[python3, criterion.py]`".into());
+        };
+        if first.is_empty() || self.command.iter().any(|word| word.contains('\0')) {
+            return refused("the name of the program is empty, or a word holds a NUL".into());
+        }
+        if !ALLOWED.load(Ordering::SeqCst) {
+            return refused(format!(
+                "`{self}` is a program of the user's, and none is run unless that is allowed; where you trust it, say \
+                 `--allow-programs`, or call `vaglio_external::allow_programs()`"
+            ));
+        }
+        match digest(&self.command) {
+            Ok(now) if now == self.sha256 => Ok(()),
+            Ok(now) => refused(format!(
+                "the files of `{self}` are not those that this was made with: their digest is {now}, not {}; bring them back, \
+                 or leave `sha256` out and begin anew",
+                self.sha256
+            )),
+            Err(error) => refused(error),
+        }
+    }
+}
+
+impl std::fmt::Display for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.command.join(" "))
+    }
+}
+
+/// The SHA-256 of the words, each with what its file holds where it names one.
+fn digest(command: &[String]) -> std::result::Result<String, String> {
+    let mut hasher = Sha256::new();
+    for (number, word) in command.iter().enumerate() {
+        hasher.update((word.len() as u64).to_le_bytes());
+        hasher.update(word.as_bytes());
+        let path = Path::new(word);
+        // The first is looked for where programs are, unless it is a path.
+        let is_path = number > 0 || path.components().count() > 1;
+        if is_path && path.metadata().is_ok_and(|found| found.is_file()) {
+            let held = file(path).map_err(|error| format!("cannot read `{word}`: {error}"))?;
+            hasher.update((held.len() as u64).to_le_bytes());
+            hasher.update(&held);
+        }
+    }
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut held = Vec::new();
+    let read = std::fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut held)?;
+    match read as u64 > LARGEST {
+        true => Err(std::io::Error::other(format!("it holds more than {LARGEST} bytes"))),
+        false => Ok(held),
+    }
+}
+
+impl<'de> Deserialize<'de> for Program {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "the words of a command, or `{command: [words], sha256: digest}`")]
+        enum Written {
+            Words(Vec<String>),
+            Known(Known),
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Known {
+            command: Vec<String>,
+            sha256: Option<String>,
+        }
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Words(words) | Written::Known(Known { command: words, sha256: None }) => Program::new(words),
+            Written::Known(Known { command, sha256: Some(sha256) }) => Program { command, sha256 },
+        })
+    }
+}
+
+impl JsonSchema for Program {
+    fn schema_name() -> Cow<'static, str> {
+        "Program".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words = serde_json::json!({"type": "array", "items": {"type": "string"}});
+        json_schema!({
+            "anyOf": [
+                words,
+                {
+                    "type": "object",
+                    "properties": {"command": words, "sha256": {"type": "string"}},
+                    "required": ["command"],
+                    "additionalProperties": false
+                }
+            ]
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! Tables as a program reads them: lists in a line of JSON, or a stream of Arrow after it.
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{DataType, Field, Schema};
+use ndarray::ArrayView2;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::sync::Arc;
+use vaglio_core::{Error, Problem, Result};
+
+/// How a program reads tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Format {
+    /// `"table"` of the message has a list of each column; what is missing is null.
+    Json,
+    /// The message has `"arrow"`, and so many bytes follow its line: an IPC stream of one batch.
+    Arrow,
+}
+
+/// Columns by name, all equally long.
+#[derive(Debug, Default)]
+pub(crate) struct Sent<'t>(Vec<(String, Cow<'t, [f64]>)>);
+
+impl<'t> Sent<'t> {
+    /// With columns called by a letter and a number from 0.
+    pub fn and(mut self, letter: char, columns: impl Iterator<Item = Cow<'t, [f64]>>) -> Self {
+        self.0.extend(columns.enumerate().map(|(number, column)| (format!("{letter}{number}"), column)));
+        self
+    }
+
+    /// With the rows of a matrix.
+    pub fn and_rows(self, letter: char, matrix: ArrayView2<'_, f64>) -> Self {
+        self.and(letter, matrix.rows().into_iter().map(|row| Cow::Owned(row.to_vec())))
+    }
+
+    /// With a column, where there is one.
+    pub fn and_column(mut self, name: &str, column: Option<Cow<'t, [f64]>>) -> Self {
+        self.0.extend(column.map(|column| (name.to_owned(), column)));
+        self
+    }
+
+    /// Puts the table, or the number of its bytes, into a message.
+    pub fn put(&self, message: &mut Map<String, Value>, format: Format) -> Result<Option<Vec<u8>>> {
+        if format == Format::Json {
+            let lists = self.0.iter().map(|(name, column)| (name.clone(), json!(column)));
+            message.insert("table".into(), Value::Object(lists.collect()));
+            return Ok(None);
+        }
+        let bytes = self.stream().map_err(|error| Error::Numerical(format!("a table cannot be written: {error}")))?;
+        message.insert("arrow".into(), bytes.len().into());
+        Ok(Some(bytes))
+    }
+
+    fn stream(&self) -> std::result::Result<Vec<u8>, arrow_schema::ArrowError> {
+        let fields = self.0.iter().map(|(name, _)| Field::new(name, DataType::Float64, false));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let arrays = self.0.iter().map(|(_, column)| Arc::new(Float64Array::from(column.to_vec())) as ArrayRef).collect();
+        let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
+        if !self.0.is_empty() {
+            writer.write(&RecordBatch::try_new(Arc::clone(&schema), arrays)?)?;
+        }
+        writer.into_inner()
+    }
+}
+
+/// Numbers of rows as a column.
+pub(crate) fn numbers(column: &[u32]) -> Cow<'static, [f64]> {
+    column.iter().map(|number| f64::from(*number)).collect()
+}
+
+/// The columns `x…` that are to be learned from, the targets `y…`, `weight`, `series` and `group` of a problem.
+pub(crate) fn of_problem<'p>(problem: &'p Problem, subset: &'p [usize]) -> Sent<'p> {
+    Sent::default()
+        .and('x', subset.iter().map(|column| problem.columns().column(*column).values()))
+        .and_rows('y', problem.targets().view())
+        .and_column("weight", problem.weights().map(|weights| Cow::Borrowed(&**weights)))
+        .and_column("series", problem.series().map(|series| numbers(series)))
+        .and_column("group", problem.groups().map(|groups| numbers(groups)))
+}

@@ -65,6 +65,7 @@ fn exported(defined: &str) -> String {
         vaglio_beam::{Beam}
         vaglio_dependence::{Hsic, Mrmr, MrmrInformation, Qpfs}
         vaglio_elm::{Elm}
+        vaglio_external::{ExternalCriterion, ExternalLearner, ExternalLoss}
         vaglio_information::{Information}
         vaglio_knn::{Knn}
         vaglio_linfa::{ElasticNet, Logistic, LogisticRidge, NaiveBayes, Svm, Tree}

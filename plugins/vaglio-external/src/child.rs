@@ -95,8 +95,9 @@ impl Child {
         hello.extend([("part".to_owned(), part.into()), ("settings".to_owned(), settings.clone())]);
         child.send(hello, None)?;
         let answer = child.receive()?;
-        let Hello { vaglio, data } = serde_json::from_value(answer.clone())
-            .map_err(|error| child.wrong(&answer, &format!(r#"`{{"vaglio": 1, "data": "json" or "arrow"}}`: {error}"#)))?;
+        let Hello { vaglio, data } = serde_json::from_value(answer.clone()).map_err(|error| {
+            child.wrong(&answer, &format!(r#"`{{"vaglio": 1, "data": "json" or "arrow"}}`: {error}"#))
+        })?;
         if vaglio != PROTOCOL {
             return Err(child.wrong(&answer, "messages of version 1"));
         }
@@ -162,7 +163,8 @@ impl Child {
         }
         let tail: Vec<u8> = self.tail.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         let tail = String::from_utf8_lossy(&tail);
-        let last = tail.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it wrote nothing to standard error");
+        let last =
+            tail.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it wrote nothing to standard error");
         let how = status.map_or_else(|| "has closed its output".into(), |status| format!("has ended ({status})"));
         Error::Numerical(format!("`{}` {how}: {}", self.name, last.trim()))
     }

@@ -112,10 +112,14 @@ impl Criterion for ExternalCriterion {
                     let lambda = said.get("lambda").and_then(Value::as_f64);
                     return Score { lambda, ..Score::of(child.number(&said, "score")?) }.checked();
                 };
-                question = answer(retrained(design, wanted).map_err(|error| match error {
-                    Error::Shape(why) => child.wrong(&said, &why),
-                    error => error,
-                })?.view());
+                question = answer(
+                    retrained(design, wanted)
+                        .map_err(|error| match error {
+                            Error::Shape(why) => child.wrong(&said, &why),
+                            error => error,
+                        })?
+                        .view(),
+                );
             }
         })
     }

@@ -57,7 +57,8 @@ impl<'t> Sent<'t> {
     fn stream(&self) -> std::result::Result<Vec<u8>, arrow_schema::ArrowError> {
         let fields = self.0.iter().map(|(name, _)| Field::new(name, DataType::Float64, false));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let arrays = self.0.iter().map(|(_, column)| Arc::new(Float64Array::from(column.to_vec())) as ArrayRef).collect();
+        let arrays =
+            self.0.iter().map(|(_, column)| Arc::new(Float64Array::from(column.to_vec())) as ArrayRef).collect();
         let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
         if !self.0.is_empty() {
             writer.write(&RecordBatch::try_new(Arc::clone(&schema), arrays)?)?;

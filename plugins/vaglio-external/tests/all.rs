@@ -110,7 +110,8 @@ fn a_program_that_cannot_be_run_is_a_setting() {
     let none = field(Program::default());
     assert_eq!(none.field(), Some("program"), "{none}");
     let design = data::regression(12, 3, 1).design(&[0.5], true);
-    let missing = ExternalCriterion::new(Program::new(["no-such-program-anywhere"])).evaluate(&design, &[]).unwrap_err();
+    let missing =
+        ExternalCriterion::new(Program::new(["no-such-program-anywhere"])).evaluate(&design, &[]).unwrap_err();
     assert!(matches!(&missing, Error::Setting { field, .. } if field == "program"), "{missing}");
     assert!(missing.to_string().contains("cannot be started"), "{missing}");
 }

@@ -18,6 +18,7 @@ mod disk;
 mod empty;
 mod explain;
 mod export;
+mod external;
 mod extremes;
 mod fdr;
 mod final_model;

@@ -8,13 +8,17 @@ use arrow_array::{Array, Float64Array};
 use arrow_ipc::reader::StreamReader;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::io::{BufRead, Read, Write, stdin, stdout};
+use std::io::{BufRead, Read, Write, stderr, stdin, stdout};
 
 type Table = HashMap<String, Vec<f64>>;
 
-fn say(value: &Value) {
-    println!("{value}");
+fn said(line: &str) {
+    stdout().write_all(format!("{line}\n").as_bytes()).unwrap();
     stdout().flush().unwrap();
+}
+
+fn say(value: &Value) {
+    said(&value.to_string());
 }
 
 /// The next message with its table; `None` at the end.
@@ -58,10 +62,10 @@ fn main() {
     let (hello, _) = next().unwrap();
     assert_eq!(hello["vaglio"], 1);
     match what {
-        "chatter" => println!("Loading the model …"),
+        "chatter" => said("Loading the model …"),
         "future" => say(&json!({"vaglio": 2, "data": "json"})),
         "dies" => {
-            eprintln!("no such module\n");
+            stderr().write_all(b"no such module\n\n").unwrap();
             std::process::exit(3);
         }
         _ => say(&json!({"vaglio": 1, "data": format})),
@@ -85,7 +89,7 @@ fn main() {
                 std::thread::sleep(std::time::Duration::from_secs(1));
             },
             "quits" => {
-                eprintln!("ZeroDivisionError: division by zero");
+                stderr().write_all(b"ZeroDivisionError: division by zero\n").unwrap();
                 std::process::exit(1);
             }
             "settings" => say(&json!({"score": hello["settings"]["score"]})),
@@ -107,7 +111,9 @@ fn held_out(message: &Value, data: &Table) -> Value {
         let (mut sum, mut total) = (0.0, 0.0);
         for fold in 0..FOLDS.min(rows) {
             let (held, training): (Vec<usize>, Vec<usize>) = (0..rows).partition(|row| row % FOLDS == fold);
-            say(&json!({"retrain": {"training": training, "held_out": held, "columns": message["evaluate"], "lambda": lambda}}));
+            say(
+                &json!({"retrain": {"training": training, "held_out": held, "columns": message["evaluate"], "lambda": lambda}}),
+            );
             let (said, _) = next().unwrap();
             for (output, predictions) in said["predictions"].as_array().unwrap().iter().enumerate() {
                 for (row, p) in held.iter().zip(predictions.as_array().unwrap()) {

@@ -31,6 +31,22 @@ pub enum FoldFit {
     Maps,
 }
 
+/// What was fitted once on all training rows where it would have been in each fold, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FittedOnce {
+    /// Whether these are the means of missing cells; else columns are standardized.
+    pub is_imputed: bool,
+    /// Why not in each fold.
+    pub why: String,
+}
+
+impl std::fmt::Display for FittedOnce {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = if self.is_imputed { "missing cells are filled by means of" } else { "columns are standardized by" };
+        write!(f, "{what} all training rows; {}", self.why)
+    }
+}
+
 /// Refits maps on some of the rows.
 pub trait RefitColumns: Debug + Send + Sync {
     /// All columns of the problem, of all its rows, by what is learned from the rows `training`.
@@ -49,9 +65,8 @@ pub enum InFolds {
         missing: Option<(Need, Arc<MissingMask>)>,
         /// Whether columns are standardized then.
         standardize: Option<Need>,
-        /// How many times as long a search would have taken with columns standardized in each fold, where that was left out
-        /// for it.
-        left_out: Option<f64>,
+        /// What was fitted once in place of in each fold.
+        once: Vec<FittedOnce>,
     },
     /// All columns, by maps.
     Maps(Arc<dyn RefitColumns>),
@@ -59,7 +74,7 @@ pub enum InFolds {
 
 impl Default for InFolds {
     fn default() -> Self {
-        InFolds::Formulas { missing: None, standardize: None, left_out: None }
+        InFolds::Formulas { missing: None, standardize: None, once: Vec::new() }
     }
 }
 
@@ -72,7 +87,7 @@ impl InFolds {
     /// Cells that are filled by the means of the training rows, and columns that are standardized then.
     pub fn formulas(missing: Option<(Need, MissingMask)>, standardize: Option<Need>) -> Self {
         let missing = missing.filter(|(_, mask)| !mask.is_empty()).map(|(need, mask)| (need, Arc::new(mask)));
-        InFolds::Formulas { missing, standardize, left_out: None }
+        InFolds::Formulas { missing, standardize, once: Vec::new() }
     }
 
     /// The cells that are filled by the means of the training rows.
@@ -98,29 +113,28 @@ impl InFolds {
         matches!(self, InFolds::Maps(_))
     }
 
-    /// How many times as long a search would have taken with columns standardized in each fold, where that was left out for
-    /// it.
-    pub fn left_out(&self) -> Option<f64> {
+    /// What was fitted once in place of in each fold.
+    pub fn once(&self) -> &[FittedOnce] {
         match self {
-            InFolds::Formulas { left_out, .. } => *left_out,
-            InFolds::Maps(_) => None,
+            InFolds::Formulas { once, .. } => once,
+            InFolds::Maps(_) => &[],
         }
     }
 
     /// Of the rows `rows`, in that order; maps are refitted no more.
     pub(crate) fn select_rows(&self, rows: &[usize]) -> Self {
-        let InFolds::Formulas { missing, standardize, left_out } = self else { return InFolds::default() };
+        let InFolds::Formulas { missing, standardize, once } = self else { return InFolds::default() };
         let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_rows(rows))));
-        InFolds::Formulas { missing, standardize: *standardize, left_out: *left_out }
+        InFolds::Formulas { missing, standardize: *standardize, once: once.clone() }
     }
 
     /// Of the columns `features`, in that order.
     pub(crate) fn select_columns(&self, features: &[Feature]) -> Self {
         match self {
-            InFolds::Formulas { missing, standardize, left_out } => {
+            InFolds::Formulas { missing, standardize, once } => {
                 let missing = missing.as_ref().map(|(need, mask)| (*need, Arc::new(mask.select_columns(features))));
                 let missing = missing.filter(|(_, mask)| !mask.is_empty());
-                InFolds::Formulas { missing, standardize: *standardize, left_out: *left_out }
+                InFolds::Formulas { missing, standardize: *standardize, once: once.clone() }
             }
             InFolds::Maps(maps) => {
                 InFolds::Maps(Arc::new(SomeColumns { of: Arc::clone(maps), features: features.to_vec() }))

@@ -105,7 +105,7 @@ pub use evaluator::{
     Branch, Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, Trials, larger, smaller, walked,
 };
 pub use expression::{Condition, DatePart, Expression, Function, LevelValues};
-pub use fold_fit::{FoldFit, InFolds, Need, RefitColumns};
+pub use fold_fit::{FittedOnce, FoldFit, InFolds, Need, RefitColumns};
 pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use interval::StandardizedMoments;

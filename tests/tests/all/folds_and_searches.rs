@@ -119,6 +119,35 @@ fn columns_scaled_in_each_fold_differ_from_those_scaled_once() {
 }
 
 #[test]
+fn cells_that_are_filled_once_by_all_rows_are_said_to_be() {
+    let folder = Folder::new("impute-auto");
+    // The only values of `late` are in the rows of one fold.
+    let late = |row: usize, _: f64| if row < 6 { row.to_string() } else { String::new() };
+    folder.write("train.csv", table(60, 3, &[("late", &late)]));
+    let with = |scope: &str, criterion: &str| {
+        let lines = format!(
+            "preprocess: [{{kind: impute, scope: {scope}}}]\ncriterion: {criterion}\nsearch: {{kind: greedy, max_features: 2, choose: last}}"
+        );
+        let selection = run(&folder, &pipeline(&lines));
+        (folder.vaglio(&["plan", "p.yaml"]).out, selection)
+    };
+    let said = "missing cells are filled by means of all training rows; a fold is trained on rows that have no value of `late`";
+    let contiguous = "{kind: kfold, folds: 10, shuffle: false}";
+    let (plan, auto) = with("auto", contiguous);
+    assert!(plan.contains(said), "{plan}");
+    let warnings = auto["warnings"].as_array().unwrap();
+    assert!(
+        warnings.iter().any(|w| w["kind"] == "imputed_once" && w["message"].as_str().unwrap().starts_with(said)),
+        "{warnings:?}"
+    );
+    assert_eq!(result(&auto), result(&with("train", contiguous).1));
+    // Shuffled, every fold is trained on some.
+    let (plan, auto) = with("auto", "{kind: kfold, folds: 10, shuffle: true}");
+    assert!(!plan.contains("missing cells are filled"), "{plan}");
+    assert!(!auto["warnings"].to_string().contains("imputed_once"), "{}", auto["warnings"]);
+}
+
+#[test]
 fn scope_auto_is_train_where_folds_would_take_much_longer_and_says_so() {
     let folder = folder("scope-auto");
     let with = |learner: &str, scope: &str| {

@@ -33,6 +33,9 @@ pub enum WarningKind {
     Tuned,
     /// Columns were standardized by all training rows, since anew in each fold would have taken much longer.
     StandardizedOnce,
+    /// Missing cells were filled by means of all training rows, since anew in each fold would have taken much longer, or a fold has no
+    /// value of a column to train on.
+    ImputedOnce,
     /// All columns together predict rows held out better than those that were taken.
     AllColumns,
     /// Some subset of the chosen columns has no finite score.

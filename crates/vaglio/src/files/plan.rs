@@ -128,10 +128,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         line("tune", tune.to_string());
     }
     line("engine", format!("{}: {}", estimate.engine, estimate.reason));
-    if let Some(times) = design.in_folds().left_out() {
-        let text = "columns are standardized by all training rows; anew in each fold would take";
-        line("", format!("{text} {times:.0} times as long"));
-    }
+    design.in_folds().once().iter().for_each(|once| line("", once.to_string()));
     line(
         "search",
         format!(

@@ -290,13 +290,10 @@ fn warnings(
     loss: &dyn Loss,
 ) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = prepared.findings.iter().chain(&selection.warnings).cloned().collect();
-    if let Some(times) = design.in_folds().left_out() {
-        let message = format!(
-            "columns were standardized by all training rows, since anew in each fold would have taken {times:.0} times as \
-             long; `scope: fold` does so"
-        );
-        warnings.push(Warning::new(WarningKind::StandardizedOnce, message));
-    }
+    warnings.extend(design.in_folds().once().iter().map(|once| {
+        let kind = if once.is_imputed { WarningKind::ImputedOnce } else { WarningKind::StandardizedOnce };
+        Warning::new(kind, once.to_string())
+    }));
     warnings.extend(without_gap(pipeline));
     if pipeline.0.criterion.loss().is_some() && loss.needs_classes() {
         // The last step that changed what was known to be lowest; after it columns differ by their index alone.

@@ -2,7 +2,7 @@
 
 use super::ValidSelector;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Feature, HeldOut, InFolds, MissingMask, Need, Problem, Result, Role};
+use vaglio_core::{Design, Error, Feature, FittedOnce, HeldOut, InFolds, MissingMask, Need, Problem, Result, Role};
 
 /// How many times as long a search may take for columns that are fitted again in each fold, by `scope: auto`.
 const MOST_TIMES: f64 = 3.0;
@@ -33,29 +33,43 @@ impl ValidSelector {
         let InFolds::Formulas { missing, standardize, .. } = wanted else {
             return obstacle.map_or_else(|| Ok(design.fitted_in_folds(wanted.clone())), |why| refused("", why));
         };
-        let mut filled = None;
+        let (mut filled, mut once) = (None, Vec::new());
+        let costly =
+            |times: f64| format!("anew in each fold would take {times:.0} times as long; `scope: fold` does so");
         if let Some((need, mask)) = missing {
-            let without_readout = || design.readout().is_none().then(|| others.to_owned());
-            let why = match without_mean(&folds, mask) {
-                Some(feature) => Some(format!(
+            let without_readout = || design.readout().is_none().then_some(others);
+            let lacking = without_mean(&folds, mask).map(|feature| {
+                format!(
                     "a fold is trained on rows that have no value of `{}`; use `scope: train`, or add the column to data.exclude",
                     design.names()[feature]
-                )),
-                None => obstacle.map(str::to_owned).or_else(without_readout),
-            };
-            let in_folds = InFolds::Formulas { missing: missing.clone(), standardize: None, left_out: None };
+                )
+            });
+            let in_folds = InFolds::Formulas { missing: missing.clone(), standardize: None, once: Vec::new() };
             let imputed = design.clone().fitted_in_folds(in_folds);
-            match why {
-                Some(why) if *need == Need::Required => return refused(" of impute", &why),
-                None if *need == Need::Required || self.times(&imputed, &design)? <= MOST_TIMES => {
-                    (design, filled) = (imputed, missing.clone());
+            let why = match (lacking, obstacle.or_else(without_readout)) {
+                (Some(why), _) if *need == Need::Required => return refused(" of impute", &why),
+                (None, Some(why)) if *need == Need::Required => return refused(" of impute", why),
+                (_, Some(_)) => None,
+                (Some(why), None) => Some(why),
+                (None, None) => {
+                    let times = if *need == Need::Required { 0.0 } else { self.times(&imputed, &design)? };
+                    if times <= MOST_TIMES {
+                        (design, filled) = (imputed, missing.clone());
+                    }
+                    (times > MOST_TIMES).then(|| costly(times))
                 }
-                _ => {}
-            }
+            };
+            once.extend(why.map(|why| FittedOnce { is_imputed: true, why }));
         }
-        let Some(need) = *standardize else { return Ok(design) };
-        let with = |standardize, left_out| InFolds::Formulas { missing: filled.clone(), standardize, left_out };
-        let standardized = design.clone().fitted_in_folds(with(Some(need), None));
+        let with = |standardize, once: &[FittedOnce]| InFolds::Formulas {
+            missing: filled.clone(),
+            standardize,
+            once: once.into(),
+        };
+        let Some(need) = *standardize else {
+            return Ok(if once.is_empty() { design } else { design.fitted_in_folds(with(None, &once)) });
+        };
+        let standardized = design.clone().fitted_in_folds(with(Some(need), &once));
         Ok(match obstacle {
             Some(why) if need == Need::Required => return refused(" of standardize", why),
             // What a criterion without folds of its own holds out by retraining is not learned from.
@@ -63,7 +77,8 @@ impl ValidSelector {
             Some(_) => design,
             None => match self.times(&standardized, &design)? {
                 times if need == Need::Possible && times > MOST_TIMES => {
-                    design.fitted_in_folds(with(None, Some(times)))
+                    once.push(FittedOnce { is_imputed: false, why: costly(times) });
+                    design.fitted_in_folds(with(None, &once))
                 }
                 _ => standardized,
             },

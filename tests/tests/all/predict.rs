@@ -125,7 +125,14 @@ fn a_changed_model_is_refused() {
 fn scaled_targets_are_predicted_in_their_own_units() {
     let folder = Folder::new("units");
     folder.write("train.csv", table(60, 4, &[]));
-    folder.run(&pipeline("preprocess: [{kind: standardize, target: true}]\nlearner: {kind: rls, lambda: 1e-6}"));
+    let scaled = "preprocess: [{kind: standardize, target: true}]\nlearner: {kind: rls, lambda: 1e-6}";
+    let selection = folder.run(&pipeline(scaled));
+    assert_eq!(selection["pipeline"]["standardized_target"], true);
+    let page = folder.read("out/report.html");
+    assert!(page.contains("on the scale of the standardized target"));
+    folder.write("p.yaml", pipeline(scaled));
+    let said = folder.vaglio(&["run", "p.yaml", "--out", "out"]).out;
+    assert!(said.contains(") on the scale of the standardized target"), "{said}");
     let out = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]).out;
     let truth = column(&folder.read("train.csv"), "y");
     let (mut error, mut mean) = (0.0, 0.0);
@@ -137,7 +144,7 @@ fn scaled_targets_are_predicted_in_their_own_units() {
     assert!(error < 0.2, "{error}");
     assert!((mean - 5.0).abs() < 1.0, "{mean}");
     let plain = folder.run(&pipeline("preprocess: [{kind: standardize}]\nlearner: {kind: rls, lambda: 1e-6}"));
-    assert_eq!(plain["status"], "complete");
+    assert_eq!((&plain["status"], plain["pipeline"].get("standardized_target")), (&"complete".into(), None));
     let other = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]).out;
     for (a, b) in column(&out, "prediction").iter().zip(column(&other, "prediction")) {
         assert!((a.parse::<f64>().unwrap() - b.parse::<f64>().unwrap()).abs() < 1e-4);

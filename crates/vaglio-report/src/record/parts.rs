@@ -23,6 +23,9 @@ pub struct PartNames {
     /// The map of targets, where there is one: scores are on its scale, all other figures in the units of the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_map: Option<String>,
+    /// Whether scores are those of standardized targets; all other figures are in the units of the data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub standardized_target: bool,
     /// The settings of learner, criterion, search and preprocessing, with every default.
     pub settings: serde_json::Value,
 }

@@ -216,7 +216,12 @@ impl Record {
 impl PartNames {
     /// On which scale scores are, where it is not that of the data.
     pub(crate) fn scale(&self) -> String {
-        self.target_map.as_ref().map_or_else(String::new, |kind| format!(" on the scale of {kind}"))
+        match (&self.target_map, self.standardized_target) {
+            (None, false) => String::new(),
+            (None, true) => " on the scale of the standardized target".into(),
+            (Some(kind), false) => format!(" on the scale of {kind}"),
+            (Some(kind), true) => format!(" on the scale of {kind}, standardized"),
+        }
     }
 }
 

@@ -60,8 +60,7 @@ impl Shape {
         };
         let first = if source.record.data.outputs > 1 { " They are of the first target." } else { "" };
         let (worst, worst_note) = worst(source, record);
-        let scale = source.record.pipeline.target_map.as_ref().map(|kind| format!(" on the scale of {kind}"));
-        let scale = scale.unwrap_or_default();
+        let scale = source.record.pipeline.scale();
         Some(Shape {
             components,
             components_note: format!(

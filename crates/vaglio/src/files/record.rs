@@ -63,7 +63,7 @@ pub(super) fn record(
         version: env!("CARGO_PKG_VERSION").into(),
         seed: pipeline.0.seed,
         warnings: warnings(pipeline, prepared, design, selection, &steps, &*loss),
-        pipeline: parts(pipeline, selection)?,
+        pipeline: parts(pipeline, prepared, selection)?,
         tuned: tuned.as_ref().map(TunedSettings::new),
         model: selection.final_model.as_ref().map(final_model).transpose()?,
         candidates: names.clone(),
@@ -179,7 +179,7 @@ fn stage(stage: &Stage) -> StageRecord {
     StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
 }
 
-fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<PartNames> {
+fn parts(pipeline: &ValidPipeline, prepared: &Prepared, selection: &Selection) -> Result<PartNames> {
     let settings = &pipeline.0;
     let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
     let mut all = serde_json::json!({
@@ -206,6 +206,11 @@ fn parts(pipeline: &ValidPipeline, selection: &Selection) -> Result<PartNames> {
         engine: selection.engine.clone().into_owned(),
         approximation: selection.approximation.clone().map(Into::into),
         target_map: settings.target_map.as_ref().map(|map| map.typetag_name().into()),
+        standardized_target: prepared
+            .target_units
+            .iter()
+            .flatten()
+            .any(|units| (units.scale.shift, units.scale.scale) != (0.0, 1.0)),
         settings: all,
     })
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use vaglio::core::{
     Choose, Criterion, Design, Feature, Score, SearchContext, SearchStrategy, Silent, StopReason, Subset,
 };
-use vaglio::criteria::Loo;
+use vaglio::criteria::{Loo, Mrmr};
 use vaglio::search::{Exhaustive, Floating, Greedy};
 use vaglio_testkit::{Random, data};
 
@@ -153,4 +153,27 @@ fn no_result_has_an_infinite_score() {
         }
     }
     assert!(found > 8, "{found}");
+}
+
+/// The mRMR score of no columns does not compare with that of one, so the first column is no step without improvement.
+#[test]
+fn tolerance_counts_from_the_first_column_where_none_does_not_compare() {
+    let design = data::regression(40, 6, 3).design(&[1.0], true);
+    let criterion: &dyn Criterion = &Mrmr::default();
+    let walk = |settings: Value| {
+        let search: Box<dyn SearchStrategy> = serde_json::from_value(settings).unwrap();
+        let subset = Subset::by_definition(criterion, &design);
+        search.search(&mut SearchContext::new(criterion, &design, subset, &mut Silent, 0)).unwrap()
+    };
+    for kind in ["greedy", "floating", "rank", "random"] {
+        let free = walk(json!({"kind": kind, "choose": "last", "tolerance": null}));
+        for (patience, size) in [(Value::Null, 1), (json!(2), 3)] {
+            let given = json!({"kind": kind, "choose": "last", "tolerance": 10.0, "patience": patience});
+            let path = walk(given);
+            assert_eq!(path.entries.len(), size, "{kind} {patience}");
+            let alike = path.entries.iter().zip(&free.entries).all(|(a, b)| a.subset == b.subset);
+            // Of three or more, floating takes columns back on the way.
+            assert!(alike || kind == "floating", "{kind} {patience}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use crate::decisions::Decisions;
 use crate::labels::RowLabels;
 use crate::model::Identity;
 use crate::session::{OwnCaches, SharedCaches};
+use crate::training::mapped;
 use crate::units::largest;
 use crate::{
     Block, Column, Columns, Error, Feature, FeatureMap, Form, InFolds, Learner, Problem, Readout, Result, Score,
@@ -103,15 +104,15 @@ pub(crate) struct SearchExtent {
 }
 
 impl Design {
-    /// The design of a learner on a problem: by its linear form where it has one, else by refitting it.
+    /// The design of a learner on a problem: by its linear form where it has one, whose map ends with [`Problem::sign`], else
+    /// by refitting it.
     ///
     /// # Errors
-    /// Those of [`Learner::check_problem`] and of the learner's linear form; [`Error::Setting`] for a problem with a bias and a learner that has another
-    /// intercept, or none to be selected.
+    /// Those of [`Learner::check_problem`] and of the linear form; [`Error::Setting`] for a bias and another intercept, or none to select.
     pub fn of(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
         learner.check_problem(problem)?;
-        if let Form::Linear(form) = learner.form() {
-            let design = form.design(problem)?;
+        if matches!(learner.form(), Form::Linear(_)) {
+            let design = mapped(problem, learner)?;
             design.refuse_bias(problem)?;
             return Ok(design);
         }

@@ -4,7 +4,9 @@ use crate::apart::{apart, is_apart};
 use crate::by_definition::named;
 use crate::design::Training;
 use crate::engine::EngineDesign;
-use crate::{Columns, Design, Feature, InFolds, Learner, Model, Problem, Result, Role, Squared, Trained, ridge};
+use crate::{
+    Columns, Design, Error, Feature, Form, InFolds, Learner, Model, Problem, Result, Role, Squared, Trained, ridge,
+};
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -129,6 +131,19 @@ impl Design {
         let coefficients = ridge::ridge(x.view(), self.targets(), weights.as_deref(), lambda, readout.intercept)?;
         self.model(subset, Trained { lambda, coefficients })
     }
+}
+
+/// The design of a learner's linear form, whose map may take long.
+pub(crate) fn mapped(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Design> {
+    let design = |problem: &Problem, learner: &dyn Learner| match learner.form() {
+        Form::Linear(form) => form.design(problem),
+        Form::Refit(_) => Err(Error::setting("", "the learner has no linear form")),
+    };
+    if !is_apart(problem.sign()) {
+        return design(problem, &*learner);
+    }
+    let (sign, problem, kind) = (problem.sign().clone(), problem.clone(), learner.kind());
+    apart(&sign, || format!("the map of learner `{kind}`"), move || design(&problem, &*learner))
 }
 
 /// The model of a learner, whose errors are its own and not those of whoever asks for it.

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Monitor, Result};
+use vaglio_core::{Monitor, Result, StopSign};
 use vaglio_report::record::{RaceRecord, Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_tables::budget::{peak, resident, shown};
@@ -86,7 +86,11 @@ fn run_in(
     let read = start.elapsed().as_secs_f64();
     // Refusals come before anything is written or computed.
     let search_start = Instant::now();
-    let mut design = pipeline.selector().design(&prepared.train)?;
+    // The map of a learner may take longer than all that is allowed.
+    let stop = pipeline.most_time().map_or_else(|| monitor.stop.clone(), |most| monitor.stop.clone().or_after(start, most));
+    let train = prepared.train.clone().stopping_at(stop);
+    let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
+    let mut design = made(&pipeline.selector())?;
     let evaluate = pipeline.0.evaluate.as_ref();
     planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
     let memory = Memory::before(&pipeline.selector(), &prepared, &design, evaluate)?;
@@ -102,7 +106,7 @@ fn run_in(
     let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
     let selector = ValidSelector { room: memory.in_process(held).room(pipeline.budget()), ..selector };
     if tuned.is_some() {
-        design = selector.design(&prepared.train)?;
+        design = made(&selector)?;
     }
     let picked = tracing::debug_span!("select")
         .in_scope(|| resample::select(&selector, &prepared.sample, &design, search_start, &mut *monitor))?;

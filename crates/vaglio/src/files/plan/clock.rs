@@ -21,6 +21,11 @@ impl Clock {
         Clock { begun: Instant::now(), of_thread: of_thread() }
     }
 
+    /// Of work that is done on other threads: all that pass.
+    pub fn of_others() -> Self {
+        Clock { begun: Instant::now(), of_thread: None }
+    }
+
     /// Seconds that passed since the start, of however many threads.
     pub fn passed(&self) -> f64 {
         self.begun.elapsed().as_secs_f64()

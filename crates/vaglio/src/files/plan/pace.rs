@@ -4,7 +4,7 @@ use super::clock::Clock;
 use crate::selector::ValidSelector;
 use ndarray::Axis;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use vaglio_core::{
     Answer, Criterion, Design, Event, Feature, InFolds, Journal, Learner, Monitor, Observer, Outline, Problem, Result,
     Score, StopReason, StopSign, Subset,
@@ -30,6 +30,9 @@ const REPEATS: usize = 5;
 /// The part of the budget that one try may take.
 const TWICE: f64 = 2.0;
 const SHORT: f64 = 0.025;
+/// Seconds after which a part of a walk is given up, and those that a trial then has to end.
+const LATE: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_millis(100);
 /// Flops a second where nothing can be tried, and those of products of columns, of which moments are made.
 const USUAL: f64 = 1.5e9;
 const PRODUCTS: f64 = 8e9;
@@ -46,14 +49,16 @@ pub(super) fn pace(selector: &ValidSelector, design: &Design, outline: &Outline)
     if size.1 == 0 {
         return found;
     }
+    let anew = trains_anew(design, whole.engine);
+    let clock_of = || leaving(StopSign::default(), anew).1;
     alone(|| {
-        let clock = Clock::start();
+        let clock = clock_of();
         let mut sides = smallest(size, has_shape);
         loop {
-            let Ok(part) = part(selector.learner(), design, sides) else { return found };
+            let Ok(part) = part(selector.learner(), design, sides, anew) else { return found };
             let outline = of_part(outline, part.candidates().len());
             let estimate = criterion.estimate(&part, &outline);
-            let Some(least) = least(|| seconds(criterion, &part, &outline).ok()) else { return found };
+            let Some(least) = least(|| seconds(criterion, &part, &outline, clock_of()).ok()) else { return found };
             // Another engine says nothing of this one.
             if estimate.engine == whole.engine {
                 found = estimate.flops / least.max(1e-9);
@@ -95,6 +100,20 @@ fn larger(
     match rows < most_rows.min(ENTRIES / columns) {
         true => (grown(rows, times, most_rows.min(ENTRIES / columns)), columns),
         false => (rows, grown(columns, times, most_columns.min(ENTRIES / rows))),
+    }
+}
+
+/// Whether trials of a design train anew, which may take any time for one.
+fn trains_anew(design: &Design, engine: &str) -> bool {
+    design.readout().is_none() || ["refit", "definition"].contains(&engine)
+}
+
+/// What ends a trial, and the clock that it is timed by: those that train anew are made on threads of their own and left there, so
+/// that one that does not end holds up no plan.
+fn leaving(sign: StopSign, trains_anew: bool) -> (StopSign, Clock) {
+    match trains_anew {
+        true => (sign.leaving(Duration::MAX, GRACE, |_| {}), Clock::of_others()),
+        false => (sign, Clock::start()),
     }
 }
 
@@ -160,9 +179,10 @@ fn tried(
 ) -> Option<(f64, (usize, bool))> {
     // What the criterion keeps of the design belongs to the run.
     let own = design.clone().seeded(design.seed());
-    let clock = Clock::start();
+    let anew = trains_anew(design, selector.criterion().estimate(design, outline).engine);
+    let (_, clock) = leaving(StopSign::default(), anew);
     let is_over = move || clock.passed() > GIVEN && clock.seconds() > GIVEN;
-    let stop = StopSign::new(move || is_over().then_some(StopReason::Limit));
+    let (stop, _) = leaving(StopSign::new(move || is_over().then_some(StopReason::Limit)), anew);
     let mut progress = PartProgress { clock, opened: 0.0, steps: 0, part: 0.0 };
     let monitor = &mut Monitor { observer: &mut progress, journal: Journal::default(), stop };
     let path = selector.search_on(&own, Instant::now(), until, monitor).ok()?.path;
@@ -200,7 +220,7 @@ impl Observer for PartProgress {
 }
 
 /// Rows and columns that stand evenly among all; every column of a learner that is refitted.
-fn part(learner: &Arc<dyn Learner>, design: &Design, (rows, columns): (usize, usize)) -> Result<Design> {
+fn part(learner: &Arc<dyn Learner>, design: &Design, (rows, columns): (usize, usize), anew: bool) -> Result<Design> {
     let evenly = |count: usize, of: usize| (0..count).map(|k| k * of / count.max(1)).collect::<Vec<usize>>();
     let rows = evenly(rows, design.rows());
     let candidates = design.candidates();
@@ -214,6 +234,9 @@ fn part(learner: &Arc<dyn Learner>, design: &Design, (rows, columns): (usize, us
     let target_names = (0..targets.nrows()).map(|output| output.to_string()).collect();
     let columns = design.columns().select(&features).select_rows(&rows);
     let mut problem = Problem::new(columns, names, targets, target_names, design.task().clone())?.seeded(design.seed());
+    if anew {
+        problem = problem.stopping_at(leaving(StopSign::default().or_after(Instant::now(), LATE), true).0);
+    }
     if let Some(weights) = design.weights() {
         problem = problem.with_weights(rows.iter().map(|&row| weights[row]).collect())?;
     }
@@ -245,8 +268,7 @@ fn of_part(whole: &Outline, columns: usize) -> Outline {
 }
 
 /// Seconds of a short search.
-fn seconds(criterion: &dyn Criterion, design: &Design, outline: &Outline) -> Result<f64> {
-    let clock = Clock::start();
+fn seconds(criterion: &dyn Criterion, design: &Design, outline: &Outline, clock: Clock) -> Result<f64> {
     let mut subset = Subset::open(criterion, design, outline)?;
     let all = design.candidates();
     let mut scores = vec![Score::WORST; all.len()];

@@ -74,8 +74,9 @@ fn run(page: &Path) -> usize {
     let run: Vec<Block> = blocks(&text).into_iter().filter(is_run).collect();
     if !run.is_empty() {
         let place = workplace(&name.replace(['/', '.'], "-"));
-        let again = |text: String, block: &Block| text.replacen(&block.text, &shown_again(block, &place, &name), 1);
-        pages::blessed(page, &run.iter().fold(text, again));
+        let again: Vec<String> = run.iter().map(|block| shown_again(block, &place, &name)).collect();
+        let replace = |text: String, (block, again): (&Block, &String)| text.replacen(&block.text, again, 1);
+        pages::remade(page, |text| run.iter().zip(&again).fold(text, replace));
     }
     run.len()
 }

@@ -1,6 +1,7 @@
 //! The pages of the book and the other Markdown of the repository, and the blocks in them.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The root of the repository.
 pub fn root() -> PathBuf {
@@ -87,4 +88,11 @@ pub fn blessed(path: &Path, made: &str) {
     let found = std::fs::read_to_string(path).unwrap_or_default();
     let first = found.lines().zip(made.lines()).find(|(found, made)| found != made);
     assert!(found == made, "{}: run the tests with VAGLIO_BLESS=1; it differs first in {first:#?}", name(path));
+}
+
+/// A part of a page is as it is made, or becomes so with `VAGLIO_BLESS`, where other tests look after other parts of it.
+pub fn remade(path: &Path, change: impl FnOnce(String) -> String) {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    blessed(path, &change(std::fs::read_to_string(path).unwrap()));
 }

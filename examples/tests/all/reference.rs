@@ -1,8 +1,9 @@
 //! Pages that are made of what the program says of itself: every part with its settings. `VAGLIO_BLESS=1` writes them.
 
-use crate::pages::{blessed, root};
+use crate::pages::{blessed, name, pages, remade, root};
 use serde_json::Value;
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::Command;
 use vaglio::pipeline::{component_fields, component_list};
 use vaglio_cli as _;
@@ -86,25 +87,120 @@ fn exported(defined: &str) -> String {
     }
 }
 
-/// The page of a role.
-fn page(role: &str, title: &str) -> String {
-    let mut text = format!("# {title}\n\nWhat `vaglio list` says of every {role}, with all settings.\n");
-    // The examples are linked into this test as well.
-    let of_role = |part: &&Value| part["role"] == role && part["crate"] != env!("CARGO_PKG_NAME");
-    for part in component_list().as_array().unwrap().iter().filter(of_role) {
-        let word = |key: &str| part[key].as_str().unwrap();
-        let kind = word("kind");
-        let (crate_, path) = (word("crate"), exported(defined(role, kind)));
-        let feature = if crate_ == "vaglio-linfa" { ", by the feature `linfa` of `vaglio-cli`" } else { "" };
-        let summary = sentence(word("summary"));
-        writeln!(text, "\n## `{kind}`\n\n{summary} In `{crate_}`{feature}; in Rust `{path}`.\n").unwrap();
-        writeln!(text, "```yaml\n{}\n```", word("example").trim_end()).unwrap();
-        let fields = component_fields(role, kind);
-        if let Some(fields) = fields.as_ref().and_then(Value::as_array).filter(|fields| !fields.is_empty()) {
-            text += &settings(fields);
+/// Where a part is: its crate, and its type in Rust.
+fn place(part: &Value) -> String {
+    let word = |key: &str| part[key].as_str().unwrap();
+    let (crate_, path) = (word("crate"), exported(defined(word("role"), word("kind"))));
+    let feature = if crate_ == "vaglio-linfa" { ", by the feature `linfa` of `vaglio-cli`" } else { "" };
+    format!("`{crate_}`{feature}; in Rust `{path}`")
+}
+
+/// The parts of a role; the examples are linked into this test as well, and are left out.
+fn parts(role: &str) -> Vec<Value> {
+    let Value::Array(all) = component_list() else { panic!("parts are a list") };
+    all.into_iter().filter(|part| part["role"] == role && part["crate"] != env!("CARGO_PKG_NAME")).collect()
+}
+
+/// The settings of a part; a second spelling of one is named beside it.
+fn fields(role: &str, kind: &str) -> Vec<Value> {
+    let Some(Value::Array(all)) = component_fields(role, kind) else { return Vec::new() };
+    let mut found: Vec<Value> = Vec::new();
+    for field in all {
+        let same = |other: &&mut Value| ["type", "description", "default"].iter().all(|key| other[key] == field[key]);
+        match found.last_mut().filter(same) {
+            Some(first) => first["name"] = format!("{}`, also `{}", text(first, "name"), text(&field, "name")).into(),
+            None => found.push(field),
         }
     }
-    text
+    found
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+/// The page of a role whose parts have no pages of their own.
+fn page(role: &str, title: &str) -> String {
+    let mut page = format!("# {title}\n\nWhat `vaglio list` says of every {role}, with all settings.\n");
+    for part in parts(role) {
+        let (kind, summary) = (text(&part, "kind"), sentence(text(&part, "summary")));
+        writeln!(page, "\n## `{kind}`\n\n{summary} In {}.\n", place(&part)).unwrap();
+        writeln!(page, "```yaml\n{}\n```", text(&part, "example").trim_end()).unwrap();
+        let fields = fields(role, kind);
+        if !fields.is_empty() {
+            page += &settings(&fields);
+        }
+    }
+    page
+}
+
+/// The settings that every search has are those of `greedy`, which has no other.
+fn shared() -> Vec<Value> {
+    fields("search", "greedy")
+}
+
+/// What stands between the marks of a part.
+fn section(role: &str, kind: &str) -> String {
+    if (role, kind) == ("search", "shared") {
+        return settings(&shared());
+    }
+    let part = parts(role).into_iter().find(|part| part["kind"] == kind);
+    let part = part.unwrap_or_else(|| panic!("there is no {role} `{kind}`"));
+    let mut section = format!("\nIn {}.\n", place(&part));
+    let of_all = if role == "search" { shared() } else { Vec::new() };
+    let (common, own): (Vec<Value>, Vec<Value>) = fields(role, kind).into_iter().partition(|f| of_all.contains(f));
+    if !own.is_empty() {
+        section += &settings(&own);
+    }
+    if !common.is_empty() {
+        let without = of_all.iter().filter(|field| !common.contains(field));
+        let without: Vec<String> = without.map(|field| format!("`{}`", text(field, "name"))).collect();
+        let but = if without.is_empty() { String::new() } else { format!(", but for {}", without.join(", ")) };
+        writeln!(section, "\nAnd the [settings of every search](../searches/settings.md){but}.").unwrap();
+    }
+    section
+}
+
+/// The roles whose parts have pages of their own: each page marks where the settings of a part stand.
+const ON_PAGES: [(&str, &str, &str); 3] = [
+    ("criterion", "criteria", "All criteria"),
+    ("search", "searches", "All searches"),
+    ("learner", "learners", "All learners"),
+];
+
+/// The marks of a page: role and kind of the parts whose settings stand on it.
+fn marks(page: &str) -> Vec<(String, String)> {
+    let mark = |line: &str| {
+        let (role, kind) = line.strip_prefix("<!-- settings: ")?.strip_suffix(" -->")?.split_once(' ')?;
+        Some((role.to_owned(), kind.to_owned()))
+    };
+    page.lines().filter_map(mark).collect()
+}
+
+/// A page with the settings of its parts as they are.
+fn with_settings(page: String) -> String {
+    marks(&page).into_iter().fold(page, |page, (role, kind)| {
+        let (start, end) = (format!("<!-- settings: {role} {kind} -->\n"), "<!-- /settings -->");
+        let (before, rest) = page.split_once(&start).unwrap();
+        let (_, after) = rest.split_once(end).unwrap_or_else(|| panic!("{start} has no end"));
+        format!("{before}{start}{}\n{end}{after}", section(&role, &kind))
+    })
+}
+
+/// The list of the parts of a role, with a link to the page of each.
+fn list(role: &str, title: &str, pages: &[(PathBuf, (String, String))]) -> String {
+    let mut list = format!("# {title}\n\nWhat `vaglio list` says of every {role}; a page has the settings.\n\n");
+    list += "| kind | is | in |\n|---|---|---|\n";
+    for part in parts(role) {
+        let kind = text(&part, "kind");
+        let mut on = pages.iter().filter(|(_, mark)| (mark.0.as_str(), mark.1.as_str()) == (role, kind));
+        let (Some((page, _)), None) = (on.next(), on.next()) else { panic!("{role} `{kind}` is to be on one page") };
+        let page = name(page);
+        let page = page.strip_prefix("book/src/").unwrap();
+        let summary = cell(&sentence(text(&part, "summary")));
+        writeln!(list, "| [`{kind}`](../../{page}) | {summary} | {} |", place(&part)).unwrap();
+    }
+    list
 }
 
 fn defined(role: &str, kind: &str) -> &'static str {
@@ -117,16 +213,13 @@ fn every_part_is_listed_with_its_settings() {
     let mut roles: Vec<String> = Vec::new();
     for part in component_list().as_array().unwrap() {
         let role = part["role"].as_str().unwrap().to_owned();
-        if !roles.contains(&role) {
+        if !roles.contains(&role) && !ON_PAGES.iter().any(|(on_pages, ..)| *on_pages == role) {
             roles.push(role);
         }
     }
-    assert!(roles.len() >= 5, "{roles:?}");
+    assert!(roles.len() >= 4, "{roles:?}");
     for role in roles {
         let (file, title) = match &*role {
-            "criterion" => ("criteria", "All criteria"),
-            "search" => ("searches", "All searches"),
-            "learner" => ("learners", "All learners"),
             "map" => ("maps", "All maps"),
             "target_map" => ("target-maps", "All maps of targets"),
             "loss" => ("losses", "All losses"),
@@ -134,6 +227,21 @@ fn every_part_is_listed_with_its_settings() {
             other => panic!("a page of every {other} is wanted"),
         };
         blessed(&root().join(format!("book/src/reference/parts/{file}.md")), &page(&role, title));
+    }
+}
+
+#[test]
+fn every_criterion_search_and_learner_has_its_settings_on_one_page() {
+    let mut marked = Vec::new();
+    for page in pages() {
+        let marks = marks(&std::fs::read_to_string(&page).unwrap());
+        if !marks.is_empty() {
+            remade(&page, with_settings);
+        }
+        marked.extend(marks.into_iter().map(|mark| (page.clone(), mark)));
+    }
+    for (role, file, title) in ON_PAGES {
+        blessed(&root().join(format!("book/src/reference/parts/{file}.md")), &list(role, title, &marked));
     }
 }
 

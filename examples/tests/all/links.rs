@@ -73,6 +73,25 @@ fn every_link_leads_to_a_file_and_a_heading() {
     assert!(followed >= 50, "only {followed} were found");
 }
 
+/// What a picture shows is said below it in a sentence of its own, in italics, and what to look for.
+#[test]
+fn every_picture_of_the_book_has_a_caption() {
+    let mut pictures = 0;
+    for page in pages().iter().filter(|page| !page.ends_with("README.md")) {
+        let text = std::fs::read_to_string(page).unwrap();
+        let mut lines = text.lines().skip_while(|line| !line.starts_with("!["));
+        while let Some(picture) = lines.next() {
+            if picture.starts_with("![") {
+                let caption = lines.find(|line| !line.is_empty()).unwrap_or_default();
+                let is_caption = caption.starts_with('*') && !caption.starts_with("**") && !caption.starts_with("* ");
+                assert!(is_caption, "{}: {picture} has no caption", name(page));
+                pictures += 1;
+            }
+        }
+    }
+    assert!(pictures >= 10, "only {pictures} were found");
+}
+
 /// What `{{#include FILE:ANCHOR}}` takes in is there; that Rust comes from examples is told by another test.
 #[test]
 fn what_pages_include_is_there() {

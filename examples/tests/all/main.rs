@@ -3,6 +3,7 @@
 
 mod book;
 mod examples;
+mod items;
 mod links;
 mod matrix;
 mod pages;

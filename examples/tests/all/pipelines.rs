@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// What a block shows, as whole pipelines: its maps as `preprocess`, its keys with those that every pipeline has, and
 /// alternatives, where a key comes again, one by one.
-fn pipelines(text: &str) -> Vec<String> {
+pub fn pipelines(text: &str) -> Vec<String> {
     let text = match text.chars().next() {
         Some('-') => format!("preprocess:\n{text}"),
         Some('{') => text.lines().fold("preprocess:\n".into(), |all, line| format!("{all}- {line}\n")),

@@ -28,7 +28,7 @@ fn rows(text: &str) -> impl Iterator<Item = (usize, [&str; 4])> {
 /// Why a test that a cell names, as `file`: `function`, is not there.
 fn wrong_test(cell: &str) -> Option<String> {
     let words: Vec<&str> = code(cell).collect();
-    if words.len() % 2 != 0 {
+    if !words.len().is_multiple_of(2) {
         return Some(format!("{cell:?} is to be files with a test each"));
     }
     words.chunks(2).find_map(|pair| {

@@ -15,6 +15,11 @@ fn is_path(word: &str) -> bool {
     folders.iter().any(|folder| word.starts_with(folder)) && !word.contains([' ', '*', '…'])
 }
 
+/// A key of a pipeline with its value, or a command.
+fn is_word(code: &str) -> bool {
+    code.contains(": ") || code.starts_with("vaglio")
+}
+
 /// The cells of the rows of items.
 fn rows(text: &str) -> impl Iterator<Item = (usize, [&str; 4])> {
     text.lines().enumerate().filter_map(|(number, line)| {
@@ -53,6 +58,7 @@ fn wrong(state: &str, place: &str, test: &str) -> Option<String> {
     }
     match state {
         "works" if !code(place).any(is_path) => Some("what works is in a file".into()),
+        "works" if !code(place).any(is_word) => Some("what works has a word".into()),
         "works" if test.is_empty() => Some("what works has a test".into()),
         _ if place.is_empty() => Some("a reason is wanted".into()),
         _ => wrong_test(test),

@@ -14,8 +14,8 @@ use vaglio_core::{
 /// of them in every fold.
 ///
 /// # Reference
-/// M. Yamada et al., *Ultra high-dimensional nonlinear feature selection for big biological data*, IEEE Transactions on
-/// Knowledge and Data Engineering 30(7), 2018, section 3.4.
+/// M. Yamada, A. Saha, H. Ouyang, D. Yin, Y. Chang, *N³LARS: minimum redundancy maximum relevance feature selection for
+/// large and high-dimensional data*, arXiv:1411.2331.
 #[saved(SearchStrategy, "chain")]
 #[derive(Clone)]
 pub struct Chain {

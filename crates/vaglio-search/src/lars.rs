@@ -48,8 +48,8 @@ crate::settings! {
     /// B. Efron, T. Hastie, I. Johnstone, R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004);
     /// P. Buteneers, K. Caluwaerts, J. Dambre, D. Verstraeten, B. Schrauwen, *Optimized parameter search for large datasets
     /// of the regularization parameter and feature selection for ridge regression*, Neural Processing Letters 2013;
-    /// M. Yamada, J. Tang, J. Lugo-Martinez, et al., *Ultra high-dimensional nonlinear feature selection for big biological
-    /// data*, IEEE Transactions on Knowledge and Data Engineering 30 (2018).
+    /// M. Yamada, A. Saha, H. Ouyang, D. Yin, Y. Chang, *N³LARS: minimum redundancy maximum relevance feature selection for
+    /// large and high-dimensional data*, arXiv:1411.2331.
     #[part(
         SearchStrategy,
         "lars",

@@ -18,9 +18,9 @@ crate::settings! {
     ///
     /// # Reference
     /// I. Guyon, A. Elisseeff, *An introduction to variable and feature selection*, Journal of Machine Learning Research 3
-    /// (2003); with a criterion of dependence it is the maximum relevance of M. Yamada, J. Tang, J. Lugo-Martinez, et al.,
-    /// *Ultra high-dimensional nonlinear feature selection for big biological data*, IEEE Transactions on Knowledge and
-    /// Data Engineering 30 (2018).
+    /// (2003); with a criterion of dependence it is the maximum relevance of M. Yamada, A. Saha, H. Ouyang, D. Yin,
+    /// Y. Chang, *N³LARS: minimum redundancy maximum relevance feature selection for large and high-dimensional data*,
+    /// arXiv:1411.2331.
     #[part(
         SearchStrategy,
         "rank",

@@ -30,9 +30,8 @@ use vaglio_kernels::tolerance::OUTWEIGHED;
 /// takes no part.
 ///
 /// # Reference
-/// M. Yamada, J. Tang, J. Lugo-Martinez, E. Hodzic, R. Shrestha, A. Saha, H. Ouyang, D. Yin, H. Mamitsuka, C. Sahinalp,
-/// P. Radivojac, F. Menczer, Y. Chang, *Ultra high-dimensional nonlinear feature selection for big biological data*,
-/// IEEE Transactions on Knowledge and Data Engineering 30(7), 2018.
+/// M. Yamada, A. Saha, H. Ouyang, D. Yin, Y. Chang, *N³LARS: minimum redundancy maximum relevance feature selection for
+/// large and high-dimensional data*, arXiv:1411.2331.
 #[part(
     Criterion,
     "nhsic",

@@ -1,5 +1,5 @@
 //! Kernel matrices of classes: the delta kernel of M. Yamada et al., *High-dimensional feature selection by feature-wise
-//! kernelized lasso*, Neural Computation 26 (2014). The book, *Dependence that is not linear*, "The measure".
+//! kernelized lasso*, Neural Computation 26 (2014). The book, criteria/nhsic.md.
 
 use super::ThinFactor;
 use crate::Level;

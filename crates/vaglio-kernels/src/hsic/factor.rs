@@ -1,7 +1,7 @@
 //! A centered kernel matrix HKH as F·Fᵀ, and inner products of such matrices.
 //!
 //! A. Gretton, O. Bousquet, A. Smola and B. Schölkopf, *Measuring statistical dependence with Hilbert–Schmidt norms*, ALT
-//! 2005. The book, *Dependence that is not linear*, "The measure".
+//! 2005. The book, criteria/nhsic.md.
 
 use crate::Level;
 use crate::sums::{axpy, dot};

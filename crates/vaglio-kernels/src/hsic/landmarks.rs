@@ -1,7 +1,6 @@
 //! Nyström approximation of Gaussian kernel matrices.
 //!
-//! C. Williams and M. Seeger, *Using the Nyström method to speed up kernel machines*, NIPS 2000. The book, *Dependence that
-//! is not linear*, "The measure".
+//! C. Williams and M. Seeger, *Using the Nyström method to speed up kernel machines*, NIPS 2000. The book, criteria/nhsic.md.
 
 use super::ThinFactor;
 use crate::Level;

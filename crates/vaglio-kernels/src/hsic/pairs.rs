@@ -1,7 +1,7 @@
 //! One Gaussian kernel on several columns: entries for pairs of rows, and sums over all pairs.
 //!
 //! L. Song, A. Smola, A. Gretton, J. Bedo and K. Borgwardt, *Feature selection via dependence maximization*, JMLR 13
-//! (2012). The book, *Dependence that is not linear*, "One kernel on the whole subset".
+//! (2012). The book, criteria/hsic.md.
 
 use crate::Level;
 use crate::elementary::exp_of;

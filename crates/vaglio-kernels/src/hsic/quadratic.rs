@@ -1,7 +1,6 @@
 //! Least squares with non-negative coefficients, from inner products.
 //!
-//! C. Lawson and R. Hanson, *Solving Least Squares Problems* (1974), chapter 23. The book, *Dependence that is not linear*,
-//! "The measure".
+//! C. Lawson and R. Hanson, *Solving Least Squares Problems* (1974), chapter 23. The book, criteria/nhsic.md.
 
 use crate::tolerance::{FLAT_GRADIENT, QUADRATIC_RIDGE};
 

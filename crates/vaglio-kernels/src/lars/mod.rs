@@ -4,8 +4,8 @@
 //! α_A = Q_AA⁻¹(c_A − λ s_A) is linear in λ. It is solved again at every knot, which lets no error add up.
 //!
 //! B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004); with
-//! coefficients that may not be negative M. Yamada et al., *Ultra high-dimensional nonlinear feature selection for big
-//! biological data* (N³LARS). The book, *Dependence that is not linear*, "Every search on it".
+//! coefficients that may not be negative M. Yamada, A. Saha, H. Ouyang, D. Yin and Y. Chang, *N³LARS: minimum redundancy
+//! maximum relevance feature selection for large and high-dimensional data*, arXiv:1411.2331. The book, searches/lars.md.
 
 mod event;
 mod group;

@@ -223,7 +223,7 @@ fn every_part_is_listed_with_its_settings() {
             "map" => ("maps", "All maps"),
             "target_map" => ("target-maps", "All maps of targets"),
             "loss" => ("losses", "All losses"),
-            "resampling" => ("splits", "All ways to hold rows out"),
+            "resampling" => ("splits", "All resamplings"),
             other => panic!("a page of every {other} is wanted"),
         };
         blessed(&root().join(format!("book/src/reference/parts/{file}.md")), &page(&role, title));

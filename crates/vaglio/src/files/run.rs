@@ -87,7 +87,8 @@ fn run_in(
     // Refusals come before anything is written or computed.
     let search_start = Instant::now();
     // The map of a learner may take longer than all that is allowed.
-    let stop = pipeline.most_time().map_or_else(|| monitor.stop.clone(), |most| monitor.stop.clone().or_after(start, most));
+    let stop =
+        pipeline.most_time().map_or_else(|| monitor.stop.clone(), |most| monitor.stop.clone().or_after(start, most));
     let train = prepared.train.clone().stopping_at(stop);
     let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
     let mut design = made(&pipeline.selector())?;

@@ -1,6 +1,6 @@
 //! The largest and the least number in every setting of the schema: a run ends with a result or a sentence.
 
-use crate::common::{Folder, ran, table};
+use crate::common::{Folder, pipeline, ran, table};
 use serde_json::{Map, Value, json};
 
 /// Settings that hold other parts, whose numbers are tried by themselves.
@@ -106,4 +106,22 @@ fn every_setting_takes_or_refuses_the_largest_and_the_least_number() {
     }
     assert!(count > 200, "{count}");
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn the_map_of_a_learner_ends_with_the_limit_of_time() {
+    let folder = Folder::new("map_limit");
+    folder.write("train.csv", table(300, 3, &[]));
+    let lines = "learner: {kind: reservoir, units: 20000}\ncriterion: loo\nsearch: {kind: greedy, max_features: 2}\nlimits: {time: 1s}";
+    folder.write("p.yaml", pipeline(lines));
+    let begun = std::time::Instant::now();
+    let ran = folder.vaglio(&["run", "p.yaml"]);
+    assert!(begun.elapsed().as_secs_f64() < 30.0);
+    assert_eq!(ran.code, Some(5), "{}", ran.err);
+    assert!(
+        ran.err.contains("the map of learner `reservoir` did not end within 2 s of the sign to stop"),
+        "{}",
+        ran.err
+    );
+    assert!(!folder.path("runs/p/selection.json").exists());
 }

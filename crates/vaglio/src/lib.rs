@@ -48,6 +48,8 @@
 //! * `parquet`: reads Parquet, Arrow and compressed files beside plain text.
 //! * `lapack`: linear algebra by LAPACK, products of matrices by BLAS in place of faer; needs a system OpenBLAS.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod all_rows;
 pub mod criteria;
 pub mod document;

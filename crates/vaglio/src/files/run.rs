@@ -45,6 +45,7 @@ pub struct RunOptions {
 
 /// What a run found; everything is on disk already.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct RunOutcome {
     /// The content of `selection.json`.
     pub record: Record,

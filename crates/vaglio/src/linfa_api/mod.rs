@@ -23,6 +23,7 @@ use vaglio_core::Error;
 
 /// Why a fit through linfa failed; `Debug` is the sentence that `Display` is.
 #[derive(thiserror::Error)]
+#[non_exhaustive]
 pub enum FitError {
     /// Settings or data that cannot be fitted.
     #[error(transparent)]

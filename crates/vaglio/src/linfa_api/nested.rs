@@ -51,6 +51,7 @@ pub struct ValidNested {
 
 /// What a pipeline is worth on rows that it has not seen.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct NestedResult {
     /// Which loss the figures are of: the criterion's, or that of the readout where it has none.
     pub measure: AnyLoss,
@@ -66,6 +67,7 @@ pub struct NestedResult {
 
 /// One outer fold.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct NestedFold {
     /// The rows held out, by their places in the dataset.
     pub rows: Vec<usize>,

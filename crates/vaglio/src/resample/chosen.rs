@@ -7,6 +7,7 @@ use vaglio_report::record::{Cell, ChosenBy, Declined, SizeSpread, Table};
 
 /// How the result of a selection was taken from its path.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Chosen {
     /// By what.
     pub by: ChosenBy,

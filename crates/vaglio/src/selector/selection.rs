@@ -9,6 +9,7 @@ use vaglio_report::record::{RaceRecord, Warning};
 
 /// What a selection found.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Selection {
     /// The steps and the best subset of each size.
     pub path: Path,

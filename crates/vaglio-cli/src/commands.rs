@@ -9,7 +9,7 @@ use crate::signals::{self, INTERRUPTED};
 use crate::terminal::{aside, note, print, put, put_bytes, told_in_lines};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use crate::exit::Exit;
 use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
 use vaglio::core::{Error, Monitor, StopReason};
@@ -17,7 +17,7 @@ use vaglio::files::{self, Beside, ExportTo, Language, RunOptions};
 use vaglio::pipeline::{self, SavedModel};
 
 /// How a command ends.
-pub type Done = Result<ExitCode, Failure>;
+pub type Done = Result<Exit, Failure>;
 
 /// Plans, selects, fits, evaluates and writes.
 pub fn run(arguments: Run) -> Done {
@@ -55,9 +55,9 @@ pub fn run(arguments: Run) -> Done {
         note(&format_args!("wrote {}", out.join("report.html").display()));
     }
     Ok(match outcome.record.stop_reason {
-        StopReason::Interrupted => ExitCode::from(INTERRUPTED),
-        reason if reason.is_partial() => ExitCode::from(LIMITED),
-        _ => ExitCode::SUCCESS,
+        StopReason::Interrupted => Exit::from(INTERRUPTED),
+        reason if reason.is_partial() => Exit::from(LIMITED),
+        _ => Exit::SUCCESS,
     })
 }
 
@@ -85,7 +85,7 @@ fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline), Failure> {
 /// Says what a run would do.
 pub fn plan(path: &Path, assignments: &[String]) -> Done {
     print(&planned(path, assignments)?)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 /// What a run would do.
@@ -120,7 +120,7 @@ pub fn predict(arguments: Predict) -> Done {
     if let Some(table) = figures {
         aside(&told_in_lines(&table, usize::MAX));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 /// Compares runs.
@@ -136,7 +136,7 @@ pub fn compare(folders: &[PathBuf], out: Option<&Path>) -> Done {
     if let Some(out) = out {
         note(&format_args!("wrote {}", out.display()));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 /// Writes the model of a run in another language, or what its report says.
@@ -157,31 +157,31 @@ pub fn export(folder: &Path, format: ExportFormat, out: Option<&Path>) -> Done {
             for name in files::export_tables(folder, out)? {
                 note(&format_args!("wrote {}", out.join(name).display()));
             }
-            return Ok(ExitCode::SUCCESS);
+            return Ok(Exit::SUCCESS);
         }
     };
     if let Some(out) = out {
         files::export_to_file(folder, to, out)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::SUCCESS);
     }
     if format == ExportFormat::Onnx && std::io::stdout().is_terminal() {
         return Err(Error::setting("--out", "ONNX is no text for a terminal; name the file to write, or a pipe").into());
     }
     let _goes_on = put_bytes(&files::export(folder, to)?)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 /// Says what columns of a run are worth.
 pub fn explain(folder: &Path, columns: &[String]) -> Done {
     print(&in_pool(0, || files::explain(folder, columns))??.to_string())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 /// Writes the report of a run anew.
 pub fn report(folder: &Path) -> Done {
     files::report(folder)?;
     note(&format_args!("wrote {}", folder.join("report.html").display()));
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 /// Prints the schema.
@@ -192,7 +192,7 @@ pub fn schema() -> Done {
 /// Prints a value as JSON of several lines.
 pub fn pretty(value: &serde_json::Value) -> Done {
     print(&format!("{value:#}\n"))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 fn default_out(pipeline: &Path) -> PathBuf {

@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::process::ExitCode;
+use crate::exit::Exit;
 use unicode_width::UnicodeWidthStr;
 use vaglio::core::{Error, Place, StopReason, acts, nearest, shown};
 
@@ -38,12 +38,12 @@ impl Failure {
     }
 
     /// Prints the failure and gives its exit code.
-    pub fn report(&self) -> ExitCode {
+    pub fn report(&self) -> Exit {
         aside(&self.text());
         match self.error {
-            Error::Stopped(StopReason::Interrupted) => ExitCode::from(INTERRUPTED),
-            Error::Stopped(_) => ExitCode::from(LIMITED),
-            _ => ExitCode::from(self.error.class() as u8),
+            Error::Stopped(StopReason::Interrupted) => Exit::from(INTERRUPTED),
+            Error::Stopped(_) => Exit::from(LIMITED),
+            _ => Exit::from(self.error.class() as u8),
         }
     }
 }
@@ -55,7 +55,7 @@ impl From<Error> for Failure {
 }
 
 /// Shows help that was asked for, or what is wrong with a command line; gives the exit code.
-pub fn usage(mut error: clap::Error) -> ExitCode {
+pub fn usage(mut error: clap::Error) -> Exit {
     suggest(&mut error);
     let text = error.render().to_string();
     if error.use_stderr() && (text.chars().count() > LONGEST || text.contains(|c| c != '\n' && acts(c))) {
@@ -63,7 +63,7 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
     } else {
         let _ = error.print();
     }
-    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+    u8::try_from(error.exit_code()).map_or(Exit::FAILURE, Exit::from)
 }
 
 /// Suggests the nearest command, as names elsewhere are suggested, where clap sees none.

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::terminal::note;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use crate::exit::Exit;
 use vaglio::core::Error;
 use vaglio::files::{self, Draft, InitOptions, TaskOption, TestOption};
 
@@ -46,11 +46,11 @@ pub fn init(arguments: Init) -> Done {
     match draft.fault {
         None => {
             note(&format_args!("next: vaglio run {}", out.display()));
-            Ok(ExitCode::SUCCESS)
+            Ok(Exit::SUCCESS)
         }
         Some(fault) => {
             note(&format_args!("it does not run as it stands: {fault}"));
-            Ok(ExitCode::from(fault.class() as u8))
+            Ok(Exit::from(fault.class() as u8))
         }
     }
 }

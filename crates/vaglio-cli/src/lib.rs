@@ -10,6 +10,7 @@
 mod arguments;
 mod bar;
 mod commands;
+mod exit;
 mod failure;
 mod init;
 mod list;
@@ -42,6 +43,8 @@ use vaglio_reservoir as _;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use exit::Exit;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use trace::Trace;
 use vaglio::pipeline;
@@ -51,10 +54,20 @@ use vaglio::pipeline;
 /// The exit code is 0 when done, 2 for usage or configuration, 3 for data, 4 for arithmetic, 5 for a limit, 130 when
 /// interrupted.
 pub fn main() -> ExitCode {
+    ended(std::env::args_os()).into()
+}
+
+/// The same with these arguments, the name of the program before them; gives the number of the exit code, to a program that is
+/// not this one, such as an interpreter. It handles interruptions from then on, so that it can be called once.
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    ended(arguments).0
+}
+
+fn ended(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
     memory::grow_by_large_pages();
     signals::listen();
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return failure::usage(error),
     };
@@ -67,7 +80,7 @@ pub fn main() -> ExitCode {
     if arguments.allow_programs {
         vaglio_external::allow_programs();
     }
-    let code = match pipeline::check_environment() {
+    let exit = match pipeline::check_environment() {
         Ok(()) => done(arguments.command),
         Err(error) => Err(error.into()),
     }
@@ -75,7 +88,7 @@ pub fn main() -> ExitCode {
     trace.iter().for_each(Trace::finish);
     #[cfg(feature = "external")]
     vaglio_external::end_programs();
-    code
+    exit
 }
 
 fn done(command: Command) -> commands::Done {

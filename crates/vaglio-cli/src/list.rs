@@ -4,7 +4,7 @@ use crate::commands::{Done, pretty};
 use crate::terminal::print;
 use serde_json::Value;
 use std::fmt::Write;
-use std::process::ExitCode;
+use crate::exit::Exit;
 use vaglio::core::Error;
 use vaglio::pipeline;
 
@@ -33,7 +33,7 @@ pub fn list(kind: Option<&str>, json: bool) -> Done {
         return pretty(&Value::Array(parts));
     }
     print(&parts.iter().map(detail).collect::<Vec<_>>().join("\n"))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 fn overview(parts: Vec<Value>, json: bool) -> Done {
@@ -48,7 +48,7 @@ fn overview(parts: Vec<Value>, json: bool) -> Done {
         let _ = writeln!(text, "{:<10} {:<17} {} {}; {}", "", "", word("crate"), word("version"), example);
     }
     print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 /// A part with its settings, a few lines each.

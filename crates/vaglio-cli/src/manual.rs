@@ -6,7 +6,7 @@ use crate::terminal::print;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use std::process::ExitCode;
+use crate::exit::Exit;
 use vaglio::core::Error;
 
 /// Prints completions for a shell.
@@ -14,7 +14,7 @@ pub fn completions(shell: Shell) -> Done {
     let mut bytes = Vec::new();
     clap_complete::generate(shell, &mut shown(), "vaglio", &mut bytes);
     print(&String::from_utf8_lossy(&bytes))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 /// Prints the manual page: the program, then each of its commands.
@@ -26,7 +26,7 @@ pub fn page() -> Done {
     const START: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
     let text = String::from_utf8_lossy(&bytes).replace(START, "");
     print(&format!("{START}{text}"))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 fn render(out: &mut Vec<u8>) -> std::io::Result<()> {

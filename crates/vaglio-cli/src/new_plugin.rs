@@ -8,7 +8,7 @@ use crate::arguments::NewPlugin;
 use crate::commands::Done;
 use crate::terminal::note;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use crate::exit::Exit;
 use vaglio::core::{Error, Result, Role, descriptions};
 use vaglio::pipeline::write_file;
 use workspace::Workspace;
@@ -32,7 +32,7 @@ pub fn new_plugin(arguments: &NewPlugin) -> Done {
     plugin.join_workspace(folder)?;
     let run = format!(" && cargo run -p {name}-program -- run example.yaml");
     note(&format_args!("next: cd {name} && cargo test{}", if plugin.has_program { &*run } else { "" }));
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::SUCCESS)
 }
 
 /// What a kind of part is written from.

@@ -71,7 +71,7 @@ pub mod tune;
 pub use final_model::{FinalModel, FittedFinalModel};
 pub use linfa_api::{
     FitError, FittedPipeline, FittedSelector, Given, NamedRows, Nested, NestedFold, NestedResult, OriginalScale, Rows,
-    TargetValue, ValidNested, problem,
+    TargetValue, TargetedTable, ValidNested, problem,
 };
 pub use pipeline::{Pipeline, ValidPipeline};
 pub use resample::Chosen;

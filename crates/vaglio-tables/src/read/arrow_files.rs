@@ -60,6 +60,8 @@ enum Format {
     File(Blocks),
     /// With the number of rows of each batch.
     Stream(Vec<usize>),
+    /// Of a program, in memory.
+    Batches(Vec<RecordBatch>),
 }
 
 /// Columns of a Parquet file that are decoded side by side, at most: one page of each is in memory, and opening the file for
@@ -106,6 +108,17 @@ impl Stored {
         })
     }
 
+    /// Batches of a program, of this schema; messages call them by `path`. They have no hash of their own.
+    ///
+    /// # Errors
+    /// Those of [`Stored::new`], and for a batch of another schema.
+    pub fn of_batches(path: &Path, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
+        if let Some(place) = batches.iter().position(|batch| batch.schema() != schema) {
+            return Err(unreadable(path, format!("batch {} has another schema than the table", place + 1)));
+        }
+        Stored::of(path, Kept::Memory(Bytes::new()), budget, Format::Batches(batches), schema)
+    }
+
     /// Reads what a Parquet file says of itself, and leaves its columns on the disk; `None` of other files.
     ///
     /// # Errors
@@ -146,6 +159,7 @@ impl Stored {
             Format::Parquet(_, rows) => *rows as f64 / most.min(*rows).max(1) as f64,
             Format::File(blocks) => of_batches(&blocks.lengths),
             Format::Stream(lengths) => of_batches(lengths),
+            Format::Batches(_) => 1.0,
         }
     }
 
@@ -221,7 +235,7 @@ impl Stored {
                 check_rows(&self.path, most, found)?;
                 Ok(columns)
             }
-            Format::File(_) | Format::Stream(_) => guarded(&self.path, || self.of_arrow(indices)),
+            _ => guarded(&self.path, || self.of_arrow(indices)),
         }
     }
 
@@ -267,6 +281,10 @@ impl Stored {
                 let batches = blocks.read(&bytes, indices.to_vec()).map_err(failed)?;
                 append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
             }
+            Format::Batches(batches) => {
+                let batches = batches.iter().map(|batch| batch.project(indices));
+                append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
+            }
             _ => {
                 let bytes = Cursor::new(self.kept.in_memory());
                 let batches = StreamReader::try_new(bytes, Some(indices.to_vec())).map_err(failed)?;
@@ -281,6 +299,7 @@ impl Stored {
             Format::Parquet(_, rows) => *rows,
             Format::File(blocks) => blocks.lengths.iter().sum(),
             Format::Stream(lengths) => lengths.iter().sum(),
+            Format::Batches(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
         };
         let rows = self.sample.map_or(all, |most| most.min(all));
         indices.iter().map(|&index| GrowingColumn::of(&self.path, self.schema.field(index), rows)).collect()

@@ -12,6 +12,10 @@ use super::paths;
 use super::sheet::Sheet;
 use crate::budget::Budget;
 use crate::{DigestKind, ReadSpec};
+#[cfg(feature = "parquet")]
+use arrow_array::RecordBatch;
+#[cfg(feature = "parquet")]
+use arrow_schema::SchemaRef;
 use std::path::PathBuf;
 use vaglio_core::Result;
 
@@ -86,6 +90,16 @@ impl TableFile {
         };
         let fixed = if is_partitioned { paths::partitions(&path) } else { Vec::new() };
         Ok(TableFile { path, body, fixed, digest: None, times })
+    }
+
+    /// Batches of a program in place of a file.
+    ///
+    /// # Errors
+    /// Those of [`Stored::of_batches`].
+    #[cfg(feature = "parquet")]
+    pub fn of_batches(path: PathBuf, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
+        let stored = Stored::of_batches(&path, schema, batches, budget)?;
+        Ok(TableFile { path, body: Body::Stored(Box::new(stored)), fixed: Vec::new(), digest: None, times: 1.0 })
     }
 
     fn own_names(&self) -> &[String] {

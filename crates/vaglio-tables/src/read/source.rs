@@ -13,6 +13,10 @@ use super::settle::{Hint, Settled, settle};
 use super::{ColumnFilter, paths, shortened, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnSurvey, DigestKind, ReadSpec, Survey};
+#[cfg(feature = "parquet")]
+use arrow_array::RecordBatch;
+#[cfg(feature = "parquet")]
+use arrow_schema::SchemaRef;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -98,6 +102,19 @@ impl Source {
             }
         }
         Ok(Source { parts, names, aside, spec: spec.clone(), budget, digest })
+    }
+
+    /// A table that a program holds as Arrow batches of one schema, read as an Arrow file of these would be. Messages call it
+    /// by `name`; it has no hash. Cost O(columns).
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] for no columns, two of one name, and a batch of another schema.
+    #[cfg(feature = "parquet")]
+    pub fn of_batches(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>, spec: &ReadSpec) -> Result<Self> {
+        let budget = Budget::of_machine();
+        let part = TableFile::of_batches(PathBuf::from(name), schema, batches, budget)?;
+        let (names, aside) = (part.names(), part.aside().to_vec());
+        Ok(Source { parts: vec![part], names, aside, spec: spec.clone(), budget, digest: DigestKind::default() })
     }
 
     /// The names of the columns, in the order of the first file.

@@ -94,10 +94,19 @@ impl ValidPipeline {
     /// The sample of a dataset, with the problem that its maps make of all rows.
     pub(super) fn sample<E: TargetValue>(&self, taken: &mut DatasetParts<E>) -> Result<(Sample, Fitted)> {
         let outputs = taken.outputs();
-        let rows = std::mem::take(&mut taken.rows);
+        self.sample_of_rows(std::mem::take(&mut taken.rows), taken.task.clone(), outputs)
+    }
+
+    /// The same of rows with outputs of these names.
+    pub(super) fn sample_of_rows(
+        &self,
+        rows: resample::Rows,
+        task: Task,
+        outputs: Vec<String>,
+    ) -> Result<(Sample, Fitted)> {
         let counting = rows.weights.as_ref().map(|weights| weights.iter().filter(|weight| **weight > 0.0).count());
         let counting = counting.unwrap_or(rows.table.rows());
-        let recipe = Arc::new(self.recipe(taken.task.clone(), outputs)?);
+        let recipe = Arc::new(self.recipe(task, outputs)?);
         let is_ordered = rows.time.is_some() || self.selector().needs_order();
         let sample = Sample::new(rows, recipe, is_ordered)?;
         let fitted = sample.fitted()?;

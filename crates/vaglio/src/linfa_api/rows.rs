@@ -4,7 +4,7 @@ use super::targets::{Coded, TargetValue};
 use crate::resample;
 use linfa::Float;
 use linfa::dataset::{AsTargets, DatasetBase};
-use ndarray::{ArrayBase, Data, Ix2};
+use ndarray::{Array2, ArrayBase, Data, Ix2};
 use std::collections::HashMap;
 use std::hash::Hash;
 use vaglio_core::{Cells, Columns, Error, Problem, Result, Table, Task};
@@ -84,6 +84,34 @@ impl Rows {
         }
     }
 
+    /// The rows of a table in the order of their series and times, with targets (outputs × rows) and weights.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for lists of another length, weights that are negative, and a time that stands twice in a series.
+    pub(super) fn of_table(
+        &self,
+        mut table: Table,
+        targets: Array2<f64>,
+        weights: Option<Vec<f64>>,
+    ) -> Result<resample::Rows> {
+        self.check(table.rows())?;
+        if let Some(count) = weights.as_ref().map(Vec::len).filter(|count| *count != table.rows()) {
+            return Err(Error::Shape(format!("{count} weights for {} rows", table.rows())));
+        }
+        if let Some(row) = weights.iter().flatten().position(|weight| weight.is_nan() || *weight < 0.0) {
+            return Err(Error::Shape(format!("row {}: the weight is negative or not a number", row + 1)));
+        }
+        if let Some(series) = &self.series {
+            table = table.with_series(series.clone())?;
+        }
+        let (groups, assignment, time) = (self.groups.clone(), self.folds.clone(), self.times.clone());
+        let rows = resample::Rows { table, targets, weights, groups, assignment, time, known: None, clusters: None };
+        Ok(match self.order(rows.table.rows())? {
+            Some(order) => rows.select(&order),
+            None => rows,
+        })
+    }
+
     /// The rows in the order of their series, each in the order of time; `None` where they stand so.
     ///
     /// # Errors
@@ -146,27 +174,14 @@ impl<E: TargetValue> DatasetParts<E> {
                 count => format!("the columns have {} rows and the targets {count}", records.nrows()),
             }));
         }
-        let weights: Option<Vec<f64>> = dataset.weights().map(|all| all.iter().map(|w| f64::from(*w)).collect());
-        if let Some(row) = weights.iter().flatten().position(|weight| weight.is_nan() || *weight < 0.0) {
-            return Err(Error::Shape(format!("row {}: the weight is negative or not a number", row + 1)));
-        }
+        let weights = dataset.weights().map(|all| all.iter().map(|w| f64::from(*w)).collect());
         let columns = names(dataset.feature_names(), records.ncols());
-        let mut table = table(columns.iter().cloned().zip(0..), records)?;
-        if let Some(series) = &known.series {
-            table = table.with_series(series.clone())?;
-        }
-        let (groups, assignment) = (known.groups.clone(), known.folds.clone());
+        let table = table(columns.iter().cloned().zip(0..), records)?;
         let count = if task == Task::Regression { targets.nrows() } else { 1 };
         let given = dataset.target_names();
         let names =
             if given.len() == count { given.to_vec() } else { (0..count).map(|o| format!("target-{o}")).collect() };
-        let time = known.times.clone();
-        let rows = resample::Rows { table, targets, weights, groups, assignment, time, known: None, clusters: None };
-        let rows = match known.order(rows.table.rows())? {
-            Some(order) => rows.select(&order),
-            None => rows,
-        };
-        Ok(DatasetParts { rows, columns, task, classes, targets: names })
+        Ok(DatasetParts { rows: known.of_table(table, targets, weights)?, columns, task, classes, targets: names })
     }
 
     /// The name of each output.

@@ -42,6 +42,30 @@ fn words() -> DictionaryArray<Int8Type> {
 }
 
 #[test]
+fn batches_of_a_program_are_read_as_their_file() {
+    let whole = batch(vec![
+        ("x", Arc::new(Float64Array::from(vec![Some(0.5), None, Some(2.0)]))),
+        ("word", Arc::new(StringViewArray::from(vec![Some("a"), Some("12"), None]))),
+        ("day", Arc::new(Date32Array::from(vec![0, 1, 2]))),
+        ("coded", Arc::new(words())),
+    ]);
+    let parts = vec![whole.slice(0, 1), whole.slice(1, 0), whole.slice(1, 2)];
+    let of = |parts: Vec<RecordBatch>| Source::of_batches("the frame", whole.schema(), parts, &ReadSpec::default());
+    let wanted = Wanted { filter: ColumnFilter::except(["x"]), ..Wanted::default() };
+    let (table, survey) = of(parts).unwrap().read(&wanted).unwrap();
+    let file = Source::open(&write("batches", &whole)[1..], &ReadSpec::default()).unwrap();
+    let (expected, of_file) = file.read(&wanted).unwrap();
+    assert_eq!(format!("{table:?}"), format!("{expected:?}"));
+    assert_eq!(survey.columns, of_file.columns);
+    let error = of(vec![batch(vec![("y", Arc::new(Float64Array::from(vec![1.0])))])]).unwrap_err().to_string();
+    assert_eq!(error, "the frame: batch 1 has another schema than the table");
+    let infinite = batch(vec![("x", Arc::new(Float64Array::from(vec![1.0, f64::INFINITY])))]);
+    let source = Source::of_batches("the frame", infinite.schema(), vec![infinite], &ReadSpec::default()).unwrap();
+    let error = source.read(&Wanted::default()).unwrap_err().to_string();
+    assert!(error.starts_with("the frame: row 2, column `x`: inf is not a finite number"), "{error}");
+}
+
+#[test]
 fn every_type_of_number_and_text_is_read() {
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("u8", Arc::new(UInt8Array::from(vec![1, 2, 255]))),

@@ -226,7 +226,16 @@ impl SavedModel {
         let what = format!("{}, with what it describes,", path.display());
         Budget::of_machine().need(8.0 * bytes.len() as f64, what, "take a machine with more memory")?;
         let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
-        let file: File<'_> = serde_json::from_str(&text)
+        SavedModel::from_text(&text, path)
+    }
+
+    /// Reads the text of a model file, which messages call `path`.
+    ///
+    /// # Errors
+    /// [`Error::ModelRefused`], as of [`SavedModel::read`].
+    pub fn from_text(text: &str, path: &Path) -> Result<Self> {
+        let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
+        let file: File<'_> = serde_json::from_str(text)
             .map_err(|e| refused(format!("it is damaged or no model file: {}", shortened(&e.to_string()))))?;
         if file.schema != SCHEMA {
             return Err(refused(format!(

@@ -1,0 +1,242 @@
+"""The estimator of scikit-learn that all others are."""
+
+import json
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import _check_y as check_y
+
+from vaglio import _callbacks, _tables, _vaglio
+from vaglio._folds import COLUMN, folds_of
+from vaglio._settings import component, penalty, plain, text
+
+
+class BaseSelector(SelectorMixin, BaseEstimator):
+    """What selectors of numbers and of classes have in common."""
+
+    # Rows are weighed and grouped also inside a Pipeline, where metadata are routed.
+    __metadata_request__fit = {"sample_weight": True, "groups": True}
+    __metadata_request__score = {"sample_weight": True}
+
+    _is_classifier = False
+
+    def __init__(
+        self,
+        criterion="loo",
+        search="greedy",
+        learner="rls",
+        *,
+        lambda_=None,
+        loss=None,
+        choose=None,
+        max_features=None,
+        preprocess=(),
+        target_map=None,
+        cv=None,
+        limits=None,
+        random_state=None,
+        threads=0,
+        progress=None,
+    ):
+        self.criterion = criterion
+        self.search = search
+        self.learner = learner
+        self.lambda_ = lambda_
+        self.loss = loss
+        self.choose = choose
+        self.max_features = max_features
+        self.preprocess = preprocess
+        self.target_map = target_map
+        self.cv = cv
+        self.limits = limits
+        self.random_state = random_state
+        self.threads = threads
+        self.progress = progress
+
+    # Settings
+
+    def pipeline(self):
+        """The settings of the pipeline that `fit` fits, as a dict: what a pipeline file holds beside its data."""
+        return self._pipeline(component(self.criterion) if not callable(self.criterion) else {"kind": "python"})
+
+    def _pipeline(self, criterion):
+        settings = {"version": 1, "seed": self._seed()}
+        if self.loss is not None:
+            criterion["loss"] = plain(self.loss)
+        settings["criterion"] = criterion
+        search = plain(self.search)
+        # Of a chain the settings are those of its last search.
+        last = component(search[-1] if isinstance(search, list) else search)
+        for name in ("choose", "max_features"):
+            if getattr(self, name) is not None:
+                last[name] = plain(getattr(self, name))
+        settings["search"] = [*search[:-1], last] if isinstance(search, list) else last
+        # By default, λ is chosen from a grid that is fitted to the data.
+        if self.learner != "rls" or self.lambda_ is not None:
+            learner = component(self.learner)
+            if self.lambda_ is not None:
+                learner["lambda"] = penalty(self.lambda_)
+            settings["learner"] = learner
+        for name in ("preprocess", "target_map", "limits"):
+            if getattr(self, name):
+                settings[name] = plain(getattr(self, name))
+        return settings
+
+    def _seed(self):
+        if self.random_state is None:
+            return 0
+        if isinstance(self.random_state, (int, np.integer)):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _fills(self):
+        """Whether a map fills cells that are missing."""
+        return any(component(step).get("kind") == "impute" for step in self.preprocess or ())
+
+    # Fitting
+
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Choose columns and train on them.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Columns to choose from. A frame (polars, pandas, pyarrow, duckdb) may hold text, classes and dates, for which
+            `preprocess` has maps; a missing cell is NaN or null, and `impute` fills it. Each column is copied once.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            What is predicted.
+        sample_weight : array of shape (n_samples,), optional
+            A weight of 2 counts as the row given twice in one fold, 0 as its absence.
+        groups : array of shape (n_samples,), optional
+            Rows of one group are held out together, in the folds of `choose` and of ``kfold`` by groups.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        vaglio.SettingError, vaglio.DataError, vaglio.NumericalError
+            With the place of what is wrong.
+        """
+        table, y = self._training(X, y)
+        targets, names, labels = self._targets(y)
+        known = {"targets": targets, "names": names, "labels": labels, "weights": None, "groups": None, "folds": None}
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, targets, dtype=np.float64, ensure_non_negative=True)
+            known["weights"] = weights.reshape(-1, 1)
+        if groups is not None:
+            groups = column_or_1d(groups)
+            known["groups"] = np.unique(groups, return_inverse=True)[1].tolist()
+        if callable(self.criterion):
+            with _callbacks.registered(self.criterion, getattr(self, "classes_", None)) as criterion:
+                return self._fit(table, known, criterion)
+        criterion = component(self.criterion)
+        if self.cv is not None:
+            of_cv, folds = folds_of(self.cv, np.zeros((len(targets), 1)), y, groups, self._is_classifier)
+            criterion = {**({"kind": "kfold"} if criterion["kind"] == "loo" else criterion), **of_cv}
+            known["folds"] = folds.tolist()
+        return self._fit(table, known, criterion)
+
+    def _fit(self, table, known, criterion):
+        settings = self._pipeline(criterion)
+        model, found = _vaglio.fit(text(settings), table, known, self.threads, _callbacks.shown(self.progress))
+        self.model_ = model
+        found = json.loads(found)
+        names, indices, _ = model.selected()
+        self.selected_ = names
+        self.path_ = found["path"]
+        self.steps_ = found["steps"]
+        self.chosen_ = found["chosen"]
+        self.candidates_ = found["candidates"]
+        self.warnings_ = [warning["message"] for warning in found["warnings"]]
+        self.stop_reason_ = found["stop_reason"]
+        self.seconds_ = found["seconds"]
+        of_size = [entry for entry in self.path_ if sorted(entry["subset"]) == sorted(indices)]
+        self.criterion_score_ = of_size[0]["score"] if of_size else found["empty_score"]
+        self.best_lambda_ = self.chosen_["lambda"]
+        return self
+
+    def _training(self, X, y):
+        """The table of X, and y."""
+        numeric = not self._is_classifier
+        if _tables.is_frame(X) and _tables.has_text(X):
+            validate_data(self, X, skip_check_array=True)
+            y = check_y(y, multi_output=numeric, y_numeric=numeric, estimator=self)
+            return _vaglio.Table.from_frame(X), y
+        X, y = validate_data(self, X, y, multi_output=numeric, y_numeric=numeric, **self._accepted())
+        return _tables.of_array(X, self._names()), y
+
+    def _accepted(self):
+        """What arrays may hold."""
+        dtype = [np.float64, np.float32, np.uint8]
+        return {"dtype": dtype, "ensure_all_finite": "allow-nan" if self._fills() else True, "ensure_min_samples": 2}
+
+    def _names(self):
+        """The names of the columns, or x0, x1, …, as scikit-learn has them."""
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{index}" for index in range(self.n_features_in_)] if names is None else [str(n) for n in names]
+
+    def _targets(self, y):
+        """Rows × outputs as doubles, their names, and the labels of classes."""
+        if self._is_classifier:
+            check_classification_targets(y)
+            self.classes_, codes = np.unique(y, return_inverse=True)
+            labels = [_label(value) for value in self.classes_]
+            return np.asarray(codes, dtype="f8").reshape(-1, 1), ["target"], labels
+        y = np.asarray(y, dtype="f8")
+        self._is_flat = y.ndim == 1
+        names = ["target"] if self._is_flat else [f"target-{output}" for output in range(y.shape[1])]
+        return np.asfortranarray(y.reshape(len(y), -1)), names, None
+
+    # What was fitted
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "model_")
+
+    def _predicted(self, X):
+        """Decision values of rows: rows × outputs, and their bytes."""
+        check_is_fitted(self)
+        wanted = self.model_.sources()
+        names = self._names() if self.n_features_in_ else []
+        known = wanted or names[:1]
+        if _tables.is_frame(X) and _tables.has_text(X):
+            validate_data(self, X, skip_check_array=True, reset=False)
+            rows = len(X) if hasattr(X, "__len__") else X.num_rows
+            types = dict(self.model_.types())
+            table = _vaglio.Table.from_frame(X, known, {name: types.get(name, "number") for name in known})
+        else:
+            accepted = {**self._accepted(), "ensure_min_samples": 1}
+            X = validate_data(self, X, reset=False, **accepted)
+            rows = len(X)
+            places = {name: place for place, name in enumerate(names)}
+            table = _tables.of_array(X, known, [places[name] for name in known])
+        data, predicted = self.model_.predict(table)
+        if len(predicted) != rows:
+            raise ValueError("maps of the pipeline drop rows, which an estimator cannot follow; use vaglio.run")
+        return _tables.doubles(data, rows), data
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        wanted = set(self.model_.sources())
+        return np.array([name in wanted for name in self._names()])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = not self._is_classifier
+        tags.input_tags.allow_nan = self._fills()
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _label(value):
+    """A class as the program writes it: whole numbers without a point."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,68 @@
+"""Criteria that are functions of Python, and progress."""
+
+import contextlib
+import inspect
+import sys
+import uuid
+
+import numpy as np
+
+from vaglio import _vaglio
+
+
+def scorer(function, classes=None):
+    """The function as the extension calls it: with the bytes of columns, targets and weights."""
+    parameters = inspect.signature(function).parameters
+    takes_weights = "sample_weight" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+    def score(columns, targets, weights, shape, names):
+        rows, outputs = shape
+        X = np.frombuffer(columns, dtype="f8").reshape(len(names), rows).T
+        y = np.frombuffer(targets, dtype="f8").reshape(outputs, rows)
+        if classes is None:
+            y = y[0] if outputs == 1 else y.T
+        else:
+            y = np.asarray(classes)[(y[0] > 0).astype(int) if outputs == 1 else y.argmax(axis=0)]
+        if weights is None:
+            return float(function(X, y))
+        if not takes_weights:
+            raise TypeError("the criterion takes no `sample_weight`, and rows have weights")
+        return float(function(X, y, sample_weight=np.frombuffer(weights, dtype="f8")))
+
+    return score
+
+
+@contextlib.contextmanager
+def registered(function, classes=None):
+    """The settings of a criterion that is the function, for as long as it is known."""
+    name = f"{getattr(function, '__name__', 'function')}-{uuid.uuid4().hex[:12]}"
+    _vaglio.register(name, scorer(function, classes))
+    try:
+        yield {"kind": "python", "name": name}
+    finally:
+        _vaglio.forget(name)
+
+
+def shown(progress):
+    """What shows progress: a callable as it is; ``True`` is tqdm where it is installed, else lines on standard error."""
+    if progress is None or progress is False or callable(progress):
+        return progress or None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _line
+    bar = tqdm()
+
+    def show(what, done, of, loss):
+        bar.total, bar.n = of, done
+        bar.set_description(what, refresh=False)
+        if loss is not None:
+            bar.set_postfix(loss=f"{loss:.6g}", refresh=False)
+        bar.refresh()
+
+    return show
+
+
+def _line(what, done, of, loss):
+    of_loss = "" if loss is None else f", loss {loss:.6g}"
+    print(f"\r{what}: {done:.0f} of {of:.0f}{of_loss}   ", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,7 @@
+"""Maps of targets, a class each, made of what is linked in."""
+
+from vaglio import _parts
+
+_classes = _parts.classes("target_map")
+__all__ = list(_classes)
+globals().update(_classes)

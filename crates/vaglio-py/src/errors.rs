@@ -1,0 +1,59 @@
+//! Errors as Python sees them: classes of `vaglio._errors`, with what locates them as attributes.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use vaglio_core::{Error, ExitClass};
+
+/// What a text is called that was no file, so that places in it say nothing to its author.
+pub const NO_FILE: &str = "";
+
+/// The exception of an error.
+pub fn raised(py: Python<'_>, error: Error) -> PyErr {
+    made(py, without_place(error)).unwrap_or_else(|failed| failed)
+}
+
+fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
+    let class = match error.class() {
+        ExitClass::Configuration => "SettingError",
+        ExitClass::Data => "DataError",
+        ExitClass::Numerical => "NumericalError",
+    };
+    let about = PyDict::new(py);
+    about.set_item("field", error.field())?;
+    if let Some(place) = error.place() {
+        about.set_item("file", &place.file)?;
+        about.set_item("line", place.line)?;
+        about.set_item("character", place.column)?;
+    }
+    match &error {
+        Error::NonFinite { row, column, value, file, .. } => {
+            about.set_item("row", row)?;
+            about.set_item("column", column)?;
+            about.set_item("value", value)?;
+            if let Some(file) = file {
+                about.set_item("file", file.display().to_string())?;
+            }
+        }
+        Error::Unreadable { path, .. }
+        | Error::Unwritable { path, .. }
+        | Error::ModelRefused { path, .. }
+        | Error::JournalRefused { path, .. } => about.set_item("file", path.display().to_string())?,
+        Error::UnknownName { name, suggestion, .. } => {
+            about.set_item("name", name)?;
+            about.set_item("suggestion", suggestion.as_deref())?;
+        }
+        _ => {}
+    }
+    let class = py.import("vaglio._errors")?.getattr(class)?;
+    Ok(PyErr::from_value(class.call((error.to_string(),), Some(&about))?))
+}
+
+/// The same without a place in a text that was no file.
+fn without_place(mut error: Error) -> Error {
+    if let Error::Setting { place, .. } | Error::UnknownName { place, .. } | Error::Syntax { place, .. } = &mut error
+        && place.as_ref().is_some_and(|place| place.file == NO_FILE)
+    {
+        *place = None;
+    }
+    error
+}

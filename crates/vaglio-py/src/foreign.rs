@@ -1,0 +1,74 @@
+//! Memory of others: frames by the stream of Arrow's PyCapsule interface, which polars, pandas, pyarrow and duckdb have, without
+//! importing them; arrays by the buffer protocol. All unsafe code of the extension is here.
+
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, SchemaRef};
+use crate::errors::raised;
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::path::{Path, PathBuf};
+use vaglio_core::{Error, Result};
+
+/// What messages call a frame.
+pub const FRAME: &str = "the frame";
+
+/// The batches of an object with `__arrow_c_stream__`; nothing of them is copied.
+pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
+    let made = frame.call_method0("__arrow_c_stream__")?;
+    let capsule = made.cast::<PyCapsule>().map_err(|_| PyTypeError::new_err("`__arrow_c_stream__` gave no capsule"))?;
+    let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
+    // SAFETY: a capsule of that name holds a stream of Arrow's C interface, by its specification. It is moved out, and what is
+    // left says that it was released, so that the capsule releases nothing twice.
+    let reader = unsafe { RecordBatchStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
+    let failed = |error: ArrowError| raised(frame.py(), unreadable(&error.to_string()));
+    let reader = reader.map_err(failed)?;
+    let schema = reader.schema();
+    let batches = reader.collect::<std::result::Result<_, _>>().map_err(failed)?;
+    Ok((schema, batches))
+}
+
+fn unreadable(message: &str) -> Error {
+    Error::Unreadable { path: PathBuf::from(FRAME), message: message.to_owned() }
+}
+
+/// Writes a frame to an Arrow file.
+#[pyfunction]
+pub fn write_arrow(py: Python<'_>, frame: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<()> {
+    let (schema, batches) = batches(frame)?;
+    py.detach(|| written(&path, schema, &batches)).map_err(|error| raised(py, error))
+}
+
+fn written(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) -> Result<()> {
+    let failed = |message: String| Error::Unwritable { path: path.to_owned(), message };
+    let file = std::fs::File::create(path).map_err(|error| failed(error.to_string()))?;
+    let write = |file| -> std::result::Result<(), ArrowError> {
+        let mut writer = FileWriter::try_new_buffered(file, &schema)?;
+        batches.iter().try_for_each(|batch| writer.write(batch))?;
+        writer.finish()
+    };
+    write(file).map_err(|error| failed(error.to_string()))
+}
+
+/// The cells of an array whose order in memory is that of C or of Fortran.
+pub enum Cells<'b, T> {
+    /// Row by row.
+    Rows(&'b [T]),
+    /// Column by column.
+    Columns(&'b [T]),
+}
+
+/// The cells of a buffer; `None` where there are gaps between them.
+pub fn cells<'b, T: Element>(_: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<Cells<'b, T>> {
+    // SAFETY: the buffer is held for as long as the cells are, so that its memory stays, and so is the interpreter's lock, without
+    // which no code of Python writes to it.
+    unsafe {
+        match buffer.as_fortran_slice_ptr() {
+            Some(cells) => Some(Cells::Columns(cells.as_ref())),
+            None => buffer.as_slice_ptr().map(|cells| Cells::Rows(cells.as_ref())),
+        }
+    }
+}

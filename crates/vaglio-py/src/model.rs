@@ -1,0 +1,103 @@
+//! Models: what predicts, and its text.
+
+use crate::errors::raised;
+use crate::table::FrameTable;
+use crate::watch::watched;
+use ndarray::ArrayView2;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::Path;
+use std::sync::Arc;
+use vaglio::pipeline::SavedModel;
+use vaglio_core::{Error, Task};
+
+/// A fitted model: the content of a `model.json`.
+#[pyclass(name = "Model", module = "vaglio._vaglio", frozen)]
+pub struct FrameModel(pub Arc<SavedModel>);
+
+#[pymethods]
+impl FrameModel {
+    /// The model of the text of a `model.json`, which errors call `name`.
+    #[staticmethod]
+    #[pyo3(signature = (text, name = "model.json"))]
+    fn from_text(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
+        let read = py.detach(|| SavedModel::from_text(text, Path::new(name)));
+        Ok(FrameModel(Arc::new(read.map_err(|error| raised(py, error))?)))
+    }
+
+    /// The text of its `model.json`.
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.0.to_text()).map_err(|error| raised(py, error))
+    }
+
+    /// It is pickled, and copied, by its text.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((py.get_type::<FrameModel>().getattr("from_text")?, (self.text(py)?,)))
+    }
+
+    /// The columns of the data that it reads.
+    fn sources(&self) -> Vec<String> {
+        self.0.sources.clone()
+    }
+
+    /// The columns that it was fitted on, in order; of a run from files those that it reads.
+    fn columns(&self) -> Vec<String> {
+        self.0.columns.clone().unwrap_or_else(|| self.0.sources.clone())
+    }
+
+    /// The chosen features in order of entry, their places among those that were selected from, and how many these were.
+    fn selected(&self) -> (Vec<String>, Vec<usize>, usize) {
+        match &self.0.selected {
+            Some(selected) => (selected.names.clone(), selected.indices.clone(), selected.of),
+            None => (self.0.inputs.clone(), Vec::new(), 0),
+        }
+    }
+
+    /// The names of its outputs.
+    fn outputs(&self) -> Vec<String> {
+        self.0.outputs.clone()
+    }
+
+    /// The labels of its classes, in the order of their probabilities; `None` of numbers.
+    fn labels(&self) -> Option<Vec<String>> {
+        match &self.0.task {
+            Task::Regression => None,
+            Task::Binary { negative, positive } => {
+                Some(vec![negative.clone().unwrap_or_else(|| format!("not {positive}")), positive.clone()])
+            }
+            Task::Multiclass { labels } => Some(labels.clone()),
+        }
+    }
+
+    /// What columns of frames hold that are not numbers: a name and a word each.
+    fn types(&self) -> Vec<(String, String)> {
+        let word = |kind: &vaglio::pipeline::ColumnType| format!("{kind:?}").to_lowercase();
+        let types = self.0.reading.iter().flat_map(|reading| &reading.types);
+        types.map(|(name, kind)| (name.clone(), word(kind))).collect()
+    }
+
+    /// Predictions of the rows of a table: outputs × rows as doubles, and which rows they are of.
+    fn predict<'py>(&self, py: Python<'py>, table: &mut FrameTable) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
+        let (table, model) = (table.take()?, Arc::clone(&self.0));
+        let predictions = watched(py, 0, None, |_, _| model.predict(table))?.map_err(|error| raised(py, error))?;
+        Ok((doubles(py, predictions.values.view())?, predictions.rows))
+    }
+
+    /// The probabilities of classes, classes × rows as doubles, of predictions as [`FrameModel::predict`] gives them.
+    fn probabilities<'py>(&self, py: Python<'py>, values: &[u8]) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Some(calibration) = &self.0.calibration else { return Ok(None) };
+        let values: Vec<f64> = values.as_chunks::<8>().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect();
+        let outputs = self.0.outputs.len().min(calibration.maps.len()).max(1);
+        let values = ArrayView2::from_shape((outputs, values.len() / outputs), &values)
+            .map_err(|_| raised(py, Error::Shape("these are no predictions of the model".into())))?;
+        doubles(py, calibration.probabilities(values).view()).map(Some)
+    }
+}
+
+/// Numbers row by row, as the bytes that NumPy reads.
+pub fn doubles<'py>(py: Python<'py>, values: ArrayView2<'_, f64>) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, 8 * values.len(), |bytes| {
+        bytes.as_chunks_mut::<8>().0.iter_mut().zip(values.iter()).for_each(|(to, value)| *to = value.to_ne_bytes());
+        Ok(())
+    })
+}

@@ -1,0 +1,185 @@
+//! What the program does, as functions.
+
+use crate::errors::{NO_FILE, raised};
+use crate::watch::watched;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use vaglio::ValidPipeline;
+use vaglio::compare::Comparison;
+use vaglio::core::{Monitor, StopSign};
+use vaglio::document::{Document, to_yaml as yaml_of};
+use vaglio::files::{self, ExportTo, InitOptions, Language, RunOptions, TaskOption, TestOption};
+use vaglio::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
+use vaglio_core::{Error, Journal, Result};
+
+/// A pipeline with its document, whose places are told where it is of a file.
+fn loaded(text: &str, file: Option<&str>, set: &[String]) -> Result<(ValidPipeline, Document)> {
+    load(text, file.unwrap_or(NO_FILE), set)
+}
+
+/// Runs a pipeline, of YAML or JSON, whose paths are relative to `folder`; gives the text of `selection.json`, the number of
+/// warnings being in it.
+#[pyfunction]
+#[pyo3(signature = (text, folder, out, file = None, set = Vec::new(), resume = false, verify = None, threads = None, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
+pub fn run(
+    py: Python<'_>,
+    text: &str,
+    folder: PathBuf,
+    out: PathBuf,
+    file: Option<String>,
+    set: Vec<String>,
+    resume: bool,
+    verify: Option<usize>,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let fail = |error: Error| raised(py, error);
+    let (settings, document) = loaded(text, file.as_deref(), &set).map_err(fail)?;
+    let settings = threads.map_or(settings.clone(), |threads| settings.on_threads(threads));
+    let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
+    let outcome = watched(py, settings.threads(), progress, |mut seen, stop: StopSign| {
+        let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
+        files::run(&settings, &options, monitor)?.record.to_text()
+    });
+    outcome?.map_err(|error| fail(document.locate(error)))
+}
+
+/// What a run would do, as the program says it.
+#[pyfunction]
+#[pyo3(signature = (text, folder, file = None, set = Vec::new()))]
+pub fn plan(
+    py: Python<'_>,
+    text: &str,
+    folder: PathBuf,
+    file: Option<String>,
+    set: Vec<String>,
+) -> PyResult<String> {
+    let fail = |error: Error| raised(py, error);
+    let (settings, document) = loaded(text, file.as_deref(), &set).map_err(fail)?;
+    let planned = watched(py, settings.threads(), None, |_, _| files::plan(&settings, &folder));
+    planned?.map_err(|error| fail(document.locate(error)))
+}
+
+/// A commented pipeline for a table: its text, what was decided, and why it does not run as it stands, if it does not.
+#[pyfunction]
+#[pyo3(signature = (table, folder, targets, task = None, test_fraction = None, test_file = None, groups = None, time = None))]
+#[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
+pub fn init(
+    py: Python<'_>,
+    table: PathBuf,
+    folder: PathBuf,
+    targets: Vec<String>,
+    task: Option<String>,
+    test_fraction: Option<f64>,
+    test_file: Option<PathBuf>,
+    groups: Option<String>,
+    time: Option<String>,
+) -> PyResult<(String, Vec<String>, Option<String>)> {
+    let task = match task.as_deref() {
+        None => None,
+        Some("regression") => Some(TaskOption::Regression),
+        Some("classification") => Some(TaskOption::Classification),
+        Some(other) => {
+            return Err(PyValueError::new_err(format!("task is `regression` or `classification`, and not `{other}`")));
+        }
+    };
+    let test = test_file.map(TestOption::File).or(test_fraction.map(TestOption::Fraction));
+    let options = InitOptions { targets, exclude: None, test, task, groups, time, name: None };
+    let draft = watched(py, 0, None, |_, _| files::init(&table, &folder, &options))?;
+    let draft = draft.map_err(|error| raised(py, error))?;
+    Ok((draft.text, draft.notes, draft.fault.map(|fault| fault.to_string())))
+}
+
+/// Runs beside each other: the table, and the page.
+#[pyfunction]
+pub fn compare(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
+    let compared = py.detach(|| {
+        let comparison = Comparison::read(&folders)?;
+        Ok((comparison.table(), comparison.page()?))
+    });
+    compared.map_err(|error| raised(py, error))
+}
+
+/// The model of a run in another language, or its methods.
+#[pyfunction]
+pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
+    let to = match to {
+        "sql" => ExportTo::Model(Language::Sql),
+        "python" => ExportTo::Model(Language::Python),
+        "r" => ExportTo::Model(Language::R),
+        "excel" => ExportTo::Model(Language::Excel),
+        "onnx" => ExportTo::Model(Language::Onnx),
+        "pmml" => ExportTo::Model(Language::Pmml),
+        "json" => ExportTo::Model(Language::Json),
+        "methods" => ExportTo::Methods,
+        other => {
+            let known = ["sql", "python", "r", "excel", "onnx", "pmml", "json", "methods"];
+            return Err(raised(py, Error::unknown("to", "format", other, known)));
+        }
+    };
+    py.detach(|| files::export(&folder, to)).map_err(|error| raised(py, error))
+}
+
+/// What columns of a run are worth, as the program says it.
+#[pyfunction]
+pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResult<String> {
+    let explained = watched(py, 0, None, |_, _| files::explain(&folder, &columns).map(|said| said.to_string()))?;
+    explained.map_err(|error| raised(py, error))
+}
+
+/// Refuses settings that cannot be, with or without data.
+#[pyfunction]
+pub fn check(py: Python<'_>, text: &str) -> PyResult<()> {
+    use linfa::ParamGuard;
+    let checked = || -> Result<()> {
+        let pipeline: Pipeline = Document::parse(text, NO_FILE)?.read()?;
+        pipeline.check_ref().map(|_| ())
+    };
+    checked().map_err(|error| raised(py, error))
+}
+
+/// The pipeline file of settings, with every default written out.
+#[pyfunction]
+pub fn to_yaml(py: Python<'_>, text: &str) -> PyResult<String> {
+    let written = || yaml_of(&Document::parse(text, NO_FILE)?.read::<Pipeline>()?);
+    written().map_err(|error| raised(py, error))
+}
+
+/// The settings of a pipeline file as JSON, with every default written out.
+#[pyfunction]
+pub fn to_json(py: Python<'_>, text: &str, file: &str) -> PyResult<String> {
+    let written = || {
+        let pipeline: Pipeline = Document::parse(text, file)?.read()?;
+        serde_json::to_string(&pipeline).map_err(|error| Error::Numerical(error.to_string()))
+    };
+    written().map_err(|error| raised(py, error))
+}
+
+/// The JSON Schema of the pipeline file.
+#[pyfunction]
+pub fn schema() -> String {
+    pipeline_schema().to_string()
+}
+
+/// Every part that is linked in, with its settings, as JSON.
+#[pyfunction]
+pub fn parts() -> String {
+    let mut all = component_list();
+    for part in all.as_array_mut().into_iter().flatten() {
+        let word = |key: &str| part[key].as_str().unwrap_or_default().to_owned();
+        let fields = component_fields(&word("role"), &word("kind"));
+        if let (Some(part), Some(fields)) = (part.as_object_mut(), fields) {
+            part.insert("fields".into(), fields);
+        }
+    }
+    all.to_string()
+}
+
+/// The program with these arguments, its name before them; gives its exit code.
+#[pyfunction]
+pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| vaglio_cli::main_with(arguments))
+}

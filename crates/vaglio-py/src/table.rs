@@ -1,0 +1,160 @@
+//! Tables from arrays and frames.
+
+use crate::errors::raised;
+use crate::foreign::{self, FRAME, batches};
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+use vaglio::pipeline::{ColumnType, ReadSpec};
+use vaglio::read::{ColumnFilter, ColumnSurvey, Hint, InferredType, Source, Wanted};
+use vaglio_core::{Cells, Error, Numbers, Result, Table};
+
+/// A table, which a fit or a prediction uses up.
+#[pyclass(name = "Table", module = "vaglio._vaglio")]
+pub struct FrameTable {
+    table: Option<Table>,
+    /// What columns hold that are not numbers.
+    pub types: BTreeMap<String, ColumnType>,
+}
+
+#[pymethods]
+impl FrameTable {
+    /// The columns at `places` of a two-dimensional buffer of numbers, rows × columns, in C or Fortran order, each copied once;
+    /// cells that are NaN are missing. Whole numbers up to 255 take a byte each.
+    #[staticmethod]
+    #[pyo3(signature = (array, names, places = None))]
+    fn from_array(array: &Bound<'_, PyAny>, names: Vec<String>, places: Option<Vec<usize>>) -> PyResult<Self> {
+        let places = places.unwrap_or_else(|| (0..names.len()).collect());
+        if places.len() != names.len() {
+            return Err(PyValueError::new_err(format!("{} names for {} columns", names.len(), places.len())));
+        }
+        let columns = numbers(array, &places)?;
+        let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
+        let table = finite(columns).map_err(|error| raised(array.py(), error))?;
+        Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
+    }
+
+    /// The columns `only`, or all, of a frame with `__arrow_c_stream__`; `known` says what some hold, as pipeline files do.
+    #[staticmethod]
+    #[pyo3(signature = (frame, only = None, known = HashMap::new()))]
+    fn from_frame(
+        frame: &Bound<'_, PyAny>,
+        only: Option<Vec<String>>,
+        known: HashMap<String, String>,
+    ) -> PyResult<Self> {
+        let py = frame.py();
+        let (schema, batches) = batches(frame)?;
+        let hints = known.into_iter().map(|(name, kind)| hint(&kind).map(|hint| (name, hint))).collect::<PyResult<_>>()?;
+        let filter = only.map_or(ColumnFilter::All, ColumnFilter::only);
+        let read = || {
+            let source = Source::of_batches(FRAME, schema, batches, &ReadSpec::default())?;
+            source.read(&Wanted { filter, hints })
+        };
+        let (table, survey) = py.detach(read).map_err(|error| raised(py, error))?;
+        let types = survey.columns.iter().filter_map(|column| Some((column.name.clone(), kind(column)?))).collect();
+        Ok(FrameTable { table: Some(table), types })
+    }
+
+    /// Rows and columns.
+    fn shape(&self) -> PyResult<(usize, usize)> {
+        let table = self.table.as_ref().ok_or_else(used)?;
+        Ok((table.rows(), table.columns().len()))
+    }
+
+    /// The names of the columns.
+    fn names(&self) -> PyResult<Vec<String>> {
+        Ok(self.table.as_ref().ok_or_else(used)?.names().map(str::to_owned).collect())
+    }
+}
+
+impl FrameTable {
+    /// The table, which is used up by this.
+    pub fn take(&mut self) -> PyResult<Table> {
+        self.table.take().ok_or_else(used)
+    }
+}
+
+fn used() -> PyErr {
+    PyValueError::new_err("the table was used already")
+}
+
+/// What a column holds, where it is not numbers.
+fn kind(column: &ColumnSurvey) -> Option<ColumnType> {
+    match column.taken {
+        InferredType::Date => Some(ColumnType::Date),
+        _ if column.levels > 0 => Some(ColumnType::Class),
+        _ => None,
+    }
+}
+
+fn hint(kind: &str) -> PyResult<Hint> {
+    match kind {
+        "number" => Ok(Hint::Number),
+        "class" => Ok(Hint::Class),
+        "text" => Ok(Hint::Text),
+        "date" => Ok(Hint::Date),
+        other => Err(PyValueError::new_err(format!("`{other}` is no type of a column: number, class, text or date"))),
+    }
+}
+
+/// A table of numbers, all of them finite or missing.
+fn finite(columns: Vec<(String, Cells)>) -> Result<Table> {
+    for (name, cells) in &columns {
+        let Cells::Numbers(Numbers::Double(values)) = cells else { continue };
+        if let Some(row) = values.iter().position(|value| value.is_infinite()) {
+            let (column, value) = (name.clone(), values[row].to_string());
+            let count = values.iter().filter(|value| value.is_infinite()).count();
+            return Err(Error::NonFinite { row: row + 1, column, value, count, file: None, remedy: None });
+        }
+    }
+    Table::new(columns)
+}
+
+/// Some columns of a buffer of one of the types that are known.
+pub fn numbers(array: &Bound<'_, PyAny>, places: &[usize]) -> PyResult<Vec<Numbers>> {
+    if let Ok(buffer) = PyBuffer::<f64>::get(array) {
+        return of_buffer(array.py(), &buffer, places, |value| value);
+    }
+    if let Ok(buffer) = PyBuffer::<u8>::get(array) {
+        return of_buffer(array.py(), &buffer, places, f64::from);
+    }
+    if let Ok(buffer) = PyBuffer::<f32>::get(array) {
+        return of_buffer(array.py(), &buffer, places, f64::from);
+    }
+    Err(PyTypeError::new_err("expected an array of float64, float32 or uint8 in native byte order"))
+}
+
+/// Columns that are copied out of rows side by side, so that each line of the cache is read once.
+const TOGETHER: usize = 16;
+
+fn of_buffer<T: Element>(
+    py: Python<'_>,
+    buffer: &PyBuffer<T>,
+    places: &[usize],
+    number: impl Fn(T) -> f64,
+) -> PyResult<Vec<Numbers>> {
+    let &[rows, columns] = buffer.shape() else {
+        return Err(PyValueError::new_err(format!("expected 2 dimensions, found {}", buffer.dimensions())));
+    };
+    if let Some(place) = places.iter().find(|place| **place >= columns) {
+        return Err(PyValueError::new_err(format!("there is no column {place} among {columns}")));
+    }
+    let cells = match foreign::cells(py, buffer) {
+        Some(foreign::Cells::Columns(cells)) => {
+            let column = |place: usize| cells[place * rows..][..rows].iter().map(|&cell| number(cell)).collect::<Vec<f64>>();
+            return Ok(places.iter().map(|&place| column(place).into()).collect());
+        }
+        Some(foreign::Cells::Rows(cells)) => cells,
+        None => return Err(PyValueError::new_err("expected an array in C or Fortran order")),
+    };
+    let mut all = Vec::with_capacity(places.len());
+    for places in places.chunks(TOGETHER) {
+        let mut some = vec![Vec::with_capacity(rows); places.len()];
+        for row in cells.chunks_exact(columns.max(1)) {
+            some.iter_mut().zip(places).for_each(|(column, &place)| column.push(number(row[place])));
+        }
+        all.extend(some.into_iter().map(Numbers::from));
+    }
+    Ok(all)
+}

@@ -3,7 +3,7 @@
 use crate::errors::{NO_FILE, raised};
 use crate::model::FrameModel;
 use crate::table::{FrameTable, numbers};
-use crate::watch::watched;
+use crate::watch::{Ending, watched};
 use ndarray::Array2;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -82,7 +82,7 @@ pub fn fit(
     let pipeline: Pipeline = document.read().map_err(fail)?;
     let types = std::mem::take(&mut table.types);
     let given = known.taken(table)?;
-    let fitted = watched(py, threads, progress, |seen, sign| {
+    let fitted = watched(py, threads, progress, Ending::Left, move |seen, sign| {
         let outcome = pipeline.observer(seen).stop_at(sign).threads(0).fit_table(given);
         outcome.map_err(|error| match error {
             FitError::Vaglio(error) => error,

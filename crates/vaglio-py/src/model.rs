@@ -1,14 +1,17 @@
 //! Models: what predicts, and its text.
 
 use crate::errors::raised;
+use crate::foreign::{FRAME, batches};
 use crate::table::FrameTable;
-use crate::watch::watched;
+use crate::watch::{Ending, watched};
 use ndarray::ArrayView2;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::Path;
 use std::sync::Arc;
-use vaglio::pipeline::SavedModel;
+use vaglio::files::Beside;
+use vaglio::pipeline::{ReadSpec, SavedModel};
+use vaglio::read::Source;
 use vaglio_core::{Error, Task};
 
 /// A fitted model: the content of a `model.json`.
@@ -69,17 +72,26 @@ impl FrameModel {
         }
     }
 
-    /// What columns of frames hold that are not numbers: a name and a word each.
-    fn types(&self) -> Vec<(String, String)> {
-        let word = |kind: &vaglio::pipeline::ColumnType| format!("{kind:?}").to_lowercase();
-        let types = self.0.reading.iter().flat_map(|reading| &reading.types);
-        types.map(|(name, kind)| (name.clone(), word(kind))).collect()
-    }
-
     /// Predictions of the rows of a table: outputs × rows as doubles, and which rows they are of.
     fn predict<'py>(&self, py: Python<'py>, table: &mut FrameTable) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (table, model) = (table.take()?, Arc::clone(&self.0));
-        let predictions = watched(py, 0, None, |_, _| model.predict(table))?.map_err(|error| raised(py, error))?;
+        let predictions = watched(py, 0, None, Ending::Left, move |_, _| model.predict(table))?.map_err(|error| raised(py, error))?;
+        Ok((doubles(py, predictions.values.view())?, predictions.rows))
+    }
+
+    /// The same of the rows of a frame with `__arrow_c_stream__`, columns matched by name and read as those of the training rows.
+    fn predict_frame<'py>(
+        &self,
+        py: Python<'py>,
+        frame: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
+        let (schema, batches) = batches(frame)?;
+        let model = Arc::clone(&self.0);
+        let predictions = watched(py, 0, None, Ending::Left, move |_, _| {
+            let source = Source::of_batches(FRAME, schema, batches, &ReadSpec::default())?;
+            model.predict_source(&source, Path::new(FRAME), &Beside::default())
+        });
+        let predictions = predictions?.map_err(|error| raised(py, error))?;
         Ok((doubles(py, predictions.values.view())?, predictions.rows))
     }
 

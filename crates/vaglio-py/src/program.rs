@@ -1,7 +1,7 @@
 //! What the program does, as functions.
 
 use crate::errors::{NO_FILE, raised};
-use crate::watch::watched;
+use crate::watch::{Ending, watched};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -40,7 +40,8 @@ pub fn run(
     let (settings, document) = loaded(text, file.as_deref(), &set).map_err(fail)?;
     let settings = threads.map_or(settings.clone(), |threads| settings.on_threads(threads));
     let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
-    let outcome = watched(py, settings.threads(), progress, |mut seen, stop: StopSign| {
+    let threads = settings.threads();
+    let outcome = watched(py, threads, progress, Ending::Waited, move |mut seen, stop: StopSign| {
         let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
         files::run(&settings, &options, monitor)?.record.to_text()
     });
@@ -59,7 +60,7 @@ pub fn plan(
 ) -> PyResult<String> {
     let fail = |error: Error| raised(py, error);
     let (settings, document) = loaded(text, file.as_deref(), &set).map_err(fail)?;
-    let planned = watched(py, settings.threads(), None, |_, _| files::plan(&settings, &folder));
+    let planned = watched(py, settings.threads(), None, Ending::Left, move |_, _| files::plan(&settings, &folder));
     planned?.map_err(|error| fail(document.locate(error)))
 }
 
@@ -88,7 +89,7 @@ pub fn init(
     };
     let test = test_file.map(TestOption::File).or(test_fraction.map(TestOption::Fraction));
     let options = InitOptions { targets, exclude: None, test, task, groups, time, name: None };
-    let draft = watched(py, 0, None, |_, _| files::init(&table, &folder, &options))?;
+    let draft = watched(py, 0, None, Ending::Left, move |_, _| files::init(&table, &folder, &options))?;
     let draft = draft.map_err(|error| raised(py, error))?;
     Ok((draft.text, draft.notes, draft.fault.map(|fault| fault.to_string())))
 }
@@ -126,7 +127,9 @@ pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
 /// What columns of a run are worth, as the program says it.
 #[pyfunction]
 pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResult<String> {
-    let explained = watched(py, 0, None, |_, _| files::explain(&folder, &columns).map(|said| said.to_string()))?;
+    let explained = watched(py, 0, None, Ending::Left, move |_, _| {
+        files::explain(&folder, &columns).map(|said| said.to_string())
+    })?;
     explained.map_err(|error| raised(py, error))
 }
 

@@ -5,9 +5,9 @@ use crate::foreign::{self, FRAME, batches};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use vaglio::pipeline::{ColumnType, ReadSpec};
-use vaglio::read::{ColumnFilter, ColumnSurvey, Hint, InferredType, Source, Wanted};
+use vaglio::read::{ColumnSurvey, InferredType, Source, Wanted};
 use vaglio_core::{Cells, Error, Numbers, Result, Table};
 
 /// A table, which a fit or a prediction uses up.
@@ -35,22 +35,12 @@ impl FrameTable {
         Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
     }
 
-    /// The columns `only`, or all, of a frame with `__arrow_c_stream__`; `known` says what some hold, as pipeline files do.
+    /// The columns of a frame with `__arrow_c_stream__`, as those of its Arrow file would be read.
     #[staticmethod]
-    #[pyo3(signature = (frame, only = None, known = HashMap::new()))]
-    fn from_frame(
-        frame: &Bound<'_, PyAny>,
-        only: Option<Vec<String>>,
-        known: HashMap<String, String>,
-    ) -> PyResult<Self> {
+    fn from_frame(frame: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = frame.py();
         let (schema, batches) = batches(frame)?;
-        let hints = known.into_iter().map(|(name, kind)| hint(&kind).map(|hint| (name, hint))).collect::<PyResult<_>>()?;
-        let filter = only.map_or(ColumnFilter::All, ColumnFilter::only);
-        let read = || {
-            let source = Source::of_batches(FRAME, schema, batches, &ReadSpec::default())?;
-            source.read(&Wanted { filter, hints })
-        };
+        let read = || Source::of_batches(FRAME, schema, batches, &ReadSpec::default())?.read(&Wanted::default());
         let (table, survey) = py.detach(read).map_err(|error| raised(py, error))?;
         let types = survey.columns.iter().filter_map(|column| Some((column.name.clone(), kind(column)?))).collect();
         Ok(FrameTable { table: Some(table), types })
@@ -85,16 +75,6 @@ fn kind(column: &ColumnSurvey) -> Option<ColumnType> {
         InferredType::Date => Some(ColumnType::Date),
         _ if column.levels > 0 => Some(ColumnType::Class),
         _ => None,
-    }
-}
-
-fn hint(kind: &str) -> PyResult<Hint> {
-    match kind {
-        "number" => Ok(Hint::Number),
-        "class" => Ok(Hint::Class),
-        "text" => Ok(Hint::Text),
-        "date" => Ok(Hint::Date),
-        other => Err(PyValueError::new_err(format!("`{other}` is no type of a column: number, class, text or date"))),
     }
 }
 

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use vaglio::pipeline::pool;
 use vaglio_core::{Answer, Error, Event, Observer, StopReason, StopSign};
 
@@ -13,6 +13,8 @@ const TICK: Duration = Duration::from_millis(50);
 /// What a trial of a part takes before it is reported, and after the sign to stop before it is left.
 const SLOW: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_millis(300);
+/// How long work that is told to end is waited for.
+const PATIENCE: Duration = Duration::from_millis(600);
 /// Bytes of the stack of the thread that works.
 const STACK: usize = 16 << 20;
 
@@ -38,13 +40,23 @@ impl Observer for Seen {
     }
 }
 
+/// How long an interruption waits for the work to end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// As long as it takes, since it writes files.
+    Waited,
+    /// Not a second: what goes on is left to end by itself, and nothing of it is used.
+    Left,
+}
+
 /// Does `work` on so many threads, 0 for as many as there are processors, without the interpreter's lock, which it takes again
 /// and again to look for signals and to call `progress` with the state. A signal that raises ends the work, and then is raised.
-pub fn watched<T: Send>(
+pub fn watched<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(Seen, StopSign) -> Result<T, Error> + Send,
+    ending: Ending,
+    work: impl FnOnce(Seen, StopSign) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<Result<T, Error>> {
     let (seen, asked) = (Seen::default(), Arc::new(AtomicBool::new(false)));
     let told = Arc::clone(&asked);
@@ -52,22 +64,31 @@ pub fn watched<T: Send>(
     let sign = sign.leaving(SLOW, GRACE, |_| {});
     let state = seen.clone();
     py.detach(|| {
-        std::thread::scope(|scope| {
-            let (done, ended) = mpsc::channel::<()>();
-            let worker = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
-                let _until_here = done;
-                pool(threads)?.install(|| work(seen, sign))
-            })?;
-            let mut raised = None;
-            while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(TICK) {
-                if raised.is_none() {
-                    raised = Python::attach(|py| looked(py, progress.as_ref(), &state)).err();
+        let (done, ended) = mpsc::channel();
+        std::thread::Builder::new().stack_size(STACK).spawn(move || {
+            let outcome = pool(threads).and_then(|pool| pool.install(|| work(seen, sign)));
+            // Where nobody waits any more, nothing is lost.
+            let _ = done.send(outcome);
+        })?;
+        let mut raised: Option<(PyErr, Instant)> = None;
+        loop {
+            match ended.recv_timeout(TICK) {
+                Ok(outcome) => return raised.map_or(Ok(outcome), |(error, _)| Err(error)),
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("vaglio panicked, which is a bug of it"));
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
+            match raised {
+                None => {
+                    let looked = Python::attach(|py| looked(py, progress.as_ref(), &state));
+                    raised = looked.err().map(|error| (error, Instant::now()));
                     asked.store(raised.is_some(), Ordering::Relaxed);
                 }
+                Some((error, since)) if ending == Ending::Left && since.elapsed() > PATIENCE => return Err(error),
+                waiting => raised = waiting,
             }
-            let outcome = worker.join().map_err(|_| PyRuntimeError::new_err("vaglio panicked, which is a bug of it"));
-            raised.map_or(outcome, Err)
-        })
+        }
     })
 }
 

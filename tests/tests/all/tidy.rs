@@ -138,7 +138,7 @@ fn random_numbers_come_from_the_test_kit() {
 #[test]
 fn files_are_short() {
     for folder in ["crates", "plugins", "tests", "examples"] {
-        for (path, text) in files(folder, ".rs") {
+        for (path, text) in files(folder, ".rs").into_iter().chain(files(folder, ".py")) {
             let lines = text.lines().count();
             assert!(lines <= 400, "{} has {lines} lines", path.display());
         }
@@ -146,13 +146,14 @@ fn files_are_short() {
 }
 
 #[test]
-fn unsafe_code_is_in_the_kernels_and_the_allocator_only() {
+fn unsafe_code_is_in_the_kernels_the_allocator_and_memory_of_python_only() {
     let word = concat!("uns", "afe ");
     for folder in ["crates", "plugins", "tests", "examples"] {
         for (path, text) in files(folder, ".rs") {
             let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
             let found = code.filter(|line| line.contains(word)).count();
-            let may = path.starts_with("crates/vaglio-kernels") || path.ends_with("vaglio-cli/src/memory.rs");
+            let may = path.starts_with("crates/vaglio-kernels")
+                || ["vaglio-cli/src/memory.rs", "vaglio-py/src/foreign.rs"].iter().any(|end| path.ends_with(end));
             assert!(found == 0 || may, "{} holds {word}", path.display());
         }
     }
@@ -192,8 +193,28 @@ fn every_component_has_an_example() {
 
 #[test]
 fn one_version_of_ndarray_is_linked() {
-    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
-    assert_eq!(lock.lines().filter(|line| *line == "name = \"ndarray\"").count(), 1);
+    for lock in ["Cargo.lock", "crates/vaglio-py/Cargo.lock"] {
+        let lock = std::fs::read_to_string(root().join(lock)).unwrap();
+        assert_eq!(lock.lines().filter(|line| *line == "name = \"ndarray\"").count(), 1);
+    }
+}
+
+/// The Python package is a workspace of its own: other crates of others would be tested in one and used in the other.
+#[test]
+fn the_python_package_has_the_versions_of_the_workspace() {
+    let packages = |lock: &str| -> std::collections::BTreeSet<String> {
+        let text = std::fs::read_to_string(root().join(lock)).unwrap();
+        let of_others = text.split("[[package]]").filter(|package| package.contains("\nsource = "));
+        of_others.map(|package| package.lines().skip(1).take(2).collect::<Vec<_>>().join(" ")).collect()
+    };
+    let (own, all) = (packages("crates/vaglio-py/Cargo.lock"), packages("Cargo.lock"));
+    let more: Vec<&String> = own.difference(&all).filter(|package| !package.contains("\"pyo3")).collect();
+    assert!(own.len() > 100 && more.len() == 1, "{more:?}: only `target-lexicon` is Python's alone");
+    let version = |path: &str| {
+        let text = std::fs::read_to_string(root().join(path)).unwrap();
+        text.lines().find(|line| line.starts_with("version = ")).map(str::to_owned)
+    };
+    assert_eq!(version("crates/vaglio-py/Cargo.toml"), version("Cargo.toml"));
 }
 
 #[test]

@@ -7,8 +7,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import vaglio
 
+# Best subsets of all sizes, at every λ, in every fold take longer than all others together.
+FEW = {"BestSubset": {"max_features": 2, "lambda_": 1.0}, "BestSubsetClassifier": {"max_features": 2, "lambda_": 1.0}}
 NAMES = [name for module in ("_estimators", "_short") for name in vaglio._LAZY[module]]
-KINDS = [getattr(vaglio, name) for name in NAMES]
+ESTIMATORS = [getattr(vaglio, name)(**FEW.get(name, {})) for name in NAMES]
 
 
 def expected_failures(estimator):
@@ -25,6 +27,12 @@ def expected_failures(estimator):
     return expected
 
 
-@parametrize_with_checks([kind() for kind in KINDS], expected_failed_checks=expected_failures)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_no_more_than_two_checks_are_expected_to_fail():
+    for estimator in ESTIMATORS:
+        expected = expected_failures(estimator)
+        assert len(expected) <= 2 and all(len(reason) > 40 for reason in expected.values())

@@ -11,7 +11,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from sklearn.utils.validation import _check_y as check_y
 
 from vaglio import _callbacks, _tables, _vaglio
-from vaglio._folds import COLUMN, folds_of
+from vaglio._errors import SettingError
+from vaglio._folds import folds_of
 from vaglio._settings import component, penalty, plain, text
 
 
@@ -129,6 +130,10 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, targets, dtype=np.float64, ensure_non_negative=True)
             known["weights"] = weights.reshape(-1, 1)
+        if labels is not None:
+            counting = targets if sample_weight is None else targets[weights > 0]
+            if len(np.unique(counting)) < 2:
+                raise SettingError("there is a single class; two are needed", field="targets")
         if groups is not None:
             groups = column_or_1d(groups)
             known["groups"] = np.unique(groups, return_inverse=True)[1].tolist()
@@ -164,10 +169,10 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     def _training(self, X, y):
         """The table of X, and y."""
         numeric = not self._is_classifier
-        if _tables.is_frame(X) and _tables.has_text(X):
+        if _tables.is_frame(X):
             validate_data(self, X, skip_check_array=True)
             y = check_y(y, multi_output=numeric, y_numeric=numeric, estimator=self)
-            return _vaglio.Table.from_frame(X), y
+            return _vaglio.Table.from_frame(_tables.of_frame(X, self._names())), y
         X, y = validate_data(self, X, y, multi_output=numeric, y_numeric=numeric, **self._accepted())
         return _tables.of_array(X, self._names()), y
 
@@ -201,21 +206,17 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     def _predicted(self, X):
         """Decision values of rows: rows × outputs, and their bytes."""
         check_is_fitted(self)
-        wanted = self.model_.sources()
-        names = self._names() if self.n_features_in_ else []
-        known = wanted or names[:1]
-        if _tables.is_frame(X) and _tables.has_text(X):
+        if _tables.is_frame(X):
             validate_data(self, X, skip_check_array=True, reset=False)
             rows = len(X) if hasattr(X, "__len__") else X.num_rows
-            types = dict(self.model_.types())
-            table = _vaglio.Table.from_frame(X, known, {name: types.get(name, "number") for name in known})
+            data, predicted = self.model_.predict_frame(_tables.of_frame(X, self._names()))
         else:
-            accepted = {**self._accepted(), "ensure_min_samples": 1}
-            X = validate_data(self, X, reset=False, **accepted)
-            rows = len(X)
+            X = validate_data(self, X, reset=False, **{**self._accepted(), "ensure_min_samples": 1})
+            rows, names = len(X), self._names()
             places = {name: place for place, name in enumerate(names)}
-            table = _tables.of_array(X, known, [places[name] for name in known])
-        data, predicted = self.model_.predict(table)
+            # Without columns that are read, one tells the number of rows.
+            read = self.model_.sources() or names[:1]
+            data, predicted = self.model_.predict(_tables.of_array(X, read, [places[name] for name in read]))
         if len(predicted) != rows:
             raise ValueError("maps of the pipeline drop rows, which an estimator cannot follow; use vaglio.run")
         return _tables.doubles(data, rows), data

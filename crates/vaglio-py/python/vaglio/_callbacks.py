@@ -8,10 +8,11 @@ import uuid
 import numpy as np
 
 from vaglio import _vaglio
+from vaglio._errors import NumericalError
 
 
-def scorer(function, classes=None):
-    """The function as the extension calls it: with the bytes of columns, targets and weights."""
+def scorer(function, raised, classes=None):
+    """The function as the extension calls it: with the bytes of columns, targets and weights. What it raises is kept."""
     parameters = inspect.signature(function).parameters
     takes_weights = "sample_weight" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
@@ -23,22 +24,32 @@ def scorer(function, classes=None):
             y = y[0] if outputs == 1 else y.T
         else:
             y = np.asarray(classes)[(y[0] > 0).astype(int) if outputs == 1 else y.argmax(axis=0)]
-        if weights is None:
-            return float(function(X, y))
-        if not takes_weights:
-            raise TypeError("the criterion takes no `sample_weight`, and rows have weights")
-        return float(function(X, y, sample_weight=np.frombuffer(weights, dtype="f8")))
+        try:
+            if weights is None:
+                return float(function(X, y))
+            if not takes_weights:
+                raise TypeError("the criterion takes no `sample_weight`, and rows have weights")
+            return float(function(X, y, sample_weight=np.frombuffer(weights, dtype="f8")))
+        except Exception as error:
+            raised.append(error)
+            raise
 
     return score
 
 
 @contextlib.contextmanager
 def registered(function, classes=None):
-    """The settings of a criterion that is the function, for as long as it is known."""
+    """The settings of a criterion that is the function, for as long as it is known. What the function raises comes out of here
+    in place of the error that it makes."""
     name = f"{getattr(function, '__name__', 'function')}-{uuid.uuid4().hex[:12]}"
-    _vaglio.register(name, scorer(function, classes))
+    raised = []
+    _vaglio.register(name, scorer(function, raised, classes))
     try:
         yield {"kind": "python", "name": name}
+    except NumericalError as error:
+        if raised:
+            raise raised[0] from error
+        raise
     finally:
         _vaglio.forget(name)
 

@@ -9,27 +9,20 @@ _READ = (np.dtype("f8"), np.dtype("f4"), np.dtype("u1"))
 
 
 def is_frame(X):
-    """Whether X is a frame that Arrow's PyCapsule interface reads: of polars, pandas from 2.2, pyarrow, duckdb."""
-    return hasattr(X, "__arrow_c_stream__") and not isinstance(X, np.ndarray)
-
-
-def has_text(X):
-    """Whether a frame has columns that NumPy holds as objects: text, dates, classes, or numbers with gaps."""
-    columns = getattr(X, "dtypes", None)
-    if columns is None:
-        return True
-    return not all(_is_plain(dtype) for dtype in list(columns))
+    """Whether X is read by Arrow's PyCapsule interface: frames of polars, pyarrow and duckdb, and those of pandas with columns
+    that NumPy holds as objects. Frames of pandas that hold numbers alone are arrays already."""
+    if isinstance(X, np.ndarray) or not hasattr(X, "__arrow_c_stream__"):
+        return False
+    return not hasattr(X, "iloc") or not all(_is_plain(dtype) for dtype in X.dtypes)
 
 
 def _is_plain(dtype):
-    numeric = getattr(dtype, "is_numeric", None)
-    return numeric() if numeric else isinstance(dtype, np.dtype) and dtype.kind in "fiub"
+    return isinstance(dtype, np.dtype) and dtype.kind in "fiub"
 
 
-def column_names(X):
-    """The names of the columns of a frame, as text; ``None`` where they are numbers."""
-    names = list(getattr(X, "column_names", None) or X.columns)
-    return [str(name) for name in names]
+def of_frame(X, names):
+    """A frame whose columns have these names, as text."""
+    return X.set_axis(names, axis=1) if hasattr(X, "set_axis") and list(X.columns) != names else X
 
 
 def of_array(X, names, places=None):

@@ -68,7 +68,14 @@ impl SavedModel {
     /// [`Error::Setting`] for what the model cannot give; [`Error::UnknownName`] for columns that the file does not have.
     pub fn predict_file_with(&self, path: &Path, beside: &Beside) -> Result<Predictions> {
         let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
-        let source = Source::open(&[path.to_owned()], &read)?;
+        self.predict_source(&Source::open(&[path.to_owned()], &read)?, path, beside)
+    }
+
+    /// The same of a table that is open, which messages call `path`.
+    ///
+    /// # Errors
+    /// Those of [`SavedModel::predict_file_with`].
+    pub fn predict_source(&self, source: &Source, path: &Path, beside: &Beside) -> Result<Predictions> {
         let header = source.names();
         self.check_beside(beside, header)?;
         let (wanted, hints) = self.wanted(header, beside)?;

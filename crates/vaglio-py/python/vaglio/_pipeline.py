@@ -1,0 +1,279 @@
+"""Whole pipelines, as the program runs them."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from vaglio import _callbacks, _parts, _vaglio
+from vaglio._errors import SettingError, VaglioError
+from vaglio._result import Run
+from vaglio._settings import plain
+
+
+class Pipeline:
+    """The settings of a pipeline.
+
+    Parameters
+    ----------
+    **settings
+        The keys of a pipeline file: ``data``, ``preprocess``, ``learner``, ``criterion``, ``search``, … Their values are
+        words, dicts and parts such as ``vaglio.search.Greedy(max_features=5)``; ``data["train"]`` and ``data["test"]`` may
+        be frames.
+
+    Examples
+    --------
+    >>> import vaglio
+    >>> pipeline = vaglio.Pipeline(search=vaglio.search.Greedy(max_features=5), preprocess=["standardize"])
+    >>> again = vaglio.Pipeline.from_yaml(pipeline.to_yaml())
+    >>> again.settings["search"]["max_features"]
+    5
+    """
+
+    def __init__(self, **settings):
+        self.settings = {"version": 1, **settings}
+
+    @classmethod
+    def from_yaml(cls, text, file="pipeline"):
+        """The pipeline of the text of a pipeline file, with every default written out; errors call it `file`."""
+        return cls(**json.loads(_vaglio.to_json(text, file)))
+
+    def to_yaml(self):
+        """The text of its pipeline file, with every default written out; frames cannot be in it."""
+        return _vaglio.to_yaml(json.dumps(plain(self.settings)))
+
+    def check(self):
+        """Raise `SettingError` where settings cannot be; return the pipeline."""
+        settings = {key: value for key, value in self.settings.items() if key != "data"}
+        _vaglio.check(json.dumps(plain(settings)))
+        return self
+
+    def run(self, out=None, **options):
+        """Run it: see `vaglio.run`."""
+        return run(self, out, **options)
+
+    def plan(self):
+        """What a run would do: see `vaglio.plan`."""
+        return plan(self)
+
+    def __repr__(self):
+        inner = ", ".join(f"{key}={value!r}" for key, value in self.settings.items() if key != "version")
+        return f"Pipeline({inner})"
+
+
+class _Written:
+    """The text of a pipeline, where its paths begin, and its file; frames in it are written to Arrow files meanwhile."""
+
+    def __init__(self, pipeline):
+        self._folder = None
+        if isinstance(pipeline, (str, os.PathLike)):
+            path = Path(pipeline)
+            self.text, self.folder, self.file = _read(path), path.parent, str(path)
+            return
+        settings = dict(pipeline.settings if isinstance(pipeline, Pipeline) else {"version": 1, **pipeline})
+        if isinstance(settings.get("data"), dict):
+            settings["data"] = {key: self._as_file(key, value) for key, value in settings["data"].items()}
+        self.text, self.folder, self.file = json.dumps(plain(settings)), Path("."), None
+
+    def _as_file(self, key, value):
+        if not hasattr(value, "__arrow_c_stream__"):
+            return value
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="vaglio-")
+        path = os.path.join(self._folder.name, key)
+        _vaglio.write_arrow(value, path)
+        return path
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, _, error, __):
+        if self._folder is None:
+            return
+        self._folder.cleanup()
+        if isinstance(error, VaglioError):
+            # The name of a file that is no more says nothing.
+            folder = self._folder.name + os.sep
+            error.args = (error.args[0].replace(folder, "the frame "),)
+            error.file = None if error.file is None else error.file.replace(folder, "the frame ")
+
+
+def _read(path):
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SettingError(f"{path}: {error.strerror}", file=str(path)) from error
+
+
+def _assignments(settings):
+    return [f"{path}={json.dumps(plain(value))}" for path, value in (settings or {}).items()]
+
+
+def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None, progress=None):
+    """Run a pipeline: select, fit, evaluate, and write the files of the run.
+
+    Parameters
+    ----------
+    pipeline : path, dict or Pipeline
+        A pipeline file, or its content; ``data["train"]`` and ``data["test"]`` of a dict may be frames of polars, pandas,
+        pyarrow or duckdb, which lie in a temporary Arrow file while it runs.
+    out : path, optional
+        The folder that the run is written to; by default ``runs/NAME`` for a file, and a temporary folder for a dict, which
+        stays for as long as the result is used.
+    set : dict, optional
+        Settings by their paths that are put in place of the pipeline's, such as ``{"search.max_features": 5}``.
+    resume : bool
+        Go on from the journal in `out`.
+    verify : int, optional
+        How many steps are recomputed by plain retraining.
+    threads : int, optional
+        In place of ``engine.threads``.
+    progress : bool or callable, optional
+        As of `vaglio.Selector`.
+
+    Returns
+    -------
+    Run
+        Its `selection`, `path`, `model` and `report`. In a notebook it shows its report.
+
+    Raises
+    ------
+    SettingError, DataError, NumericalError
+        With the place of what is wrong.
+    KeyboardInterrupt
+        When interrupted; what was found until then is in `out`.
+
+    Examples
+    --------
+    >>> import pandas, vaglio
+    >>> frame = pandas.DataFrame({"a": range(40), "b": [i % 7 for i in range(40)]})
+    >>> frame["y"] = frame.a + 3 * frame.b
+    >>> result = vaglio.run({"data": {"train": frame, "target": "y"}, "search": "greedy"})
+    >>> sorted(column.name for column in result.selection.selected)
+    ['a', 'b']
+    >>> [round(y) for y in result.model.predict(frame)[:2]]
+    [0, 4]
+    """
+    kept = None
+    if out is None:
+        is_file = isinstance(pipeline, (str, os.PathLike))
+        kept = None if is_file else tempfile.TemporaryDirectory(prefix="vaglio-run-")
+        out = Path("runs", Path(pipeline).stem) if is_file else Path(kept.name, "run")
+    with _Written(pipeline) as written:
+        _vaglio.run(
+            written.text,
+            written.folder,
+            out,
+            file=written.file,
+            set=_assignments(set),
+            resume=resume,
+            verify=verify,
+            threads=threads,
+            progress=_callbacks.shown(progress),
+        )
+    return Run(out, _kept=kept)
+
+
+def load(folder):
+    """The result of a run that lies in a folder."""
+    return Run(folder)
+
+
+def plan(pipeline, *, set=None):
+    """What a run would do, as text: engine and why, subsets, work, memory, time, λ, folds, what columns are taken for."""
+    with _Written(pipeline) as written:
+        return _Text(_vaglio.plan(written.text, written.folder, file=written.file, set=_assignments(set)))
+
+
+class _Text(str):
+    """Text that a notebook shows as it is."""
+
+    def __repr__(self):
+        return str(self)
+
+
+def init(table, target=None, *, task=None, test=None, groups=None, time=None):
+    """A pipeline for a table that nobody described: types, identifiers, groups, missing cells and test rows are looked at.
+
+    Parameters
+    ----------
+    table : frame or path
+        The data.
+    target : str or list of str, optional
+        What to predict; guessed where it is not given.
+    task : {"regression", "classification"}, optional
+        What the target holds; as it looks by default.
+    test : float or path, optional
+        The share of rows that are set aside, 0 for none, or another table.
+    groups, time : str, optional
+        The columns of groups and of time; those that look so by default.
+
+    Returns
+    -------
+    Pipeline
+        It runs as it stands, ``.notes`` say what was decided, and ``.text`` is its commented file; ``.fault`` says why it
+        does not run, where it does not.
+
+    Examples
+    --------
+    >>> import pandas, vaglio
+    >>> frame = pandas.DataFrame({"a": range(40), "b": [i % 7 for i in range(40)]})
+    >>> frame["y"] = frame.a + 3 * frame.b
+    >>> vaglio.init(frame, "y").settings["data"]["target"]
+    'y'
+    """
+    targets = [] if target is None else [target] if isinstance(target, str) else list(target)
+    is_share = isinstance(test, (int, float)) or test is None
+    share, other = (test, None) if is_share else (None, os.fspath(test))
+    with tempfile.TemporaryDirectory(prefix="vaglio-") as folder:
+        is_frame = hasattr(table, "__arrow_c_stream__")
+        path = Path(folder, "frame.arrow") if is_frame else Path(table)
+        if is_frame:
+            _vaglio.write_arrow(table, path)
+        where = folder if is_frame else "."
+        text, notes, fault = _vaglio.init(path, where, targets, task, share, other, groups, time)
+    made = Pipeline.from_yaml(text)
+    if is_frame:
+        made.settings["data"]["train"] = table
+    made.text, made.notes, made.fault = text, notes, fault
+    return made
+
+
+def compare(*runs, out=None):
+    """Runs beside each other, as text; the page with curves and shared columns is written to `out`.
+
+    Parameters
+    ----------
+    *runs : Run or path
+        Two or more.
+    out : path, optional
+        An HTML file.
+    """
+    table, page = _vaglio.compare([getattr(run, "folder", run) for run in runs])
+    if out is not None:
+        Path(out).write_text(page, encoding="utf-8")
+    return _Text(table)
+
+
+def explain(run, *columns):
+    """What columns of a run are worth, chosen or not, as text; all chosen ones by default."""
+    return _Text(_vaglio.explain(getattr(run, "folder", run), list(columns)))
+
+
+def export(run, to, out=None):
+    """The model of a run in another language: ``"sql"``, ``"python"``, ``"r"``, ``"excel"``, ``"onnx"``, ``"pmml"`` or
+    ``"json"``; or its ``"methods"``. Text, or bytes of ``"onnx"``; also written to `out`."""
+    data = bytes(_vaglio.export(getattr(run, "folder", run), to))
+    if out is not None:
+        Path(out).write_bytes(data)
+    return data if to == "onnx" else _Text(data.decode("utf-8"))
+
+
+def schema():
+    """The JSON Schema of the pipeline file, of exactly what is linked in."""
+    return json.loads(_vaglio.schema())
+
+
+def list_parts(role=None):
+    """Every part that is linked in, or those of a role, as dicts: role, kind, summary, example and fields."""
+    return [part for part in _parts.parts() if role in (None, part["role"])]

@@ -1,0 +1,61 @@
+"""Types of the parts, made by ``python -m vaglio._stubs``."""
+
+from typing import Any
+
+from vaglio._parts import Part
+
+class Absolute(Part):
+    def __init__(
+        self,
+    ) -> None: ...
+
+class Auc(Part):
+    def __init__(
+        self,
+    ) -> None: ...
+
+class BalancedError(Part):
+    def __init__(
+        self,
+    ) -> None: ...
+
+class BalancedSquared(Part):
+    def __init__(
+        self,
+    ) -> None: ...
+
+class Concordance(Part):
+    def __init__(
+        self,
+    ) -> None: ...
+
+class Huber(Part):
+    delta: Any
+    def __init__(
+        self,
+        delta: Any = ...,
+    ) -> None: ...
+
+class LogLoss(Part):
+    clip: Any
+    def __init__(
+        self,
+        clip: Any = ...,
+    ) -> None: ...
+
+class Pinball(Part):
+    quantile: Any
+    def __init__(
+        self,
+        quantile: Any = ...,
+    ) -> None: ...
+
+class Squared(Part):
+    def __init__(
+        self,
+    ) -> None: ...
+
+class ZeroOne(Part):
+    def __init__(
+        self,
+    ) -> None: ...

@@ -17,9 +17,10 @@ import sklearn
 from common import FILLED, mixed, numbers, program
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -68,7 +69,7 @@ def test_weights_and_groups_reach_every_fit():
         scaled = StandardScaler().fit(X, sample_weight=weights).transform(X)
         alone = clone(selector).fit(scaled, y, sample_weight=weights, groups=groups)
         assert (piped[-1].predict(scaled) == alone.predict(scaled)).all()
-        routed = cross_val_score(clone(selector), X, y, cv=GroupKFold(3), params=params, scoring="r2")
+        routed = cross_val_score(clone(selector), X, y, cv=GroupKFold(3), params=params)
         assert len(routed) == 3
 
 
@@ -138,6 +139,21 @@ def test_a_function_is_a_criterion():
         vaglio.testing.check_criterion(lambda X, y: float("nan"))
     with pytest.raises(AssertionError, match="second time"):
         vaglio.testing.check_criterion(lambda X, y, state=[0]: state.append(0) or float(len(state)))
+
+
+def test_any_estimator_predicts_from_the_chosen_columns():
+    X, y = numbers()
+    fitted = vaglio.Selector(max_features=3, choose="last", model=KNeighborsRegressor(3)).fit(X, y)
+    chosen = fitted.get_support()
+    own = KNeighborsRegressor(3).fit(X[:, chosen], y)
+    assert (fitted.predict(X) == own.predict(X[:, chosen])).all()
+    assert pickle.loads(pickle.dumps(fitted)).score(X, y) == fitted.score(X, y)
+    assert len(cross_val_score(fitted, X, y, cv=3)) == 3
+    classes = vaglio.SelectorClassifier(max_features=2, model=LogisticRegression()).fit(X, y > 0)
+    own = LogisticRegression().fit(X[:, classes.get_support()], y > 0)
+    assert (classes.predict_proba(X) == own.predict_proba(X[:, classes.get_support()])).all()
+    by_word = vaglio.Selector(max_features=3, choose="last", model={"kind": "knn", "neighbours": 3}).fit(X, y)
+    assert np.allclose(by_word.predict(X), fitted.predict(X))
 
 
 def interrupted(fit):

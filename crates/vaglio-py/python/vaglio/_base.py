@@ -3,7 +3,7 @@
 import json
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -37,6 +37,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         max_features=None,
         preprocess=(),
         target_map=None,
+        model=None,
         cv=None,
         limits=None,
         random_state=None,
@@ -52,6 +53,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self.max_features = max_features
         self.preprocess = preprocess
         self.target_map = target_map
+        self.model = model
         self.cv = cv
         self.limits = limits
         self.random_state = random_state
@@ -85,6 +87,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         for name in ("preprocess", "target_map", "limits"):
             if getattr(self, name):
                 settings[name] = plain(getattr(self, name))
+        if self.model is not None and not hasattr(self.model, "fit"):
+            settings["model"] = plain(self.model)
         return settings
 
     def _seed(self):
@@ -124,7 +128,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         vaglio.SettingError, vaglio.DataError, vaglio.NumericalError
             With the place of what is wrong.
         """
-        table, y = self._training(X, y)
+        given, (table, y) = X, self._training(X, y)
         targets, names, labels = self._targets(y)
         known = {"targets": targets, "names": names, "labels": labels, "weights": None, "groups": None, "folds": None}
         if sample_weight is not None:
@@ -139,15 +143,35 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             known["groups"] = np.unique(groups, return_inverse=True)[1].tolist()
         if callable(self.criterion):
             with _callbacks.registered(self.criterion, getattr(self, "classes_", None)) as criterion:
-                return self._fit(table, known, criterion)
+                self._fit(table, known, criterion)
+            return self._fit_model(given, y, sample_weight)
         criterion = component(self.criterion)
         if self.cv is not None:
             of_cv, folds = folds_of(self.cv, np.zeros((len(targets), 1)), y, groups, self._is_classifier)
             criterion = {**({"kind": "kfold"} if criterion["kind"] == "loo" else criterion), **of_cv}
             known["folds"] = folds.tolist()
-        return self._fit(table, known, criterion)
+        self._fit(table, known, criterion)
+        return self._fit_model(given, y, sample_weight)
+
+    def _fit_model(self, X, y, sample_weight):
+        """Train an estimator of scikit-learn on the chosen columns, which predicts in place of the learner."""
+        vars(self).pop("estimator_", None)
+        if hasattr(self.model, "fit") and self.selected_:
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            self.estimator_ = clone(self.model).fit(self._chosen(X), y, **weights)
+        return self
+
+    def _chosen(self, X):
+        """The chosen columns of rows, for an estimator that takes arrays."""
+        if _tables.is_frame(X):
+            raise SettingError("columns of text and dates are not those of an estimator of scikit-learn", field="model")
+        X = validate_data(self, X, reset=False, **{**self._accepted(), "ensure_min_samples": 1})
+        return X[:, self._get_support_mask()]
 
     def _fit(self, table, known, criterion):
+        if not self.preprocess and self.learner == "rls" and (self.max_features or 0) > self.n_features_in_:
+            message = f"max_features={self.max_features}, and the data have n_features = {self.n_features_in_}"
+            raise SettingError(message, field="search.max_features")
         settings = self._pipeline(criterion)
         model, found = _vaglio.fit(text(settings), table, known, self.threads, _callbacks.shown(self.progress))
         self.model_ = model
@@ -164,7 +188,6 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         of_size = [entry for entry in self.path_ if sorted(entry["subset"]) == sorted(indices)]
         self.criterion_score_ = of_size[0]["score"] if of_size else found["empty_score"]
         self.best_lambda_ = self.chosen_["lambda"]
-        return self
 
     def _training(self, X, y):
         """The table of X, and y."""

@@ -29,6 +29,9 @@ _PARAMETERS = """
         Maps of the columns, fitted on training rows only; see `vaglio.maps`.
     target_map : str, dict or part, optional
         A map of the target, back from which predictions come; see `vaglio.target_maps`.
+    model : str, dict, part or estimator of scikit-learn, optional
+        What is trained on the chosen columns and predicts in place of the learner. An estimator of scikit-learn is trained after
+        the selection; ``cross_val_score`` of the whole judges both.
     cv : int, splitter or iterable of pairs of indices, optional
         Which rows the criterion holds out, as scikit-learn has it; each row once, or one pair.
     limits : dict, optional
@@ -77,6 +80,8 @@ class Selector(RegressorMixin, BaseSelector):
 
     def predict(self, X):
         """Predictions of rows, in the unit of the target: shape (n_samples,), or (n_samples, n_outputs)."""
+        if hasattr(self, "estimator_"):
+            return self.estimator_.predict(self._chosen(X))
         values = self._predicted(X)[0]
         return values[:, 0] if self._is_flat else values
 
@@ -105,11 +110,15 @@ class SelectorClassifier(ClassifierMixin, BaseSelector):
     def decision_function(self, X):
         """How far each row is on the side of a class: of two classes positive for the second, shape (n_samples,); of more,
         shape (n_samples, n_classes)."""
+        if hasattr(self, "estimator_"):
+            return self.estimator_.decision_function(self._chosen(X))
         values = self._predicted(X)[0]
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X):
         """Classes of rows, shape (n_samples,)."""
+        if hasattr(self, "estimator_"):
+            return self.estimator_.predict(self._chosen(X))
         values = self._predicted(X)[0]
         places = (values[:, 0] > 0).astype(int) if len(self.classes_) == 2 else values.argmax(axis=1)
         return self.classes_[places]
@@ -117,6 +126,8 @@ class SelectorClassifier(ClassifierMixin, BaseSelector):
     def predict_proba(self, X):
         """Probabilities of classes, shape (n_samples, n_classes): a logistic map of the decision values (Platt's), fitted on
         rows held out."""
+        if hasattr(self, "estimator_"):
+            return self.estimator_.predict_proba(self._chosen(X))
         values, data = self._predicted(X)
         probabilities = self.model_.probabilities(data)
         if probabilities is None:

@@ -18,6 +18,7 @@ class _Short:
     """Settings that a method leaves open."""
 
     target_map = None
+    model = None
     cv = None
     learner = "rls"
 
@@ -137,6 +138,7 @@ class _AllRidge:
     choose = None
     max_features = None
     target_map = None
+    model = None
     cv = None
     limits = None
     random_state = None

@@ -2,6 +2,7 @@
 
 use crate::arguments::{ExportFormat, Predict, Run};
 use crate::bar::clear_bar;
+use crate::exit::Exit;
 use crate::failure::{Failure, LIMITED};
 use crate::load::Loaded;
 use crate::progress::Progress;
@@ -9,7 +10,6 @@ use crate::signals::{self, INTERRUPTED};
 use crate::terminal::{aside, note, print, put, put_bytes, told_in_lines};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use crate::exit::Exit;
 use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
 use vaglio::core::{Error, Monitor, StopReason};

@@ -1,6 +1,7 @@
 //! How failures are told: on standard error, with the line that is at fault.
 
 use crate::arguments::Arguments;
+use crate::exit::Exit;
 use crate::signals::INTERRUPTED;
 use crate::terminal::{LONGEST, aside, told, told_in_lines};
 use clap::CommandFactory;
@@ -8,7 +9,6 @@ use clap::error::{ContextKind, ContextValue};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;
-use crate::exit::Exit;
 use unicode_width::UnicodeWidthStr;
 use vaglio::core::{Error, Place, StopReason, acts, nearest, shown};
 

@@ -2,11 +2,11 @@
 
 use crate::arguments::{Init, Task};
 use crate::commands::Done;
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::note;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
-use crate::exit::Exit;
 use vaglio::core::Error;
 use vaglio::files::{self, Draft, InitOptions, TaskOption, TestOption};
 

@@ -1,10 +1,10 @@
 //! `vaglio list`: what is linked in, and all settings of one part.
 
 use crate::commands::{Done, pretty};
+use crate::exit::Exit;
 use crate::terminal::print;
 use serde_json::Value;
 use std::fmt::Write;
-use crate::exit::Exit;
 use vaglio::core::Error;
 use vaglio::pipeline;
 

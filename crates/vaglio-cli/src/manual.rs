@@ -2,11 +2,11 @@
 
 use crate::arguments::Arguments;
 use crate::commands::Done;
+use crate::exit::Exit;
 use crate::terminal::print;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use crate::exit::Exit;
 use vaglio::core::Error;
 
 /// Prints completions for a shell.

@@ -6,9 +6,9 @@ mod workspace;
 
 use crate::arguments::NewPlugin;
 use crate::commands::Done;
+use crate::exit::Exit;
 use crate::terminal::note;
 use std::path::{Path, PathBuf};
-use crate::exit::Exit;
 use vaglio::core::{Error, Result, Role, descriptions};
 use vaglio::pipeline::write_file;
 use workspace::Workspace;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use vaglio::document::Document;
-use vaglio::pipeline::{Pipeline, Reading, ReadSpec};
+use vaglio::pipeline::{Pipeline, ReadSpec, Reading};
 use vaglio::{FitError, Rows, Selection, TargetedTable};
 use vaglio_core::{Error, Result, Task};
 

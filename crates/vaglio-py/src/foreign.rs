@@ -1,11 +1,11 @@
 //! Memory of others: frames by the stream of Arrow's PyCapsule interface, which polars, pandas, pyarrow and duckdb have, without
 //! importing them; arrays by the buffer protocol. All unsafe code of the extension is here.
 
+use crate::errors::raised;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, SchemaRef};
-use crate::errors::raised;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -75,7 +75,8 @@ impl FrameModel {
     /// Predictions of the rows of a table: outputs × rows as doubles, and which rows they are of.
     fn predict<'py>(&self, py: Python<'py>, table: &mut FrameTable) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>)> {
         let (table, model) = (table.take()?, Arc::clone(&self.0));
-        let predictions = watched(py, 0, None, Ending::Left, move |_, _| model.predict(table))?.map_err(|error| raised(py, error))?;
+        let predictions =
+            watched(py, 0, None, Ending::Left, move |_, _| model.predict(table))?.map_err(|error| raised(py, error))?;
         Ok((doubles(py, predictions.values.view())?, predictions.rows))
     }
 

@@ -51,13 +51,7 @@ pub fn run(
 /// What a run would do, as the program says it.
 #[pyfunction]
 #[pyo3(signature = (text, folder, file = None, set = Vec::new()))]
-pub fn plan(
-    py: Python<'_>,
-    text: &str,
-    folder: PathBuf,
-    file: Option<String>,
-    set: Vec<String>,
-) -> PyResult<String> {
+pub fn plan(py: Python<'_>, text: &str, folder: PathBuf, file: Option<String>, set: Vec<String>) -> PyResult<String> {
     let fail = |error: Error| raised(py, error);
     let (settings, document) = loaded(text, file.as_deref(), &set).map_err(fail)?;
     let planned = watched(py, settings.threads(), None, Ending::Left, move |_, _| files::plan(&settings, &folder));
@@ -127,9 +121,8 @@ pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
 /// What columns of a run are worth, as the program says it.
 #[pyfunction]
 pub fn explain(py: Python<'_>, folder: PathBuf, columns: Vec<String>) -> PyResult<String> {
-    let explained = watched(py, 0, None, Ending::Left, move |_, _| {
-        files::explain(&folder, &columns).map(|said| said.to_string())
-    })?;
+    let explained =
+        watched(py, 0, None, Ending::Left, move |_, _| files::explain(&folder, &columns).map(|said| said.to_string()))?;
     explained.map_err(|error| raised(py, error))
 }
 

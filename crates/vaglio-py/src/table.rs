@@ -122,7 +122,8 @@ fn of_buffer<T: Element>(
     }
     let cells = match foreign::cells(py, buffer) {
         Some(foreign::Cells::Columns(cells)) => {
-            let column = |place: usize| cells[place * rows..][..rows].iter().map(|&cell| number(cell)).collect::<Vec<f64>>();
+            let column =
+                |place: usize| cells[place * rows..][..rows].iter().map(|&cell| number(cell)).collect::<Vec<f64>>();
             return Ok(places.iter().map(|&place| column(place).into()).collect());
         }
         Some(foreign::Cells::Rows(cells)) => cells,

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from common import FILLED, mixed, numbers, program
+from given import FILLED, mixed, numbers, program
 
 import vaglio
 

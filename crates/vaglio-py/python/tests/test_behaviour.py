@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from common import FILLED, mixed, numbers, program
+from given import FILLED, mixed, numbers, program
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LinearRegression, LogisticRegression

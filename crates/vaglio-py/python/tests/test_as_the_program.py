@@ -95,6 +95,9 @@ def test_text_dates_and_missing_cells_of_frames_are_mapped():
         expected = fitted.predict(frame) if expected is None else expected
         assert (fitted.predict(other) == expected).all()
         assert (fitted.predict(other[:5]) == expected[:5]).all()
+        for kind in ("pandas", "polars"):
+            kept = fitted.set_output(transform=kind).transform(other)
+            assert list(kept.columns) == ["age", "city"] and "float" in str(kept["age"].dtype).lower()
     with pytest.raises(vaglio.DataError) as raised:
         vaglio.Selector(preprocess=["one_hot", "date_parts"]).fit(frame, y)
     assert (raised.value.row, raised.value.column) in [(1, "age"), (1, "city=Bern")]

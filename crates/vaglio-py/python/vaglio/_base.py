@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 from sklearn.utils.validation import _check_y as check_y
@@ -243,6 +244,18 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         if len(predicted) != rows:
             raise ValueError("maps of the pipeline drop rows, which an estimator cannot follow; use vaglio.run")
         return _tables.doubles(data, rows), data
+
+    def transform(self, X):
+        """The columns that the model reads, in the order of `X`, as they are: shape (n_samples, n_selected).
+
+        Of a frame with text or dates these are objects, or with `set_output` a frame whose columns keep their types.
+        """
+        kind = _get_output_config("transform", self)["dense"]
+        if kind == "default" or not _tables.is_frame(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return _tables.chosen(X, self._get_support_mask().nonzero()[0], kind)
 
     def _get_support_mask(self):
         check_is_fitted(self)

@@ -25,6 +25,20 @@ def of_frame(X, names):
     return X.set_axis(names, axis=1) if hasattr(X, "set_axis") and list(X.columns) != names else X
 
 
+def chosen(X, places, kind):
+    """Columns of a frame, as one of pandas or polars."""
+    if hasattr(X, "iloc"):
+        X = X.iloc[:, places]
+    else:
+        names = getattr(X, "column_names", None) or X.columns
+        X = X.select([names[place] for place in places])
+    if kind == "pandas":
+        return X.to_pandas() if hasattr(X, "to_pandas") else X
+    import polars
+
+    return X if isinstance(X, polars.DataFrame) else polars.DataFrame(X)
+
+
 def of_array(X, names, places=None):
     """The columns at `places` of an array, named; each is copied once."""
     X = np.asarray(X)

@@ -84,6 +84,11 @@ def test_it_stands_in_pipelines_and_sets_output():
     small = fitted.transform(frame)
     assert (small == X[:, [0, 2, 5]]).all()
     assert (np.flatnonzero(fitted.inverse_transform(small).any(axis=0)) == [0, 2, 5]).all()
+    assert np.allclose(fitted.predict(frame), X @ fitted.coef_ + fitted.intercept_)
+    assert np.flatnonzero(fitted.coef_).tolist() == [0, 2, 5]
+    classes = vaglio.SelectorClassifier(max_features=3).fit(X, np.digitize(y, [-1, 1]))
+    assert np.allclose(classes.decision_function(X), X @ classes.coef_.T + classes.intercept_)
+    assert not hasattr(vaglio.Selector(preprocess=["standardize"]).fit(X, y), "coef_")
     several = vaglio.Selector(max_features=3).fit(X, np.column_stack([y, -y]))
     assert several.predict(X).shape == (len(y), 2)
 
@@ -176,12 +181,14 @@ def test_an_interruption_ends_a_fit_within_a_second(tmp_path):
     assert interrupted(lambda: slow.fit(X[:, :5], y)) < 1.5
 
 
-def test_progress_is_shown():
+def test_progress_is_shown(capfd):
     random = np.random.default_rng(0)
     X = random.normal(size=(3000, 400))
     seen = []
     vaglio.LooSelector(30, progress=lambda *state: seen.append(state)).fit(X, X[:, 0] + random.normal(size=3000))
     assert seen and all(0 <= done <= max(of, done) for _, done, of, _ in seen)
+    vaglio.LooSelector(30, progress=True).fit(X, X[:, 0] + random.normal(size=3000))
+    assert " of 30" in capfd.readouterr().err or "tqdm" in sys.modules
     with pytest.raises(RuntimeError, match="enough"):
         vaglio.LooSelector(60, progress=lambda *state: exec('raise RuntimeError("enough")')).fit(X, X[:, 0])
 

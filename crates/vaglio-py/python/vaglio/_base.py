@@ -174,7 +174,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             message = f"max_features={self.max_features}, and the data have n_features = {self.n_features_in_}"
             raise SettingError(message, field="search.max_features")
         settings = self._pipeline(criterion)
-        model, found = _vaglio.fit(text(settings), table, known, self.threads, _callbacks.shown(self.progress))
+        with _callbacks.shown(self.progress) as show:
+            model, found = _vaglio.fit(text(settings), table, known, self.threads, show)
         self.model_ = model
         found = json.loads(found)
         names, indices, _ = model.selected()
@@ -189,6 +190,19 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         of_size = [entry for entry in self.path_ if sorted(entry["subset"]) == sorted(indices)]
         self.criterion_score_ = of_size[0]["score"] if of_size else found["empty_score"]
         self.best_lambda_ = self.chosen_["lambda"]
+        self._set_coefficients(found["coefficients"], indices)
+
+    def _set_coefficients(self, coefficients, chosen):
+        """The weights of all columns, where the model is linear in them; 0 of those that were not chosen."""
+        vars(self).pop("coef_", None), vars(self).pop("intercept_", None)
+        is_of_columns = not self.preprocess and not self.target_map and self.candidates_ == self._names()
+        if coefficients is None or not is_of_columns or hasattr(self.model, "fit"):
+            return
+        weights = np.zeros((len(coefficients["intercept"]), self.n_features_in_))
+        weights[:, chosen] = np.reshape(coefficients["weights"], (len(chosen), len(weights))).T
+        self.coef_, self.intercept_ = weights, np.array(coefficients["intercept"])
+        if not self._is_classifier and self._is_flat:
+            self.coef_, self.intercept_ = weights[0], float(self.intercept_[0])
 
     def _training(self, X, y):
         """The table of X, and y."""

@@ -54,24 +54,28 @@ def registered(function, classes=None):
         _vaglio.forget(name)
 
 
+@contextlib.contextmanager
 def shown(progress):
-    """What shows progress: a callable as it is; ``True`` is tqdm where it is installed, else lines on standard error."""
+    """What shows progress: a callable as it is; ``True`` is a bar of tqdm where it is installed, else a line on standard error."""
     if progress is None or progress is False or callable(progress):
-        return progress or None
+        yield progress or None
+        return
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _line
-    bar = tqdm()
+        yield _line
+        print(file=sys.stderr)
+        return
+    with tqdm() as bar:
 
-    def show(what, done, of, loss):
-        bar.total, bar.n = of, done
-        bar.set_description(what, refresh=False)
-        if loss is not None:
-            bar.set_postfix(loss=f"{loss:.6g}", refresh=False)
-        bar.refresh()
+        def show(what, done, of, loss):
+            bar.total, bar.n = of, done
+            bar.set_description(what, refresh=False)
+            if loss is not None:
+                bar.set_postfix(loss=f"{loss:.6g}", refresh=False)
+            bar.refresh()
 
-    return show
+        yield show
 
 
 def _line(what, done, of, loss):

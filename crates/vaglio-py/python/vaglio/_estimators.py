@@ -53,6 +53,8 @@ _PARAMETERS = """
         By what the size was chosen, its λ, and the cross-validated loss with its standard error.
     criterion_score_, best_lambda_ : float
         The criterion's value of the chosen subset, and its λ.
+    coef_, intercept_ : array of shape (n_features,) or (n_outputs, n_features), float or array
+        The weights of all columns, 0 of those that were not chosen; where the model is linear in the columns as they are.
     model_ : vaglio._vaglio.Model
         What predicts; ``model_.text()`` is the ``model.json`` that the program reads too.
     warnings_ : list of str

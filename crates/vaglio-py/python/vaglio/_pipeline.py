@@ -159,7 +159,7 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
         is_file = isinstance(pipeline, (str, os.PathLike))
         kept = None if is_file else tempfile.TemporaryDirectory(prefix="vaglio-run-")
         out = Path("runs", Path(pipeline).stem) if is_file else Path(kept.name, "run")
-    with _Written(pipeline) as written:
+    with _Written(pipeline) as written, _callbacks.shown(progress) as show:
         _vaglio.run(
             written.text,
             written.folder,
@@ -169,7 +169,7 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
             resume=resume,
             verify=verify,
             threads=threads,
-            progress=_callbacks.shown(progress),
+            progress=show,
         )
     return Run(out, _kept=kept)
 

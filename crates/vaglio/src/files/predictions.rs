@@ -89,14 +89,14 @@ impl SavedModel {
         self.add_probabilities(&mut predictions, beside);
         predictions.raw = beside.raw;
         if beside.evaluate {
-            let (targets, survey) = self.observed_in(&source).map_err(in_file)?;
+            let (targets, survey) = self.observed_in(source).map_err(in_file)?;
             let judged = self.judged(targets, &survey, &predicted, counts, predictions.intervals.as_ref());
             predictions.judged = Some(judged.map_err(in_file)?);
         }
         if !beside.keep.is_empty() {
             let hint = |name: &String| (name.clone(), self.kept_hint(name, beside, source.is_typed()));
             let hints = beside.keep.iter().map(hint).collect();
-            predictions.keep(&source, &beside.keep, hints).map_err(in_file)?;
+            predictions.keep(source, &beside.keep, hints).map_err(in_file)?;
         }
         Ok(predictions)
     }

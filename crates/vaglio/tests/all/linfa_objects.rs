@@ -6,12 +6,13 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use vaglio::FinalModel;
-use vaglio::core::{Columns, Design, Feature, Form, Model, Numbers, Problem, Refit, Result, Score, part, serde_json};
+use vaglio::core::{Cells, Columns, Design, Feature, Form, Model, Numbers, Problem, Refit, Result, Score, Table, Task};
+use vaglio::core::{part, serde_json};
 use vaglio::criteria::Mrmr;
 use vaglio::pipeline::{Limits, TimeSpan};
 use vaglio::prelude::*;
 use vaglio::problem;
+use vaglio::{FinalModel, TargetedTable};
 use vaglio_testkit::Random;
 
 fn dataset(rows: usize, columns: usize) -> Dataset<f64, f64, Ix1> {
@@ -112,6 +113,63 @@ fn a_problem_is_fitted_as_its_dataset() {
         );
         assert_eq!(of_problem.predict(&dataset), of_dataset.predict(&dataset));
     }
+}
+
+/// The same as a table.
+fn of_table(dataset: &Dataset<f64, f64, Ix1>, weights: Option<Vec<f64>>) -> TargetedTable {
+    let columns = dataset.records().columns().into_iter().zip(dataset.feature_names());
+    let cells = columns.map(|(column, name)| (name.clone(), Cells::Numbers(column.to_vec().into()))).collect();
+    let targets = dataset.targets().clone().insert_axis(ndarray::Axis(0));
+    let (table, names) = (Table::new(cells).unwrap(), vec!["target-0".to_owned()]);
+    TargetedTable { table, targets, task: Task::Regression, names, weights, rows: Rows::new() }
+}
+
+#[test]
+fn a_table_is_fitted_as_its_dataset_and_weights_are_doubles() {
+    let dataset = dataset(80, 6);
+    for pipeline in [
+        Pipeline::new(Loo::default(), Greedy::new(3), Rls::new(0.5)).seed(5),
+        Pipeline::new(KFold::default(), Greedy::new(3), Rls::new(0.5)).preprocess(Standardize::default()),
+    ] {
+        let weighed = dataset.clone().with_weights((0..80).map(|row| [1.0, 0.0, 0.5, 4.0][row % 4]).collect());
+        let exact = (0..80).map(|row| [1.0, 0.0, 0.5, 4.0][row % 4]).collect();
+        for (dataset, weights) in [(dataset.clone(), None), (weighed, Some(exact))] {
+            let (model, selection) = pipeline.fit_table(of_table(&dataset, weights)).unwrap();
+            let expected = pipeline.fit(&dataset).unwrap();
+            assert_eq!(model.to_text().unwrap(), expected.saved().to_text().unwrap());
+            assert_eq!(selection.path.entries, expected.entries());
+        }
+        // A third is no `f32`.
+        let thirds: Vec<f64> = (0..80).map(|row| (row % 3 + 1) as f64 / 3.0).collect();
+        let rounded = thirds.iter().map(|weight| *weight as f32).collect();
+        let (model, _) = pipeline.fit_table(of_table(&dataset, Some(thirds))).unwrap();
+        let of_dataset = pipeline.fit(&dataset.clone().with_weights(rounded)).unwrap();
+        assert_ne!(model.to_text().unwrap(), of_dataset.saved().to_text().unwrap());
+    }
+}
+
+#[test]
+fn targets_that_are_not_those_of_the_task_of_a_table_are_refused() {
+    let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(0.5));
+    let refused = |change: &dyn Fn(TargetedTable) -> TargetedTable| {
+        pipeline.fit_table(change(of_table(&dataset(20, 4), None))).unwrap_err().to_string()
+    };
+    let labels = ["a", "b", "c"].map(String::from).to_vec();
+    let classes = Task::Multiclass { labels };
+    assert_eq!(
+        refused(&|table| TargetedTable { task: classes.clone(), ..table }),
+        "1 rows of targets, and the task has 3"
+    );
+    let two = vec!["a".to_owned(), "b".to_owned()];
+    assert_eq!(
+        refused(&|table| TargetedTable { task: classes.clone(), names: two.clone(), ..table }),
+        "classes are one target column, and 2 are named"
+    );
+    assert_eq!(
+        refused(&|table| TargetedTable { targets: Array2::zeros((1, 7)), ..table }),
+        "the columns have 20 rows and the targets 7"
+    );
+    assert_eq!(refused(&|table| TargetedTable { weights: Some(vec![1.0; 3]), ..table }), "3 weights for 20 rows");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use vaglio_core::{Criterion, Design, Error, Feature, Found, HeldOut, Result, Rou
 /// may ask back for predictions of rows that are held out, by the pipeline's own learner; so a score of held-out predictions
 /// is a program of a few lines. The guide has the messages in full.
 ///
-/// Cost: that of the program, and some 0.1 ms for each subset; nothing is shared between subsets. As many programs run as
+/// Cost: that of the program, and a line there and back for each subset; nothing is shared between subsets. As many programs run as
 /// there are threads.
 ///
 /// # Errors

@@ -129,6 +129,10 @@ pub(crate) const RATE_ROUNDING: f64 = 1e-14;
 pub(crate) const TRACE_LEFT: f64 = 1e-12;
 /// What it may leave of a trace of 1 in any case: less is rounding.
 pub(crate) const TRACE_ROUNDING: f64 = 4e-15;
+/// What the factor of a kernel matrix on levels, of ones on the diagonal, may leave of its trace.
+pub(crate) const LEVEL_TRACE: f64 = 1e-11;
+/// The part of ‖K̄‖_F that the eigenvalues of a kernel on levels may have that are left out of products with others.
+pub(crate) const LEVEL_EIGENVALUES: f64 = 1e-8;
 /// The part of the largest eigenvalue of the kernel matrix of landmarks below which an eigenvalue is left out.
 pub(crate) const SMALL_EIGENVALUE: f64 = 1e-10;
 /// The gradient, beside ‖target‖·√Q_kk, that is too small for a non-negative coefficient to enter.

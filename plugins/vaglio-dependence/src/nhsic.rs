@@ -3,6 +3,7 @@
 mod definition;
 mod evaluator;
 mod geometry;
+pub(crate) mod kernels;
 mod relations;
 
 use crate::target::{self, Output, Target, TargetMatrix, thin};
@@ -16,7 +17,7 @@ use vaglio_core::{
     Criterion, Design, Error, Estimate, Feature, Geometry, Outline, Result, Score, Shortcut, Task, part,
 };
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::Landmarks;
+use vaglio_kernels::hsic::{LEAST_BANDWIDTH, Landmarks, Levels};
 use vaglio_kernels::tolerance::OUTWEIGHED;
 
 /// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
@@ -91,15 +92,17 @@ impl Default for Kernel {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Approximation {
-    /// `exact` for at most `points`² rows, else `nystrom`.
+    /// `exact` for at most `points`² rows, else `levels`, or `nystrom` where the bandwidth is below 0.5.
     #[default]
     Auto,
     /// Exact to rounding, by pivoted Cholesky decomposition.
     Exact,
     /// From the kernel between rows and a few points, which is off by about 1e-5 where entries lie within them.
     Nystrom,
-    /// By a table of the values of columns with few levels, which the factors of the others stand in for; refused.
-    Binned,
+    /// From up to 256 levels a column, a byte or two an entry: exact for columns with no more values, else off by less than 1e-3
+    /// at a bandwidth of at least 0.5. `binned` is read too.
+    #[serde(alias = "binned")]
+    Levels,
 }
 
 /// How the kernel matrix of the target is computed.
@@ -156,18 +159,37 @@ impl Nhsic {
         }
     }
 
-    /// Whether the columns' kernel matrices are approximated on a design with so many rows.
-    fn is_sampled(&self, rows: usize) -> bool {
+    /// How the columns' kernel matrices are computed on a design with so many rows: what `auto` stands for.
+    fn approximation(&self, rows: usize) -> Approximation {
         match self.kernel.approximation {
-            Approximation::Auto => rows > self.kernel.points.saturating_mul(self.kernel.points),
-            Approximation::Exact | Approximation::Binned => false,
-            Approximation::Nystrom => true,
+            Approximation::Auto if rows <= self.kernel.points.saturating_mul(self.kernel.points) => Approximation::Exact,
+            Approximation::Auto if self.kernel.bandwidth >= LEAST_BANDWIDTH => Approximation::Levels,
+            Approximation::Auto => Approximation::Nystrom,
+            given => given,
         }
     }
 
+    /// The points of the columns' approximation, where there is one.
+    ///
+    /// # Errors
+    /// Those of [`Nhsic::landmarks`].
+    fn columns_landmarks(&self, rows: usize) -> Result<Option<Landmarks>> {
+        (self.approximation(rows) == Approximation::Nystrom).then(|| self.landmarks()).transpose()
+    }
+
+    /// The levels of the columns, where they have such.
+    fn levels(&self, rows: usize) -> Option<Levels> {
+        let is_so = self.approximation(rows) == Approximation::Levels;
+        is_so.then(|| Levels::new(Level::best(), self.kernel.bandwidth))
+    }
+
     /// The word in `selection.json`.
-    fn approximation(&self, rows: usize) -> &'static str {
-        if self.is_sampled(rows) { "nystrom" } else { "exact" }
+    fn word(&self, rows: usize) -> &'static str {
+        match self.approximation(rows) {
+            Approximation::Nystrom => "nystrom",
+            Approximation::Levels => "levels",
+            Approximation::Exact | Approximation::Auto => "exact",
+        }
     }
 }
 
@@ -207,7 +229,7 @@ impl Criterion for Nhsic {
         let relations = Arc::new(Relations::new(self, design)?);
         let evaluator = NhsicEvaluator::new(Arc::clone(&relations));
         let shortcut =
-            Shortcut::new(ENGINE, evaluator).bounded_by("all_columns").approximation(self.approximation(design.rows()));
+            Shortcut::new(ENGINE, evaluator).bounded_by("all_columns").approximation(self.word(design.rows()));
         Ok(Some(shortcut.geometry(move || Box::new(GeometryWalk(Arc::clone(&relations))))))
     }
 
@@ -220,14 +242,15 @@ impl Criterion for Nhsic {
     }
 
     fn check_settings(&self) -> Result<()> {
-        if self.kernel.approximation == Approximation::Binned {
-            let message = "`binned` is not available in this version; use `auto`, `exact` or `nystrom`, whose thin factors \
-                           keep m × rank numbers a column and compare two in O(m·rank²), where a table of rounded values \
-                           takes m² look-ups";
-            return Err(Error::setting("kernel.approximation", message));
-        }
         if !(self.kernel.bandwidth > 0.0 && self.kernel.bandwidth <= WIDEST) {
             let message = format!("{} is not a positive number up to {WIDEST}", self.kernel.bandwidth);
+            return Err(Error::setting("kernel.bandwidth", message));
+        }
+        if self.kernel.approximation == Approximation::Levels && self.kernel.bandwidth < LEAST_BANDWIDTH {
+            let message = format!(
+                "{} is below {LEAST_BANDWIDTH}, and the kernel bends too much between the 256 levels of a column; use `exact`",
+                self.kernel.bandwidth
+            );
             return Err(Error::setting("kernel.bandwidth", message));
         }
         if self.kernel.points < 2 {
@@ -261,26 +284,33 @@ impl Criterion for Nhsic {
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let Outline { largest, trials, .. } = *outline;
         let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
-        let points = self.kernel.points as f64;
-        let (rank, reason) = if self.is_sampled(design.planned_rows()) {
-            (
-                points.min(rows),
-                "kernel matrices are sampled at `kernel.points` points, as there are many rows or as set",
-            )
-        } else {
-            // About 26 for one standardized variable and σ = 1.
-            let rank = (8.0 + 18.0 / self.kernel.bandwidth).min(rows);
-            (rank, "kernel matrices are kept as thin factors that are exact to rounding")
+        // About 26 for one standardized variable and σ = 1.
+        let rank = (8.0 + 18.0 / self.kernel.bandwidth).min(rows);
+        let (rank, pair, entry, reason) = match self.approximation(design.planned_rows()) {
+            Approximation::Nystrom => {
+                let points = (self.kernel.points as f64).min(rows);
+                let reason = "kernel matrices are sampled at `kernel.points` points, as there are many rows or as set";
+                (points, 2.0 * rows * points * points, 8.0 * points, reason)
+            }
+            Approximation::Levels => {
+                let reason = "columns are kept as levels, at most two bytes an entry, and additions give their products";
+                // An addition to memory takes about as long as two flops, to two levels; then the factor of 256 levels.
+                (rank, 8.0 * rows * rank + 512.0 * rank * rank, 2.0, reason)
+            }
+            Approximation::Exact | Approximation::Auto => {
+                let reason = "kernel matrices are kept as thin factors that are exact to rounding";
+                (rank, 2.0 * rows * rank * rank, 8.0 * rank, reason)
+            }
         };
-        let pass = 2.0 * features * rows * rank * rank;
+        let pass = features * pair;
         let size = largest as f64;
         let (target, bytes, of_target) = self.target_cost(design, features * rank);
         // One pass for the factors, one for the relevance and one for each column that enters.
         Estimate {
             engine: ENGINE,
-            reason: format!("{}: {reason}{of_target}", self.approximation(design.planned_rows())),
+            reason: format!("{}: {reason}{of_target}", self.word(design.planned_rows())),
             flops: target + pass * (2.0 + size) + trials * size * size * size.max(1.0),
-            bytes: bytes + 8.0 * features * (rows * rank + size),
+            bytes: bytes + features * (entry * rows + 8.0 * size),
         }
     }
 }

@@ -56,19 +56,24 @@ impl TargetMatrix<'_> {
         factors: &[ThinFactor],
         normalize: bool,
     ) -> Result<(Vec<f64>, f64)> {
-        let (mut products, total) = match self {
+        let (products, total) = match self {
             TargetMatrix::Thin(thin) => {
                 (factors.par_iter().map(|factor| factor.inner(level, thin)).collect(), thin.inner(level, thin))
             }
             TargetMatrix::Whole(whole) => whole.products(factors, || design.sign().check())?,
         };
+        Ok(self.scaled(products, total, normalize))
+    }
+
+    /// Products with L̄, and ‖L̄‖², as they are or with L̄/‖L̄‖ in its place.
+    pub fn scaled(&self, mut products: Vec<f64>, total: f64, normalize: bool) -> (Vec<f64>, f64) {
         if !normalize {
-            return Ok((products, total));
+            return (products, total);
         }
         let norm = total.sqrt();
         let is_there = norm > 0.0 && norm.is_finite();
         products.iter_mut().for_each(|product| *product = if is_there { *product / norm } else { 0.0 });
-        Ok((products, f64::from(u8::from(is_there))))
+        (products, f64::from(u8::from(is_there)))
     }
 }
 

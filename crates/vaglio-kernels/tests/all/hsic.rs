@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{Landmarks, Quadratic, ThinFactor, classes, gaussian, shares, standardized};
+use vaglio_kernels::hsic::{Landmarks, LevelColumn, Levels, Quadratic, ThinFactor, classes, gaussian, shares, standardized};
 use vaglio_kernels::linalg::solve;
 use vaglio_testkit::Random;
 
@@ -120,6 +120,87 @@ fn every_level_gives_the_same_bits() {
     };
     let first = bits(Level::available()[0]);
     Level::available().into_iter().for_each(|level| assert_eq!(bits(level), first));
+}
+
+/// Of many laws, heavy tails and spikes among them; the last four have at most 256 values.
+fn of_many_laws(m: usize) -> Vec<Vec<f64>> {
+    let mut random = Random::new(m as u64);
+    let ratio = |random: &mut Random| random.normal() / random.normal().abs().max(1e-9);
+    let mut all: Vec<Vec<f64>> = vec![Vec::new(); 12];
+    for j in 0..m {
+        let (z, x) = (random.normal(), random.normal());
+        let spike = f64::from(j % 50 == 3);
+        let laws = [
+            z,
+            z + 0.5 * x,
+            random.uniform(),
+            z / (-random.uniform().max(1e-12).ln()).sqrt(),
+            ratio(&mut random),
+            (1.5 * x).exp(),
+            spike * (3.0 + x) + 1e-4 * z,
+            if j == 0 { 1e6 } else { x },
+            f64::from(j % 3 == 0),
+            spike,
+            (2.0 * z).round(),
+            if z > 0.0 { 1.0 } else { x.round().abs() },
+        ];
+        all.iter_mut().zip(laws).for_each(|(column, v)| column.push(v));
+    }
+    all
+}
+
+const FEW: usize = 4;
+
+/// Inner products of all pairs of normalized kernels, by levels.
+fn by_levels(level: Level, p: &[f64], columns: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
+    let levels = Levels::new(level, sigma);
+    let made: Vec<LevelColumn> =
+        columns.iter().map(|x| levels.column(p, &standardized(x, p).unwrap())).collect();
+    let all: Vec<&LevelColumn> = made.iter().collect();
+    let with = |column: &LevelColumn| {
+        let mut products = vec![0.0; all.len()];
+        column.panel(p, true).unwrap().products(level, &all, &mut products);
+        products.iter().zip(&all).map(|(product, other)| product / other.square().sqrt()).collect()
+    };
+    made.iter().map(with).collect()
+}
+
+#[test]
+fn levels_are_near_the_matrices_and_few_values_are_exact() {
+    let level = Level::best();
+    for m in [400, 1100] {
+        let columns = of_many_laws(m);
+        let weights: Vec<f64> = noise(9, m).iter().map(|v| v.abs() + 0.1).collect();
+        for (p, sigma) in
+            [(shares(m, None), 1.0), (shares(m, Some(&weights)), 1.0), (shares(m, None), 0.5), (shares(m, None), 20.0)]
+        {
+            let factor = |x: &Vec<f64>| gaussian(level, &p, &[standardized(x, &p).unwrap()], sigma).normalized(level);
+            let factors: Vec<ThinFactor> = columns.iter().map(factor).collect();
+            let (mut worst, mut of_few) = (0.0f64, 0.0f64);
+            for (i, row) in by_levels(level, &p, &columns, sigma).iter().enumerate() {
+                for (k, found) in row.iter().enumerate() {
+                    let apart = (found - factors[i].inner(level, &factors[k])).abs();
+                    let is_few = i.min(k) >= columns.len() - FEW;
+                    let worst = if is_few { &mut of_few } else { &mut worst };
+                    *worst = worst.max(apart);
+                }
+            }
+            eprintln!("{m} {sigma} {worst:e} {of_few:e}");
+            assert!(worst < 2e-4 && of_few < 1e-7, "{m} rows, σ = {sigma}: {worst:e}, {of_few:e}");
+        }
+    }
+}
+
+#[test]
+fn levels_give_the_same_bits_whatever_the_processor_and_the_other_columns() {
+    let (columns, p) = (of_many_laws(1100), shares(1100, None));
+    let first = by_levels(Level::available()[0], &p, &columns, 1.0);
+    Level::available().into_iter().for_each(|level| assert_eq!(by_levels(level, &p, &columns, 1.0), first));
+    let reversed: Vec<Vec<f64>> = columns.iter().rev().cloned().collect();
+    let mut again = by_levels(Level::best(), &p, &reversed, 1.0);
+    again.reverse();
+    again.iter_mut().for_each(|row| row.reverse());
+    assert_eq!(again, first);
 }
 
 /// c and Q of `columns` and a target with entries ≥ 0, so that every inner product is.

@@ -1,6 +1,5 @@
 //! The criterion from m × m kernel matrices.
 
-use super::relations::landmarks;
 use super::{Nhsic, OutputApproximation};
 use crate::target::Target;
 use ndarray::{Array1, Array2};
@@ -20,7 +19,7 @@ pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Re
     let mut matrices = Vec::with_capacity(subset.len());
     for &feature in subset {
         let matrix = match standardized(&design.column(feature).values(), &shares) {
-            Some(values) => column(nhsic, &values)?,
+            Some(values) => column(nhsic, &values, &shares)?,
             None => Array2::zeros(target.dim()),
         };
         matrices.push(scaled(nhsic, centered(matrix, &shares)));
@@ -35,18 +34,23 @@ pub(super) fn evaluate(nhsic: &Nhsic, design: &Design, subset: &[Feature]) -> Re
 }
 
 /// The kernel matrix of a standardized column.
-fn column(nhsic: &Nhsic, values: &[f64]) -> Result<Array2<f64>> {
+fn column(nhsic: &Nhsic, values: &[f64], shares: &[f64]) -> Result<Array2<f64>> {
     let rows = values.len();
-    Ok(match landmarks(nhsic, rows)? {
-        Some(landmarks) => sampled(&landmarks, values),
-        None => gaussian(&[values.to_vec()], rows, nhsic.kernel.bandwidth),
+    Ok(match (nhsic.levels(rows), nhsic.columns_landmarks(rows)?) {
+        (Some(levels), _) => product(&levels.column(shares, values).features(), rows),
+        (None, Some(landmarks)) => sampled(&landmarks, values),
+        (None, None) => gaussian(&[values.to_vec()], rows, nhsic.kernel.bandwidth),
     })
 }
 
 /// The kernel matrix of standardized entries as the points tell it.
 fn sampled(landmarks: &Landmarks, values: &[f64]) -> Array2<f64> {
-    let features = landmarks.features(Level::best(), values);
-    let f = Array2::from_shape_fn((values.len(), features.len()), |(j, k)| features[k][j]);
+    product(&landmarks.features(Level::best(), values), values.len())
+}
+
+/// FFᵀ of the columns of F.
+fn product(features: &[Vec<f64>], rows: usize) -> Array2<f64> {
+    let f = Array2::from_shape_fn((rows, features.len()), |(j, k)| features[k][j]);
     f.dot(&f.t())
 }
 

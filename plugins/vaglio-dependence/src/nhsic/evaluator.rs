@@ -33,27 +33,29 @@ impl NhsicEvaluator {
     }
 
     /// Appends columns without a look at the minimum. Cost O(k·s) beside the Gram columns.
-    fn append(&self, quadratic: &mut Quadratic, selected: &mut Vec<Feature>, features: &[Feature]) {
+    fn append(&self, quadratic: &mut Quadratic, selected: &mut Vec<Feature>, features: &[Feature]) -> Result<()> {
         for &feature in features {
             let with = |&k: &Feature| self.relations.entry(k, feature);
-            let row = selected.iter().map(with).chain([self.relations.own(feature)]).collect();
+            let mut row = selected.iter().map(with).collect::<Result<Vec<f64>>>()?;
+            row.push(self.relations.own(feature));
             quadratic.push(self.relations.relevance(feature), row);
             selected.push(feature);
         }
+        Ok(())
     }
 
     /// The subset with more columns, at its minimum.
-    fn larger(&self, features: &[Feature]) -> NhsicEvaluator {
+    fn larger(&self, features: &[Feature]) -> Result<NhsicEvaluator> {
         let mut larger = self.clone();
-        self.append(&mut larger.quadratic, &mut larger.selected, features);
+        self.append(&mut larger.quadratic, &mut larger.selected, features)?;
         larger.alpha.resize(larger.selected.len(), 0.0);
         larger.alpha = larger.quadratic.minimizer(&larger.alpha);
-        larger
+        Ok(larger)
     }
 
     /// The minimizer on a subset, in its order.
-    pub(super) fn minimizer(relations: Arc<Relations>, subset: &[Feature]) -> Vec<f64> {
-        NhsicEvaluator::new(relations).larger(subset).alpha
+    pub(super) fn minimizer(relations: Arc<Relations>, subset: &[Feature]) -> Result<Vec<f64>> {
+        Ok(NhsicEvaluator::new(relations).larger(subset)?.alpha)
     }
 
     fn value(&self) -> f64 {
@@ -80,16 +82,16 @@ impl NhsicEvaluator {
     }
 
     /// D of the selected columns and others, by feature; empty where that says nothing. Cost O(n³).
-    fn separable(&self, later: &[Feature]) -> Vec<f64> {
+    fn separable(&self, later: &[Feature]) -> Result<Vec<f64>> {
         let members: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
         if members.len() > MOST_SEPARATED || members.iter().any(|&feature| self.relations.own(feature) <= 0.0) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let gram = members.iter().flat_map(|&k| members.iter().map(move |&l| (k, l)));
-        let gram = gram.map(|(k, l)| self.relations.entry(k.min(l), k.max(l))).collect();
+        let gram = gram.map(|(k, l)| self.relations.entry(k.min(l), k.max(l))).collect::<Result<_>>()?;
         let mut of_features = vec![0.0; self.relations.features()];
         members.iter().zip(separable_part(gram, members.len())).for_each(|(&feature, d)| of_features[feature] = d);
-        of_features
+        Ok(of_features)
     }
 
     /// The subset without one column, before its minimum is sought; whether the minimum has changed.
@@ -111,7 +113,7 @@ impl Evaluator for NhsicEvaluator {
     }
 
     fn reset(&mut self, subset: &[Feature]) -> Result<()> {
-        *self = NhsicEvaluator::new(Arc::clone(&self.relations)).larger(subset);
+        *self = NhsicEvaluator::new(Arc::clone(&self.relations)).larger(subset)?;
         Ok(())
     }
 
@@ -121,11 +123,12 @@ impl Evaluator for NhsicEvaluator {
         if candidates.len() * TOGETHER < self.relations.features() {
             for (score, &candidate) in scores.iter_mut().zip(candidates) {
                 let entries = state.selected.iter().map(|&k| state.relations.entry(k, candidate));
-                *score = Score::of(state.addition(current, entries, candidate)).checked()?;
+                let entries = entries.collect::<Result<Vec<f64>>>()?;
+                *score = Score::of(state.addition(current, entries.into_iter(), candidate)).checked()?;
             }
             return Ok(());
         }
-        let columns: Vec<&[f64]> = self.selected.iter().map(|&k| self.relations.gram(k)).collect();
+        let columns: Vec<&[f64]> = self.selected.iter().map(|&k| self.relations.gram(k)).collect::<Result<_>>()?;
         scores.par_iter_mut().zip(candidates).with_min_len(TOGETHER).try_for_each(|(score, &candidate)| {
             let entries = columns.iter().map(|column| column.get(candidate).copied().unwrap_or(0.0));
             *score = Score::of(state.addition(current, entries, candidate)).checked()?;
@@ -148,7 +151,7 @@ impl Evaluator for NhsicEvaluator {
     }
 
     fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {
-        *self = self.larger(&[feature]);
+        *self = self.larger(&[feature])?;
         Ok(())
     }
 
@@ -162,7 +165,7 @@ impl Evaluator for NhsicEvaluator {
     }
 
     fn tree(&mut self, _: &[Feature], later: &[Feature]) -> Result<Box<dyn Branch + '_>> {
-        Ok(Box::new(Node { separable: self.separable(later).into(), at: self.clone(), later: later.to_vec() }))
+        Ok(Box::new(Node { separable: self.separable(later)?.into(), at: self.clone(), later: later.to_vec() }))
     }
 }
 
@@ -186,7 +189,7 @@ impl Branch for Node {
 
     fn child(&mut self, place: usize) -> Result<Box<dyn Branch + '_>> {
         let later = self.later[place + 1..].to_vec();
-        let at = self.at.larger(&self.later[place..=place]);
+        let at = self.at.larger(&self.later[place..=place])?;
         Ok(Box::new(Node { at, later, separable: Arc::clone(&self.separable) }))
     }
 
@@ -194,7 +197,7 @@ impl Branch for Node {
     /// of as many as must be left out: no subset is below it, since the gradient at α is ≥ 0 towards all others.
     fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
         let later = &self.later[place..];
-        let all = self.at.larger(later);
+        let all = self.at.larger(later)?;
         let cost = |(&feature, alpha): (&Feature, &f64)| self.separable.get(feature).map_or(0.0, |d| d * alpha * alpha);
         let mut costs: Vec<f64> = later.iter().zip(&all.alpha[self.at.selected.len()..]).map(cost).collect();
         costs.sort_unstable_by(f64::total_cmp);

@@ -45,9 +45,9 @@ impl Geometry for GeometryWalk {
         Ok(self.0.relevances().to_vec())
     }
 
-    /// Cost O(d·m·rank²).
+    /// Cost O(d·m·rank²), by levels O(d·m·rank).
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
-        Ok(self.0.gram(feature).to_vec())
+        Ok(self.0.gram(feature)?.to_vec())
     }
 
     fn signs(&self) -> Signs {
@@ -55,6 +55,6 @@ impl Geometry for GeometryWalk {
     }
 
     fn minimizer(&mut self, subset: &[Feature]) -> Result<Option<Vec<f64>>> {
-        Ok(Some(NhsicEvaluator::minimizer(Arc::clone(&self.0), subset)))
+        Ok(Some(NhsicEvaluator::minimizer(Arc::clone(&self.0), subset)?))
     }
 }

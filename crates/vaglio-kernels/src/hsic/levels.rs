@@ -1,0 +1,246 @@
+//! Gaussian kernels of columns that are kept as levels: a byte or two an entry, and a pass of additions for a column of Q.
+//!
+//! An entry is a share w of one level and 1 − w of the next: K ≈ Z·K_g·Zᵀ with Z, rows × levels, of two entries a row, and
+//! K_g = F·Fᵀ on the levels. With Γ = P − ppᵀ, <K̄_k, K̄_l> = ‖F_kᵀ·Z_kᵀ·P_l‖² for P_l = Γ·Z_l·F_l. Centering takes off what
+//! interpolation adds to the kernel for each row by itself; what is left widens it, by h²/6 on either side for steps of h.
+//! The book, *Dependence that is not linear*, "The measure".
+
+mod panel;
+
+pub use panel::{Panel, TOGETHER};
+
+use super::ThinFactor;
+use crate::Level;
+use crate::linalg::{Failure, eigh, pivoted};
+use crate::tolerance::{LEVEL_EIGENVALUES, LEVEL_TRACE, TRACE_ROUNDING};
+use ndarray::Array2;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Levels that a column has at most: their places are bytes.
+const MOST: usize = 256;
+/// The common levels reach from minus this to this many standard deviations.
+const REACH: f64 = 6.0;
+/// The distance of neighboring common levels.
+const STEP: f64 = 2.0 * REACH / (MOST - 1) as f64;
+/// The least σ at which levels serve: the kernel hardly bends between them.
+pub const LEAST_BANDWIDTH: f64 = 0.5;
+/// A weight of 1.
+const WHOLE: f64 = 255.0;
+
+/// Levels and the factor of their kernel.
+#[derive(Debug)]
+struct Grid {
+    /// In increasing order.
+    values: Vec<f64>,
+    /// F, level by level.
+    factor: Vec<f64>,
+    rank: usize,
+}
+
+/// What columns are put on.
+#[derive(Debug)]
+pub struct Levels {
+    level: Level,
+    bandwidth: f64,
+    common: Arc<Grid>,
+}
+
+/// A column as levels: a byte an entry where it has at most 256 values, else two.
+#[derive(Debug)]
+pub struct LevelColumn {
+    grid: Arc<Grid>,
+    places: Vec<u8>,
+    /// Of the next level, in 255ths; none where every entry is a level.
+    weights: Vec<u8>,
+    /// C = FᵀZᵀΓZF, whose squared norm is that of K̄.
+    spread: Array2<f64>,
+    square: f64,
+}
+
+impl Grid {
+    /// Cost O(levels·rank²).
+    fn new(level: Level, values: Vec<f64>, bandwidth: f64, height: f64) -> Self {
+        let scale = -0.5 / (bandwidth * bandwidth);
+        let column = |pivot: usize| {
+            let near = |v: &f64| height * (scale * (v - values[pivot]) * (v - values[pivot])).exp();
+            values.iter().map(near).collect::<Vec<f64>>()
+        };
+        let least = (LEVEL_TRACE / bandwidth.powi(2).max(1.0)).max(TRACE_ROUNDING * values.len() as f64);
+        let columns = pivoted(level, vec![height; values.len()], column, |_, left| left <= least);
+        let rank = columns.len();
+        let factor = (0..values.len()).flat_map(|a| columns.iter().map(move |column| column[a])).collect();
+        Grid { values, factor, rank }
+    }
+
+    fn row(&self, place: usize) -> &[f64] {
+        &self.factor[place * self.rank..][..self.rank]
+    }
+}
+
+impl Levels {
+    /// For kernels of width `bandwidth`. The kernel on the common levels is narrower by what interpolation widens it.
+    pub fn new(level: Level, bandwidth: f64) -> Self {
+        let narrower = (bandwidth * bandwidth - STEP * STEP / 3.0).sqrt();
+        let values = (0..MOST).map(|a| STEP * a as f64 - REACH).collect();
+        Levels { level, bandwidth, common: Arc::new(Grid::new(level, values, narrower, bandwidth / narrower)) }
+    }
+
+    /// A column with standardized entries; `shares` are the p_j. Cost O(m·log levels), with entries beyond the common levels
+    /// O(m·log m).
+    pub fn column(&self, shares: &[f64], values: &[f64]) -> LevelColumn {
+        let (grid, is_exact) = match few(values) {
+            Some(levels) => (Arc::new(Grid::new(self.level, levels, self.bandwidth, 1.0)), true),
+            None if values.iter().all(|u| u.abs() <= REACH) => (Arc::clone(&self.common), false),
+            None => (Arc::new(Grid::new(self.level, own_levels(shares, values), self.bandwidth, 1.0)), false),
+        };
+        let (mut places, mut weights) = (vec![0; values.len()], vec![0; if is_exact { 0 } else { values.len() }]);
+        for (j, &u) in values.iter().enumerate() {
+            let at = grid.values.partition_point(|v| *v <= u).saturating_sub(1);
+            places[j] = at as u8;
+            if let (Some(weight), Some(next)) = (weights.get_mut(j), grid.values.get(at + 1)) {
+                *weight = (WHOLE * (u - grid.values[at]) / (next - grid.values[at])).round().clamp(0.0, WHOLE) as u8;
+            }
+        }
+        let spread = spread(&grid, &places, &weights, shares);
+        let square = spread.iter().map(|v| v * v).sum();
+        LevelColumn { grid, places, weights, spread, square }
+    }
+}
+
+/// The values of a column that has few.
+fn few(values: &[f64]) -> Option<Vec<f64>> {
+    let mut seen = HashMap::new();
+    for u in values {
+        // 0 and −0 are one value.
+        seen.insert((u + 0.0).to_bits(), u + 0.0);
+        if seen.len() > MOST {
+            return None;
+        }
+    }
+    let mut levels: Vec<f64> = seen.into_values().collect();
+    levels.sort_unstable_by(f64::total_cmp);
+    Some(levels)
+}
+
+/// Levels at entries of a column, half by the rows and half by the distance between them, in which a gap counts for no more than
+/// σ: a core that is narrow beside the tails has levels of its own, as have entries far out.
+fn own_levels(shares: &[f64], values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let gap = |pair: &[usize]| (values[pair[1]] - values[pair[0]]).min(1.0);
+    let total: f64 = order.windows(2).map(gap).sum();
+    let (mut levels, mut met, mut due) = (vec![values[order[0]]], 0.0, 1.0);
+    for pair in order.windows(2) {
+        met += 0.5 * (shares[pair[1]] + gap(pair) / total) * (MOST - 2) as f64;
+        if met >= due && values[pair[1]] > values[pair[0]] && levels.len() < MOST - 1 {
+            levels.push(values[pair[1]]);
+            due = met.floor() + 1.0;
+        }
+    }
+    let last = values[order[order.len() - 1]];
+    if levels.last() != Some(&last) {
+        levels.push(last);
+    }
+    levels
+}
+
+/// FᵀZᵀΓZF from the sums of the levels: ZᵀPZ is tridiagonal. Cost O(m + levels·rank²).
+fn spread(grid: &Grid, places: &[u8], weights: &[u8], shares: &[f64]) -> Array2<f64> {
+    let (mut own, mut beside) = ([0.0; MOST + 1], [0.0; MOST]);
+    for (j, (&place, share)) in places.iter().zip(shares).enumerate() {
+        let (place, w) = (usize::from(place), weights.get(j).map_or(0.0, |w| f64::from(*w) / WHOLE));
+        own[place] += share * (1.0 - w) * (1.0 - w);
+        own[place + 1] += share * w * w;
+        beside[place] += share * w * (1.0 - w);
+    }
+    let levels = grid.values.len();
+    let sums: Vec<f64> =
+        (0..levels).map(|a| own[a] + beside[a] + if a > 0 { beside[a - 1] } else { 0.0 }).collect();
+    let mut mean = vec![0.0; grid.rank];
+    for (a, sum) in sums.iter().enumerate() {
+        mean.iter_mut().zip(grid.row(a)).for_each(|(m, f)| *m += sum * f);
+    }
+    // About the mean, so that nothing cancels.
+    let about = |a: usize| grid.row(a).iter().zip(&mean).map(|(f, m)| f - m).collect::<Vec<f64>>();
+    let rows: Vec<Vec<f64>> = (0..levels).map(about).collect();
+    let mut out = Array2::zeros((grid.rank, grid.rank));
+    for a in 0..levels {
+        let (left, right) = (a.checked_sub(1), rows.get(a + 1).filter(|_| beside[a] > 0.0));
+        let mut along: Vec<f64> = rows[a].iter().map(|f| own[a] * f).collect();
+        for (next, weight) in [(left.map(|b| &rows[b]), left.map_or(0.0, |b| beside[b])), (right, beside[a])] {
+            let Some(next) = next else { continue };
+            along.iter_mut().zip(next).for_each(|(v, f)| *v += weight * f);
+        }
+        for (row, f) in out.rows_mut().into_iter().zip(&rows[a]) {
+            row.into_iter().zip(&along).for_each(|(v, g)| *v += f * g);
+        }
+    }
+    out
+}
+
+impl LevelColumn {
+    /// ‖K̄‖²_F.
+    pub fn square(&self) -> f64 {
+        self.square
+    }
+
+    /// Bytes of the entries.
+    pub fn bytes(&self) -> usize {
+        self.places.len() + self.weights.len()
+    }
+
+    /// The share of the next level.
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.get(row).map_or(0.0, |w| f64::from(*w) / WHOLE)
+    }
+
+    /// ZF before centering: K ≈ ZF(ZF)ᵀ, a column for each of its ranks. Cost O(m·rank).
+    pub fn features(&self) -> Vec<Vec<f64>> {
+        (0..self.grid.rank).map(|k| self.interpolated(|place| self.grid.row(place)[k])).collect()
+    }
+
+    /// The thin factor of K̄. Cost O(m·rank).
+    pub fn factor(&self, level: Level, shares: &[f64]) -> ThinFactor {
+        let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
+        let mut columns = self.features();
+        for column in &mut columns {
+            column.iter_mut().zip(&roots).for_each(|(v, root)| *v *= root);
+        }
+        ThinFactor::centered(level, &roots, columns)
+    }
+
+    fn interpolated(&self, of_level: impl Fn(usize) -> f64) -> Vec<f64> {
+        let entry = |(j, &place): (usize, &u8)| {
+            let (place, w) = (usize::from(place), self.weight(j));
+            let next = if w > 0.0 { of_level(place + 1) } else { 0.0 };
+            of_level(place) * (1.0 - w) + w * next
+        };
+        self.places.iter().enumerate().map(entry).collect()
+    }
+
+    /// P = ΓZF in the eigenvectors of FᵀZᵀΓZF, over ‖K̄‖^½ with `normalize`; eigenvalues that all together are below 1e-8 of the
+    /// norm are left out. Cost O(m·columns).
+    ///
+    /// # Errors
+    /// [`Failure`] of the decomposition.
+    pub fn panel(&self, shares: &[f64], normalize: bool) -> Result<Panel, Failure> {
+        let (values, vectors) = eigh(self.spread.view())?;
+        let norm = self.square.sqrt();
+        let mut left = 0.0;
+        let first = values.iter().position(|v| {
+            left += v.max(0.0);
+            left > LEVEL_EIGENVALUES * norm
+        });
+        let root = if normalize { norm.sqrt() } else { 1.0 };
+        let column = |k: usize| {
+            let along = |place: usize| self.grid.row(place).iter().zip(vectors.column(k)).map(|(f, v)| f * v).sum();
+            let of_level: Vec<f64> = (0..self.grid.values.len()).map(along).collect();
+            let mut column = self.interpolated(|place| of_level[place] / root);
+            let mean: f64 = column.iter().zip(shares).map(|(v, p)| p * v).sum();
+            column.iter_mut().zip(shares).for_each(|(v, p)| *v = p * (*v - mean));
+            column
+        };
+        Ok(Panel::of_columns((first.unwrap_or(values.len())..values.len()).map(column)))
+    }
+}

@@ -162,7 +162,9 @@ impl Nhsic {
     /// How the columns' kernel matrices are computed on a design with so many rows: what `auto` stands for.
     fn approximation(&self, rows: usize) -> Approximation {
         match self.kernel.approximation {
-            Approximation::Auto if rows <= self.kernel.points.saturating_mul(self.kernel.points) => Approximation::Exact,
+            Approximation::Auto if rows <= self.kernel.points.saturating_mul(self.kernel.points) => {
+                Approximation::Exact
+            }
             Approximation::Auto if self.kernel.bandwidth >= LEAST_BANDWIDTH => Approximation::Levels,
             Approximation::Auto => Approximation::Nystrom,
             given => given,
@@ -293,7 +295,8 @@ impl Criterion for Nhsic {
                 (points, 2.0 * rows * points * points, 8.0 * points, reason)
             }
             Approximation::Levels => {
-                let reason = "columns are kept as levels, at most two bytes an entry, and additions give their products";
+                let reason =
+                    "columns are kept as levels, at most two bytes an entry, and additions give their products";
                 // An addition to memory takes about as long as two flops, to two levels; then the factor of 256 levels.
                 (rank, 8.0 * rows * rank + 512.0 * rank * rank, 2.0, reason)
             }

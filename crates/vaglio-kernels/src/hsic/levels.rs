@@ -155,8 +155,7 @@ fn spread(grid: &Grid, places: &[u8], weights: &[u8], shares: &[f64]) -> Array2<
         beside[place] += share * w * (1.0 - w);
     }
     let levels = grid.values.len();
-    let sums: Vec<f64> =
-        (0..levels).map(|a| own[a] + beside[a] + if a > 0 { beside[a - 1] } else { 0.0 }).collect();
+    let sums: Vec<f64> = (0..levels).map(|a| own[a] + beside[a] + if a > 0 { beside[a - 1] } else { 0.0 }).collect();
     let mut mean = vec![0.0; grid.rank];
     for (a, sum) in sums.iter().enumerate() {
         mean.iter_mut().zip(grid.row(a)).for_each(|(m, f)| *m += sum * f);

@@ -18,16 +18,14 @@ pub fn folder() -> PathBuf {
 }
 
 /// One pipeline for every pair of a criterion and a search that are linked in, in the alphabetical order of their files.
-/// The components of the example programs are left out.
+/// The components of the example programs are left out, and those that are programs of the user's.
 pub fn cells() -> Vec<Cell> {
     // The program's plug-ins are part of the matrix.
     let _ = vaglio_cli::main as fn() -> std::process::ExitCode;
     let kinds = |role: Role| {
-        let mut kinds: Vec<&str> = descriptions()
-            .iter()
-            .filter(|d| d.role == role && d.package != env!("CARGO_PKG_NAME"))
-            .map(|d| d.kind)
-            .collect();
+        let others = [env!("CARGO_PKG_NAME"), "vaglio-external"];
+        let mut kinds: Vec<&str> =
+            descriptions().iter().filter(|d| d.role == role && !others.contains(&d.package)).map(|d| d.kind).collect();
         kinds.sort_unstable();
         kinds
     };

@@ -104,8 +104,7 @@ pub(crate) struct SearchExtent {
 }
 
 impl Design {
-    /// The design of a learner on a problem: by its linear form where it has one, whose map ends with [`Problem::sign`], else
-    /// by refitting it.
+    /// The design of a learner: by its linear form, whose map ends with [`Problem::sign`], or by refitting it.
     ///
     /// # Errors
     /// Those of [`Learner::check_problem`] and of the linear form; [`Error::Setting`] for a bias and another intercept, or none to select.

@@ -94,3 +94,17 @@ fn the_criterion_of_the_book_is_that_of_vaglio() {
         assert!((score - own).abs() < 1e-12, "{columns}: {score} in place of {own}");
     }
 }
+
+#[test]
+fn the_pipeline_of_the_book_runs() {
+    if python().is_none() {
+        return;
+    }
+    let folder = Folder::new("program_example");
+    let out = folder.path("out");
+    let arguments =
+        ["run", "examples/programs/servo.yaml", "--allow-programs", "--quiet", "--out", out.to_str().unwrap()];
+    let ran = ran(folder.command(&arguments).current_dir(root()));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(folder.json("out/selection.json")["pipeline"]["criterion"], "external");
+}

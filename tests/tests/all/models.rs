@@ -22,7 +22,8 @@ fn settings(kind: &str) -> String {
 }
 
 fn learners() -> Vec<&'static str> {
-    let all: Vec<&'static Description> = descriptions().into_iter().filter(|d| d.role == Role::Learner).collect();
+    let all: Vec<&'static Description> =
+        descriptions().into_iter().filter(|d| d.role == Role::Learner && d.package != "vaglio-external").collect();
     assert!(all.len() >= 3, "{all:?}");
     all.into_iter().map(|d| d.kind).collect()
 }

@@ -49,12 +49,15 @@ impl<'r> RecordView<'r> {
         };
         let mut path: Vec<Entry<'r>> = record.path.iter().zip(record.subsets()).map(entry).collect();
         path.sort_by_key(|entry| entry.size);
+        // Records of before have no `standardized_target`.
+        let maps = record.pipeline.settings["preprocess"].as_array();
+        let is_scaled = maps.into_iter().flatten().any(|map| map["target"] == true);
         let additions = record.steps.iter().filter(|step| step.action == Action::Add);
         let entered = additions.flat_map(|step| step.moved().iter().map(move |index| (*index, step))).collect();
         RecordView {
             record,
             path,
-            comparable: record.pipeline.loss.is_some() && record.pipeline.scale().is_empty(),
+            comparable: record.pipeline.loss.is_some() && !is_scaled && record.pipeline.target_map.is_none(),
             entered,
         }
     }

@@ -185,7 +185,9 @@ impl Tried<'_> {
             let Some(taken) = self.taken(&[("tolerance", json!(beyond)), ("patience", patience)])? else { continue };
             let WithSettings { settings, path, .. } = &taken;
             let Some(first) = path.steps.first() else { continue };
-            let begun = if first.action == Action::Add { *path.allowed.start() } else { 0 };
+            // Where no columns do not compare, there is nothing that the first ones would have to be lower than.
+            let free = if self.criterion.compares_with_empty() { 0 } else { first.size };
+            let begun = if first.action == Action::Add { free.max(*path.allowed.start()) } else { 0 };
             let gone = match first.action {
                 Action::Add => path.steps.iter().map(|step| step.size).max().unwrap_or(0),
                 // From more columns than the result may have it goes on.

@@ -86,7 +86,7 @@ pub fn fit(
         let outcome = pipeline.observer(seen).stop_at(sign).threads(0).fit_table(given);
         outcome.map_err(|error| match error {
             FitError::Vaglio(error) => error,
-            FitError::Linfa(error) => Error::Shape(error.to_string()),
+            error => Error::Shape(error.to_string()),
         })
     });
     let (mut model, selection) = fitted?.map_err(fail)?;

@@ -4,6 +4,17 @@ from typing import Any
 
 from vaglio._parts import Part
 
+class External(Part):
+    program: Any
+    settings: Any
+    compares_with_empty: Any
+    def __init__(
+        self,
+        program: Any = ...,
+        settings: Any = ...,
+        compares_with_empty: Any = ...,
+    ) -> None: ...
+
 class Hsic(Part):
     kernel: Any
     estimator: Any

@@ -34,6 +34,15 @@ class Elm(Part):
         intercept: Any = ...,
     ) -> None: ...
 
+class External(Part):
+    program: Any
+    settings: Any
+    def __init__(
+        self,
+        program: Any = ...,
+        settings: Any = ...,
+    ) -> None: ...
+
 class FsLsSvm(Part):
     landmarks: int
     kernel: Any

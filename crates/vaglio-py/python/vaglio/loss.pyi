@@ -29,6 +29,17 @@ class Concordance(Part):
         self,
     ) -> None: ...
 
+class External(Part):
+    program: Any
+    settings: Any
+    classes: Any
+    def __init__(
+        self,
+        program: Any = ...,
+        settings: Any = ...,
+        classes: Any = ...,
+    ) -> None: ...
+
 class Huber(Part):
     delta: Any
     def __init__(

@@ -1,6 +1,6 @@
 //! A program that runs: messages to it, and what it answers.
 
-use crate::program::Program;
+use crate::program::ExternalProgram;
 use crate::table::{Format, Sent};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -64,7 +64,7 @@ struct Hello {
 
 impl Child {
     /// Starts a program as a part.
-    pub fn start(program: &Program, part: &str, settings: &Value) -> Result<Self> {
+    pub fn start(program: &ExternalProgram, part: &str, settings: &Map<String, Value>) -> Result<Self> {
         program.check()?;
         let mut command = Command::new(&program.command()[0]);
         command.args(&program.command()[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -92,7 +92,7 @@ impl Child {
         let mut child = Child { name, process, input, output, errors, tail, format: Format::Json, holds: None };
         tracing::debug!("started `{program}` as a {part}");
         let mut hello = message("vaglio", PROTOCOL);
-        hello.extend([("part".to_owned(), part.into()), ("settings".to_owned(), settings.clone())]);
+        hello.extend([("part".to_owned(), part.into()), ("settings".to_owned(), settings.clone().into())]);
         child.send(hello, None)?;
         let answer = child.receive()?;
         let Hello { vaglio, data } = serde_json::from_value(answer.clone()).map_err(|error| {

@@ -2,11 +2,10 @@
 
 use crate::child::{Child, answer, message};
 use crate::pool::{Started, ask};
-use crate::program::Program;
-use crate::table::{Sent, numbers};
+use crate::program::ExternalProgram;
+use crate::table::Sent;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use vaglio_core::{Criterion, Design, Error, Feature, Found, HeldOut, Result, Round, Score, part};
 
@@ -31,7 +30,7 @@ use vaglio_core::{Criterion, Design, Error, Feature, Found, HeldOut, Result, Rou
 #[derive(PartialEq)]
 pub struct ExternalCriterion {
     /// The command: the program and its arguments, paths from the working directory.
-    pub program: Program,
+    pub program: ExternalProgram,
     /// What the program is given when it starts.
     pub settings: Map<String, Value>,
     /// Whether the score of no columns compares with that of others, so that a search whose best is no better takes none.
@@ -60,15 +59,14 @@ struct Retrain {
 
 impl ExternalCriterion {
     /// Of a program that takes no settings.
-    pub fn new(program: Program) -> Self {
+    pub fn new(program: ExternalProgram) -> Self {
         ExternalCriterion { program, ..ExternalCriterion::default() }
     }
 
     /// Asks a program that has the design.
     fn ask<T>(&self, design: &Design, questions: impl FnOnce(&mut Child, &Value) -> Result<T>) -> Result<T> {
         let Number(number) = *design.session::<Number>();
-        let settings = Value::Object(self.settings.clone());
-        let started = Started { program: &self.program, part: "criterion", settings: &settings };
+        let started = Started { program: &self.program, part: "criterion", settings: &self.settings };
         ask(&started, number, |child| {
             let held_out = match child.holds.take() {
                 Some((held, said)) if held == number => said,
@@ -92,13 +90,10 @@ fn described(design: &Design) -> Map<String, Value> {
 }
 
 fn sent(design: &Design) -> Sent<'_> {
-    Sent::default()
-        .and('x', design.columns().iter().map(|column| column.values()))
-        .and_rows('y', design.targets())
-        .and_column("weight", design.weights().map(Cow::Borrowed))
-        .and_column("series", design.series().map(numbers))
-        .and_column("group", design.groups().map(numbers))
-        .and_column("time", design.time().map(numbers))
+    Sent::training(design.columns().iter().map(|column| column.values()), design.targets(), design.weights())
+        .and_numbers("series", design.series())
+        .and_numbers("group", design.groups())
+        .and_numbers("time", design.time())
 }
 
 impl Criterion for ExternalCriterion {

@@ -2,8 +2,8 @@
 
 use crate::child::{message, predictions};
 use crate::pool::{Started, ask};
-use crate::program::Program;
-use crate::table::{Sent, of_problem};
+use crate::program::ExternalProgram;
+use crate::table::Sent;
 use ndarray::Array2;
 use serde_json::{Map, Value, json};
 use vaglio_core::{
@@ -27,14 +27,14 @@ use vaglio_core::{
 #[derive(PartialEq)]
 pub struct ExternalLearner {
     /// The command: the program and its arguments, paths from the working directory.
-    pub program: Program,
+    pub program: ExternalProgram,
     /// What the program is given when it starts.
     pub settings: Map<String, Value>,
 }
 
 impl ExternalLearner {
     /// Of a program that takes no settings.
-    pub fn new(program: Program) -> Self {
+    pub fn new(program: ExternalProgram) -> Self {
         ExternalLearner { program, ..ExternalLearner::default() }
     }
 }
@@ -51,16 +51,20 @@ impl Learner for ExternalLearner {
 
 impl Refit for ExternalLearner {
     fn refit(&self, problem: &Problem, subset: &[Feature]) -> Result<Model> {
-        let settings = Value::Object(self.settings.clone());
-        let started = Started { program: &self.program, part: "learner", settings: &settings };
+        let started = Started { program: &self.program, part: "learner", settings: &self.settings };
         let names: Vec<&String> = subset.iter().map(|&column| &problem.names()[column]).collect();
         let (rows, outputs, task) = (problem.rows(), problem.targets().nrows(), problem.task().name());
+        let columns = subset.iter().map(|column| problem.columns().column(*column).values());
+        let table = Sent::training(columns, problem.targets().view(), problem.weights().map(|weights| &**weights))
+            .and_numbers("series", problem.series().map(|series| &**series))
+            .and_numbers("group", problem.groups().map(|groups| &**groups));
         let learned = ask(&started, 0, |child| {
             let about = json!({"rows": rows, "names": names, "outputs": outputs, "task": task, "seed": problem.seed()});
-            let said = child.ask(message("fit", about), Some(&of_problem(problem, subset)))?;
+            let said = child.ask(message("fit", about), Some(&table))?;
             said.get("model").map(Value::to_string).ok_or_else(|| child.wrong(&said, r#"`{"model": any value}`"#))
         })?;
-        let (program, settings, inputs) = (self.program.clone(), settings.to_string(), subset.to_vec());
+        let (program, settings, inputs) =
+            (self.program.clone(), Value::Object(self.settings.clone()).to_string(), subset.to_vec());
         Model::new(ExternalModel { inputs, columns: subset.len(), program, settings, outputs, learned })
     }
 }
@@ -71,7 +75,7 @@ struct ExternalModel {
     inputs: Vec<Feature>,
     /// How many columns the program has learned from.
     columns: usize,
-    program: Program,
+    program: ExternalProgram,
     /// As JSON.
     settings: String,
     outputs: usize,
@@ -86,9 +90,12 @@ impl ModelData for ExternalModel {
 }
 
 impl ExternalModel {
-    fn values(&self) -> Result<(Value, Value)> {
-        let read = |text: &str| serde_json::from_str(text).map_err(|error| Error::Shape(format!("no JSON: {error}")));
-        Ok((read(&self.settings)?, read(&self.learned)?))
+    fn values(&self) -> Result<(Map<String, Value>, Value)> {
+        let failed = |error| Error::Shape(format!("no JSON: {error}"));
+        Ok((
+            serde_json::from_str(&self.settings).map_err(failed)?,
+            serde_json::from_str(&self.learned).map_err(failed)?,
+        ))
     }
 }
 
@@ -105,9 +112,7 @@ impl Predict for ExternalModel {
     fn predict(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Array2<f64>> {
         let (settings, learned) = self.values()?;
         let started = Started { program: &self.program, part: "learner", settings: &settings };
-        let table = Sent::default()
-            .and('x', inputs.iter().map(|column| column.values()))
-            .and_column("series", series.map(crate::table::numbers));
+        let table = Sent::default().and('x', inputs.iter().map(|column| column.values())).and_numbers("series", series);
         let rows = inputs.rows();
         ask(&started, 0, |child| {
             let said = child.ask(message("predict", json!({"rows": rows, "model": learned})), Some(&table))?;

@@ -19,4 +19,4 @@ pub use child::end_programs;
 pub use criterion::ExternalCriterion;
 pub use learner::ExternalLearner;
 pub use loss::ExternalLoss;
-pub use program::{Program, allow_programs};
+pub use program::{ExternalProgram, allow_programs};

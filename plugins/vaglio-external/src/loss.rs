@@ -2,7 +2,7 @@
 
 use crate::child::message;
 use crate::pool::{Started, failure, number_or_failure};
-use crate::program::Program;
+use crate::program::ExternalProgram;
 use crate::table::Sent;
 use ndarray::ArrayView2;
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ use vaglio_core::{Error, Loss, Measure, Result, part};
 #[derive(PartialEq)]
 pub struct ExternalLoss {
     /// The command: the program and its arguments, paths from the working directory.
-    pub program: Program,
+    pub program: ExternalProgram,
     /// What the program is given when it starts.
     pub settings: Map<String, Value>,
     /// Whether it is one of classes.
@@ -33,13 +33,12 @@ pub struct ExternalLoss {
 
 impl ExternalLoss {
     /// Of a program that takes no settings.
-    pub fn new(program: Program) -> Self {
+    pub fn new(program: ExternalProgram) -> Self {
         ExternalLoss { program, ..ExternalLoss::default() }
     }
 
-    fn with_started<T>(&self, call: impl FnOnce(&Started) -> T) -> T {
-        let settings = Value::Object(self.settings.clone());
-        call(&Started { program: &self.program, part: "loss", settings: &settings })
+    fn started(&self) -> Started<'_> {
+        Started { program: &self.program, part: "loss", settings: &self.settings }
     }
 }
 
@@ -50,16 +49,14 @@ impl Loss for ExternalLoss {
             .and_rows('p', predictions)
             .and_column("weight", weights.map(Cow::Borrowed));
         let (outputs, rows) = targets.dim();
-        self.with_started(|started| {
-            number_or_failure(started, |child| {
-                let said = child.ask(message("loss", json!({"rows": rows, "outputs": outputs})), Some(&table))?;
-                child.number(&said, "loss")
-            })
+        number_or_failure(&self.started(), |child| {
+            let said = child.ask(message("loss", json!({"rows": rows, "outputs": outputs})), Some(&table))?;
+            child.number(&said, "loss")
         })
     }
 
     fn failure(&self) -> Option<Error> {
-        self.with_started(failure)
+        failure(&self.started())
     }
 
     fn measure(&self) -> Measure {

@@ -1,27 +1,27 @@
 //! Programs that run and wait for the next question.
 
 use crate::child::Child;
-use crate::program::Program;
-use serde_json::Value;
+use crate::program::ExternalProgram;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use vaglio_core::{Error, Result};
 
 /// What a program is started for.
 pub(crate) struct Started<'p> {
-    pub program: &'p Program,
+    pub program: &'p ExternalProgram,
     pub part: &'static str,
-    pub settings: &'p Value,
+    pub settings: &'p Map<String, Value>,
 }
 
 impl Started<'_> {
     fn key(&self) -> Key {
-        (self.program.clone(), self.part, self.settings.to_string())
+        (self.program.clone(), self.part, self.settings.clone())
     }
 }
 
 /// By program, part and settings.
-type Key = (Program, &'static str, String);
+type Key = (ExternalProgram, &'static str, Map<String, Value>);
 
 /// Programs that wait: of each as many as were asked at once.
 static WAITING: LazyLock<Mutex<HashMap<Key, Vec<Child>>>> = LazyLock::new(Mutex::default);
@@ -51,12 +51,13 @@ static FAILED: LazyLock<Mutex<HashMap<Key, Error>>> = LazyLock::new(Mutex::defau
 
 /// The value of an answer, or NaN, and the first error is kept until it is asked for; until then nothing is asked.
 pub(crate) fn number_or_failure(of: &Started, questions: impl FnOnce(&mut Child) -> Result<f64>) -> f64 {
+    let key = of.key();
     let failed = || FAILED.lock().unwrap_or_else(PoisonError::into_inner);
-    if failed().contains_key(&of.key()) {
+    if failed().contains_key(&key) {
         return f64::NAN;
     }
     ask(of, 0, questions).unwrap_or_else(|error| {
-        failed().entry(of.key()).or_insert(error);
+        failed().entry(key).or_insert(error);
         f64::NAN
     })
 }

@@ -28,17 +28,17 @@ pub fn allow_programs() {
 /// with what the file holds, so that a journal or a model is not gone on with by another program. In files it is the list of
 /// its words, or these with the digest that is expected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Program {
+pub struct ExternalProgram {
     command: Vec<String>,
     sha256: String,
 }
 
-impl Program {
+impl ExternalProgram {
     /// Of the words of a command, with the digest of its files as they are now.
     pub fn new(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let command: Vec<String> = words.into_iter().map(Into::into).collect();
         let sha256 = digest(&command).unwrap_or_default();
-        Program { command, sha256 }
+        ExternalProgram { command, sha256 }
     }
 
     /// The words: the program, and its arguments.
@@ -76,7 +76,7 @@ impl Program {
     }
 }
 
-impl std::fmt::Display for Program {
+impl std::fmt::Display for ExternalProgram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.command.join(" "))
     }
@@ -109,28 +109,28 @@ fn file(path: &Path) -> std::io::Result<Vec<u8>> {
     }
 }
 
-impl<'de> Deserialize<'de> for Program {
+impl<'de> Deserialize<'de> for ExternalProgram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "the words of a command, or `{command: [words], sha256: digest}`")]
-        enum Written {
+        #[serde(
+            untagged,
+            deny_unknown_fields,
+            expecting = "the words of a command, or `{command: [words], sha256: digest}`"
+        )]
+        enum ProgramSetting {
             Words(Vec<String>),
-            Known(Known),
+            Digested { command: Vec<String>, sha256: Option<String> },
         }
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Known {
-            command: Vec<String>,
-            sha256: Option<String>,
-        }
-        Ok(match Written::deserialize(deserializer)? {
-            Written::Words(words) | Written::Known(Known { command: words, sha256: None }) => Program::new(words),
-            Written::Known(Known { command, sha256: Some(sha256) }) => Program { command, sha256 },
+        Ok(match ProgramSetting::deserialize(deserializer)? {
+            ProgramSetting::Words(words) | ProgramSetting::Digested { command: words, sha256: None } => {
+                ExternalProgram::new(words)
+            }
+            ProgramSetting::Digested { command, sha256: Some(sha256) } => ExternalProgram { command, sha256 },
         })
     }
 }
 
-impl JsonSchema for Program {
+impl JsonSchema for ExternalProgram {
     fn schema_name() -> Cow<'static, str> {
         "Program".into()
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
-use vaglio_core::{Error, Problem, Result};
+use vaglio_core::{Error, Result};
 
 /// How a program reads tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -25,6 +25,16 @@ pub(crate) enum Format {
 pub(crate) struct Sent<'t>(Vec<(String, Cow<'t, [f64]>)>);
 
 impl<'t> Sent<'t> {
+    /// The columns `x…` that are to be learned from, the targets `y…`, and `weight`.
+    pub fn training(
+        columns: impl Iterator<Item = Cow<'t, [f64]>>,
+        targets: ArrayView2<'_, f64>,
+        weights: Option<&'t [f64]>,
+    ) -> Self {
+        let table = Sent::default().and('x', columns).and_rows('y', targets);
+        table.and_column("weight", weights.map(Cow::Borrowed))
+    }
+
     /// With columns called by a letter and a number from 0.
     pub fn and(mut self, letter: char, columns: impl Iterator<Item = Cow<'t, [f64]>>) -> Self {
         self.0.extend(columns.enumerate().map(|(number, column)| (format!("{letter}{number}"), column)));
@@ -40,6 +50,11 @@ impl<'t> Sent<'t> {
     pub fn and_column(mut self, name: &str, column: Option<Cow<'t, [f64]>>) -> Self {
         self.0.extend(column.map(|column| (name.to_owned(), column)));
         self
+    }
+
+    /// With whole numbers, where there are some.
+    pub fn and_numbers(self, name: &str, numbers: Option<&[u32]>) -> Self {
+        self.and_column(name, numbers.map(|numbers| numbers.iter().map(|number| f64::from(*number)).collect()))
     }
 
     /// Puts the table, or the number of its bytes, into a message.
@@ -65,19 +80,4 @@ impl<'t> Sent<'t> {
         }
         writer.into_inner()
     }
-}
-
-/// Numbers of rows as a column.
-pub(crate) fn numbers(column: &[u32]) -> Cow<'static, [f64]> {
-    column.iter().map(|number| f64::from(*number)).collect()
-}
-
-/// The columns `x…` that are to be learned from, the targets `y…`, `weight`, `series` and `group` of a problem.
-pub(crate) fn of_problem<'p>(problem: &'p Problem, subset: &'p [usize]) -> Sent<'p> {
-    Sent::default()
-        .and('x', subset.iter().map(|column| problem.columns().column(*column).values()))
-        .and_rows('y', problem.targets().view())
-        .and_column("weight", problem.weights().map(|weights| Cow::Borrowed(&**weights)))
-        .and_column("series", problem.series().map(|series| numbers(series)))
-        .and_column("group", problem.groups().map(|groups| numbers(groups)))
 }

@@ -4,16 +4,16 @@
 
 use serde_json::{Value, json};
 use vaglio_core::{Criterion, Error, Learner, Loss, Model};
-use vaglio_external::{ExternalCriterion, ExternalLearner, ExternalLoss, Program, allow_programs};
+use vaglio_external::{ExternalCriterion, ExternalLearner, ExternalLoss, ExternalProgram, allow_programs};
 use vaglio_testkit::{
     check_criterion_on_standard_data, check_learner_on_standard_data, check_loss_on_standard_data, data, registry,
 };
 
 const SAMPLE: &str = env!("CARGO_BIN_EXE_vaglio-external-sample");
 
-fn sample(arguments: &[&str]) -> Program {
+fn sample(arguments: &[&str]) -> ExternalProgram {
     allow_programs();
-    Program::new([&[SAMPLE], arguments].concat())
+    ExternalProgram::new([&[SAMPLE], arguments].concat())
 }
 
 fn criterion(arguments: &[&str]) -> ExternalCriterion {
@@ -106,12 +106,12 @@ fn a_score_of_null_refuses_the_subset() {
 #[test]
 fn a_program_that_cannot_be_run_is_a_setting() {
     allow_programs();
-    let field = |program: Program| ExternalCriterion::new(program).check_settings().unwrap_err();
-    let none = field(Program::default());
+    let field = |program: ExternalProgram| ExternalCriterion::new(program).check_settings().unwrap_err();
+    let none = field(ExternalProgram::default());
     assert_eq!(none.field(), Some("program"), "{none}");
     let design = data::regression(12, 3, 1).design(&[0.5], true);
     let missing =
-        ExternalCriterion::new(Program::new(["no-such-program-anywhere"])).evaluate(&design, &[]).unwrap_err();
+        ExternalCriterion::new(ExternalProgram::new(["no-such-program-anywhere"])).evaluate(&design, &[]).unwrap_err();
     assert!(matches!(&missing, Error::Setting { field, .. } if field == "program"), "{missing}");
     assert!(missing.to_string().contains("cannot be started"), "{missing}");
 }
@@ -123,13 +123,13 @@ fn another_program_of_that_name_is_refused() {
     std::fs::create_dir_all(&folder).unwrap();
     let script = folder.join("script.txt");
     std::fs::write(&script, "one").unwrap();
-    let program = Program::new([SAMPLE, "mean", "json", script.to_str().unwrap()]);
+    let program = ExternalProgram::new([SAMPLE, "mean", "json", script.to_str().unwrap()]);
     let problem = data::regression(12, 3, 1).problem();
     let model = ExternalLearner::new(program.clone()).fit(&problem, &[0, 2], None).unwrap();
     let written = serde_json::to_string(&model).unwrap();
     assert!(serde_json::from_str::<Model>(&written).is_ok());
-    assert_eq!(serde_json::from_value::<Program>(json!(program)).unwrap(), program);
-    assert_eq!(serde_json::from_value::<Program>(json!(program.command())).unwrap(), program);
+    assert_eq!(serde_json::from_value::<ExternalProgram>(json!(program)).unwrap(), program);
+    assert_eq!(serde_json::from_value::<ExternalProgram>(json!(program.command())).unwrap(), program);
     std::fs::write(&script, "two").unwrap();
     let refused = serde_json::from_str::<Model>(&written).unwrap_err().to_string();
     assert!(refused.contains("are not those that this was made with"), "{refused}");

@@ -1,11 +1,11 @@
 //! Parts that are programs: refused unless they are allowed, ended with the run, and equal to the same part in Rust.
 
-use crate::common::{Folder, pipeline, ran, root, table};
+use crate::common::{Folder, pipeline, python, ran, root, table};
 use std::time::{Duration, Instant};
 
 /// The Python that is there, if one is.
-fn python() -> Option<String> {
-    let python = std::env::var("VAGLIO_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
+fn found_python() -> Option<String> {
+    let python = python();
     let is_there = std::process::Command::new(&python).arg("--version").output().is_ok_and(|ran| ran.status.success());
     if !is_there {
         assert!(std::env::var_os("VAGLIO_TEST_EXPORTS").is_none(), "there is no Python here");
@@ -59,7 +59,7 @@ fn a_program_that_does_not_answer_is_ended_with_the_run() {
 /// The concordance of held-out predictions by a program is that of `kfold` with the loss of that name.
 #[test]
 fn the_criterion_of_the_book_is_that_of_vaglio() {
-    let Some(python) = python() else { return };
+    let Some(python) = found_python() else { return };
     let folder = Folder::new("program_concordance");
     let servo = std::fs::read_to_string(root().join("examples/data/servo.csv")).unwrap();
     let with_fold = |(number, line): (usize, &str)| match number {
@@ -97,7 +97,7 @@ fn the_criterion_of_the_book_is_that_of_vaglio() {
 
 #[test]
 fn the_pipeline_of_the_book_runs() {
-    if python().is_none() {
+    if found_python().is_none() {
         return;
     }
     let folder = Folder::new("program_example");

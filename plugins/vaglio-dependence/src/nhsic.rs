@@ -17,7 +17,7 @@ use vaglio_core::{
     Criterion, Design, Error, Estimate, Feature, Geometry, Outline, Result, Score, Shortcut, Task, part,
 };
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{LEAST_BANDWIDTH, Landmarks, Levels};
+use vaglio_kernels::hsic::{CommonLevels, LEAST_BANDWIDTH, Landmarks};
 use vaglio_kernels::tolerance::OUTWEIGHED;
 
 /// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
@@ -180,9 +180,9 @@ impl Nhsic {
     }
 
     /// The levels of the columns, where they have such.
-    fn levels(&self, rows: usize) -> Option<Levels> {
+    fn levels(&self, rows: usize) -> Option<CommonLevels> {
         let is_so = self.approximation(rows) == Approximation::Levels;
-        is_so.then(|| Levels::new(Level::best(), self.kernel.bandwidth))
+        is_so.then(|| CommonLevels::new(Level::best(), self.kernel.bandwidth))
     }
 
     /// The word in `selection.json`.

@@ -3,11 +3,11 @@
 //! An entry is a share w of one level and 1 − w of the next: K ≈ Z·K_g·Zᵀ with Z, rows × levels, of two entries a row, and
 //! K_g = F·Fᵀ on the levels. With Γ = P − ppᵀ, <K̄_k, K̄_l> = ‖F_kᵀ·Z_kᵀ·P_l‖² for P_l = Γ·Z_l·F_l. Centering takes off what
 //! interpolation adds to the kernel for each row by itself; what is left widens it, by h²/6 on either side for steps of h.
-//! The book, *Dependence that is not linear*, "The measure".
+//! The book, criteria/nhsic.md.
 
-mod panel;
+mod factor_rows;
 
-pub use panel::{Panel, TOGETHER};
+pub use factor_rows::{FactorRows, TOGETHER};
 
 use super::ThinFactor;
 use crate::Level;
@@ -30,7 +30,7 @@ const WHOLE: f64 = 255.0;
 
 /// Levels and the factor of their kernel.
 #[derive(Debug)]
-struct Grid {
+struct LevelGrid {
     /// In increasing order.
     values: Vec<f64>,
     /// F, level by level.
@@ -40,16 +40,16 @@ struct Grid {
 
 /// What columns are put on.
 #[derive(Debug)]
-pub struct Levels {
+pub struct CommonLevels {
     level: Level,
     bandwidth: f64,
-    common: Arc<Grid>,
+    common: Arc<LevelGrid>,
 }
 
 /// A column as levels: a byte an entry where it has at most 256 values, else two.
 #[derive(Debug)]
 pub struct LevelColumn {
-    grid: Arc<Grid>,
+    grid: Arc<LevelGrid>,
     places: Vec<u8>,
     /// Of the next level, in 255ths; none where every entry is a level.
     weights: Vec<u8>,
@@ -58,7 +58,7 @@ pub struct LevelColumn {
     square: f64,
 }
 
-impl Grid {
+impl LevelGrid {
     /// Cost O(levels·rank²).
     fn new(level: Level, values: Vec<f64>, bandwidth: f64, height: f64) -> Self {
         let scale = -0.5 / (bandwidth * bandwidth);
@@ -70,7 +70,7 @@ impl Grid {
         let columns = pivoted(level, vec![height; values.len()], column, |_, left| left <= least);
         let rank = columns.len();
         let factor = (0..values.len()).flat_map(|a| columns.iter().map(move |column| column[a])).collect();
-        Grid { values, factor, rank }
+        LevelGrid { values, factor, rank }
     }
 
     fn row(&self, place: usize) -> &[f64] {
@@ -78,21 +78,25 @@ impl Grid {
     }
 }
 
-impl Levels {
+impl CommonLevels {
     /// For kernels of width `bandwidth`. The kernel on the common levels is narrower by what interpolation widens it.
     pub fn new(level: Level, bandwidth: f64) -> Self {
         let narrower = (bandwidth * bandwidth - STEP * STEP / 3.0).sqrt();
         let values = (0..MOST).map(|a| STEP * a as f64 - REACH).collect();
-        Levels { level, bandwidth, common: Arc::new(Grid::new(level, values, narrower, bandwidth / narrower)) }
+        CommonLevels {
+            level,
+            bandwidth,
+            common: Arc::new(LevelGrid::new(level, values, narrower, bandwidth / narrower)),
+        }
     }
 
     /// A column with standardized entries; `shares` are the p_j. Cost O(m·log levels), with entries beyond the common levels
     /// O(m·log m).
     pub fn column(&self, shares: &[f64], values: &[f64]) -> LevelColumn {
         let (grid, is_exact) = match few(values) {
-            Some(levels) => (Arc::new(Grid::new(self.level, levels, self.bandwidth, 1.0)), true),
+            Some(levels) => (Arc::new(LevelGrid::new(self.level, levels, self.bandwidth, 1.0)), true),
             None if values.iter().all(|u| u.abs() <= REACH) => (Arc::clone(&self.common), false),
-            None => (Arc::new(Grid::new(self.level, own_levels(shares, values), self.bandwidth, 1.0)), false),
+            None => (Arc::new(LevelGrid::new(self.level, own_levels(shares, values), self.bandwidth, 1.0)), false),
         };
         let (mut places, mut weights) = (vec![0; values.len()], vec![0; if is_exact { 0 } else { values.len() }]);
         for (j, &u) in values.iter().enumerate() {
@@ -146,10 +150,10 @@ fn own_levels(shares: &[f64], values: &[f64]) -> Vec<f64> {
 }
 
 /// FᵀZᵀΓZF from the sums of the levels: ZᵀPZ is tridiagonal. Cost O(m + levels·rank²).
-fn spread(grid: &Grid, places: &[u8], weights: &[u8], shares: &[f64]) -> Array2<f64> {
+fn spread(grid: &LevelGrid, places: &[u8], weights: &[u8], shares: &[f64]) -> Array2<f64> {
     let (mut own, mut beside) = ([0.0; MOST + 1], [0.0; MOST]);
     for (j, (&place, share)) in places.iter().zip(shares).enumerate() {
-        let (place, w) = (usize::from(place), weights.get(j).map_or(0.0, |w| f64::from(*w) / WHOLE));
+        let (place, w) = (usize::from(place), weight_of_next(weights, j));
         own[place] += share * (1.0 - w) * (1.0 - w);
         own[place + 1] += share * w * w;
         beside[place] += share * w * (1.0 - w);
@@ -178,6 +182,11 @@ fn spread(grid: &Grid, places: &[u8], weights: &[u8], shares: &[f64]) -> Array2<
     out
 }
 
+/// The weight of the level after that of an entry.
+fn weight_of_next(weights: &[u8], row: usize) -> f64 {
+    weights.get(row).map_or(0.0, |weight| f64::from(*weight) / WHOLE)
+}
+
 impl LevelColumn {
     /// ‖K̄‖²_F.
     pub fn square(&self) -> f64 {
@@ -187,11 +196,6 @@ impl LevelColumn {
     /// Bytes of the entries.
     pub fn bytes(&self) -> usize {
         self.places.len() + self.weights.len()
-    }
-
-    /// The share of the next level.
-    fn weight(&self, row: usize) -> f64 {
-        self.weights.get(row).map_or(0.0, |w| f64::from(*w) / WHOLE)
     }
 
     /// ZF before centering: K ≈ ZF(ZF)ᵀ, a column for each of its ranks. Cost O(m·rank).
@@ -211,7 +215,7 @@ impl LevelColumn {
 
     fn interpolated(&self, of_level: impl Fn(usize) -> f64) -> Vec<f64> {
         let entry = |(j, &place): (usize, &u8)| {
-            let (place, w) = (usize::from(place), self.weight(j));
+            let (place, w) = (usize::from(place), weight_of_next(&self.weights, j));
             let next = if w > 0.0 { of_level(place + 1) } else { 0.0 };
             of_level(place) * (1.0 - w) + w * next
         };
@@ -223,7 +227,7 @@ impl LevelColumn {
     ///
     /// # Errors
     /// [`Failure`] of the decomposition.
-    pub fn panel(&self, shares: &[f64], normalize: bool) -> Result<Panel, Failure> {
+    pub fn factor_rows(&self, shares: &[f64], normalize: bool) -> Result<FactorRows, Failure> {
         let (values, vectors) = eigh(self.spread.view())?;
         let norm = self.square.sqrt();
         let mut left = 0.0;
@@ -240,6 +244,6 @@ impl LevelColumn {
             column.iter_mut().zip(shares).for_each(|(v, p)| *v = p * (*v - mean));
             column
         };
-        Ok(Panel::of_columns((first.unwrap_or(values.len())..values.len()).map(column)))
+        Ok(FactorRows::of_columns((first.unwrap_or(values.len())..values.len()).map(column)))
     }
 }

@@ -17,7 +17,7 @@ pub use cholesky::{gaussian, gaussian_within};
 pub use classes::classes;
 pub use factor::ThinFactor;
 pub use landmarks::Landmarks;
-pub use levels::{LEAST_BANDWIDTH, LevelColumn, Levels, Panel, TOGETHER};
+pub use levels::{CommonLevels, FactorRows, LEAST_BANDWIDTH, LevelColumn, TOGETHER};
 pub use pairs::{Padded, Pairs};
 pub use quadratic::Quadratic;
 pub use whole::WholeKernel;

@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{
-    Landmarks, LevelColumn, Levels, Quadratic, ThinFactor, classes, gaussian, shares, standardized,
+    CommonLevels, Landmarks, LevelColumn, Quadratic, ThinFactor, classes, gaussian, shares, standardized,
 };
 use vaglio_kernels::linalg::solve;
 use vaglio_testkit::Random;
@@ -155,12 +155,12 @@ const FEW: usize = 4;
 
 /// Inner products of all pairs of normalized kernels, by levels.
 fn by_levels(level: Level, p: &[f64], columns: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
-    let levels = Levels::new(level, sigma);
+    let levels = CommonLevels::new(level, sigma);
     let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(p, &standardized(x, p).unwrap())).collect();
     let all: Vec<&LevelColumn> = made.iter().collect();
     let with = |column: &LevelColumn| {
         let mut products = vec![0.0; all.len()];
-        column.panel(p, true).unwrap().products(level, &all, &mut products);
+        column.factor_rows(p, true).unwrap().products(level, &all, &mut products);
         products.iter().zip(&all).map(|(product, other)| product / other.square().sqrt()).collect()
     };
     made.iter().map(with).collect()

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, Result, StopSign};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{LevelColumn, Panel, TOGETHER, ThinFactor, gaussian, standardized};
+use vaglio_kernels::hsic::{FactorRows, LevelColumn, TOGETHER, ThinFactor, WholeKernel, gaussian, standardized};
 
 /// K̄ of every column, over its norm where the setting says so.
 pub(crate) enum Kernels {
@@ -78,7 +78,7 @@ impl Kernels {
             Kernels::Levels(levels) => {
                 let Some(column) = &levels.columns[with] else { return Ok(vec![0.0; others.len()]) };
                 let failed = |failure| Error::Numerical(format!("the kernel matrix of column {}: {failure}", with + 1));
-                levels.products(&column.panel(&levels.shares, levels.normalize).map_err(failed)?, others)
+                levels.products(&column.factor_rows(&levels.shares, levels.normalize).map_err(failed)?, others)
             }
         }
     }
@@ -99,10 +99,10 @@ impl Kernels {
             Kernels::Levels(levels) => {
                 let (products, total) = match target {
                     TargetMatrix::Thin(thin) => {
-                        let panel = Panel::of_factor(thin, &levels.shares);
-                        (levels.products(&panel, 0..levels.columns.len())?, thin.inner(level, thin))
+                        let rows = FactorRows::of_factor(thin, &levels.shares);
+                        (levels.products(&rows, 0..levels.columns.len())?, thin.inner(level, thin))
                     }
-                    TargetMatrix::Whole(whole) => levels.beside(whole, design)?,
+                    TargetMatrix::Whole(whole) => levels.beside(whole)?,
                 };
                 Ok(target.scaled(products, total, normalize))
             }
@@ -115,13 +115,13 @@ const FACTORS: usize = 256;
 
 impl LevelKernels {
     /// Blocks of columns side by side, each column's sums in one order.
-    fn products(&self, panel: &Panel, of: std::ops::Range<usize>) -> Result<Vec<f64>> {
+    fn products(&self, rows: &FactorRows, of: std::ops::Range<usize>) -> Result<Vec<f64>> {
         let mut out = vec![0.0; of.len()];
         out.par_chunks_mut(TOGETHER).zip(self.columns[of].par_chunks(TOGETHER)).try_for_each(|(out, columns)| {
             self.sign.check()?;
             let there: Vec<&LevelColumn> = columns.iter().flatten().collect();
             let mut products = vec![0.0; there.len()];
-            panel.products(self.level, &there, &mut products);
+            rows.products(self.level, &there, &mut products);
             let mut products = products.into_iter();
             for (out, column) in out.iter_mut().zip(columns) {
                 let Some(column) = column else { continue };
@@ -134,7 +134,7 @@ impl LevelKernels {
     }
 
     /// The same with a matrix of full rank, by factors of some columns at a time.
-    fn beside(&self, whole: &vaglio_kernels::hsic::WholeKernel<'_>, design: &Design) -> Result<(Vec<f64>, f64)> {
+    fn beside(&self, whole: &WholeKernel<'_>) -> Result<(Vec<f64>, f64)> {
         let factor = |column: &Option<LevelColumn>| {
             let factor = column.as_ref().map_or_else(ThinFactor::default, |c| c.factor(self.level, &self.shares));
             if self.normalize { factor.normalized(self.level) } else { factor }
@@ -142,7 +142,7 @@ impl LevelKernels {
         let (mut products, mut total) = (Vec::new(), 0.0);
         for columns in self.columns.chunks(FACTORS) {
             let factors: Vec<ThinFactor> = columns.par_iter().map(factor).collect();
-            let (more, square) = whole.products(&factors, || design.sign().check())?;
+            let (more, square) = whole.products(&factors, || self.sign.check())?;
             products.extend(more);
             total = square;
         }

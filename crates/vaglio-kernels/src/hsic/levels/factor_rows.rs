@@ -9,7 +9,7 @@ use pulp::{Simd, WithSimd};
 
 /// P = P^{½}F of a centered kernel matrix F·Fᵀ, row by row in strips of up to 24 columns.
 #[derive(Debug, Default)]
-pub struct Panel(Vec<Strip>);
+pub struct FactorRows(Vec<Strip>);
 
 type Chunk = [f64; Wide::WIDTH];
 
@@ -28,19 +28,19 @@ const ROWS: usize = 1024;
 /// Columns that a thread takes together: so many read the same rows.
 pub const TOGETHER: usize = 8;
 
-impl Panel {
+impl FactorRows {
     pub(super) fn of_columns(columns: impl Iterator<Item = Vec<f64>>) -> Self {
         let columns: Vec<Vec<f64>> = columns.collect();
-        Panel(columns.chunks(WIDEST).map(Strip::new).collect())
+        FactorRows(columns.chunks(WIDEST).map(Strip::new).collect())
     }
 
     /// Of a factor of P^{½}HKHᵀP^{½}; `shares` are the p_j. Cost O(m·rank).
     pub fn of_factor(factor: &ThinFactor, shares: &[f64]) -> Self {
-        let Some(matrix) = factor.matrix(shares.len()) else { return Panel::default() };
+        let Some(matrix) = factor.matrix(shares.len()) else { return FactorRows::default() };
         let scaled = |column: ndarray::ArrayView1<'_, f64>| {
             column.iter().zip(shares).map(|(f, p)| f * p.sqrt()).collect::<Vec<f64>>()
         };
-        Panel::of_columns(matrix.columns().into_iter().map(scaled))
+        FactorRows::of_columns(matrix.columns().into_iter().map(scaled))
     }
 
     /// <K̄_k, K̄> of each column, the sums of each in an order of its own. Cost O(m·rank) each.

@@ -17,7 +17,7 @@ use vaglio_core::{Error, Result, Task};
 /// What is known of the rows of a table beside their columns.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Known<'py> {
+pub struct KnownRows<'py> {
     /// Rows × outputs.
     targets: Bound<'py, PyAny>,
     /// Names of the target columns.
@@ -30,7 +30,7 @@ pub struct Known<'py> {
     folds: Option<Vec<u32>>,
 }
 
-impl Known<'_> {
+impl KnownRows<'_> {
     fn taken(self, table: &mut FrameTable) -> PyResult<TargetedTable> {
         let columns = |array: &Bound<'_, PyAny>, count: usize| -> PyResult<Vec<Vec<f64>>> {
             let places: Vec<usize> = (0..count).collect();
@@ -73,7 +73,7 @@ pub fn fit(
     py: Python<'_>,
     settings: &str,
     table: &mut FrameTable,
-    known: Known<'_>,
+    known: KnownRows<'_>,
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(FrameModel, String)> {

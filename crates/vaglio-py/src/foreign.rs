@@ -54,7 +54,7 @@ fn written(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) -> Result<()
 }
 
 /// The cells of an array whose order in memory is that of C or of Fortran.
-pub enum Cells<'b, T> {
+pub enum BufferCells<'b, T> {
     /// Row by row.
     Rows(&'b [T]),
     /// Column by column.
@@ -62,13 +62,13 @@ pub enum Cells<'b, T> {
 }
 
 /// The cells of a buffer; `None` where there are gaps between them.
-pub fn cells<'b, T: Element>(_: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<Cells<'b, T>> {
+pub fn cells<'b, T: Element>(_: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<BufferCells<'b, T>> {
     // SAFETY: the buffer is held for as long as the cells are, so that its memory stays, and so is the interpreter's lock, without
     // which no code of Python writes to it.
     unsafe {
         match buffer.as_fortran_slice_ptr() {
-            Some(cells) => Some(Cells::Columns(cells.as_ref())),
-            None => buffer.as_slice_ptr().map(|cells| Cells::Rows(cells.as_ref())),
+            Some(cells) => Some(BufferCells::Columns(cells.as_ref())),
+            None => buffer.as_slice_ptr().map(|cells| BufferCells::Rows(cells.as_ref())),
         }
     }
 }

@@ -6,18 +6,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
 use vaglio::core::{Monitor, StopSign};
 use vaglio::document::{Document, to_yaml as yaml_of};
 use vaglio::files::{self, ExportTo, InitOptions, Language, RunOptions, TaskOption, TestOption};
 use vaglio::pipeline::{Pipeline, component_fields, component_list, load, pipeline_schema};
 use vaglio_core::{Error, Journal, Result};
-
-/// A pipeline with its document, whose places are told where it is of a file.
-fn loaded(text: &str, file: Option<&str>, set: &[String]) -> Result<(ValidPipeline, Document)> {
-    load(text, file.unwrap_or(NO_FILE), set)
-}
 
 /// Runs a pipeline, of YAML or JSON, whose paths are relative to `folder`; gives the text of `selection.json`, the number of
 /// warnings being in it.
@@ -37,7 +31,7 @@ pub fn run(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let fail = |error: Error| raised(py, error);
-    let (settings, document) = loaded(text, file.as_deref(), &set).map_err(fail)?;
+    let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
     let settings = threads.map_or(settings.clone(), |threads| settings.on_threads(threads));
     let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
     let threads = settings.threads();
@@ -53,7 +47,7 @@ pub fn run(
 #[pyo3(signature = (text, folder, file = None, set = Vec::new()))]
 pub fn plan(py: Python<'_>, text: &str, folder: PathBuf, file: Option<String>, set: Vec<String>) -> PyResult<String> {
     let fail = |error: Error| raised(py, error);
-    let (settings, document) = loaded(text, file.as_deref(), &set).map_err(fail)?;
+    let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
     let planned = watched(py, settings.threads(), None, Ending::Left, move |_, _| files::plan(&settings, &folder));
     planned?.map_err(|error| fail(document.locate(error)))
 }
@@ -101,21 +95,21 @@ pub fn compare(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, Strin
 /// The model of a run in another language, or its methods.
 #[pyfunction]
 pub fn export(py: Python<'_>, folder: PathBuf, to: &str) -> PyResult<Vec<u8>> {
-    let to = match to {
-        "sql" => ExportTo::Model(Language::Sql),
-        "python" => ExportTo::Model(Language::Python),
-        "r" => ExportTo::Model(Language::R),
-        "excel" => ExportTo::Model(Language::Excel),
-        "onnx" => ExportTo::Model(Language::Onnx),
-        "pmml" => ExportTo::Model(Language::Pmml),
-        "json" => ExportTo::Model(Language::Json),
-        "methods" => ExportTo::Methods,
-        other => {
-            let known = ["sql", "python", "r", "excel", "onnx", "pmml", "json", "methods"];
-            return Err(raised(py, Error::unknown("to", "format", other, known)));
-        }
+    let formats = [
+        ("sql", ExportTo::Model(Language::Sql)),
+        ("python", ExportTo::Model(Language::Python)),
+        ("r", ExportTo::Model(Language::R)),
+        ("excel", ExportTo::Model(Language::Excel)),
+        ("onnx", ExportTo::Model(Language::Onnx)),
+        ("pmml", ExportTo::Model(Language::Pmml)),
+        ("json", ExportTo::Model(Language::Json)),
+        ("methods", ExportTo::Methods),
+    ];
+    let known = formats.iter().map(|(name, _)| *name);
+    let Some((_, to)) = formats.iter().find(|(name, _)| *name == to) else {
+        return Err(raised(py, Error::unknown("to", "format", to, known)));
     };
-    py.detach(|| files::export(&folder, to)).map_err(|error| raised(py, error))
+    py.detach(|| files::export(&folder, *to)).map_err(|error| raised(py, error))
 }
 
 /// What columns of a run are worth, as the program says it.

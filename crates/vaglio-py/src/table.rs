@@ -121,12 +121,12 @@ fn of_buffer<T: Element>(
         return Err(PyValueError::new_err(format!("there is no column {place} among {columns}")));
     }
     let cells = match foreign::cells(py, buffer) {
-        Some(foreign::Cells::Columns(cells)) => {
+        Some(foreign::BufferCells::Columns(cells)) => {
             let column =
                 |place: usize| cells[place * rows..][..rows].iter().map(|&cell| number(cell)).collect::<Vec<f64>>();
             return Ok(places.iter().map(|&place| column(place).into()).collect());
         }
-        Some(foreign::Cells::Rows(cells)) => cells,
+        Some(foreign::BufferCells::Rows(cells)) => cells,
         None => return Err(PyValueError::new_err("expected an array in C or Fortran order")),
     };
     let mut all = Vec::with_capacity(places.len());

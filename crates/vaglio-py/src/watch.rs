@@ -13,7 +13,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// What a trial of a part takes before it is reported, and after the sign to stop before it is left.
 const SLOW: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_millis(300);
-/// How long work that is told to end is waited for.
+/// How long an interruption waits for work that it ends.
 const PATIENCE: Duration = Duration::from_millis(600);
 /// Bytes of the stack of the thread that works.
 const STACK: usize = 16 << 20;
@@ -59,8 +59,8 @@ pub fn watched<T: Send + 'static>(
     work: impl FnOnce(Seen, StopSign) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<Result<T, Error>> {
     let (seen, asked) = (Seen::default(), Arc::new(AtomicBool::new(false)));
-    let told = Arc::clone(&asked);
-    let sign = StopSign::new(move || told.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
+    let flag = Arc::clone(&asked);
+    let sign = StopSign::new(move || flag.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
     let sign = sign.leaving(SLOW, GRACE, |_| {});
     let state = seen.clone();
     py.detach(|| {

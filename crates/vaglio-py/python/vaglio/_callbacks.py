@@ -7,7 +7,7 @@ import uuid
 
 import numpy as np
 
-from vaglio import _vaglio
+from vaglio import _tables, _vaglio
 from vaglio._errors import NumericalError
 
 
@@ -23,7 +23,7 @@ def scorer(function, raised, classes=None):
         if classes is None:
             y = y[0] if outputs == 1 else y.T
         else:
-            y = np.asarray(classes)[(y[0] > 0).astype(int) if outputs == 1 else y.argmax(axis=0)]
+            y = np.asarray(classes)[_tables.class_places(y.T)]
         try:
             if weights is None:
                 return float(function(X, y))

@@ -121,9 +121,7 @@ class SelectorClassifier(ClassifierMixin, BaseSelector):
         """Classes of rows, shape (n_samples,)."""
         if hasattr(self, "estimator_"):
             return self.estimator_.predict(self._chosen(X))
-        values = self._predicted(X)[0]
-        places = (values[:, 0] > 0).astype(int) if len(self.classes_) == 2 else values.argmax(axis=1)
-        return self.classes_[places]
+        return self.classes_[_tables.class_places(self._predicted(X)[0])]
 
     def predict_proba(self, X):
         """Probabilities of classes, shape (n_samples, n_classes): a logistic map of the decision values (Platt's), fitted on

@@ -208,21 +208,20 @@ class Model:
         """
         import numpy as np
 
+        from vaglio import _tables
+
         values = self._values(frame)[1]
         if self.classes is None:
             return values[0].copy() if len(values) == 1 else values.T.copy()
-        places = (values[0] > 0).astype(int) if len(values) == 1 else values.argmax(axis=0)
-        return np.asarray(self.classes)[places]
+        return np.asarray(self.classes)[_tables.class_places(values.T)]
 
     def predict_proba(self, frame):
         """Probabilities of `classes`, rows × classes; `None` of a model that was not calibrated."""
-        import numpy as np
+        from vaglio import _tables
 
         data, values, _ = self._values(frame)
         probabilities = self._model.probabilities(data)
-        if probabilities is None:
-            return None
-        return np.frombuffer(probabilities, dtype="f8").reshape(-1, values.shape[1]).T.copy()
+        return None if probabilities is None else _tables.doubles(probabilities, values.shape[1])
 
 
 class Run:

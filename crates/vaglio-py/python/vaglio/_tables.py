@@ -49,6 +49,11 @@ def of_array(X, names, places=None):
     return _vaglio.Table.from_array(X, list(names), places)
 
 
+def class_places(values):
+    """Which class each row is of, by decision values or coded targets, rows × outputs: the larger of two by the sign."""
+    return (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
+
+
 def doubles(data, rows):
     """An array of doubles from the bytes of the extension: outputs × rows there, rows × outputs here."""
     return np.frombuffer(data, dtype="f8").reshape(-1, rows).T.copy()

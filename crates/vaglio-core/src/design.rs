@@ -7,8 +7,8 @@ use crate::session::{OwnCaches, SharedCaches};
 use crate::training::mapped;
 use crate::units::largest;
 use crate::{
-    Block, Column, Columns, Error, Feature, FeatureMap, Form, InFolds, Learner, Problem, Readout, Result, Score,
-    StopSign, Task, lambda,
+    Block, Column, Columns, Error, Feature, FeatureMap, InFolds, Learner, Problem, Readout, Result, Score, StopSign,
+    Task, lambda,
 };
 use ndarray::{Array2, ArrayView2};
 use std::any::Any;
@@ -110,8 +110,7 @@ impl Design {
     /// Those of [`Learner::check_problem`] and of the linear form; [`Error::Setting`] for a bias and another intercept, or none to select.
     pub fn of(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Self> {
         learner.check_problem(problem)?;
-        if matches!(learner.form(), Form::Linear(_)) {
-            let design = mapped(problem, learner)?;
+        if let Some(design) = mapped(problem, &learner)? {
             design.refuse_bias(problem)?;
             return Ok(design);
         }

@@ -4,9 +4,7 @@ use crate::apart::{apart, is_apart};
 use crate::by_definition::named;
 use crate::design::Training;
 use crate::engine::EngineDesign;
-use crate::{
-    Columns, Design, Error, Feature, Form, InFolds, Learner, Model, Problem, Result, Role, Squared, Trained, ridge,
-};
+use crate::{Columns, Design, Feature, Form, InFolds, Learner, Model, Problem, Result, Role, Squared, Trained, ridge};
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -133,16 +131,17 @@ impl Design {
     }
 }
 
-/// The design of a learner's linear form, whose map may take long.
-pub(crate) fn mapped(problem: &Problem, learner: Arc<dyn Learner>) -> Result<Design> {
+/// The design of a learner's linear form, whose map may take long; `None` of one that is refitted.
+pub(crate) fn mapped(problem: &Problem, learner: &Arc<dyn Learner>) -> Result<Option<Design>> {
     let design = |problem: &Problem, learner: &dyn Learner| match learner.form() {
-        Form::Linear(form) => form.design(problem),
-        Form::Refit(_) => Err(Error::setting("", "the learner has no linear form")),
+        Form::Linear(form) => form.design(problem).map(Some),
+        Form::Refit(_) => Ok(None),
     };
     if !is_apart(problem.sign()) {
-        return design(problem, &*learner);
+        return design(problem, &**learner);
     }
-    let (sign, problem, kind) = (problem.sign().clone(), problem.clone(), learner.kind());
+    let (sign, problem, learner) = (problem.sign().clone(), problem.clone(), Arc::clone(learner));
+    let kind = learner.kind();
     apart(&sign, || format!("the map of learner `{kind}`"), move || design(&problem, &*learner))
 }
 

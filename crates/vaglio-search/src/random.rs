@@ -85,9 +85,7 @@ impl SearchStrategy for Random {
             walk.enter_forced()?;
             let forced = walk.context.subset.selected().to_vec();
             let start = walk.score;
-            // What a subset has to be lower than: where nothing is in it, only a score that compares with others.
-            let compares = walk.size() > 0 || walk.context.criterion().compares_with_empty();
-            let below = if compares { start.loss } else { f64::INFINITY };
+            let below = if walk.size() > 0 { start.loss } else { walk.comparable_empty() };
             let copies = copies(&space);
             let mut reason = enter(&order(0), &copies, below, walk)?;
             for repeat in 1..self.repeats {

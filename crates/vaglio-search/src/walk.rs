@@ -85,12 +85,15 @@ impl<'w, 'c> Walk<'w, 'c> {
         self.size() >= self.space.least.unwrap_or(0)
     }
 
+    /// The score of the empty subset, or +∞ where it does not [compare](vaglio_core::Criterion::compares_with_empty) with others.
+    pub(crate) fn comparable_empty(&self) -> f64 {
+        if self.context.criterion().compares_with_empty() { self.empty.loss } else { f64::INFINITY }
+    }
+
     /// The lowest score so far; that of the empty subset counts where it
     /// [compares](vaglio_core::Criterion::compares_with_empty) with others.
     pub fn lowest(&self) -> f64 {
-        let compares = self.context.criterion().compares_with_empty();
-        let empty = if compares { self.empty.loss } else { f64::INFINITY };
-        self.entries.iter().map(|entry| entry.score.loss).fold(empty, f64::min)
+        self.entries.iter().map(|entry| entry.score.loss).fold(self.comparable_empty(), f64::min)
     }
 
     /// Goes to the subset of all groups, without a step; under constraints on from there, to the first subset that keeps them.

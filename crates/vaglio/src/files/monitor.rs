@@ -4,7 +4,7 @@ use super::journal::Book;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use vaglio_core::{Journal, Monitor, StopReason};
+use vaglio_core::{Journal, Monitor, StopReason, StopSign};
 use vaglio_tables::budget::{Budget, resident};
 
 /// What a run may take.
@@ -34,9 +34,13 @@ pub(super) fn limited<'o>(given: Monitor<'o>, book: &Arc<Book>, start: Instant, 
     // A journal that cannot go on ends the run, which fails then.
     let stop = given.stop.or(move || book.has_failed().then_some(StopReason::Interrupted));
     let stop = stop.or(move || is_full().then_some(StopReason::Limit));
-    let stop = match most.time {
+    Monitor { observer: given.observer, journal, stop: timed(stop, start, most.time) }
+}
+
+/// The sign that also ends a run when its time is over, where there is a limit.
+pub(super) fn timed(stop: StopSign, start: Instant, most: Option<Duration>) -> StopSign {
+    match most {
         Some(time) => stop.or_after(start, time),
         None => stop,
-    };
-    Monitor { observer: given.observer, journal, stop }
+    }
 }

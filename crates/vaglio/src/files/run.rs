@@ -9,7 +9,7 @@ use super::found::found;
 use super::importance::{self, Importance};
 use super::journal::{Book, Header};
 use super::memory::Memory;
-use super::monitor::limited;
+use super::monitor::{limited, timed};
 use super::origins::Origins;
 use super::record::record;
 use super::{Prepared, prepare};
@@ -88,8 +88,7 @@ fn run_in(
     // Refusals come before anything is written or computed.
     let search_start = Instant::now();
     // The map of a learner may take longer than all that is allowed.
-    let stop =
-        pipeline.most_time().map_or_else(|| monitor.stop.clone(), |most| monitor.stop.clone().or_after(start, most));
+    let stop = timed(monitor.stop.clone(), start, pipeline.most_time());
     let train = prepared.train.clone().stopping_at(stop);
     let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
     let mut design = made(&pipeline.selector())?;

@@ -87,7 +87,7 @@ impl Rows {
     /// The rows of a table in the order of their series and times, with targets (outputs × rows) and weights.
     ///
     /// # Errors
-    /// [`Error::Shape`] for lists of another length, weights that are negative, and a time that stands twice in a series.
+    /// [`Error::Shape`] for lists of another length, weights that are negative, and duplicate times in a series.
     pub(super) fn of_table(
         &self,
         mut table: Table,

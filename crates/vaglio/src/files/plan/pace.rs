@@ -49,21 +49,20 @@ pub(super) fn pace(selector: &ValidSelector, design: &Design, outline: &Outline)
     if size.1 == 0 {
         return found;
     }
-    let anew = trains_anew(design, whole.engine);
-    let clock_of = || leaving(StopSign::default(), anew).1;
+    let refits = refits(design, whole.engine);
     alone(|| {
-        let clock = clock_of();
+        let begun = clock(refits);
         let mut sides = smallest(size, has_shape);
         loop {
-            let Ok(part) = part(selector.learner(), design, sides, anew) else { return found };
+            let Ok(part) = part(selector.learner(), design, sides, refits) else { return found };
             let outline = of_part(outline, part.candidates().len());
             let estimate = criterion.estimate(&part, &outline);
-            let Some(least) = least(|| seconds(criterion, &part, &outline, clock_of()).ok()) else { return found };
+            let Some(least) = least(|| seconds(criterion, &part, &outline, clock(refits)).ok()) else { return found };
             // Another engine says nothing of this one.
             if estimate.engine == whole.engine {
                 found = estimate.flops / least.max(1e-9);
             }
-            let times = ((BUDGET - clock.seconds()) / least / TWICE).min(LARGER);
+            let times = ((BUDGET - begun.seconds()) / least / TWICE).min(LARGER);
             let next = larger(sides, size, times, has_shape);
             if times < NO_LARGER || next == sides {
                 return found;
@@ -103,18 +102,20 @@ fn larger(
     }
 }
 
-/// Whether trials of a design train anew, which may take any time for one.
-fn trains_anew(design: &Design, engine: &str) -> bool {
+/// Whether every trial of a design refits, which may take any time for one.
+fn refits(design: &Design, engine: &str) -> bool {
     design.readout().is_none() || ["refit", "definition"].contains(&engine)
 }
 
-/// What ends a trial, and the clock that it is timed by: those that train anew are made on threads of their own and left there, so
-/// that one that does not end holds up no plan.
-fn leaving(sign: StopSign, trains_anew: bool) -> (StopSign, Clock) {
-    match trains_anew {
-        true => (sign.leaving(Duration::MAX, GRACE, |_| {}), Clock::of_others()),
-        false => (sign, Clock::start()),
-    }
+/// A sign by which trials that refit are made on threads of their own and left there, so that one that does not end holds up no
+/// plan.
+fn leaving(sign: StopSign, refits: bool) -> StopSign {
+    if refits { sign.leaving(Duration::MAX, GRACE, |_| {}) } else { sign }
+}
+
+/// The clock of trials, which are made on other threads where they refit.
+fn clock(refits: bool) -> Clock {
+    if refits { Clock::of_others() } else { Clock::start() }
 }
 
 /// Works on one thread, without words.
@@ -179,10 +180,10 @@ fn tried(
 ) -> Option<(f64, (usize, bool))> {
     // What the criterion keeps of the design belongs to the run.
     let own = design.clone().seeded(design.seed());
-    let anew = trains_anew(design, selector.criterion().estimate(design, outline).engine);
-    let (_, clock) = leaving(StopSign::default(), anew);
+    let refits = refits(design, selector.criterion().estimate(design, outline).engine);
+    let clock = clock(refits);
     let is_over = move || clock.passed() > GIVEN && clock.seconds() > GIVEN;
-    let (stop, _) = leaving(StopSign::new(move || is_over().then_some(StopReason::Limit)), anew);
+    let stop = leaving(StopSign::new(move || is_over().then_some(StopReason::Limit)), refits);
     let mut progress = PartProgress { clock, opened: 0.0, steps: 0, part: 0.0 };
     let monitor = &mut Monitor { observer: &mut progress, journal: Journal::default(), stop };
     let path = selector.search_on(&own, Instant::now(), until, monitor).ok()?.path;
@@ -220,7 +221,7 @@ impl Observer for PartProgress {
 }
 
 /// Rows and columns that stand evenly among all; every column of a learner that is refitted.
-fn part(learner: &Arc<dyn Learner>, design: &Design, (rows, columns): (usize, usize), anew: bool) -> Result<Design> {
+fn part(learner: &Arc<dyn Learner>, design: &Design, (rows, columns): (usize, usize), refits: bool) -> Result<Design> {
     let evenly = |count: usize, of: usize| (0..count).map(|k| k * of / count.max(1)).collect::<Vec<usize>>();
     let rows = evenly(rows, design.rows());
     let candidates = design.candidates();
@@ -234,8 +235,8 @@ fn part(learner: &Arc<dyn Learner>, design: &Design, (rows, columns): (usize, us
     let target_names = (0..targets.nrows()).map(|output| output.to_string()).collect();
     let columns = design.columns().select(&features).select_rows(&rows);
     let mut problem = Problem::new(columns, names, targets, target_names, design.task().clone())?.seeded(design.seed());
-    if anew {
-        problem = problem.stopping_at(leaving(StopSign::default().or_after(Instant::now(), LATE), true).0);
+    if refits {
+        problem = problem.stopping_at(leaving(StopSign::default().or_after(Instant::now(), LATE), true));
     }
     if let Some(weights) = design.weights() {
         problem = problem.with_weights(rows.iter().map(|&row| weights[row]).collect())?;

@@ -141,6 +141,11 @@ pub fn names(selection: &Value) -> Vec<&str> {
     selection["selected"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect()
 }
 
+/// The Python that `.ci/exporters` prepares, or that of the system.
+pub fn python() -> String {
+    std::env::var("VAGLIO_TEST_PYTHON").unwrap_or_else(|_| "python3".into())
+}
+
 /// The pipeline on `train.csv` with target `y`, with lines appended.
 pub fn pipeline(lines: &str) -> String {
     format!("version: 1\ndata: {{train: train.csv, target: y}}\n{lines}\n")

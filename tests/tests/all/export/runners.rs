@@ -2,6 +2,7 @@
 
 use super::evaluator::evaluated;
 use super::{Folder, PredictedColumns, Value};
+use crate::common::python;
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -13,11 +14,6 @@ pub struct Runner {
     format: &'static str,
 }
 
-/// The Python that `.ci/exporters` prepares, or that of the system.
-fn python() -> Command {
-    Command::new(std::env::var_os("VAGLIO_TEST_PYTHON").unwrap_or_else(|| "python3".into()))
-}
-
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/export/exported.py");
 const R_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/export/exported.R");
 
@@ -27,7 +23,7 @@ static RUNS: LazyLock<Vec<bool>> = LazyLock::new(|| {
     let runs = |format: &str| match format {
         "json" => true,
         "r" => succeeds(Command::new("Rscript").arg("--version")),
-        _ => succeeds(python().args([SCRIPT, format, "there", "", ""])),
+        _ => succeeds(Command::new(python()).args([SCRIPT, format, "there", "", ""])),
     };
     FORMATS.iter().map(|format| runs(format)).collect()
 });
@@ -52,7 +48,7 @@ impl Runner {
             "r" => by_r(folder, data, &described),
             format => {
                 let model = format!("model.{format}");
-                let mut command = python();
+                let mut command = Command::new(python());
                 command.current_dir(&folder.0).args([SCRIPT, format, &model, data, "model.json"]);
                 let output = command.output().unwrap();
                 let said = String::from_utf8_lossy(&output.stderr);

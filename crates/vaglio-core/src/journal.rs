@@ -37,20 +37,29 @@ pub struct Journal(Option<Below>);
 struct Below {
     keeper: Arc<dyn Keeper>,
     path: String,
-    /// Work that takes less is not worth a line.
-    least: Duration,
+    begun: Instant,
     is_top: bool,
 }
 
 /// Work that takes less is done again rather than kept.
 const LEAST: Duration = Duration::from_millis(5);
-/// The same inside of a piece that is kept once it is whole.
+/// The same inside of a piece that is kept once it is whole, in a run that takes long.
 const LEAST_INSIDE: Duration = Duration::from_millis(50);
+/// Inside of a piece, work that takes less than this share of the run so far is done again.
+const LEAST_SHARE: u32 = 1000;
+
+impl Below {
+    /// Work that takes less is not worth a line.
+    fn least(&self) -> Duration {
+        let inside = || (self.begun.elapsed() / LEAST_SHARE).clamp(LEAST, LEAST_INSIDE);
+        if self.is_top { LEAST } else { inside() }
+    }
+}
 
 impl Journal {
     /// All that a keeper keeps.
     pub fn new(keeper: Arc<dyn Keeper>) -> Self {
-        Journal(Some(Below { keeper, path: String::new(), least: LEAST, is_top: true }))
+        Journal(Some(Below { keeper, path: String::new(), begun: Instant::now(), is_top: true }))
     }
 
     /// The part below a name.
@@ -63,7 +72,7 @@ impl Journal {
     #[must_use]
     pub fn within(&self, piece: impl fmt::Display) -> Self {
         let Journal(inside) = self.under(piece);
-        Journal(inside.map(|below| Below { least: LEAST_INSIDE, is_top: false, ..below }))
+        Journal(inside.map(|below| Below { is_top: false, ..below }))
     }
 
     /// Whether anything is kept.
@@ -94,7 +103,7 @@ impl Journal {
     /// Whether work that was begun then is worth `lines`, in multiples of a short one.
     pub fn is_worth(&self, begun: Instant, lines: usize) -> bool {
         let least =
-            |below: &Below| below.least.max(Duration::from_micros(5) * u32::try_from(lines).unwrap_or(u32::MAX));
+            |below: &Below| below.least().max(Duration::from_micros(5) * u32::try_from(lines).unwrap_or(u32::MAX));
         self.0.as_ref().is_some_and(|below| below.keeper.keeps_all() || begun.elapsed() >= least(below))
     }
 

@@ -17,6 +17,7 @@ pub enum Action {
 
 /// One step of a search, seen by the observer as it happens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Step {
     /// What happened.
     pub action: Action,
@@ -34,6 +35,13 @@ pub struct Step {
     pub knot: Option<Knot>,
 }
 
+impl Step {
+    /// A step of one column, with the score and the size of the subset after it; nothing is tied.
+    pub fn new(action: Action, feature: Feature, score: Score, size: usize) -> Self {
+        Step { action, feature, with: Vec::new(), score, size, tied: Vec::new(), knot: None }
+    }
+}
+
 /// A knot of a least-angle path: a column enters or leaves, and the path goes on to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Knot {
@@ -46,6 +54,7 @@ pub struct Knot {
 
 /// The best subset that was recorded of one size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PathEntry {
     /// The subset, in order of entry.
     pub subset: Vec<Feature>,
@@ -58,6 +67,12 @@ pub struct PathEntry {
 }
 
 impl PathEntry {
+    /// A subset with its score alone: without a standard error, and with the readout of that λ as its model.
+    /// [`Subset::entry`](crate::Subset::entry) knows these of the subset that a search is at.
+    pub fn new(subset: Vec<Feature>, score: Score) -> Self {
+        PathEntry { subset, score, standard_error: None, fit: EntryFit::Readout }
+    }
+
     /// The λ of each output, where each has its own.
     pub fn lambdas(&self) -> Option<&[f64]> {
         if let EntryFit::Lambdas(lambdas) = &self.fit { Some(lambdas) } else { None }
@@ -160,6 +175,7 @@ pub struct Stage {
 
 /// The steps of a search and the best subset of each size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Path {
     /// The score of the empty subset.
     pub empty: Score,
@@ -193,7 +209,8 @@ pub struct Path {
 }
 
 /// The subsets whose scores are near the lowest.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct NearBest {
     /// The score up to which a subset is near.
     pub limit: f64,
@@ -211,6 +228,7 @@ pub struct NearBest {
 
 /// What a search of all subsets has proven.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Certificate {
     /// Whether every entry is the best subset of its size.
     pub optimal: bool,
@@ -274,7 +292,7 @@ impl Path {
         (largest >= most || opens || is_least).then_some(largest)
     }
 
-    /// A search that was stopped before it reached a subset.
+    /// A search that ended before it reached a subset: what a search puts its steps and entries into, field by field.
     pub fn stopped(empty: Score, stop_reason: StopReason) -> Self {
         Path {
             empty,

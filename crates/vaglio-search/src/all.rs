@@ -53,10 +53,11 @@ impl SearchStrategy for All {
         context.begin(0);
         let (subset, monitor) = context.parts();
         space.has_what_it_chooses_by(subset)?;
-        let (empty, allowed) = (subset.score()?, space.allowed());
-        let mut path = Path { allowed, ..Path::stopped(empty, StopReason::NoCandidates) };
+        let mut path = Path::stopped(subset.score()?, StopReason::NoCandidates);
+        path.allowed = space.allowed();
         if let Answer::Stop(reason) = monitor.show(&Event::Visited { done: 0.0, of: 1.0 }) {
-            return Ok(Path { stop_reason: reason, ..path });
+            path.stop_reason = reason;
+            return Ok(path);
         }
         if space.groups.is_empty() {
             return Ok(path);

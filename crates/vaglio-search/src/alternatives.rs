@@ -126,6 +126,9 @@ impl Counted {
         let Counted { limit, count, with, subsets, .. } = self;
         let of =
             |wanted: u64| columns.iter().copied().filter(|f| with.get(f).copied().unwrap_or(0) == wanted).collect();
-        NearBest { limit, count, is_whole, in_all: of(count), in_none: of(0), subsets }
+        let mut near = NearBest::default();
+        (near.limit, near.count, near.is_whole) = (limit, count, is_whole);
+        (near.in_all, near.in_none, near.subsets) = (of(count), of(0), subsets);
+        near
     }
 }

@@ -319,7 +319,10 @@ impl<'a> BoundedTree<'a> {
         let gap = (found.lowest() - lowest).max(0.0);
         let gap = if optimal { Some(0.0) } else { Some(gap).filter(|_| gap.is_finite() && lowest > f64::MIN) };
         let bound = bound.filter(|_| pruned > 0).map(Cow::Borrowed);
-        (found, Certificate { optimal, visited, pruned, gap, bound }, self.stopped.unwrap_or(StopReason::AllSubsets))
+        let mut certificate = Certificate::default();
+        (certificate.optimal, certificate.visited, certificate.pruned) = (optimal, visited, pruned);
+        (certificate.gap, certificate.bound) = (gap, bound);
+        (found, certificate, self.stopped.unwrap_or(StopReason::AllSubsets))
     }
 }
 

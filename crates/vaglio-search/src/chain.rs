@@ -168,12 +168,13 @@ impl SearchStrategy for Chain {
                 false => Monitor { observer: &mut pieces, journal: journal.clone(), stop },
             };
             let known: Option<Path> = journal.recall("path");
-            let path = match known.filter(|known| place < last && known.is_among(design.features())) {
+            let mut path = match known.filter(|known| place < last && known.is_among(design.features())) {
                 Some(path) => path,
                 None => {
                     let mut context = SearchContext::new(criterion, design, subset, monitor, seed);
-                    let path = search.search(&mut context).map_err(&of_stage)?;
-                    Path { diagnostics: context.subset.diagnostics(), found: context.found.written()?, ..path }
+                    let mut path = search.search(&mut context).map_err(&of_stage)?;
+                    (path.diagnostics, path.found) = (context.subset.diagnostics(), context.found.written()?);
+                    path
                 }
             };
             if place < last && !path.stop_reason.is_partial() {
@@ -183,7 +184,8 @@ impl SearchStrategy for Chain {
             let stage = self.handed_on(place, &path);
             found.extend(path.found.clone());
             if place == last || path.stop_reason.is_partial() || stage.taken.is_empty() {
-                return Ok(Path { stages, diagnostics, found, ..path });
+                (path.stages, path.diagnostics, path.found) = (stages, diagnostics, found);
+                return Ok(path);
             }
             stages.push(stage);
         }

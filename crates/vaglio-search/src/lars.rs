@@ -186,7 +186,7 @@ impl SearchStrategy for Lars {
             context.pause_at(None);
         }
         let mut between = Between::new(Vec::new());
-        let path = run(&space, context, &self.outline(context.design())?, |walk| {
+        let mut path = run(&space, context, &self.outline(context.design())?, |walk| {
             if space.groups.is_empty() {
                 return Ok(StopReason::NoCandidates);
             }
@@ -224,7 +224,7 @@ impl SearchStrategy for Lars {
             }
         })?;
         let is_asked = between.is_asked();
-        let path = Path { at_penalties: between.models(), ..path };
+        path.at_penalties = between.models();
         match path.at_penalties.first().map(|at| at.lambda) {
             Some(least) if self.choose == Choose::Last => Ok(path.taking(least)),
             None if self.choose == Choose::Last && is_asked && !path.stop_reason.is_partial() => {
@@ -237,13 +237,15 @@ impl SearchStrategy for Lars {
 
 /// The model of a path before its first column.
 fn without_columns(score: Score) -> PathEntry {
-    PathEntry { subset: Vec::new(), score, standard_error: None, fit: EntryFit::Readout }
+    PathEntry::new(Vec::new(), score)
 }
 
 /// The model of these coefficients of the columns that the walk is at.
 fn on_path(walk: &mut Walk<'_, '_>, alpha: Option<Vec<f64>>) -> Flow<PathEntry> {
     let alpha = alpha.ok_or(StopReason::Singular)?;
-    Ok(PathEntry { fit: EntryFit::Coefficients(alpha), ..walk.context.subset.entry(walk.score)? })
+    let mut entry = walk.context.subset.entry(walk.score)?;
+    entry.fit = EntryFit::Coefficients(alpha);
+    Ok(entry)
 }
 
 /// Events that a path has at most; one that goes on longer goes round in a circle of rounding errors.
@@ -309,7 +311,9 @@ impl Lars {
             PathCoefficients::Refit => EntryFit::Readout,
         };
         let knot = Some(Knot { mu, alpha: rows });
-        let next = walk.step(Step { action, feature, with: Vec::new(), score, size: 0, tied, knot });
+        let mut step = Step::new(action, feature, score, 0);
+        (step.tied, step.knot) = (tied, knot);
+        let next = walk.step(step);
         let selected = walk.context.subset.selected();
         if let Some(entry) = walk.entries.iter_mut().find(|entry| entry.subset == selected) {
             entry.fit = own;

@@ -64,7 +64,9 @@ pub fn run<'c>(
     let is_result = |size: usize| walk.entries.iter().position(|entry| entry.subset.len() == size);
     let chosen = chosen.and_then(|entry| is_result(entry.subset.len()));
     let Walk { empty, steps, entries, .. } = walk;
-    Ok(Path { steps, entries, chosen, allowed, ..Path::stopped(empty, stop_reason) })
+    let mut path = Path::stopped(empty, stop_reason);
+    (path.steps, path.entries, path.chosen, path.allowed) = (steps, entries, chosen, allowed);
+    Ok(path)
 }
 
 fn stopped(end: Flow<StopReason>) -> Result<StopReason> {

@@ -187,7 +187,10 @@ impl<'a> SubsetTree<'a> {
         let gap = (found.lowest() - stop.left).max(0.0);
         let gap = if optimal { Some(0.0) } else { gap.is_finite().then_some(gap) };
         let bound = bound_by.filter(|_| pruned > 0).map(Cow::Borrowed);
-        (found, Certificate { optimal, visited, pruned, gap, bound }, stop.reason.unwrap_or(StopReason::AllSubsets))
+        let mut certificate = Certificate::default();
+        (certificate.optimal, certificate.visited, certificate.pruned) = (optimal, visited, pruned);
+        (certificate.gap, certificate.bound) = (gap, bound);
+        (found, certificate, stop.reason.unwrap_or(StopReason::AllSubsets))
     }
 
     /// A greedy search, and exchanges where subtrees can be proven worse by what they find.

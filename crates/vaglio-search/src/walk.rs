@@ -321,7 +321,9 @@ impl<'w, 'c> Walk<'w, 'c> {
     /// Tells of features, in increasing order, that have moved.
     pub(crate) fn moved(&mut self, action: Action, features: &[Feature], score: Score, tied: Vec<Feature>) -> Flow {
         let Some((&feature, with)) = features.split_first() else { return Ok(()) };
-        self.step(Step { action, feature, with: with.to_vec(), score, size: 0, tied, knot: None })
+        let mut step = Step::new(action, feature, score, 0);
+        (step.with, step.tied) = (with.to_vec(), tied);
+        self.step(step)
     }
 
     /// Tells of a step that the context's subset has made; its size is filled in.

@@ -253,8 +253,8 @@ impl ValidSelector {
     }
 
     /// The same with another entry of the path as its result.
-    pub(crate) fn taking(&self, searched: Searched, entry: Option<usize>, design: &Design) -> Result<Searched> {
-        let mut searched = Searched { path: Path { chosen: entry, ..searched.path }, ..searched };
+    pub(crate) fn taking(&self, mut searched: Searched, entry: Option<usize>, design: &Design) -> Result<Searched> {
+        searched.path.chosen = entry;
         if searched.alpha.is_some() {
             let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
             searched.alpha = alpha(&searched.path, &Subset::open(&*self.criterion, design, &outline)?)?;

@@ -55,7 +55,7 @@ impl AlternativesRecord {
         path: impl Iterator<Item = (&'p [Feature], f64)>,
         name: impl Fn(Feature) -> String,
     ) -> Self {
-        let NearBest { limit, count, is_whole, in_all, in_none, subsets } = near;
+        let NearBest { limit, count, is_whole, in_all, in_none, subsets, .. } = near;
         let names = |features: &[Feature]| features.iter().map(|&feature| name(feature)).collect();
         let subset = |features: &[Feature], score: f64| AlternativeRecord {
             columns: names(features),

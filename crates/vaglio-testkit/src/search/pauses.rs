@@ -8,7 +8,7 @@ use vaglio_core::{Criterion, Design, SearchContext, SearchStrategy, Subset};
 /// A search that pauses at sizes, where it does, and goes on takes the same path, bit for bit, and shows every step once.
 pub fn pauses(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &Design) -> Result<(), Broken> {
     let law = Law("pauses");
-    let (whole, _) = full(law, search, criterion, design)?;
+    let (mut whole, _) = full(law, search, criterion, design)?;
     let opened = || law.ran(|| "a subset".into(), || Subset::open(criterion, design, &search.outline(design)?));
     let mut witness = Witness::default();
     let mut context = SearchContext::new(criterion, design, opened()?, &mut witness, SEED);
@@ -17,13 +17,13 @@ pub fn pauses(search: &dyn SearchStrategy, criterion: &dyn Criterion, design: &D
         if number > 0 && !context.rewind() {
             context.restart(opened()?);
         }
-        let path = law.ran(|| "the search".into(), || search.search(&mut context))?;
+        let mut path = law.ran(|| "the search".into(), || search.search(&mut context))?;
         let on = || format!("a pause at {size:?}");
         let taken = path.steps.len();
         law.must(whole.steps.get(..taken) == Some(&path.steps[..]), on, "the first steps", &path.steps)?;
         if !context.is_paused() {
-            let path = vaglio_core::Path { diagnostics: path.diagnostics.or(whole.diagnostics), ..path };
-            let whole = vaglio_core::Path { diagnostics: path.diagnostics, ..whole };
+            path.diagnostics = path.diagnostics.or(whole.diagnostics);
+            whole.diagnostics = path.diagnostics;
             same_path(law, "a search that paused", &whole, &path)?;
             drop(context);
             return law.must(

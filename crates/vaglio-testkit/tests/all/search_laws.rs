@@ -105,7 +105,8 @@ impl Wrong {
     fn walk(&self, context: &mut SearchContext<'_>, candidates: &[Feature]) -> Result<Path> {
         let empty = context.subset.score()?;
         context.begin(if self.fault == Fault::PromiseShort { 1 } else { candidates.len() + 1 });
-        let mut path = Path { allowed: 0..=usize::MAX, ..Path::stopped(empty, StopReason::NoCandidates) };
+        let mut path = Path::stopped(empty, StopReason::NoCandidates);
+        path.allowed = 0..=usize::MAX;
         loop {
             let chosen = context.subset.selected().to_vec();
             let free: Vec<Feature> = candidates.iter().copied().filter(|f| !chosen.contains(f)).collect();
@@ -115,21 +116,9 @@ impl Wrong {
             let Some(winner) = self.winner(context, &free, chosen.len())? else { break };
             context.subset.add(winner.feature)?;
             let (size, score) = (chosen.len() + 1, winner.score);
-            let step = Step {
-                action: vaglio_core::Action::Add,
-                feature: winner.feature,
-                with: vec![],
-                score,
-                size,
-                tied: winner.tied,
-                knot: None,
-            };
-            path.entries.push(vaglio_core::PathEntry {
-                subset: context.subset.selected().to_vec(),
-                score,
-                standard_error: None,
-                fit: vaglio_core::EntryFit::Readout,
-            });
+            let mut step = Step::new(vaglio_core::Action::Add, winner.feature, score, size);
+            step.tied = winner.tied;
+            path.entries.push(vaglio_core::PathEntry::new(context.subset.selected().to_vec(), score));
             path.steps.push(step.clone());
             if self.fault == Fault::AddsTwice && size == 2 {
                 path.steps.push(step.clone());
@@ -145,12 +134,7 @@ impl Wrong {
             let second = path.steps[1].feature;
             context.subset.reset(&[])?;
             let score = crate::common::addition(&mut context.subset, second)?;
-            path.entries[0] = vaglio_core::PathEntry {
-                subset: vec![second],
-                score,
-                standard_error: None,
-                fit: vaglio_core::EntryFit::Readout,
-            };
+            path.entries[0] = vaglio_core::PathEntry::new(vec![second], score);
         }
         path.chosen = if path.entries.is_empty() { None } else { Some(path.entries.len() - 1) };
         Ok(path)

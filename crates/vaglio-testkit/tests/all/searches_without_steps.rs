@@ -50,23 +50,17 @@ impl SearchStrategy for BestOne {
                 _ => score.loss < b.score.loss,
             });
             if better {
-                best = Some(PathEntry {
-                    subset: vec![feature],
-                    score,
-                    standard_error: None,
-                    fit: vaglio_core::EntryFit::Readout,
-                });
+                best = Some(PathEntry::new(vec![feature], score));
             }
         }
         let optimal = stopped.is_none() || self.fault == Fault::ProvesAfterAStop;
         let entries: Vec<PathEntry> = best.into_iter().collect();
-        Ok(Path {
-            chosen: (!entries.is_empty()).then_some(0),
-            entries,
-            allowed: 0..=1,
-            certificate: Some(Certificate { optimal, ..Certificate::default() }),
-            ..Path::stopped(empty, stopped.unwrap_or(StopReason::AllSubsets))
-        })
+        let mut certificate = Certificate::default();
+        certificate.optimal = optimal;
+        let mut path = Path::stopped(empty, stopped.unwrap_or(StopReason::AllSubsets));
+        (path.chosen, path.allowed) = ((!entries.is_empty()).then_some(0), 0..=1);
+        (path.entries, path.certificate) = (entries, Some(certificate));
+        Ok(path)
     }
 
     fn outline(&self, _: &Design) -> Result<Outline> {
@@ -113,16 +107,18 @@ impl SearchStrategy for Pairs {
             let subset = context.subset.selected().to_vec();
             let (score, size) = (context.subset.score()?, subset.len());
             let with = if self.forgets { Vec::new() } else { pair[1..].to_vec() };
-            let step = Step { action, feature: pair[0], with, score, size, tied: Vec::new(), knot: None };
+            let mut step = Step::new(action, pair[0], score, size);
+            step.with = with;
             if action == Action::Add {
-                entries.push(PathEntry { subset, score, standard_error: None, fit: vaglio_core::EntryFit::Readout });
+                entries.push(PathEntry::new(subset, score));
             }
             context.observe(&step);
             steps.push(step);
         }
         let chosen = (!entries.is_empty()).then_some(0);
-        let (allowed, stop_reason) = (0..=2, StopReason::NoCandidates);
-        Ok(Path { steps, entries, chosen, allowed, ..Path::stopped(empty, stop_reason) })
+        let mut path = Path::stopped(empty, StopReason::NoCandidates);
+        (path.steps, path.entries, path.chosen, path.allowed) = (steps, entries, chosen, 0..=2);
+        Ok(path)
     }
 
     fn outline(&self, design: &Design) -> Result<Outline> {

@@ -17,7 +17,7 @@ use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tuned;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Certificate, Design, Error, Feature, Loss, Model, Result, Stage, Task};
+use vaglio_core::{Design, Error, Feature, Loss, Model, Result, Stage, Task};
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, FinalModelRecord,
     FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status,
@@ -101,7 +101,10 @@ pub(super) fn record(
         equation: Vec::new(),
         excluded: excluded.collect(),
         redundancy: correlations.redundancy().filter(|_| is_geometric),
-        certificate: path.certificate.clone().map(|c| Certificate { gap: c.gap.filter(|_| !c.optimal), ..c }),
+        certificate: path.certificate.clone().map(|mut certificate| {
+            certificate.gap = certificate.gap.filter(|_| !certificate.optimal);
+            certificate
+        }),
         alternatives: evaluated.alternatives.clone().or(path.alternatives.as_ref().map(|near| {
             let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
             AlternativesRecord::new(near, entries, name)

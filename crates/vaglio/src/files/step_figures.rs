@@ -91,12 +91,7 @@ fn noise(
     if all.len() > 2 * MOST_COLUMNS {
         return Ok(None);
     }
-    let entry = PathEntry {
-        subset: all.clone(),
-        score: vaglio_core::Score::WORST,
-        standard_error: None,
-        fit: EntryFit::Readout,
-    };
+    let entry = PathEntry::new(all.clone(), vaglio_core::Score::WORST);
     let Some(columns) = PathColumns::within(&mut budget, design, readout, &[&entry]).map_err(failed)? else {
         return Ok(None);
     };

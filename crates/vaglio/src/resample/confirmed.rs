@@ -73,7 +73,7 @@ fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) ->
     let lambdas = walk_lambdas(design, false);
     let design = design.at_lambda(lambdas[lambdas.len() / 2]);
     let mut subset = Subset::by_definition(&**selector.criterion(), &design);
-    let path = Path { allowed: 0..=0, ..Path::stopped(subset.score()?, StopReason::NoCandidates) };
+    let path = Path::stopped(subset.score()?, StopReason::NoCandidates);
     let engine = subset.engine();
     let searched = Searched {
         path,

@@ -4,7 +4,7 @@ use super::along::{Held, Reduced, predictions_along};
 use super::tally::Tally;
 use super::walks::most_clusters;
 use crate::selector::ValidSelector;
-use vaglio_core::{Design, EntryFit, Loss, PathEntry, Result, Rule, Score};
+use vaglio_core::{Design, Loss, PathEntry, Result, Rule, Score};
 use vaglio_report::record::{Cell, Table};
 use vaglio_report::record::{Warning, WarningKind};
 
@@ -40,7 +40,7 @@ pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, lo
     let reduced = if lambdas.is_empty() { None } else { Reduced::once(design, &candidates)? };
     for &lambda in lambdas {
         let score = Score { loss: f64::NAN, lambda };
-        let all = [PathEntry { subset: candidates.clone(), score, standard_error: None, fit: EntryFit::Readout }];
+        let all = [PathEntry::new(candidates.clone(), score)];
         predictions_along(reduced.as_ref(), design, (&all, score), held, |index, model, predictions| {
             if index.is_some() {
                 tallies.push(held.compare(model, &predictions, |compared| Tally::new(loss, compared, most)));

@@ -67,7 +67,9 @@ impl Walked {
     /// An entry with its score alone.
     fn entry(&self, own: &Own) -> PathEntry {
         let subset = own.subset.clone().unwrap_or_else(|| self.order[..own.size].to_vec());
-        PathEntry { subset, score: own.score, standard_error: None, fit: own.fit.clone() }
+        let mut entry = PathEntry::new(subset, own.score);
+        entry.fit = own.fit.clone();
+        entry
     }
 }
 
@@ -176,7 +178,8 @@ impl Trail {
         let only = if found.is_some() { size } else { usize::MAX };
         let own = found.filter(|_| size > 0);
         let entries: Vec<PathEntry> = own.iter().map(|(at, _)| at.entry.clone()).collect();
-        let path = Path { entries, allowed: only..=only, ..Path::stopped(self.walked.empty, StopReason::Penalty) };
+        let mut path = Path::stopped(self.walked.empty, StopReason::Penalty);
+        (path.entries, path.allowed) = (entries, only..=only);
         Trail {
             empty: self.empty.clone(),
             sizes: own.iter().map(|(_, tally)| (size, tally.clone())).collect(),
@@ -193,12 +196,7 @@ impl Trail {
     /// That subset, with its score alone.
     pub fn entry(&self, size: usize) -> PathEntry {
         let Some(place) = self.place(size) else {
-            return PathEntry {
-                subset: Vec::new(),
-                score: self.walked.empty,
-                standard_error: None,
-                fit: EntryFit::Readout,
-            };
+            return PathEntry::new(Vec::new(), self.walked.empty);
         };
         self.walked.entry(&self.walked.entries[place])
     }
@@ -243,12 +241,7 @@ impl Trail {
             Tally::new(&vaglio_core::Squared, of, super::tally::EVERY)
         };
         let score = Score { loss: 1.0, lambda: None };
-        let entry = |size: usize| PathEntry {
-            subset: (0..size).collect(),
-            score,
-            standard_error: None,
-            fit: EntryFit::Readout,
-        };
+        let entry = |size: usize| PathEntry::new((0..size).collect(), score);
         let mut path = Path::stopped(score, vaglio_core::StopReason::Patience);
         (path.entries, path.allowed) = ((1..=sizes).map(entry).collect(), 0..=sizes + 1);
         let sizes = (1..=sizes).map(|size| (size, tally(size))).collect();

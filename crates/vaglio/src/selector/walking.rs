@@ -80,14 +80,14 @@ impl<'a> Walking<'a> {
 
     fn walk(&mut self) -> Result<Path> {
         let (search, context) = (&self.selector.search, &mut self.context);
-        let path = match self.stopped.take().map_or_else(|| search.search(context), Err) {
+        let mut path = match self.stopped.take().map_or_else(|| search.search(context), Err) {
             Err(Error::Stopped(reason)) => {
                 context.subset.reset(&[])?;
                 Path::stopped(context.subset.score()?, reason)
             }
             path => path.map_err(|error| self.selector.of_search(error))?,
         };
-        let mut path = Path { diagnostics: path.diagnostics.or(context.subset.diagnostics()), ..path };
+        path.diagnostics = path.diagnostics.or(context.subset.diagnostics());
         path.found.extend(context.found.written().map_err(|error| self.selector.of_search(error))?);
         Ok(path)
     }

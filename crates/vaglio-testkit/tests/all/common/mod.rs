@@ -74,21 +74,10 @@ impl SearchStrategy for Forward {
             let Some(winner) = context.subset.best_addition(&free)? else { break StopReason::NoCandidates };
             context.subset.add(winner.feature)?;
             let (size, score) = (context.subset.selected().len(), winner.score);
-            entries.push(PathEntry {
-                subset: context.subset.selected().to_vec(),
-                score,
-                standard_error: None,
-                fit: vaglio_core::EntryFit::Readout,
-            });
-            steps.push(Step {
-                action: Action::Add,
-                feature: winner.feature,
-                with: vec![],
-                score,
-                size,
-                tied: winner.tied,
-                knot: None,
-            });
+            entries.push(PathEntry::new(context.subset.selected().to_vec(), score));
+            let mut step = Step::new(Action::Add, winner.feature, score, size);
+            step.tied = winner.tied;
+            steps.push(step);
             if let Answer::Stop(reason) = context.observe(&steps[size - 1]) {
                 break reason;
             }
@@ -116,12 +105,7 @@ impl SearchStrategy for Shrink {
         }
         context.subset.reset(&all)?;
         let (mut steps, mut entries) = (Vec::new(), Vec::new());
-        entries.push(PathEntry {
-            subset: all,
-            score: context.subset.score()?,
-            standard_error: None,
-            fit: vaglio_core::EntryFit::Readout,
-        });
+        entries.push(PathEntry::new(all, context.subset.score()?));
         let stop_reason = loop {
             let inside = context.subset.selected().to_vec();
             if inside.len() == 1 {
@@ -132,24 +116,9 @@ impl SearchStrategy for Shrink {
             let Some(winner) = vaglio_core::Winner::among(&inside, &scores) else { break StopReason::NoCandidates };
             context.subset.remove(winner.feature)?;
             let (size, score) = (inside.len() - 1, winner.score);
-            entries.insert(
-                0,
-                PathEntry {
-                    subset: context.subset.selected().to_vec(),
-                    score,
-                    standard_error: None,
-                    fit: vaglio_core::EntryFit::Readout,
-                },
-            );
-            let step = Step {
-                action: Action::Remove,
-                feature: winner.feature,
-                with: vec![],
-                score,
-                size,
-                tied: winner.tied,
-                knot: None,
-            };
+            entries.insert(0, PathEntry::new(context.subset.selected().to_vec(), score));
+            let mut step = Step::new(Action::Remove, winner.feature, score, size);
+            step.tied = winner.tied;
             let answer = context.observe(&step);
             steps.push(step);
             if let Answer::Stop(reason) = answer {
@@ -166,7 +135,9 @@ impl SearchStrategy for Shrink {
 
 fn finish(empty: Score, steps: Vec<Step>, entries: Vec<PathEntry>, stop_reason: StopReason) -> Path {
     let chosen = Choose::Best.pick(&entries, entries.len().saturating_sub(1), &(0..=usize::MAX));
-    Path { steps, entries, chosen, allowed: 0..=usize::MAX, ..Path::stopped(empty, stop_reason) }
+    let mut path = Path::stopped(empty, stop_reason);
+    (path.steps, path.entries, path.chosen, path.allowed) = (steps, entries, chosen, 0..=usize::MAX);
+    path
 }
 
 /// Ridge regression on the columns as they are.

@@ -238,8 +238,8 @@ impl SearchStrategy for Steps {
         let rules = self.rules(context.design())?;
         let empty = context.subset.score()?;
         context.begin(rules.groups.len());
-        let allowed = rules.least..=rules.most;
-        let mut path = Path { allowed, ..Path::stopped(empty, StopReason::NoCandidates) };
+        let mut path = Path::stopped(empty, StopReason::NoCandidates);
+        path.allowed = rules.least..=rules.most;
         let (mut inside, mut misses, mut lowest) = (Vec::new(), 0, empty.loss);
         loop {
             let size = context.subset.selected().len();
@@ -292,15 +292,9 @@ impl Steps {
             score.lambda = None;
         }
         path.entries.push(entry);
-        let step = Step {
-            action: Action::Add,
-            feature: group[0],
-            with: group[1..].to_vec(),
-            score,
-            size: context.subset.selected().len(),
-            tied: if self.fault == Fault::TiesUntold { Vec::new() } else { tied },
-            knot: None,
-        };
+        let mut step = Step::new(Action::Add, group[0], score, context.subset.selected().len());
+        step.with = group[1..].to_vec();
+        step.tied = if self.fault == Fault::TiesUntold { Vec::new() } else { tied };
         let answer = context.observe(&step);
         path.steps.push(step);
         Ok(answer)

@@ -29,7 +29,7 @@ fn same(shown: &str, printed: &str) -> bool {
 fn workplace(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("book-{name}"));
     let _ = std::fs::remove_dir_all(&place);
-    for folder in ["examples/data", "examples/peers", "examples/pipelines"] {
+    for folder in ["examples/cookbook", "examples/data", "examples/peers", "examples/pipelines"] {
         let to = place.join(folder);
         std::fs::create_dir_all(&to).unwrap();
         for entry in std::fs::read_dir(root().join(folder)).unwrap() {

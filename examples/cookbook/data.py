@@ -47,6 +47,37 @@ def tumors():
     write(table, "tumors.csv.gz")
 
 
+def raman():
+    """chemotools 0.5.0: the 21 mixtures of the fermentation set; all 1047 wavenumbers, and the 410 from 950 to 1500 per cm."""
+    of = SOURCES / "chemotools/datasets/data"
+    spectra, glucose = pd.read_csv(of / "train_spectra.csv"), pd.read_csv(of / "train_hplc.csv")
+    wave = spectra.columns.astype(float).astype(int)
+    spectra.columns = [f"w{number}" for number in wave]
+    write(spectra.join(glucose), "raman.csv.gz")
+    write(spectra.loc[:, (950 <= wave) & (wave <= 1500)].join(glucose), "raman_range.csv.gz")
+
+
+def counties():
+    """pydataset 0.2.0: Crime of the R package plm; crimes and police per thousand persons, the target last."""
+    table = pd.read_csv(SOURCES / "resources/rdata/csv/plm/Crime.csv", index_col=0)
+    table["polpc"] = (1000 * table["polpc"]).round(6)
+    table["crimes"] = (1000 * table.pop("crmrte")).round(6)
+    write(table, "counties.csv")
+
+
+def schools():
+    """survey 4.1 of R: the stratified sample apistrat, and of apipop the schools outside of it; complete rows."""
+    import rdata
+
+    held = rdata.read_rda(SOURCES / "survey/data/api.rda")
+    columns = "stype meals ell mobility not.hsg hsg some.col col.grad grad.sch full emer enroll".split()
+    sample, rest = held["apistrat"], held["apipop"]
+    rest = rest[~rest["cds"].isin(sample["cds"])].assign(pw=1.0)
+    table = pd.concat([sample.assign(part="sample"), rest.assign(part="rest")])
+    table = table[["part", "pw", *columns, "api00"]].dropna()
+    write(table.rename(columns=lambda name: name.replace(".", "_")), "schools.csv.gz")
+
+
 if __name__ == "__main__":
     for part in sys.argv[2:]:
         globals()[part]()

@@ -1,17 +1,19 @@
 """Writes a Parquet file of so many rows: thirty columns, of which four make `y`, the last one by a product.
 
-    python rows.py 10000000 rows.parquet
+    python rows.py 10000000 runs/rows.parquet
 
 Needs numpy and pyarrow. In the public domain (CC0).
 """
 
+import pathlib
 import sys
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-rows, file = int(sys.argv[1]), sys.argv[2]
+rows, file = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+file.parent.mkdir(parents=True, exist_ok=True)
 random = np.random.default_rng(1)
 names = [f"x{number}" for number in range(1, 31)]
 schema = pa.schema([(name, pa.float32()) for name in [*names, "y"]])

@@ -174,8 +174,12 @@ fn the_schema_takes_what_runs_and_refuses_what_does_not() {
     for kind in "loo kfold external information hsic mrmr mrmr_information qpfs greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir logistic logistic_ridge naive_bayes tree svm elastic_net one_hot standardize window constant impute date_parts log1p power clip ordinal interactions polynomial target_encode within huber pinball log_loss given repeated forward monte_carlo".split(' ') {
         assert!(text.contains(&format!("{{\"const\":\"{kind}\"}}")), "{kind}");
     }
-    for entry in std::fs::read_dir(root().join("examples/pipelines")).unwrap() {
+    let folders = ["examples/pipelines", "examples/cookbook"];
+    for entry in folders.iter().flat_map(|folder| std::fs::read_dir(root().join(folder)).unwrap()) {
         let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "yaml") {
+            continue;
+        }
         let yaml = std::fs::read_to_string(&path).unwrap();
         assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{}", path.display());
     }

@@ -1,18 +1,23 @@
-//! Feature-major storage, at a byte an entry where that is exact: what the numerics and the traits of vaglio share.
+//! Feature-major storage, at a byte an entry where that is exact, and of most zeros without these: what the numerics and
+//! the traits of vaglio share.
 
 mod center;
+mod column;
 mod measure;
+mod sparse;
 
 pub use center::center;
+pub use column::Column;
 pub use measure::{Measure, TIED_PREDICTION};
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;
-use std::borrow::Cow;
+pub use sparse::{SparseColumn, SparseNumbers};
 use std::sync::{Arc, OnceLock};
 
 /// Columns of equal length, each stored contiguously and in the smallest type that holds its values exactly.
 ///
-/// Pixels, counts, ranks and indicators (whole numbers from 0 to 255) take one byte an entry, everything else eight.
+/// Pixels, counts, ranks and indicators (whole numbers from 0 to 255) take one byte an entry, everything else eight. A column
+/// that is made [sparse](SparseNumbers), as readers of sparse files do, stores no zeros where that halves its bytes.
 /// The choice is made from the values alone, so it is the same for equal data.
 #[derive(Debug, Clone, Default)]
 pub struct Columns {
@@ -47,6 +52,9 @@ impl Store {
 
     fn is_constant(&self) -> bool {
         let Some(rows) = &self.rows else { return self.whole.view().is_constant() };
+        if let Numbers::Sparse(sparse) = &*self.whole {
+            return Column::Sparse(sparse.select_rows(&rows.chosen).view()).is_constant();
+        }
         let whole = self.whole.view();
         rows.chosen.windows(2).all(|pair| whole.get(pair[0]) == whole.get(pair[1]))
     }
@@ -74,6 +82,8 @@ pub enum Numbers {
     Double(Vec<f64>),
     /// One byte an entry: whole numbers from 0 to 255.
     Byte(Vec<u8>),
+    /// Most entries are one number and not stored.
+    Sparse(SparseNumbers),
 }
 
 impl From<Vec<f64>> for Numbers {
@@ -98,6 +108,7 @@ impl From<Column<'_>> for Numbers {
         match column {
             Column::Double(v) => Numbers::Double(v.to_vec()),
             Column::Byte(v) => Numbers::Byte(v.to_vec()),
+            Column::Sparse(v) => Numbers::Sparse(v.into()),
         }
     }
 }
@@ -108,6 +119,7 @@ impl Numbers {
         match self {
             Numbers::Double(v) => Column::Double(v),
             Numbers::Byte(v) => Column::Byte(v),
+            Numbers::Sparse(v) => Column::Sparse(v.view()),
         }
     }
 
@@ -117,19 +129,9 @@ impl Numbers {
         match self {
             Numbers::Double(v) => Numbers::Double(rows.iter().map(|&r| v[r]).collect()),
             Numbers::Byte(v) => Numbers::Byte(rows.iter().map(|&r| v[r]).collect()),
+            Numbers::Sparse(v) => Numbers::Sparse(v.select_rows(rows)),
         }
     }
-}
-
-/// The entries of one column, in the type they are stored in.
-///
-/// Two are equal when their entries are, in whichever types.
-#[derive(Debug, Clone, Copy)]
-pub enum Column<'a> {
-    /// Eight bytes an entry.
-    Double(&'a [f64]),
-    /// One byte an entry: whole numbers from 0 to 255.
-    Byte(&'a [u8]),
 }
 
 impl Columns {
@@ -251,84 +253,9 @@ impl Columns {
         let of = |numbers: &Numbers| match numbers {
             Numbers::Double(v) => 8 * v.len(),
             Numbers::Byte(v) => v.len(),
+            Numbers::Sparse(v) => v.bytes(),
         };
         self.stores.iter().filter_map(Store::copied).map(of).sum()
-    }
-}
-
-impl<'a> Column<'a> {
-    /// Number of entries.
-    pub fn len(&self) -> usize {
-        match self {
-            Column::Double(v) => v.len(),
-            Column::Byte(v) => v.len(),
-        }
-    }
-
-    /// Whether there is no entry.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The entry of `row`.
-    ///
-    /// # Panics
-    /// When there is no such row.
-    pub fn get(&self, row: usize) -> f64 {
-        match self {
-            Column::Double(v) => v[row],
-            Column::Byte(v) => f64::from(v[row]),
-        }
-    }
-
-    /// The entries from `start` to `end`.
-    ///
-    /// # Panics
-    /// When there are no such rows.
-    pub fn rows(&self, start: usize, end: usize) -> Column<'a> {
-        match self {
-            Column::Double(v) => Column::Double(&v[start..end]),
-            Column::Byte(v) => Column::Byte(&v[start..end]),
-        }
-    }
-
-    /// The entries as doubles: borrowed where they are stored so.
-    pub fn values(&self) -> Cow<'a, [f64]> {
-        match self {
-            Column::Double(v) => Cow::Borrowed(v),
-            Column::Byte(v) => Cow::Owned(v.iter().map(|&b| f64::from(b)).collect()),
-        }
-    }
-
-    /// By how much entries may differ that are equal but for rounding: 16 units in the last place of the largest.
-    ///
-    /// Where a column is divided by the deviation that it has in some rows, it counts as constant there when its entries
-    /// differ by no more: such a deviation is noise, and what is divided by it has no digits.
-    pub fn rounding(&self) -> f64 {
-        match self {
-            Column::Double(v) => 16.0 * f64::EPSILON * v.iter().fold(0.0, |most: f64, v| most.max(v.abs())),
-            Column::Byte(_) => 0.0,
-        }
-    }
-
-    /// Whether all entries are equal.
-    pub fn is_constant(&self) -> bool {
-        match self {
-            Column::Double(v) => v.windows(2).all(|w| w[0] == w[1]),
-            Column::Byte(v) => v.windows(2).all(|w| w[0] == w[1]),
-        }
-    }
-}
-
-impl PartialEq for Column<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Column::Double(a), Column::Double(b)) => a == b,
-            (Column::Byte(a), Column::Byte(b)) => a == b,
-            (Column::Double(doubles), Column::Byte(bytes)) | (Column::Byte(bytes), Column::Double(doubles)) => {
-                doubles.len() == bytes.len() && doubles.iter().zip(*bytes).all(|(d, b)| *d == f64::from(*b))
-            }
-        }
     }
 }
 
@@ -368,14 +295,5 @@ mod tests {
         let mut more = view.clone();
         more.push(vec![1.0; 3]);
         assert!(more.chosen().is_none() && Columns::new(3).chosen().is_none());
-    }
-
-    #[test]
-    fn equal_entries_are_equal_columns_in_whichever_types() {
-        let (bytes, doubles) = ([0, 7, 255], [-0.0, 7.0, 255.0]);
-        assert_eq!(Column::Byte(&bytes), Column::Double(&doubles));
-        assert_eq!(Column::Double(&doubles), Column::Double(&[0.0, 7.0, 255.0]));
-        assert_ne!(Column::Byte(&bytes), Column::Double(&doubles[..2]));
-        assert_ne!(Column::Double(&[0.5]), Column::Double(&[0.25]));
     }
 }

@@ -139,7 +139,7 @@ pub use table::{Cells, Missing, Table};
 pub use target_map::{FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use units::{Units, times_power};
-pub use vaglio_columns::{Column, Columns, Numbers};
+pub use vaglio_columns::{Column, Columns, Numbers, SparseColumn, SparseNumbers};
 
 /// # Example
 /// ```

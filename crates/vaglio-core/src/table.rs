@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The cells of one column of a [`Table`].
 #[derive(Debug, Clone)]
 pub enum Cells {
-    /// Numbers: finite, or NaN where a cell is missing.
+    /// Numbers: finite, or NaN where a cell is missing, which no sparse column has.
     Numbers(Numbers),
     /// Text: empty where a cell is missing.
     Text(Vec<String>),
@@ -71,7 +71,7 @@ impl Cells {
     /// Whether the cell of `row` is missing.
     pub fn is_missing(&self, row: usize) -> bool {
         match self {
-            Cells::Numbers(Numbers::Byte(_)) => false,
+            Cells::Numbers(Numbers::Byte(_) | Numbers::Sparse(_)) => false,
             Cells::Numbers(Numbers::Double(values)) | Cells::Dates(values) => values[row].is_nan(),
             Cells::Text(text) => text[row].is_empty(),
         }
@@ -79,7 +79,7 @@ impl Cells {
 
     /// Where cells are missing; `None` where none is. Cost O(rows).
     pub fn missing(&self) -> Option<Missing> {
-        if matches!(self, Cells::Numbers(Numbers::Byte(_))) {
+        if matches!(self, Cells::Numbers(Numbers::Byte(_) | Numbers::Sparse(_))) {
             return None;
         }
         let mut rows = (0..self.len()).filter(|&row| self.is_missing(row));

@@ -84,6 +84,7 @@ pub(crate) fn largest(column: Column<'_>) -> f64 {
             most + lost.into_iter().chain(rest.iter().map(|x| x * 0.0)).sum::<f64>()
         }
         Column::Byte(_) => f64::from(u8::MAX),
+        Column::Sparse(values) => largest(Column::Double(&values.range())),
     }
 }
 

@@ -4,7 +4,7 @@ mod gram;
 
 use crate::sums::{self, LaneSums, add_products, product, scaled};
 use crate::sweep::Sweep;
-use crate::{Column, Entries, GramCache, Level, Targets};
+use crate::{Column, Entries, GramCache, Level, Targets, sparse};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -119,6 +119,11 @@ impl<'d> Data<'d> {
             let (x, rows) = (stored[index], weight_stored.len());
             // The second pass takes off what rounding left in the first.
             let shift = if intercept { mean(x, mean(x, 0.0)) } else { 0.0 };
+            if let Column::Sparse(x) = x
+                && let Some(squares) = sparse::squares(x, shift, root_stored.as_deref(), total_weight)
+            {
+                return (shift, squares);
+            }
             let mut tile = vec![0.0; sums::TILE];
             let mut sums = [LaneSums::ZERO];
             for start in (0..rows).step_by(sums::TILE) {
@@ -373,17 +378,19 @@ impl<'d> Data<'d> {
         let vectors: Vec<Cow<'_, [f64]>> = vectors.iter().map(|v| self.with_roots(v, is_stored)).collect();
         let vectors: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         // Columns of one type go together, so that they share the reading of the vectors.
-        let (mut doubles, mut bytes) = (Vec::new(), Vec::new());
+        let (mut doubles, mut bytes, mut sparse) = (Vec::new(), Vec::new(), Vec::new());
         for (place, &column) in columns.iter().enumerate() {
             let entries = if is_stored { self.entries.stored()[column] } else { self.entries.column(column) };
             match entries {
                 Column::Double(x) => doubles.push((place, x, self.gram.shifts[column])),
                 Column::Byte(x) => bytes.push((place, x, self.gram.shifts[column])),
+                Column::Sparse(x) => sparse.push((place, x, self.gram.shifts[column])),
             }
         }
         let sweep = Sweep::new(self.level, &vectors);
         let mut out = vec![0.0; columns.len() * vectors.len()];
-        for (place, sums) in sweep.run(&doubles).into_iter().chain(sweep.run(&bytes)) {
+        let sparse = sparse::products(self.level, &sparse, &vectors);
+        for (place, sums) in sweep.run(&doubles).into_iter().chain(sweep.run(&bytes)).chain(sparse) {
             out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);
         }
         out

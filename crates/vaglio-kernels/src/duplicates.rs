@@ -20,6 +20,7 @@ pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
         match column {
             Column::Double(x) => mix(&mut hashes, x.iter().copied()),
             Column::Byte(x) => mix(&mut hashes, x.iter().map(|&b| f64::from(b))),
+            Column::Sparse(x) => mix(&mut hashes, x.to_vec().into_iter()),
         }
     }
     let compared = |a: usize, b: usize| {
@@ -39,6 +40,7 @@ pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
         match column {
             Column::Double(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied())),
             Column::Byte(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().map(|&b| f64::from(b)))),
+            Column::Sparse(x) => x.to_vec().chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied())),
         }
         lanes.iter().fold(SEED, |hash, lane| (hash ^ lane).rotate_left(23).wrapping_mul(SPREAD))
     };

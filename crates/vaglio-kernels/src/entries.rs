@@ -72,6 +72,7 @@ impl<'d> Entries<'d> {
         let is_same = |(a, b): (&Column<'_>, &Column<'_>)| match (*a, *b) {
             (Column::Double(a), Column::Double(b)) => std::ptr::eq(a, b),
             (Column::Byte(a), Column::Byte(b)) => std::ptr::eq(a, b),
+            (Column::Sparse(a), Column::Sparse(b)) => a.is_stored_with(&b),
             _ => false,
         };
         self.stored.len() == other.stored.len() && self.stored.iter().zip(&other.stored).all(is_same)

@@ -65,10 +65,7 @@ impl Ridge {
         let means = |share: &Array1<f64>| columns.iter().map(|column| mean(column, share)).collect();
         let fill = |rows: &[usize], mut to: ArrayViewMut2<f64>| {
             for (mut to, column) in to.columns_mut().into_iter().zip(columns) {
-                match column {
-                    Column::Double(x) => to.iter_mut().zip(rows).for_each(|(to, &row)| *to = x[row]),
-                    Column::Byte(x) => to.iter_mut().zip(rows).for_each(|(to, &row)| *to = f64::from(x[row])),
-                }
+                to.iter_mut().zip(column.gathered(rows)).for_each(|(to, x)| *to = x);
             }
         };
         Self::of_rows(columns.len(), means, y, weights, intercept, fill)

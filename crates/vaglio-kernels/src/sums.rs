@@ -1,7 +1,7 @@
 //! Sums over one column, in lanes of fixed order.
 
 use crate::wide::{Entry, Wide};
-use crate::{Column, Level};
+use crate::{Column, Level, sparse};
 use pulp::NullaryFnOnce;
 pub use vaglio_columns::center;
 
@@ -11,12 +11,13 @@ pub(crate) const LANES: usize = Wide::WIDTH;
 /// Rows that are worked on together: vectors of so many doubles stay in the second-level cache.
 pub(crate) const TILE: usize = 4096;
 
-/// Calls the block with `$x` bound to the slice of whichever type the column has.
+/// Calls the block with `$x` bound to the slice of whichever type the column has, or the other one where it has none.
 macro_rules! with_entries {
-    ($column:expr, $x:ident => $body:expr) => {
+    ($column:expr, $x:ident => $body:expr, $sparse:ident => $other:expr) => {
         match $column {
             $crate::Column::Double($x) => $body,
             $crate::Column::Byte($x) => $body,
+            $crate::Column::Sparse($sparse) => $other,
         }
     };
 }
@@ -92,7 +93,11 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
 /// Σ_j (x_j − shift)·v_j. Cost O(m).
 pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
     let mut sums = [LaneSums::ZERO];
-    with_entries!(x, x => add_products(level, [x], [shift], [v], &mut sums));
+    with_entries!(
+        x,
+        x => add_products(level, [x], [shift], [v], &mut sums),
+        x => return sparse::product(level, x, shift, v)
+    );
     sums[0].total()[0]
 }
 
@@ -170,7 +175,7 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
             }
         }
     }
-    with_entries!(x, x => level.run(ScaleEntries(x, shift, scale, out)));
+    with_entries!(x, x => level.run(ScaleEntries(x, shift, scale, out)), x => sparse::scaled(x, shift, scale, out));
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ impl Tile {
             match column.rows(rows.start, rows.end) {
                 Column::Double(x) => tile.fill(k, x.iter().copied()),
                 Column::Byte(x) => tile.fill(k, x.iter().map(|&b| f64::from(b))),
+                Column::Sparse(x) => tile.fill(k, x.to_vec().into_iter()),
             }
         }
         tile

@@ -26,6 +26,7 @@ mod paths;
 mod settle;
 mod sheet;
 mod source;
+mod sparse;
 
 pub use crate::disk::{bounded, shortened, system};
 pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, DigestKind, InferredType, ReadSpec, Survey, Word};

@@ -133,6 +133,7 @@ impl<'r> Reader<'r> {
             let (least, greatest) = match column {
                 Column::Double(x) => load(self.level, x, rows, shift, to),
                 Column::Byte(x) => load(self.level, x, rows, shift, to),
+                Column::Sparse(_) => shifted(self.level, &column.gathered(rows), shift, to),
             };
             *range = (least, greatest);
             if let Some(root) = &root {

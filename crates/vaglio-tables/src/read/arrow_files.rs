@@ -98,7 +98,7 @@ impl Stored {
                     let reader = StreamReader::try_new(Cursor::new(bytes), None).map_err(|e| failed(&e))?;
                     (Format::Stream(lengths), reader.schema())
                 }
-                FileKind::Arrow | FileKind::Text => {
+                FileKind::Arrow | FileKind::Text | FileKind::Sparse(_) => {
                     let blocks = Blocks::new(path, &bytes, budget)?;
                     let schema = blocks.schema.clone();
                     (Format::File(blocks), schema)

@@ -1,5 +1,6 @@
 //! What the bytes of a file are, and the text that they stand for.
 
+use super::sparse::SparseFormat;
 use super::unreadable;
 use crate::ReadSpec;
 use crate::budget::Budget;
@@ -17,12 +18,17 @@ pub(super) enum FileKind {
     Arrow,
     /// Arrow's stream format.
     ArrowStream,
+    /// Entries that are not 0.
+    Sparse(SparseFormat),
 }
 
 /// What the first bytes of a file, decompressed, and its name say that it is.
 pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
     let extension = extension(path);
     let is_arrow = matches!(extension.as_str(), "arrow" | "arrows" | "ipc" | "feather");
+    if let Some(format) = SparseFormat::of(&extension) {
+        return Ok(FileKind::Sparse(format));
+    }
     match bytes {
         [b'P', b'A', b'R', b'1', ..] => Ok(FileKind::Parquet),
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(FileKind::Arrow),
@@ -51,7 +57,8 @@ pub(super) fn is_stream(path: &Path) -> bool {
 
 /// What files are read.
 pub(super) const FORMATS: &str =
-    "data are read from .csv, .tsv, .txt, .data, .parquet, .arrow and .feather files, also with .gz or .zst after it";
+    "data are read from .csv, .tsv, .txt, .data, .parquet, .arrow, .feather, .svm, .npz and .mtx files, also with .gz or .zst \
+     after it";
 
 /// The extension in lower case, that of compression left out.
 pub(super) fn extension(path: &Path) -> String {

@@ -1,13 +1,15 @@
 //! Columns while they are read.
 
 use super::cell::Rules;
-use vaglio_core::{Column, Numbers};
+use vaglio_core::{Numbers, SparseNumbers};
 
 /// A column while it is read: numbers as long as nearly all cells are, else the text of every cell.
 #[derive(Debug)]
 pub(super) enum Growing {
     /// Numbers, and the few cells that are none.
     Numbers(NumberColumn),
+    /// Numbers, of which the file has those that are not 0.
+    Sparse(SparseNumbers),
     /// Every cell as it is written.
     Raw(RawColumn),
     /// Seconds since the beginning of 1970.
@@ -59,6 +61,10 @@ impl Growing {
                 }
             }
             Growing::Raw(column) => column.push(cell),
+            Growing::Sparse(column) => {
+                *self = Growing::Numbers(NumberColumn::from(&*column));
+                self.push(cell, rules);
+            }
             #[cfg(feature = "parquet")]
             Growing::Dates(column) => column.push_odd(cell),
         }
@@ -69,6 +75,7 @@ impl Growing {
         match self {
             Growing::Numbers(column) => column.rows(),
             Growing::Raw(column) => column.rows(),
+            Growing::Sparse(column) => column.view().len(),
             #[cfg(feature = "parquet")]
             Growing::Dates(column) => column.rows(),
         }
@@ -88,7 +95,17 @@ impl Growing {
     /// Appends the rows of another part of the same column; `false` where that holds another kind of cells.
     #[must_use]
     pub fn append(&mut self, other: Growing) -> bool {
+        if let (Growing::Sparse(own), Growing::Sparse(other)) = (&*self, &other)
+            && let Some(both) = own.followed(other)
+        {
+            *self = Growing::Sparse(both);
+            return true;
+        }
+        if let Growing::Sparse(own) = self {
+            *self = Growing::Numbers(NumberColumn::from(&*own));
+        }
         match (self, other) {
+            (Growing::Numbers(all), Growing::Sparse(part)) => all.append(NumberColumn::from(&part)),
             (Growing::Numbers(all), Growing::Numbers(part)) => all.append(part),
             (Growing::Raw(all), Growing::Raw(part)) => all.append(&part),
             #[cfg(feature = "parquet")]
@@ -127,6 +144,14 @@ impl Default for NumberColumn {
             lost: false,
             zeros: false,
         }
+    }
+}
+
+impl From<&SparseNumbers> for NumberColumn {
+    fn from(column: &SparseNumbers) -> Self {
+        let mut all = NumberColumn::default();
+        column.view().to_vec().into_iter().for_each(|value| all.push(value));
+        all
     }
 }
 
@@ -180,7 +205,7 @@ impl NumberColumn {
         }
         match &mut self.numbers {
             Numbers::Double(doubles) => doubles,
-            Numbers::Byte(_) => unreachable!("they were just made doubles"),
+            _ => unreachable!("they were just made doubles"),
         }
     }
 
@@ -190,7 +215,7 @@ impl NumberColumn {
         self.rows += values.len();
         match &mut self.numbers {
             Numbers::Byte(bytes) => bytes.extend(values),
-            Numbers::Double(doubles) => doubles.extend(values.map(f64::from)),
+            _ => self.doubles().extend(values.map(f64::from)),
         }
     }
 
@@ -206,7 +231,7 @@ impl NumberColumn {
         }
         let bytes = match self.numbers {
             Numbers::Byte(_) => values.iter().take_while(|value| is_byte(**value)).count(),
-            Numbers::Double(_) => 0,
+            _ => 0,
         };
         if let Numbers::Byte(all) = &mut self.numbers {
             all.extend(values[..bytes].iter().map(|value| *value as u8));
@@ -230,13 +255,7 @@ impl NumberColumn {
         self.rows += part.rows;
         match (&mut self.numbers, &part.numbers) {
             (Numbers::Byte(all), Numbers::Byte(part)) => all.extend_from_slice(part),
-            (_, part) => {
-                let part = part.view();
-                match part {
-                    Column::Double(values) => self.doubles().extend_from_slice(values),
-                    Column::Byte(values) => self.doubles().extend(values.iter().map(|&b| f64::from(b))),
-                }
-            }
+            (_, part) => self.doubles().extend_from_slice(&part.view().values()),
         }
     }
 
@@ -248,8 +267,8 @@ impl NumberColumn {
     /// The rows whose cell is a plain number. Cost O(rows).
     pub fn plain(&self) -> usize {
         match &self.numbers {
-            Numbers::Byte(bytes) => bytes.len(),
             Numbers::Double(doubles) => doubles.iter().filter(|value| !value.is_nan()).count(),
+            whole => whole.view().len(),
         }
     }
 
@@ -270,6 +289,7 @@ impl NumberColumn {
                 // A cell that was set later may have been the one that did not fit.
                 Numbers::from(doubles)
             }
+            sparse @ Numbers::Sparse(_) => sparse,
         }
     }
 }
@@ -304,6 +324,7 @@ impl RawColumn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vaglio_core::Column;
 
     #[test]
     fn columns_are_stored_as_their_values_alone_say() {

@@ -71,7 +71,7 @@ pub(super) fn check_unchanged(path: &Path, before: &Metadata, after: &Metadata, 
 }
 
 /// All bytes of a reader, which are so many at first guess.
-fn grown(
+pub(super) fn grown(
     path: &Path,
     mut reader: impl Read,
     size: usize,

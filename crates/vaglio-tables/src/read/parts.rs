@@ -10,6 +10,7 @@ use super::head::{Head, head};
 use super::load::{Loaded, load};
 use super::paths;
 use super::sheet::Sheet;
+use super::sparse::SparseTable;
 use crate::budget::Budget;
 use crate::{DigestKind, ReadSpec};
 #[cfg(feature = "parquet")]
@@ -34,6 +35,7 @@ pub(super) struct TableFile {
 #[derive(Debug)]
 pub(super) enum Body {
     Text(Box<Sheet>),
+    Sparse(Box<SparseTable>),
     #[cfg(feature = "parquet")]
     Stored(Box<Stored>),
 }
@@ -60,6 +62,10 @@ impl TableFile {
                 let is_utf8 = is_utf8(&bytes, spec);
                 digest = digest.or_else(|| (!is_utf8).then(|| hashed(hash, &bytes)));
                 Body::Text(Box::new(Sheet::new(&path, text(&path, bytes, spec, budget)?, spec, budget, hash)?))
+            }
+            FileKind::Sparse(format) => {
+                digest = digest.or_else(|| Some(hashed(hash, &bytes)));
+                Body::Sparse(Box::new(SparseTable::new(&path, &bytes, format, budget)?))
             }
             #[cfg(feature = "parquet")]
             kind => Body::Stored(Box::new(Stored::new(&path, bytes, kind, budget)?)),
@@ -105,6 +111,7 @@ impl TableFile {
     fn own_names(&self) -> &[String] {
         match &self.body {
             Body::Text(sheet) => &sheet.names,
+            Body::Sparse(table) => &table.names,
             #[cfg(feature = "parquet")]
             Body::Stored(stored) => &stored.names,
         }
@@ -117,6 +124,7 @@ impl TableFile {
     pub fn aside(&self) -> &[(String, &'static str)] {
         match &self.body {
             Body::Text(sheet) => &sheet.aside,
+            Body::Sparse(table) => &table.aside,
             #[cfg(feature = "parquet")]
             Body::Stored(stored) => &stored.aside,
         }
@@ -126,8 +134,16 @@ impl TableFile {
         match (self.digest, &self.body) {
             (Some(digest), _) => Ok(digest),
             (None, Body::Text(sheet)) => Ok(sheet.digest(kind)),
+            (None, Body::Sparse(_)) => Err(super::unreadable(&self.path, "it has no hash")),
             #[cfg(feature = "parquet")]
             (None, Body::Stored(stored)) => stored.digest(kind),
+        }
+    }
+
+    /// Adds columns of zeros of these names, where its format leaves out columns that are 0 in every row.
+    pub fn widen<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) {
+        if let Body::Sparse(table) = &mut self.body {
+            table.widen(names);
         }
     }
 
@@ -143,7 +159,7 @@ impl TableFile {
     #[cfg(feature = "parquet")]
     pub fn hashing(&self, kind: DigestKind) -> Option<Hashing> {
         match &self.body {
-            Body::Text(_) => None,
+            Body::Text(_) | Body::Sparse(_) => None,
             Body::Stored(stored) => stored.hashing(kind),
         }
     }
@@ -171,6 +187,7 @@ impl TableFile {
         }
         let read = match &self.body {
             Body::Text(sheet) => sheet.read(&own, &numbers, rules, budget)?,
+            Body::Sparse(table) => table.read(&own, &numbers, rules),
             #[cfg(feature = "parquet")]
             Body::Stored(stored) => stored.read(&own)?,
         };

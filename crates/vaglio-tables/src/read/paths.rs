@@ -118,9 +118,8 @@ fn collect(folder: &Path, visited: &mut Visited, files: &mut Vec<PathBuf>) -> Re
             collect(&path, visited, files)?;
         } else if !is_top && path.is_file() && !name.starts_with(['.', '_']) {
             match extension(&path).as_str() {
-                "csv" | "tsv" | "tab" | "txt" | "dat" | "data" | "parquet" | "arrow" | "feather" | "ipc" => {
-                    files.push(path)
-                }
+                "csv" | "tsv" | "tab" | "txt" | "dat" | "data" | "parquet" | "arrow" | "feather" | "ipc" | "svm"
+                | "libsvm" | "svmlight" | "npz" | "mtx" => files.push(path),
                 _ => return Err(unreadable(&path, FORMATS)),
             }
         }

@@ -18,7 +18,7 @@ use arrow_array::RecordBatch;
 #[cfg(feature = "parquet")]
 use arrow_schema::SchemaRef;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use vaglio_core::{Cells, Error, Result, Table};
 
@@ -87,7 +87,11 @@ impl Source {
             None => TableFile::open(file, folder, how),
         };
         let parts: Result<Vec<TableFile>> = files.into_par_iter().map(|(file, folder)| open(file, folder)).collect();
-        let parts = parts?;
+        let mut parts = parts?;
+        if parts.len() > 1 {
+            let all: BTreeSet<String> = parts.iter().flat_map(TableFile::names).collect();
+            parts.iter_mut().for_each(|part| part.widen(all.iter().map(String::as_str)));
+        }
         let Some(first) = parts.first() else { return Err(Error::setting("data.train", "it names no file")) };
         let (names, aside) = (first.names(), first.aside().to_vec());
         for part in &parts[1..] {
@@ -102,6 +106,17 @@ impl Source {
             }
         }
         Ok(Source { parts, names, aside, spec: spec.clone(), budget, digest })
+    }
+
+    /// The same with columns of zeros of these names, where the format of a file leaves out columns that are 0 in every row: of
+    /// svmlight's text the last ones. Cost O(names).
+    #[must_use]
+    pub fn widened<'n>(mut self, names: impl IntoIterator<Item = &'n str> + Clone) -> Self {
+        self.parts.iter_mut().for_each(|part| part.widen(names.clone()));
+        if let Some(first) = self.parts.first() {
+            self.names = first.names();
+        }
+        self
     }
 
     /// A table that a program holds as Arrow batches of one schema, read as an Arrow file of these would be. Messages call it
@@ -266,6 +281,7 @@ impl Source {
     fn rules(&self) -> Rules {
         match self.parts.first().map(|part| &part.body) {
             Some(Body::Text(sheet)) => Rules::new(&self.spec).with_comma(sheet.comma),
+            Some(Body::Sparse(_)) => Rules::new(&self.spec),
             _ => Rules::stored(&self.spec),
         }
     }
@@ -290,6 +306,10 @@ impl Source {
             match &part.body {
                 Body::Text(sheet) => {
                     let of_part = sheet.looks_like_numbers(names, rules);
+                    all.iter_mut().zip(of_part).for_each(|(all, own)| *all &= own);
+                }
+                Body::Sparse(table) => {
+                    let of_part = table.look_like_numbers(names, rules);
                     all.iter_mut().zip(of_part).for_each(|(all, own)| *all &= own);
                 }
                 #[cfg(feature = "parquet")]

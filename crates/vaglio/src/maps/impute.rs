@@ -249,7 +249,7 @@ fn indicator(name: &str) -> String {
 impl Fill {
     fn filled(&self, name: &str, cells: Cells) -> Result<Cells> {
         match (&self.value, cells) {
-            (Value::Number(_), Cells::Numbers(Numbers::Byte(bytes))) => Ok(Cells::Numbers(Numbers::Byte(bytes))),
+            (Value::Number(_), cells @ Cells::Numbers(Numbers::Byte(_) | Numbers::Sparse(_))) => Ok(cells),
             (Value::Number(value), cells) => {
                 let before: Cow<'_, [f64]> = columns::values(name, &cells)?;
                 let filled: Vec<f64> = before.iter().map(|&x| if x.is_nan() { *value } else { x }).collect();

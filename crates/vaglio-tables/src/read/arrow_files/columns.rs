@@ -87,6 +87,10 @@ impl GrowingColumn {
                 _ => append_views(column, array.as_string_view(), budget)?,
             },
             Growing::Dates(column) => append_dates(column, array),
+            // No Arrow column begins as one.
+            Growing::Sparse(_) => {
+                return Err(unreadable(path, format!("column `{}` is of another type than before", self.name)));
+            }
             Growing::Numbers(column) => append_numbers(column, array).map_err(|(row, value)| {
                 let row = self.before + row;
                 let message = format!("row {row}, column `{}`: a double cannot hold {value} exactly", self.name);

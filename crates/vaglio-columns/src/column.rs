@@ -1,0 +1,134 @@
+//! Views of columns.
+
+use crate::SparseColumn;
+use std::borrow::Cow;
+
+/// The entries of one column, in the type they are stored in.
+///
+/// Two are equal when their entries are, in whichever types.
+#[derive(Debug, Clone, Copy)]
+pub enum Column<'a> {
+    /// Eight bytes an entry.
+    Double(&'a [f64]),
+    /// One byte an entry: whole numbers from 0 to 255.
+    Byte(&'a [u8]),
+    /// Most entries are one number and not stored.
+    Sparse(SparseColumn<'a>),
+}
+
+impl<'a> Column<'a> {
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Double(v) => v.len(),
+            Column::Byte(v) => v.len(),
+            Column::Sparse(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entry of `row`.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn get(&self, row: usize) -> f64 {
+        match self {
+            Column::Double(v) => v[row],
+            Column::Byte(v) => f64::from(v[row]),
+            Column::Sparse(v) => v.get(row),
+        }
+    }
+
+    /// The entries from `start` to `end`.
+    ///
+    /// # Panics
+    /// When there are no such rows.
+    pub fn rows(&self, start: usize, end: usize) -> Column<'a> {
+        match self {
+            Column::Double(v) => Column::Double(&v[start..end]),
+            Column::Byte(v) => Column::Byte(&v[start..end]),
+            Column::Sparse(v) => Column::Sparse(v.rows(start, end)),
+        }
+    }
+
+    /// The entries of `rows` as doubles, in that order. Cost O(rows), and of a sparse column the span of the rows.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn gathered(&self, rows: &[usize]) -> Vec<f64> {
+        match self {
+            Column::Double(v) => rows.iter().map(|&row| v[row]).collect(),
+            Column::Byte(v) => rows.iter().map(|&row| f64::from(v[row])).collect(),
+            Column::Sparse(v) => {
+                let (least, most) = rows.iter().fold((v.len(), 0), |(a, b), &row| (a.min(row), b.max(row + 1)));
+                let span = v.rows(least.min(most), most).to_vec();
+                rows.iter().map(|&row| span[row - least]).collect()
+            }
+        }
+    }
+
+    /// The entries as doubles: borrowed where they are stored so.
+    pub fn values(&self) -> Cow<'a, [f64]> {
+        match self {
+            Column::Double(v) => Cow::Borrowed(v),
+            Column::Byte(v) => Cow::Owned(v.iter().map(|&b| f64::from(b)).collect()),
+            Column::Sparse(v) => Cow::Owned(v.to_vec()),
+        }
+    }
+
+    /// By how much entries may differ that are equal but for rounding: 16 units in the last place of the largest.
+    ///
+    /// Where a column is divided by the deviation that it has in some rows, it counts as constant there when its entries
+    /// differ by no more: such a deviation is noise, and what is divided by it has no digits.
+    pub fn rounding(&self) -> f64 {
+        match self {
+            Column::Double(v) => 16.0 * f64::EPSILON * v.iter().fold(0.0, |most: f64, v| most.max(v.abs())),
+            Column::Byte(_) => 0.0,
+            Column::Sparse(v) => v.rounding(),
+        }
+    }
+
+    /// Whether all entries are equal.
+    pub fn is_constant(&self) -> bool {
+        match self {
+            Column::Double(v) => v.windows(2).all(|w| w[0] == w[1]),
+            Column::Byte(v) => v.windows(2).all(|w| w[0] == w[1]),
+            Column::Sparse(v) => v.is_empty() || v.range().windows(2).all(|w| w[0] == w[1]),
+        }
+    }
+}
+
+impl PartialEq for Column<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Column::Double(a), Column::Double(b)) => a == b,
+            (Column::Byte(a), Column::Byte(b)) => a == b,
+            (Column::Double(doubles), Column::Byte(bytes)) | (Column::Byte(bytes), Column::Double(doubles)) => {
+                doubles.len() == bytes.len() && doubles.iter().zip(*bytes).all(|(d, b)| *d == f64::from(*b))
+            }
+            (Column::Sparse(a), Column::Sparse(b)) => a == b,
+            (Column::Sparse(_), dense) | (dense, Column::Sparse(_)) => {
+                let sparse = if let Column::Sparse(_) = self { self } else { other };
+                dense.len() == sparse.len() && dense.values() == sparse.values()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_entries_are_equal_columns_in_whichever_types() {
+        let (bytes, doubles) = ([0, 7, 255], [-0.0, 7.0, 255.0]);
+        assert_eq!(Column::Byte(&bytes), Column::Double(&doubles));
+        assert_eq!(Column::Double(&doubles), Column::Double(&[0.0, 7.0, 255.0]));
+        assert_ne!(Column::Byte(&bytes), Column::Double(&doubles[..2]));
+        assert_ne!(Column::Double(&[0.5]), Column::Double(&[0.25]));
+    }
+}

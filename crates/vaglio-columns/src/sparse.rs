@@ -1,0 +1,399 @@
+//! Columns most of whose entries are one number.
+
+use crate::Numbers;
+
+/// A column in which most rows have one number, its `fill`, and the others an entry of their own.
+///
+/// The rows of the others are stored in increasing order, four bytes each, with their entries: nothing where all are one
+/// number, a byte where they are whole numbers from 0 to 255, else a double.
+#[derive(Debug, Clone)]
+pub struct SparseNumbers {
+    len: usize,
+    fill: f64,
+    rows: Vec<u32>,
+    values: Values,
+}
+
+/// Entries in the smallest type that holds them.
+#[derive(Debug, Clone)]
+enum Values {
+    Same(f64),
+    Byte(Vec<u8>),
+    Double(Vec<f64>),
+}
+
+/// Some rows of a column most of whose entries are one number.
+#[derive(Debug, Clone, Copy)]
+pub struct SparseColumn<'a> {
+    /// The row of the whole column that is the first of these.
+    first: usize,
+    len: usize,
+    fill: f64,
+    rows: &'a [u32],
+    values: Entries<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Entries<'a> {
+    Same(f64),
+    Byte(&'a [u8]),
+    Double(&'a [f64]),
+}
+
+impl From<Vec<f64>> for Values {
+    fn from(values: Vec<f64>) -> Self {
+        let first = values.first().copied().unwrap_or(0.0);
+        if values.iter().all(|v| v.to_bits() == first.to_bits()) {
+            return Values::Same(first);
+        }
+        match Numbers::from(values) {
+            Numbers::Byte(bytes) => Values::Byte(bytes),
+            other => Values::Double(other.view().values().into_owned()),
+        }
+    }
+}
+
+/// Bytes that a row takes.
+const ROW: usize = size_of::<u32>();
+
+impl SparseNumbers {
+    /// A column of `len` rows that is 0 but in some, given in increasing order. Entries that are 0 are not stored. Cost
+    /// O(rows that are given).
+    ///
+    /// # Panics
+    /// When rows and values are not equally many, or rows do not increase or are not below `len`, which is at most 2³²; a
+    /// caller with user data checks that first.
+    pub fn new(len: usize, mut rows: Vec<u32>, mut values: Vec<f64>) -> Self {
+        assert_eq!(rows.len(), values.len(), "every row has an entry");
+        assert!(rows.windows(2).all(|pair| pair[0] < pair[1]), "rows increase");
+        assert!(rows.last().is_none_or(|last| (*last as usize) < len), "rows are those of the column");
+        if values.contains(&0.0) {
+            let mut kept = values.iter().map(|v| *v != 0.0);
+            rows.retain(|_| kept.next().unwrap_or(true));
+            values.retain(|v| *v != 0.0);
+        }
+        rows.shrink_to_fit();
+        values.shrink_to_fit();
+        SparseNumbers { len, fill: 0.0, rows, values: values.into() }
+    }
+
+    /// Whether it takes at most half the bytes that it would take otherwise.
+    fn is_worth_it(&self) -> bool {
+        let is_bytes = self.fill.to_bits() == 0
+            && match self.values {
+                Values::Same(value) => matches!(Numbers::from(vec![value]), Numbers::Byte(_)),
+                Values::Byte(_) => true,
+                Values::Double(_) => false,
+            };
+        2 * self.bytes() <= self.len * if is_bytes { 1 } else { size_of::<f64>() }
+    }
+
+    /// Bytes that rows and entries take.
+    pub fn bytes(&self) -> usize {
+        let entry = match self.values {
+            Values::Same(_) => 0,
+            Values::Byte(_) => 1,
+            Values::Double(_) => size_of::<f64>(),
+        };
+        self.rows.len() * (ROW + entry)
+    }
+
+    /// A view of the entries.
+    pub fn view(&self) -> SparseColumn<'_> {
+        let values = match &self.values {
+            Values::Same(value) => Entries::Same(*value),
+            Values::Byte(values) => Entries::Byte(values),
+            Values::Double(values) => Entries::Double(values),
+        };
+        SparseColumn { first: 0, len: self.len, fill: self.fill, rows: &self.rows, values }
+    }
+
+    /// Every entry, and so the fill, under a function. Cost O(entries).
+    #[must_use]
+    pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
+        let values = match &self.values {
+            Values::Same(value) => Values::Same(of(*value)),
+            Values::Byte(values) => values.iter().map(|&v| of(f64::from(v))).collect::<Vec<f64>>().into(),
+            Values::Double(values) => values.iter().map(|&v| of(v)).collect::<Vec<f64>>().into(),
+        };
+        SparseNumbers { len: self.len, fill: of(self.fill), rows: self.rows.clone(), values }
+    }
+
+    /// The rows of another column after these; `None` where the two have not one fill.
+    #[must_use]
+    pub fn followed(&self, other: &SparseNumbers) -> Option<Self> {
+        (self.fill.to_bits() == other.fill.to_bits()).then(|| {
+            let moved = other.rows.iter().map(|row| row + self.len as u32);
+            let rows = self.rows.iter().copied().chain(moved).collect();
+            let mut values = Vec::with_capacity(self.rows.len() + other.rows.len());
+            for part in [self, other] {
+                part.view().for_each(|_, value| values.push(value));
+            }
+            SparseNumbers { len: self.len + other.len, fill: self.fill, rows, values: values.into() }
+        })
+    }
+
+    /// The entries of `rows`, in that order. Cost O(rows), and no more than a look at them where they do not decrease.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        let (mut own, mut values) = (Vec::new(), Vec::new());
+        if rows.is_sorted() {
+            let mut from = 0;
+            self.view().for_each(|row, value| {
+                from += rows[from..].partition_point(|chosen| *chosen < row);
+                let same = rows[from..].iter().take_while(|chosen| **chosen == row).count();
+                own.extend((from..from + same).map(|place| place as u32));
+                values.extend(std::iter::repeat_n(value, same));
+                from += same;
+            });
+        } else {
+            let all = self.view().to_vec();
+            for (place, value) in rows.iter().map(|&row| all[row]).enumerate().filter(|(_, value)| *value != self.fill) {
+                own.push(place as u32);
+                values.push(value);
+            }
+        }
+        let values = match &self.values {
+            Values::Same(value) => Values::Same(*value),
+            _ => values.into(),
+        };
+        SparseNumbers { len: rows.len(), fill: self.fill, rows: own, values }
+    }
+}
+
+/// Sparse where that takes at most half the bytes; dense else, by the same rule as other numbers.
+impl From<SparseNumbers> for Numbers {
+    fn from(sparse: SparseNumbers) -> Self {
+        if sparse.is_worth_it() { Numbers::Sparse(sparse) } else { sparse.view().to_vec().into() }
+    }
+}
+
+impl<'a> SparseColumn<'a> {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The number of the rows that have no entry of their own.
+    pub fn fill(&self) -> f64 {
+        self.fill
+    }
+
+    /// How many rows have an entry of their own.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Calls a function with each row that has an entry of its own, in increasing order, and that entry.
+    #[inline]
+    pub fn for_each(&self, mut each: impl FnMut(usize, f64)) {
+        let rows = self.rows.iter().map(|&row| row as usize - self.first);
+        match self.values {
+            Entries::Same(value) => rows.for_each(|row| each(row, value)),
+            Entries::Byte(values) => rows.zip(values).for_each(|(row, &value)| each(row, f64::from(value))),
+            Entries::Double(values) => rows.zip(values).for_each(|(row, &value)| each(row, value)),
+        }
+    }
+
+    /// The entry of `row`. Cost O(log entries).
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn get(&self, row: usize) -> f64 {
+        assert!(row < self.len, "row {row} of {}", self.len);
+        match self.rows.binary_search(&((row + self.first) as u32)) {
+            Ok(at) => self.at(at),
+            Err(_) => self.fill,
+        }
+    }
+
+    fn at(&self, place: usize) -> f64 {
+        match self.values {
+            Entries::Same(value) => value,
+            Entries::Byte(values) => f64::from(values[place]),
+            Entries::Double(values) => values[place],
+        }
+    }
+
+    /// The rows from `start` to `end`. Cost O(log entries).
+    ///
+    /// # Panics
+    /// When there are no such rows.
+    #[must_use]
+    pub fn rows(&self, start: usize, end: usize) -> Self {
+        assert!(start <= end && end <= self.len, "rows {start} to {end} of {}", self.len);
+        let place = |row: usize| self.rows.partition_point(|own| (*own as usize) < row + self.first);
+        let own = place(start)..place(end);
+        let values = match self.values {
+            Entries::Same(value) => Entries::Same(value),
+            Entries::Byte(values) => Entries::Byte(&values[own.clone()]),
+            Entries::Double(values) => Entries::Double(&values[own.clone()]),
+        };
+        SparseColumn { first: self.first + start, len: end - start, fill: self.fill, rows: &self.rows[own], values }
+    }
+
+    /// Every row. Cost O(rows).
+    pub fn to_vec(&self) -> Vec<f64> {
+        let mut all = vec![self.fill; self.len];
+        self.for_each(|row, value| all[row] = value);
+        all
+    }
+
+    /// Whether rows of the same column in memory are meant.
+    pub fn is_stored_with(&self, other: &SparseColumn<'_>) -> bool {
+        std::ptr::eq(self.rows, other.rows) && self.first == other.first && self.len == other.len
+    }
+
+    /// See [`Column::rounding`](crate::Column::rounding).
+    pub(crate) fn rounding(&self) -> f64 {
+        if self.fill == 0.0 && matches!(self.values, Entries::Byte(_)) {
+            return 0.0;
+        }
+        16.0 * f64::EPSILON * self.range().iter().fold(0.0, |most: f64, v| most.max(v.abs()))
+    }
+
+    /// The least and the greatest of the entries; infinities where there is none.
+    pub fn range(&self) -> [f64; 2] {
+        let mut range = if self.count() < self.len { [self.fill; 2] } else { [f64::INFINITY, f64::NEG_INFINITY] };
+        self.for_each(|_, value| range = [range[0].min(value), range[1].max(value)]);
+        range
+    }
+}
+
+impl From<SparseColumn<'_>> for SparseNumbers {
+    fn from(column: SparseColumn<'_>) -> Self {
+        let rows = column.rows.iter().map(|&row| row - column.first as u32).collect();
+        let values = match column.values {
+            Entries::Same(value) => Values::Same(value),
+            Entries::Byte(values) => Values::Byte(values.to_vec()),
+            Entries::Double(values) => Values::Double(values.to_vec()),
+        };
+        SparseNumbers { len: column.len, fill: column.fill, rows, values }
+    }
+}
+
+impl PartialEq for SparseColumn<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        if self.len != other.len || self.fill != other.fill {
+            return self.len == other.len && self.to_vec() == other.to_vec();
+        }
+        let own = |column: &SparseColumn<'_>| -> Vec<(usize, f64)> {
+            let mut entries = Vec::with_capacity(column.count());
+            column.for_each(|row, value| entries.extend((value != column.fill).then_some((row, value))));
+            entries
+        };
+        own(self) == own(other)
+    }
+}
+
+impl Numbers {
+    /// Every entry under a function. What is sparse stays so. Cost O(rows), or O(entries) of what is sparse.
+    #[must_use]
+    pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
+        match self {
+            Numbers::Sparse(sparse) => Numbers::Sparse(sparse.map(of)),
+            dense => dense.view().values().iter().map(|&x| of(x)).collect::<Vec<f64>>().into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Columns};
+
+    /// A column of 0 but for each `step`th row.
+    fn every(len: usize, step: usize, of: impl Fn(usize) -> f64) -> (Vec<f64>, SparseNumbers) {
+        let rows: Vec<usize> = (0..len).step_by(step).collect();
+        let mut dense = vec![0.0; len];
+        rows.iter().for_each(|&row| dense[row] = of(row));
+        let values = rows.iter().map(|&row| of(row)).collect();
+        (dense, SparseNumbers::new(len, rows.iter().map(|&row| row as u32).collect(), values))
+    }
+
+    #[test]
+    fn storage_follows_from_the_values_alone() {
+        let bytes = |numbers: Numbers| {
+            let mut columns = Columns::new(numbers.view().len());
+            columns.push(numbers);
+            columns.bytes()
+        };
+        for (step, of, expected) in [
+            (10, (|_| 1.0) as fn(usize) -> f64, 400),
+            (10, |row| (row % 7 + 1) as f64, 500),
+            (9, |row| (row % 7 + 1) as f64, 1000),
+            (3, |row| row as f64 + 0.5, 8000),
+            (10, |row| row as f64 + 0.5, 1200),
+            // Zeros are not stored.
+            (1, |row| if row % 100 == 3 { 2.0 } else { -0.0 }, 40),
+        ] {
+            let (dense, sparse) = every(1000, step, of);
+            let numbers = Numbers::from(sparse);
+            assert_eq!(numbers.view(), Column::Double(&dense));
+            assert_eq!(bytes(numbers), expected, "every {step}");
+        }
+    }
+
+    #[test]
+    fn rows_entries_and_functions_are_those_of_the_dense_column() {
+        let cases: [fn(usize) -> f64; 3] = [|_| 3.0, |row| (row % 5) as f64, |row| row as f64 / 3.0 - 1.0];
+        for of in cases {
+            let (dense, sparse) = every(60, 7, of);
+            let shifted = sparse.map(|x| x - 0.5);
+            let moved: Vec<f64> = dense.iter().map(|x| x - 0.5).collect();
+            for (sparse, dense) in [(sparse, dense), (shifted, moved)] {
+                let numbers = Numbers::Sparse(sparse.clone());
+                let view = numbers.view();
+                assert_eq!(*view.values(), dense);
+                assert!((0..60).all(|row| view.get(row) == dense[row]));
+                for (start, end) in [(0, 60), (7, 8), (8, 14), (13, 50), (60, 60)] {
+                    let part = view.rows(start, end).rows(0, end - start);
+                    assert_eq!(*part.values(), dense[start..end]);
+                    assert_eq!(part.is_constant(), dense[start..end].windows(2).all(|w| w[0] == w[1]));
+                }
+                for rows in [vec![0, 7, 7, 8, 14, 59], vec![56, 0, 3, 0], vec![], (0..60).collect()] {
+                    let expected: Vec<f64> = rows.iter().map(|&row| dense[row]).collect();
+                    let chosen = numbers.select_rows(&rows);
+                    assert_eq!(*chosen.view().values(), expected);
+                    assert_eq!(chosen.view(), Column::Double(&expected));
+                }
+                let twice = sparse.followed(&sparse).unwrap();
+                assert_eq!(twice.view().to_vec(), [&dense[..], &dense[..]].concat());
+                let [least, greatest] = sparse.view().range();
+                assert_eq!(least, dense.iter().copied().fold(f64::INFINITY, f64::min));
+                assert_eq!(greatest, dense.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            }
+        }
+    }
+
+    #[test]
+    fn equal_entries_are_equal_columns() {
+        let (dense, sparse) = every(30, 4, |row| (row % 3) as f64);
+        let (_, other) = every(30, 4, |row| (row % 3) as f64 + if row == 28 { 1.0 } else { 0.0 });
+        let back = sparse.map(|x| x + 1.0).map(|x| x - 1.0);
+        assert_eq!(Numbers::Sparse(back).view(), Numbers::Sparse(sparse.clone()).view());
+        assert_eq!(Column::Double(&dense), Numbers::Sparse(sparse.clone()).view());
+        assert_ne!(Numbers::Sparse(other).view(), Numbers::Sparse(sparse.clone()).view());
+        let all = |value: f64| Numbers::Sparse(SparseNumbers::new(3, Vec::new(), Vec::new()).map(|x| x + value));
+        assert_ne!(all(1.0).view(), all(2.0).view());
+    }
+
+    #[test]
+    fn views_of_rows_copy_only_the_entries() {
+        let (dense, sparse) = every(100, 10, |row| (row + 1) as f64);
+        let mut columns = Columns::new(100);
+        columns.push(Numbers::Sparse(sparse));
+        columns.push(Numbers::Sparse(SparseNumbers::new(100, vec![5], vec![2.5])));
+        let rows: Vec<usize> = (0..100).filter(|row| row % 20 != 0).collect();
+        let view = columns.view_rows(&rows);
+        assert!(!view.is_constant(0) && !view.is_constant(1));
+        assert!(columns.view_rows(&[3, 6, 9]).is_constant(1));
+        assert_eq!(*view.column(0).values(), rows.iter().map(|&row| dense[row]).collect::<Vec<f64>>());
+        assert_eq!((columns.bytes(), view.bytes()), (54, 25));
+    }
+}

@@ -1,0 +1,159 @@
+//! Sums over columns most of whose entries are one number: x = fill + (x − fill), of which the second is 0 in most rows.
+//!
+//! A shift, and so centering and standardizing, changes the fill alone. Sums run over the entries in the order of their rows.
+
+use crate::sums::{LaneSums, TILE, add_products};
+use crate::{Level, SparseColumn};
+use rayon::prelude::*;
+
+/// Σ_j v_j. Cost O(m).
+pub(crate) fn sum(level: Level, v: &[f64]) -> f64 {
+    let ones = [1.0; TILE];
+    let mut sums = [LaneSums::ZERO];
+    for v in v.chunks(TILE) {
+        add_products(level, [v], [0.0], [&ones[..v.len()]], &mut sums);
+    }
+    sums[0].total()[0]
+}
+
+/// Σ_j (x_j − shift)·v_j. Cost O(entries), and O(m) where the fill is not the shift.
+pub(crate) fn product(level: Level, x: SparseColumn<'_>, shift: f64, v: &[f64]) -> f64 {
+    let rest = x.fill() - shift;
+    own(x, v) + if rest == 0.0 { 0.0 } else { rest * sum(level, v) }
+}
+
+/// Σ_j (x_j − fill)·v_j.
+fn own(x: SparseColumn<'_>, v: &[f64]) -> f64 {
+    let (fill, mut sum) = (x.fill(), 0.0);
+    x.for_each(|row, value| sum += (value - fill) * v[row]);
+    sum
+}
+
+/// out_j ← scale_j·(x_j − shift), with every scale 1 when absent: the bits of a dense column. Cost O(m).
+pub(crate) fn scaled(x: SparseColumn<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
+    let rest = x.fill() - shift;
+    match scale {
+        None => {
+            out.fill(rest);
+            x.for_each(|row, value| out[row] = value - shift);
+        }
+        Some(scale) => {
+            out.iter_mut().zip(scale).for_each(|(out, scale)| *out = rest * scale);
+            x.for_each(|row, value| out[row] = (value - shift) * scale[row]);
+        }
+    }
+}
+
+/// Σ_j w_j·(x_j − shift)² for weights whose sum is `total`, all 1 when absent; `None` where so many rows have an entry of their
+/// own that what is left of the total would lose digits. Cost O(entries).
+pub(crate) fn squares(x: SparseColumn<'_>, shift: f64, root: Option<&[f64]>, total: f64) -> Option<f64> {
+    if 2 * x.count() > x.len() {
+        return None;
+    }
+    let (mut squares, mut counted) = (0.0, 0.0);
+    x.for_each(|row, value| {
+        let root = root.map_or(1.0, |root| root[row]);
+        squares += ((value - shift) * root).powi(2);
+        counted += root * root;
+    });
+    let left = total - counted;
+    (2.0 * left >= total).then_some(squares + left * (x.fill() - shift).powi(2))
+}
+
+/// The place of a column in the result, its entries, and its shift.
+pub(crate) type Placed<'d> = (usize, SparseColumn<'d>, f64);
+
+/// The sums of each column with every vector, as [`product`] has them but for the order of terms. The bits of a column do not
+/// depend on the others.
+///
+/// Several vectors are laid out row by row, so that an entry meets all of them in one place. Cost O(entries · vectors + m ·
+/// vectors), memory 8·m·vectors.
+pub(crate) fn products(level: Level, columns: &[Placed<'_>], vectors: &[&[f64]]) -> Vec<(usize, Vec<f64>)> {
+    if columns.is_empty() {
+        return Vec::new();
+    }
+    let sums: Vec<f64> = vectors.par_iter().map(|v| sum(level, v)).collect();
+    let [one] = vectors else {
+        let by_row = by_row(vectors);
+        let count = vectors.len();
+        let of = |&(place, x, shift): &Placed<'_>| {
+            let (fill, mut out) = (x.fill(), vec![0.0; count]);
+            x.for_each(|row, value| {
+                let by = value - fill;
+                out.iter_mut().zip(&by_row[row * count..][..count]).for_each(|(sum, v)| *sum += by * v);
+            });
+            out.iter_mut().zip(&sums).for_each(|(own, sum)| *own += (fill - shift) * sum);
+            (place, out)
+        };
+        return columns.par_iter().with_min_len(AT_LEAST).map(of).collect();
+    };
+    let of = |&(place, x, shift): &Placed<'_>| (place, vec![own(x, one) + (x.fill() - shift) * sums[0]]);
+    columns.par_iter().with_min_len(AT_LEAST).map(of).collect()
+}
+
+/// Vectors of equal length, the numbers of each row beside each other.
+fn by_row(vectors: &[&[f64]]) -> Vec<f64> {
+    let (count, rows) = (vectors.len(), vectors.first().map_or(0, |v| v.len()));
+    let mut out = vec![0.0; count * rows];
+    for (k, v) in vectors.iter().enumerate() {
+        out[k..].iter_mut().step_by(count).zip(*v).for_each(|(to, from)| *to = *from);
+    }
+    out
+}
+
+/// Columns that a thread takes at a time, at least.
+const AT_LEAST: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, sums};
+    use vaglio_columns::SparseNumbers;
+
+    #[test]
+    fn sums_are_those_of_the_dense_column() {
+        let rows = TILE + 333;
+        let series = |seed: f64| -> Vec<f64> { (0..rows).map(|j| 0.3 + (j as f64 * seed).sin()).collect() };
+        let [u, v, w] = [0.7, 1.3, 0.2].map(series);
+        let root: Vec<f64> = w.iter().map(|w| w.abs()).collect();
+        let total: f64 = root.iter().map(|r| r * r).sum();
+        let own: Vec<u32> = (0..rows as u32).filter(|row| row % 9 == 4).collect();
+        let level = Level::best();
+        let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-12 * rows as f64, "{a} is not {b}");
+        let cases: [fn(u32) -> f64; 3] = [|_| 1.0, |row| f64::from(row % 13), |row| f64::from(row).cos()];
+        for of in cases {
+            let plain = SparseNumbers::new(rows, own.clone(), own.iter().map(|&row| of(row)).collect());
+            for x in [plain.clone(), plain.map(|x| x / 3.0 - 0.25)] {
+                let (x, dense) = (x.view(), x.view().to_vec());
+                for shift in [0.0, x.fill(), 0.4] {
+                    near(product(level, x, shift, &v), sums::product(level, Column::Double(&dense), shift, &v));
+                    for scale in [None, Some(&root[..])] {
+                        let (mut ours, mut theirs) = (vec![0.0; rows], vec![0.0; rows]);
+                        scaled(x, shift, scale, &mut ours);
+                        sums::scaled(level, Column::Double(&dense), shift, scale, &mut theirs);
+                        assert_eq!(ours, theirs);
+                        let all = theirs.iter().map(|x| x * x).sum::<f64>();
+                        near(squares(x, shift, scale, scale.map_or(rows as f64, |_| total)).unwrap(), all);
+                    }
+                    let alone = products(level, &[(3, x, shift)], &[&v]);
+                    let together = products(level, &[(0, x, 0.1), (3, x, shift)], &[&u, &v, &w]);
+                    assert_eq!((alone[0].0, together[1].0), (3, 3));
+                    near(alone[0].1[0], product(level, x, shift, &v));
+                    for (found, with) in together[1].1.iter().zip([&u, &v, &w]) {
+                        near(*found, product(level, x, shift, with));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn squares_of_columns_that_are_mostly_entries_are_left_to_others() {
+        let full = SparseNumbers::new(4, vec![0, 1, 2], vec![1.0, 2.0, 3.0]);
+        assert_eq!(squares(full.view(), 0.0, None, 4.0), None);
+        // Few rows have an entry, but nearly all of the weight.
+        let heavy = SparseNumbers::new(4, vec![1], vec![2.0]);
+        assert_eq!(squares(heavy.view(), 0.0, Some(&[1e-9, 1.0, 1e-9, 1e-9]), 1.0), None);
+        assert_eq!(squares(heavy.view(), 0.5, None, 4.0), Some(3.0));
+    }
+}

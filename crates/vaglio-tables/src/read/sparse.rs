@@ -1,0 +1,287 @@
+//! Files of which only the entries that are not 0 are written: svmlight's text, SciPy's `.npz` and Matrix Market's `.mtx`.
+//!
+//! A file is taken apart when it is opened, into columns that are stored sparse where that halves their bytes. An entry that is
+//! NaN is a missing cell; entries of one place are added up where the format says so.
+
+mod matrix_market;
+#[cfg(feature = "parquet")]
+mod npy;
+#[cfg(feature = "parquet")]
+mod npz;
+mod svmlight;
+#[cfg(test)]
+mod tests;
+
+use super::cell::Rules;
+use super::growing::{Growing, NumberColumn, RawColumn};
+use super::{places, system, unreadable};
+use crate::budget::Budget;
+use std::path::Path;
+use vaglio_core::{Error, Result, SparseNumbers};
+
+/// What sparse files are written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SparseFormat {
+    Svmlight,
+    Npz,
+    MatrixMarket,
+}
+
+impl SparseFormat {
+    /// The format of a file with this extension.
+    pub fn of(extension: &str) -> Option<Self> {
+        match extension {
+            "svm" | "libsvm" | "svmlight" => Some(SparseFormat::Svmlight),
+            "npz" => Some(SparseFormat::Npz),
+            "mtx" => Some(SparseFormat::MatrixMarket),
+            _ => None,
+        }
+    }
+}
+
+/// A sparse file, taken apart.
+#[derive(Debug)]
+pub(super) struct SparseTable {
+    /// Names of the columns, those of text last.
+    pub names: Vec<String>,
+    /// Columns that are read only where they are asked for, with why.
+    pub aside: Vec<(String, &'static str)>,
+    columns: Vec<SparseNumbers>,
+    /// Columns of which every cell is written: svmlight's labels and queries.
+    written: Vec<RawColumn>,
+    rows: usize,
+    /// Whether a column that is not there is one of zeros.
+    is_open: bool,
+}
+
+/// The column of svmlight's labels, and that of its queries.
+const LABEL: &str = "target";
+const QUERY: &str = "qid";
+const IS_QUERY: &str = "it says which query a row belongs to; to keep these together name it in data.groups";
+/// What mends a table that is too large.
+const SMALLER: &str = "read a smaller file, or raise the limit";
+
+impl SparseTable {
+    /// Takes the bytes of a file apart. Cost O(bytes + columns).
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] with the line, or the part of the file, that is at fault; [`Error::NonFinite`] for infinities.
+    pub fn new(path: &Path, bytes: &[u8], format: SparseFormat, budget: Budget) -> Result<Self> {
+        match format {
+            SparseFormat::Svmlight => svmlight::read(path, bytes, budget),
+            SparseFormat::MatrixMarket => SparseTable::unnamed(path, matrix_market::read(path, bytes, budget)?, budget),
+            #[cfg(feature = "parquet")]
+            SparseFormat::Npz => SparseTable::unnamed(path, npz::read(path, bytes, budget)?, budget),
+            #[cfg(not(feature = "parquet"))]
+            SparseFormat::Npz => {
+                Err(unreadable(path, "this program was built without .npz; build with the feature `parquet`"))
+            }
+        }
+    }
+
+    /// A matrix of a file without names: those of the text file beside it, a line each, or x1, x2, ….
+    fn unnamed(path: &Path, entries: Triplets, budget: Budget) -> Result<Self> {
+        let count = entries.shape[1];
+        let names = match names_beside(path, count)? {
+            Some(names) => super::checked_names(path, names)?,
+            None => (1..=count).map(numbered).collect(),
+        };
+        let rows = entries.shape[0];
+        let columns = entries.columns(path, &names, budget)?;
+        Ok(SparseTable { names, aside: Vec::new(), columns, written: Vec::new(), rows, is_open: false })
+    }
+
+    /// Adds columns of zeros of these names, where the format writes of a table no more columns than it needs.
+    pub fn widen<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) {
+        if !self.is_open {
+            return;
+        }
+        let number = |name: &str| name.strip_prefix('x')?.parse::<u32>().ok().filter(|k| numbered(*k as usize) == name);
+        let known: std::collections::HashSet<String> = self.names.iter().cloned().collect();
+        let new: Vec<String> =
+            names.into_iter().filter(|name| number(name).is_some() && !known.contains(*name)).map(String::from).collect();
+        let at = self.columns.len();
+        self.columns.extend(new.iter().map(|_| SparseNumbers::new(self.rows, Vec::new(), Vec::new())));
+        self.names.splice(at..at, new);
+    }
+
+    /// The columns of these names. Those of text are read as numbers for as long as they are.
+    pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Vec<Growing> {
+        let places = places(&self.names);
+        let column = |(name, as_numbers): (&&str, &bool)| match places.get(name) {
+            Some(&place) if place < self.columns.len() => of_numbers(&self.columns[place]),
+            Some(&place) => {
+                let empty = || Growing::Raw(RawColumn::default());
+                let mut column = if *as_numbers { Growing::Numbers(NumberColumn::default()) } else { empty() };
+                self.written[place - self.columns.len()].cells().for_each(|cell| column.push(cell, rules));
+                column
+            }
+            None => Growing::Sparse(SparseNumbers::new(self.rows, Vec::new(), Vec::new())),
+        };
+        names.iter().zip(as_numbers).map(column).collect()
+    }
+
+    /// Which of these columns are numbers.
+    pub fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
+        let places = places(&self.names);
+        let looks = |name: &&str| {
+            let place = places.get(name).and_then(|place| place.checked_sub(self.columns.len()));
+            place.is_none_or(|place| self.written[place].cells().all(|cell| rules.number(cell).is_some()))
+        };
+        names.iter().map(looks).collect()
+    }
+}
+
+/// A column; one with missing cells has all its cells.
+fn of_numbers(column: &SparseNumbers) -> Growing {
+    let mut is_whole = true;
+    column.view().for_each(|_, value| is_whole &= !value.is_nan());
+    if is_whole {
+        return Growing::Sparse(column.clone());
+    }
+    let mut all = NumberColumn::default();
+    for value in column.view().to_vec() {
+        if value.is_nan() { all.push_missing("nan") } else { all.push(value) }
+    }
+    Growing::Numbers(all)
+}
+
+/// The name of a column by its number.
+fn numbered(number: usize) -> String {
+    format!("x{number}")
+}
+
+/// The names of the columns, where a text file of the same name lies beside the data, with `.txt` in place of the extension.
+///
+/// # Errors
+/// A file that cannot be read, or has another number of lines than the matrix has columns.
+fn names_beside(path: &Path, columns: usize) -> Result<Option<Vec<String>>> {
+    let beside = if path.extension().is_some_and(|e| e == "gz" || e == "zst") {
+        path.with_extension("").with_extension("txt")
+    } else {
+        path.with_extension("txt")
+    };
+    if !beside.is_file() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(&beside).map_err(|error| system(&beside, &error))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let names: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
+    if names.len() != columns {
+        let message = format!(
+            "it stands beside {} for the names of its {columns} columns, a line each, and has {} lines; correct it, or \
+             rename it if it is something else",
+            path.display(),
+            names.len()
+        );
+        return Err(unreadable(&beside, message));
+    }
+    Ok(Some(names))
+}
+
+/// Entries by row and column, in any order.
+#[derive(Debug, Default)]
+struct Triplets {
+    /// Rows and columns of the matrix.
+    shape: [usize; 2],
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
+    /// Whether several entries of one place are added up; else they are refused.
+    adds: bool,
+}
+
+/// What an entry takes while columns are made of it, and a column beside its entries, with its name.
+const ENTRY: usize = 2 * (2 * size_of::<u32>() + size_of::<f64>());
+const COLUMN: usize = size_of::<SparseNumbers>() + size_of::<String>() + 32;
+/// Rows and columns, at most.
+const MOST: usize = u32::MAX as usize;
+
+impl Triplets {
+    /// None yet, of a matrix of that shape with about so many. Memory is asked for before it is taken.
+    ///
+    /// # Errors
+    /// A matrix without rows or columns, or with more than 2³² of either; [`Error::Setting`] of `limits.memory`.
+    fn new(path: &Path, shape: [usize; 2], entries: usize, budget: Budget) -> Result<Self> {
+        for (count, what) in shape.iter().zip(["rows", "columns"]) {
+            if *count == 0 || *count > MOST {
+                return Err(unreadable(path, format!("it has {count} {what}, and from 1 to {MOST} are read")));
+            }
+        }
+        let bytes = ENTRY as f64 * entries as f64 + COLUMN as f64 * shape[1] as f64;
+        budget.need(bytes, path.display(), SMALLER)?;
+        Ok(Triplets { shape, ..Triplets::default() })
+    }
+
+    /// Adds an entry.
+    fn push(&mut self, row: usize, column: usize, value: f64) {
+        self.rows.push(row as u32);
+        self.columns.push(column as u32);
+        self.values.push(value);
+    }
+
+    /// The columns. Cost O(entries + columns), and sorting where rows stand in no order.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`] for an infinity; [`Error::Unreadable`] for two entries of one place where they are not added up.
+    fn columns(self, path: &Path, names: &[String], budget: Budget) -> Result<Vec<SparseNumbers>> {
+        let Triplets { shape: [rows, columns], rows: of_rows, columns: of_columns, values, adds } = self;
+        budget.need((of_rows.len() * ENTRY) as f64 / 2.0, path.display(), SMALLER)?;
+        let mut starts = vec![0usize; columns + 1];
+        of_columns.iter().for_each(|&column| starts[column as usize + 1] += 1);
+        (0..columns).for_each(|column| starts[column + 1] += starts[column]);
+        let mut next = starts.clone();
+        let mut sorted = vec![(0u32, 0.0f64); values.len()];
+        for ((&row, &column), &value) in of_rows.iter().zip(&of_columns).zip(&values) {
+            let place = &mut next[column as usize];
+            sorted[*place] = (row, value);
+            *place += 1;
+        }
+        drop((of_rows, of_columns, values, next));
+        let mut all = Vec::with_capacity(columns);
+        for (own, name) in starts.windows(2).zip(names) {
+            let entries = &mut sorted[own[0]..own[1]];
+            if !entries.is_sorted_by_key(|(row, _)| *row) {
+                entries.sort_by_key(|(row, _)| *row);
+            }
+            let (mut own, mut numbers) = (Vec::with_capacity(entries.len()), Vec::<f64>::with_capacity(entries.len()));
+            for &(row, value) in entries.iter() {
+                match numbers.last_mut() {
+                    Some(last) if own.last() == Some(&row) && adds => *last += value,
+                    Some(_) if own.last() == Some(&row) => {
+                        let message = format!("row {}, column `{name}`: it has two entries", row + 1);
+                        return Err(unreadable(path, message));
+                    }
+                    _ => {
+                        own.push(row);
+                        numbers.push(value);
+                    }
+                }
+            }
+            if let Some(at) = numbers.iter().position(|value| value.is_infinite()) {
+                let count = numbers.iter().filter(|value| value.is_infinite()).count();
+                let (row, value, file) = (own[at] as usize + 1, numbers[at].to_string(), Some(path.to_owned()));
+                return Err(Error::NonFinite { row, column: name.clone(), value, count, file, remedy: None });
+            }
+            all.push(SparseNumbers::new(rows, own, numbers));
+        }
+        Ok(all)
+    }
+}
+
+/// The error of a line, which counts from 1.
+fn at_line(path: &Path, line: usize, message: impl std::fmt::Display) -> Error {
+    unreadable(path, format!("line {line}: {message}"))
+}
+
+/// The lines of a file as text, with their numbers from 1 and without blanks around them.
+///
+/// # Errors
+/// A line that is not UTF-8.
+fn lines<'b>(path: &Path, bytes: &'b [u8]) -> impl Iterator<Item = Result<(usize, &'b str)>> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    bytes.split(|byte| *byte == b'\n').enumerate().map(move |(at, line)| match std::str::from_utf8(line) {
+        Ok(text) => Ok((at + 1, text.trim())),
+        Err(_) => Err(at_line(path, at + 1, "the text is not UTF-8")),
+    })
+}

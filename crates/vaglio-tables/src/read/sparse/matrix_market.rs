@@ -1,0 +1,167 @@
+//! Matrix Market's text: a banner, comments, the shape, and the entries by row and column or all of them by column.
+
+use super::{Triplets, at_line, lines};
+use crate::budget::Budget;
+use crate::read::{shortened, unreadable};
+use std::path::Path;
+use vaglio_core::Result;
+
+/// What the banner says.
+struct Banner {
+    is_array: bool,
+    /// Whether entries have no value, and are 1.
+    is_pattern: bool,
+    /// What the entry across the diagonal is this one times, where that is not written.
+    mirrored: Option<f64>,
+}
+
+/// Reads a matrix of real or whole numbers, or of a pattern of ones; entries of one place are added up. Cost O(bytes).
+///
+/// # Errors
+/// [`vaglio_core::Error::Unreadable`] with the line for a banner that is none, entries outside the matrix, fewer or more of them than the file
+/// says, and complex numbers.
+pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets> {
+    let mut lines = lines(path, bytes);
+    let banner = match lines.next() {
+        Some(line) => banner(path, line?.1)?,
+        None => return Err(unreadable(path, "it is empty")),
+    };
+    let mut content = lines.filter(|line| !matches!(line, Ok((_, text)) if text.is_empty() || text.starts_with('%')));
+    let Some(shape) = content.next() else { return Err(unreadable(path, "the line with the shape is missing")) };
+    let (at, shape) = shape?;
+    let numbers: Option<Vec<usize>> = shape.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
+    let (shape, count) = match (numbers.as_deref(), banner.is_array) {
+        (Some(&[rows, columns, count]), false) => ([rows, columns], count),
+        (Some(&[rows, columns]), true) => ([rows, columns], rows.saturating_mul(columns)),
+        _ => {
+            let expected = if banner.is_array { "rows and columns" } else { "rows, columns and entries" };
+            return Err(at_line(path, at, format_args!("`{}` is not the number of {expected}", shortened(shape))));
+        }
+    };
+    if banner.mirrored.is_some() && shape[0] != shape[1] {
+        return Err(at_line(path, at, "a symmetric matrix has as many columns as rows"));
+    }
+    // No entry takes less than two bytes of the file.
+    let likely = count.min(bytes.len() / 2) * if banner.mirrored.is_some() { 2 } else { 1 };
+    let mut entries = Triplets { adds: true, ..Triplets::new(path, shape, likely, budget)? };
+    let mut places = Places::new(&banner, shape);
+    let (mut found, expected) = (0usize, if banner.is_array { places.total() } else { count });
+    for line in content {
+        let (at, text) = line?;
+        found += 1;
+        if found > expected {
+            return Err(at_line(path, at, format_args!("there are more than the {expected} entries that the shape says")));
+        }
+        let wrong = || {
+            let form = match (banner.is_array, banner.is_pattern) {
+                (true, _) => "a number",
+                (false, true) => "`row column`",
+                (false, false) => "`row column value`",
+            };
+            let [rows, columns] = shape;
+            let message = format!("`{}` is not {form} of a matrix of {rows} rows and {columns} columns", shortened(text));
+            at_line(path, at, message)
+        };
+        let (row, column, value) = match banner.is_array {
+            true => {
+                let (row, column) = places.next().ok_or_else(wrong)?;
+                (row, column, text.parse().map_err(|_| wrong())?)
+            }
+            false => entry(text, &banner, shape).ok_or_else(wrong)?,
+        };
+        if value == 0.0 {
+            continue;
+        }
+        entries.push(row, column, value);
+        if let Some(factor) = banner.mirrored
+            && row != column
+        {
+            entries.push(column, row, factor * value);
+        }
+    }
+    match found == expected {
+        true => Ok(entries),
+        false => Err(unreadable(path, format!("it ends after {found} of {expected} entries"))),
+    }
+}
+
+/// What the first line says.
+fn banner(path: &Path, line: &str) -> Result<Banner> {
+    let words: Vec<String> = line.split_ascii_whitespace().map(str::to_lowercase).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (form, field, symmetry) = match words[..] {
+        ["%%matrixmarket", "matrix", form, field, symmetry] => (form, field, symmetry),
+        _ => {
+            let message = "the first line of Matrix Market is `%%MatrixMarket matrix coordinate real general`, or the like";
+            return Err(at_line(path, 1, message));
+        }
+    };
+    let refused = |what: &str| {
+        let known = "coordinate or array; real, integer or pattern; general, symmetric or skew-symmetric";
+        Err(at_line(path, 1, format_args!("`{}` is not read; what is: {known}", shortened(what))))
+    };
+    let is_array = match form {
+        "coordinate" => false,
+        "array" => true,
+        other => return refused(other),
+    };
+    let is_pattern = match field {
+        "real" | "double" | "integer" => false,
+        "pattern" if !is_array => true,
+        other => return refused(other),
+    };
+    let mirrored = match symmetry {
+        "general" => None,
+        "symmetric" => Some(1.0),
+        "skew-symmetric" => Some(-1.0),
+        other => return refused(other),
+    };
+    Ok(Banner { is_array, is_pattern, mirrored })
+}
+
+/// An entry by row and column, which count from 1 in the file.
+fn entry(text: &str, banner: &Banner, [rows, columns]: [usize; 2]) -> Option<(usize, usize, f64)> {
+    let mut words = text.split_ascii_whitespace();
+    let mut place = |most: usize| words.next()?.parse::<usize>().ok().filter(|k| (1..=most).contains(k)).map(|k| k - 1);
+    let (row, column) = (place(rows)?, place(columns)?);
+    let value = if banner.is_pattern { 1.0 } else { words.next()?.parse().ok()? };
+    words.next().is_none().then_some((row, column, value))
+}
+
+/// The places of the entries of an array, by column: all, or those below the diagonal.
+struct Places {
+    shape: [usize; 2],
+    /// How far below the diagonal a column begins; none where it begins above.
+    below: Option<usize>,
+    at: (usize, usize),
+}
+
+impl Places {
+    fn new(banner: &Banner, shape: [usize; 2]) -> Self {
+        let below = banner.mirrored.map(|factor| usize::from(factor < 0.0));
+        Places { shape, below, at: (below.unwrap_or(0), 0) }
+    }
+
+    fn total(&self) -> usize {
+        let [rows, columns] = self.shape;
+        match self.below {
+            None => rows.saturating_mul(columns),
+            Some(below) => rows.saturating_mul(rows + 1) / 2 - below * rows,
+        }
+    }
+}
+
+impl Iterator for Places {
+    type Item = (usize, usize);
+
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let [rows, columns] = self.shape;
+        while self.at.0 >= rows && self.at.1 < columns {
+            let column = self.at.1 + 1;
+            self.at = (self.below.map_or(0, |below| column + below), column);
+        }
+        let found = self.at;
+        self.at.0 += 1;
+        (found.1 < columns).then_some(found)
+    }
+}

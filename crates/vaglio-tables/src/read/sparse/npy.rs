@@ -1,0 +1,98 @@
+//! The arrays of NumPy's `.npy`: a header that says what the numbers are, and the numbers.
+
+/// An array: its shape and its bytes.
+pub(super) struct Array<'b> {
+    kind: u8,
+    size: usize,
+    is_big_endian: bool,
+    /// How many numbers there are in each direction.
+    pub shape: Vec<usize>,
+    data: &'b [u8],
+}
+
+/// The first bytes.
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+impl<'b> Array<'b> {
+    /// Takes the bytes of an array apart; what is wrong with them, else.
+    pub fn new(bytes: &'b [u8]) -> Result<Self, String> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or("it is no .npy")?;
+        let (length, rest) = match rest {
+            [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
+            [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
+            _ => return Err("it is a .npy of an unknown version".into()),
+        };
+        let header = rest.get(..length).and_then(|header| std::str::from_utf8(header).ok()).ok_or("its header is torn")?;
+        let descr = quoted(header, "descr").ok_or("its header does not say what its numbers are")?;
+        let shape = shape(header).ok_or("its header does not say its shape")?;
+        let [order, kind, size @ ..] = descr.as_bytes() else { return Err(format!("its numbers are `{descr}`")) };
+        let size = std::str::from_utf8(size).ok().and_then(|size| size.parse().ok()).unwrap_or(0usize);
+        let known = matches!((*kind, size), (b'i' | b'u', 1 | 2 | 4 | 8) | (b'f', 4 | 8) | (b'b', 1) | (b'S' | b'U', 1..=16));
+        if !known || !matches!(order, b'<' | b'>' | b'|' | b'=') {
+            return Err(format!("its numbers are `{descr}`, and whole numbers and floats of 4 or 8 bytes are read"));
+        }
+        let count = shape.iter().try_fold(1usize, |all, own| all.checked_mul(*own));
+        let each = if *kind == b'U' { 4 * size } else { size };
+        let needed = count.and_then(|count| count.checked_mul(each));
+        let data = needed.and_then(|needed| rest[length..].get(..needed)).ok_or("it has fewer numbers than it says")?;
+        Ok(Array { kind: *kind, size: each, is_big_endian: *order == b'>', shape, data })
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.data.len() / self.size
+    }
+
+    /// The text of an array of one word.
+    pub fn text(&self) -> String {
+        let step = if self.kind == b'U' { 4 } else { 1 };
+        let letters = self.data.chunks(step).map(|letter| letter.iter().copied().max().unwrap_or(0));
+        letters.filter(|letter| *letter != 0).map(char::from).collect()
+    }
+
+    /// The number at a place, as a double. Whole numbers beyond 2⁵³ are rounded.
+    pub fn number(&self, at: usize) -> f64 {
+        let bytes = &self.data[at * self.size..][..self.size];
+        match (self.kind, self.size) {
+            (b'f', 4) => f64::from(f32::from_bits(self.bits(bytes) as u32)),
+            (b'f', _) => f64::from_bits(self.bits(bytes)),
+            (b'i', _) => self.signed(bytes) as f64,
+            _ => self.bits(bytes) as f64,
+        }
+    }
+
+    /// The whole number at a place, where it is one and not negative.
+    pub fn index(&self, at: usize) -> Option<usize> {
+        let bytes = &self.data[at * self.size..][..self.size];
+        match self.kind {
+            b'i' => usize::try_from(self.signed(bytes)).ok(),
+            b'u' => usize::try_from(self.bits(bytes)).ok(),
+            _ => None,
+        }
+    }
+
+    fn bits(&self, bytes: &[u8]) -> u64 {
+        let add = |all: u64, byte: &u8| all << 8 | u64::from(*byte);
+        if self.is_big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
+    }
+
+    fn signed(&self, bytes: &[u8]) -> i64 {
+        let unused = 64 - 8 * bytes.len() as u32;
+        (self.bits(bytes) << unused) as i64 >> unused
+    }
+}
+
+/// What stands after a key of the header.
+fn after<'h>(header: &'h str, key: &str) -> Option<&'h str> {
+    let at = header.find(&format!("'{key}'"))?;
+    header[at + key.len() + 2..].trim_start().strip_prefix(':').map(str::trim_start)
+}
+
+fn quoted<'h>(header: &'h str, key: &str) -> Option<&'h str> {
+    after(header, key)?.strip_prefix('\'')?.split('\'').next()
+}
+
+fn shape(header: &str) -> Option<Vec<usize>> {
+    let inside = after(header, "shape")?.strip_prefix('(')?.split(')').next()?;
+    inside.split(',').map(str::trim).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+}

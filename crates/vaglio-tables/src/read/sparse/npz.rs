@@ -1,0 +1,127 @@
+//! SciPy's `.npz`: an archive of arrays that `scipy.sparse.save_npz` writes.
+
+use super::Triplets;
+use super::npy::Array;
+use crate::budget::Budget;
+use crate::read::load::grown;
+use crate::read::unreadable;
+use std::io::Cursor;
+use std::path::Path;
+use vaglio_core::{Error, Result};
+use zip::ZipArchive;
+
+/// Reads a matrix by rows (CSR), by columns (CSC) or by entries (COO); entries of one place are added up. Cost O(entries +
+/// columns), memory asked for before it is taken.
+///
+/// # Errors
+/// [`vaglio_core::Error::Unreadable`] with the array that is at fault: it is missing, torn, of another kind or length, or names a place outside
+/// the matrix.
+pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets> {
+    let failed = |error: zip::result::ZipError| unreadable(path, format!("the archive cannot be read: {error}"));
+    let archive = ZipArchive::new(Cursor::new(bytes)).map_err(failed)?;
+    let mut file = Npz { path, archive, budget };
+    let format = file.member("format")?;
+    let format = array(path, "format", &format)?.text();
+    let shape = file.member("shape")?;
+    let shape = array(path, "shape", &shape)?;
+    let (2, Some(rows), Some(columns)) = (shape.len(), shape.index(0), shape.index(1)) else {
+        return Err(at_fault(path, "shape", "it is not two whole numbers, the rows and the columns"));
+    };
+    let data = file.member("data")?;
+    let data = array(path, "data", &data)?;
+    if data.shape.len() != 1 {
+        return Err(at_fault(path, "data", "it is not one number for each entry"));
+    }
+    let mut entries = Triplets { adds: true, ..Triplets::new(path, [rows, columns], data.len(), budget)? };
+    let is_by_row = match format.as_str() {
+        "csr" => true,
+        "csc" => false,
+        "coo" => {
+            let (of_rows, of_columns) = (file.member("row")?, file.member("col")?);
+            let places = [("row", &of_rows), ("col", &of_columns)].map(|(name, bytes)| array(path, name, bytes));
+            let [of_rows, of_columns] = places;
+            let (of_rows, of_columns) = (of_rows?, of_columns?);
+            check_length(path, "row", &of_rows, data.len())?;
+            check_length(path, "col", &of_columns, data.len())?;
+            for at in 0..data.len() {
+                let (row, column) = (place(path, "row", &of_rows, at, rows)?, place(path, "col", &of_columns, at, columns)?);
+                entries.push(row, column, data.number(at));
+            }
+            return Ok(entries);
+        }
+        other => {
+            let message = format!("the matrix is stored as `{other}`, and csr, csc and coo are read; write it by \
+                                   `save_npz(file, matrix.tocsc())`");
+            return Err(unreadable(path, message));
+        }
+    };
+    let (outer, inner) = if is_by_row { (rows, columns) } else { (columns, rows) };
+    let (starts, indices) = (file.member("indptr")?, file.member("indices")?);
+    let (starts, indices) = (array(path, "indptr", &starts)?, array(path, "indices", &indices)?);
+    check_length(path, "indptr", &starts, outer + 1)?;
+    check_length(path, "indices", &indices, data.len())?;
+    let start = |at: usize| starts.index(at).filter(|start| *start <= data.len());
+    if start(0) != Some(0) || start(outer) != Some(data.len()) {
+        return Err(at_fault(path, "indptr", "it does not lead from the first entry to the last"));
+    }
+    for own in 0..outer {
+        let (Some(from), Some(to)) = (start(own), start(own + 1)) else {
+            return Err(at_fault(path, "indptr", format!("entry {} lies outside the matrix", own + 1)));
+        };
+        if from > to {
+            return Err(at_fault(path, "indptr", format!("entry {} is less than the one before it", own + 2)));
+        }
+        for at in from..to {
+            let other = place(path, "indices", &indices, at, inner)?;
+            let (row, column) = if is_by_row { (own, other) } else { (other, own) };
+            entries.push(row, column, data.number(at));
+        }
+    }
+    Ok(entries)
+}
+
+struct Npz<'b> {
+    path: &'b Path,
+    archive: ZipArchive<Cursor<&'b [u8]>>,
+    budget: Budget,
+}
+
+impl Npz<'_> {
+    /// The bytes of an array, decompressed and never more than there may be memory for.
+    fn member(&mut self, name: &str) -> Result<Vec<u8>> {
+        let path = self.path;
+        let member = match self.archive.by_name(&format!("{name}.npy")) {
+            Ok(member) => member,
+            Err(zip::result::ZipError::FileNotFound) => {
+                let message = format!("it has no array `{name}`; what is read are files of `scipy.sparse.save_npz`");
+                return Err(unreadable(path, message));
+            }
+            Err(error) => return Err(at_fault(path, name, error)),
+        };
+        grown(path, member, 0, self.budget, |error| at_fault(path, name, error))
+    }
+}
+
+fn array<'b>(path: &Path, name: &str, bytes: &'b [u8]) -> Result<Array<'b>> {
+    Array::new(bytes).map_err(|wrong| at_fault(path, name, wrong))
+}
+
+fn at_fault(path: &Path, name: &str, wrong: impl std::fmt::Display) -> Error {
+    unreadable(path, format!("array `{name}`: {wrong}"))
+}
+
+fn check_length(path: &Path, name: &str, array: &Array<'_>, expected: usize) -> Result<()> {
+    match (array.shape.len(), array.len()) {
+        (1, length) if length == expected => Ok(()),
+        (_, length) => Err(at_fault(path, name, format!("it has {length} numbers, and {expected} are expected"))),
+    }
+}
+
+/// A row or column below `most`.
+fn place(path: &Path, name: &str, array: &Array<'_>, at: usize, most: usize) -> Result<usize> {
+    let found = array.index(at).filter(|index| *index < most);
+    found.ok_or_else(|| {
+        let value = array.number(at);
+        at_fault(path, name, format!("entry {} is {value}, which is no whole number from 0 to {}", at + 1, most - 1))
+    })
+}

@@ -1,0 +1,88 @@
+//! svmlight's text: `label index:value index:value … # comment`.
+
+use super::{COLUMN, IS_QUERY, LABEL, QUERY, SMALLER, SparseTable, Triplets, at_line, lines, numbered};
+use crate::budget::Budget;
+use crate::read::growing::RawColumn;
+use crate::read::{shortened, unreadable};
+use std::path::Path;
+use vaglio_core::Result;
+
+/// Reads the rows of a text, with their labels and, where they have such, queries.
+///
+/// Columns are called by their index, x0 or x1 first; whether 0 is one is told by the file, and a column that no row has is
+/// one of zeros. Cost O(bytes).
+///
+/// # Errors
+/// [`vaglio_core::Error::Unreadable`] with the line for what is no pair of index and number, an index that does not follow the one before it,
+/// several labels, or a query in some rows alone.
+pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<SparseTable> {
+    let pairs = memchr::memchr_iter(b':', bytes).count();
+    let mut entries = Triplets::new(path, [1, 1], pairs, budget)?;
+    let (mut labels, mut queries, mut rows, mut most) = (RawColumn::default(), RawColumn::default(), 0usize, None);
+    let mut has_zero = false;
+    for line in lines(path, bytes) {
+        let (number, line) = line?;
+        let row = line.split('#').next().unwrap_or_default();
+        let mut words = row.split_ascii_whitespace();
+        let Some(label) = words.next() else { continue };
+        if label.contains(':') {
+            return Err(at_line(path, number, format_args!("a row begins with its label, not with `{}`", shortened(label))));
+        }
+        if label.contains(',') {
+            let message = format_args!("`{}` are several labels, and a row has one", shortened(label));
+            return Err(at_line(path, number, message));
+        }
+        labels.push(label);
+        let mut last = None;
+        for word in words {
+            if let Some(query) = word.strip_prefix("qid:") {
+                if last.is_some() || queries.rows() != rows {
+                    return Err(at_line(path, number, "`qid:` stands once in a row, before the entries"));
+                }
+                queries.push(query);
+                continue;
+            }
+            let (index, value) = pair(word).ok_or_else(|| {
+                let what = "is no pair of an index from 0 to 4294967294 and a number, such as `3:0.5`";
+                at_line(path, number, format_args!("`{}` {what}", shortened(word)))
+            })?;
+            if last.is_some_and(|last| last >= index) {
+                let message = format_args!("the index {index} does not follow the one before it; indices increase");
+                return Err(at_line(path, number, message));
+            }
+            last = Some(index);
+            has_zero |= index == 0;
+            entries.push(rows, index as usize, value);
+        }
+        most = most.max(last);
+        rows += 1;
+        let expected = if queries.rows() == 0 { 0 } else { rows };
+        if queries.rows() != expected {
+            return Err(at_line(path, number, "some rows have a `qid:` and others have none"));
+        }
+    }
+    let Some(most) = most else { return Err(unreadable(path, "no row has an entry `index:value`")) };
+    budget.need(COLUMN as f64 * f64::from(most), path.display(), SMALLER)?;
+    tracing::info!("{}: indices begin at {}", path.display(), usize::from(!has_zero));
+    // Index 0 is a column where some row has it.
+    let first = usize::from(!has_zero);
+    entries.columns.iter_mut().for_each(|column| *column -= first as u32);
+    entries.shape = [rows, most as usize + 1 - first];
+    let mut names: Vec<String> = (first..=most as usize).map(numbered).collect();
+    let columns = entries.columns(path, &names, budget)?;
+    let (mut written, mut aside) = (vec![labels], Vec::new());
+    names.push(LABEL.into());
+    if queries.rows() > 0 {
+        written.push(queries);
+        names.push(QUERY.into());
+        aside.push((QUERY.into(), IS_QUERY));
+    }
+    Ok(SparseTable { names, aside, columns, written, rows, is_open: true })
+}
+
+/// An index and its number.
+fn pair(word: &str) -> Option<(u32, f64)> {
+    let (index, value) = word.split_once(':')?;
+    let index = index.parse().ok().filter(|index| *index < u32::MAX)?;
+    Some((index, value.parse().ok()?))
+}

@@ -9,6 +9,7 @@
 #[cfg(feature = "parquet")]
 mod arrow_files;
 mod batches;
+mod beside;
 mod bounded;
 mod bytes;
 mod cell;

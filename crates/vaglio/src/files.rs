@@ -57,6 +57,7 @@ mod step_figures;
 mod stream;
 mod substitute_ranking;
 mod sync;
+mod target_file;
 mod targets;
 mod verify;
 mod write;

@@ -10,6 +10,7 @@ use super::growing::Growing;
 use super::head::share;
 use super::parts::{Body, How, TableFile};
 use super::settle::{Hint, Settled, settle};
+use super::beside::Beside;
 use super::{ColumnFilter, paths, shortened, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnSurvey, DigestKind, ReadSpec, Survey};
@@ -19,7 +20,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use vaglio_core::{Cells, Error, Result, Table};
 
 /// The files of a table, Parquet on the disk and others in memory: their header is known, their rows are read on demand.
@@ -31,6 +32,8 @@ pub struct Source {
     spec: ReadSpec,
     budget: Budget,
     digest: DigestKind,
+    /// A file whose columns say something of the rows, which is not a part of the table.
+    beside: Option<Beside>,
 }
 
 /// Which columns to read, and what is known of them.
@@ -41,6 +44,9 @@ pub struct Wanted {
     /// What is known of some.
     pub hints: HashMap<String, Hint>,
 }
+
+/// Why a column of a file beside the data is no feature.
+const IS_BESIDE: &str = "it stands in the file of the target";
 
 /// Files, and how many rows came from each.
 pub type RowsOfFiles = Vec<(PathBuf, usize)>;
@@ -105,7 +111,7 @@ impl Source {
                 return Err(unreadable(&part.path, message));
             }
         }
-        Ok(Source { parts, names, aside, spec: spec.clone(), budget, digest })
+        Ok(Source { parts, names, aside, spec: spec.clone(), budget, digest, beside: None })
     }
 
     /// The same with columns of zeros of these names, where the format of a file leaves out columns that are 0 in every row: of
@@ -119,6 +125,27 @@ impl Source {
         self
     }
 
+    /// The same with a file beside it, of which each row says something of a row of the table. Its columns are read where they
+    /// are asked for; one that is called as a column of the table is bears the name of its file before its own, and a point.
+    ///
+    /// # Errors
+    /// Those of [`Source::open`].
+    pub fn with_beside(mut self, path: &Path) -> Result<Self> {
+        let how = How { spec: &self.spec, budget: self.budget, digest: self.digest };
+        let beside = Beside::open(path, how, &self.names)?;
+        for (_, shown) in beside.names() {
+            self.names.push(shown.clone());
+            self.aside.push((shown.clone(), IS_BESIDE));
+        }
+        self.beside = Some(beside);
+        Ok(self)
+    }
+
+    /// The columns of the file beside it: how they are called there, and here.
+    pub fn names_beside(&self) -> &[(String, String)] {
+        self.beside.as_ref().map_or(&[], Beside::names)
+    }
+
     /// A table that a program holds as Arrow batches of one schema, read as an Arrow file of these would be. Messages call it
     /// by `name`; it has no hash. Cost O(columns).
     ///
@@ -129,7 +156,8 @@ impl Source {
         let budget = Budget::of_machine();
         let part = TableFile::of_batches(PathBuf::from(name), schema, batches, budget)?;
         let (names, aside) = (part.names(), part.aside().to_vec());
-        Ok(Source { parts: vec![part], names, aside, spec: spec.clone(), budget, digest: DigestKind::default() })
+        let (spec, digest) = (spec.clone(), DigestKind::default());
+        Ok(Source { parts: vec![part], names, aside, spec, budget, digest, beside: None })
     }
 
     /// The names of the columns, in the order of the first file.
@@ -169,7 +197,8 @@ impl Source {
     /// # Errors
     /// A Parquet file that cannot be read, or was written to since it was opened.
     pub fn digest(&self) -> Result<String> {
-        let hashes: Result<Vec<[u8; 32]>> = self.parts.par_iter().map(|part| part.digest(self.digest)).collect();
+        let all: Vec<&TableFile> = self.parts.iter().chain(self.beside.as_ref().map(Beside::file)).collect();
+        let hashes: Result<Vec<[u8; 32]>> = all.par_iter().map(|part| part.digest(self.digest)).collect();
         Ok(written(self.digest, &hashes?))
     }
 
@@ -193,7 +222,8 @@ impl Source {
     /// The beginnings of the hashes of its files, where all were left on the disk.
     #[cfg(feature = "parquet")]
     pub(super) fn hashings(&self) -> Option<Vec<Hashing>> {
-        self.parts.iter().map(|part| part.hashing(self.digest)).collect()
+        let all = self.parts.iter().chain(self.beside.as_ref().map(Beside::file));
+        all.map(|part| part.hashing(self.digest)).collect()
     }
 
     /// Reads like [`Source::read`], and hashes like [`Source::digest`]. Where there is a second thread and the files were
@@ -281,7 +311,7 @@ impl Source {
     fn rules(&self) -> Rules {
         match self.parts.first().map(|part| &part.body) {
             Some(Body::Text(sheet)) => Rules::new(&self.spec).with_comma(sheet.comma),
-            Some(Body::Sparse(_)) => Rules::new(&self.spec),
+            Some(Body::Sparse(_)) => self.beside.as_ref().map_or_else(|| Rules::new(&self.spec), |b| b.rules(&self.spec)),
             _ => Rules::stored(&self.spec),
         }
     }
@@ -302,6 +332,9 @@ impl Source {
     /// Which columns look like numbers in all files.
     fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
         let mut all = vec![true; names.len()];
+        if let Some(beside) = &self.beside {
+            beside.looks_like_numbers(names, rules, &mut all);
+        }
         for part in &self.parts {
             match &part.body {
                 Body::Text(sheet) => {
@@ -321,6 +354,15 @@ impl Source {
 
     /// The columns of all files, one after the other, and how many rows came from each.
     fn grow(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<Growing>, RowsOfFiles)> {
+        match &self.beside {
+            None => self.grow_parts(names, as_numbers, rules),
+            Some(beside) => beside.grow((names, as_numbers), rules, self.budget, |names, as_numbers| {
+                self.grow_parts(names, as_numbers, rules)
+            }),
+        }
+    }
+
+    fn grow_parts(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<Growing>, RowsOfFiles)> {
         let (mut all, mut files) = (Vec::new(), RowsOfFiles::new());
         for part in &self.parts {
             let (columns, rows) = part.read(names, as_numbers, rules, self.budget)?;

@@ -8,6 +8,7 @@ use super::past::{Looks, Side, Whole};
 use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
+use super::target_file;
 use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
 use crate::resample::sample::clusters;
@@ -85,14 +86,16 @@ pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<
 
 fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Prepared> {
     let settings = &pipeline.0;
-    let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
+    let own = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
+    let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, own, pipeline.budget(), is_sample);
+    let source = opened(&own.train, &own.read)?;
+    let (source, spec) = target_file::beside(source, own, folder)?;
+    let spec = &*spec;
     let assignment = assignment(settings)?;
     let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
     let looks = Looks::of(settings)?;
     let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back: looks.is_some() };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
-    let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, spec, pipeline.budget(), is_sample);
-    let source = opened(&spec.train, &spec.read)?;
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let wanted = Wanted { filter: ColumnFilter::except(roles.unread()), hints: column_types::hints(&roles) };
@@ -132,7 +135,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let mut all_of_test = None;
     let (train, test) = match &spec.test {
         Some(test) => {
-            let test_source = opened(test, &reading.read)?;
+            let test_source = opened(test, &reading.read)?.widened(header.iter().map(String::as_str));
             let (test, of_test, left_out_of_test) = read_test(&roles, &test_source, &header, &survey)?;
             left_out = together(left_out, left_out_of_test);
             of_test_rows = test_source.times(&of_test);

@@ -68,7 +68,9 @@ impl SavedModel {
     /// [`Error::Setting`] for what the model cannot give; [`Error::UnknownName`] for columns that the file does not have.
     pub fn predict_file_with(&self, path: &Path, beside: &Beside) -> Result<Predictions> {
         let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
-        self.predict_source(&Source::open(&[path.to_owned()], &read)?, path, beside)
+        let wanted = self.reads(beside);
+        let source = Source::open(&[path.to_owned()], &read)?.widened(wanted.iter().map(String::as_str));
+        self.predict_source(&source, path, beside)
     }
 
     /// The same of a table that is open, which messages call `path`.

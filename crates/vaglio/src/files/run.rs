@@ -232,9 +232,9 @@ fn saved(
 fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
     let mut copy = pipeline.clone();
     if let Some(data) = &mut copy.0.data {
-        for path in std::iter::once(&mut data.train).chain(&mut data.test).flat_map(|files| files.names_mut()) {
-            *path = relative(&options.folder.join(&*path), &options.out);
-        }
+        let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
+        data.target_file_mut().into_iter().for_each(moved);
+        std::iter::once(&mut data.train).chain(&mut data.test).flat_map(|files| files.names_mut()).for_each(moved);
     }
     to_yaml(&copy)
 }

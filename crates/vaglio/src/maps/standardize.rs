@@ -1,4 +1,6 @@
 //! Columns minus their mean, over their standard deviation.
+//!
+//! Of a sparse column the entries that it has are mapped, and what it has elsewhere: it stays sparse.
 
 use super::columns::values;
 use super::scope::Scope;
@@ -6,7 +8,7 @@ use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Numbers, Result, Table, TargetScale, part, saved,
+    Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Result, Table, TargetScale, part, saved,
 };
 
 /// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
@@ -23,9 +25,13 @@ pub struct Standardize {
     pub scope: Scope,
     /// Whether targets that are numbers are standardized as well.
     pub target: bool,
+    /// Whether the mean is taken off columns. Without it zeros stay zeros; then `scope: fold` refits in each fold, and `auto` is
+    /// `train`.
+    #[default(true)]
+    pub center: bool,
 }
 
-vaglio_core::setters!(Standardize { scope: Scope, target: bool;; });
+vaglio_core::setters!(Standardize { scope: Scope, target: bool, center: bool;; });
 
 /// The means and standard deviations that [`Standardize`] found in the training rows.
 #[saved(FittedMap, "standardize")]
@@ -36,13 +42,19 @@ pub struct FittedStandardize {
 
 impl Map for Standardize {
     fn in_folds(&self) -> FoldFit {
-        self.scope.in_folds(FoldFit::Standardize)
+        match (self.center, self.scope) {
+            (true, scope) => scope.in_folds(FoldFit::Standardize),
+            // The formula takes means off.
+            (false, Scope::Fold) => FoldFit::Maps,
+            (false, _) => FoldFit::No,
+        }
     }
 
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let of_column = |(name, cells): &(String, Cells)| {
             let scale = moments(&cells.numbers()?.values(), weights, &format!("column `{name}`"));
-            Some(scale.map(|scale| (name.clone(), scale)))
+            let shift = |scale: TargetScale| if self.center { scale } else { TargetScale { shift: 0.0, ..scale } };
+            Some(scale.map(|scale| (name.clone(), shift(scale))))
         };
         // In the order of the columns, so that the first at fault is told.
         let columns: Vec<Result<_>> = table.columns().par_iter().filter_map(of_column).collect();
@@ -74,18 +86,32 @@ impl FittedMap for FittedStandardize {
     fn transform(&self, mut table: Table) -> Result<Table> {
         let standardized = table.take_columns().into_iter().map(|(name, cells)| {
             let Some(scale) = self.columns.get(&name) else { return Ok((name, cells)) };
-            let values: Vec<f64> = values(&name, &cells)?.iter().map(|x| (x - scale.shift) / scale.scale).collect();
-            match values.iter().position(|x| x.is_infinite()) {
+            let of = |x: f64| (x - scale.shift) / scale.scale;
+            let numbers = match &cells {
+                Cells::Numbers(numbers) => numbers.map(of),
+                others => values(&name, others)?.iter().map(|&x| of(x)).collect::<Vec<f64>>().into(),
+            };
+            match first_infinite(numbers.view()) {
                 Some(row) => Err(Error::Numerical(format!(
                     "row {}, column `{name}`: the standardized value overflows; rescale the column",
                     table.origin(row) + 1
                 ))),
-                None => Ok((name, Cells::Numbers(Numbers::from(values)))),
+                None => Ok((name, Cells::Numbers(numbers))),
             }
         });
         let standardized = standardized.collect::<Result<_>>()?;
         table.with_columns(standardized)
     }
+}
+
+/// The first row whose entry is infinite.
+fn first_infinite(column: Column<'_>) -> Option<usize> {
+    if let Column::Sparse(sparse) = column
+        && sparse.range().iter().all(|x| x.is_finite())
+    {
+        return None;
+    }
+    column.values().iter().position(|x| x.is_infinite())
 }
 
 /// The weighted mean and population standard deviation of `values`; the deviation of what is constant but for rounding
@@ -125,6 +151,7 @@ const SMALLEST: f64 = f64::MIN_POSITIVE / (1u64 << 21) as f64;
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use vaglio_core::Numbers;
 
     fn standardized(values: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
         let table = Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))])?;
@@ -194,6 +221,28 @@ mod tests {
         assert_eq!(map.fit_target(&[1.0, 3.0], None).unwrap(), Some(TargetScale { shift: 2.0, scale: 1.0 }));
         assert_eq!(Standardize::default().fit_target(&[1.0, 3.0], None).unwrap(), None);
         assert!(serde_json::from_str::<Standardize>(r#"{"scop": "train"}"#).is_err());
+    }
+
+    #[test]
+    fn sparse_columns_stay_so_and_have_the_bits_of_dense_ones() {
+        let dense: Vec<f64> = (0..60).map(|row| if row % 9 == 2 { 1.0 + (row % 4) as f64 } else { 0.0 }).collect();
+        let rows: Vec<u32> = (0..60u32).filter(|row| row % 9 == 2).collect();
+        let sparse = vaglio_core::SparseNumbers::new(60, rows.clone(), rows.iter().map(|&r| dense[r as usize]).collect());
+        for center in [true, false] {
+            let map = Standardize { center, ..Standardize::default() };
+            let of = |numbers: Numbers| {
+                let table = Table::new(vec![("x".into(), Cells::Numbers(numbers))]).unwrap();
+                map.fit(&table, None).unwrap().transform(table).unwrap()
+            };
+            let (plain, kept) = (of(Numbers::from(dense.clone())), of(Numbers::Sparse(sparse.clone())));
+            assert!(matches!(kept.get("x"), Some(Cells::Numbers(Numbers::Sparse(_)))));
+            let values = |table: &Table| table.get("x").unwrap().numbers().unwrap().values().into_owned();
+            assert_eq!(values(&plain), values(&kept));
+            let zeros = values(&kept).into_iter().zip(&dense).filter(|(_, x)| **x == 0.0);
+            assert!(zeros.map(|(z, _)| z).all(|z| (z == 0.0) != center));
+        }
+        let in_folds = |scope| Standardize { center: false, scope, ..Standardize::default() }.in_folds();
+        assert_eq!((in_folds(Scope::Fold), in_folds(Scope::Auto)), (FoldFit::Maps, FoldFit::No));
     }
 
     proptest! {

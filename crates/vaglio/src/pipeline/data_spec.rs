@@ -11,8 +11,8 @@ use vaglio_core::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataSpec {
-    /// Training rows: a .csv, .parquet or .arrow file, relative to the pipeline file; several by a list, by `*` and `?`, or
-    /// by a folder whose parts lie in folders named `column=value`.
+    /// Training rows: a .csv, .parquet or .arrow file, or a sparse .svm, .npz or .mtx file, relative to the pipeline file; several
+    /// by a list, by `*` and `?`, or by a folder whose parts lie in folders named `column=value`.
     pub train: Files,
     /// Test rows, in files of the same columns.
     #[serde(default)]
@@ -36,7 +36,9 @@ pub struct DataSpec {
     /// What is done with rows whose target or weight is missing.
     #[serde(default)]
     pub missing_target: MissingTarget,
-    /// The column, or columns, to predict.
+    /// The column, or columns, to predict. Beside a sparse file it may be a file of one column, or `{file: …, column: …}`; the
+    /// labels of svmlight's text are taken where it is absent.
+    #[serde(default)]
     pub target: Target,
     /// What kind of target it is; inferred when absent.
     #[serde(default)]
@@ -71,6 +73,48 @@ pub struct DataSpec {
     pub digest: DigestKind,
 }
 
+/// The extension of a file in lower case, that of compression left out.
+fn extension(name: &str) -> String {
+    let name = name.to_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+    name.rsplit_once('.').map(|(_, extension)| extension.to_owned()).unwrap_or_default()
+}
+
+impl DataSpec {
+    fn first_extension(&self) -> String {
+        self.train.names().first().map(|name| extension(name)).unwrap_or_default()
+    }
+
+    /// Whether the training rows begin with labels.
+    pub(crate) fn has_labels(&self) -> bool {
+        matches!(self.first_extension().as_str(), "svm" | "libsvm" | "svmlight")
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.has_labels() || matches!(self.first_extension().as_str(), "npz" | "mtx")
+    }
+
+    /// The file of the targets, where that is another than the data.
+    pub(crate) fn target_file(&self) -> Option<&String> {
+        let is_table = |name: &str| matches!(&*extension(name), "csv" | "tsv" | "txt" | "parquet" | "arrow" | "feather");
+        match &self.target {
+            Target::Beside(beside) => Some(&beside.file),
+            Target::Columns(Names::One(name)) if self.is_sparse() && is_table(name) => Some(name),
+            Target::Columns(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn target_file_mut(&mut self) -> Option<&mut String> {
+        self.target_file()?;
+        match &mut self.target {
+            Target::Beside(beside) => Some(&mut beside.file),
+            Target::Columns(Names::One(name)) => Some(name),
+            Target::Columns(_) => None,
+        }
+    }
+}
+
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -97,8 +141,69 @@ pub enum Names {
     Several(Vec<String>),
 }
 
-/// One target column, or several that are predicted together.
-pub type Target = Names;
+/// One target column, or several that are predicted together, of the data or of a file beside them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Target {
+    /// Columns of the data.
+    Columns(Names),
+    /// Columns of another file, of which each row is that of the data.
+    Beside(TargetFile),
+}
+
+/// A file of targets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TargetFile {
+    /// The file, relative to the pipeline file. Weights, groups and the like are taken from it as well where it has such a column.
+    pub file: String,
+    /// Its column, or columns, to predict; its only one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<Names>,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Target::Columns(Names::Several(Vec::new()))
+    }
+}
+
+impl Target {
+    /// The names of the columns; none where the file tells them.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Target::Columns(names) | Target::Beside(TargetFile { column: Some(names), .. }) => names.names(),
+            Target::Beside(_) => &[],
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct TargetVisitor;
+        impl<'de> serde::de::Visitor<'de> for TargetVisitor {
+            type Value = Target;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a name, a list of names, or a file by `{file: …, column: …}`")
+            }
+
+            fn visit_str<E>(self, name: &str) -> std::result::Result<Target, E> {
+                Ok(Target::Columns(Names::One(name.to_owned())))
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, names: A) -> std::result::Result<Target, A::Error> {
+                Names::deserialize(serde::de::value::SeqAccessDeserializer::new(names)).map(Target::Columns)
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> std::result::Result<Target, A::Error> {
+                TargetFile::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(Target::Beside)
+            }
+        }
+        deserializer.deserialize_any(TargetVisitor)
+    }
+}
+
 /// One file, or several with the same columns.
 pub type Files = Names;
 
@@ -196,8 +301,19 @@ impl DataSpec {
         if self.train.names().is_empty() {
             return Err(Error::setting("data.train", "at least one file is needed"));
         }
-        if self.target.names().is_empty() {
-            return Err(Error::setting("data.target", "at least one column is needed"));
+        if self.target_file().is_none() && self.target.names().is_empty() && !self.has_labels() {
+            return Err(Error::setting("data.target", "it is missing; name the column to predict, or several"));
+        }
+        if let Target::Beside(_) = self.target
+            && !self.is_sparse()
+        {
+            let message = "a file of targets stands beside sparse data (.svm, .npz, .mtx); of other tables it is a column";
+            return Err(Error::setting("data.target", message));
+        }
+        if self.target_file().is_some() && self.test.is_some() {
+            let message = "the targets stand in a file of their own, which has none of these rows; keep all rows in data.train \
+                           and part them by test_rows, test_fraction or test_last";
+            return Err(Error::setting("data.test", message));
         }
         if self.time.is_some() && self.time == self.series {
             return Err(Error::setting("data.time", "it is the column of the series; give the column of the times"));

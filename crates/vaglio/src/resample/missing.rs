@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn missing_cells_are_followed_through_maps_that_shift_and_scale() {
         let (b, c) = ((1, vec![0.0, 1.0, 0.0, 1.0]), (2, vec![1.0, 0.0, 0.0, 0.0]));
-        let standardize = || Arc::new(Standardize { scope: Scope::Train, target: false }) as Arc<dyn Map>;
+        let standardize = || Arc::new(Standardize { scope: Scope::Train, ..Standardize::default() }) as Arc<dyn Map>;
         let found = made(vec![impute(Scope::Fold), standardize()]);
         assert_eq!(found, Some((Need::Required, vec![b.clone(), c.clone()])));
         let found = made(vec![impute(Scope::Auto)]);

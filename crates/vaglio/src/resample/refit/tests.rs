@@ -69,7 +69,7 @@ fn maps() -> Vec<Vec<Arc<dyn Map>>> {
     let one_hot = |scope| Arc::new(OneHot { rare: 4, scope, ..OneHot::default() }) as Arc<dyn Map>;
     let clip = |scope| Arc::new(Clip { quantiles: Some([0.1, 0.9]), scope, ..Clip::default() }) as Arc<dyn Map>;
     let encode = Arc::new(TargetEncode { scope: LearnedOn::Fold, ..TargetEncode::default() });
-    let standardize = |scope| Arc::new(Standardize { scope, target: false }) as Arc<dyn Map>;
+    let standardize = |scope| Arc::new(Standardize { scope, ..Standardize::default() }) as Arc<dyn Map>;
     let squares = Arc::new(Polynomial { columns: vec!["a".into(), "b".into()], degree: 2 });
     vec![
         vec![median(), one_hot(LearnedOn::Train)],

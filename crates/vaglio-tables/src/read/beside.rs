@@ -1,0 +1,99 @@
+//! A file beside the data, of which each row says something of a row of theirs: targets, groups, weights.
+
+use super::cell::Rules;
+use super::growing::Growing;
+use super::parts::{Body, How, TableFile};
+use super::source::RowsOfFiles;
+use super::unreadable;
+use crate::ReadSpec;
+use crate::budget::Budget;
+use std::collections::HashSet;
+use std::path::Path;
+use vaglio_core::Result;
+
+/// A file whose columns are read where they are asked for.
+#[derive(Debug)]
+pub(super) struct Beside {
+    file: TableFile,
+    /// How its columns are called in it, and beside the data.
+    names: Vec<(String, String)>,
+}
+
+/// Columns that are wanted, and whether each is read as numbers.
+type Columns<'n> = (&'n [&'n str], &'n [bool]);
+
+impl Beside {
+    /// Opens a file beside columns of these names.
+    pub fn open(path: &Path, how: How<'_>, others: &[String]) -> Result<Self> {
+        let file = TableFile::open(path.to_owned(), false, how)?;
+        let others: HashSet<&String> = others.iter().collect();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let shown = |name: String| match others.contains(&name) {
+            true => (name.clone(), format!("{stem}.{name}")),
+            false => (name.clone(), name),
+        };
+        let names: Vec<(String, String)> = file.names().into_iter().map(shown).collect();
+        if let Some((_, twice)) = names.iter().find(|(own, shown)| own != shown && others.contains(shown)) {
+            return Err(unreadable(path, format!("its column `{twice}` is also a column of the data; rename the file")));
+        }
+        Ok(Beside { file, names })
+    }
+
+    pub fn file(&self) -> &TableFile {
+        &self.file
+    }
+
+    pub fn names(&self) -> &[(String, String)] {
+        &self.names
+    }
+
+    /// How a column of it is called in it.
+    fn own(&self, name: &str) -> Option<&str> {
+        self.names.iter().find(|(_, shown)| shown == name).map(|(own, _)| own.as_str())
+    }
+
+    /// The rules by which its cells are read.
+    pub fn rules(&self, spec: &ReadSpec) -> Rules {
+        match &self.file.body {
+            Body::Text(sheet) => Rules::new(spec).with_comma(sheet.comma),
+            _ => Rules::new(spec),
+        }
+    }
+
+    /// Sets which of its columns look like numbers.
+    pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules, all: &mut [bool]) {
+        let Body::Text(sheet) = &self.file.body else { return };
+        for (name, looks) in names.iter().zip(all) {
+            if let Some(own) = self.own(name) {
+                *looks = sheet.looks_like_numbers(&[own], rules)[0];
+            }
+        }
+    }
+
+    /// Reads its columns and, by `of_data`, those of the data.
+    ///
+    /// # Errors
+    /// Those of both; another number of rows than the data have.
+    pub fn grow(
+        &self,
+        (names, as_numbers): Columns<'_>,
+        rules: &Rules,
+        budget: Budget,
+        of_data: impl FnOnce(&[&str], &[bool]) -> Result<(Vec<Growing>, RowsOfFiles)>,
+    ) -> Result<(Vec<Growing>, RowsOfFiles)> {
+        let all = || names.iter().copied().zip(as_numbers.iter().copied());
+        let (own, numbers): (Vec<&str>, Vec<bool>) =
+            all().filter_map(|(name, as_number)| Some((self.own(name)?, as_number))).unzip();
+        let (others, as_numbers): (Vec<&str>, Vec<bool>) = all().filter(|(name, _)| self.own(name).is_none()).unzip();
+        let (columns, files) = of_data(&others, &as_numbers)?;
+        let rows: usize = files.iter().map(|(_, rows)| *rows).sum();
+        let (beside, of_beside) = self.file.read(&own, &numbers, rules, budget)?;
+        if rows != of_beside && !own.is_empty() {
+            let path = &self.file.path;
+            return Err(unreadable(path, format!("it has {of_beside} rows, and the data beside it have {rows}")));
+        }
+        let (mut columns, mut beside) = (columns.into_iter(), beside.into_iter());
+        let next = |name: &&str| if self.own(name).is_some() { beside.next() } else { columns.next() };
+        Ok((names.iter().filter_map(next).collect(), files))
+    }
+}

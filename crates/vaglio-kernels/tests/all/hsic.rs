@@ -203,6 +203,29 @@ fn levels_give_the_same_bits_whatever_the_processor_and_the_other_columns() {
     assert_eq!(again, first);
 }
 
+#[test]
+fn a_pass_over_many_rows_is_the_product_of_the_factors_of_levels() {
+    let (level, m) = (Level::best(), 20_000);
+    let p = shares(m, Some(&noise(9, m).iter().map(|v| v.abs() + 0.1).collect::<Vec<f64>>()));
+    let levels = CommonLevels::new(level, 1.0);
+    let mut columns: Vec<Vec<f64>> = (0..4).map(|k| noise(100 + k, m)).collect();
+    columns[1] = columns[0].iter().zip(&columns[1]).map(|(a, b)| a * a + 0.3 * b).collect();
+    columns[2] = columns[0].iter().zip(&columns[2]).map(|(a, b)| (3.0 * (a + b)).exp()).collect();
+    columns[3] = columns[0].iter().map(|a| (4.0 * a).round()).collect();
+    let made: Vec<LevelColumn> = columns.iter().map(|x| levels.column(&p, &standardized(x, &p).unwrap())).collect();
+    assert!(made[..3].iter().all(|column| column.bytes() == 2 * m) && made[3].bytes() == m);
+    let all: Vec<&LevelColumn> = made.iter().collect();
+    let factors: Vec<ThinFactor> = made.iter().map(|column| column.factor(level, &p)).collect();
+    for (own, column) in factors.iter().zip(&made) {
+        let mut products = vec![0.0; all.len()];
+        column.factor_rows(&p, false).unwrap().products(level, &all, &mut products);
+        for ((product, factor), other) in products.iter().zip(&factors).zip(&all) {
+            let apart = (product - own.inner(level, factor)).abs() / (column.square() * other.square()).sqrt();
+            assert!(apart < 1e-7, "{apart:e}");
+        }
+    }
+}
+
 /// c and Q of `columns` and a target with entries ≥ 0, so that every inner product is.
 fn problem(columns: &[Vec<f64>], target: &[f64]) -> (Quadratic, Array2<f64>, Array1<f64>, f64) {
     let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

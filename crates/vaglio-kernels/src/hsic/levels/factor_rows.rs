@@ -5,28 +5,41 @@ use crate::Level;
 use crate::eight::Eight;
 use crate::hsic::ThinFactor;
 use crate::wide::Wide;
-use pulp::{Simd, WithSimd};
+use pulp::{NullaryFnOnce, Simd, WithSimd};
 
 /// P = P^{½}F of a centered kernel matrix F·Fᵀ, row by row in strips of up to 24 columns.
 #[derive(Debug, Default)]
 pub struct FactorRows(Vec<Strip>);
 
 type Chunk = [f64; Wide::WIDTH];
+type SingleChunk = [f32; Wide::WIDTH];
 
 /// Up to three chunks of each row.
 #[derive(Debug)]
 enum Strip {
-    One(Vec<[Chunk; 1]>),
-    Two(Vec<[Chunk; 2]>),
-    Three(Vec<[Chunk; 3]>),
+    One(Rows<1>),
+    Two(Rows<2>),
+    Three(Rows<3>),
+}
+
+/// N chunks of each row, in double precision for columns whose levels are exact and in single precision for the others, whose
+/// levels are further off than its roundings.
+#[derive(Debug)]
+struct Rows<const N: usize> {
+    double: Vec<[Chunk; N]>,
+    single: Vec<[SingleChunk; N]>,
 }
 
 /// Columns of a strip at most.
 const WIDEST: usize = 3 * Wide::WIDTH;
 /// Rows that are added together: they and the sums stay in the second cache.
 const ROWS: usize = 1024;
-/// Columns that a thread takes together: so many read the same rows.
-pub const TOGETHER: usize = 8;
+/// Tiles of rows that are added in single precision before their sums go into doubles.
+const SINGLE_TILES: usize = 16;
+/// Columns whose sums stay in the caches together.
+const SIDE_BY_SIDE: usize = 2;
+/// Columns that a thread takes together.
+pub const TOGETHER: usize = 16;
 
 impl FactorRows {
     pub(super) fn of_columns(columns: impl Iterator<Item = Vec<f64>>) -> Self {
@@ -59,38 +72,47 @@ impl FactorRows {
 impl Strip {
     fn new(columns: &[Vec<f64>]) -> Self {
         match columns.len().div_ceil(Wide::WIDTH) {
-            1 => Strip::One(by_rows(columns)),
-            2 => Strip::Two(by_rows(columns)),
-            _ => Strip::Three(by_rows(columns)),
+            1 => Strip::One(Rows::new(columns)),
+            2 => Strip::Two(Rows::new(columns)),
+            _ => Strip::Three(Rows::new(columns)),
         }
     }
 }
 
-fn by_rows<const N: usize>(columns: &[Vec<f64>]) -> Vec<[Chunk; N]> {
-    let mut rows = vec![[[0.0; Wide::WIDTH]; N]; columns[0].len()];
-    for (k, column) in columns.iter().enumerate() {
-        let (chunk, lane) = (k / Wide::WIDTH, k % Wide::WIDTH);
-        rows.iter_mut().zip(column).for_each(|(row, v)| row[chunk][lane] = *v);
+impl<const N: usize> Rows<N> {
+    fn new(columns: &[Vec<f64>]) -> Self {
+        let mut double = vec![[[0.0; Wide::WIDTH]; N]; columns[0].len()];
+        for (k, column) in columns.iter().enumerate() {
+            let (chunk, lane) = (k / Wide::WIDTH, k % Wide::WIDTH);
+            double.iter_mut().zip(column).for_each(|(row, v)| row[chunk][lane] = *v);
+        }
+        let single = double.iter().map(|row| row.map(|chunk| chunk.map(|v| v as f32))).collect();
+        Rows { double, single }
     }
-    rows
 }
 
 /// Adds ‖F_kᵀZ_kᵀP‖² of each column for a strip of P.
-fn pass<const N: usize>(level: Level, rows: &[[Chunk; N]], columns: &[&LevelColumn], products: &mut [f64]) {
-    let mut sums = vec![[[[0.0; Wide::WIDTH]; N]; MOST + 1]; columns.len().min(TOGETHER)];
-    for (columns, products) in columns.chunks(TOGETHER).zip(products.chunks_mut(TOGETHER)) {
-        sums.iter_mut().for_each(|sums| sums.fill([[0.0; Wide::WIDTH]; N]));
-        for (tile, rows) in rows.chunks(ROWS).enumerate() {
-            let at = tile * ROWS..tile * ROWS + rows.len();
-            for (column, sums) in columns.iter().zip(&mut sums) {
+fn pass<const N: usize>(level: Level, rows: &Rows<N>, columns: &[&LevelColumn], products: &mut [f64]) {
+    let count = rows.double.len();
+    let mut all = vec![([[[0.0; Wide::WIDTH]; N]; MOST + 1], SinglePrecision::new()); columns.len().min(SIDE_BY_SIDE)];
+    for (columns, products) in columns.chunks(SIDE_BY_SIDE).zip(products.chunks_mut(SIDE_BY_SIDE)) {
+        all.iter_mut().for_each(|(sums, _)| sums.fill([[0.0; Wide::WIDTH]; N]));
+        for (tile, first) in (0..count).step_by(ROWS).enumerate() {
+            let at = first..count.min(first + ROWS);
+            let is_full = (tile + 1).is_multiple_of(SINGLE_TILES) || at.end == count;
+            for (column, (sums, single)) in columns.iter().zip(&mut all) {
                 let places = &column.places[at.clone()];
-                match column.weights.get(at.clone()) {
-                    Some(weights) => level.run(Scatter { rows, places, weights, sums }),
-                    None => level.run(ScatterExact { rows, places, sums }),
+                let Some(weights) = column.weights.get(at.clone()) else {
+                    level.run(ScatterExact { rows: &rows.double[at.clone()], places, sums });
+                    continue;
+                };
+                level.run(Scatter { rows: &rows.single[at.clone()], places, weights, single });
+                if is_full {
+                    single.move_into(sums);
                 }
             }
         }
-        for ((column, sums), product) in columns.iter().zip(&sums).zip(products) {
+        for ((column, (sums, _)), product) in columns.iter().zip(&all).zip(products) {
             *product += level.run(Squares { column, sums });
         }
     }
@@ -98,26 +120,61 @@ fn pass<const N: usize>(level: Level, rows: &[[Chunk; N]], columns: &[&LevelColu
 
 type Sums<const N: usize> = [[Chunk; N]; MOST + 1];
 
-/// Adds every row to its two levels.
-struct Scatter<'k, const N: usize> {
-    rows: &'k [[Chunk; N]],
-    places: &'k [u8],
-    weights: &'k [u8],
-    sums: &'k mut Sums<N>,
+/// For each level the sums of its rows, and of these times the weight of the next level in 255ths.
+#[derive(Clone)]
+struct SinglePrecision<const N: usize>(Vec<LevelSums<N>>);
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct LevelSums<const N: usize> {
+    rows: [SingleChunk; N],
+    weighted: [SingleChunk; N],
 }
 
-impl<const N: usize> WithSimd for Scatter<'_, N> {
+impl<const N: usize> LevelSums<N> {
+    const ZERO: Self = LevelSums { rows: [[0.0; Wide::WIDTH]; N], weighted: [[0.0; Wide::WIDTH]; N] };
+}
+
+impl<const N: usize> SinglePrecision<N> {
+    fn new() -> Self {
+        SinglePrecision(vec![LevelSums::ZERO; MOST])
+    }
+
+    /// Adds the sums to those of a level and of the next, and begins anew.
+    fn move_into(&mut self, sums: &mut Sums<N>) {
+        for (place, of_level) in self.0.iter_mut().enumerate() {
+            let LevelSums { rows, weighted } = std::mem::replace(of_level, LevelSums::ZERO);
+            for ((k, rows), weighted) in rows.iter().enumerate().zip(&weighted) {
+                for ((lane, row), weighted) in rows.iter().enumerate().zip(weighted) {
+                    let next = f64::from(*weighted) * (1.0 / WHOLE);
+                    sums[place][k][lane] += f64::from(*row) - next;
+                    sums[place + 1][k][lane] += next;
+                }
+            }
+        }
+    }
+}
+
+/// Adds every row to its level, as it is and weighted.
+struct Scatter<'k, const N: usize> {
+    rows: &'k [[SingleChunk; N]],
+    places: &'k [u8],
+    weights: &'k [u8],
+    single: &'k mut SinglePrecision<N>,
+}
+
+impl<const N: usize> NullaryFnOnce for Scatter<'_, N> {
     type Output = ();
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Scatter { rows, places, weights, sums } = self;
+    fn call(self) {
+        let Scatter { rows, places, weights, single } = self;
         for ((row, &place), &weight) in rows.iter().zip(places).zip(weights) {
-            let (place, weight) = (usize::from(place), Eight::splat(simd, f64::from(weight) * (1.0 / WHOLE)));
-            for (k, chunk) in row.iter().enumerate() {
-                let row = Eight::load(simd, chunk);
-                let next = weight * row;
-                (Eight::load(simd, &sums[place][k]) + (row - next)).store(&mut sums[place][k]);
-                (Eight::load(simd, &sums[place + 1][k]) + next).store(&mut sums[place + 1][k]);
+            let (sums, weight) = (&mut single.0[usize::from(place)], f32::from(weight));
+            for k in 0..N {
+                for lane in 0..Wide::WIDTH {
+                    sums.rows[k][lane] += row[k][lane];
+                    sums.weighted[k][lane] += weight * row[k][lane];
+                }
             }
         }
     }

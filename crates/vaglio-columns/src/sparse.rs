@@ -148,7 +148,8 @@ impl SparseNumbers {
             });
         } else {
             let all = self.view().to_vec();
-            for (place, value) in rows.iter().map(|&row| all[row]).enumerate().filter(|(_, value)| *value != self.fill) {
+            for (place, value) in rows.iter().map(|&row| all[row]).enumerate().filter(|(_, value)| *value != self.fill)
+            {
                 own.push(place as u32);
                 values.push(value);
             }

@@ -130,6 +130,11 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         }
     }
 
+    /// The least and the largest that a mean can be: intervals of it end there. Infinite where nothing is known.
+    fn range(&self) -> [f64; 2] {
+        [f64::NEG_INFINITY, f64::INFINITY]
+    }
+
     /// Why a mean was not a number, where the loss knows: one that is computed elsewhere may fail. It is said once.
     fn failure(&self) -> Option<Error> {
         None

@@ -107,10 +107,10 @@ impl Comparison {
             }
             None => "-".to_owned(),
         };
-        let around = |value: f64, error: Option<f64>| error.map(|error| [value - 1.96 * error, value + 1.96 * error]);
-        // Of runs of before there is an error alone.
-        let or_around = |value: f64, interval: Option<[f64; 2]>, error| interval.or_else(|| around(value, error));
         let row = |run: &Run| {
+            let around = |value: f64, error: Option<f64>| error.map(|error| run.loss().around(value, error));
+            // Of runs of before there is an error alone.
+            let or_around = |value: f64, interval: Option<[f64; 2]>, error| interval.or_else(|| around(value, error));
             let Record { chosen, nested, test, score, selected, .. } = &run.record;
             let nested = nested.as_ref();
             let of_test = |figures: &Figures| spread(Some(figures.loss), around(figures.loss, figures.standard_error));

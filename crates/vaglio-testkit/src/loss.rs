@@ -158,6 +158,10 @@ pub fn perfect(loss: &dyn Loss, problem: &Problem) -> Result<(), Broken> {
                 None => format!("errors of about {size}"),
             };
             let found = mean(&what, &predictions)?;
+            let [least, largest] = loss.range();
+            let is_within =
+                found.is_nan() || (least - 1e-9 * least.abs()..=largest + 1e-9 * largest.abs()).contains(&found);
+            law.must(is_within, || what.clone(), "a loss within its range", found)?;
             let expected = format!("a loss of at least {best}, which the targets as predictions have");
             law.must(found >= best - 1e-9 * best.abs() || found.is_nan(), || what, expected, found)?;
         }

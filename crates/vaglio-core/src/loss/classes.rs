@@ -65,6 +65,10 @@ impl Loss for ZeroOne {
     fn needs_classes(&self) -> bool {
         true
     }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, 1.0]
+    }
 }
 
 impl Loss for BalancedError {
@@ -88,6 +92,10 @@ impl Loss for BalancedError {
     fn needs_classes(&self) -> bool {
         true
     }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, 1.0]
+    }
 }
 
 impl Loss for BalancedSquared {
@@ -110,6 +118,10 @@ impl Loss for BalancedSquared {
 
     fn needs_classes(&self) -> bool {
         true
+    }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, f64::INFINITY]
     }
 }
 
@@ -150,6 +162,10 @@ impl Loss for Auc {
 
     fn told(&self) -> &'static str {
         "1 - auc"
+    }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, 1.0]
     }
 }
 

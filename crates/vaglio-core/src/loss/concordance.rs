@@ -60,6 +60,10 @@ impl Loss for Concordance {
     fn told(&self) -> &'static str {
         "1 - concordance"
     }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, 1.0]
+    }
 }
 
 /// Of one output; not a number where a prediction is none, and where all targets are equal.

@@ -112,6 +112,10 @@ impl Loss for Squared {
     fn is_over_outputs(&self) -> bool {
         true
     }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, f64::INFINITY]
+    }
 }
 
 impl Loss for Absolute {
@@ -134,6 +138,10 @@ impl Loss for Absolute {
     fn is_over_outputs(&self) -> bool {
         true
     }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, f64::INFINITY]
+    }
 }
 
 impl Loss for Huber {
@@ -152,6 +160,10 @@ impl Loss for Huber {
             true => Ok(()),
             false => Err(Error::setting("delta", format!("expected a finite number above 0, found {}", self.delta))),
         }
+    }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, f64::INFINITY]
     }
 }
 
@@ -175,6 +187,10 @@ impl Loss for Pinball {
                 Err(Error::setting("quantile", format!("expected a number between 0 and 1, found {}", self.quantile)))
             }
         }
+    }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, f64::INFINITY]
     }
 }
 

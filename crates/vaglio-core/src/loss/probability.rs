@@ -50,6 +50,10 @@ impl Loss for LogLoss {
             false => Err(Error::setting("clip", format!("expected a number between 0 and 0.5, found {}", self.clip))),
         }
     }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, f64::INFINITY]
+    }
 }
 
 #[cfg(test)]

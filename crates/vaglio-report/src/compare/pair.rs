@@ -98,6 +98,12 @@ fn matching<'r>(a: &'r Run, b: &'r Run) -> Result<Matched<'r>, String> {
         return Err(format!("one loss is `{}`, the other `{}`", a.loss().told(), b.loss().told()));
     }
     let folds = |nested: &Nested| nested.per_fold.iter().map(|f| (f.repeat, f.fold, f.rows)).collect::<Vec<_>>();
+    let has =
+        |which: fn(&Paired) -> bool| [&first.paired, &second.paired].map(|paired| paired.as_ref().is_some_and(which));
+    let [p, q] = has(|paired| paired.weights.is_some());
+    if p != q {
+        return Err("one run weighs its rows and the other does not".into());
+    }
     match (&first.paired, &second.paired) {
         (Some(p), Some(q)) if p.sha256 == q.sha256 && folds(first) == folds(second) => Ok((first, second, p, q)),
         _ => Err("the outer folds do not hold out the same rows; give both runs the same seed and folds".into()),

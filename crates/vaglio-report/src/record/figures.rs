@@ -135,9 +135,9 @@ impl Figures {
 }
 
 impl Figures {
-    /// The loss with the interval that its standard error gives.
-    pub(super) fn bounded(&self) -> BoundedLoss {
-        let around = |error: f64| ([self.loss - 1.96 * error, self.loss + 1.96 * error], 0.95);
+    /// The loss, of that name, with the interval that its standard error gives.
+    pub(super) fn bounded(&self, name: &LossName) -> BoundedLoss {
+        let around = |error: f64| (name.around(self.loss, error), 0.95);
         let interval = self.standard_error.map(around);
         BoundedLoss { loss: self.loss, error: self.standard_error, interval, empty: self.empty_loss }
     }

@@ -2,7 +2,7 @@
 
 use super::Record;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Loss, Role, Squared, ZeroOne, title};
+use vaglio_core::{AnyLoss, Loss, Role, Squared, ZeroOne, title};
 
 /// A loss by what it is called in results: its word, or of AUC, which is a figure, `1 - auc`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +28,18 @@ impl LossName {
 
     /// What people call it.
     pub fn title(&self) -> &str {
-        title(Role::Loss, self.0.strip_prefix("1 - ").unwrap_or(&self.0))
+        title(Role::Loss, self.word())
+    }
+
+    /// The 95 % interval of a mean by its standard error, as far as the loss goes.
+    pub(crate) fn around(&self, mean: f64, error: f64) -> [f64; 2] {
+        let loss = serde_json::from_value::<AnyLoss>(self.word().into());
+        let [least, most] = loss.map_or([f64::NEG_INFINITY, f64::INFINITY], |loss| loss.range());
+        [mean - 1.96 * error, mean + 1.96 * error].map(|end| end.max(least).min(most))
+    }
+
+    fn word(&self) -> &str {
+        self.0.strip_prefix("1 - ").unwrap_or(&self.0)
     }
 }
 

@@ -240,7 +240,7 @@ impl Record {
             () if loss.is(&ZeroOne) => "error rate",
             () => loss.told(),
         };
-        let mut out = format!("{name} {}", self.figure_text(&test.bounded(), Some(test)));
+        let mut out = format!("{name} {}", self.figure_text(&test.bounded(&self.loss()), Some(test)));
         if !self.is_loss(&Squared) && self.data.classes.is_none() {
             out.push_str(&format!(", mean squared error {}", seven_digits(test.mse)));
         }

@@ -34,7 +34,10 @@ impl Beside {
         };
         let names: Vec<(String, String)> = file.names().into_iter().map(shown).collect();
         if let Some((_, twice)) = names.iter().find(|(own, shown)| own != shown && others.contains(shown)) {
-            return Err(unreadable(path, format!("its column `{twice}` is also a column of the data; rename the file")));
+            return Err(unreadable(
+                path,
+                format!("its column `{twice}` is also a column of the data; rename the file"),
+            ));
         }
         Ok(Beside { file, names })
     }

@@ -56,8 +56,7 @@ pub(super) fn is_stream(path: &Path) -> bool {
 }
 
 /// What files are read.
-pub(super) const FORMATS: &str =
-    "data are read from .csv, .tsv, .txt, .data, .parquet, .arrow, .feather, .svm, .npz and .mtx files, also with .gz or .zst \
+pub(super) const FORMATS: &str = "data are read from .csv, .tsv, .txt, .data, .parquet, .arrow, .feather, .svm, .npz and .mtx files, also with .gz or .zst \
      after it";
 
 /// The extension in lower case, that of compression left out.

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "parquet")]
 use super::arrow_files::Hashing;
+use super::beside::Beside;
 use super::bytes::check_encoding;
 use super::cell::Rules;
 use super::digest::{Digest, written};
@@ -10,7 +11,6 @@ use super::growing::Growing;
 use super::head::share;
 use super::parts::{Body, How, TableFile};
 use super::settle::{Hint, Settled, settle};
-use super::beside::Beside;
 use super::{ColumnFilter, paths, shortened, unreadable};
 use crate::budget::Budget;
 use crate::{ColumnSurvey, DigestKind, ReadSpec, Survey};
@@ -311,7 +311,9 @@ impl Source {
     fn rules(&self) -> Rules {
         match self.parts.first().map(|part| &part.body) {
             Some(Body::Text(sheet)) => Rules::new(&self.spec).with_comma(sheet.comma),
-            Some(Body::Sparse(_)) => self.beside.as_ref().map_or_else(|| Rules::new(&self.spec), |b| b.rules(&self.spec)),
+            Some(Body::Sparse(_)) => {
+                self.beside.as_ref().map_or_else(|| Rules::new(&self.spec), |b| b.rules(&self.spec))
+            }
             _ => Rules::stored(&self.spec),
         }
     }

@@ -98,8 +98,11 @@ impl SparseTable {
         }
         let number = |name: &str| name.strip_prefix('x')?.parse::<u32>().ok().filter(|k| numbered(*k as usize) == name);
         let known: std::collections::HashSet<String> = self.names.iter().cloned().collect();
-        let new: Vec<String> =
-            names.into_iter().filter(|name| number(name).is_some() && !known.contains(*name)).map(String::from).collect();
+        let new: Vec<String> = names
+            .into_iter()
+            .filter(|name| number(name).is_some() && !known.contains(*name))
+            .map(String::from)
+            .collect();
         let at = self.columns.len();
         self.columns.extend(new.iter().map(|_| SparseNumbers::new(self.rows, Vec::new(), Vec::new())));
         self.names.splice(at..at, new);

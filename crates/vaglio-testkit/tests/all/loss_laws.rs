@@ -16,6 +16,7 @@ enum Fault {
     OtherRows,
     WrongDegree,
     NotOverOutputs,
+    TooNarrow,
 }
 
 /// The mean squared error with one thing wrong.
@@ -55,6 +56,10 @@ impl Loss for Wrong {
     fn is_over_outputs(&self) -> bool {
         true
     }
+
+    fn range(&self) -> [f64; 2] {
+        [0.0, if self.fault == Fault::TooNarrow { 1.0 } else { f64::INFINITY }]
+    }
 }
 
 #[test]
@@ -75,6 +80,7 @@ fn a_loss_that_is_wrong_is_found() {
         (Fault::OtherRows, "of_rows"),
         (Fault::WrongDegree, "degree"),
         (Fault::NotOverOutputs, "over_outputs"),
+        (Fault::TooNarrow, "perfect"),
     ] {
         assert_eq!(broken_law(check_loss(&Wrong { fault }, &problem, TOLERANCE)), law, "{fault:?}");
     }

@@ -114,6 +114,9 @@ impl Map for Polynomial {
 
     fn check(&self) -> Result<()> {
         Error::unless_between("degree", self.degree, 2..=9)?;
+        if self.columns.is_empty() {
+            return Err(Error::setting("columns", "name the columns whose powers and products are made"));
+        }
         columns::check(Some(&self.columns))?;
         let mut count = 1;
         for factor in 1..=self.degree as usize {

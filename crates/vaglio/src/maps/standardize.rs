@@ -7,9 +7,7 @@ use super::scope::Scope;
 use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use vaglio_core::{
-    Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Result, Table, TargetScale, part, saved,
-};
+use vaglio_core::{Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Result, Table, TargetScale, part, saved};
 
 /// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
 /// zeros and text is left.
@@ -227,7 +225,8 @@ mod tests {
     fn sparse_columns_stay_so_and_have_the_bits_of_dense_ones() {
         let dense: Vec<f64> = (0..60).map(|row| if row % 9 == 2 { 1.0 + (row % 4) as f64 } else { 0.0 }).collect();
         let rows: Vec<u32> = (0..60u32).filter(|row| row % 9 == 2).collect();
-        let sparse = vaglio_core::SparseNumbers::new(60, rows.clone(), rows.iter().map(|&r| dense[r as usize]).collect());
+        let sparse =
+            vaglio_core::SparseNumbers::new(60, rows.clone(), rows.iter().map(|&r| dense[r as usize]).collect());
         for center in [true, false] {
             let map = Standardize { center, ..Standardize::default() };
             let of = |numbers: Numbers| {

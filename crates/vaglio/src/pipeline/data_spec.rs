@@ -96,7 +96,8 @@ impl DataSpec {
 
     /// The file of the targets, where that is another than the data.
     pub(crate) fn target_file(&self) -> Option<&String> {
-        let is_table = |name: &str| matches!(&*extension(name), "csv" | "tsv" | "txt" | "parquet" | "arrow" | "feather");
+        let is_table =
+            |name: &str| matches!(&*extension(name), "csv" | "tsv" | "txt" | "parquet" | "arrow" | "feather");
         match &self.target {
             Target::Beside(beside) => Some(&beside.file),
             Target::Columns(Names::One(name)) if self.is_sparse() && is_table(name) => Some(name),
@@ -307,7 +308,8 @@ impl DataSpec {
         if let Target::Beside(_) = self.target
             && !self.is_sparse()
         {
-            let message = "a file of targets stands beside sparse data (.svm, .npz, .mtx); of other tables it is a column";
+            let message =
+                "a file of targets stands beside sparse data (.svm, .npz, .mtx); of other tables it is a column";
             return Err(Error::setting("data.target", message));
         }
         if self.target_file().is_some() && self.test.is_some() {

@@ -85,7 +85,7 @@ impl<'t> Judged<'t> {
     }
 
     /// The mean loss with its interval, or what it is above that of `less` on the same rows; `gained` is what choosing gained.
-    /// `None` where too few rows or folds say nothing.
+    /// `None` where too few rows or folds say nothing. An interval ends where the loss does.
     pub fn bounded(
         &self,
         loss: &dyn Loss,
@@ -104,7 +104,10 @@ impl<'t> Judged<'t> {
         let shape: StandardizedMoments = Tally::shape(&self.outer, less.map(|less| &less.outer[..]));
         let [low, _] = shape.interval(mean, error, level);
         let [_, high] = shape.interval(mean + gained.max(0.0), error, level);
-        (low.is_finite() && high.is_finite()).then_some(IntervalEstimate { mean, interval: [low, high] })
+        let [least, most] = loss.range();
+        let [least, most] = if less.is_some() { [least - most, most - least] } else { [least, most] };
+        let within = |end: f64| end.max(least).min(most);
+        (low.is_finite() && high.is_finite()).then(|| IntervalEstimate { mean, interval: [within(low), within(high)] })
     }
 }
 

@@ -170,10 +170,10 @@ impl<const N: usize> NullaryFnOnce for Scatter<'_, N> {
         let Scatter { rows, places, weights, single } = self;
         for ((row, &place), &weight) in rows.iter().zip(places).zip(weights) {
             let (sums, weight) = (&mut single.0[usize::from(place)], f32::from(weight));
-            for k in 0..N {
-                for lane in 0..Wide::WIDTH {
-                    sums.rows[k][lane] += row[k][lane];
-                    sums.weighted[k][lane] += weight * row[k][lane];
+            for ((row, own), weighted) in row.iter().zip(&mut sums.rows).zip(&mut sums.weighted) {
+                for ((v, own), weighted) in row.iter().zip(own).zip(weighted) {
+                    *own += v;
+                    *weighted += weight * v;
                 }
             }
         }

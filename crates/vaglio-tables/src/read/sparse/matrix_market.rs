@@ -50,7 +50,11 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
         let (at, text) = line?;
         found += 1;
         if found > expected {
-            return Err(at_line(path, at, format_args!("there are more than the {expected} entries that the shape says")));
+            return Err(at_line(
+                path,
+                at,
+                format_args!("there are more than the {expected} entries that the shape says"),
+            ));
         }
         let wrong = || {
             let form = match (banner.is_array, banner.is_pattern) {
@@ -59,7 +63,8 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
                 (false, false) => "`row column value`",
             };
             let [rows, columns] = shape;
-            let message = format!("`{}` is not {form} of a matrix of {rows} rows and {columns} columns", shortened(text));
+            let message =
+                format!("`{}` is not {form} of a matrix of {rows} rows and {columns} columns", shortened(text));
             at_line(path, at, message)
         };
         let (row, column, value) = match banner.is_array {
@@ -92,7 +97,8 @@ fn banner(path: &Path, line: &str) -> Result<Banner> {
     let (form, field, symmetry) = match words[..] {
         ["%%matrixmarket", "matrix", form, field, symmetry] => (form, field, symmetry),
         _ => {
-            let message = "the first line of Matrix Market is `%%MatrixMarket matrix coordinate real general`, or the like";
+            let message =
+                "the first line of Matrix Market is `%%MatrixMarket matrix coordinate real general`, or the like";
             return Err(at_line(path, 1, message));
         }
     };

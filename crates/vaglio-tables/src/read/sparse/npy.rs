@@ -22,12 +22,14 @@ impl<'b> Array<'b> {
             [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
             _ => return Err("it is a .npy of an unknown version".into()),
         };
-        let header = rest.get(..length).and_then(|header| std::str::from_utf8(header).ok()).ok_or("its header is torn")?;
+        let header =
+            rest.get(..length).and_then(|header| std::str::from_utf8(header).ok()).ok_or("its header is torn")?;
         let descr = quoted(header, "descr").ok_or("its header does not say what its numbers are")?;
         let shape = shape(header).ok_or("its header does not say its shape")?;
         let [order, kind, size @ ..] = descr.as_bytes() else { return Err(format!("its numbers are `{descr}`")) };
         let size = std::str::from_utf8(size).ok().and_then(|size| size.parse().ok()).unwrap_or(0usize);
-        let known = matches!((*kind, size), (b'i' | b'u', 1 | 2 | 4 | 8) | (b'f', 4 | 8) | (b'b', 1) | (b'S' | b'U', 1..=16));
+        let known =
+            matches!((*kind, size), (b'i' | b'u', 1 | 2 | 4 | 8) | (b'f', 4 | 8) | (b'b', 1) | (b'S' | b'U', 1..=16));
         if !known || !matches!(order, b'<' | b'>' | b'|' | b'=') {
             return Err(format!("its numbers are `{descr}`, and whole numbers and floats of 4 or 8 bytes are read"));
         }

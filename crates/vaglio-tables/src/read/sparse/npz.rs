@@ -44,14 +44,17 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
             check_length(path, "row", &of_rows, data.len())?;
             check_length(path, "col", &of_columns, data.len())?;
             for at in 0..data.len() {
-                let (row, column) = (place(path, "row", &of_rows, at, rows)?, place(path, "col", &of_columns, at, columns)?);
+                let (row, column) =
+                    (place(path, "row", &of_rows, at, rows)?, place(path, "col", &of_columns, at, columns)?);
                 entries.push(row, column, data.number(at));
             }
             return Ok(entries);
         }
         other => {
-            let message = format!("the matrix is stored as `{other}`, and csr, csc and coo are read; write it by \
-                                   `save_npz(file, matrix.tocsc())`");
+            let message = format!(
+                "the matrix is stored as `{other}`, and csr, csc and coo are read; write it by \
+                                   `save_npz(file, matrix.tocsc())`"
+            );
             return Err(unreadable(path, message));
         }
     };

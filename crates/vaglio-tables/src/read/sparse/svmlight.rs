@@ -26,7 +26,11 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<SparseTa
         let mut words = row.split_ascii_whitespace();
         let Some(label) = words.next() else { continue };
         if label.contains(':') {
-            return Err(at_line(path, number, format_args!("a row begins with its label, not with `{}`", shortened(label))));
+            return Err(at_line(
+                path,
+                number,
+                format_args!("a row begins with its label, not with `{}`", shortened(label)),
+            ));
         }
         if label.contains(',') {
             let message = format_args!("`{}` are several labels, and a row has one", shortened(label));

@@ -44,7 +44,9 @@ fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (at, (name, bytes)) in members.iter().enumerate() {
         let by = [zip::CompressionMethod::Deflated, zip::CompressionMethod::Stored][at % 2];
-        writer.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default().compression_method(by)).unwrap();
+        writer
+            .start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default().compression_method(by))
+            .unwrap();
         writer.write_all(bytes).unwrap();
     }
     writer.finish().unwrap().into_inner()
@@ -71,8 +73,12 @@ fn word(word: &str) -> Vec<u8> {
 /// The matrix 0 2 0 / 1.5 0 0 / 0 −1 0 in three ways.
 fn small(format: &str) -> Vec<u8> {
     let own = match format {
-        "csr" => vec![("indptr", ints(&[0, 1, 2, 3])), ("indices", ints(&[1, 0, 1])), ("data", doubles(&[2.0, 1.5, -1.0]))],
-        "csc" => vec![("indptr", ints(&[0, 1, 3, 3])), ("indices", ints(&[1, 0, 2])), ("data", doubles(&[1.5, 2.0, -1.0]))],
+        "csr" => {
+            vec![("indptr", ints(&[0, 1, 2, 3])), ("indices", ints(&[1, 0, 1])), ("data", doubles(&[2.0, 1.5, -1.0]))]
+        }
+        "csc" => {
+            vec![("indptr", ints(&[0, 1, 3, 3])), ("indices", ints(&[1, 0, 2])), ("data", doubles(&[1.5, 2.0, -1.0]))]
+        }
         _ => vec![
             ("row", longs(&[2, 0, 1, 0])),
             ("col", longs(&[1, 1, 0, 1])),
@@ -100,7 +106,9 @@ fn names_stand_in_the_text_file_beside() {
     assert_eq!(read(&path).unwrap().0, ["a", "b b", "é"]);
     written("named.txt", "a\nb\n");
     let error = read(&path).unwrap_err().to_string();
-    assert!(error.contains("named.txt: it stands beside") && error.contains("its 3 columns, a line each, and has 2 lines"));
+    assert!(
+        error.contains("named.txt: it stands beside") && error.contains("its 3 columns, a line each, and has 2 lines")
+    );
     written("named.txt", "a\nb\na\n");
     assert!(read(&path).unwrap_err().to_string().ends_with("the column name `a` stands twice"));
 }
@@ -123,7 +131,10 @@ fn archives_at_fault_are_told_by_their_array() {
     };
     for (bytes, expected) in [
         (with("data", Vec::new()), "it has no array `data`; what is read are files of `scipy.sparse.save_npz`"),
-        (with("format", word("bsr")), "the matrix is stored as `bsr`, and csr, csc and coo are read; write it by `save_npz(file, matrix.tocsc())`"),
+        (
+            with("format", word("bsr")),
+            "the matrix is stored as `bsr`, and csr, csc and coo are read; write it by `save_npz(file, matrix.tocsc())`",
+        ),
         (with("shape", longs(&[3])), "array `shape`: it is not two whole numbers, the rows and the columns"),
         (with("shape", longs(&[3, 0])), "it has 0 columns, and from 1 to 4294967295 are read"),
         (with("shape", longs(&[2, 3])), "array `indices`: entry 3 is 2, which is no whole number from 0 to 1"),
@@ -132,12 +143,21 @@ fn archives_at_fault_are_told_by_their_array() {
         (with("indptr", ints(&[1, 1, 3, 3])), "array `indptr`: it does not lead from the first entry to the last"),
         (with("indptr", ints(&[0, -1, 3, 3])), "array `indptr`: entry 1 lies outside the matrix"),
         (with("indices", ints(&[1, 0, -2])), "array `indices`: entry 3 is -2, which is no whole number from 0 to 2"),
-        (with("indices", doubles(&[1.0, 0.0, 2.0])), "array `indices`: entry 1 is 1, which is no whole number from 0 to 2"),
+        (
+            with("indices", doubles(&[1.0, 0.0, 2.0])),
+            "array `indices`: entry 1 is 1, which is no whole number from 0 to 2",
+        ),
         (with("data", b"nothing".to_vec()), "array `data`: it is no .npy"),
         (with("data", doubles(&[1.5, 2.0, -1.0])[..100].to_vec()), "array `data`: its header is torn"),
-        (with("data", npy("<c16", "(0,)", &[[0u8]])), "array `data`: its numbers are `<c16`, and whole numbers and floats of 4 or 8 bytes are read"),
+        (
+            with("data", npy("<c16", "(0,)", &[[0u8]])),
+            "array `data`: its numbers are `<c16`, and whole numbers and floats of 4 or 8 bytes are read",
+        ),
         (with("data", npy("<f8", "(3,)", &[[0u8; 8]])), "array `data`: it has fewer numbers than it says"),
-        (with("data", npy("<f8", "(4611686018427387904, 4611686018427387904)", &[[0u8; 8]])), "array `data`: it has fewer numbers than it says"),
+        (
+            with("data", npy("<f8", "(4611686018427387904, 4611686018427387904)", &[[0u8; 8]])),
+            "array `data`: it has fewer numbers than it says",
+        ),
     ] {
         assert_eq!(message("fault.npz", bytes), expected);
     }
@@ -149,7 +169,10 @@ fn archives_at_fault_are_told_by_their_array() {
 #[test]
 fn rows_of_svmlight_have_labels_and_queries() {
     let text = "# made by hand\n+1 1:0.5 3:2 # first\r\n\n-1\n1 qid 2:1\n";
-    assert_eq!(message("wrong.svm", text), "line 5: `qid` is no pair of an index from 0 to 4294967294 and a number, such as `3:0.5`");
+    assert_eq!(
+        message("wrong.svm", text),
+        "line 5: `qid` is no pair of an index from 0 to 4294967294 and a number, such as `3:0.5`"
+    );
     let (names, columns) = read(&written("plain.svm", "+1 1:0.5 3:2 # first\r\n\n-1\n1 2:1 3:nan\n")).unwrap();
     assert_eq!(names, ["x1", "x2", "x3", "target"]);
     assert_eq!(columns[0], [0.5, 0.0, 0.0]);
@@ -160,7 +183,10 @@ fn rows_of_svmlight_have_labels_and_queries() {
     let path = written("queries.libsvm", "3 qid:7 0:1\n2 qid:7 2:-0.0\n1 qid:8 2:4\n");
     let (names, columns) = read(&path).unwrap();
     assert_eq!(names, ["x0", "x1", "x2", "target"]);
-    assert_eq!((&columns[0][..], &columns[1][..], &columns[2][..]), (&[1.0, 0.0, 0.0][..], &[0.0; 3][..], &[0.0, 0.0, 4.0][..]));
+    assert_eq!(
+        (&columns[0][..], &columns[1][..], &columns[2][..]),
+        (&[1.0, 0.0, 0.0][..], &[0.0; 3][..], &[0.0, 0.0, 4.0][..])
+    );
     let source = Source::open(&[path], &ReadSpec::default()).unwrap();
     assert_eq!(source.aside().iter().map(|(name, _)| &name[..]).collect::<Vec<_>>(), ["qid"]);
     let (table, _) = source.read(&Wanted { filter: ColumnFilter::only(["qid"]), ..Wanted::default() }).unwrap();
@@ -172,7 +198,8 @@ fn labels_may_be_words_and_files_follow_each_other() {
     let first = written("part1.svm", "spam 1:1\nham 2:1\n");
     let second = written("part2.svm", "ham 4:2\n");
     let source = Source::open(&[first, second], &ReadSpec::default()).unwrap();
-    let (table, survey): (Table, _) = source.read(&Wanted { hints: [("target".to_owned(), Hint::Target)].into(), ..Wanted::default() }).unwrap();
+    let (table, survey): (Table, _) =
+        source.read(&Wanted { hints: [("target".to_owned(), Hint::Target)].into(), ..Wanted::default() }).unwrap();
     assert_eq!(table.names().collect::<Vec<_>>(), ["x1", "x2", "x3", "x4", "target"]);
     assert_eq!(*table.get("x4").unwrap().numbers().unwrap().values(), [0.0, 0.0, 2.0]);
     assert_eq!((0..3).map(|row| table.get("target").unwrap().label(row)).collect::<Vec<_>>(), ["spam", "ham", "ham"]);
@@ -206,10 +233,14 @@ fn rows_at_fault_are_told_by_their_line() {
 
 #[test]
 fn matrix_market_has_entries_or_arrays() {
-    let general = "%%MatrixMarket matrix coordinate real general\n% words\n3 3 4\n\n2 1 1.5\n1 2 1.25\n1 2 0.75\n3 2 -1\n";
+    let general =
+        "%%MatrixMarket matrix coordinate real general\n% words\n3 3 4\n\n2 1 1.5\n1 2 1.25\n1 2 0.75\n3 2 -1\n";
     assert_eq!(read(&written("general.mtx", general)).unwrap().1, SMALL);
     let symmetric = "%%matrixmarket MATRIX coordinate integer symmetric\n3 3 2\n2 2 5\n3 1 7\n";
-    assert_eq!(read(&written("symmetric.mtx", symmetric)).unwrap().1, [[0.0, 0.0, 7.0], [0.0, 5.0, 0.0], [7.0, 0.0, 0.0]]);
+    assert_eq!(
+        read(&written("symmetric.mtx", symmetric)).unwrap().1,
+        [[0.0, 0.0, 7.0], [0.0, 5.0, 0.0], [7.0, 0.0, 0.0]]
+    );
     let skew = "%%MatrixMarket matrix coordinate pattern skew-symmetric\n2 2 1\n2 1\n";
     assert_eq!(read(&written("skew.mtx", skew)).unwrap().1, [[0.0, 1.0], [-1.0, 0.0]]);
     let array = "%%MatrixMarket matrix array real general\n2 3\n1\n2\n0\n4\n5\n6\n";
@@ -224,7 +255,10 @@ fn matrix_market_has_entries_or_arrays() {
 fn matrices_at_fault_are_told_by_their_line() {
     let banner = |rest: &str| format!("%%MatrixMarket matrix coordinate real general\n{rest}");
     for (text, expected) in [
-        (String::new(), "line 1: the first line of Matrix Market is `%%MatrixMarket matrix coordinate real general`, or the like"),
+        (
+            String::new(),
+            "line 1: the first line of Matrix Market is `%%MatrixMarket matrix coordinate real general`, or the like",
+        ),
         (banner(""), "the line with the shape is missing"),
         (banner("2 2\n"), "line 2: `2 2` is not the number of rows, columns and entries"),
         (banner("2 2 1\n1 3 1\n"), "line 3: `1 3 1` is not `row column value` of a matrix of 2 rows and 2 columns"),

@@ -74,6 +74,23 @@ fn the_same_losses_differ_by_nothing() {
 }
 
 #[test]
+fn intervals_end_where_losses_do() {
+    let tallies = [tally(0, &[0.0, 0.0, 0.0, 1.0]), tally(4, &[0.0, 0.0, 0.0, 1.0]), tally(8, &[0.0, 0.0, 0.0, 0.0])];
+    let judged = Judged::of(&tallies, 1);
+    let by = |loss: &dyn Loss| judged.bounded(loss, None, (0.0, 0.999)).unwrap().interval;
+    let [low, high] = by(&vaglio_core::ZeroOne);
+    assert_eq!(low, 0.0);
+    assert!(high <= 1.0 && by(&Squared)[1] >= high);
+    let all = [tally(0, &[1.0, 1.0, 0.0]), tally(3, &[1.0, 1.0, 1.0])];
+    let [_, high] = Judged::of(&all, 1).bounded(&vaglio_core::ZeroOne, None, (0.5, 0.95)).unwrap().interval;
+    assert_eq!(high, 1.0);
+    // A difference goes to either side.
+    let none = [0, 4, 8].map(|first| tally(first, &[0.0; 4]));
+    let apart = Judged::of(&none, 1).bounded(&Squared, Some(&judged), (0.0, 0.95)).unwrap();
+    assert!(apart.mean < 0.0 && apart.interval[0] < apart.mean);
+}
+
+#[test]
 fn infinite_losses_have_no_interval() {
     let losses = |first: u32, of: [f64; 3]| tally(first, &of);
     let tallies = [losses(0, [1.0, 2.0, 0.5]), losses(3, [f64::INFINITY, 1.0, 3.0]), losses(6, [1.0, 0.2, 2.0])];

@@ -11,12 +11,12 @@ pub struct SparseNumbers {
     len: usize,
     fill: f64,
     rows: Vec<u32>,
-    values: Values,
+    values: StoredValues,
 }
 
-/// Entries in the smallest type that holds them.
+/// StoredEntries in the smallest type that holds them.
 #[derive(Debug, Clone)]
-enum Values {
+enum StoredValues {
     Same(f64),
     Byte(Vec<u8>),
     Double(Vec<f64>),
@@ -30,25 +30,25 @@ pub struct SparseColumn<'a> {
     len: usize,
     fill: f64,
     rows: &'a [u32],
-    values: Entries<'a>,
+    values: StoredEntries<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Entries<'a> {
+enum StoredEntries<'a> {
     Same(f64),
     Byte(&'a [u8]),
     Double(&'a [f64]),
 }
 
-impl From<Vec<f64>> for Values {
+impl From<Vec<f64>> for StoredValues {
     fn from(values: Vec<f64>) -> Self {
         let first = values.first().copied().unwrap_or(0.0);
         if values.iter().all(|v| v.to_bits() == first.to_bits()) {
-            return Values::Same(first);
+            return StoredValues::Same(first);
         }
         match Numbers::from(values) {
-            Numbers::Byte(bytes) => Values::Byte(bytes),
-            other => Values::Double(other.view().values().into_owned()),
+            Numbers::Byte(bytes) => StoredValues::Byte(bytes),
+            other => StoredValues::Double(other.view().values().into_owned()),
         }
     }
 }
@@ -57,7 +57,7 @@ impl From<Vec<f64>> for Values {
 const ROW: usize = size_of::<u32>();
 
 impl SparseNumbers {
-    /// A column of `len` rows that is 0 but in some, given in increasing order. Entries that are 0 are not stored. Cost
+    /// A column of `len` rows that is 0 but in some, given in increasing order. StoredEntries that are 0 are not stored. Cost
     /// O(rows that are given).
     ///
     /// # Panics
@@ -81,9 +81,9 @@ impl SparseNumbers {
     fn is_worth_it(&self) -> bool {
         let is_bytes = self.fill.to_bits() == 0
             && match self.values {
-                Values::Same(value) => matches!(Numbers::from(vec![value]), Numbers::Byte(_)),
-                Values::Byte(_) => true,
-                Values::Double(_) => false,
+                StoredValues::Same(value) => matches!(Numbers::from(vec![value]), Numbers::Byte(_)),
+                StoredValues::Byte(_) => true,
+                StoredValues::Double(_) => false,
             };
         2 * self.bytes() <= self.len * if is_bytes { 1 } else { size_of::<f64>() }
     }
@@ -91,9 +91,9 @@ impl SparseNumbers {
     /// Bytes that rows and entries take.
     pub fn bytes(&self) -> usize {
         let entry = match self.values {
-            Values::Same(_) => 0,
-            Values::Byte(_) => 1,
-            Values::Double(_) => size_of::<f64>(),
+            StoredValues::Same(_) => 0,
+            StoredValues::Byte(_) => 1,
+            StoredValues::Double(_) => size_of::<f64>(),
         };
         self.rows.len() * (ROW + entry)
     }
@@ -101,9 +101,9 @@ impl SparseNumbers {
     /// A view of the entries.
     pub fn view(&self) -> SparseColumn<'_> {
         let values = match &self.values {
-            Values::Same(value) => Entries::Same(*value),
-            Values::Byte(values) => Entries::Byte(values),
-            Values::Double(values) => Entries::Double(values),
+            StoredValues::Same(value) => StoredEntries::Same(*value),
+            StoredValues::Byte(values) => StoredEntries::Byte(values),
+            StoredValues::Double(values) => StoredEntries::Double(values),
         };
         SparseColumn { first: 0, len: self.len, fill: self.fill, rows: &self.rows, values }
     }
@@ -112,9 +112,9 @@ impl SparseNumbers {
     #[must_use]
     pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
         let values = match &self.values {
-            Values::Same(value) => Values::Same(of(*value)),
-            Values::Byte(values) => values.iter().map(|&v| of(f64::from(v))).collect::<Vec<f64>>().into(),
-            Values::Double(values) => values.iter().map(|&v| of(v)).collect::<Vec<f64>>().into(),
+            StoredValues::Same(value) => StoredValues::Same(of(*value)),
+            StoredValues::Byte(values) => values.iter().map(|&v| of(f64::from(v))).collect::<Vec<f64>>().into(),
+            StoredValues::Double(values) => values.iter().map(|&v| of(v)).collect::<Vec<f64>>().into(),
         };
         SparseNumbers { len: self.len, fill: of(self.fill), rows: self.rows.clone(), values }
     }
@@ -155,7 +155,7 @@ impl SparseNumbers {
             }
         }
         let values = match &self.values {
-            Values::Same(value) => Values::Same(*value),
+            StoredValues::Same(value) => StoredValues::Same(*value),
             _ => values.into(),
         };
         SparseNumbers { len: rows.len(), fill: self.fill, rows: own, values }
@@ -195,9 +195,9 @@ impl<'a> SparseColumn<'a> {
     pub fn for_each(&self, mut each: impl FnMut(usize, f64)) {
         let rows = self.rows.iter().map(|&row| row as usize - self.first);
         match self.values {
-            Entries::Same(value) => rows.for_each(|row| each(row, value)),
-            Entries::Byte(values) => rows.zip(values).for_each(|(row, &value)| each(row, f64::from(value))),
-            Entries::Double(values) => rows.zip(values).for_each(|(row, &value)| each(row, value)),
+            StoredEntries::Same(value) => rows.for_each(|row| each(row, value)),
+            StoredEntries::Byte(values) => rows.zip(values).for_each(|(row, &value)| each(row, f64::from(value))),
+            StoredEntries::Double(values) => rows.zip(values).for_each(|(row, &value)| each(row, value)),
         }
     }
 
@@ -215,9 +215,9 @@ impl<'a> SparseColumn<'a> {
 
     fn at(&self, place: usize) -> f64 {
         match self.values {
-            Entries::Same(value) => value,
-            Entries::Byte(values) => f64::from(values[place]),
-            Entries::Double(values) => values[place],
+            StoredEntries::Same(value) => value,
+            StoredEntries::Byte(values) => f64::from(values[place]),
+            StoredEntries::Double(values) => values[place],
         }
     }
 
@@ -231,9 +231,9 @@ impl<'a> SparseColumn<'a> {
         let place = |row: usize| self.rows.partition_point(|own| (*own as usize) < row + self.first);
         let own = place(start)..place(end);
         let values = match self.values {
-            Entries::Same(value) => Entries::Same(value),
-            Entries::Byte(values) => Entries::Byte(&values[own.clone()]),
-            Entries::Double(values) => Entries::Double(&values[own.clone()]),
+            StoredEntries::Same(value) => StoredEntries::Same(value),
+            StoredEntries::Byte(values) => StoredEntries::Byte(&values[own.clone()]),
+            StoredEntries::Double(values) => StoredEntries::Double(&values[own.clone()]),
         };
         SparseColumn { first: self.first + start, len: end - start, fill: self.fill, rows: &self.rows[own], values }
     }
@@ -252,7 +252,7 @@ impl<'a> SparseColumn<'a> {
 
     /// See [`Column::rounding`](crate::Column::rounding).
     pub(crate) fn rounding(&self) -> f64 {
-        if self.fill == 0.0 && matches!(self.values, Entries::Byte(_)) {
+        if self.fill == 0.0 && matches!(self.values, StoredEntries::Byte(_)) {
             return 0.0;
         }
         16.0 * f64::EPSILON * self.range().iter().fold(0.0, |most: f64, v| most.max(v.abs()))
@@ -270,9 +270,9 @@ impl From<SparseColumn<'_>> for SparseNumbers {
     fn from(column: SparseColumn<'_>) -> Self {
         let rows = column.rows.iter().map(|&row| row - column.first as u32).collect();
         let values = match column.values {
-            Entries::Same(value) => Values::Same(value),
-            Entries::Byte(values) => Values::Byte(values.to_vec()),
-            Entries::Double(values) => Values::Double(values.to_vec()),
+            StoredEntries::Same(value) => StoredValues::Same(value),
+            StoredEntries::Byte(values) => StoredValues::Byte(values.to_vec()),
+            StoredEntries::Double(values) => StoredValues::Double(values.to_vec()),
         };
         SparseNumbers { len: column.len, fill: column.fill, rows, values }
     }

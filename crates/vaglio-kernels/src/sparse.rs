@@ -61,14 +61,14 @@ pub(crate) fn squares(x: SparseColumn<'_>, shift: f64, root: Option<&[f64]>, tot
 }
 
 /// The place of a column in the result, its entries, and its shift.
-pub(crate) type Placed<'d> = (usize, SparseColumn<'d>, f64);
+pub(crate) type PlacedSparse<'d> = (usize, SparseColumn<'d>, f64);
 
 /// The sums of each column with every vector, as [`product`] has them but for the order of terms. The bits of a column do not
 /// depend on the others.
 ///
 /// Several vectors are laid out row by row, so that an entry meets all of them in one place. Cost O(entries · vectors + m ·
 /// vectors), memory 8·m·vectors.
-pub(crate) fn products(level: Level, columns: &[Placed<'_>], vectors: &[&[f64]]) -> Vec<(usize, Vec<f64>)> {
+pub(crate) fn products(level: Level, columns: &[PlacedSparse<'_>], vectors: &[&[f64]]) -> Vec<(usize, Vec<f64>)> {
     if columns.is_empty() {
         return Vec::new();
     }
@@ -76,7 +76,7 @@ pub(crate) fn products(level: Level, columns: &[Placed<'_>], vectors: &[&[f64]])
     let [one] = vectors else {
         let by_row = by_row(vectors);
         let count = vectors.len();
-        let of = |&(place, x, shift): &Placed<'_>| {
+        let of = |&(place, x, shift): &PlacedSparse<'_>| {
             let (fill, mut out) = (x.fill(), vec![0.0; count]);
             x.for_each(|row, value| {
                 let by = value - fill;
@@ -87,7 +87,7 @@ pub(crate) fn products(level: Level, columns: &[Placed<'_>], vectors: &[&[f64]])
         };
         return columns.par_iter().with_min_len(AT_LEAST).map(of).collect();
     };
-    let of = |&(place, x, shift): &Placed<'_>| (place, vec![own(x, one) + (x.fill() - shift) * sums[0]]);
+    let of = |&(place, x, shift): &PlacedSparse<'_>| (place, vec![own(x, one) + (x.fill() - shift) * sums[0]]);
     columns.par_iter().with_min_len(AT_LEAST).map(of).collect()
 }
 

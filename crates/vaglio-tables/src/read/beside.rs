@@ -13,16 +13,19 @@ use vaglio_core::Result;
 
 /// A file whose columns are read where they are asked for.
 #[derive(Debug)]
-pub(super) struct Beside {
+pub(super) struct FileBeside {
     file: TableFile,
     /// How its columns are called in it, and beside the data.
     names: Vec<(String, String)>,
 }
 
-/// Columns that are wanted, and whether each is read as numbers.
-type Columns<'n> = (&'n [&'n str], &'n [bool]);
+/// Why a column of it is no feature.
+pub(super) const IS_BESIDE: &str = "it stands in the file of the target";
 
-impl Beside {
+/// Columns that are wanted, and whether each is read as numbers.
+type WantedColumns<'n> = (&'n [&'n str], &'n [bool]);
+
+impl FileBeside {
     /// Opens a file beside columns of these names.
     pub fn open(path: &Path, how: How<'_>, others: &[String]) -> Result<Self> {
         let file = TableFile::open(path.to_owned(), false, how)?;
@@ -39,7 +42,7 @@ impl Beside {
                 format!("its column `{twice}` is also a column of the data; rename the file"),
             ));
         }
-        Ok(Beside { file, names })
+        Ok(FileBeside { file, names })
     }
 
     pub fn file(&self) -> &TableFile {
@@ -79,7 +82,7 @@ impl Beside {
     /// Those of both; another number of rows than the data have.
     pub fn grow(
         &self,
-        (names, as_numbers): Columns<'_>,
+        (names, as_numbers): WantedColumns<'_>,
         rules: &Rules,
         budget: Budget,
         of_data: impl FnOnce(&[&str], &[bool]) -> Result<(Vec<Growing>, RowsOfFiles)>,

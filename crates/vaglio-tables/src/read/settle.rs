@@ -2,6 +2,7 @@
 
 mod codes;
 mod dates;
+mod sparse;
 
 pub use codes::LEADING_ZEROS;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
@@ -13,7 +14,7 @@ use crate::{ColumnSurvey, InferredType, Survey};
 use codes::are_codes;
 use dates::{SAMPLE, dates};
 use std::collections::{HashMap, HashSet};
-use vaglio_core::{Cells, Column, Numbers, Table};
+use vaglio_core::{Cells, Numbers, Table};
 
 /// What is known of a column before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,14 +66,7 @@ pub(super) fn settle(name: &str, growing: Growing, hint: Hint, rules: &Rules) ->
     match growing {
         Growing::Numbers(column) => of_numbers(name, column, hint, rules),
         Growing::Raw(column) => of_text(name, &column, hint, rules),
-        Growing::Sparse(column) => {
-            let cells = Cells::Numbers(column.into());
-            match hint {
-                Hint::Date => Err(of_another_kind(&cells, "is a number")),
-                _ if hint.wants_text() => Ok(done(name, as_text(&cells), hint, 0, None, None)),
-                _ => Ok(done(name, cells, hint, 0, None, None)),
-            }
-        }
+        Growing::Sparse(column) => sparse::of_sparse(name, column, hint),
         #[cfg(feature = "parquet")]
         Growing::Dates(column) => {
             let (missing, first) = (column.missing, column.first_missing.clone());
@@ -379,10 +373,7 @@ pub(super) fn taken(cells: &Cells, hint: Hint, present: usize) -> (InferredType,
             (taken, levels)
         }
         Cells::Dates(_) => (InferredType::Date, 0),
-        Cells::Numbers(Numbers::Sparse(sparse)) => match Column::Sparse(sparse.view()).is_constant() {
-            true => (InferredType::Constant, 0),
-            false => (InferredType::Number, 0),
-        },
+        Cells::Numbers(Numbers::Sparse(column)) => (sparse::taken_sparse(column), 0),
         Cells::Numbers(numbers) => {
             let column = numbers.view();
             let mut present = (0..column.len()).map(|row| column.get(row)).filter(|v| !v.is_nan());

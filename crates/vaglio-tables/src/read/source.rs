@@ -2,7 +2,7 @@
 
 #[cfg(feature = "parquet")]
 use super::arrow_files::Hashing;
-use super::beside::Beside;
+use super::beside::{FileBeside, IS_BESIDE};
 use super::bytes::check_encoding;
 use super::cell::Rules;
 use super::digest::{Digest, written};
@@ -33,7 +33,7 @@ pub struct Source {
     budget: Budget,
     digest: DigestKind,
     /// A file whose columns say something of the rows, which is not a part of the table.
-    beside: Option<Beside>,
+    beside: Option<FileBeside>,
 }
 
 /// Which columns to read, and what is known of them.
@@ -44,9 +44,6 @@ pub struct Wanted {
     /// What is known of some.
     pub hints: HashMap<String, Hint>,
 }
-
-/// Why a column of a file beside the data is no feature.
-const IS_BESIDE: &str = "it stands in the file of the target";
 
 /// Files, and how many rows came from each.
 pub type RowsOfFiles = Vec<(PathBuf, usize)>;
@@ -132,7 +129,7 @@ impl Source {
     /// Those of [`Source::open`].
     pub fn with_beside(mut self, path: &Path) -> Result<Self> {
         let how = How { spec: &self.spec, budget: self.budget, digest: self.digest };
-        let beside = Beside::open(path, how, &self.names)?;
+        let beside = FileBeside::open(path, how, &self.names)?;
         for (_, shown) in beside.names() {
             self.names.push(shown.clone());
             self.aside.push((shown.clone(), IS_BESIDE));
@@ -143,7 +140,7 @@ impl Source {
 
     /// The columns of the file beside it: how they are called there, and here.
     pub fn names_beside(&self) -> &[(String, String)] {
-        self.beside.as_ref().map_or(&[], Beside::names)
+        self.beside.as_ref().map_or(&[], FileBeside::names)
     }
 
     /// A table that a program holds as Arrow batches of one schema, read as an Arrow file of these would be. Messages call it
@@ -197,7 +194,7 @@ impl Source {
     /// # Errors
     /// A Parquet file that cannot be read, or was written to since it was opened.
     pub fn digest(&self) -> Result<String> {
-        let all: Vec<&TableFile> = self.parts.iter().chain(self.beside.as_ref().map(Beside::file)).collect();
+        let all: Vec<&TableFile> = self.parts.iter().chain(self.beside.as_ref().map(FileBeside::file)).collect();
         let hashes: Result<Vec<[u8; 32]>> = all.par_iter().map(|part| part.digest(self.digest)).collect();
         Ok(written(self.digest, &hashes?))
     }
@@ -222,7 +219,7 @@ impl Source {
     /// The beginnings of the hashes of its files, where all were left on the disk.
     #[cfg(feature = "parquet")]
     pub(super) fn hashings(&self) -> Option<Vec<Hashing>> {
-        let all = self.parts.iter().chain(self.beside.as_ref().map(Beside::file));
+        let all = self.parts.iter().chain(self.beside.as_ref().map(FileBeside::file));
         all.map(|part| part.hashing(self.digest)).collect()
     }
 

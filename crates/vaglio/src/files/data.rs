@@ -106,7 +106,8 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let reading = Reading::of(spec, &source, &survey);
     let (mut table, mut left_out) = taking_part(&roles, table, &mut survey, &wanted.hints, &source, true)
         .map_err(|error| error.in_file(&train_path))?;
-    for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none()) {
+    let is_beside = |name: &String| source.names_beside().iter().any(|(_, shown)| shown == name);
+    for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none() && !is_beside(name)) {
         tracing::warn!("the column `{name}` is left out: {why}");
     }
     let columns = column_types::taken(&roles, &survey, &header, source.aside());

@@ -1,7 +1,7 @@
 //! What the columns of a table mean beside features.
 
 use super::series::{Order, numbers_of};
-use crate::pipeline::{ColumnType, DataSpec, MissingTarget, Names, Settings, Target};
+use crate::pipeline::{ColumnType, DataSpec, MissingTarget, Names, Settings, TargetSpec};
 use serde_json::Value;
 use std::collections::HashSet;
 use vaglio_core::{Cells, Choose, Criterion, Error, Result, Table};
@@ -145,7 +145,7 @@ impl Roles<'_> {
             }
             Err(Error::unknown(field, "column", name, header.iter().map(String::as_str)))
         };
-        let single = matches!(spec.target, Target::Columns(Names::One(_)));
+        let single = matches!(spec.target, TargetSpec::Columns(Names::One(_)));
         for (index, name) in spec.target.names().iter().enumerate() {
             known(if single { "data.target".into() } else { format!("data.target[{index}]") }, name)?;
             if spec.target.names()[..index].contains(name) {

@@ -1,6 +1,6 @@
 //! Targets that stand in a file beside the data.
 
-use crate::pipeline::{DataSpec, Names, RowFilters, Target, TargetFile};
+use crate::pipeline::{DataSpec, Names, RowFilters, TargetFile, TargetSpec};
 use std::borrow::Cow;
 use std::path::Path;
 use vaglio_core::{Error, Result};
@@ -18,7 +18,7 @@ const LABEL: &str = "target";
 pub(super) fn beside<'s>(source: Source, spec: &'s DataSpec, folder: &Path) -> Result<(Source, Cow<'s, DataSpec>)> {
     let Some(file) = spec.target_file() else {
         if spec.has_labels() && spec.target.names().is_empty() {
-            let target = Target::Columns(Names::One(LABEL.into()));
+            let target = TargetSpec::Columns(Names::One(LABEL.into()));
             return Ok((source, Cow::Owned(DataSpec { target, ..spec.clone() })));
         }
         return Ok((source, Cow::Borrowed(spec)));
@@ -31,8 +31,8 @@ pub(super) fn beside<'s>(source: Source, spec: &'s DataSpec, folder: &Path) -> R
         shown(name).ok_or_else(|| Error::unknown("data.target.column", "column", name, own))
     };
     let target = match (&spec.target, names) {
-        (Target::Beside(TargetFile { column: Some(Names::One(name)), .. }), _) => Names::One(known(name)?),
-        (Target::Beside(TargetFile { column: Some(Names::Several(names)), .. }), _) => {
+        (TargetSpec::Beside(TargetFile { column: Some(Names::One(name)), .. }), _) => Names::One(known(name)?),
+        (TargetSpec::Beside(TargetFile { column: Some(Names::Several(names)), .. }), _) => {
             Names::Several(names.iter().map(known).collect::<Result<_>>()?)
         }
         (_, [(_, only)]) => Names::One(only.clone()),
@@ -48,7 +48,7 @@ pub(super) fn beside<'s>(source: Source, spec: &'s DataSpec, folder: &Path) -> R
             return Err(Error::setting("data.target", message));
         }
     };
-    let mut spec = DataSpec { target: Target::Columns(target), ..spec.clone() };
+    let mut spec = DataSpec { target: TargetSpec::Columns(target), ..spec.clone() };
     let DataSpec { weights, groups, series, time, test_rows, rows, .. } = &mut spec;
     let filters = match rows {
         Some(RowFilters::One(filter)) => std::slice::from_mut(filter),

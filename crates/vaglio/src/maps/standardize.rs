@@ -15,7 +15,7 @@ use vaglio_core::{Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Res
     Map,
     "standardize",
     summary = "columns minus their mean, over their population standard deviation",
-    example = "preprocess: [{kind: standardize, scope: auto, target: false}]"
+    example = "preprocess: [{kind: standardize, scope: auto, target: false, center: true}]"
 )]
 #[derive(PartialEq, Eq)]
 pub struct Standardize {

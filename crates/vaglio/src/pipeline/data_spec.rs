@@ -39,7 +39,7 @@ pub struct DataSpec {
     /// The column, or columns, to predict. Beside a sparse file it may be a file of one column, or `{file: …, column: …}`; the
     /// labels of svmlight's text are taken where it is absent.
     #[serde(default)]
-    pub target: Target,
+    pub target: TargetSpec,
     /// What kind of target it is; inferred when absent.
     #[serde(default)]
     pub task: Option<TaskKind>,
@@ -99,9 +99,9 @@ impl DataSpec {
         let is_table =
             |name: &str| matches!(&*extension(name), "csv" | "tsv" | "txt" | "parquet" | "arrow" | "feather");
         match &self.target {
-            Target::Beside(beside) => Some(&beside.file),
-            Target::Columns(Names::One(name)) if self.is_sparse() && is_table(name) => Some(name),
-            Target::Columns(_) => None,
+            TargetSpec::Beside(beside) => Some(&beside.file),
+            TargetSpec::Columns(Names::One(name)) if self.is_sparse() && is_table(name) => Some(name),
+            TargetSpec::Columns(_) => None,
         }
     }
 
@@ -109,9 +109,9 @@ impl DataSpec {
     pub(crate) fn target_file_mut(&mut self) -> Option<&mut String> {
         self.target_file()?;
         match &mut self.target {
-            Target::Beside(beside) => Some(&mut beside.file),
-            Target::Columns(Names::One(name)) => Some(name),
-            Target::Columns(_) => None,
+            TargetSpec::Beside(beside) => Some(&mut beside.file),
+            TargetSpec::Columns(Names::One(name)) => Some(name),
+            TargetSpec::Columns(_) => None,
         }
     }
 }
@@ -145,7 +145,7 @@ pub enum Names {
 /// One target column, or several that are predicted together, of the data or of a file beside them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Target {
+pub enum TargetSpec {
     /// Columns of the data.
     Columns(Names),
     /// Columns of another file, of which each row is that of the data.
@@ -163,42 +163,42 @@ pub struct TargetFile {
     pub column: Option<Names>,
 }
 
-impl Default for Target {
+impl Default for TargetSpec {
     fn default() -> Self {
-        Target::Columns(Names::Several(Vec::new()))
+        TargetSpec::Columns(Names::Several(Vec::new()))
     }
 }
 
-impl Target {
+impl TargetSpec {
     /// The names of the columns; none where the file tells them.
     pub fn names(&self) -> &[String] {
         match self {
-            Target::Columns(names) | Target::Beside(TargetFile { column: Some(names), .. }) => names.names(),
-            Target::Beside(_) => &[],
+            TargetSpec::Columns(names) | TargetSpec::Beside(TargetFile { column: Some(names), .. }) => names.names(),
+            TargetSpec::Beside(_) => &[],
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Target {
+impl<'de> Deserialize<'de> for TargetSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         struct TargetVisitor;
         impl<'de> serde::de::Visitor<'de> for TargetVisitor {
-            type Value = Target;
+            type Value = TargetSpec;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a name, a list of names, or a file by `{file: …, column: …}`")
             }
 
-            fn visit_str<E>(self, name: &str) -> std::result::Result<Target, E> {
-                Ok(Target::Columns(Names::One(name.to_owned())))
+            fn visit_str<E>(self, name: &str) -> std::result::Result<TargetSpec, E> {
+                Ok(TargetSpec::Columns(Names::One(name.to_owned())))
             }
 
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, names: A) -> std::result::Result<Target, A::Error> {
-                Names::deserialize(serde::de::value::SeqAccessDeserializer::new(names)).map(Target::Columns)
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, names: A) -> std::result::Result<TargetSpec, A::Error> {
+                Names::deserialize(serde::de::value::SeqAccessDeserializer::new(names)).map(TargetSpec::Columns)
             }
 
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> std::result::Result<Target, A::Error> {
-                TargetFile::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(Target::Beside)
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> std::result::Result<TargetSpec, A::Error> {
+                TargetFile::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(TargetSpec::Beside)
             }
         }
         deserializer.deserialize_any(TargetVisitor)
@@ -305,7 +305,7 @@ impl DataSpec {
         if self.target_file().is_none() && self.target.names().is_empty() && !self.has_labels() {
             return Err(Error::setting("data.target", "it is missing; name the column to predict, or several"));
         }
-        if let Target::Beside(_) = self.target
+        if let TargetSpec::Beside(_) = self.target
             && !self.is_sparse()
         {
             let message =

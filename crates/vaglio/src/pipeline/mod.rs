@@ -12,7 +12,7 @@ mod schema;
 mod threads;
 mod time_span;
 
-pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, Target, TargetFile, TaskKind};
+pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, TargetFile, TargetSpec, TaskKind};
 pub use evaluate::{Evaluate, OuterFolds, Pairs, Worths};
 pub use fields::component_fields;
 pub use limits::Limits;

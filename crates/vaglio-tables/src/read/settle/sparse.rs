@@ -1,0 +1,23 @@
+//! Columns of sparse files: they are numbers.
+
+use super::{Hint, Outcome, as_text, done, of_another_kind};
+use crate::InferredType;
+use vaglio_core::{Cells, Column, SparseNumbers};
+
+/// The cells of a column, none of which is missing.
+pub(super) fn of_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Outcome {
+    let cells = Cells::Numbers(column.into());
+    match hint {
+        Hint::Date => Err(of_another_kind(&cells, "is a number")),
+        _ if hint.wants_text() => Ok(done(name, as_text(&cells), hint, 0, None, None)),
+        _ => Ok(done(name, cells, hint, 0, None, None)),
+    }
+}
+
+/// What it is taken for. Cost O(entries).
+pub(super) fn taken_sparse(column: &SparseNumbers) -> InferredType {
+    match Column::Sparse(column.view()).is_constant() {
+        true => InferredType::Constant,
+        false => InferredType::Number,
+    }
+}

@@ -105,9 +105,9 @@ fn classes_of_svmlight_s_text_are_its_labels() {
     let folder = Folder::new("labels");
     written(&folder, |y| if y > 0.5 { "+1".into() } else { "-1".into() });
     for loss in ["zero_one", "auc", "balanced_error", "squared"] {
-        for criterion in ["loo", "kfold"] {
+        for criterion in ["kind: loo", "kind: kfold, folds: 5, stratified: true"] {
             let lines = format!(
-                "learner: {{kind: rls, lambda: 0.5}}\ncriterion: {{kind: {criterion}, loss: {loss}}}\nsearch: {{kind: greedy, max_features: 5, choose: last}}\n"
+                "learner: {{kind: rls, lambda: 0.5}}\ncriterion: {{{criterion}, loss: {loss}}}\nsearch: {{kind: greedy, max_features: 5, choose: last}}\n"
             );
             let own = pipeline(&lines).replace("y}", "y, exclude: [part], task: binary, positive: \"1\"}");
             let dense = folder.run(&own);

@@ -63,9 +63,9 @@ impl<'b> Array<'b> {
         }
     }
 
-    /// The whole number at a place, where it is one and not negative.
+    /// The whole number at a place, where there is one and it is not negative.
     pub fn index(&self, at: usize) -> Option<usize> {
-        let bytes = &self.data[at * self.size..][..self.size];
+        let bytes = self.data.chunks(self.size).nth(at)?;
         match self.kind {
             b'i' => usize::try_from(self.signed(bytes)).ok(),
             b'u' => usize::try_from(self.bits(bytes)).ok(),

@@ -7,6 +7,8 @@ use crate::read::{shortened, unreadable};
 use std::path::Path;
 use vaglio_core::Result;
 
+const MIXED: &str = "some rows have a `qid:` and others have none";
+
 /// Reads the rows of a text, with their labels and, where they have such, queries.
 ///
 /// Columns are called by their index, x0 or x1 first; whether 0 is one is told by the file, and a column that no row has is
@@ -40,7 +42,10 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<SparseTa
         let mut last = None;
         for word in words {
             if let Some(query) = word.strip_prefix("qid:") {
-                if last.is_some() || queries.rows() != rows {
+                if queries.rows() < rows {
+                    return Err(at_line(path, number, MIXED));
+                }
+                if last.is_some() || queries.rows() > rows {
                     return Err(at_line(path, number, "`qid:` stands once in a row, before the entries"));
                 }
                 queries.push(query);
@@ -62,7 +67,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<SparseTa
         rows += 1;
         let expected = if queries.rows() == 0 { 0 } else { rows };
         if queries.rows() != expected {
-            return Err(at_line(path, number, "some rows have a `qid:` and others have none"));
+            return Err(at_line(path, number, MIXED));
         }
     }
     let Some(most) = most else { return Err(unreadable(path, "no row has an entry `index:value`")) };

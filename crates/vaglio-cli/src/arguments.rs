@@ -73,6 +73,9 @@ pub enum Command {
         /// The folder of the run.
         folder: PathBuf,
     },
+    /// Share the repetitions of a run between processes, by a folder that all of them see.
+    #[command(subcommand)]
+    Shard(Shard),
     /// List every criterion, search, learner, map and loss that is linked in, or all settings of one.
     List {
         /// One of these roles, or the kind of a part, such as `greedy`.
@@ -267,6 +270,79 @@ pub struct Run {
     #[arg(long, short)]
     pub quiet: bool,
     /// Print selection.json instead of the table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `vaglio shard` does.
+#[derive(Debug, Subcommand)]
+pub enum Shard {
+    /// Number the units of work of a pipeline, and write that into a folder.
+    Plan {
+        /// The pipeline file.
+        pipeline: PathBuf,
+        /// How many indexes share the units.
+        #[arg(long, value_name = "N")]
+        of: usize,
+        /// The folder of the ledger.
+        folder: PathBuf,
+        /// Overrides a setting of the file.
+        #[arg(long, value_name = "PATH=VALUE")]
+        set: Vec<String>,
+        /// Print the plan as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Do the units of one index that are not done.
+    Run(ShardRun),
+    /// Say how far every index is.
+    Status {
+        /// The folder of the ledger.
+        folder: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Put the units of all indexes together, and write the files of the run.
+    Merge {
+        /// The folder of the ledger.
+        folder: PathBuf,
+        /// The folder to write; that of the ledger by default.
+        #[arg(long)]
+        out: Option<PathBuf>,
+        /// Recompute so many random steps by plain retraining, and end with 4 where one is off by more than 1e-6.
+        #[arg(long, value_name = "N")]
+        verify: Option<usize>,
+        /// Threads; 0 for as many as there are processors. The result does not depend on it.
+        #[arg(long)]
+        threads: Option<usize>,
+        /// No progress and no table.
+        #[arg(long, short)]
+        quiet: bool,
+        /// Print selection.json instead of the table.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What `vaglio shard run` takes.
+#[derive(Debug, Args)]
+pub struct ShardRun {
+    /// The folder of the ledger.
+    pub folder: PathBuf,
+    /// Which index, from 0.
+    #[arg(long, value_name = "I")]
+    pub index: usize,
+    /// Wait so long at most for the search of index 0, where units need it.
+    #[arg(long, value_name = "10m")]
+    pub wait: Option<String>,
+    /// Threads; 0 for as many as there are processors. The result does not depend on it.
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// No progress and no line at the end.
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print how far the index is as JSON.
     #[arg(long)]
     pub json: bool,
 }

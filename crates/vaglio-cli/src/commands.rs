@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
 use vaglio::core::{Error, Monitor, StopReason};
-use vaglio::files::{self, Beside, ExportTo, Language, RunOptions};
+use vaglio::files::{self, Beside, ExportTo, Language, RunOptions, RunOutcome};
 use vaglio::pipeline::{self, SavedModel};
 
 /// How a command ends.
@@ -37,19 +37,23 @@ pub fn run(arguments: Run) -> Done {
     let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
     let outcome = in_pool(settings.threads(), || files::run(&settings, &options, monitor))?
         .map_err(|error| loaded.failure(error))?;
+    ended(outcome, (arguments.quiet, arguments.json), loaded.by_default(), &out)
+}
+
+/// Shows what a run found, and where it is.
+pub fn ended(outcome: RunOutcome, (quiet, json): (bool, bool), by_default: Option<String>, out: &Path) -> Done {
     clear_bar();
     signals::run_ends();
-
-    let text = if arguments.json {
+    let text = if json {
         outcome.record.to_text()?
-    } else if arguments.quiet {
+    } else if quiet {
         String::new()
     } else {
         outcome.record.table()
     };
     print(&text)?;
-    if !arguments.quiet {
-        if let Some(parts) = loaded.by_default() {
+    if !quiet {
+        if let Some(parts) = by_default {
             note(&format_args!("by default: {parts}"));
         }
         note(&format_args!("wrote {}", out.join("report.html").display()));
@@ -199,6 +203,7 @@ fn default_out(pipeline: &Path) -> PathBuf {
     Path::new("runs").join(pipeline.file_stem().unwrap_or("run".as_ref()))
 }
 
-fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+/// Does work on so many threads.
+pub fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
     vaglio::pipeline::pool(threads).map(|pool| pool.install(work)).map_err(Failure::from)
 }

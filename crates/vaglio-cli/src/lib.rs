@@ -22,6 +22,7 @@ mod new_plugin;
 mod progress;
 #[doc(hidden)]
 pub mod said;
+mod shard;
 mod signals;
 mod terminal;
 mod trace;
@@ -103,6 +104,7 @@ fn done(command: Command) -> commands::Done {
         Command::Explain { folder, columns } => commands::explain(&folder, &columns),
         Command::Export { folder, to, out } => commands::export(&folder, to, out.as_deref()),
         Command::Report { folder } => commands::report(&folder),
+        Command::Shard(shard) => shard::shard(shard),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man => manual::page(),
         Command::NewPlugin(arguments) => new_plugin::new_plugin(&arguments),

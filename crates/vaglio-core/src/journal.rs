@@ -13,6 +13,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Who does a piece of work, where several processes share the work of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Whose {
+    /// Whoever needs it.
+    #[default]
+    Anyone,
+    /// This process, which keeps it whatever it took.
+    Own,
+    /// Another process: this one goes on without it.
+    Others,
+}
+
 /// Where pieces of finished work are kept, each under a key of its own.
 pub trait Keeper: Send + Sync {
     /// What an earlier run of the same configuration kept under this key.
@@ -20,6 +32,11 @@ pub trait Keeper: Send + Sync {
 
     /// Keeps one whole piece of work.
     fn keep(&self, key: &str, value: &str);
+
+    /// Who does the piece of this key, which is not there yet.
+    fn whose(&self, _key: &str) -> Whose {
+        Whose::Anyone
+    }
 
     /// Whether pieces are kept that took no time at all, as tests want it.
     fn keeps_all(&self) -> bool {
@@ -107,7 +124,13 @@ impl Journal {
         self.0.as_ref().is_some_and(|below| below.keeper.keeps_all() || begun.elapsed() >= least(below))
     }
 
-    /// Recalls a piece, or does the work and keeps what comes of it; `None` is work that was stopped.
+    /// Who does a piece that is not there yet; what is inside of a piece is of whoever does that.
+    fn whose(&self, key: &impl fmt::Display) -> Whose {
+        let shared = self.0.as_ref().filter(|below| below.is_top);
+        shared.map_or(Whose::Anyone, |below| below.keeper.whose(&format!("{}{key}", below.path)))
+    }
+
+    /// Recalls a piece, or does the work and keeps what comes of it; `None` is work that was stopped, or is another process's.
     ///
     /// # Errors
     /// Those of the work.
@@ -119,9 +142,13 @@ impl Journal {
         if let Some(piece) = self.recall(&key) {
             return Ok(Some(piece));
         }
+        let whose = self.whose(&key);
+        if whose == Whose::Others {
+            return Ok(None);
+        }
         let begun = Instant::now();
         let piece = work()?;
-        if let Some(piece) = piece.as_ref().filter(|_| self.is_worth(begun, 1)) {
+        if let Some(piece) = piece.as_ref().filter(|_| whose == Whose::Own || self.is_worth(begun, 1)) {
             self.keep(key, piece);
         }
         Ok(piece)
@@ -155,6 +182,20 @@ mod tests {
         fn keeps_all(&self) -> bool {
             true
         }
+
+        fn whose(&self, key: &str) -> Whose {
+            if key.ends_with("elsewhere") { Whose::Others } else { Whose::Anyone }
+        }
+    }
+
+    #[test]
+    fn a_piece_of_another_process_is_left_to_it() {
+        let journal = Journal::new(Arc::new(Notebook::default())).under("nested");
+        let done = |journal: &Journal, key: &str| journal.once(key, || Ok(Some(1))).unwrap();
+        assert_eq!((done(&journal, "elsewhere"), done(&journal, "here")), (None, Some(1)));
+        assert_eq!(done(&journal.within("here"), "elsewhere"), Some(1));
+        journal.keep("elsewhere", &2);
+        assert_eq!(done(&journal, "elsewhere"), Some(2));
     }
 
     #[test]

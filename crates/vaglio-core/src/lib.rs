@@ -109,7 +109,7 @@ pub use fold_fit::{FittedOnce, FoldFit, InFolds, Need, RefitColumns};
 pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use interval::StandardizedMoments;
-pub use journal::{Journal, Keeper};
+pub use journal::{Journal, Keeper, Whose};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{
     Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LogLoss, Loss, Measure, Pinball, Squared,

@@ -54,6 +54,7 @@ mod read_files;
 mod report;
 mod rows;
 mod series;
+mod shards;
 mod sparse_tables;
 mod splits;
 mod strangers;

@@ -2,10 +2,10 @@
 
 mod lines;
 
-pub(super) use lines::Header;
+pub(super) use lines::{Header, Known, read, written};
 
 use super::sync::sync_folder;
-use lines::{Known, Piece, read, sealed};
+use lines::{Piece, sealed};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -16,11 +16,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Keeper, Result};
-use vaglio_tables::disk::fresh;
+use vaglio_tables::disk::{fresh, write_file};
 use vaglio_tables::read::Digest;
 
 /// Its name in the folder of a run, and that of the journal of the run before.
-const NAME: &str = "journal.jsonl";
+pub(super) const NAME: &str = "journal.jsonl";
 const PREVIOUS: &str = "journal.previous.jsonl";
 /// How long a line waits for others that are written with it.
 const WAIT: Duration = Duration::from_millis(20);
@@ -65,6 +65,7 @@ pub(super) struct Book {
     /// What the writer waits for at first.
     data: Option<Digest>,
     keeps: Keeps,
+    remedy: &'static str,
 }
 
 /// What is kept, by the environment: for tests, and to measure what a journal costs.
@@ -161,6 +162,24 @@ impl Book {
         Ok(Book::of(out, HashMap::new(), false, move || Ok(begun)))
     }
 
+    /// Puts a journal of these pieces in place; one that is there is set aside.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
+    pub fn put<'p>(
+        out: &Path,
+        header: &Header,
+        pieces: impl IntoIterator<Item = (&'p String, &'p String)>,
+    ) -> Result<()> {
+        let path = out.join(NAME);
+        let failed = |message: String| Error::Unwritable { path: path.clone(), message };
+        let text = written(header, pieces).map_err(|error| failed(error.to_string()))?;
+        if path.exists() {
+            std::fs::rename(&path, out.join(PREVIOUS)).map_err(|error| failed(error.to_string()))?;
+        }
+        write_file(&path, &text)
+    }
+
     /// The same once the hash of the data is known; what is kept before waits in memory.
     pub fn begin_behind(out: &Path, data: Digest, configuration: serde_json::Value) -> Self {
         let path = out.join(NAME);
@@ -187,7 +206,9 @@ impl Book {
             Ok(file)
         };
         let file = open().map_err(|error| Error::Unwritable { path: path.clone(), message: error.to_string() })?;
-        Ok(Book::of(out, pieces, true, move || Ok(Begun { file, length, sum })))
+        let mut book = Book::of(out, pieces, true, move || Ok(Begun { file, length, sum }));
+        book.remedy = header.remedy;
+        Ok(book)
     }
 
     fn of(
@@ -215,12 +236,17 @@ impl Book {
             })
         };
         let (writer, keeps) = (Mutex::new(Some(writer)), Keeps::of_environment());
-        Book { path, known, is_resumed, shared, writer, data: None, keeps }
+        Book { path, known, is_resumed, shared, writer, data: None, keeps, remedy: "" }
     }
 
     /// Whether an earlier run began it.
     pub fn is_resumed(&self) -> bool {
         self.is_resumed
+    }
+
+    /// What was there when it was opened.
+    pub fn known(&self) -> &HashMap<String, String> {
+        &self.known
     }
 
     /// Whether anything is kept.
@@ -266,8 +292,8 @@ impl Keeper for Book {
         if let Some(known) = self.known.get(key) {
             if known != value {
                 let message = format!(
-                    "`{key}` comes out otherwise than it is there, as it may on another machine; to begin anew, leave \
-                     `--resume` out, which sets this journal aside"
+                    "`{key}` comes out otherwise than it is there, as it may on another machine; {}",
+                    self.remedy
                 );
                 let refused = Error::JournalRefused { path: self.path.clone(), message };
                 self.shared.fail(&mut self.shared.state(), refused);

@@ -10,6 +10,7 @@ use crate::resample::pool::repeated;
 use crate::resample::walks::said_of;
 use crate::resample::whole::{outer_fold, outer_parts};
 use crate::resample::{Outer, Sample, Tally, Watcher, Whole};
+use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ExitClass, Loss, Result};
@@ -34,7 +35,7 @@ pub(super) fn mean_share(has_outer: bool) -> f64 {
 
 /// What the procedure on a part of a fold's training rows loses on the rows held out.
 #[derive(Serialize, Deserialize)]
-enum Learned {
+pub(super) enum Learned {
     Judged {
         tally: Tally,
         size: usize,
@@ -47,24 +48,21 @@ enum Learned {
     },
 }
 
-/// The learning curve by outer folds, those at hand taken for all rows; `None` when it was stopped. Cost: 1.5 times the
-/// procedure for each fold, and once more where there are no outer folds at hand.
+/// What the procedure loses on the first shares of the training rows of every fold, of one fold after the other; `None` when it was
+/// stopped, or where some are another process's.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Setting`] for folds that cannot be made; those of the procedure on all training rows of a fold.
-pub(super) fn learning_curve(
+pub(super) fn learned(
     whole: Whole<'_>,
     sample: &Sample,
-    (how, outer): (&OuterFolds, &[Outer]),
+    how: &OuterFolds,
+    shares: &[f64],
     watcher: &Watcher<'_>,
-) -> Result<Option<LearningCurve>> {
+) -> Result<Option<Vec<Learned>>> {
     let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
     let parting = how.parting(selector, sample)?;
-    let parts = outer_parts(selector, sample, &parting, 0);
-    let parts = parts.map_err(|error| error.under("evaluate.learning_curve"))?;
-    let known: Vec<&Outer> = outer.iter().filter(|fold| fold.repeat == 0).collect();
-    let known = if known.len() == parts.len() { known } else { Vec::new() };
-    let shares = &SHARES[..points(!known.is_empty())];
+    let parts = learning_parts(selector, sample, &parting)?;
     watcher.stage("learning curve", parts.len() * shares.len());
     let done = repeated(&selector.room, parts.len() * shares.len(), |job| {
         if watcher.stopped().is_some() {
@@ -92,11 +90,37 @@ pub(super) fn learning_curve(
         watcher.piece();
         learned
     })?;
-    if watcher.stopped().is_some() {
-        return Ok(None);
-    }
+    Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })
+}
+
+/// The outer folds of the first repeat.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] for folds that cannot be made.
+pub(super) fn learning_parts(selector: &ValidSelector, sample: &Sample, parting: &Parting) -> Result<Vec<Part>> {
+    outer_parts(selector, sample, parting, 0).map_err(|error| error.under("evaluate.learning_curve"))
+}
+
+/// The learning curve by outer folds, those at hand taken for all rows; `None` when it was stopped. Cost: 1.5 times the
+/// procedure for each fold, and once more where there are no outer folds at hand.
+///
+/// # Errors
+/// Those of [`learned`].
+pub(super) fn learning_curve(
+    whole: Whole<'_>,
+    sample: &Sample,
+    (how, outer): (&OuterFolds, &[Outer]),
+    watcher: &Watcher<'_>,
+) -> Result<Option<LearningCurve>> {
+    let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
+    let parting = how.parting(selector, sample)?;
+    let parts = learning_parts(selector, sample, &parting)?;
+    let known: Vec<&Outer> = outer.iter().filter(|fold| fold.repeat == 0).collect();
+    let known = if known.len() == parts.len() { known } else { Vec::new() };
+    let shares = &SHARES[..points(!known.is_empty())];
+    let Some(done) = learned(whole, sample, how, shares, watcher)? else { return Ok(None) };
     let mut of_share: Vec<Vec<Learned>> = SHARES.iter().map(|_| Vec::new()).collect();
-    done.into_iter().flatten().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
+    done.into_iter().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
     for (outer, part) in known.iter().zip(&parts) {
         let (tally, size, rows) = (outer.held.tally(loss), outer.taken.size, part.training.len());
         of_share[SHARES.len() - 1].push(Learned::Judged { tally, size, rows });

@@ -115,20 +115,19 @@ fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// The procedure on shuffled targets, beside the selection on the data; `None` when it was stopped.
+/// What the procedure takes on shuffled targets; `None` when it was stopped, or where some are another process's.
 ///
 /// Targets are shuffled inside groups. Where the rows of every group have one target, groups exchange theirs; rows in an
 /// order of time are shifted in a circle, and so are those of each series where splits go forward in time.
 ///
 /// # Errors
 /// Those of the procedure.
-pub(super) fn permutations(
+pub(super) fn shuffles(
     whole: Whole<'_>,
     sample: &Sample,
-    selection: &Selection,
     count: usize,
     watcher: &Watcher<'_>,
-) -> Result<Option<Permutations>> {
+) -> Result<Option<Vec<Taken>>> {
     watcher.stage("permutations", count);
     let is_forward = whole.selector.criterion().splits().is_some_and(|splits| splits.around_search(1).is_some());
     let nulls = repeated(&whole.selector.room, count, |number| {
@@ -147,10 +146,21 @@ pub(super) fn permutations(
         watcher.piece();
         null
     })?;
-    if watcher.stopped().is_some() {
-        return Ok(None);
-    }
-    let nulls: Vec<Taken> = nulls.into_iter().flatten().collect();
+    Ok(if watcher.stopped().is_some() { None } else { nulls.into_iter().collect() })
+}
+
+/// The procedure on [shuffled targets](shuffles), beside the selection on the data; `None` when it was stopped.
+///
+/// # Errors
+/// Those of the procedure.
+pub(super) fn permutations(
+    whole: Whole<'_>,
+    sample: &Sample,
+    selection: &Selection,
+    count: usize,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Permutations>> {
+    let Some(nulls) = shuffles(whole, sample, count, watcher)? else { return Ok(None) };
     let figure = |observed: f64, values: Vec<f64>| {
         let values: Vec<f64> = values.into_iter().map(|value| value.min(f64::MAX)).collect();
         let (count, below) = (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);

@@ -229,7 +229,7 @@ fn saved(
 }
 
 /// The configuration with every default written out and paths relative to the folder it is written to.
-fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
+pub(super) fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
     let mut copy = pipeline.clone();
     if let Some(data) = &mut copy.0.data {
         let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);

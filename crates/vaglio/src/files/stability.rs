@@ -15,7 +15,7 @@ use super::repetition::frequency;
 use crate::pipeline::Pairs;
 use crate::resample::pool::repeated;
 use crate::resample::walks::said_of;
-use crate::resample::{Sample, Watcher};
+use crate::resample::{Chosen, Sample, Watcher};
 use crate::selector::{Selection, ValidSelector};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -28,25 +28,24 @@ const HALVES: u64 = 4;
 /// The mean bound of the sizes that are integrated over, at most.
 const CUTOFF: f64 = 0.05;
 
-/// Selections of as many columns on complementary halves of the rows; `None` when it was stopped.
+/// The sets of columns of every size that the walks on complementary halves of the rows have; `None` when they were stopped, or
+/// where some are another process's. Of `columns` candidates.
 ///
-/// Each half is searched at the λ that was chosen on all rows, and its walk is cut at the size chosen there; paths are integrated
-/// over the sizes that every half reached and whose mean bound is small.
+/// Each half is searched at the λ that was chosen on all rows, and its walk is cut at the size chosen there.
 ///
 /// # Errors
 /// Those of the search.
-pub(super) fn stability(
+pub(super) fn half_walks(
     selector: &ValidSelector,
     sample: &Sample,
-    (selection, origins): (&Selection, &Origins),
+    (chosen, columns): (&Chosen, usize),
     how: &Pairs,
     watcher: &Watcher<'_>,
-) -> Result<Option<Stability>> {
+) -> Result<Option<Vec<Vec<Vec<String>>>>> {
     let pairs = how.pairs;
     watcher.stage("stability", 2 * pairs);
     let halves = how.halves(selector, sample)?;
-    let size = selection.chosen.size.max(1);
-    let columns = selection.names.len();
+    let size = chosen.size.max(1);
     let most = size.max(sizes(pairs, columns));
     let all = repeated(&selector.room, 2 * pairs, |job| {
         if watcher.stopped().is_some() {
@@ -58,9 +57,9 @@ pub(super) fn stability(
         let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();
         let walked = || -> Result<Option<Vec<Vec<String>>>> {
             let fitted = sample.select(&rows)?.fitted()?;
-            let design: Design = selector.design(&fitted.problem)?.at_lambda(selection.chosen.walk_lambda());
+            let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
             let mut member = watcher.member(watcher.journal().within(&key));
-            let until = selection.chosen.until;
+            let until = chosen.until;
             let path = selector.search_on(&design, Instant::now(), until, &mut member.monitor())?.path;
             if path.stop_reason.is_partial() {
                 return Ok(None);
@@ -76,11 +75,28 @@ pub(super) fn stability(
         watcher.piece();
         sets
     })?;
-    if watcher.stopped().is_some() {
-        return Ok(None);
-    }
+    Ok(if watcher.stopped().is_some() { None } else { all.into_iter().collect() })
+}
+
+/// Selections of as many columns on complementary halves of the rows; `None` when it was stopped.
+///
+/// Paths of the [halves](half_walks) are integrated over the sizes that every half reached and whose mean bound is small.
+///
+/// # Errors
+/// Those of the search.
+pub(super) fn stability(
+    selector: &ValidSelector,
+    sample: &Sample,
+    (selection, origins): (&Selection, &Origins),
+    how: &Pairs,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Stability>> {
+    let (pairs, columns, size) = (how.pairs, selection.names.len(), selection.chosen.size.max(1));
+    let of = (&selection.chosen, columns);
+    let Some(all) = half_walks(selector, sample, of, how, watcher)? else { return Ok(None) };
+    let halves = how.halves(selector, sample)?;
     let paths: Vec<Vec<HashSet<String>>> =
-        all.into_iter().flatten().map(|path| path.into_iter().map(|set| set.into_iter().collect()).collect()).collect();
+        all.into_iter().map(|path| path.into_iter().map(|set| set.into_iter().collect()).collect()).collect();
     let sets: Vec<HashSet<String>> = paths.iter().filter_map(|path| path.get(size - 1).cloned()).collect();
     let frequency = frequency(&sets, &selection.names);
     let mean = sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64;

@@ -174,16 +174,11 @@ pub(crate) fn outer_parts(
     parting.parts(sample, stream(selector.seed, OUTER, repeat as u64))
 }
 
-/// The procedure on the training rows of outer folds; `None` when it was stopped.
+/// The parts of all outer folds, each with its repeat and its fold.
 ///
 /// # Errors
-/// [`Error::Setting`] for folds that cannot be made; those of the procedure, with the fold.
-pub(crate) fn outer(
-    whole: Whole<'_>,
-    sample: &Sample,
-    how: &OuterFolds,
-    watcher: &Watcher<'_>,
-) -> Result<Option<Vec<Outer>>> {
+/// [`Error::Setting`] for folds that cannot be made.
+pub(crate) fn outer_jobs(whole: Whole<'_>, sample: &Sample, how: &OuterFolds) -> Result<Vec<((usize, usize), Part)>> {
     let under = |error: Error| error.under("evaluate.nested");
     let parting = how.parting(whole.selector, sample)?;
     let deal = |repeat: usize| outer_parts(whole.selector, sample, &parting, repeat).map_err(under);
@@ -195,7 +190,20 @@ pub(crate) fn outer(
     let of_repeat = |(repeat, parts): (usize, Vec<Part>)| {
         parts.into_iter().enumerate().map(move |(fold, part)| ((repeat, fold), part)).collect::<Vec<_>>()
     };
-    let parts: Vec<((usize, usize), Part)> = deals.into_iter().enumerate().flat_map(of_repeat).collect();
+    Ok(deals.into_iter().enumerate().flat_map(of_repeat).collect())
+}
+
+/// The procedure on the training rows of outer folds; `None` when it was stopped, or where some are another process's.
+///
+/// # Errors
+/// [`Error::Setting`] for folds that cannot be made; those of the procedure, with the fold.
+pub(crate) fn outer(
+    whole: Whole<'_>,
+    sample: &Sample,
+    how: &OuterFolds,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Vec<Outer>>> {
+    let parts = outer_jobs(whole, sample, how)?;
     watcher.stage("nested", parts.len());
     let done = repeated(&whole.selector.room, parts.len(), |job| {
         if watcher.stopped().is_some() {
@@ -211,7 +219,7 @@ pub(crate) fn outer(
         watcher.piece();
         outer.map_err(|error| said_of(error, &format!("outer fold {}", place.1 + 1)))
     })?;
-    Ok(if watcher.stopped().is_some() { None } else { Some(done.into_iter().flatten().collect()) })
+    Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })
 }
 
 /// One of them.

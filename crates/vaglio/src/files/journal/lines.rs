@@ -25,12 +25,23 @@ pub(in super::super) struct Header {
     /// The hash of the data; digits alone are those of SHA-256.
     data: String,
     configuration: serde_json::Value,
+    /// What helps where a journal is refused.
+    #[serde(skip)]
+    pub remedy: &'static str,
 }
+
+/// What helps where a journal of a run is refused.
+const BEGIN: &str = "to begin anew, leave `--resume` out, which sets this journal aside";
 
 impl Header {
     pub fn new(data: &str, configuration: serde_json::Value) -> Self {
         let version = env!("CARGO_PKG_VERSION").into();
-        Header { format: FORMAT.into(), version, data: data.into(), configuration }
+        Header { format: FORMAT.into(), version, data: data.into(), configuration, remedy: BEGIN }
+    }
+
+    /// The same with what helps where a journal is refused.
+    pub fn remedied(self, remedy: &'static str) -> Self {
+        Header { remedy, ..self }
     }
 
     /// By which function the data were hashed, and the digits.
@@ -108,16 +119,16 @@ fn unsealed(line: &str, sum: &mut String) -> Option<String> {
 }
 
 /// What was read of a journal.
-pub(super) struct Known {
+pub(in super::super) struct Known {
     pub pieces: HashMap<String, String>,
     /// Bytes of its whole lines.
-    pub length: u64,
-    pub sum: String,
+    pub(super) length: u64,
+    pub(super) sum: String,
 }
 
 /// Reads a journal of the run of a header, up to its last whole line; `None` where there is not even a first.
-pub(super) fn read(path: &Path, header: &Header) -> Result<Option<Known>> {
-    let begin = "to begin anew, leave `--resume` out, which sets this journal aside";
+pub(in super::super) fn read(path: &Path, header: &Header) -> Result<Option<Known>> {
+    let begin = header.remedy;
     let refused = |what: String| Error::JournalRefused { path: path.to_owned(), message: format!("{what}; {begin}") };
     match std::fs::metadata(path) {
         Ok(known) if !known.is_file() => return Err(refused("it is no regular file".into())),
@@ -152,4 +163,18 @@ pub(super) fn read(path: &Path, header: &Header) -> Result<Option<Known>> {
         return Err(refused("a line was emptied after it was written".into()));
     }
     Ok((!is_first).then_some(Known { pieces, length: whole as u64, sum }))
+}
+
+/// The text of a journal that holds these pieces alone.
+pub(in super::super) fn written<'p>(
+    header: &Header,
+    pieces: impl IntoIterator<Item = (&'p String, &'p String)>,
+) -> serde_json::Result<String> {
+    let mut sum = String::new();
+    let mut text = sealed(&serde_json::to_string(header)?, &mut sum);
+    for (key, value) in pieces {
+        let value = serde_json::from_str::<&RawValue>(value)?;
+        text += &sealed(&serde_json::to_string(&Piece { key, value })?, &mut sum);
+    }
+    Ok(text)
 }

@@ -1,0 +1,115 @@
+//! A run that several processes share.
+
+use crate::arguments::{Shard, ShardRun};
+use crate::bar::clear_bar;
+use crate::commands::{Done, ended, in_pool, pretty};
+use crate::exit::Exit;
+use crate::failure::LIMITED;
+use crate::load::Loaded;
+use crate::progress::Progress;
+use crate::signals;
+use crate::terminal::{note, print};
+use serde_json::json;
+use std::path::Path;
+use std::time::Duration;
+use vaglio::core::{Error, Monitor};
+use vaglio::files::{RunOptions, ShardProgress, ShardState, Shards};
+use vaglio::pipeline::{self, TimeSpan};
+
+/// Plans, runs, shows or merges.
+pub fn shard(command: Shard) -> Done {
+    match command {
+        Shard::Plan { pipeline, of, folder, set, json } => plan(&pipeline, of, &folder, (&set, json)),
+        Shard::Run(arguments) => run(&arguments),
+        Shard::Status { folder, json } => status(&folder, json),
+        Shard::Merge { folder, out, verify, threads, quiet, json } => {
+            let shards = Shards::open(&folder)?;
+            let out = out.unwrap_or(folder);
+            let options = RunOptions { out: out.clone(), verify, ..RunOptions::default() };
+            let mut progress = Progress::new(quiet);
+            let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
+            let outcome = in_pool(threads_of(threads, &shards)?, || shards.merge(&options, monitor))??;
+            ended(outcome, (quiet, json), None, &out)
+        }
+    }
+}
+
+fn threads_of(written: Option<usize>, shards: &Shards) -> Result<usize, Error> {
+    pipeline::check_threads("--threads", written.unwrap_or(0))?;
+    Ok(written.unwrap_or(shards.threads()))
+}
+
+fn plan(path: &Path, of: usize, folder: &Path, (set, json): (&[String], bool)) -> Done {
+    let loaded = Loaded::read(path, set)?;
+    let planned = || Shards::plan(&loaded.pipeline, &loaded.folder, of, folder);
+    let shards = in_pool(loaded.pipeline.threads(), planned)?.map_err(|error| loaded.failure(error))?;
+    let (phases, units) = (shards.phases(), shards.units());
+    if json {
+        let of_phase = |(name, count): &(&str, usize)| json!({"name": name, "units": count});
+        let phases: Vec<_> = phases.iter().map(of_phase).collect();
+        return pretty(&json!({"indexes": of, "units": units, "phases": phases}));
+    }
+    let named: Vec<String> = phases.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    let mut text = format!("{} in {}: {}\n", units_of(units), indexes(of), named.join(", "));
+    if units == 1 {
+        text += "the search on all rows and its folds are one unit; `evaluate` makes others\n";
+    }
+    if units < of {
+        text += &format!("--of {of} leaves {} idle\n", indexes(of - units));
+    }
+    if shards.has_dependent() {
+        text += "halves wait for the search, which is of index 0: give `--wait`, or run the others again after it\n";
+    }
+    print(&text)?;
+    Ok(Exit::SUCCESS)
+}
+
+fn run(arguments: &ShardRun) -> Done {
+    let ShardRun { folder, index, wait, threads, quiet, json } = arguments;
+    let span = |text: &String| serde_json::from_value::<TimeSpan>(json!(text));
+    let wait = wait.as_ref().map(span).transpose().map_err(|error| Error::setting("--wait", error.to_string()))?;
+    let wait = wait.map_or(Duration::ZERO, |span| span.0);
+    let shards = Shards::open(folder)?;
+    let mut progress = Progress::new(*quiet);
+    let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
+    let done = in_pool(threads_of(*threads, &shards)?, || shards.run(*index, wait, monitor))??;
+    clear_bar();
+    signals::run_ends();
+    if *json {
+        pretty(&json!(done))?;
+    } else if !quiet {
+        note(&line(&done));
+    }
+    Ok(if done.state == ShardState::Done { Exit::SUCCESS } else { Exit::from(LIMITED) })
+}
+
+fn status(folder: &Path, json: bool) -> Done {
+    let all = Shards::open(folder)?.progress()?;
+    if json {
+        return pretty(&json!(all));
+    }
+    let lines: String = all.iter().map(|of| line(of) + "\n").collect();
+    let done = all.iter().filter(|of| of.state == ShardState::Done).count();
+    print(&format!("{lines}{done} of {} done\n", indexes(all.len())))?;
+    Ok(Exit::SUCCESS)
+}
+
+fn line(of: &ShardProgress) -> String {
+    let ShardProgress { index, state, units, done, .. } = of;
+    let state = match state {
+        ShardState::Done => "done".to_owned(),
+        ShardState::Absent => "not begun".to_owned(),
+        ShardState::Begun => "begun".to_owned(),
+        _ if units - done == 1 => "1 unit waits for the search of index 0; run it again".to_owned(),
+        _ => format!("{} units wait for the search of index 0; run it again", units - done),
+    };
+    format!("index {index}: {done} of {}, {state}", units_of(*units))
+}
+
+fn units_of(count: usize) -> String {
+    if count == 1 { "1 unit".into() } else { format!("{count} units") }
+}
+
+fn indexes(count: usize) -> String {
+    if count == 1 { "1 index".into() } else { format!("{count} indexes") }
+}

@@ -1,0 +1,53 @@
+//! Which build of vaglio this is.
+
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use vaglio_core::{Error, Result};
+
+/// The version, and digits of a hash of the file that holds this code: a program, or a library that an interpreter has loaded.
+///
+/// # Errors
+/// [`Error::Unreadable`] for a file that cannot be read.
+pub(super) fn build() -> Result<String> {
+    let unreadable = |path: PathBuf, error: std::io::Error| Error::Unreadable { path, message: error.to_string() };
+    let path = match file_of_code() {
+        Some(path) => path,
+        None => std::env::current_exe().map_err(|error| unreadable("this program".into(), error))?,
+    };
+    let mut digest = Sha256::new();
+    let mut file = std::fs::File::open(&path).map_err(|error| unreadable(path.clone(), error))?;
+    std::io::copy(&mut file, &mut digest).map_err(|error| unreadable(path, error))?;
+    let mut digits = format!("{:x}", digest.finalize());
+    digits.truncate(16);
+    Ok(format!("{} {digits}", env!("CARGO_PKG_VERSION")))
+}
+
+/// The file from which this code was loaded, where the system says so.
+fn file_of_code() -> Option<PathBuf> {
+    let here = file_of_code as fn() -> Option<PathBuf> as usize;
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    maps.lines().find_map(|line| {
+        let (range, rest) = line.split_once(' ')?;
+        let (from, to) = range.split_once('-')?;
+        let bound = |text: &str| usize::from_str_radix(text, 16).ok();
+        let is_here = (bound(from)?..bound(to)?).contains(&here);
+        // Permissions, offset, device and node stand before the path.
+        let path = rest.splitn(5, ' ').last()?.trim_start();
+        is_here.then(|| PathBuf::from(path)).filter(|path| path.is_file())
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_is_its_file() {
+        assert_eq!(build().unwrap(), build().unwrap());
+        assert!(build().unwrap().starts_with(env!("CARGO_PKG_VERSION")));
+        if cfg!(target_os = "linux") {
+            assert_eq!(file_of_code().unwrap(), std::env::current_exe().unwrap().canonicalize().unwrap());
+        }
+    }
+}

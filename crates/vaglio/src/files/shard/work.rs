@@ -1,0 +1,132 @@
+//! The units of one index.
+
+use super::share::Share;
+use super::units::{HALVES, LEARNING, NESTED, PAIRS, SEARCH, SHUFFLES, shares};
+use crate::files::certainty::certainty;
+use crate::files::discoveries::planned;
+use crate::files::learning::learned;
+use crate::files::memory::Memory;
+use crate::files::pairs::of_outer;
+use crate::files::repetition::shuffles;
+use crate::files::stability::half_walks;
+use crate::files::Prepared;
+use crate::pipeline::{Evaluate, ValidPipeline};
+use crate::resample::{self, Chosen, Watcher, Whole};
+use crate::selector::ValidSelector;
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Keeper, Monitor, Result, StopSign};
+use vaglio_report::record::RaceRecord;
+use vaglio_tables::budget::resident;
+
+/// What units are made of.
+pub(super) struct Work<'a> {
+    pipeline: &'a ValidPipeline,
+    prepared: &'a Prepared,
+    design: Design,
+    memory: Memory,
+    held: f64,
+}
+
+/// What halves need of the search.
+struct Found {
+    selector: ValidSelector,
+    chosen: Chosen,
+    columns: usize,
+}
+
+impl<'a> Work<'a> {
+    /// # Errors
+    /// Those with which a run is refused before it begins.
+    pub fn new(pipeline: &'a ValidPipeline, prepared: &'a Prepared, stop: StopSign) -> Result<Self> {
+        let selector = pipeline.selector();
+        let train = prepared.train.clone().stopping_at(stop);
+        let design = selector.design(&train)?.stopping_at(StopSign::default());
+        let evaluate = pipeline.0.evaluate.as_ref();
+        planned(&selector, (&prepared.sample, &design), evaluate)?;
+        let memory = Memory::before(&selector, prepared, &design, evaluate)?;
+        memory.check(pipeline.budget())?;
+        let held = resident().unwrap_or(0) as f64;
+        Ok(Work { pipeline, prepared, design, memory, held })
+    }
+
+    /// Does what of an index can be done, and keeps it: where it searches itself that comes first, and units that wait for the
+    /// search come last.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn go_on(&self, share: &Share, monitor: &mut Monitor<'_>, refresh: impl Fn() -> Result<()>) -> Result<()> {
+        let mut found = if share.is_own(SEARCH) { self.search(share, monitor)? } else { None };
+        if let Some(evaluate) = &self.pipeline.0.evaluate {
+            self.independent(evaluate, share, &Watcher::new(&mut *monitor))?;
+            if !share.lacks(HALVES) {
+                return Ok(());
+            }
+            refresh()?;
+            if found.is_none() && share.knows(SEARCH) {
+                found = self.search(share, monitor)?;
+            }
+            if let (Some(how), Some(Found { selector, chosen, columns })) = (&evaluate.stability, &found) {
+                let watcher = &Watcher::new(monitor);
+                half_walks(selector, &self.prepared.sample, (chosen, *columns), how, watcher)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The search on all rows, which is kept, with the walks that its certainty takes; `None` when it was stopped.
+    fn search(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<Option<Found>> {
+        let Work { pipeline, prepared, .. } = *self;
+        let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
+        let selector =
+            ValidSelector { room: self.memory.in_process(self.held).room(pipeline.budget()), ..selector };
+        let design = match tuned {
+            Some(_) => selector.design(&prepared.train)?,
+            None => self.design.clone(),
+        };
+        let picked = resample::select(&selector, &prepared.sample, &design, Instant::now(), &mut *monitor)?;
+        let selector = selector.of_winner(picked.race.as_ref().and_then(RaceRecord::winner));
+        let columns = design.names().len();
+        let design = selector.of_own_lambdas(design).at_lambda(picked.chosen.walk_lambda());
+        let watcher = Watcher::new(monitor);
+        if picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        if !share.knows(SEARCH) {
+            certainty(&selector, &prepared.sample, &design, &picked.chosen, &watcher)?;
+            if watcher.stopped().is_some() {
+                return Ok(None);
+            }
+            share.keep(SEARCH, "true");
+        }
+        Ok(Some(Found { selector, chosen: picked.chosen, columns }))
+    }
+
+    /// What waits for nothing.
+    fn independent(&self, evaluate: &Evaluate, share: &Share, watcher: &Watcher<'_>) -> Result<()> {
+        let untuned = self.pipeline.selector();
+        let whole = Whole { selector: &untuned, tune: self.pipeline.0.tune.as_ref() };
+        let sample = &self.prepared.sample;
+        let goes_on = |prefix: &str| share.lacks(prefix) && watcher.stopped().is_none();
+        let outer = evaluate.outer_folds();
+        if let Some(how) = &outer {
+            if goes_on(NESTED) {
+                resample::outer(whole, sample, how, watcher)?;
+            }
+            if goes_on(PAIRS) {
+                match of_outer(whole, sample, how, watcher) {
+                    // The run does without them.
+                    Err(_) if how.interval.is_none() => share.is_impossible(PAIRS),
+                    done => drop(done?),
+                }
+            }
+        }
+        if let Some(count) = evaluate.permutations.filter(|_| goes_on(SHUFFLES)) {
+            shuffles(whole, sample, count, watcher)?;
+        }
+        if let Some(how) = evaluate.learning_folds().filter(|_| goes_on(LEARNING)) {
+            learned(whole, sample, &how, shares(outer.is_some()), watcher)?;
+        }
+        Ok(())
+    }
+}

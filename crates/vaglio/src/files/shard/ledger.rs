@@ -96,6 +96,8 @@ impl Shards {
         Error::unless_between("--of", of, 1..=1_000_000)?;
         let prepared = prepare(pipeline, data)?;
         Work::new(pipeline, &prepared, vaglio_core::StopSign::default())?;
+        let failed = |e: std::io::Error| Error::Unwritable { path: folder.to_owned(), message: e.to_string() };
+        std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
         let options = RunOptions { folder: data.to_owned(), out: folder.to_owned(), ..RunOptions::default() };
         let plan = Plan {
             format: FORMAT.into(),
@@ -113,8 +115,6 @@ impl Shards {
                 return Err(refused(path, format!("{what}; give another folder, or remove this one")));
             }
         } else {
-            let failed = |e: std::io::Error| Error::Unwritable { path: folder.to_owned(), message: e.to_string() };
-            std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
             let text = serde_json::to_string_pretty(&plan).map_err(|e| failed(e.into()))?;
             write_file(&path, &(text + "\n"))?;
         }

@@ -2,6 +2,7 @@
 
 mod building;
 mod data_spec;
+mod engine_spec;
 mod evaluate;
 mod fields;
 mod limits;
@@ -13,6 +14,7 @@ mod threads;
 mod time_span;
 
 pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, TargetFile, TargetSpec, TaskKind};
+pub use engine_spec::{EngineSpec, Precision, Streaming};
 pub use evaluate::{Evaluate, OuterFolds, Pairs, Worths};
 pub use fields::component_fields;
 pub use limits::Limits;
@@ -39,7 +41,6 @@ use crate::search::Greedy;
 use crate::selector::{ValidSelector, check_parts};
 use crate::tune::{Tune, Tuned, Tuning};
 use linfa::ParamGuard;
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 use vaglio_core::{
@@ -147,25 +148,6 @@ fn as_written<S: Serializer>(search: &Arc<dyn SearchStrategy>, serializer: S) ->
     serde_json::to_value(search).map_err(serde::ser::Error::custom)?["stages"].serialize(serializer)
 }
 
-/// Where and on how many threads to compute.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct EngineSpec {
-    /// Where: on this machine.
-    kind: Location,
-    /// Threads; 0 for as many as there are processors. The result does not depend on it.
-    pub threads: usize,
-}
-
-/// The word for this machine in pipeline files, where there is no other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Location {
-    /// On this machine.
-    #[default]
-    Local,
-}
-
 impl ParamGuard for Pipeline {
     type Checked = ValidPipeline;
     type Error = Error;
@@ -263,7 +245,7 @@ impl Settings {
         if let Some(evaluate) = &self.evaluate {
             evaluate.check(&*self.criterion).map_err(|e| e.under("evaluate"))?;
         }
-        check_threads("engine.threads", self.engine.threads)?;
+        self.engine.check()?;
         self.data.as_ref().map_or(Ok(()), DataSpec::check)
     }
 }

@@ -4,6 +4,7 @@
 //! order that depends on neither the number of threads nor the instruction set, so results are equal bit for bit.
 
 mod block_sums;
+pub mod condensed;
 mod data;
 pub mod dummies;
 pub mod duplicates;

@@ -56,6 +56,7 @@ mod shares;
 mod stability;
 mod step_figures;
 mod stream;
+mod streamed;
 mod substitute_ranking;
 mod sync;
 mod target_file;

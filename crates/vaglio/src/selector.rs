@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, AnySearch, Criterion, Design, Error, Learner, Monitor, Path, Per, Problem,
+    AnyCriterion, AnyLearner, AnyLoss, AnyResampling, AnySearch, Criterion, Design, Error, Learner, Monitor, Path, Per, Problem,
     Result, Role, SearchStrategy, Squared, Subset, Task, ZeroOne,
 };
 pub(crate) use walking::Walking;
@@ -68,6 +68,8 @@ pub struct ValidSelector {
     pub(crate) model: Option<FinalModel>,
     /// For how many repetitions of the search there is memory at once.
     pub(crate) room: Room,
+    /// How rows that stand for many are parted around the search, in place of what its settings say.
+    pub(crate) dealt: Option<AnyResampling>,
 }
 
 impl Selector {
@@ -86,7 +88,7 @@ impl Selector {
         search: Arc<dyn SearchStrategy>,
         learner: Arc<dyn Learner>,
     ) -> Self {
-        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: Room::default() })
+        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: Room::default(), dealt: None })
     }
 
     /// The seed from which every random choice follows.

@@ -58,6 +58,7 @@ mod shards;
 mod sparse_tables;
 mod splits;
 mod strangers;
+mod streamed;
 mod tables;
 mod target_map;
 mod target_units;

@@ -96,6 +96,24 @@ impl Batches {
         }
     }
 
+    /// How many rows there are, where the file says so.
+    pub fn rows(&self) -> Option<usize> {
+        match &self.body {
+            Body::Text(_) => None,
+            #[cfg(feature = "parquet")]
+            Body::Stored(rows) => Some(rows.rows),
+        }
+    }
+
+    /// The settings with what was found about the file written out.
+    pub fn settled(&self, spec: &ReadSpec) -> ReadSpec {
+        match &self.body {
+            Body::Text(rows) => rows.sheet.settled(spec),
+            #[cfg(feature = "parquet")]
+            Body::Stored(_) => spec.clone(),
+        }
+    }
+
     /// Whether the format says what its columns hold.
     pub fn is_typed(&self) -> bool {
         !matches!(self.body, Body::Text(_))

@@ -4,7 +4,9 @@
 use super::arrow_files::Hashing;
 use crate::DigestKind;
 use sha2::{Digest as _, Sha256};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result};
@@ -28,6 +30,22 @@ impl Digest {
         let digest = Digest(Arc::default());
         digest.put(Ok(written));
         digest
+    }
+
+    /// That of a file, read in blocks. Cost O(bytes), memory O(1).
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn of_file(path: &Path, kind: DigestKind) -> Result<Self> {
+        let failed = |error: std::io::Error| super::system(path, &error);
+        let mut file = File::open(path).map_err(failed)?;
+        let (mut hasher, mut block) = (Hasher::new(kind), vec![0; BLOCK]);
+        loop {
+            match file.read(&mut block).map_err(failed)? {
+                0 => return Ok(Digest::known(written(kind, &[hasher.finish()]))),
+                read => hasher.update(&block[..read]),
+            }
+        }
     }
 
     /// One that is made from here on, file by file.
@@ -70,6 +88,9 @@ impl Digest {
         self.0.is_there.notify_all();
     }
 }
+
+/// Bytes of a file that are hashed at a time.
+const BLOCK: usize = 1 << 20;
 
 /// How long a thread waits before it looks for other work.
 const BREAK: Duration = Duration::from_millis(1);

@@ -9,6 +9,7 @@ use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
 use super::target_file;
+use super::streamed::{self, Streamed};
 use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
 use crate::resample::sample::clusters;
@@ -64,6 +65,8 @@ pub struct Prepared {
     pub(crate) test_numbers: Option<Vec<usize>>,
     /// The test rows before the maps, where intervals are to be tried on them.
     pub(crate) test_source: Option<(Rows, Arc<Recipe>)>,
+    /// How the training rows are searched, where they stand for those of a table that was read in batches.
+    pub(crate) streamed: Option<Streamed>,
 }
 
 /// Reads, codes, splits and preprocesses the data of a pipeline.
@@ -72,7 +75,10 @@ pub struct Prepared {
 /// Files that cannot be read or hold values that are not finite; names and labels that the data do not have; text
 /// columns that no map takes.
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
-    prepared(pipeline, folder, false)
+    match streamed::prepared(pipeline, folder)? {
+        Some(prepared) => Ok(prepared),
+        None => prepared(pipeline, folder, false),
+    }
 }
 
 /// The same of the beginning of large files. What would be refused by it, since a class or a value is not among the first
@@ -104,7 +110,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         false => source.read_and_hash(&wanted)?,
     };
     let reading = Reading::of(spec, &source, &survey);
-    let (mut table, mut left_out) = taking_part(&roles, table, &mut survey, &wanted.hints, &source, true)
+    let (mut table, mut left_out) = taking_part(&roles, table, &mut survey, &wanted.hints, source.aside(), true)
         .map_err(|error| error.in_file(&train_path))?;
     let is_beside = |name: &String| source.names_beside().iter().any(|(_, shown)| shown == name);
     for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none() && !is_beside(name)) {
@@ -166,7 +172,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         Some(all) => all.side(&own, hidden),
         None => Ok(Side::plain(own)),
     };
-    let of_test = match test {
+    let sides = match test {
         // Test rows of the same table follow the training rows, which are their past where maps look back.
         Some(test) => {
             let all = if spec.test.is_some() { all_of_test.as_ref() } else { all.as_ref() };
@@ -174,9 +180,9 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         }
         None => None,
     };
-    let hidden = of_test.as_ref().filter(|_| spec.test.is_none()).map(|(_, test)| test);
+    let hidden = sides.as_ref().filter(|_| spec.test.is_none()).map(|(_, test)| test);
     let train = side(train, all.as_ref(), hidden)?;
-    let test = of_test.map(|(side, _)| side);
+    let test = sides.map(|(side, _)| side);
     let parts = RoleColumns::take(&roles, train, &outputs, &lagged)?;
     let task = parts.task(&roles)?;
     let target_names = match &task {
@@ -194,31 +200,24 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     }
     intervals::check(settings.evaluate.as_ref(), &fitted.problem)?;
     let has_intervals = settings.evaluate.as_ref().is_some_and(|evaluate| evaluate.intervals.is_some());
-    let (mut test_source, mut test_clusters, mut test_numbers) = (None, Vec::new(), None);
-    let test = match test {
-        Some(side) => {
-            // What gives rows their fold says nothing of test rows.
-            let roles = Roles { words: &[], ..roles };
-            let rows = RoleColumns::take(&roles, side, &outputs, &lagged)
-                .and_then(|parts| parts.rows(&recipe.task, "data.test"));
-            let alone = |rows: Rows| Rows { groups: None, assignment: None, time: None, known: None, ..rows };
-            let problem = rows.and_then(|rows| {
-                let groups = rows.groups.clone();
-                let rows = alone(rows);
-                let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
-                test_source = has_intervals.then(|| (rows.clone(), Arc::clone(&recipe)));
-                let rows = Rows { clusters: groups, ..rows };
-                let (problem, groups) = recipe.apply(rows, &fitted.maps, fitted.problem.names())?;
-                test_numbers = (numbers.len() == problem.rows()).then_some(numbers);
-                let series = problem.series().map(|series| &series[..]);
-                test_clusters = clusters(problem.rows(), groups.as_deref(), series, ordered);
-                Ok(problem)
-            });
-            let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
-            Some(problem.map_err(|error| test_survey.located(error).in_file(&folder.join(path)))?)
-        }
-        None => None,
+    let parts = Parts {
+        roles: &roles,
+        recipe: &recipe,
+        maps: &fitted.maps,
+        names: fitted.problem.names(),
+        ordered,
+        outputs: &outputs,
+        lagged: &lagged,
     };
+    let of_test = test.map(|side| {
+        let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
+        of_test(&parts, side, has_intervals).map_err(|error| test_survey.located(error).in_file(&folder.join(path)))
+    });
+    let (mut test_source, mut test_clusters, mut test_numbers) = (None, Vec::new(), None);
+    let test = of_test.transpose()?.map(|test| {
+        (test_source, test_clusters, test_numbers) = (test.source, test.clusters, test.numbers);
+        test.problem
+    });
     let Fitted { problem: train, maps, units } = fitted;
     let targets = spec.target.names().to_vec();
     Ok(Prepared {
@@ -243,7 +242,47 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         origins,
         test_numbers,
         test_source,
+        streamed: None,
     })
+}
+
+/// What test rows are made with.
+pub(super) struct Parts<'p> {
+    pub roles: &'p Roles<'p>,
+    pub recipe: &'p Arc<Recipe>,
+    /// Fitted on the training rows.
+    pub maps: &'p [Box<dyn FittedMap>],
+    /// The candidate columns.
+    pub names: &'p [String],
+    pub ordered: bool,
+    pub outputs: &'p [String],
+    pub lagged: &'p [String],
+}
+
+/// Test rows with the columns of the training rows.
+pub(super) struct TestRowsMade {
+    pub problem: Problem,
+    pub clusters: Vec<u32>,
+    pub numbers: Option<Vec<usize>>,
+    pub source: Option<(Rows, Arc<Recipe>)>,
+}
+
+/// The test rows as training rows are made; with their source, where it is kept.
+pub(super) fn of_test(parts: &Parts<'_>, side: Side, is_kept: bool) -> Result<TestRowsMade> {
+    let Parts { roles, recipe, maps, names, ordered, outputs, lagged } = *parts;
+    // What gives rows their fold says nothing of test rows.
+    let roles = Roles { words: &[], ..*roles };
+    let rows =
+        RoleColumns::take(&roles, side, outputs, lagged).and_then(|parts| parts.rows(&recipe.task, "data.test"))?;
+    let groups = rows.groups.clone();
+    let rows = Rows { groups: None, assignment: None, time: None, known: None, ..rows };
+    let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
+    let source = is_kept.then(|| (rows.clone(), Arc::clone(recipe)));
+    let (problem, groups) = recipe.apply(Rows { clusters: groups, ..rows }, maps, names)?;
+    let numbers = (numbers.len() == problem.rows()).then_some(numbers);
+    let series = problem.series().map(|series| &series[..]);
+    let clusters = clusters(problem.rows(), groups.as_deref(), series, ordered);
+    Ok(TestRowsMade { problem, clusters, numbers, source })
 }
 
 /// The targets of which a map makes columns of the past.
@@ -269,7 +308,7 @@ fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
 }
 
 /// Opens the files of a setting.
-fn open(
+pub(super) fn open(
     folder: &Path,
     files: &Files,
     read: &ReadSpec,
@@ -286,7 +325,7 @@ fn open(
 
 /// Reads test rows: the columns of the training rows, which hold what they hold there. What says something of the rows may
 /// be missing, but for what puts them in order.
-fn read_test(
+pub(super) fn read_test(
     roles: &Roles<'_>,
     source: &Source,
     train_header: &[String],
@@ -311,7 +350,7 @@ fn read_test(
     let (table, mut survey) = source.read(&wanted)?;
     let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
     let (table, left_out) =
-        taking_part(roles, table, &mut survey, &wanted.hints, source, false).map_err(|error| error.in_file(&path))?;
+        taking_part(roles, table, &mut survey, &wanted.hints, source.aside(), false).map_err(|error| error.in_file(&path))?;
     roles.check_complete(&table, &survey)?;
     let arranged = check_weights(roles.spec, &table).and_then(|()| roles.order().arrange(table));
     Ok((arranged.map_err(|error| error.in_file(&path))?, survey, left_out))
@@ -327,7 +366,7 @@ pub(super) fn in_users_units(problem: &Problem, units: Option<&[TargetUnits]>) -
 }
 
 /// The rows that weigh something: a weight of 0 is the absence of its row.
-fn weighing(spec: &DataSpec, table: Table) -> Table {
+pub(super) fn weighing(spec: &DataSpec, table: Table) -> Table {
     let weights = spec.weights.as_ref().and_then(|name| table.get(name)?.numbers());
     let Some(weights) = weights.map(|numbers| numbers.values()) else { return table };
     let kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] != 0.0).collect();

@@ -59,6 +59,9 @@ impl Described<'_> {
             Err(Error::Stopped(_)) => return Ok(()),
             done => done?,
         }
+        if self.prepared.streamed.is_some() {
+            return Ok(());
+        }
         self.put_cells(record);
         self.put_residuals(record, &chosen)
     }

@@ -78,7 +78,10 @@ impl Evaluated {
         }
         let watcher = Watcher::new(monitor);
         let start = Instant::now();
-        evaluated.certainty = certainty(selector, &prepared.sample, design, &selection.chosen, &watcher)?;
+        let has_rows = prepared.streamed.is_none();
+        if has_rows {
+            evaluated.certainty = certainty(selector, &prepared.sample, design, &selection.chosen, &watcher)?;
+        }
         evaluated.certainty_seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let mut outer = Vec::new();
@@ -91,7 +94,9 @@ impl Evaluated {
             }
         }
         evaluated.fdr = false_discoveries(pipeline, selector, design, selection, &watcher)?;
-        evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
+        if has_rows {
+            evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
+        }
         let level = pipeline.0.evaluate.as_ref().and_then(|settings| settings.intervals);
         if let (Some(level), Some(nested), false) = (level, &mut evaluated.nested, outer.is_empty()) {
             let (intervals, figures) = SavedIntervals::new(level, outer, prepared)?;

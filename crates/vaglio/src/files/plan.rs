@@ -15,6 +15,7 @@ mod span;
 use super::importance;
 use super::memory::Memory;
 use super::prepare_sample;
+use super::streamed;
 use super::{near_best, shares};
 use crate::budget::resident;
 use crate::pipeline::{Evaluate, ValidPipeline};
@@ -42,11 +43,15 @@ use vaglio_report::record::left_out_rows;
 /// Those that `run` would give before its search starts.
 pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let clock = Clock::start();
-    let prepared = prepare_sample(pipeline, folder)?;
+    let prepared = match streamed::sampled(pipeline, folder)? {
+        Some(prepared) => prepared,
+        None => prepare_sample(pipeline, folder)?,
+    };
+    let pipeline = &prepared.searched(pipeline);
     let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
     let threads = rayon::current_num_threads();
     let elapsed = |clock: Clock| if threads == 1 { clock.seconds() } else { clock.passed() };
-    let read = elapsed(clock) * times;
+    let read = prepared.streamed.as_ref().map_or_else(|| elapsed(clock) * times, |streamed| streamed.seconds);
     let selector = pipeline.selector();
     let clock = Clock::start();
     let design = selector.design(&prepared.train)?;
@@ -82,6 +87,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
             train.task().name()
         ),
     );
+    if let Some(streamed) = &prepared.streamed {
+        line("stream", streamed.sentence());
+    }
     if prepared.times.is_some() {
         line("", format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows));
     }
@@ -168,7 +176,8 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         },
     );
     let avoided = (!["refit", "definition"].contains(&estimate.engine)).then_some(outline.trials);
-    for (number, text) in folds(&*settings.criterion, &design, avoided)?.into_iter().enumerate() {
+    let of_folds = if prepared.streamed.is_some() { Vec::new() } else { folds(&*settings.criterion, &design, avoided)? };
+    for (number, text) in of_folds.into_iter().enumerate() {
         line(if number == 0 { "folds" } else { "" }, text);
     }
     let result = outline.largest.min(RESULT);

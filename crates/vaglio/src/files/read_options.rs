@@ -1,12 +1,16 @@
 //! What a run found of how its files are read.
 
-use crate::pipeline::{ColumnType, DataSpec, DateOrder, ReadSpec, Reading};
+use crate::pipeline::{ColumnType, DataSpec, DateOrder, Decimal, ReadSpec, Reading};
 use vaglio_tables::read::{ColumnSurvey, DAY_FIRST, InferredType, MONTH_FIRST, Source, Survey};
 
 impl Reading {
     /// How other files are read alike: the mark before decimals and the order of dates are those that were found.
     pub(super) fn of(spec: &DataSpec, source: &Source, survey: &Survey) -> Self {
-        let decimal = source.settled().decimal;
+        Reading::settled(spec, source.settled().decimal, survey)
+    }
+
+    /// The same with the mark before decimals that was found.
+    pub(super) fn settled(spec: &DataSpec, decimal: Decimal, survey: &Survey) -> Self {
         let noted = |note: &str| survey.columns.iter().any(|column| column.note.as_deref() == Some(note));
         let dates = match spec.read.dates {
             DateOrder::Auto if noted(DAY_FIRST) && !noted(MONTH_FIRST) => DateOrder::DayFirst,

@@ -7,7 +7,7 @@ use crate::pipeline::{DataSpec, Labels, MissingTarget, RowFilter};
 use std::collections::{BTreeSet, HashMap};
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_report::record::{LeftOut, LeftOutReason};
-use vaglio_tables::read::{Hint, Source, Survey, date_span};
+use vaglio_tables::read::{Hint, Survey, date_span};
 
 /// Leaves out the rows that take no part, with the survey of those that are left, and the columns that are there for
 /// filters alone.
@@ -20,7 +20,7 @@ pub(super) fn taking_part(
     mut table: Table,
     survey: &mut Survey,
     hints: &HashMap<String, Hint>,
-    source: &Source,
+    aside: &[(String, &str)],
     is_training: bool,
 ) -> Result<(Table, Vec<LeftOut>)> {
     let spec = roles.spec;
@@ -60,7 +60,7 @@ pub(super) fn taking_part(
             }
         }
     }
-    roles.for_filters_alone(source.aside()).for_each(|name| drop(table.take(name)));
+    roles.for_filters_alone(aside).for_each(|name| drop(table.take(name)));
     if kept.len() < table.rows() {
         table = table.select_rows(&kept);
         survey.of_rows_left(&table, hints);

@@ -12,6 +12,7 @@ use super::memory::Memory;
 use super::monitor::{limited, timed};
 use super::origins::Origins;
 use super::record::record;
+use super::streamed::of_moments;
 use super::{Prepared, prepare};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
@@ -84,13 +85,19 @@ fn run_in(
         let _entered = tracing::info_span!("read").entered();
         prepare(pipeline, &options.folder)?
     };
+    // Rows that stand for others are searched as these would be, by settings that the user did not write.
+    let (written, searched) = (pipeline, prepared.searched(pipeline));
+    let pipeline = &searched;
     let read = start.elapsed().as_secs_f64();
     // Refusals come before anything is written or computed.
     let search_start = Instant::now();
     // The map of a learner may take longer than all that is allowed.
     let stop = timed(monitor.stop.clone(), start, pipeline.most_time());
     let train = prepared.train.clone().stopping_at(stop);
-    let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
+    let made = |selector: &ValidSelector| {
+        let design = selector.design(&train)?.stopping_at(StopSign::default());
+        Ok(if prepared.streamed.is_some() { design.without_errors() } else { design })
+    };
     let mut design = made(&pipeline.selector())?;
     let evaluate = pipeline.0.evaluate.as_ref();
     planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
@@ -102,7 +109,7 @@ fn run_in(
         None => claim.insert(Claim::new(&options.out)?),
     };
     claim.make_ready()?;
-    let book = Arc::new(begun(pipeline, options, &prepared)?);
+    let book = Arc::new(begun(written, options, &prepared)?);
     let monitor = &mut limited(monitor, &book, start, pipeline.most());
     let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
     let selector = ValidSelector { room: memory.in_process(held).room(pipeline.budget()), ..selector };
@@ -129,7 +136,10 @@ fn run_in(
         let of = (&mut selection, &importance);
         evaluated.near_best(evaluate, &selector, (&prepared, &design), of, &mut *monitor)
     })?;
-    let written = pipeline.resolved(&selection.chosen)?;
+    if let (Some(streamed), Some(how)) = (&prepared.streamed, &mut selection.chosen.folds) {
+        how.splits.clone_from(&streamed.around);
+    }
+    let written = written.resolved(&selection.chosen)?;
     let known = (&evaluated, importance, budget);
     let mut record = tracing::debug_span!("record")
         .in_scope(|| record(&written, &selector, &prepared, &design, &selection, known, tuned))?;
@@ -144,8 +154,14 @@ fn run_in(
         budget,
     };
     tracing::debug_span!("facts").in_scope(|| described.put(&mut record))?;
-    let redealt = tracing::debug_span!("deals").in_scope(|| described.redealt(&Watcher::new(&mut *monitor)))?;
-    record.chosen.sizes = redealt.or(record.chosen.sizes);
+    match &prepared.streamed {
+        Some(streamed) => of_moments(&mut record, streamed, prepared.is_regression()),
+        None => {
+            let watcher = Watcher::new(&mut *monitor);
+            let redealt = tracing::debug_span!("deals").in_scope(|| described.redealt(&watcher))?;
+            record.chosen.sizes = redealt.or(record.chosen.sizes);
+        }
+    }
     record.found = found(&selector, &prepared, &design, &selection, monitor)?;
     record.warnings.extend(record.never_called());
     record.warnings.extend(over(&record, pipeline));
@@ -171,6 +187,13 @@ fn run_in(
     ];
     claim.put(&texts, book.is_resumed())?;
     Ok(RunOutcome { record, model })
+}
+
+impl Prepared {
+    /// The pipeline by which its training rows are searched.
+    pub(super) fn searched(&self, pipeline: &ValidPipeline) -> ValidPipeline {
+        self.streamed.as_ref().map_or(pipeline, |streamed| &streamed.pipeline).clone()
+    }
 }
 
 /// Where the memory of a run ended it.

@@ -135,7 +135,7 @@ impl Pipeline {
 
 /// A selector as a pipeline without data or maps.
 impl From<ValidSelector> for ValidPipeline {
-    fn from(ValidSelector { criterion, search, learner, seed, model, room: _ }: ValidSelector) -> Self {
+    fn from(ValidSelector { criterion, search, learner, seed, model, room: _, dealt }: ValidSelector) -> Self {
         ValidPipeline(Settings {
             version: 1,
             seed,
@@ -150,6 +150,7 @@ impl From<ValidSelector> for ValidPipeline {
             evaluate: None,
             limits: Limits::default(),
             engine: EngineSpec::default(),
+            dealt,
             monitor: SharedMonitor::default(),
         })
     }

@@ -59,9 +59,6 @@ impl EngineSpec {
     /// [`Error::Setting`] with the field's path in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
         check_threads("engine.threads", self.threads)?;
-        if self.stream == Streaming::Always {
-            return Err(Error::setting("engine.stream", "tables are kept in memory; leave it out"));
-        }
         match self.precision {
             Precision::Double => Ok(()),
             Precision::Single => Err(Error::setting(

@@ -44,7 +44,7 @@ use linfa::ParamGuard;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 use vaglio_core::{
-    Criterion, Error, Lambda, Learner, Map, Measure, Monitor, Problem, Result, SearchStrategy, TargetMap, Task,
+    AnyResampling, Criterion, Error, Lambda, Learner, Map, Measure, Monitor, Problem, Result, SearchStrategy, TargetMap, Task,
 };
 use vaglio_tables::budget::Budget;
 
@@ -123,6 +123,9 @@ pub(crate) struct Settings {
     /// Where and on how many threads to compute.
     #[serde(default)]
     pub engine: EngineSpec,
+    /// How rows that stand for many are parted around a search.
+    #[serde(skip)]
+    pub dealt: Option<AnyResampling>,
     /// What watches a fit through linfa.
     #[serde(skip)]
     pub monitor: SharedMonitor,
@@ -183,8 +186,8 @@ impl ValidPipeline {
 
     /// The selection that the pipeline makes on what its preprocessing gives.
     pub fn selector(&self) -> ValidSelector {
-        let Settings { criterion, search, learner, seed, model, .. } = self.0.clone();
-        ValidSelector { criterion, search, learner, seed, model, room: Room::default() }
+        let Settings { criterion, search, learner, seed, model, dealt, .. } = self.0.clone();
+        ValidSelector { criterion, search, learner, seed, model, room: Room::default(), dealt }
     }
 
     /// The selection of this pipeline, with the learner tuned on `problem` where there is a `tune` block, and how it was.

@@ -23,7 +23,10 @@ pub(crate) enum FoldAssignment {
 impl FoldAssignment {
     /// Units from labels of rows, those of rows that share any label being one.
     pub fn of_labels(labels: &[&[u32]], rows: usize, classes: Option<Vec<usize>>) -> Self {
-        let what = if labels.is_empty() { "rows" } else { "groups of rows" };
+        if labels.is_empty() {
+            return FoldAssignment::Units { of_row: (0..rows).collect(), count: rows, classes, what: "rows" };
+        }
+        let what = "groups of rows";
         let mut parent: Vec<usize> = (0..rows).collect();
         fn root(parent: &mut [usize], mut row: usize) -> usize {
             while parent[row] != row {

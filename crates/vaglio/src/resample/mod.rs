@@ -19,6 +19,8 @@ mod chosen;
 mod confirmed;
 #[cfg(feature = "files")]
 pub(crate) mod deals;
+#[cfg(feature = "files")]
+pub(crate) mod dealt;
 mod extend;
 mod folds;
 mod full;

@@ -65,7 +65,7 @@ fn parts(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Par
     Ok(rounds.iter().flat_map(of_round).collect())
 }
 
-fn bare(problem: &Problem) -> Result<Design> {
+pub(crate) fn bare(problem: &Problem) -> Result<Design> {
     Ok(Design::identity(problem, Readout::new(vec![1.0], true)?))
 }
 
@@ -83,6 +83,9 @@ impl Sample {
         folds: usize,
         within: usize,
     ) -> Result<Parting> {
+        if let Some(dealt) = &selector.dealt {
+            return Ok(Parting::Splits(dealt.clone(), false));
+        }
         let by_criterion = || selector.criterion().splits().and_then(|splits| splits.around_search(folds));
         let Some(splits) = written.cloned().or_else(by_criterion) else {
             return Ok(Parting::Folds(self.fold_assignment(), folds));
@@ -105,7 +108,7 @@ impl Sample {
     }
 
     /// What splits look at: targets and labels of the rows, without their columns and weights.
-    fn labelled(&self) -> Result<Problem> {
+    pub fn labelled(&self) -> Result<Problem> {
         let (rows, recipe) = match &self.source {
             SampleSource::Plain(problem) => return Ok(Problem::clone(problem)),
             SampleSource::Mapped(rows, recipe) => (rows, recipe),

@@ -57,13 +57,17 @@ pub(super) fn deals(
     Ok(all)
 }
 
+/// The seed of one repeat.
+pub(crate) fn seed_of(selector: &ValidSelector, repeat: usize) -> u64 {
+    stream(selector.seed, ROUND, repeat as u64)
+}
+
 /// The parts of one repeat.
 ///
 /// # Errors
 /// [`Error::Setting`] for parts that cannot be made.
 pub(crate) fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting, repeat: usize) -> Result<Vec<Part>> {
-    let seed = stream(selector.seed, ROUND, repeat as u64);
-    parting.parts(sample, seed).map_err(|error| error.under("search.choose"))
+    parting.parts(sample, seed_of(selector, repeat)).map_err(|error| error.under("search.choose"))
 }
 
 /// For each repeat the fold of each row, where rows are parted into folds.

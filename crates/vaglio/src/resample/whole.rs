@@ -161,6 +161,11 @@ fn selected(selection: &Selection) -> Vec<String> {
     subset.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect()
 }
 
+/// The seed of one repeat of outer folds.
+pub(crate) fn outer_seed(selector: &ValidSelector, repeat: usize) -> u64 {
+    stream(selector.seed, OUTER, repeat as u64)
+}
+
 /// The parts of one repeat of outer folds.
 ///
 /// # Errors
@@ -171,7 +176,7 @@ pub(crate) fn outer_parts(
     parting: &Parting,
     repeat: usize,
 ) -> Result<Vec<Part>> {
-    parting.parts(sample, stream(selector.seed, OUTER, repeat as u64))
+    parting.parts(sample, outer_seed(selector, repeat))
 }
 
 /// The parts of all outer folds, each with its repeat and its fold.

@@ -24,7 +24,7 @@ pub(super) struct StoredRows {
     /// The types of the columns, as the file says.
     schema: SchemaRef,
     /// How many rows the file says that it has.
-    rows: usize,
+    pub rows: usize,
     budget: Budget,
     reader: Option<ParquetRecordBatchReader>,
     /// The columns of the file that are read, increasing, and which of them each wanted one is.

@@ -1,0 +1,320 @@
+//! Many rows as few, with the same sums of products: what ridge regression, deviations and correlations need of rows.
+//!
+//! Rows [1 | X | Y], each times the root of its weight, are reduced to a triangle R by reflections, which leave RᵀR, the sums
+//! of all products, what it was. One reflection more turns the first column of R into equal entries √(W/q), with W the weight of
+//! all rows and q ≤ columns + 1 the rows of R. Divided by these, the rows of R are q rows [1 | X′ | Y′] of weight W/q each. The
+//! triangle of a block comes from its Gram matrix where that keeps the digits, and from reflections elsewhere, so that, unlike
+//! sums of products, R has the digits of the rows: reduction of tall and skinny matrices in blocks, J. Demmel, L. Grigori, M. Hoemmen, J. Langou,
+//! *Communication-optimal parallel and sequential QR and LU factorizations*, SIAM J. Sci. Comput. 34(1), 2012.
+//!
+//! Columns that are equal stay so to the bit, and constant ones constant.
+
+use crate::Column;
+use crate::duplicates::first_equal;
+use crate::linalg::{Failure, gram, triangle};
+use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, concatenate};
+use rayon::prelude::*;
+
+/// The mean over columns of the diagonal of the inverse of their correlations, up to which their Gram matrix is factored: the
+/// mean variance inflation factor.
+const MOST_INFLATION: f64 = 16.0;
+
+/// Some rows: as many as all columns have entries, with the cell of each and the root of its weight.
+#[derive(Debug, Clone, Copy)]
+pub struct RowBatch<'b> {
+    /// Columns and targets.
+    pub columns: &'b [Column<'b>],
+    /// The cell of each row; rows of the cell [`NO_CELL`] are left out.
+    pub cells: &'b [u32],
+    /// The weight of each row; all 1 when absent.
+    pub weights: Option<&'b [f64]>,
+}
+
+/// The cell of rows that are left out.
+pub const NO_CELL: u32 = u32::MAX;
+
+/// Rows in batches, reduced cell by cell.
+///
+/// What comes out depends on the rows of each cell and their order alone, neither on batches nor on threads. Memory
+/// 8·n·(h + n) bytes a cell for blocks of h rows; cost O(m·n²).
+#[derive(Debug)]
+pub struct Condenser {
+    /// Taken off the entries of each column, so that what is far from 0 keeps its digits.
+    shifts: Vec<f64>,
+    height: usize,
+    cells: Vec<Cell>,
+}
+
+/// The rows of a cell so far.
+#[derive(Debug, Clone)]
+struct Cell {
+    /// Those that make no block yet: entries of columns, of which the first are roots of weights.
+    open: Vec<Vec<f64>>,
+    triangle: Option<Array2<f64>>,
+    weight: f64,
+    count: usize,
+    /// The least and greatest entry of each column.
+    range: Vec<(f64, f64)>,
+}
+
+/// The few rows of a cell.
+#[derive(Debug, Clone)]
+pub struct CondensedCell {
+    /// How many rows they stand for.
+    pub count: usize,
+    /// The weight of each.
+    pub weights: Vec<f64>,
+    /// The entries of each column, then those of each target.
+    pub columns: Vec<Vec<f64>>,
+}
+
+impl Condenser {
+    /// For so many cells, in blocks of so many rows at least; `shifts` has a number near the entries of each column and target.
+    pub fn new(cells: usize, shifts: Vec<f64>, height: usize) -> Self {
+        let side = shifts.len() + 1;
+        let range = vec![(f64::INFINITY, f64::NEG_INFINITY); shifts.len()];
+        let cell = Cell { open: vec![Vec::new(); side], triangle: None, weight: 0.0, count: 0, range };
+        Condenser { shifts, height: height.max(2 * side), cells: vec![cell; cells] }
+    }
+
+    /// Takes in rows that follow those before.
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] for entries whose products overflow.
+    pub fn push(&mut self, batch: RowBatch<'_>) -> Result<(), Failure> {
+        let mut of_cells: Vec<Vec<usize>> = vec![Vec::new(); self.cells.len()];
+        for (row, &cell) in batch.cells.iter().enumerate() {
+            if let Some(rows) = of_cells.get_mut(cell as usize) {
+                rows.push(row);
+            }
+        }
+        // The rows of each cell, cut where its blocks end.
+        let mut pieces: Vec<(usize, &[usize])> = Vec::new();
+        for (cell, rows) in of_cells.iter().enumerate() {
+            let (first, rest) = rows.split_at(rows.len().min(self.height - self.cells[cell].open[0].len()));
+            pieces.extend(std::iter::once(first).chain(rest.chunks(self.height)).map(|piece| (cell, piece)));
+        }
+        pieces.retain(|(_, rows)| !rows.is_empty());
+        let gathered: Vec<Gathered> = pieces.par_iter().map(|(_, rows)| self.gathered(&batch, rows)).collect();
+        let mut full: Vec<(usize, Vec<Vec<f64>>)> = Vec::new();
+        for ((cell, _), piece) in pieces.iter().zip(gathered) {
+            full.extend(self.cells[*cell].take(piece, self.height).map(|block| (*cell, block)));
+        }
+        let triangles: Vec<Array2<f64>> =
+            full.par_iter().map(|(_, block)| reduced(matrix(block).view())).collect::<Result<_, _>>()?;
+        for ((cell, _), triangle) in full.iter().zip(triangles) {
+            self.cells[*cell].stack(&triangle)?;
+        }
+        Ok(())
+    }
+
+    /// Rows of a batch, scaled and shifted.
+    fn gathered(&self, batch: &RowBatch<'_>, rows: &[usize]) -> Gathered {
+        let weights: Vec<f64> = rows.iter().map(|&row| batch.weights.map_or(1.0, |weights| weights[row])).collect();
+        let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+        let mut range = Vec::with_capacity(self.shifts.len());
+        let mut columns = vec![roots.clone()];
+        for (column, shift) in batch.columns.iter().zip(&self.shifts) {
+            let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
+            let scaled = |(&row, root): (&usize, &f64)| {
+                let entry = column.get(row);
+                (least, greatest) = (least.min(entry), greatest.max(entry));
+                root * (entry - shift)
+            };
+            columns.push(rows.iter().zip(&roots).map(scaled).collect());
+            range.push((least, greatest));
+        }
+        Gathered { columns, weight: weights.iter().sum(), range }
+    }
+
+    /// The few rows of each cell.
+    ///
+    /// # Errors
+    /// Those of [`Condenser::push`].
+    pub fn finish(self) -> Result<Vec<CondensedCell>, Failure> {
+        let shifts = self.shifts;
+        self.cells.into_par_iter().map(|cell| cell.finish(&shifts)).collect()
+    }
+}
+
+struct Gathered {
+    columns: Vec<Vec<f64>>,
+    weight: f64,
+    range: Vec<(f64, f64)>,
+}
+
+impl Cell {
+    /// Takes rows in; the block that they complete.
+    fn take(&mut self, piece: Gathered, height: usize) -> Option<Vec<Vec<f64>>> {
+        self.weight += piece.weight;
+        self.count += piece.columns[0].len();
+        for (range, own) in self.range.iter_mut().zip(&piece.range) {
+            *range = (range.0.min(own.0), range.1.max(own.1));
+        }
+        self.open.iter_mut().zip(piece.columns).for_each(|(open, more)| match open.is_empty() {
+            true => *open = more,
+            false => open.extend(more),
+        });
+        (self.open[0].len() >= height).then(|| self.open.iter_mut().map(std::mem::take).collect())
+    }
+
+    fn stack(&mut self, below: &Array2<f64>) -> Result<(), Failure> {
+        let stacked = match self.triangle.take() {
+            None => below.clone(),
+            Some(above) => {
+                let both = concatenate(Axis(0), &[above.view(), below.view()]).map_err(|_| Failure::NoConvergence)?;
+                by_reflections(both.view())?
+            }
+        };
+        self.triangle = Some(stacked);
+        Ok(())
+    }
+
+    fn finish(mut self, shifts: &[f64]) -> Result<CondensedCell, Failure> {
+        let side = shifts.len() + 1;
+        let open = matrix(&std::mem::take(&mut self.open));
+        if self.triangle.is_none() && open.nrows() <= side {
+            // The rows are few themselves.
+            let roots = open.column(0);
+            let column = |k: usize| open.column(k + 1).iter().zip(roots).map(|(x, root)| x / root + shifts[k]).collect();
+            let columns = (0..shifts.len()).map(column).collect();
+            let weights = roots.iter().map(|root| root * root).collect();
+            return Ok(self.exactly_constant(CondensedCell { count: self.count, weights, columns }));
+        }
+        if open.nrows() > 0 {
+            self.stack(&reduced(open.view())?)?;
+        }
+        let triangle = self.triangle.take().unwrap_or_else(|| Array2::zeros((0, side)));
+        let rows = triangle.nrows();
+        let root = (self.weight / rows as f64).sqrt();
+        // The first column, turned into equal entries: I − 2uuᵀ/‖u‖² with u the difference of both.
+        let mut turned = triangle;
+        let along: Vec<f64> = turned.column(0).iter().map(|x| x - root).collect();
+        let squares: f64 = along.iter().map(|u| u * u).sum();
+        let column = |mut column: ndarray::ArrayViewMut1<'_, f64>| {
+            let product: f64 = column.iter().zip(&along).map(|(x, u)| x * u).sum();
+            if squares > 0.0 {
+                column.iter_mut().zip(&along).for_each(|(x, u)| *x -= 2.0 * product / squares * u);
+            }
+        };
+        turned.columns_mut().into_iter().for_each(column);
+        let column = |k: usize| turned.column(k + 1).iter().map(|x| x / root + shifts[k]).collect();
+        let columns = (0..shifts.len()).map(column).collect();
+        let weights = vec![self.weight / rows as f64; rows];
+        Ok(self.exactly_constant(CondensedCell { count: self.count, weights, columns }))
+    }
+
+    /// The same with columns that were constant as they were.
+    fn exactly_constant(&self, mut cell: CondensedCell) -> CondensedCell {
+        for (column, (least, greatest)) in cell.columns.iter_mut().zip(&self.range) {
+            if least == greatest {
+                column.fill(*least);
+            }
+        }
+        cell
+    }
+}
+
+/// Columns as a matrix.
+fn matrix(columns: &[Vec<f64>]) -> Array2<f64> {
+    let rows = columns.first().map_or(0, Vec::len);
+    let mut out = Array2::zeros((rows, columns.len()).f());
+    for (mut to, from) in out.columns_mut().into_iter().zip(columns) {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    }
+    out
+}
+
+/// The triangle of a block of rows; that of its Gram matrix where no digits are lost by it.
+fn reduced(block: ArrayView2<'_, f64>) -> Result<Array2<f64>, Failure> {
+    of_distinct(block, |distinct| match by_products(&gram(distinct)) {
+        Some(triangle) => Ok(triangle),
+        None => triangle(distinct),
+    })
+}
+
+fn by_reflections(block: ArrayView2<'_, f64>) -> Result<Array2<f64>, Failure> {
+    of_distinct(block, triangle)
+}
+
+/// Reduces the columns that differ and are not 0, and gives the others what they equal.
+fn of_distinct(
+    block: ArrayView2<'_, f64>,
+    reduce: impl FnOnce(ArrayView2<'_, f64>) -> Result<Array2<f64>, Failure>,
+) -> Result<Array2<f64>, Failure> {
+    let copied: Vec<Vec<f64>> = block.columns().into_iter().map(|column| column.to_vec()).collect();
+    let first = first_equal(&copied.iter().map(|column| Column::Double(column)).collect::<Vec<_>>());
+    let is_zero = |k: usize| copied[k].iter().all(|x| *x == 0.0);
+    let distinct: Vec<usize> = (0..copied.len()).filter(|&k| first[k] == k && !is_zero(k)).collect();
+    let whole = distinct.len() == copied.len();
+    let triangle = match (block.nrows() <= distinct.len(), whole) {
+        (true, _) => return Ok(block.to_owned()),
+        (false, true) => return checked(reduce(block)?),
+        (false, false) => checked(reduce(block.select(Axis(1), &distinct).view())?)?,
+    };
+    let mut out = Array2::zeros((triangle.nrows(), copied.len()).f());
+    for (place, &k) in distinct.iter().enumerate() {
+        (k..copied.len())
+            .filter(|&other| first[other] == k)
+            .for_each(|other| out.column_mut(other).assign(&triangle.column(place)));
+    }
+    Ok(out)
+}
+
+fn checked(triangle: Array2<f64>) -> Result<Array2<f64>, Failure> {
+    if triangle.iter().all(|x| x.is_finite()) { Ok(triangle) } else { Err(Failure::NoConvergence) }
+}
+
+/// The triangle R with RᵀR = G, by Cholesky's method on the products scaled to a diagonal of 1; `None` where that loses digits.
+fn by_products(products: &Array2<f64>) -> Option<Array2<f64>> {
+    let side = products.nrows();
+    let scale: Vec<f64> = products.diag().iter().map(|x| x.sqrt()).collect();
+    if !scale.iter().all(|x| x.is_normal()) {
+        return None;
+    }
+    // L, row by row, of the scaled products.
+    let mut lower = vec![0.0; side * side];
+    for i in 0..side {
+        for j in 0..=i {
+            let (above, below) = lower.split_at(i * side);
+            let other = if i == j { below } else { &above[j * side..] };
+            let sum: f64 = below[..j].iter().zip(&other[..j]).map(|(a, b)| a * b).sum();
+            let entry = products[(i, j)] / (scale[i] * scale[j]) - sum;
+            lower[i * side + j] = match i == j {
+                true if entry > 0.0 => entry.sqrt(),
+                true => return None,
+                false => entry / lower[j * side + j],
+            };
+        }
+    }
+    if inflation(&lower, side) > MOST_INFLATION * side as f64 {
+        return None;
+    }
+    let mut out = Array2::zeros((side, side).f());
+    for i in 0..side {
+        for j in 0..=i {
+            out[(j, i)] = lower[i * side + j] * scale[i];
+        }
+    }
+    Some(out)
+}
+
+/// The trace of (LLᵀ)⁻¹, ‖L⁻¹‖².
+fn inflation(lower: &[f64], side: usize) -> f64 {
+    let mut inverse = vec![0.0; side];
+    let mut sum = 0.0;
+    for first in 0..side {
+        // Column `first` of L⁻¹.
+        for i in first..side {
+            let row = &lower[i * side..];
+            let known: f64 = row[first..i].iter().zip(&inverse[first..i]).map(|(a, b)| a * b).sum();
+            inverse[i] = (f64::from(u8::from(i == first)) - known) / row[i];
+            sum += inverse[i] * inverse[i];
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,299 @@
+//! Tables that are read in batches: their rows are reduced to few with the same moments, cell by cell, and all that moments serve
+//! is made of these.
+//!
+//! The columns that say something of the rows, and the target, are read first, and the rows are parted as a run will part them,
+//! around the search and inside. Rows that are on the same side in every part make a cell. One pass then reduces the rows of each
+//! cell to as many as there are columns (`vaglio_kernels::condensed`), each with a share of their weight, and the run goes on as on a
+//! small table with weights: a row of weight 2 is that row twice, everywhere.
+
+mod cells;
+mod pass;
+mod record;
+mod served;
+
+pub(super) use record::of_moments;
+
+use super::Prepared;
+use super::column_types;
+use super::data::{Parts, of_test, open, read_test, weighing};
+use super::holdout::set_aside;
+use super::past::Side;
+use super::role_columns::RoleColumns;
+use super::roles::{Roles, assignment, check_weights};
+use super::rows::taking_part;
+use crate::criteria::KFold;
+use crate::pipeline::{Reading, Streaming, ValidPipeline};
+use crate::resample::dealt::{Dealt, Deals};
+use crate::resample::{Fitted, Rows, Sample};
+use cells::RowCells;
+use pass::{Condensed, FileRows, Pass};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use vaglio_core::{AnyResampling, Cells, Error, Numbers, Result, Table, Task};
+use vaglio_report::record::{Warning, WarningKind};
+use vaglio_tables::budget::shown;
+
+/// How a table that was read in batches is searched.
+#[derive(Debug)]
+pub(crate) struct Streamed {
+    /// The pipeline whose parts look at rows that stand for many.
+    pub pipeline: ValidPipeline,
+    /// How rows are parted around the search where that is not into folds.
+    pub around: Option<AnyResampling>,
+    /// How they are parted into outer folds, likewise, for people.
+    pub nested: Option<String>,
+    /// The rows that every outer fold holds out.
+    pub outer_rows: Vec<usize>,
+    /// Training rows of the table.
+    pub train_rows: usize,
+    /// How many cells there are.
+    pub cells: usize,
+    /// Bytes of the files.
+    pub bytes: u64,
+    /// Seconds of the pass over them; of a sample those that all rows would take.
+    pub seconds: f64,
+}
+
+/// The data of a pipeline whose table is read in batches; `None` where it is read whole.
+///
+/// # Errors
+/// What moments cannot serve, where the pipeline says `always`; those of the data.
+pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<Prepared>> {
+    files(pipeline, folder)?.map(|files| streamed(pipeline, folder, &files, false)).transpose()
+}
+
+/// The same of the first rows of the files, with all labels.
+///
+/// # Errors
+/// Those of [`prepared`].
+pub(super) fn sampled(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<Prepared>> {
+    files(pipeline, folder)?.map(|files| streamed(pipeline, folder, &files, true)).transpose()
+}
+
+/// The training files, where they are read in batches.
+fn files(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<FileRows>> {
+    let settings = &pipeline.0;
+    let Some(spec) = settings.data.as_ref() else { return Ok(None) };
+    let paths: Vec<PathBuf> = spec.train.names().iter().map(|name| folder.join(name)).collect();
+    match settings.engine.stream {
+        Streaming::Never => Ok(None),
+        Streaming::Always => {
+            served::served(pipeline)?;
+            FileRows::open(&paths, &spec.read).map(Some)
+        }
+        Streaming::Auto => {
+            let budget = pipeline.budget();
+            let bytes: u64 = paths.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
+            // Numbers take a few bits at least.
+            let may_be_large = paths.iter().any(|path| !path.is_file()) || bytes > budget.limit() / LEAST_SHARE;
+            let files = FileRows::open(&paths, &spec.read).ok().filter(|_| may_be_large);
+            let Some(files) = files.filter(|files| files.bytes_in_memory() > budget.limit() as f64) else {
+                return Ok(None);
+            };
+            let needed = shown(files.bytes_in_memory());
+            match served::served(pipeline) {
+                Ok(()) => {
+                    tracing::info!("the table would take about {needed}, and is read in batches");
+                    Ok(Some(files))
+                }
+                Err(why) => {
+                    tracing::warn!("the table would take about {needed}, and cannot be read in batches: {why}");
+                    Ok(None)
+                }
+            }
+        }
+    }
+}
+
+/// A table takes at most so many times the bytes of its files.
+const LEAST_SHARE: u64 = 64;
+
+fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample: bool) -> Result<Prepared> {
+    let settings = &pipeline.0;
+    let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
+    let assignment = assignment(settings)?;
+    let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
+    let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back: false };
+    let train_path = files.paths()[0].clone();
+    let header = files.names().to_vec();
+    roles.check_names(&header)?;
+    let hints = column_types::hints(&roles);
+    let unread = roles.unread();
+    let of_rows: Vec<String> = roles.of_rows().into_iter().map(|(_, name)| name.to_owned()).collect();
+    let filters: Vec<String> = spec.filters().map(|(_, filter)| filter.column.clone()).collect();
+    let is_asked = |name: &String| spec.target.names().contains(name) || of_rows.contains(name) || filters.contains(name);
+    let wanted: Vec<String> = header.iter().filter(|name| is_asked(name)).cloned().collect();
+    let unused = roles.unused();
+    let is_feature = |name: &&String| {
+        !spec.target.names().contains(name) && !of_rows.contains(name) && !unread.contains(name) && !unused.contains(name)
+    };
+    let features: Vec<String> = header.iter().filter(is_feature).cloned().collect();
+    if features.is_empty() {
+        return Err(Error::setting("data", "no column is left to select from"));
+    }
+    let (table, mut survey, digest) = files.labels(&wanted, &hints, (spec.digest, pipeline.budget()))?;
+    let rows_in_files = table.rows();
+    let (mut table, left_out) =
+        taking_part(&roles, table, &mut survey, &hints, &[], true).map_err(|error| error.in_file(&train_path))?;
+    roles.check_complete(&table, &survey)?;
+    column_types::check(&roles, &mut table, &survey)?;
+    check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
+    let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
+    let table = roles.counting(table);
+    let rows = table.rows();
+    let (train, aside) = match &spec.test {
+        Some(_) => (table, None),
+        None => set_aside(spec, table, settings.seed)?,
+    };
+    let rows = if aside.is_some() { train.rows() } else { rows };
+    let train = weighing(spec, train);
+    let origins: Vec<usize> = (0..train.rows()).map(|row| train.origin(row)).collect();
+    let outputs = spec.target.names().to_vec();
+    let parts = RoleColumns::take(&roles, Side::plain(train), &outputs, &[])?;
+    let task = parts.task(&roles)?;
+    served::served_of(pipeline, &task)?;
+    let target_names = match &task {
+        Task::Multiclass { labels } => labels.clone(),
+        _ => outputs.clone(),
+    };
+    let recipe = Arc::new(pipeline.recipe(task.clone(), target_names)?);
+    let ordered = spec.time.is_some() || pipeline.selector().needs_order();
+    let mut labels = parts.rows(&task, "data.target")?;
+    // Columns of filters, as features, come with the others.
+    labels.table.take_columns();
+    let skeleton = Sample::new(labels.clone(), Arc::clone(&recipe), ordered)?;
+    let cells = RowCells::new(pipeline, &skeleton)?;
+    drop(skeleton);
+    let pass = Pass {
+        files,
+        features: &features,
+        hints: &hints,
+        rows: rows_in_files,
+        budget: pipeline.budget(),
+        is_sample,
+    };
+    let test_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
+    let read = pass.condensed(&labels, &origins, &cells, test_rows.as_deref())?;
+    read.surveyed(&mut survey, &header);
+    let columns = column_types::taken(&roles, &survey, &header, &[]);
+    let reading = Reading::settled(spec, files.settled().decimal, &survey);
+    let sample_rows = condensed_rows(&read, &features, labels.targets.nrows())?;
+    drop(labels);
+    let sample = Sample::new(sample_rows, Arc::clone(&recipe), false)?;
+    let Fitted { problem: train, maps, units } = sample.fitted()?;
+    let test_files = match (&spec.test, aside) {
+        (Some(test), _) => {
+            let source = open(folder, test, &reading.read, spec, pipeline.budget(), false)?;
+            let (table, of_test, _) = read_test(&roles, &source, &header, &survey)?;
+            Some((roles.counting(table), of_test))
+        }
+        (None, Some(aside)) => Some((read.test_table(aside)?, survey.clone())),
+        (None, None) => None,
+    };
+    let test_rows = test_rows.map(|rows| {
+        let mut rows: Vec<usize> = rows.iter().map(|row| row + 1).collect();
+        rows.sort_unstable();
+        rows
+    });
+    let parts = Parts { roles: &roles, recipe: &recipe, maps: &maps, names: train.names(), ordered, outputs: &outputs, lagged: &[] };
+    let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
+    let of_test = test_files.map(|(table, survey)| {
+        of_test(&parts, Side::plain(table), false).map_err(|error| survey.located(error).in_file(&folder.join(path)))
+    });
+    let (mut test_clusters, mut test_numbers) = (Vec::new(), None);
+    let test = of_test.transpose()?.map(|test| {
+        (test_clusters, test_numbers) = (test.clusters, test.numbers);
+        test.problem
+    });
+    let streamed = Streamed {
+        pipeline: dealt(pipeline, cells.deals),
+        around: cells.around,
+        nested: cells.nested,
+        outer_rows: cells.outer_rows,
+        train_rows: origins.len(),
+        cells: cells.count,
+        bytes: files.bytes(),
+        seconds: read.seconds,
+    };
+    Ok(Prepared {
+        train,
+        test,
+        maps,
+        target_units: units,
+        rows,
+        digest,
+        targets: outputs,
+        horizons: Vec::new(),
+        test_rows,
+        left_out,
+        columns,
+        findings: vec![told(&streamed)],
+        reading,
+        times: None,
+        history: None,
+        test_clusters,
+        sample,
+        origins: None,
+        test_numbers,
+        test_source: None,
+        streamed: Some(streamed),
+    })
+}
+
+impl Streamed {
+    /// What is read how often, for people.
+    pub(super) fn sentence(&self) -> String {
+        format!(
+            "one pass over {}, about {:.1} s, after one over labels and targets; kept as moments of {} cells of rows",
+            shown(self.bytes as f64),
+            self.seconds,
+            self.cells
+        )
+    }
+}
+
+/// What a result of moments is without.
+fn told(streamed: &Streamed) -> Warning {
+    let message = format!(
+        "the table was read in batches and kept as moments of {} cells of rows: errors after ± are those between cells, and figures of \
+         single rows are null",
+        streamed.cells
+    );
+    Warning::new(WarningKind::Streamed, message)
+}
+
+/// The rows that stand for the cells.
+fn condensed_rows(read: &Condensed, features: &[String], outputs: usize) -> Result<Rows> {
+    let count = features.len();
+    let column = |k: usize| read.cells.iter().flat_map(|cell| &cell.columns[k]).copied().collect::<Vec<f64>>();
+    let table = features.iter().enumerate().map(|(k, name)| (name.clone(), Cells::Numbers(Numbers::from(column(k)))));
+    let table = Table::new(table.collect())?;
+    let targets: Vec<f64> = (0..outputs).flat_map(|output| column(count + output)).collect();
+    let targets = ndarray::Array2::from_shape_vec((outputs, table.rows()), targets)
+        .map_err(|error| Error::Shape(error.to_string()))?;
+    let cells = read.cells.iter().enumerate();
+    let cells: Vec<u32> = cells.flat_map(|(cell, rows)| vec![cell as u32; rows.weights.len()]).collect();
+    let weights = read.cells.iter().flat_map(|cell| &cell.weights).copied().collect();
+    Ok(Rows { table, targets, weights: Some(weights), groups: Some(cells.clone()), assignment: Some(cells), ..Rows::default() })
+}
+
+/// The pipeline with rows parted as they were dealt.
+fn dealt(pipeline: &ValidPipeline, deals: Deals) -> ValidPipeline {
+    let mut pipeline = pipeline.clone();
+    let written = serde_json::to_value(&pipeline.0.criterion).unwrap_or_default();
+    let own: Option<KFold> = match written["kind"] == "kfold" {
+        true => {
+            let mut written = written;
+            written.as_object_mut().and_then(|all| all.remove("kind"));
+            serde_json::from_value(written).ok()
+        }
+        false => None,
+    };
+    let [inside, outside] = Dealt::both(deals);
+    if let Some(own) = own {
+        let plain = KFold { folds: None, shuffle: false, stratified: false, by: None, assignment: None, ..own };
+        pipeline.0.criterion = Arc::new(KFold { splits: Some(inside), ..plain });
+    }
+    pipeline.0.dealt = Some(outside);
+    pipeline
+}

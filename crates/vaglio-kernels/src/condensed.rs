@@ -176,7 +176,8 @@ impl Cell {
         if self.triangle.is_none() && open.nrows() <= side {
             // The rows are few themselves.
             let roots = open.column(0);
-            let column = |k: usize| open.column(k + 1).iter().zip(roots).map(|(x, root)| x / root + shifts[k]).collect();
+            let column =
+                |k: usize| open.column(k + 1).iter().zip(roots).map(|(x, root)| x / root + shifts[k]).collect();
             let columns = (0..shifts.len()).map(column).collect();
             let weights = roots.iter().map(|root| root * root).collect();
             return Ok(self.exactly_constant(CondensedCell { count: self.count, weights, columns }));

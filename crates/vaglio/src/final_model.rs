@@ -151,7 +151,15 @@ impl FinalModel {
         let own = || if of.criterion.loss().is_some() { Arc::clone(&of.criterion) } else { Arc::new(Loo::default()) };
         let search: Arc<dyn SearchStrategy> = Arc::new(All { choose: Choose::Last, ..All::default() });
         let (learner, criterion) = (Arc::clone(&self.learner), self.criterion.clone().unwrap_or_else(own));
-        ValidSelector { criterion, search, learner, seed: of.seed, model: None, room: of.room.clone(), dealt: of.dealt.clone() }
+        ValidSelector {
+            criterion,
+            search,
+            learner,
+            seed: of.seed,
+            model: None,
+            room: of.room.clone(),
+            dealt: of.dealt.clone(),
+        }
     }
 
     /// Trained on all rows of a problem and its columns `subset`, of which there is at least one.

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyCriterion, AnyLearner, AnyLoss, AnyResampling, AnySearch, Criterion, Design, Error, Learner, Monitor, Path, Per, Problem,
-    Result, Role, SearchStrategy, Squared, Subset, Task, ZeroOne,
+    AnyCriterion, AnyLearner, AnyLoss, AnyResampling, AnySearch, Criterion, Design, Error, Learner, Monitor, Path, Per,
+    Problem, Result, Role, SearchStrategy, Squared, Subset, Task, ZeroOne,
 };
 pub(crate) use walking::Walking;
 

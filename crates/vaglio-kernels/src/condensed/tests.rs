@@ -61,7 +61,10 @@ fn few_rows_have_the_products_of_many() {
                 let many = product(&of_many, &taken(&all[b]), &own_weights);
                 let found = product(&of_few, &few.columns[b], &few.weights);
                 let norm = product(&taken(&all[b]), &taken(&all[b]), &own_weights);
-                assert!((many - found).abs() <= 1e-12 * (scale * norm).sqrt(), "{number}: {a}, {b}: {found}, not {many}");
+                assert!(
+                    (many - found).abs() <= 1e-12 * (scale * norm).sqrt(),
+                    "{number}: {a}, {b}: {found}, not {many}"
+                );
             }
         }
         assert_eq!(few.columns[1], few.columns[4], "equal columns stay equal");

@@ -349,8 +349,8 @@ pub(super) fn read_test(
     let wanted = Wanted { filter: ColumnFilter::only(wanted), hints };
     let (table, mut survey) = source.read(&wanted)?;
     let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
-    let (table, left_out) =
-        taking_part(roles, table, &mut survey, &wanted.hints, source.aside(), false).map_err(|error| error.in_file(&path))?;
+    let (table, left_out) = taking_part(roles, table, &mut survey, &wanted.hints, source.aside(), false)
+        .map_err(|error| error.in_file(&path))?;
     roles.check_complete(&table, &survey)?;
     let arranged = check_weights(roles.spec, &table).and_then(|()| roles.order().arrange(table));
     Ok((arranged.map_err(|error| error.in_file(&path))?, survey, left_out))

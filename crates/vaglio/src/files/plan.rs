@@ -176,7 +176,8 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         },
     );
     let avoided = (!["refit", "definition"].contains(&estimate.engine)).then_some(outline.trials);
-    let of_folds = if prepared.streamed.is_some() { Vec::new() } else { folds(&*settings.criterion, &design, avoided)? };
+    let of_folds =
+        if prepared.streamed.is_some() { Vec::new() } else { folds(&*settings.criterion, &design, avoided)? };
     for (number, text) in of_folds.into_iter().enumerate() {
         line(if number == 0 { "folds" } else { "" }, text);
     }

@@ -23,7 +23,7 @@ use super::roles::{Roles, assignment, check_weights};
 use super::rows::taking_part;
 use crate::criteria::KFold;
 use crate::pipeline::{Reading, Streaming, ValidPipeline};
-use crate::resample::dealt::{Dealt, Deals};
+use crate::resample::dealt::{Deals, Dealt};
 use crate::resample::{Fitted, Rows, Sample};
 use cells::RowCells;
 use pass::{Condensed, FileRows, Pass};
@@ -121,11 +121,15 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
     let unread = roles.unread();
     let of_rows: Vec<String> = roles.of_rows().into_iter().map(|(_, name)| name.to_owned()).collect();
     let filters: Vec<String> = spec.filters().map(|(_, filter)| filter.column.clone()).collect();
-    let is_asked = |name: &String| spec.target.names().contains(name) || of_rows.contains(name) || filters.contains(name);
+    let is_asked =
+        |name: &String| spec.target.names().contains(name) || of_rows.contains(name) || filters.contains(name);
     let wanted: Vec<String> = header.iter().filter(|name| is_asked(name)).cloned().collect();
     let unused = roles.unused();
     let is_feature = |name: &&String| {
-        !spec.target.names().contains(name) && !of_rows.contains(name) && !unread.contains(name) && !unused.contains(name)
+        !spec.target.names().contains(name)
+            && !of_rows.contains(name)
+            && !unread.contains(name)
+            && !unused.contains(name)
     };
     let features: Vec<String> = header.iter().filter(is_feature).cloned().collect();
     if features.is_empty() {
@@ -164,14 +168,8 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
     let skeleton = Sample::new(labels.clone(), Arc::clone(&recipe), ordered)?;
     let cells = RowCells::new(pipeline, &skeleton)?;
     drop(skeleton);
-    let pass = Pass {
-        files,
-        features: &features,
-        hints: &hints,
-        rows: rows_in_files,
-        budget: pipeline.budget(),
-        is_sample,
-    };
+    let pass =
+        Pass { files, features: &features, hints: &hints, rows: rows_in_files, budget: pipeline.budget(), is_sample };
     let test_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
     let read = pass.condensed(&labels, &origins, &cells, test_rows.as_deref())?;
     read.surveyed(&mut survey, &header);
@@ -195,7 +193,15 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
         rows.sort_unstable();
         rows
     });
-    let parts = Parts { roles: &roles, recipe: &recipe, maps: &maps, names: train.names(), ordered, outputs: &outputs, lagged: &[] };
+    let parts = Parts {
+        roles: &roles,
+        recipe: &recipe,
+        maps: &maps,
+        names: train.names(),
+        ordered,
+        outputs: &outputs,
+        lagged: &[],
+    };
     let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
     let of_test = test_files.map(|(table, survey)| {
         of_test(&parts, Side::plain(table), false).map_err(|error| survey.located(error).in_file(&folder.join(path)))
@@ -274,7 +280,14 @@ fn condensed_rows(read: &Condensed, features: &[String], outputs: usize) -> Resu
     let cells = read.cells.iter().enumerate();
     let cells: Vec<u32> = cells.flat_map(|(cell, rows)| vec![cell as u32; rows.weights.len()]).collect();
     let weights = read.cells.iter().flat_map(|cell| &cell.weights).copied().collect();
-    Ok(Rows { table, targets, weights: Some(weights), groups: Some(cells.clone()), assignment: Some(cells), ..Rows::default() })
+    Ok(Rows {
+        table,
+        targets,
+        weights: Some(weights),
+        groups: Some(cells.clone()),
+        assignment: Some(cells),
+        ..Rows::default()
+    })
 }
 
 /// The pipeline with rows parted as they were dealt.

@@ -44,7 +44,8 @@ use linfa::ParamGuard;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 use vaglio_core::{
-    AnyResampling, Criterion, Error, Lambda, Learner, Map, Measure, Monitor, Problem, Result, SearchStrategy, TargetMap, Task,
+    AnyResampling, Criterion, Error, Lambda, Learner, Map, Measure, Monitor, Problem, Result, SearchStrategy,
+    TargetMap, Task,
 };
 use vaglio_tables::budget::Budget;
 

@@ -1,12 +1,12 @@
 //! The cells of rows: those that are on the same side in every part that a run makes of them.
 
 use crate::pipeline::{Evaluate, ValidPipeline};
+use crate::resample::Sample;
 use crate::resample::choice::cross_validation;
 use crate::resample::dealt::{CellSplit, Deals, Purpose};
 use crate::resample::parting::{Part, bare};
 use crate::resample::validated::{dealt, parting, seed_of};
 use crate::resample::whole::{outer_parts, outer_seed};
-use crate::resample::Sample;
 use crate::selector::ValidSelector;
 use vaglio_core::{AnyResampling, Error, HeldOut, Result};
 
@@ -190,7 +190,10 @@ impl Cutting<'_> {
                 of_cell.iter_mut().for_each(|cell| *cell = self.before[cut][*cell as usize]);
             }
             let now = |before: &Vec<u32>| -> Vec<u32> {
-                (0..of_cell.len()).filter(|&cell| before.binary_search(&of_cell[cell]).is_ok()).map(|c| c as u32).collect()
+                (0..of_cell.len())
+                    .filter(|&cell| before.binary_search(&of_cell[cell]).is_ok())
+                    .map(|c| c as u32)
+                    .collect()
             };
             let split = |split: &CellSplit| CellSplit {
                 held_out: now(&split.held_out),

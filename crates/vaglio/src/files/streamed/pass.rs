@@ -134,17 +134,17 @@ impl FileRows {
         let path = &self.paths[file];
         let batches = Batches::open(path, &self.read)?;
         let rows = (NUMBERS / (columns.len() + gathered.len()).max(1)).clamp(1, ROWS);
-        let missing = columns.iter().map(|(name, _)| name).find(|name| {
-            batches.as_ref().is_none_or(|batches| !batches.names().contains(name))
-        });
+        let missing = columns
+            .iter()
+            .map(|(name, _)| name)
+            .find(|name| batches.as_ref().is_none_or(|batches| !batches.names().contains(name)));
         if let Some(name) = missing {
             let message = format!("has no column `{name}` of its own, and rows are read in batches file by file");
             return Err(Error::Unreadable { path: path.clone(), message });
         }
         let started = batches.map(|batches| batches.start(columns, gathered, rows)).transpose()?.flatten();
-        started.ok_or_else(|| {
-            Error::setting("engine.stream", format!("{} can be read as a whole alone", path.display()))
-        })
+        started
+            .ok_or_else(|| Error::setting("engine.stream", format!("{} can be read as a whole alone", path.display())))
     }
 }
 
@@ -172,8 +172,7 @@ impl Pass<'_> {
         origins.iter().enumerate().for_each(|(row, &origin)| place[origin] = row as u32);
         let mut test = Kept::new(test_rows.unwrap_or_default(), self);
         self.budget.need(test.bytes(), "the test rows", "set fewer rows aside, or raise the limit")?;
-        let columns: Vec<(String, Hint)> =
-            self.features.iter().map(|name| (name.clone(), self.hint(name))).collect();
+        let columns: Vec<(String, Hint)> = self.features.iter().map(|name| (name.clone(), self.hint(name))).collect();
         let mut condenser: Option<Condenser> = None;
         let (mut before, mut seen, begun) = (0, 0, Instant::now());
         for file in 0..self.files.paths.len() {
@@ -209,7 +208,12 @@ impl Pass<'_> {
             levels: 0,
             note: None,
         };
-        Ok(Condensed { cells, seconds, found: self.features.iter().map(found).collect(), test: (test.rows, test.columns) })
+        Ok(Condensed {
+            cells,
+            seconds,
+            found: self.features.iter().map(found).collect(),
+            test: (test.rows, test.columns),
+        })
     }
 
     fn hint(&self, name: &str) -> Hint {
@@ -237,8 +241,7 @@ impl Pass<'_> {
         let own = |of: &dyn Fn(usize) -> f64| -> Vec<f64> {
             place.iter().map(|&row| if row == NO_CELL { 0.0 } else { of(row as usize) }).collect()
         };
-        let targets: Vec<Vec<f64>> =
-            labels.targets.rows().into_iter().map(|target| own(&|row| target[row])).collect();
+        let targets: Vec<Vec<f64>> = labels.targets.rows().into_iter().map(|target| own(&|row| target[row])).collect();
         columns.extend(targets.iter().map(|target| Column::Double(target)));
         let weights = labels.weights.as_ref().map(|weights| own(&|row| weights[row]));
         let cell = |(at, &row): (usize, &u32)| match row {
@@ -358,7 +361,8 @@ impl Condensed {
     /// # Errors
     /// [`Error::Shape`] where they were not read, which does not occur.
     pub fn test_table(&self, mut aside: Table) -> Result<Table> {
-        let features = self.test.1.iter().map(|(name, values)| (name.clone(), Cells::Numbers(Numbers::from(values.clone()))));
+        let features =
+            self.test.1.iter().map(|(name, values)| (name.clone(), Cells::Numbers(Numbers::from(values.clone()))));
         let features: Vec<(String, Cells)> = features.collect();
         let labels = aside.take_columns().into_iter().filter(|(name, _)| !features.iter().any(|(own, _)| own == name));
         let columns = labels.chain(features.iter().cloned()).collect();

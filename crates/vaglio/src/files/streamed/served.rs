@@ -52,7 +52,11 @@ fn of_parts(settings: &Settings) -> Result<()> {
         return Err(refused("search", &message, &format!("use one of {}", SEARCHES.join(", "))));
     }
     if matches!(search.choose(), Choose::FalseDiscoveries(_)) {
-        return Err(refused("search.choose", "rates of false discoveries need rows", "give a number of features, `best` or folds"));
+        return Err(refused(
+            "search.choose",
+            "rates of false discoveries need rows",
+            "give a number of features, `best` or folds",
+        ));
     }
     if !LEARNERS.contains(&learner.kind()) {
         let message = format!("`{}` makes columns or models of rows", learner.kind());
@@ -72,9 +76,11 @@ fn of_figures(evaluate: &Evaluate) -> Result<()> {
         ("learning_curve", evaluate.learning_curve),
     ];
     match asked.into_iter().find(|(_, is_asked)| *is_asked) {
-        Some((figure, _)) => {
-            Err(refused(&format!("evaluate.{figure}"), "it looks at single rows", "`nested` is made of moments; leave it out"))
-        }
+        Some((figure, _)) => Err(refused(
+            &format!("evaluate.{figure}"),
+            "it looks at single rows",
+            "`nested` is made of moments; leave it out",
+        )),
         None => Ok(()),
     }
 }

@@ -42,12 +42,12 @@ pub struct Condenser {
     /// Taken off the entries of each column, so that what is far from 0 keeps its digits.
     shifts: Vec<f64>,
     height: usize,
-    cells: Vec<Cell>,
+    cells: Vec<CellBlocks>,
 }
 
 /// The rows of a cell so far.
 #[derive(Debug, Clone)]
-struct Cell {
+struct CellBlocks {
     /// Those that make no block yet: entries of columns, of which the first are roots of weights.
     open: Vec<Vec<f64>>,
     triangle: Option<Array2<f64>>,
@@ -73,7 +73,7 @@ impl Condenser {
     pub fn new(cells: usize, shifts: Vec<f64>, height: usize) -> Self {
         let side = shifts.len() + 1;
         let range = vec![(f64::INFINITY, f64::NEG_INFINITY); shifts.len()];
-        let cell = Cell { open: vec![Vec::new(); side], triangle: None, weight: 0.0, count: 0, range };
+        let cell = CellBlocks { open: vec![Vec::new(); side], triangle: None, weight: 0.0, count: 0, range };
         Condenser { shifts, height: height.max(2 * side), cells: vec![cell; cells] }
     }
 
@@ -143,7 +143,7 @@ struct Gathered {
     range: Vec<(f64, f64)>,
 }
 
-impl Cell {
+impl CellBlocks {
     /// Takes rows in; the block that they complete.
     fn take(&mut self, piece: Gathered, height: usize) -> Option<Vec<Vec<f64>>> {
         self.weight += piece.weight;

@@ -51,7 +51,7 @@ fn few_rows_have_the_products_of_many() {
         assert_eq!(few.count, own.len());
         assert!(few.weights.len() <= 8, "{}", few.weights.len());
         let total: f64 = few.weights.iter().sum();
-        assert!((total - own_weights.iter().sum::<f64>()).abs() < 1e-10 * total);
+        assert!((total - own_weights.iter().sum::<f64>()).abs() <= 1e-10 * total);
         for a in 0..all.len() {
             let mean = product(&taken(&all[a]), &ones, &own_weights) / total.max(1.0);
             let deviations = |x: &[f64]| x.iter().map(|x| x - mean).collect::<Vec<f64>>();

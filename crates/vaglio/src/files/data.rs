@@ -200,7 +200,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     }
     intervals::check(settings.evaluate.as_ref(), &fitted.problem)?;
     let has_intervals = settings.evaluate.as_ref().is_some_and(|evaluate| evaluate.intervals.is_some());
-    let parts = Parts {
+    let parts = ProblemParts {
         roles: &roles,
         recipe: &recipe,
         maps: &fitted.maps,
@@ -247,7 +247,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
 }
 
 /// What test rows are made with.
-pub(super) struct Parts<'p> {
+pub(super) struct ProblemParts<'p> {
     pub roles: &'p Roles<'p>,
     pub recipe: &'p Arc<Recipe>,
     /// Fitted on the training rows.
@@ -268,8 +268,8 @@ pub(super) struct TestRowsMade {
 }
 
 /// The test rows as training rows are made; with their source, where it is kept.
-pub(super) fn of_test(parts: &Parts<'_>, side: Side, is_kept: bool) -> Result<TestRowsMade> {
-    let Parts { roles, recipe, maps, names, ordered, outputs, lagged } = *parts;
+pub(super) fn of_test(parts: &ProblemParts<'_>, side: Side, is_kept: bool) -> Result<TestRowsMade> {
+    let ProblemParts { roles, recipe, maps, names, ordered, outputs, lagged } = *parts;
     // What gives rows their fold says nothing of test rows.
     let roles = Roles { words: &[], ..*roles };
     let rows =

@@ -15,7 +15,7 @@ pub(super) use record::of_moments;
 
 use super::Prepared;
 use super::column_types;
-use super::data::{Parts, of_test, open, read_test, weighing};
+use super::data::{ProblemParts, of_test, open, read_test, weighing};
 use super::holdout::set_aside;
 use super::past::Side;
 use super::role_columns::RoleColumns;
@@ -26,7 +26,7 @@ use crate::pipeline::{Reading, Streaming, ValidPipeline};
 use crate::resample::dealt::{Deals, Dealt};
 use crate::resample::{Fitted, Rows, Sample};
 use cells::RowCells;
-use pass::{Condensed, FileRows, Pass};
+use pass::{Condensed, FileRows, TablePass};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{AnyResampling, Cells, Error, Numbers, Result, Table, Task};
@@ -168,8 +168,14 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
     let skeleton = Sample::new(labels.clone(), Arc::clone(&recipe), ordered)?;
     let cells = RowCells::new(pipeline, &skeleton)?;
     drop(skeleton);
-    let pass =
-        Pass { files, features: &features, hints: &hints, rows: rows_in_files, budget: pipeline.budget(), is_sample };
+    let pass = TablePass {
+        files,
+        features: &features,
+        hints: &hints,
+        rows: rows_in_files,
+        budget: pipeline.budget(),
+        is_sample,
+    };
     let test_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
     let read = pass.condensed(&labels, &origins, &cells, test_rows.as_deref())?;
     read.surveyed(&mut survey, &header);
@@ -193,7 +199,7 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
         rows.sort_unstable();
         rows
     });
-    let parts = Parts {
+    let parts = ProblemParts {
         roles: &roles,
         recipe: &recipe,
         maps: &maps,

@@ -35,7 +35,7 @@ pub(super) struct FileRows {
 }
 
 /// What a pass reads.
-pub(super) struct Pass<'p> {
+pub(super) struct TablePass<'p> {
     pub files: &'p FileRows,
     pub features: &'p [String],
     pub hints: &'p HashMap<String, Hint>,
@@ -148,7 +148,7 @@ impl FileRows {
     }
 }
 
-impl Pass<'_> {
+impl TablePass<'_> {
     /// The rows of each cell reduced to few; `origins` says where the labelled rows stand in the files, and `test_rows` which are
     /// kept as they are. Cost O(rows · columns²).
     ///
@@ -170,7 +170,7 @@ impl Pass<'_> {
         let height = ((room / (cells.count * side * 8) as f64) as usize).saturating_sub(2 * side).min(HEIGHT);
         let mut place = vec![NO_CELL; self.rows];
         origins.iter().enumerate().for_each(|(row, &origin)| place[origin] = row as u32);
-        let mut test = Kept::new(test_rows.unwrap_or_default(), self);
+        let mut test = SetAside::new(test_rows.unwrap_or_default(), self);
         self.budget.need(test.bytes(), "the test rows", "set fewer rows aside, or raise the limit")?;
         let columns: Vec<(String, Hint)> = self.features.iter().map(|name| (name.clone(), self.hint(name))).collect();
         let mut condenser: Option<Condenser> = None;
@@ -228,7 +228,7 @@ impl Pass<'_> {
     fn take(
         &self,
         batch: &Batch,
-        (condenser, test): (&mut Option<Condenser>, &mut Kept),
+        (condenser, test): (&mut Option<Condenser>, &mut SetAside),
         (labels, cells, place): (&Rows, &RowCells, &[u32]),
         height: usize,
     ) -> Result<()> {
@@ -313,7 +313,7 @@ fn failed(failure: Failure) -> Error {
 }
 
 /// Rows that are kept as they are.
-struct Kept {
+struct SetAside {
     rows: Vec<usize>,
     /// The places among these, in the order of the files.
     order: Vec<usize>,
@@ -322,12 +322,12 @@ struct Kept {
     columns: Vec<(String, Vec<f64>)>,
 }
 
-impl Kept {
-    fn new(rows: &[usize], pass: &Pass<'_>) -> Self {
+impl SetAside {
+    fn new(rows: &[usize], pass: &TablePass<'_>) -> Self {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by_key(|&at| rows[at]);
         let columns = pass.features.iter().map(|name| (name.clone(), Vec::new())).collect();
-        Kept { rows: rows.to_vec(), order, next: 0, seen: 0, columns }
+        SetAside { rows: rows.to_vec(), order, next: 0, seen: 0, columns }
     }
 
     fn bytes(&self) -> f64 {

@@ -11,7 +11,7 @@ const EVALUATE: &str = "evaluate: {nested: {folds: 3}, permutations: 3, stabilit
 /// Searches with criteria, on numbers or on classes.
 const CELLS: [&str; 8] = [
     "search: {kind: greedy, max_features: 3}",
-    "search: {kind: floating, max_features: 3, choose: {folds: 3, repeats: 2}}\nlearner: {kind: rls, lambda: {grid: [0.1, 1, 10]}}",
+    "search: {kind: floating, max_features: 3, choose: {folds: 3, repeats: 2}}\nlearner: {kind: rls, lambda: {grid: {from: 0.1, to: 10, points: 3}}}",
     "criterion: {kind: kfold, folds: 3}\nsearch: {kind: backward, choose: {folds: 3}}\nlearner: {kind: rls, lambda: 1.0}",
     "search: {kind: exhaustive, max_features: 3, choose: best}",
     "criterion: nhsic\nsearch: {kind: lars, max_features: 3, choose: {folds: 3}}",
@@ -23,7 +23,8 @@ const CELLS: [&str; 8] = [
 fn folder(name: &str, lines: &str, rows: usize) -> Folder {
     let folder = Folder::new(name);
     folder.write("train.csv", table(rows, 6, &[("class", &third)]));
-    let target = if lines.contains("# classes") { "target: class, exclude: [y]" } else { "target: y, exclude: [class]" };
+    let target =
+        if lines.contains("# classes") { "target: class, exclude: [y]" } else { "target: y, exclude: [class]" };
     folder.write("p.yaml", pipeline(lines).replace("target: y", target));
     folder
 }
@@ -73,10 +74,14 @@ fn merged_runs_are_those_of_one_process() {
 
 #[test]
 fn an_index_that_waits_is_done_once_the_search_is() {
-    let folder = folder("shards-wait", "search: {kind: greedy, max_features: 3}\nevaluate: {stability: {pairs: 2}}", 48);
+    let folder =
+        folder("shards-wait", "search: {kind: greedy, max_features: 3}\nevaluate: {stability: {pairs: 2}}", 48);
     expect(&shard(&folder, &["plan", "p.yaml", "--of", "2", "ledger"]), 0);
-    let mut waiting =
-        folder.command(&["shard", "run", "ledger", "--index", "1", "--wait", "2m"]).stderr(Stdio::null()).spawn().unwrap();
+    let mut waiting = folder
+        .command(&["shard", "run", "ledger", "--index", "1", "--wait", "2m"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     expect(&index(&folder, 0), 0);
     assert!(waiting.wait().unwrap().success());
     merges_to_one_run(&folder, "waiting");
@@ -88,7 +93,7 @@ fn killed_indexes_go_on() {
     let least: usize = std::env::var("VAGLIO_SHARD_KILLS").map_or(3, |count| count.parse().unwrap());
     let (mut kills, mut runs, mut random) = (0, 0, Random::new(5));
     while kills < least {
-        let lines = "search: {kind: greedy, max_features: 5, choose: {folds: 5}}\nlearner: {kind: rls, lambda: {grid: [0.1, 1, 10]}}\nevaluate: {nested: {folds: 4}, permutations: 10, stability: {pairs: 2}}";
+        let lines = "search: {kind: greedy, max_features: 5, choose: {folds: 5}}\nlearner: {kind: rls, lambda: {grid: {from: 0.1, to: 10, points: 3}}}\nevaluate: {nested: {folds: 4}, permutations: 10, stability: {pairs: 2}}";
         let folder = folder(&format!("shards-killed-{runs}"), lines, 300);
         runs += 1;
         expect(&shard(&folder, &["plan", "p.yaml", "--of", "2", "ledger"]), 0);
@@ -168,8 +173,7 @@ fn one_process_at_a_time_runs_an_index() {
     let lines = "search: {kind: greedy, choose: best}\nevaluate: {permutations: 2000}";
     let folder = folder("shards-two", lines, 300);
     expect(&shard(&folder, &["plan", "p.yaml", "--of", "1", "ledger"]), 0);
-    let mut first =
-        folder.command(&["shard", "run", "ledger", "--index", "0"]).stderr(Stdio::null()).spawn().unwrap();
+    let mut first = folder.command(&["shard", "run", "ledger", "--index", "0"]).stderr(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();
     while !folder.path("ledger/shards/0/journal.jsonl").exists() && begun.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(5));

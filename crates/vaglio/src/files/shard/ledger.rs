@@ -353,8 +353,7 @@ fn read_plan(path: &Path) -> Result<Plan> {
     if !path.exists() {
         return Err(unreadable("there is no plan here; `vaglio shard plan PIPELINE --of N DIR` makes one".into()));
     }
-    let bytes =
-        regular(path, 2 * LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any plan".into()))?;
+    let bytes = regular(path, 2 * LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any plan".into()))?;
     let plan: Plan = serde_json::from_slice(&bytes).map_err(|error| unreadable(format!("it is damaged: {error}")))?;
     if plan.format != FORMAT || plan.of == 0 {
         return Err(unreadable(format!("its format is {}, and this program reads {FORMAT}", plan.format)));

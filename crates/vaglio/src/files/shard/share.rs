@@ -75,11 +75,7 @@ impl Share {
 }
 
 /// The units of an index that are not among what is known.
-pub(super) fn missing(
-    units: &Units,
-    (index, of): (usize, usize),
-    is_known: impl Fn(&str) -> bool,
-) -> Vec<String> {
+pub(super) fn missing(units: &Units, (index, of): (usize, usize), is_known: impl Fn(&str) -> bool) -> Vec<String> {
     let impossible: Vec<&str> = units.0.iter().map(|phase| &*phase.prefix).collect();
     let impossible: Vec<&str> =
         impossible.into_iter().filter(|prefix| is_known(&format!("{prefix}{IMPOSSIBLE}"))).collect();

@@ -1,8 +1,8 @@
 //! The pieces of a run that processes share.
 
+use crate::files::Prepared;
 use crate::files::learning::{SHARES, learning_parts, points};
 use crate::files::pairs;
-use crate::files::Prepared;
 use crate::pipeline::ValidPipeline;
 use crate::resample::whole::{Whole, outer_jobs};
 use serde::{Deserialize, Serialize};

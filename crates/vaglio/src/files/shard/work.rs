@@ -2,6 +2,7 @@
 
 use super::share::Share;
 use super::units::{HALVES, LEARNING, NESTED, PAIRS, SEARCH, SHUFFLES, shares};
+use crate::files::Prepared;
 use crate::files::certainty::certainty;
 use crate::files::discoveries::planned;
 use crate::files::learning::learned;
@@ -9,7 +10,6 @@ use crate::files::memory::Memory;
 use crate::files::pairs::of_outer;
 use crate::files::repetition::shuffles;
 use crate::files::stability::half_walks;
-use crate::files::Prepared;
 use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::resample::{self, Chosen, Watcher, Whole};
 use crate::selector::ValidSelector;
@@ -78,8 +78,7 @@ impl<'a> Work<'a> {
     fn search(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<Option<Found>> {
         let Work { pipeline, prepared, .. } = *self;
         let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
-        let selector =
-            ValidSelector { room: self.memory.in_process(self.held).room(pipeline.budget()), ..selector };
+        let selector = ValidSelector { room: self.memory.in_process(self.held).room(pipeline.budget()), ..selector };
         let design = match tuned {
             Some(_) => selector.design(&prepared.train)?,
             None => self.design.clone(),

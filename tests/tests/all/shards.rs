@@ -17,7 +17,7 @@ const CELLS: [&str; 8] = [
     "criterion: nhsic\nsearch: {kind: lars, max_features: 3, choose: {folds: 3}}",
     "search: {kind: race, of: [{kind: greedy, max_features: 3}, {kind: backward}], choose: {folds: 3}}",
     "criterion: {kind: loo, loss: zero_one}\nsearch: {kind: greedy, max_features: 2, choose: {folds: 3}}\n# classes",
-    "tune: {method: nelder_mead, budget: 6, parameters: {lambda: {from: 0.01, to: 10, scale: log}}}\nlearner: {kind: rls, lambda: 1.0}\nsearch: {kind: greedy, max_features: 2, choose: {folds: 3}}",
+    "tune: {method: nelder_mead, budget: 6, parameters: {learner.lambda: {from: 0.01, to: 10}}}\nlearner: {kind: rls, lambda: 1.0}\nsearch: {kind: greedy, max_features: 2, choose: {folds: 3}}",
 ];
 
 fn folder(name: &str, lines: &str, rows: usize) -> Folder {

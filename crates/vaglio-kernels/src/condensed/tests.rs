@@ -57,10 +57,10 @@ fn few_rows_have_the_products_of_many() {
             let deviations = |x: &[f64]| x.iter().map(|x| x - mean).collect::<Vec<f64>>();
             let (of_many, of_few) = (deviations(&taken(&all[a])), deviations(&few.columns[a]));
             let scale = product(&of_many, &of_many, &own_weights).max(1e-10);
-            for b in 0..all.len() {
-                let many = product(&of_many, &taken(&all[b]), &own_weights);
+            for (b, other) in all.iter().enumerate() {
+                let many = product(&of_many, &taken(other), &own_weights);
                 let found = product(&of_few, &few.columns[b], &few.weights);
-                let norm = product(&taken(&all[b]), &taken(&all[b]), &own_weights);
+                let norm = product(&taken(other), &taken(other), &own_weights);
                 assert!(
                     (many - found).abs() <= 1e-12 * (scale * norm).sqrt(),
                     "{number}: {a}, {b}: {found}, not {many}"
@@ -107,7 +107,7 @@ fn batches_and_threads_change_no_bit() {
 
 #[test]
 fn products_that_overflow_are_refused() {
-    let all = vec![vec![1e200; 40], (0..40).map(|row| 1e200 * f64::from(row)).collect()];
+    let all = [vec![1e200; 40], (0..40).map(|row| 1e200 * f64::from(row)).collect()];
     let columns: Vec<Column<'_>> = all.iter().map(|column| Column::Double(column)).collect();
     let mut condenser = Condenser::new(1, vec![0.0; 2], 8);
     let pushed = condenser.push(RowBatch { columns: &columns, cells: &[0; 40], weights: None });

@@ -115,7 +115,7 @@ impl Map for Polynomial {
     fn check(&self) -> Result<()> {
         Error::unless_between("degree", self.degree, 2..=9)?;
         if self.columns.is_empty() {
-            return Err(Error::setting("columns", "name the columns whose powers and products are made"));
+            return Err(Error::setting("columns", "it is empty; name the columns whose powers and products are made"));
         }
         columns::check(Some(&self.columns))?;
         let mut count = 1;

@@ -50,7 +50,8 @@ fn the_squared_error_is_that_of_the_paper() {
     let plain = rows.iter().map(|loss| (loss - centre).powi(2)).sum::<f64>() / (24.0 * 23.0);
     let expected = expected.max(4.0 / 3.0 * plain).min(4.0 * plain);
     let shape = StandardizedMoments::of(rows.iter().map(|loss| loss - centre));
-    let expected = shape.interval(centre, expected.sqrt(), 0.9);
+    // No squared error is below 0.
+    let expected = shape.interval(centre, expected.sqrt(), 0.9).map(|end| end.max(0.0));
     let found = judged.bounded(&Squared, None, (0.0, 0.9)).unwrap();
     assert!((found.mean - centre).abs() < 1e-12);
     assert!((0..2).all(|side| (found.interval[side] - expected[side]).abs() < 1e-9), "{found:?}, not {expected:?}");

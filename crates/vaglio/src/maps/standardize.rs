@@ -23,8 +23,8 @@ pub struct Standardize {
     pub scope: Scope,
     /// Whether targets that are numbers are standardized as well.
     pub target: bool,
-    /// Whether the mean is taken off columns. Without it zeros stay zeros; then `scope: fold` refits in each fold, and
-    /// `auto` is `train`.
+    /// Whether the mean is taken off columns. Without it zeros stay zeros; then `scope: fold` refits in each fold,
+    /// and `auto` is `train`.
     #[default(true)]
     pub center: bool,
 }

@@ -196,7 +196,7 @@ fn files_that_are_no_pipeline_are_refused() {
             ("# nothing\n", &["p.yaml:1:1: expected keys and values, found nothing"]),
             ("hello\n", &["p.yaml:1:1: expected keys and values, found `hello`"]),
             ("version: 1\n", &["p.yaml:1:1: `data`: it is missing"]),
-            ("version: 1\ndata: {train: train.csv}\n", &["p.yaml:2:1: `data.target`: is required and missing"]),
+            ("version: 1\ndata: {train: train.csv}\n", &["p.yaml:2:1: `data.target`: it is missing; name the column to predict"]),
             ("version: 1\ndata: {target: y}\n", &["p.yaml:2:1: `data.train`: is required and missing"]),
             ("version: 1\ndata: train.csv\n", &["p.yaml:2:7: `data`: expected keys and values, found `train.csv`"]),
             (

@@ -13,7 +13,7 @@ use super::monitor::{limited, timed};
 use super::origins::Origins;
 use super::record::record;
 use super::streamed::of_moments;
-use super::{Prepared, prepare};
+use super::{Prepared, prepare, target_file};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
 use crate::pipeline::{Observed, SavedModel};
@@ -256,7 +256,7 @@ pub(super) fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result
     let mut copy = pipeline.clone();
     if let Some(data) = &mut copy.0.data {
         let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
-        data.target_file_mut().into_iter().for_each(moved);
+        target_file::named(data).into_iter().for_each(moved);
         std::iter::once(&mut data.train).chain(&mut data.test).flat_map(|files| files.names_mut()).for_each(moved);
     }
     to_yaml(&copy)

@@ -9,6 +9,16 @@ use vaglio_tables::read::Source;
 /// The column of labels, where the format of the data has such.
 const LABEL: &str = "target";
 
+/// The name of the file of the targets, to be changed, where that is another than the data.
+pub(super) fn named(spec: &mut DataSpec) -> Option<&mut String> {
+    spec.target_file()?;
+    match &mut spec.target {
+        TargetSpec::Beside(beside) => Some(&mut beside.file),
+        TargetSpec::Columns(Names::One(name)) => Some(name),
+        TargetSpec::Columns(_) => None,
+    }
+}
+
 /// The source with the file of the targets beside it, and the settings with the columns of that file named as they are
 /// called there: targets, and whatever else says something of the rows and is one of them.
 ///

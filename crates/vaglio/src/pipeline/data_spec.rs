@@ -104,16 +104,6 @@ impl DataSpec {
             TargetSpec::Columns(_) => None,
         }
     }
-
-    /// The same, to be changed.
-    pub(crate) fn target_file_mut(&mut self) -> Option<&mut String> {
-        self.target_file()?;
-        match &mut self.target {
-            TargetSpec::Beside(beside) => Some(&mut beside.file),
-            TargetSpec::Columns(Names::One(name)) => Some(name),
-            TargetSpec::Columns(_) => None,
-        }
-    }
 }
 
 /// What a column holds.

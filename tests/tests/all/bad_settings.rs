@@ -156,8 +156,8 @@ fn data_settings_that_do_not_fit_the_data_are_refused() {
         (target("yy", ""), vec!["p.yaml:2:34: `data.target`: there is no column `yy`; did you mean `y`?"]),
         (target("[y, q]", ""), vec!["p.yaml:2:38: `data.target[1]`: there is no column `q`"]),
         (target("[y, y]", ""), vec!["p.yaml:2:38: `data.target[1]`: `y` is listed twice"]),
-        (target("[]", ""), vec!["p.yaml:2:34", "at least one column is needed"]),
-        (target("3", ""), vec!["p.yaml:2:34", "expected a name, or a list of names, found the number 3"]),
+        (target("[]", ""), vec!["p.yaml:2:34", "it is missing; name the column to predict"]),
+        (target("3", ""), vec!["p.yaml:2:34", "expected a name, a list of names, or a file by `{file: …, column: …}`, found the number 3"]),
         (
             target("s", ", positive: hihg"),
             vec!["p.yaml:2:47: `data.positive`: there is no label `hihg`; did you mean `high`?"],

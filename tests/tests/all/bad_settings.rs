@@ -157,7 +157,13 @@ fn data_settings_that_do_not_fit_the_data_are_refused() {
         (target("[y, q]", ""), vec!["p.yaml:2:38: `data.target[1]`: there is no column `q`"]),
         (target("[y, y]", ""), vec!["p.yaml:2:38: `data.target[1]`: `y` is listed twice"]),
         (target("[]", ""), vec!["p.yaml:2:34", "it is missing; name the column to predict"]),
-        (target("3", ""), vec!["p.yaml:2:34", "expected a name, a list of names, or a file by `{file: …, column: …}`, found the number 3"]),
+        (
+            target("3", ""),
+            vec![
+                "p.yaml:2:34",
+                "expected a name, a list of names, or a file by `{file: …, column: …}`, found the number 3",
+            ],
+        ),
         (
             target("s", ", positive: hihg"),
             vec!["p.yaml:2:47: `data.positive`: there is no label `hihg`; did you mean `high`?"],
@@ -196,7 +202,10 @@ fn files_that_are_no_pipeline_are_refused() {
             ("# nothing\n", &["p.yaml:1:1: expected keys and values, found nothing"]),
             ("hello\n", &["p.yaml:1:1: expected keys and values, found `hello`"]),
             ("version: 1\n", &["p.yaml:1:1: `data`: it is missing"]),
-            ("version: 1\ndata: {train: train.csv}\n", &["p.yaml:2:1: `data.target`: it is missing; name the column to predict"]),
+            (
+                "version: 1\ndata: {train: train.csv}\n",
+                &["p.yaml:2:1: `data.target`: it is missing; name the column to predict"],
+            ),
             ("version: 1\ndata: {target: y}\n", &["p.yaml:2:1: `data.train`: is required and missing"]),
             ("version: 1\ndata: train.csv\n", &["p.yaml:2:7: `data`: expected keys and values, found `train.csv`"]),
             (

@@ -97,7 +97,7 @@ fn files(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<FileRows>> {
                     Ok(Some(files))
                 }
                 Err(why) => {
-                    tracing::warn!("the table would take about {needed}, and cannot be read in batches: {why}");
+                    tracing::info!("the table would take about {needed}, and cannot be read in batches: {why}");
                     Ok(None)
                 }
             }

@@ -119,10 +119,12 @@ class Power(Part):
 class Standardize(Part):
     scope: Any
     target: Any
+    center: Any
     def __init__(
         self,
         scope: Any = ...,
         target: Any = ...,
+        center: Any = ...,
     ) -> None: ...
 
 class TargetEncode(Part):

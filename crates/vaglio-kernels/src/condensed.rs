@@ -9,9 +9,9 @@
 //!
 //! Columns that are equal stay so to the bit, and constant ones constant.
 
-use crate::Column;
 use crate::duplicates::first_equal;
-use crate::linalg::{Failure, gram, triangle};
+use crate::linalg::{Failure, LowerFactor, gram, triangle};
+use crate::{Column, Level};
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, concatenate};
 use rayon::prelude::*;
 
@@ -115,14 +115,10 @@ impl Condenser {
         let mut range = Vec::with_capacity(self.shifts.len());
         let mut columns = vec![roots.clone()];
         for (column, shift) in batch.columns.iter().zip(&self.shifts) {
-            let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
-            let scaled = |(&row, root): (&usize, &f64)| {
-                let entry = column.get(row);
-                (least, greatest) = (least.min(entry), greatest.max(entry));
-                root * (entry - shift)
-            };
-            columns.push(rows.iter().zip(&roots).map(scaled).collect());
-            range.push((least, greatest));
+            let mut entries = column.gathered(rows);
+            range.push(entries.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x))));
+            entries.iter_mut().zip(&roots).for_each(|(x, root)| *x = root * (*x - shift));
+            columns.push(entries);
         }
         Gathered { columns, weight: weights.iter().sum(), range }
     }
@@ -273,47 +269,23 @@ fn by_products(products: &Array2<f64>) -> Option<Array2<f64>> {
     if !scale.iter().all(|x| x.is_normal()) {
         return None;
     }
-    // L, row by row, of the scaled products.
-    let mut lower = vec![0.0; side * side];
+    let scaled = |i: usize, j: usize| products[(i, j)] / (scale[i] * scale[j]);
+    let mut factor = LowerFactor::new(Level::best());
     for i in 0..side {
-        for j in 0..=i {
-            let (above, below) = lower.split_at(i * side);
-            let other = if i == j { below } else { &above[j * side..] };
-            let sum: f64 = below[..j].iter().zip(&other[..j]).map(|(a, b)| a * b).sum();
-            let entry = products[(i, j)] / (scale[i] * scale[j]) - sum;
-            lower[i * side + j] = match i == j {
-                true if entry > 0.0 => entry.sqrt(),
-                true => return None,
-                false => entry / lower[j * side + j],
-            };
+        let (left, row) = factor.left_over(&(0..i).map(|j| scaled(i, j)).collect::<Vec<f64>>(), scaled(i, i));
+        if left.is_nan() || left <= 0.0 {
+            return None;
         }
+        factor.push(left, row);
     }
-    if inflation(&lower, side) > MOST_INFLATION * side as f64 {
+    // The trace of (LLᵀ)⁻¹ is ‖L⁻¹‖².
+    let unit = |k: usize| (0..side).map(|i| f64::from(u8::from(i == k))).collect::<Vec<f64>>();
+    let trace: f64 = (0..side).flat_map(|k| factor.forward(&unit(k))).map(|x| x * x).sum();
+    if trace > MOST_INFLATION * side as f64 {
         return None;
     }
-    let mut out = Array2::zeros((side, side).f());
-    for i in 0..side {
-        for j in 0..=i {
-            out[(j, i)] = lower[i * side + j] * scale[i];
-        }
-    }
-    Some(out)
-}
-
-/// The trace of (LLᵀ)⁻¹, ‖L⁻¹‖².
-fn inflation(lower: &[f64], side: usize) -> f64 {
-    let mut inverse = vec![0.0; side];
-    let mut sum = 0.0;
-    for first in 0..side {
-        // Column `first` of L⁻¹.
-        for i in first..side {
-            let row = &lower[i * side..];
-            let known: f64 = row[first..i].iter().zip(&inverse[first..i]).map(|(a, b)| a * b).sum();
-            inverse[i] = (f64::from(u8::from(i == first)) - known) / row[i];
-            sum += inverse[i] * inverse[i];
-        }
-    }
-    sum
+    let lower = factor.matrix();
+    Some(Array2::from_shape_fn((side, side).f(), |(j, i)| lower[(i, j)] * scale[i]))
 }
 
 #[cfg(test)]

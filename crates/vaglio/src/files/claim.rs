@@ -21,6 +21,9 @@ const LAST: &str = "selection.json";
 const PREVIOUS: &str = "previous";
 const OLDER: &str = "older";
 
+/// What is said of a folder that another run has.
+const TAKEN: &str = "another run is in this folder; wait until it has ended, or give `--out` another folder";
+
 /// A folder that no other run writes as long as this lives.
 #[derive(Debug)]
 pub(super) struct Claim {
@@ -44,9 +47,17 @@ impl Claim {
     /// # Errors
     /// [`Error::Unwritable`] when another run is in it, and where it cannot be made.
     pub fn new(out: &Path) -> Result<Self> {
+        Claim::unless_taken(out, TAKEN)
+    }
+
+    /// The same; `taken` is said of a folder that another process has.
+    ///
+    /// # Errors
+    /// Those of [`Claim::new`].
+    pub fn unless_taken(out: &Path, taken: &str) -> Result<Self> {
         let failed = |e: IoError| Error::Unwritable { path: out.to_owned(), message: e.to_string() };
         std::fs::create_dir_all(out).map_err(failed)?;
-        Ok(Claim { out: out.to_owned(), lock: lock(out)? })
+        Ok(Claim { out: out.to_owned(), lock: lock(out, taken)? })
     }
 
     /// Claims a folder that is there.
@@ -55,7 +66,7 @@ impl Claim {
     /// [`Error::Unwritable`] when another run is in it.
     pub fn existing(out: &Path) -> Result<Option<Self>> {
         match out.is_dir() {
-            true => Ok(Some(Claim { out: out.to_owned(), lock: lock(out)? })),
+            true => Ok(Some(Claim { out: out.to_owned(), lock: lock(out, TAKEN)? })),
             false => Ok(None),
         }
     }
@@ -284,8 +295,8 @@ fn is_own(file: &str) -> bool {
 }
 
 /// Locks a folder; nothing where the system cannot.
-fn lock(out: &Path) -> Result<Option<File>> {
-    let refused = |message: String| Error::Unwritable { path: out.to_owned(), message };
+fn lock(out: &Path, taken: &str) -> Result<Option<File>> {
+    let refused = || Err(Error::Unwritable { path: out.to_owned(), message: taken.to_owned() });
     let opened = if cfg!(unix) {
         File::open(out)
     } else {
@@ -294,12 +305,8 @@ fn lock(out: &Path) -> Result<Option<File>> {
     let Ok(file) = opened else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Err(refused(
-            "another run is in this folder; wait until it has ended, or give `--out` another folder".into(),
-        )),
-        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::WouldBlock => {
-            Err(refused("another run is in this folder".into()))
-        }
+        Err(TryLockError::WouldBlock) => refused(),
+        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::WouldBlock => refused(),
         Err(TryLockError::Error(error)) => {
             tracing::info!("{} cannot be locked: {error}", out.display());
             Ok(None)

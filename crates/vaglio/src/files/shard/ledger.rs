@@ -2,7 +2,7 @@
 
 use super::build::build;
 use super::share::{Share, missing};
-use super::units::{HALVES, SEARCH, Units};
+use super::units::{HALVES, SEARCH, WorkUnits};
 use super::work::Work;
 use crate::document::LARGEST;
 use crate::files::claim::Claim;
@@ -13,7 +13,7 @@ use crate::files::{Prepared, prepare};
 use crate::pipeline::{ValidPipeline, load};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ struct Plan {
     of: usize,
     /// The hash of the data.
     data: String,
-    units: Units,
+    units: WorkUnits,
     /// The pipeline with every default, its paths relative to the folder.
     pipeline: String,
 }
@@ -104,7 +104,7 @@ impl Shards {
             build: build()?,
             of,
             data: prepared.digest.written()?,
-            units: Units::of(pipeline, &prepared)?,
+            units: WorkUnits::of(pipeline, &prepared)?,
             pipeline: resolved(pipeline, &options)?,
         };
         let path = folder.join(PLAN);
@@ -208,17 +208,22 @@ impl Shards {
     }
 
     fn progress_of(&self, index: usize) -> Result<ShardProgress> {
-        let units = self.plan.units.of_index(index, self.plan.of).len();
         if self.finished(index)?.is_some() {
-            return Ok(ShardProgress { index, state: ShardState::Done, units, done: units });
+            return Ok(self.with_left(index, ShardState::Done, 0));
         }
         let Some(known) = read(&self.work_folder(index).join(NAME), &self.header()?)? else {
-            return Ok(ShardProgress { index, state: ShardState::Absent, units, done: 0 });
+            let units = self.plan.units.of_index(index, self.plan.of).len();
+            return Ok(self.with_left(index, ShardState::Absent, units));
         };
         let left = missing(&self.plan.units, (index, self.plan.of), |key| known.pieces.contains_key(key));
         let waits = left.iter().all(|key| key.starts_with(HALVES)) && !known.pieces.contains_key(SEARCH);
-        let state = if waits { ShardState::Waiting } else { ShardState::Begun };
-        Ok(ShardProgress { index, state, units, done: units - left.len() })
+        Ok(self.with_left(index, if waits { ShardState::Waiting } else { ShardState::Begun }, left.len()))
+    }
+
+    /// An index of which so many units are left.
+    fn with_left(&self, index: usize, state: ShardState, left: usize) -> ShardProgress {
+        let units = self.plan.units.of_index(index, self.plan.of).len();
+        ShardProgress { index, state, units, done: units - left }
     }
 
     /// Does the units of an index that are not done, and gives how far it is then. Units that need the search on all rows, which is
@@ -235,16 +240,11 @@ impl Shards {
         }
         self.check_build()?;
         if self.finished(index)?.is_some() {
-            return self.progress_of(index);
+            return Ok(self.with_left(index, ShardState::Done, 0));
         }
         let work = self.work_folder(index);
-        let claim = Claim::new(&work).map_err(|error| match error {
-            Error::Unwritable { path, message } if message.starts_with("another run") => Error::Unwritable {
-                path,
-                message: format!("another process runs index {index}; wait until it has ended"),
-            },
-            other => other,
-        })?;
+        let taken = format!("another process runs index {index}; wait until it has ended");
+        let claim = Claim::unless_taken(&work, &taken)?;
         let start = Instant::now();
         let prepared = prepare(&self.pipeline, &self.folder)?;
         if prepared.digest.written()? != self.plan.data {
@@ -266,6 +266,7 @@ impl Shards {
             write_file(&self.done_file(index), &text)?;
             drop(claim);
             let _ = std::fs::remove_dir_all(&work);
+            return Ok(self.with_left(index, ShardState::Done, 0));
         } else if let Some(reason) = stopped {
             return Err(Error::Stopped(reason));
         } else if !left.iter().all(|key| key.starts_with(HALVES)) {
@@ -286,15 +287,13 @@ impl Shards {
         let begun = Instant::now();
         while !share.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
             std::thread::sleep(LOOK.min(wait));
-            if self.searched()?.is_some() {
-                work.go_on(share, monitor, refresh)?;
-            }
+            work.go_on(share, monitor, refresh)?;
         }
         Ok(())
     }
 
     /// What the index that searches has found, once it has.
-    fn searched(&self) -> Result<Option<std::collections::HashMap<String, String>>> {
+    fn searched(&self) -> Result<Option<HashMap<String, String>>> {
         let index = self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of;
         let known = match self.finished(index)? {
             Some(known) => Some(known),

@@ -1,6 +1,6 @@
 //! The pieces that one process has of a run that several share.
 
-use super::units::{SEARCH, Units};
+use super::units::{SEARCH, WorkUnits};
 use crate::files::journal::Book;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ const IMPOSSIBLE: &str = "impossible";
 /// A journal whose own units are those of one index.
 pub(super) struct Share {
     pub book: Arc<Book>,
-    pub units: Units,
+    pub units: WorkUnits,
     pub index: usize,
     pub of: usize,
     /// What the index gives to the others: its units, and of the search on all rows all but single answers.
@@ -26,7 +26,7 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Share {
-    pub fn new(book: Arc<Book>, units: Units, (index, of): (usize, usize)) -> Self {
+    pub fn new(book: Arc<Book>, units: WorkUnits, (index, of): (usize, usize)) -> Self {
         let share = Share { book, units, index, of, pieces: Mutex::default(), others: Mutex::default() };
         let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));
         let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -36,7 +36,7 @@ impl Share {
 
     /// Whether a unit is of this index.
     pub fn is_own(&self, key: &str) -> bool {
-        self.units.number(key).is_some_and(|number| number % self.of == self.index)
+        self.whose(key) == Whose::Own
     }
 
     fn is_given(&self, key: &str) -> bool {
@@ -75,10 +75,9 @@ impl Share {
 }
 
 /// The units of an index that are not among what is known.
-pub(super) fn missing(units: &Units, (index, of): (usize, usize), is_known: impl Fn(&str) -> bool) -> Vec<String> {
-    let impossible: Vec<&str> = units.0.iter().map(|phase| &*phase.prefix).collect();
-    let impossible: Vec<&str> =
-        impossible.into_iter().filter(|prefix| is_known(&format!("{prefix}{IMPOSSIBLE}"))).collect();
+pub(super) fn missing(units: &WorkUnits, (index, of): (usize, usize), is_known: impl Fn(&str) -> bool) -> Vec<String> {
+    let prefixes = units.0.iter().map(|phase| &*phase.prefix);
+    let impossible: Vec<&str> = prefixes.filter(|prefix| is_known(&format!("{prefix}{IMPOSSIBLE}"))).collect();
     let is_missing = |key: &String| !is_known(key) && !impossible.iter().any(|prefix| key.starts_with(prefix));
     units.of_index(index, of).into_iter().filter(is_missing).collect()
 }

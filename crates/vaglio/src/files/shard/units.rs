@@ -74,16 +74,16 @@ impl Phase {
 /// The units of a run, numbered through all phases, so that each index has as many of every phase as any other, give or take one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Units(pub Vec<Phase>);
+pub(super) struct WorkUnits(pub Vec<Phase>);
 
-impl Units {
+impl WorkUnits {
     /// Those of a pipeline on its data.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for folds that cannot be made.
     pub fn of(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<Self> {
         let mut phases = vec![Phase::new(SEARCH, 1)];
-        let Some(evaluate) = &pipeline.0.evaluate else { return Ok(Units(phases)) };
+        let Some(evaluate) = &pipeline.0.evaluate else { return Ok(WorkUnits(phases)) };
         let (selector, sample) = (&pipeline.selector(), &prepared.sample);
         let whole = Whole { selector, tune: pipeline.0.tune.as_ref() };
         let outer = evaluate.outer_folds();
@@ -101,7 +101,7 @@ impl Units {
         }
         phases.push(Phase::new(HALVES, evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)));
         phases.retain(|phase| phase.count > 0);
-        Ok(Units(phases))
+        Ok(WorkUnits(phases))
     }
 
     /// How many there are.
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn every_unit_is_of_one_index_and_phases_are_shared_evenly() {
         let learning = Phase { inner: Some(3), ..Phase::new(LEARNING, 15) };
-        let units = Units(vec![Phase::new(SEARCH, 1), Phase::new(NESTED, 5), learning, Phase::new(SHUFFLES, 100)]);
+        let units = WorkUnits(vec![Phase::new(SEARCH, 1), Phase::new(NESTED, 5), learning, Phase::new(SHUFFLES, 100)]);
         for of in 1..9 {
             let shared: Vec<Vec<String>> = (0..of).map(|index| units.of_index(index, of)).collect();
             let all: BTreeSet<&String> = shared.iter().flatten().collect();

@@ -29,7 +29,7 @@ pub(super) struct Work<'a> {
 }
 
 /// What halves need of the search.
-struct Found {
+struct SearchFound {
     selector: ValidSelector,
     chosen: Chosen,
     columns: usize,
@@ -66,7 +66,7 @@ impl<'a> Work<'a> {
             if found.is_none() && share.knows(SEARCH) {
                 found = self.search(share, monitor)?;
             }
-            if let (Some(how), Some(Found { selector, chosen, columns })) = (&evaluate.stability, &found) {
+            if let (Some(how), Some(SearchFound { selector, chosen, columns })) = (&evaluate.stability, &found) {
                 let watcher = &Watcher::new(monitor);
                 half_walks(selector, &self.prepared.sample, (chosen, *columns), how, watcher)?;
             }
@@ -75,7 +75,7 @@ impl<'a> Work<'a> {
     }
 
     /// The search on all rows, which is kept, with the walks that its certainty takes; `None` when it was stopped.
-    fn search(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<Option<Found>> {
+    fn search(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<Option<SearchFound>> {
         let Work { pipeline, prepared, .. } = *self;
         let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
         let selector = ValidSelector { room: self.memory.in_process(self.held).room(pipeline.budget()), ..selector };
@@ -98,7 +98,7 @@ impl<'a> Work<'a> {
             }
             share.keep(SEARCH, "true");
         }
-        Ok(Some(Found { selector, chosen: picked.chosen, columns }))
+        Ok(Some(SearchFound { selector, chosen: picked.chosen, columns }))
     }
 
     /// What waits for nothing.

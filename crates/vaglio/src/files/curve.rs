@@ -54,10 +54,8 @@ pub(super) fn curve(
                     let (targets, rows) = (c.targets, c.targets.ncols() as f64);
                     let mse = Squared.mean(targets, c.predictions, c.weights);
                     let unexplained = mse / variance(targets, c.weights);
-                    let free = rows - size as f64 - 1.0;
-                    let adjusted = 1.0 - unexplained * (rows - 1.0) / free;
                     let known = |value: f64| value.is_finite().then_some(value);
-                    (known(mse), known(1.0 - unexplained), known(adjusted).filter(|_| free > 0.0))
+                    (known(mse), known(1.0 - unexplained), adjusted_r2(unexplained, rows, size))
                 });
             }
             match is_test {
@@ -85,4 +83,11 @@ fn predicted(held: &Held<'_>, model: &Model, entry: &PathEntry) -> Result<Array2
     let (Some(readout), Some(made)) = (model.coefficients(), held.made) else { return held.predicted(model) };
     let features = made.select(&entry.subset);
     held.predicted_with(model, readout, &features, held.smearing().map(|_| &features))
+}
+
+/// R² by means over degrees of freedom, of the share of the variance that so many columns and an intercept leave; `None` where
+/// they leave no degree.
+pub(super) fn adjusted_r2(unexplained: f64, rows: f64, columns: usize) -> Option<f64> {
+    let free = rows - columns as f64 - 1.0;
+    Some(1.0 - unexplained * (rows - 1.0) / free).filter(|value| value.is_finite() && free > 0.0)
 }

@@ -153,11 +153,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         None => set_aside(spec, table, settings.seed)?,
     };
     let rows = if spec.test.is_none() { train.rows() } else { rows };
-    let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(|test| {
-        let mut rows: Vec<usize> = (0..test.rows()).map(|row| test.origin(row) + 1).collect();
-        rows.sort_unstable();
-        rows
-    });
+    let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
     let train = weighing(spec, train);
     let read = findings::Read { roles: &roles, survey: &survey, is_typed, train: &train, test: test.as_ref() };
     let findings = findings(read, pipeline.budget());
@@ -209,10 +205,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
         outputs: &outputs,
         lagged: &lagged,
     };
-    let of_test = test.map(|side| {
-        let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
-        of_test(&parts, side, has_intervals).map_err(|error| test_survey.located(error).in_file(&folder.join(path)))
-    });
+    let of_test = test.map(|side| of_test(&parts, side, has_intervals, (&test_survey, folder)));
     let (mut test_source, mut test_clusters, mut test_numbers) = (None, Vec::new(), None);
     let test = of_test.transpose()?.map(|test| {
         (test_source, test_clusters, test_numbers) = (test.source, test.clusters, test.numbers);
@@ -267,8 +260,29 @@ pub(super) struct TestRowsMade {
     pub source: Option<(Rows, Arc<Recipe>)>,
 }
 
+/// Where rows stand in their file, from 1, in increasing order.
+pub(super) fn numbers_in_file(table: &Table) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..table.rows()).map(|row| table.origin(row) + 1).collect();
+    rows.sort_unstable();
+    rows
+}
+
 /// The test rows as training rows are made; with their source, where it is kept.
-pub(super) fn of_test(parts: &ProblemParts<'_>, side: Side, is_kept: bool) -> Result<TestRowsMade> {
+///
+/// # Errors
+/// Those of the rows, with their file in the folder and their place by the survey.
+pub(super) fn of_test(
+    parts: &ProblemParts<'_>,
+    side: Side,
+    is_kept: bool,
+    (survey, folder): (&Survey, &Path),
+) -> Result<TestRowsMade> {
+    let spec = parts.roles.spec;
+    let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
+    test_rows_made(parts, side, is_kept).map_err(|error| survey.located(error).in_file(&folder.join(path)))
+}
+
+fn test_rows_made(parts: &ProblemParts<'_>, side: Side, is_kept: bool) -> Result<TestRowsMade> {
     let ProblemParts { roles, recipe, maps, names, ordered, outputs, lagged } = *parts;
     // What gives rows their fold says nothing of test rows.
     let roles = Roles { words: &[], ..*roles };

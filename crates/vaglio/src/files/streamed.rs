@@ -15,7 +15,7 @@ pub(super) use record::of_moments;
 
 use super::Prepared;
 use super::column_types;
-use super::data::{ProblemParts, of_test, open, read_test, weighing};
+use super::data::{ProblemParts, numbers_in_file, of_test, open, read_test, weighing};
 use super::holdout::set_aside;
 use super::past::Side;
 use super::role_columns::RoleColumns;
@@ -86,7 +86,7 @@ fn files(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<FileRows>> {
             let bytes: u64 = paths.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
             // Numbers take a few bits at least.
             let may_be_large = paths.iter().any(|path| !path.is_file()) || bytes > budget.limit() / LEAST_SHARE;
-            let files = FileRows::open(&paths, &spec.read).ok().filter(|_| may_be_large);
+            let files = may_be_large.then(|| FileRows::open(&paths, &spec.read).ok()).flatten();
             let Some(files) = files.filter(|files| files.bytes_in_memory() > budget.limit() as f64) else {
                 return Ok(None);
             };
@@ -121,16 +121,10 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
     let unread = roles.unread();
     let of_rows: Vec<String> = roles.of_rows().into_iter().map(|(_, name)| name.to_owned()).collect();
     let filters: Vec<String> = spec.filters().map(|(_, filter)| filter.column.clone()).collect();
-    let is_asked =
-        |name: &String| spec.target.names().contains(name) || of_rows.contains(name) || filters.contains(name);
-    let wanted: Vec<String> = header.iter().filter(|name| is_asked(name)).cloned().collect();
+    let is_label = |name: &String| spec.target.names().contains(name) || of_rows.contains(name);
+    let wanted: Vec<String> = header.iter().filter(|name| is_label(name) || filters.contains(name)).cloned().collect();
     let unused = roles.unused();
-    let is_feature = |name: &&String| {
-        !spec.target.names().contains(name)
-            && !of_rows.contains(name)
-            && !unread.contains(name)
-            && !unused.contains(name)
-    };
+    let is_feature = |name: &&String| !is_label(name) && !unread.contains(name) && !unused.contains(name);
     let features: Vec<String> = header.iter().filter(is_feature).cloned().collect();
     if features.is_empty() {
         return Err(Error::setting("data", "no column is left to select from"));
@@ -176,8 +170,9 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
         budget: pipeline.budget(),
         is_sample,
     };
-    let test_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
-    let read = pass.condensed(&labels, &origins, &cells, test_rows.as_deref())?;
+    let aside_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
+    let read = pass.condensed(&labels, &origins, &cells, aside_rows.as_deref())?;
+    let test_rows = aside.as_ref().map(numbers_in_file);
     read.surveyed(&mut survey, &header);
     let columns = column_types::taken(&roles, &survey, &header, &[]);
     let reading = Reading::settled(spec, files.settled().decimal, &survey);
@@ -194,11 +189,6 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
         (None, Some(aside)) => Some((read.test_table(aside)?, survey.clone())),
         (None, None) => None,
     };
-    let test_rows = test_rows.map(|rows| {
-        let mut rows: Vec<usize> = rows.iter().map(|row| row + 1).collect();
-        rows.sort_unstable();
-        rows
-    });
     let parts = ProblemParts {
         roles: &roles,
         recipe: &recipe,
@@ -208,10 +198,7 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
         outputs: &outputs,
         lagged: &[],
     };
-    let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
-    let of_test = test_files.map(|(table, survey)| {
-        of_test(&parts, Side::plain(table), false).map_err(|error| survey.located(error).in_file(&folder.join(path)))
-    });
+    let of_test = test_files.map(|(table, survey)| of_test(&parts, Side::plain(table), false, (&survey, folder)));
     let (mut test_clusters, mut test_numbers) = (Vec::new(), None);
     let test = of_test.transpose()?.map(|test| {
         (test_clusters, test_numbers) = (test.clusters, test.numbers);

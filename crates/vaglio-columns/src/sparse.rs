@@ -14,7 +14,7 @@ pub struct SparseNumbers {
     values: StoredValues,
 }
 
-/// StoredEntries in the smallest type that holds them.
+/// Entries in the smallest type that holds them.
 #[derive(Debug, Clone)]
 enum StoredValues {
     Same(f64),
@@ -57,7 +57,7 @@ impl From<Vec<f64>> for StoredValues {
 const ROW: usize = size_of::<u32>();
 
 impl SparseNumbers {
-    /// A column of `len` rows that is 0 but in some, given in increasing order. StoredEntries that are 0 are not stored. Cost
+    /// A column of `len` rows that is 0 but in some, given in increasing order. Entries that are 0 are not stored. Cost
     /// O(rows that are given).
     ///
     /// # Panics

@@ -68,8 +68,7 @@ const LEAST_SHARE: u32 = 1000;
 impl Below {
     /// Work that takes less is not worth a line.
     fn least(&self) -> Duration {
-        let inside = || (self.begun.elapsed() / LEAST_SHARE).clamp(LEAST, LEAST_INSIDE);
-        if self.is_top { LEAST } else { inside() }
+        if self.is_top { LEAST } else { (self.begun.elapsed() / LEAST_SHARE).clamp(LEAST, LEAST_INSIDE) }
     }
 }
 

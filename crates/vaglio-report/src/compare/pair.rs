@@ -98,10 +98,8 @@ fn matching<'r>(a: &'r Run, b: &'r Run) -> Result<Matched<'r>, String> {
         return Err(format!("one loss is `{}`, the other `{}`", a.loss().told(), b.loss().told()));
     }
     let folds = |nested: &Nested| nested.per_fold.iter().map(|f| (f.repeat, f.fold, f.rows)).collect::<Vec<_>>();
-    let has =
-        |which: fn(&Paired) -> bool| [&first.paired, &second.paired].map(|paired| paired.as_ref().is_some_and(which));
-    let [p, q] = has(|paired| paired.weights.is_some());
-    if p != q {
+    let weighs = |nested: &Nested| nested.paired.as_ref().is_some_and(|paired| paired.weights.is_some());
+    if weighs(first) != weighs(second) {
         return Err("one run weighs its rows and the other does not".into());
     }
     match (&first.paired, &second.paired) {

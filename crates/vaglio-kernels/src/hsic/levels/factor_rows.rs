@@ -17,15 +17,15 @@ type SingleChunk = [f32; Wide::WIDTH];
 /// Up to three chunks of each row.
 #[derive(Debug)]
 enum Strip {
-    One(Rows<1>),
-    Two(Rows<2>),
-    Three(Rows<3>),
+    One(StripRows<1>),
+    Two(StripRows<2>),
+    Three(StripRows<3>),
 }
 
 /// N chunks of each row, in double precision for columns whose levels are exact and in single precision for the others, whose
 /// levels are further off than its roundings.
 #[derive(Debug)]
-struct Rows<const N: usize> {
+struct StripRows<const N: usize> {
     double: Vec<[Chunk; N]>,
     single: Vec<[SingleChunk; N]>,
 }
@@ -72,14 +72,14 @@ impl FactorRows {
 impl Strip {
     fn new(columns: &[Vec<f64>]) -> Self {
         match columns.len().div_ceil(Wide::WIDTH) {
-            1 => Strip::One(Rows::new(columns)),
-            2 => Strip::Two(Rows::new(columns)),
-            _ => Strip::Three(Rows::new(columns)),
+            1 => Strip::One(StripRows::new(columns)),
+            2 => Strip::Two(StripRows::new(columns)),
+            _ => Strip::Three(StripRows::new(columns)),
         }
     }
 }
 
-impl<const N: usize> Rows<N> {
+impl<const N: usize> StripRows<N> {
     fn new(columns: &[Vec<f64>]) -> Self {
         let mut double = vec![[[0.0; Wide::WIDTH]; N]; columns[0].len()];
         for (k, column) in columns.iter().enumerate() {
@@ -87,12 +87,12 @@ impl<const N: usize> Rows<N> {
             double.iter_mut().zip(column).for_each(|(row, v)| row[chunk][lane] = *v);
         }
         let single = double.iter().map(|row| row.map(|chunk| chunk.map(|v| v as f32))).collect();
-        Rows { double, single }
+        StripRows { double, single }
     }
 }
 
 /// Adds ‖F_kᵀZ_kᵀP‖² of each column for a strip of P.
-fn pass<const N: usize>(level: Level, rows: &Rows<N>, columns: &[&LevelColumn], products: &mut [f64]) {
+fn pass<const N: usize>(level: Level, rows: &StripRows<N>, columns: &[&LevelColumn], products: &mut [f64]) {
     let count = rows.double.len();
     let mut all = vec![([[[0.0; Wide::WIDTH]; N]; MOST + 1], SinglePrecision::new()); columns.len().min(SIDE_BY_SIDE)];
     for (columns, products) in columns.chunks(SIDE_BY_SIDE).zip(products.chunks_mut(SIDE_BY_SIDE)) {

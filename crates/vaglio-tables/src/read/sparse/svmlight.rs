@@ -11,7 +11,7 @@ const MIXED: &str = "some rows have a `qid:` and others have none";
 
 /// Reads the rows of a text, with their labels and, where they have such, queries.
 ///
-/// Columns are called by their index, x0 or x1 first; whether 0 is one is told by the file, and a column that no row has is
+/// Columns are called by their index, x0 or x1 first; whether 0 is one follows from the file, and a column that no row has is
 /// one of zeros. Cost O(bytes).
 ///
 /// # Errors

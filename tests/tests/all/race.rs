@@ -7,7 +7,11 @@ use vaglio_testkit::Random;
 /// Many columns that each tell a little, so that all of them together do better than few, where `dense`; else three that tell
 /// everything.
 fn table(rows: usize, columns: usize, dense: bool) -> String {
-    let mut random = Random::new(11);
+    table_of(11, rows, columns, dense)
+}
+
+fn table_of(seed: u64, rows: usize, columns: usize, dense: bool) -> String {
+    let mut random = Random::new(seed);
     let mut text: String = (0..columns).map(|k| format!("x{k},")).collect();
     text += "y\n";
     for _ in 0..rows {
@@ -75,6 +79,28 @@ fn each_contestant_is_what_it_is_alone_and_the_winner_is_taken() {
         assert!(frontier.windows(2).all(|pair| number(&pair[0], "/size") < number(&pair[1], "/size")));
         assert!(frontier.iter().all(|point| number(point, "/loss") == lowest(&point["size"])));
     }
+}
+
+#[test]
+fn where_the_columns_of_the_first_may_gain_nothing_others_need_only_be_better_than_none() {
+    let folder = Folder::new("race_declined");
+    let (mut declined, mut behind) = (0, 0);
+    for seed in 0..8 {
+        folder.write("train.csv", table_of(seed, 40, 100, true));
+        let alone = run(&folder, "greedy");
+        if alone["chosen"]["declined"].is_null() {
+            continue;
+        }
+        declined += 1;
+        let race = run(&folder, "{kind: race, of: [greedy, all]}");
+        let [greedy, all] = &race["race"].as_array().unwrap()[..] else { panic!("two contestants") };
+        let loss = |of: &Value| number(of, "/chosen/loss");
+        // What few columns lose is not what the race would deliver.
+        let size = number(&race, "/chosen/size");
+        assert_eq!(size, if all["won"] == true { 100.0 } else { 0.0 }, "{seed}");
+        behind += usize::from(all["won"] == true && loss(all) > loss(greedy));
+    }
+    assert!(declined > 2 && behind > 0, "{declined} declined, {behind} won though behind");
 }
 
 #[test]

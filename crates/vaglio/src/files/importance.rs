@@ -40,7 +40,9 @@ pub(super) struct Importance {
 /// Substitutes that are kept of each column.
 pub(super) const SUBSTITUTES: usize = 3;
 
-/// Flops that what columns are worth may take whatever the search took: some 20 ms.
+/// Flops that what columns are worth may take whatever the search took: some 20 ms, since its trials are few at a time.
+const LEAST_WORTH: f64 = 4e7;
+/// The same of all other figures of columns and sizes together.
 pub(super) const LEAST_WORK: f64 = 1e8;
 /// The share of the search's flops that it may take where that is more.
 pub(super) const SHARE: f64 = 0.25;
@@ -56,7 +58,7 @@ const FASTER: f64 = 4.0;
 pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outline, walks: Walks) -> f64 {
     let design = design.shared_by(walks.lambdas);
     let engine = selector.criterion().estimate(&design, outline).engine;
-    (SHARE * walks.rounds() * work(selector, &design, outline) / slower(engine)).max(LEAST_WORK)
+    (SHARE * walks.rounds() * work(selector, &design, outline) / slower(engine)).max(LEAST_WORTH)
 }
 
 /// How many times as long a flop of an exchange by an engine takes as an estimated one of its search.

@@ -3,11 +3,12 @@
 use super::choice::{Picked, Taken, Validated, compared, finished, stopped, walk, walk_lambdas};
 use super::extend::cross_validated_beyond;
 use super::full;
+use super::judged::{declined, may_decline};
 use super::parting::Part;
 use super::pool::Watcher;
 use super::sample::Sample;
 use super::scored::{by_score, interrupted, not_validated, plain};
-use super::table::{Matched, compare_with};
+use super::table::{Matched, by_others, compare_with};
 use super::tally::Tally;
 use super::validated::{CrossValidated, Made, Validation};
 use crate::selector::ValidSelector;
@@ -74,7 +75,8 @@ pub(super) fn race(
         }
         Err(error) => return Err(error),
     };
-    let won = won(loss, &mut all, how)?;
+    let delivered = delivered(loss, (&contestants, &designs), &all, how)?;
+    let won = won(loss, &mut all, &delivered, how)?;
     let names: Vec<String> = contestants.iter().map(name).collect();
     let record = record(&names, &all, won, how)?;
     let journal = &watcher.journal().under(format_args!("race/{won}"));
@@ -145,9 +147,14 @@ fn difference(
     of.difference(loss, cell_a.size, (&matched(b, at_b, repeats), cell_b.size))
 }
 
-/// The place of the contestant that is taken; its cell is that of the rule, compared with all.
-fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<usize> {
-    // Of each the lowest loss, of which λ that the score took is one.
+/// The lowest loss of each contestant, of which λ that the score took is one, by the place of its λ. Where the columns would be
+/// declined it is the loss of none: another contestant has to be better than what the first would deliver.
+fn delivered(
+    loss: &dyn Loss,
+    (contestants, designs): (&[ValidSelector], &[Design]),
+    all: &[Validated],
+    how: &CrossValidation,
+) -> Result<Vec<(usize, Cell)>> {
     let lowest = Wanted { at_most: how.at_most, ..Rule::Best.into() };
     let none = Cell { size: 0, loss: f64::INFINITY, standard_error: None, difference_error: None };
     let best = |of: &Validated| match of.taken.scored {
@@ -155,7 +162,23 @@ fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<
         Some(_) => (0, none),
         None => of.table.pick(lowest).unwrap_or((0, none)),
     };
-    let best: Vec<(usize, Cell)> = all.iter().map(best).collect();
+    let of_contestant = |((own, design), of): ((&ValidSelector, &Design), &Validated)| {
+        let (place, cell) = best(of);
+        if !how.wanted().is_lowest() || !may_decline(own, design, how)? {
+            return Ok((place, cell));
+        }
+        let walks: Vec<_> = (0..of.walks.len()).map(|place| matched(of, place, how.repeats)).collect();
+        let by_others = by_others(loss, &of.table, &walks, (cell, how.at_most));
+        Ok(match declined(loss, &walks[place], (cell, &by_others), how) {
+            Some(_) => (place, walks[place].empty(loss)?),
+            None => (place, cell),
+        })
+    };
+    contestants.iter().zip(designs).zip(all).map(of_contestant).collect()
+}
+
+/// The place of the contestant that is taken; its cell is that of the rule, compared with all.
+fn won(loss: &dyn Loss, all: &mut [Validated], best: &[(usize, Cell)], how: &CrossValidation) -> Result<usize> {
     let mut winner = 0;
     for place in 1..all.len() {
         let gain = best[0].1.loss - best[place].1.loss;

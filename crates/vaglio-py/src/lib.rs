@@ -36,6 +36,7 @@ fn _vaglio(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::main, module)?)?;
     module.add_function(wrap_pyfunction!(shard::build, module)?)?;
     module.add_function(wrap_pyfunction!(shard::cluster, module)?)?;
+    module.add_function(wrap_pyfunction!(shard::set_aside, module)?)?;
     module.add_function(wrap_pyfunction!(criterion::register, module)?)?;
     module.add_function(wrap_pyfunction!(criterion::forget, module)?)
 }

@@ -142,6 +142,13 @@ pub fn build(py: Python<'_>) -> PyResult<String> {
     py.detach(files::build).map_err(|error| raised(py, error))
 }
 
+/// Sets the result of an earlier run in a folder aside, so that one that failed leaves none that looks like its own.
+#[pyfunction]
+#[pyo3(signature = (out, file = None))]
+pub fn set_aside(py: Python<'_>, out: PathBuf, file: Option<PathBuf>) -> PyResult<()> {
+    py.detach(|| files::set_previous_aside(&out, file.as_deref())).map_err(|error| raised(py, error))
+}
+
 /// The engine of a pipeline that has workers, as JSON.
 #[pyfunction]
 #[pyo3(signature = (text, file = None, set = Vec::new()))]

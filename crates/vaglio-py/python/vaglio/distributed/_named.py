@@ -1,0 +1,91 @@
+"""Engines that a pipeline file names: ``engine: {kind: dask, …}`` and ``{kind: spark, …}``."""
+
+import contextlib
+import importlib.util
+import json
+import os
+import shutil
+import socket
+import sys
+from urllib.parse import urlsplit
+
+from vaglio import _vaglio
+from vaglio._errors import SettingError
+
+#: How long a scheduler may take to answer, in seconds.
+ANSWER = 10
+
+
+def named(text, file=None, set=()):
+    """The engine of a pipeline that has workers: its kind, address, setting, ledger and threads; `None` for this machine."""
+    found = _vaglio.cluster(text, file=file, set=list(set))
+    return None if found is None else json.loads(found)
+
+
+def _refuse(setting, message):
+    raise SettingError(f"`{setting}`: {message}", field=setting)
+
+
+def _needs(package, kind):
+    if importlib.util.find_spec(package) is None:
+        _refuse("engine.kind", f"`{kind}` needs the package `{package}`, which {sys.executable} has not: install `vaglio[{kind}]`")
+
+
+@contextlib.contextmanager
+def _dask(engine):
+    _needs("distributed", "dask")
+    from distributed import Client
+
+    address = engine["address"]
+    try:
+        client = Client(address, timeout=ANSWER, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        _refuse(engine["setting"], f"no scheduler of Dask answers at `{address}`: {error}")
+    try:
+        yield client
+    finally:
+        with contextlib.suppress(Exception):
+            client.close(timeout=2)
+
+
+def _java(engine):
+    _needs("pyspark", "spark")
+    home = os.environ.get("JAVA_HOME")
+    if not (shutil.which("java") or (home and os.path.exists(os.path.join(home, "bin", "java")))):
+        _refuse("engine.kind", "`spark` needs Java, and there is no program `java`; JAVA_HOME names its folder")
+    master = engine["address"]
+    if master.startswith("spark://"):
+        place = urlsplit(master)
+        try:
+            socket.create_connection((place.hostname, place.port or 7077), timeout=ANSWER).close()
+        except (OSError, ValueError) as error:
+            _refuse(engine["setting"], f"no master of Spark answers at `{master}`: {error}")
+
+
+def workers(engine):
+    """Who will compute, for a plan."""
+    if engine["kind"] == "dask":
+        with _dask(engine) as client:
+            threads = client.nthreads()
+            count, slots = len(threads), sum(threads.values())
+            of = "worker" if count == 1 else "workers"
+            return f"{count} {of} of Dask at {engine['address']}, {slots} units at a time"
+    _java(engine)
+    return f"executors of Spark at {engine['address']}"
+
+
+def by_engine(pipeline, engine, folder, *, of=None, set=None, threads=None, progress=None):
+    """Do all units of a pipeline on the engine that it names; its ledger is complete then."""
+    from vaglio import distributed
+
+    ledger = os.path.join(folder, engine["ledger"])
+    threads = max(engine["threads"] if threads is None else threads, 1)
+    options = {"of": of, "set": set, "threads": threads, "progress": progress}
+    if engine["kind"] == "dask":
+        with _dask(engine) as client:
+            return distributed.spread(pipeline, client, ledger, **options)
+    _java(engine)
+    from vaglio.distributed import spark
+
+    with spark.session(engine["address"]) as session:
+        return spark.spread(pipeline, session, ledger, **options)

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio::files::{self, RunOptions, ShardLead, ShardProgress, Shards};
 use vaglio::pipeline::load;
-use vaglio_core::{Error, Event, Journal, Monitor, Observer, StopSign};
+use vaglio_core::{Error, Event, Journal, Monitor, Observer, StopReason, StopSign};
 
 /// The ledger of a run.
 #[pyclass(name = "Shards", module = "vaglio._vaglio", frozen)]
@@ -117,8 +117,9 @@ impl Ledger {
         }
     }
 
-    /// Puts all indexes together and ends the run; gives the text of `selection.json`.
-    #[pyo3(signature = (out, verify = None, threads = 0, progress = None))]
+    /// Puts all indexes together and ends the run; with `stopped`, `limit` or `interrupted`, with those that are there. Gives the
+    /// text of `selection.json`.
+    #[pyo3(signature = (out, verify = None, threads = 0, progress = None, stopped = None))]
     fn merge(
         &self,
         py: Python<'_>,
@@ -126,11 +127,17 @@ impl Ledger {
         verify: Option<usize>,
         threads: usize,
         progress: Option<Py<PyAny>>,
+        stopped: Option<&str>,
     ) -> PyResult<String> {
         let (shards, options) = (Arc::clone(&self.shards), RunOptions { out, verify, ..RunOptions::default() });
+        let why = stopped.map(|word| if word == "limit" { StopReason::Limit } else { StopReason::Interrupted });
         let merged = watched(py, threads, progress, Ending::Waited, move |mut seen, stop: StopSign| {
             let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
-            shards.merge(&options, monitor)?.record.to_text()
+            let ended = match why {
+                None => shards.merge(&options, monitor),
+                Some(why) => shards.merge_stopped(why, &options, monitor),
+            };
+            ended?.record.to_text()
         })?;
         merged.map_err(|error| raised(py, error))
     }

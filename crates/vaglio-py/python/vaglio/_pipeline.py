@@ -191,10 +191,11 @@ def _on_workers(pipeline, written, out, set, verify, threads, progress):
 
     engine = distributed.named(written.text, written.file, _assignments(set))
     with distributed.set_aside_unless_done(out, pipeline):
-        shards = distributed.by_engine(pipeline, engine, written.folder, set=set, threads=threads, progress=progress)
-        with _callbacks.shown(progress) as show:
-            shards.merge(out, verify=verify, progress=show)
-    return Run(out)
+        plan, stopped = distributed.by_engine(
+            pipeline, engine, written.folder, set=set, threads=threads, progress=progress
+        )
+        distributed.merge(plan, out, stopped, verify=verify, progress=progress)
+    return distributed.ended(out, stopped)
 
 
 def load(folder):

@@ -45,7 +45,12 @@ class Shards:
     def progress(self) -> list[tuple[str, int, int]]: ...
     def run(self, index: int, threads: int = 1, progress: _Progress | None = None) -> tuple[str, int, int]: ...
     def merge(
-        self, out: _Path, verify: int | None = None, threads: int = 0, progress: _Progress | None = None
+        self,
+        out: _Path,
+        verify: int | None = None,
+        threads: int = 0,
+        progress: _Progress | None = None,
+        stopped: str | None = None,
     ) -> str: ...
 
 def fit(

@@ -262,7 +262,12 @@ fn saved(
 pub(super) fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
     let mut copy = pipeline.clone();
     let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
-    copy.0.engine.ledger.as_mut().map(moved);
+    if let Some(ledger) = &mut copy.0.engine.ledger {
+        moved(ledger);
+        // Of the ledger itself, it is empty.
+        let is_here = ledger.is_empty();
+        ledger.push_str(if is_here { "." } else { "" });
+    }
     if let Some(data) = &mut copy.0.data {
         target_file::named(data).into_iter().for_each(moved);
         std::iter::once(&mut data.train).chain(&mut data.test).flat_map(|files| files.names_mut()).for_each(moved);

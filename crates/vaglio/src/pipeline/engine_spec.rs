@@ -135,10 +135,6 @@ impl EngineSpec {
                 _ => {}
             }
         }
-        if self.kind != Location::Local && self.stream == Streaming::Always {
-            let message = "units are of tables that are read whole; leave `always` out";
-            return Err(Error::setting("engine.stream", message));
-        }
         Ok(())
     }
 

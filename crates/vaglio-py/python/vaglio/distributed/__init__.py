@@ -17,15 +17,15 @@ way, a worker or the process that gives the units out, costs what was not in the
 
 import contextlib
 import os
-from pathlib import Path
 
 from vaglio import _callbacks, _pipeline, _vaglio
+from vaglio._errors import VaglioError
 from vaglio._result import Run
-from vaglio.distributed._drive import Drive, Limit, led
+from vaglio.distributed._drive import Drive, led
 from vaglio.distributed._engines import engine
 from vaglio.distributed._named import by_engine, named
 
-__all__ = ["Limit", "run"]
+__all__ = ["run"]
 
 
 def run(
@@ -69,23 +69,22 @@ def run(
     Returns
     -------
     Run
-        As of `vaglio.run`: its ``selection.json`` is that of one process, times and memory aside.
+        As of `vaglio.run`: its ``selection.json`` is that of one process, times and memory aside. Where time or memory was over,
+        it is partial, and the same call with more goes on.
 
     Raises
     ------
     SettingError, DataError, NumericalError
         With the place of what is wrong; workers of another build than this process get no unit.
-    Limit
-        Where the time or the memory of a unit, or the time of all, is over.
     KeyboardInterrupt
-        When interrupted; workers leave their units, and what was done is in the ledger.
+        When interrupted: workers leave their units, what was found until then is in `out`, and the same call goes on.
     """
     out = os.path.abspath(ledger if out is None else out)
     with set_aside_unless_done(out, pipeline):
-        shards = spread(pipeline, client, ledger, of=of, set=set, threads=threads, retries=retries, workers=workers, progress=progress)
-        with _callbacks.shown(progress) as show:
-            shards.merge(out, verify=verify, progress=show)
-    return Run(out)
+        shards = planned(pipeline, ledger, of, set)
+        stopped = spread(shards, client, threads=threads, retries=retries, workers=workers, progress=progress)
+        merge(shards, out, stopped, verify=verify, progress=progress)
+    return ended(out, stopped)
 
 
 @contextlib.contextmanager
@@ -95,32 +94,46 @@ def set_aside_unless_done(out, pipeline):
         yield
     except BaseException:
         is_file = isinstance(pipeline, (str, os.PathLike))
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(VaglioError):
             _vaglio.set_aside(out, pipeline if is_file else None)
         raise
 
 
+class Planned:
+    """A plan in its ledger, whose path is absolute."""
+
+    def __init__(self, ledger, shards):
+        self.ledger, self.shards = ledger, shards
+
+
 def planned(pipeline, ledger, of=None, set=None):
-    """The ledger of a pipeline, with its absolute path."""
+    """The plan of a pipeline, which is written to the ledger."""
     ledger = os.path.abspath(ledger)
     with _pipeline._Written(pipeline, frames=os.path.join(ledger, "data")) as written:
-        return ledger, _vaglio.Shards.plan(
-            written.text, written.folder, ledger, of=of, file=written.file, set=_pipeline._assignments(set)
+        assigned = _pipeline._assignments(set)
+        return Planned(
+            ledger, _vaglio.Shards.plan(written.text, written.folder, ledger, of=of, file=written.file, set=assigned)
         )
 
 
-def spread(pipeline, client, ledger, *, of=None, set=None, threads=1, retries=10, workers=None, progress=None):
-    """Do all units of a pipeline; the ledger is complete then."""
-    ledger, shards = planned(pipeline, ledger, of, set)
-    with led(shards, ledger) as driver, _callbacks.shown(progress) as show:
-        on = engine(client, shards.build(), workers)
+def spread(plan, client, *, threads=1, retries=10, workers=None, progress=None):
+    """Do all units of a plan; why some are not done, ``"limit"`` or ``"interrupted"``, or `None`."""
+    with led(plan.shards, plan.ledger) as driver, _callbacks.shown(progress) as show:
+        on = engine(client, plan.shards.build(), workers)
         try:
-            Drive(shards, ledger, on, driver, max(threads or 1, 1), retries, show).run()
+            return Drive(plan, on, driver, max(threads or 1, 1), retries, show).run()
         finally:
             on.end()
-    return shards
 
 
-def default_out(pipeline):
-    """Where a pipeline file is written to, as by the program."""
-    return Path("runs", Path(pipeline).stem)
+def merge(plan, out, stopped, *, verify=None, progress=None):
+    """End a run with the units that are done."""
+    with _callbacks.shown(progress) as show:
+        plan.shards.merge(out, verify=verify, progress=show, stopped=stopped)
+
+
+def ended(out, stopped):
+    """The result of a run, as `vaglio.run` gives it."""
+    if stopped == "interrupted":
+        raise KeyboardInterrupt
+    return Run(out)

@@ -3,14 +3,13 @@
 import argparse
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 
 from vaglio import _vaglio
 from vaglio._errors import DataError, NumericalError, SettingError
-from vaglio.distributed import Limit, by_engine, set_aside_unless_done
-from vaglio.distributed import _named
+from vaglio.distributed import _named, set_aside_unless_done
+from vaglio.distributed._named import by_engine
 
 
 def _arguments(arguments):
@@ -40,12 +39,13 @@ def _engine(given):
 def _run(given):
     """Do the units, and put them together; the exit code."""
     with set_aside_unless_done(given.out, given.pipeline):
-        engine, folder = _engine(given), os.path.dirname(given.pipeline)
-        show = not given.quiet and sys.stderr.isatty()
-        by_engine(given.pipeline, engine, folder, set=given.set, threads=given.threads, progress=show)
-    merge = ["vaglio", "shard", "merge", os.path.join(folder, engine["ledger"]), "--out", given.out, "--threads", "0"]
-    merge += [] if given.verify is None else ["--verify", str(given.verify)]
-    return _vaglio.main(merge + ["--quiet"] * given.quiet + ["--json"] * given.json)
+        engine, show = _engine(given), not given.quiet and sys.stderr.isatty()
+        folder = os.path.dirname(given.pipeline)
+        plan, stopped = by_engine(given.pipeline, engine, folder, set=given.set, threads=given.threads, progress=show)
+    command = ["vaglio", "shard", "merge", plan.ledger, "--out", given.out, "--threads", "0"]
+    command += [f"--partial={stopped}"] if stopped else []
+    command += [] if given.verify is None else ["--verify", str(given.verify)]
+    return _vaglio.main(command + ["--quiet"] * given.quiet + ["--json"] * given.json)
 
 
 def _workers(given):
@@ -69,12 +69,11 @@ def main(arguments):
     try:
         return _run(given) if given.command == "run" else _workers(given)
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
         print("error: the run was interrupted; what was done is in the ledger, and the same command goes on", file=sys.stderr)
         return 130
-    except (Limit, SettingError, DataError, NumericalError) as error:
+    except (SettingError, DataError, NumericalError) as error:
         print(f"error: {_said(error)}", file=sys.stderr)
-        codes = {SettingError: 2, DataError: 3, NumericalError: 4, Limit: 5}
+        codes = {SettingError: 2, DataError: 3, NumericalError: 4}
         return next(code for kind, code in codes.items() if isinstance(error, kind))
 
 

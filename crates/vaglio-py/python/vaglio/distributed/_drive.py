@@ -8,7 +8,7 @@ import time
 import uuid
 from collections import deque
 
-from vaglio._errors import DataError, NumericalError, SettingError, VaglioError
+from vaglio._errors import DataError, NumericalError, SettingError
 from vaglio.distributed import _work
 from vaglio.distributed._engines import Lost
 
@@ -16,10 +16,6 @@ from vaglio.distributed._engines import Lost
 SLOW, SLOW_SECONDS = 3.0, 10.0
 #: How long an interruption waits for units to end, and how long one that failed waits for its next try, in seconds.
 PATIENCE, PAUSE = 10.0, 1.0
-
-
-class Limit(VaglioError):
-    """The time or the memory that a run may take is over; what was done is in the ledger."""
 
 
 @contextlib.contextmanager
@@ -47,26 +43,29 @@ def led(shards, ledger):
 class Drive:
     """The indexes of a run on their way."""
 
-    def __init__(self, shards, ledger, engine, driver, threads, retries, show):
-        self.shards, self.ledger, self.engine, self.driver = shards, ledger, engine, driver
+    def __init__(self, plan, engine, driver, threads, retries, show):
+        self.shards, self.ledger, self.engine, self.driver = plan.shards, plan.ledger, engine, driver
         self.threads, self.retries, self.show = threads, retries, show
-        self.planned, self.begun = shards.build(), time.monotonic()
-        far = shards.progress()
+        self.planned, self.begun, self.is_over = plan.shards.build(), time.monotonic(), False
+        far = self.shards.progress()
         self.units = [units for _, units, _ in far]
         self.done = {index for index, (word, _, _) in enumerate(far) if word == "done"}
         left = [index for index in range(len(far)) if index not in self.done]
         is_searched = 0 in self.done
-        self.ready = deque(index for index in left if is_searched or not shards.waits(index))
-        self.waiting = [] if is_searched else [index for index in left if shards.waits(index)]
+        self.ready = deque(index for index in left if is_searched or not self.shards.waits(index))
+        self.waiting = [] if is_searched else [index for index in left if self.shards.waits(index)]
         self.flying, self.looked = {}, 0.0
         self.tries, self.losses, self.seconds, self.later = {}, {}, [], []
         self.notes = set()
 
     def run(self):
-        """Until all are done."""
+        """Until all are done, or why they are not: ``limit`` or ``interrupted``."""
         self._shown()
         try:
             while len(self.done) < len(self.units):
+                if self._is_over():
+                    self._stop()
+                    return "limit"
                 self._give()
                 self._again()
                 future = self.engine.next(0.2)
@@ -74,11 +73,14 @@ class Drive:
                     self._back(stuck)
                 if future is not None and future in self.flying:
                     self._taken(future)
-                self._limited()
+        except KeyboardInterrupt:
+            self._stop()
+            return "interrupted"
         except BaseException:
             self._stop()
             raise
         self._stop(0.0)
+        return None
 
     def _shown(self):
         if self.show:
@@ -91,14 +93,9 @@ class Drive:
             self.notes.add(text)
             print(f"vaglio: {text}", file=sys.stderr)
 
-    def _limited(self):
+    def _is_over(self):
         most = self.shards.seconds()
-        if most is not None and time.monotonic() - self.begun > most:
-            raise self._limit("the time of `limits.time` is over")
-
-    def _limit(self, why):
-        done, of = sum(self.units[index] for index in self.done), sum(self.units)
-        return Limit(f"{why}: {done} of {of} units are done and in the ledger, from which another run goes on")
+        return self.is_over or (most is not None and time.monotonic() - self.begun > most)
 
     def _give(self):
         """Keep workers busy: each has one unit to do and one to go on with."""
@@ -155,7 +152,10 @@ class Drive:
             # A file system that has not shown the file of the driver yet will.
             return self.later.append((index, time.monotonic()))
         if word == "limit":
-            raise self._limit(f"the time or the memory that a unit may take was over on {where}")
+            # That of memory is of a worker.
+            self._note(f"the time or the memory that a unit may take was over on {where}")
+            self.is_over = True
+            return None
         if word == "build":
             self._note(f"{where} has build {what} of vaglio, and not {self.planned}: it gets no unit")
             self.engine.refuse(where, what, self.planned)

@@ -62,6 +62,15 @@ def _java(engine):
             _refuse(engine["setting"], f"no master of Spark answers at `{master}`: {error}")
 
 
+@contextlib.contextmanager
+def _spark(engine):
+    _java(engine)
+    from vaglio.distributed import spark
+
+    with spark.session(engine["address"]) as session:
+        yield session
+
+
 def workers(engine):
     """Who will compute, for a plan."""
     if engine["kind"] == "dask":
@@ -74,18 +83,16 @@ def workers(engine):
     return f"executors of Spark at {engine['address']}"
 
 
-def by_engine(pipeline, engine, folder, *, of=None, set=None, threads=None, progress=None):
-    """Do all units of a pipeline on the engine that it names; its ledger is complete then."""
+def by_engine(pipeline, engine, folder, *, set=None, threads=None, progress=None):
+    """The plan of a pipeline whose units were done on the engine that it names, and why some were not."""
     from vaglio import distributed
 
-    ledger = os.path.join(folder, engine["ledger"])
     threads = max(engine["threads"] if threads is None else threads, 1)
-    options = {"of": of, "set": set, "threads": threads, "progress": progress}
-    if engine["kind"] == "dask":
-        with _dask(engine) as client:
-            return distributed.spread(pipeline, client, ledger, **options)
-    _java(engine)
-    from vaglio.distributed import spark
+    with _dask(engine) if engine["kind"] == "dask" else _spark(engine) as client:
+        # Nothing is planned, which reads the data, for an engine that is not there.
+        plan = distributed.planned(pipeline, os.path.join(folder, engine["ledger"]), set=set)
+        if engine["kind"] == "dask":
+            return plan, distributed.spread(plan, client, threads=threads, progress=progress)
+        from vaglio.distributed import spark
 
-    with spark.session(engine["address"]) as session:
-        return spark.spread(pipeline, session, ledger, **options)
+        return plan, spark.spread(plan, client, threads=threads, progress=progress)

@@ -12,10 +12,8 @@ import threading
 
 from vaglio import _callbacks
 from vaglio._errors import DataError, SettingError
-from vaglio._result import Run
-from vaglio.distributed import planned, set_aside_unless_done
-from vaglio.distributed import _work
-from vaglio.distributed._drive import Limit, led
+from vaglio.distributed import _work, ended, merge, planned, set_aside_unless_done
+from vaglio.distributed._drive import led
 
 #: How often the ledger is looked at, in seconds.
 LOOK = 1.0
@@ -36,10 +34,10 @@ def run(pipeline, session, *, ledger, of=None, out=None, set=None, verify=None, 
     """
     out = os.path.abspath(ledger if out is None else out)
     with set_aside_unless_done(out, pipeline):
-        shards = spread(pipeline, session, ledger, of=of, set=set, threads=threads, progress=progress)
-        with _callbacks.shown(progress) as show:
-            shards.merge(out, verify=verify, progress=show)
-    return Run(out)
+        plan = planned(pipeline, ledger, of, set)
+        stopped = spread(plan, session, threads=threads, progress=progress)
+        merge(plan, out, stopped, verify=verify, progress=progress)
+    return ended(out, stopped)
 
 
 @contextlib.contextmanager
@@ -60,20 +58,26 @@ def session(master):
         made.stop()
 
 
-def spread(pipeline, session, ledger, *, of=None, set=None, threads=1, progress=None):
-    """Do all units of a pipeline; the ledger is complete then."""
-    ledger, shards = planned(pipeline, ledger, of, set)
+def spread(plan, session, *, threads=1, progress=None):
+    """Do all units of a plan; why some are not done, ``"limit"`` or ``"interrupted"``, or `None`."""
+    shards, ledger = plan.shards, plan.ledger
     with led(shards, ledger) as driver, _callbacks.shown(progress) as show:
-        for _ in range(2 * ROUNDS):
+        how = (ledger, driver, shards.build(), max(threads or 1, 1))
+        for _ in range(ROUNDS):
             far = shards.progress()
             left = [index for index, (word, _, _) in enumerate(far) if word != "done"]
             if not left:
-                return shards
+                return None
             # Those that wait for the search are a round of their own.
             now = left if far[0][0] == "done" else [index for index in left if not shards.waits(index)]
-            said = _round(session, (ledger, driver, shards.build(), max(threads or 1, 1)), now, lambda: _shown(shards, show))
+            try:
+                said = _round(session, how, now, lambda: _shown(shards, show))
+            except KeyboardInterrupt:
+                return "interrupted"
+            if any(row.word == "limit" for row in said):
+                return "limit"
             _check(said, ledger, shards.build())
-    raise DataError(f"{ledger}: after {2 * ROUNDS} rounds on Spark indexes are not done: {left[:5]}", file=ledger)
+    raise DataError(f"{ledger}: after {ROUNDS} rounds on Spark indexes are not done: {left[:5]}", file=ledger)
 
 
 def _shown(shards, show):
@@ -136,8 +140,6 @@ def _check(said, ledger, build):
             raise SettingError(f"{row.place} has build {row.message} of vaglio, and this is {build}", field="session")
         if row.word == "blind":
             raise DataError(f"{row.place} sees no ledger at {ledger}; all executors need it under the same path", file=ledger)
-        if row.word == "limit":
-            raise Limit(f"the time or the memory that a unit may take was over ({where}); what is done is in the ledger")
         if row.word == "error":
             raise DataError(f"{row.message} ({where})")
         if row.word == "left" and not _work.is_done(ledger, row.index):

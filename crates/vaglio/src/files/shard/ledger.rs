@@ -335,7 +335,8 @@ impl Shards {
     /// `selection.json` is that of one process, times and memory aside.
     ///
     /// # Errors
-    /// [`Error::JournalRefused`] for another build, and where indexes are not done, with what is missing; those of [`run`].
+    /// [`Error::JournalRefused`] for another build, and where indexes are not done, with what is missing; those of
+    /// [`run`](crate::files::run).
     pub fn merge<'m>(&self, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
         self.check_build()?;
         let mut pieces: BTreeMap<String, String> = BTreeMap::new();
@@ -345,10 +346,38 @@ impl Shards {
                 None => return Err(self.incomplete()?),
             }
         }
+        self.end(&pieces, options, monitor.into())
+    }
+
+    /// The same with what is there: the result is partial, as that of one process which was stopped for this reason when it had
+    /// done so much.
+    ///
+    /// # Errors
+    /// [`Error::JournalRefused`] for another build; those of [`run`](crate::files::run).
+    pub fn merge_stopped<'m>(
+        &self,
+        reason: StopReason,
+        options: &RunOptions,
+        monitor: impl Into<Monitor<'m>>,
+    ) -> Result<RunOutcome> {
+        self.check_build()?;
+        let mut pieces: BTreeMap<String, String> = BTreeMap::new();
+        for index in 0..self.plan.of {
+            match self.finished(index)? {
+                Some(known) => pieces.extend(known.pieces),
+                None => pieces.extend(self.begun(index)?.unwrap_or_default()),
+            }
+        }
+        let monitor = monitor.into();
+        let stop = monitor.stop.clone().or(move || Some(reason));
+        self.end(&pieces, options, Monitor { stop, ..monitor })
+    }
+
+    fn end(&self, pieces: &BTreeMap<String, String>, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
         let claim = Claim::new(&options.out)?;
-        Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), &pieces)?;
+        Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
         drop(claim);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
-        run_here(&self.pipeline, &options, monitor.into())
+        run_here(&self.pipeline, &options, monitor)
     }
 }

@@ -310,6 +310,9 @@ pub enum Shard {
         /// The folder to write; that of the ledger by default.
         #[arg(long)]
         out: Option<PathBuf>,
+        /// Where units are missing, write the result so far, as of a run that was stopped, and end with its code.
+        #[arg(long, value_name = "WHY", num_args = 0..=1, require_equals = true, default_missing_value = "limit")]
+        partial: Option<Partial>,
         /// Recompute so many random steps by plain retraining, and end with 4 where one is off by more than 1e-6.
         #[arg(long, value_name = "N")]
         verify: Option<usize>,
@@ -323,6 +326,15 @@ pub enum Shard {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// Why a run has no more units than it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Partial {
+    /// A limit was hit: code 5.
+    Limit,
+    /// Somebody has stopped it: code 130.
+    Interrupted,
 }
 
 /// What `vaglio shard run` takes.

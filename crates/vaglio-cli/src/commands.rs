@@ -2,6 +2,7 @@
 
 use crate::arguments::{ExportFormat, Predict, Run};
 use crate::bar::clear_bar;
+use crate::cluster;
 use crate::exit::Exit;
 use crate::failure::{Failure, LIMITED};
 use crate::load::Loaded;
@@ -22,10 +23,13 @@ pub type Done = Result<Exit, Failure>;
 /// Plans, selects, fits, evaluates and writes.
 pub fn run(arguments: Run) -> Done {
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.pipeline));
-    let (loaded, settings) = asked_for(&arguments).inspect_err(|_| {
+    let (loaded, settings, set) = asked_for(&arguments).inspect_err(|_| {
         // What is wrong is told, and not that this fails as well.
         let _ = files::set_previous_aside(&out, Some(&arguments.pipeline));
     })?;
+    if let Some(cluster) = settings.cluster() {
+        return cluster::run(&arguments, &set, &out, cluster).map_err(|error| loaded.failure(error));
+    }
     let options = RunOptions {
         folder: loaded.folder.clone(),
         pipeline: Some(arguments.pipeline.clone()),
@@ -65,8 +69,8 @@ pub fn ended(outcome: RunOutcome, (quiet, json): (bool, bool), by_default: Optio
     })
 }
 
-/// The pipeline that is to be run, with its settings.
-fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline), Failure> {
+/// The pipeline that is to be run, with its settings and what was put on top of the file.
+fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline, Vec<String>), Failure> {
     let written = |value: Option<usize>| value.map(|value| value.to_string());
     let others = [
         ("evaluate.nested.folds", written(arguments.nested)),
@@ -83,7 +87,7 @@ fn asked_for(arguments: &Run) -> Result<(Loaded, ValidPipeline), Failure> {
         Some(threads) => loaded.pipeline.clone().on_threads(threads),
         None => loaded.pipeline.clone(),
     };
-    Ok((loaded, settings))
+    Ok((loaded, settings, set))
 }
 
 /// Says what a run would do.
@@ -97,6 +101,9 @@ pub fn planned(path: &Path, assignments: &[String]) -> Result<String, Failure> {
     let loaded = Loaded::read(path, assignments)?;
     let mut text = in_pool(loaded.pipeline.threads(), || files::plan(&loaded.pipeline, &loaded.folder))?
         .map_err(|error| loaded.failure(error))?;
+    if let Some(cluster) = loaded.pipeline.cluster() {
+        text += &cluster::workers(path, assignments, cluster).map_err(|error| loaded.failure(error))?;
+    }
     if let Some(parts) = loaded.by_default() {
         text += &format!("{:<12}{parts}\n", "by default");
     }

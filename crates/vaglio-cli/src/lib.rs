@@ -9,6 +9,7 @@
 
 mod arguments;
 mod bar;
+mod cluster;
 mod commands;
 mod exit;
 mod failure;

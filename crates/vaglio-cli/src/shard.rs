@@ -1,6 +1,6 @@
 //! A run that several processes share.
 
-use crate::arguments::{Shard, ShardRun};
+use crate::arguments::{Partial, Shard, ShardRun};
 use crate::bar::clear_bar;
 use crate::commands::{Done, ended, in_pool, pretty};
 use crate::exit::Exit;
@@ -12,7 +12,7 @@ use crate::terminal::{note, print};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
-use vaglio::core::{Error, Monitor};
+use vaglio::core::{Error, Monitor, StopReason};
 use vaglio::files::{RunOptions, ShardProgress, ShardState, Shards};
 use vaglio::pipeline::{self, TimeSpan};
 
@@ -22,13 +22,17 @@ pub fn shard(command: Shard) -> Done {
         Shard::Plan { pipeline, of, folder, set, json } => plan(&pipeline, of, &folder, (&set, json)),
         Shard::Run(arguments) => run(&arguments),
         Shard::Status { folder, json } => status(&folder, json),
-        Shard::Merge { folder, out, verify, threads, quiet, json } => {
+        Shard::Merge { folder, out, partial, verify, threads, quiet, json } => {
             let shards = Shards::open(&folder)?;
             let out = out.unwrap_or(folder);
             let options = RunOptions { out: out.clone(), verify, ..RunOptions::default() };
             let mut progress = Progress::new(quiet);
             let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
-            let outcome = in_pool(threads_of(threads, &shards)?, || shards.merge(&options, monitor))??;
+            let outcome = in_pool(threads_of(threads, &shards)?, || match partial {
+                None => shards.merge(&options, monitor),
+                Some(Partial::Limit) => shards.merge_stopped(StopReason::Limit, &options, monitor),
+                Some(Partial::Interrupted) => shards.merge_stopped(StopReason::Interrupted, &options, monitor),
+            })??;
             ended(outcome, (quiet, json), None, &out)
         }
     }

@@ -7,6 +7,7 @@ mod fit;
 mod foreign;
 mod model;
 mod program;
+mod shard;
 mod table;
 mod watch;
 
@@ -18,6 +19,7 @@ fn _vaglio(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<table::FrameTable>()?;
     module.add_class::<model::FrameModel>()?;
+    module.add_class::<shard::Ledger>()?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(foreign::write_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(program::run, module)?)?;
@@ -32,6 +34,9 @@ fn _vaglio(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::schema, module)?)?;
     module.add_function(wrap_pyfunction!(program::parts, module)?)?;
     module.add_function(wrap_pyfunction!(program::main, module)?)?;
+    module.add_function(wrap_pyfunction!(shard::build, module)?)?;
+    module.add_function(wrap_pyfunction!(shard::cluster, module)?)?;
+    module.add_function(wrap_pyfunction!(shard::set_aside, module)?)?;
     module.add_function(wrap_pyfunction!(criterion::register, module)?)?;
     module.add_function(wrap_pyfunction!(criterion::forget, module)?)
 }

@@ -74,7 +74,7 @@ pub use judging::Judged;
 pub use plan::plan;
 pub use predictions::{Beside, Predictions};
 pub use run::{RunOptions, RunOutcome, run};
-pub use shard::{ShardProgress, ShardState, Shards};
+pub use shard::{ShardLead, ShardProgress, ShardState, Shards, build};
 pub use stream::Sink;
 pub use vaglio_tables::disk::check_apart;
 pub use write::check_apart_from_tables;

@@ -114,7 +114,7 @@ fn unknown_names_are_refused_with_their_place_and_what_was_meant() {
             ("criterion: {kind: kfold, splits: {kind: every}}", &["p.yaml:3:41", "no resampling `every`", PLUG_IN]),
             ("search: lasso", &["p.yaml:3:9: `search.kind`: there is no search `lasso`; there are: all, ", PLUG_IN]),
             ("search: {kind: greedy, choose: bset}", &["p.yaml:3:32", "no value `bset`; did you mean `best`?"]),
-            ("engine: spark", &["p.yaml:3:9", "no kind `spark`; there are: local"]),
+            ("engine: sparks", &["p.yaml:3:9", "no kind `sparks`; did you mean `spark`?"]),
             ("sed: 1", &["p.yaml:3:1: `sed`: there is no key `sed`; did you mean `seed`?"]),
             ("engine: {thread: 2}", &["p.yaml:3:10: `engine.thread`", "did you mean `threads`?"]),
             ("learner: {kind: rls, lamda: 1}", &["p.yaml:3:22: `learner.lamda`", "did you mean `lambda`?"]),

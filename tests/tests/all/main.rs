@@ -16,6 +16,7 @@ mod dependence;
 mod describe;
 mod disk;
 mod empty;
+mod engines;
 mod explain;
 mod export;
 mod external;

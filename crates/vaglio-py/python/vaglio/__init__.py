@@ -30,7 +30,7 @@ _LAZY = {
     ],
     "_pipeline": ["Pipeline", "compare", "explain", "export", "init", "list_parts", "load", "plan", "run", "schema"],
 }
-_MODULES = ["criterion", "learner", "loss", "maps", "search", "splits", "target_maps", "testing"]
+_MODULES = ["criterion", "distributed", "learner", "loss", "maps", "search", "splits", "target_maps", "testing"]
 _HOME = {name: module for module, names in _LAZY.items() for name in names}
 
 __all__ = ["DataError", "NumericalError", "SettingError", "VaglioError", "__version__", *_HOME, *_MODULES]

@@ -1,5 +1,6 @@
 """The program: ``python -m vaglio``, and the command ``vaglio``."""
 
+import os
 import sys
 
 from vaglio import _vaglio
@@ -7,6 +8,7 @@ from vaglio import _vaglio
 
 def main():
     """Run the program with the arguments of this process; return its exit code."""
+    os.environ.setdefault("VAGLIO_PYTHON", sys.executable)
     return _vaglio.main(["vaglio", *sys.argv[1:]])
 
 

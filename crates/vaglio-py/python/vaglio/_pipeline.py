@@ -62,10 +62,11 @@ class Pipeline:
 
 
 class _Written:
-    """The text of a pipeline, where its paths begin, and its file; frames in it are written to Arrow files meanwhile."""
+    """The text of a pipeline, where its paths begin, and its file; frames in it are written to Arrow files, which stay where
+    `frames` names a folder."""
 
-    def __init__(self, pipeline):
-        self._folder = None
+    def __init__(self, pipeline, frames=None):
+        self._folder, self._frames = None, frames
         if isinstance(pipeline, (str, os.PathLike)):
             path = Path(pipeline)
             self.text, self.folder, self.file = _read(path), path.parent, str(path)
@@ -78,6 +79,12 @@ class _Written:
     def _as_file(self, key, value):
         if not hasattr(value, "__arrow_c_stream__"):
             return value
+        if self._frames is not None:
+            os.makedirs(self._frames, exist_ok=True)
+            path = os.path.join(self._frames, f"{key}.arrow")
+            _vaglio.write_arrow(value, f"{path}.part")
+            os.replace(f"{path}.part", path)
+            return path
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="vaglio-")
         path = os.path.join(self._folder.name, key)
@@ -106,11 +113,13 @@ def _read(path):
 
 
 def _assignments(settings):
+    if isinstance(settings, list):
+        return settings
     return [f"{path}={json.dumps(plain(value))}" for path, value in (settings or {}).items()]
 
 
 def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None, progress=None):
-    """Run a pipeline: select, fit, evaluate, and write the files of the run.
+    """Run a pipeline: select, fit, evaluate, and write the files of the run; on workers, where its ``engine`` names some.
 
     Parameters
     ----------
@@ -160,6 +169,8 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
         kept = None if is_file else tempfile.TemporaryDirectory(prefix="vaglio-run-")
         out = Path("runs", Path(pipeline).stem) if is_file else Path(kept.name, "run")
     with _Written(pipeline) as written, _callbacks.shown(progress) as show:
+        if _vaglio.cluster(written.text, file=written.file, set=_assignments(set)) is not None:
+            return _on_workers(pipeline, written, out, set, verify, threads, progress)
         _vaglio.run(
             written.text,
             written.folder,
@@ -172,6 +183,19 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
             progress=show,
         )
     return Run(out, _kept=kept)
+
+
+def _on_workers(pipeline, written, out, set, verify, threads, progress):
+    """Run where `engine` names workers: it always goes on from its ledger."""
+    from vaglio import distributed
+
+    engine = distributed.named(written.text, written.file, _assignments(set))
+    with distributed.set_aside_unless_done(out, pipeline):
+        plan, stopped = distributed.by_engine(
+            pipeline, engine, written.folder, set=set, threads=threads, progress=progress
+        )
+        distributed.merge(plan, out, stopped, verify=verify, progress=progress)
+    return distributed.ended(out, stopped)
 
 
 def load(folder):

@@ -15,6 +15,7 @@ mod span;
 use super::importance;
 use super::memory::Memory;
 use super::prepare_sample;
+use super::shard::WorkUnits;
 use super::streamed;
 use super::{near_best, shares};
 use crate::budget::resident;
@@ -136,6 +137,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         line("tune", tune.to_string());
     }
     line("engine", format!("{}: {}", estimate.engine, estimate.reason));
+    if pipeline.cluster().is_some() {
+        line("units", WorkUnits::of(pipeline, &prepared)?.to_string());
+    }
     design.in_folds().once().iter().for_each(|once| line("", once.to_string()));
     line(
         "search",

@@ -58,15 +58,22 @@ pub struct RunOutcome {
 /// into place together, and while it runs `journal.jsonl`.
 ///
 /// The result that was there is kept as `selection.previous.json`, with its other files likewise, also where the run
-/// fails. Runs on the current rayon pool; the result does not depend on the number of threads, nor on how often the run was
+/// fails. Runs on this machine, on the current rayon pool; the result does not depend on the number of threads, nor on how often the run was
 /// resumed. The journal of the monitor is not used: the run has its own, in that folder.
 ///
 /// # Errors
 /// Those of the data, the settings and the arithmetic; [`vaglio_core::Error::Unwritable`], as a rule found before the search
-/// starts, also while another run is in the folder; [`vaglio_core::Error::JournalRefused`].
+/// starts, also while another run is in the folder; [`vaglio_core::Error::JournalRefused`]; [`vaglio_core::Error::Setting`] for a
+/// pipeline whose engine has workers, [`Cluster`](crate::pipeline::Cluster).
 pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
+    pipeline.0.engine.check_is_here()?;
+    run_here(pipeline, options, monitor.into())
+}
+
+/// The same, whatever the engine.
+pub(super) fn run_here(pipeline: &ValidPipeline, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
     let mut claim = Claim::existing(&options.out)?;
-    let done = run_in(&mut claim, pipeline, options, monitor.into());
+    let done = run_in(&mut claim, pipeline, options, monitor);
     if let (Err(_), Some(claim)) = (&done, &claim) {
         // What failed is told, and not that this fails as well.
         let _ = claim.set_aside(options.pipeline.as_deref());
@@ -254,8 +261,14 @@ fn saved(
 /// The configuration with every default written out and paths relative to the folder it is written to.
 pub(super) fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
     let mut copy = pipeline.clone();
+    let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
+    if let Some(ledger) = &mut copy.0.engine.ledger {
+        moved(ledger);
+        // Of the ledger itself, it is empty.
+        let is_here = ledger.is_empty();
+        ledger.push_str(if is_here { "." } else { "" });
+    }
     if let Some(data) = &mut copy.0.data {
-        let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
         target_file::named(data).into_iter().for_each(moved);
         std::iter::once(&mut data.train).chain(&mut data.test).flat_map(|files| files.names_mut()).for_each(moved);
     }

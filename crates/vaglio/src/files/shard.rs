@@ -6,12 +6,18 @@
 //! wherever they were done, so the result is that of one process.
 //!
 //! The folder holds `shards.json`, the plan; while index I is run `shards/I/journal.jsonl`, to which finished work is appended;
-//! and `shards/I.jsonl`, which appears whole when all units of the index are done. Every line of both has a checksum.
+//! and `shards/I.jsonl`, which appears whole when all units of the index are done. Every line of both has a checksum. An attempt apart,
+//! beside one that is slow or lost, is in `shards/I.1`, the next in `shards/I.2`.
 
 mod build;
 mod ledger;
+mod plan;
 mod share;
+mod state;
 mod units;
 mod work;
 
-pub use ledger::{ShardProgress, ShardState, Shards};
+pub use build::build;
+pub use ledger::{ShardLead, Shards};
+pub use state::{ShardProgress, ShardState};
+pub(super) use units::WorkUnits;

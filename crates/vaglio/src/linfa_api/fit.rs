@@ -84,6 +84,7 @@ impl ValidPipeline {
 
     /// Calls `work` on the threads of the pipeline, with its monitor.
     pub(super) fn alone<T: Send>(&self, work: impl FnOnce(&mut Monitor<'_>) -> Result<T> + Send) -> Result<T> {
+        self.0.engine.check_is_here()?;
         let done = self.0.monitor.during(self.most_time(), |monitor| match self.threads() {
             0 => work(monitor),
             threads => pool(threads)?.install(|| work(monitor)),

@@ -14,7 +14,7 @@ mod threads;
 mod time_span;
 
 pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, TargetFile, TargetSpec, TaskKind};
-pub use engine_spec::{EngineSpec, Precision, Streaming};
+pub use engine_spec::{Cluster, EngineSpec, Precision, Streaming};
 pub use evaluate::{Evaluate, OuterFolds, Pairs, Worths};
 pub use fields::component_fields;
 pub use limits::Limits;
@@ -214,6 +214,11 @@ impl ValidPipeline {
     /// How many threads to compute on; 0 for as many as there are processors. The result does not depend on it.
     pub fn threads(&self) -> usize {
         self.0.engine.threads
+    }
+
+    /// The engine whose workers are to compute; `None` where it is this machine.
+    pub fn cluster(&self) -> Option<Cluster<'_>> {
+        self.0.engine.cluster()
     }
 
     /// The same on so many threads.

@@ -2,13 +2,23 @@
 
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use vaglio_core::{Error, Result};
 
-/// The version, and digits of a hash of the file that holds this code: a program, or a library that an interpreter has loaded.
+/// Which build of vaglio this is: its version, and digits of a hash of the file that holds this code, a program or a library that an
+/// interpreter has loaded. The file is read once.
 ///
 /// # Errors
 /// [`Error::Unreadable`] for a file that cannot be read.
-pub(super) fn build() -> Result<String> {
+pub fn build() -> Result<String> {
+    static BUILD: OnceLock<String> = OnceLock::new();
+    match BUILD.get() {
+        Some(build) => Ok(build.clone()),
+        None => hashed().map(|build| BUILD.get_or_init(|| build).clone()),
+    }
+}
+
+fn hashed() -> Result<String> {
     let unreadable = |path: PathBuf, error: std::io::Error| Error::Unreadable { path, message: error.to_string() };
     let path = match file_of_code() {
         Some(path) => path,
@@ -44,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_build_is_its_file() {
-        assert_eq!(build().unwrap(), build().unwrap());
+        assert_eq!(build().unwrap(), hashed().unwrap());
         assert!(build().unwrap().starts_with(env!("CARGO_PKG_VERSION")));
         if cfg!(target_os = "linux") {
             assert_eq!(file_of_code().unwrap(), std::env::current_exe().unwrap().canonicalize().unwrap());

@@ -1,124 +1,72 @@
 //! The folder of a run that several processes share.
 
 use super::build::build;
+use super::plan::{PLAN, Plan};
 use super::share::{Share, missing};
-use super::units::{HALVES, SEARCH, WorkUnits};
+use super::state::{ShardProgress, ShardState};
+use super::units::{HALVES, SEARCH};
 use super::work::Work;
-use crate::document::LARGEST;
 use crate::files::claim::Claim;
 use crate::files::journal::{Book, Header, Known, NAME, read, written};
 use crate::files::monitor::limited;
-use crate::files::run::{RunOptions, RunOutcome, resolved, run};
+use crate::files::run::{RunOptions, RunOutcome, run_here};
 use crate::files::{Prepared, prepare};
-use crate::pipeline::{ValidPipeline, load};
-use serde::{Deserialize, Serialize};
+use crate::pipeline::ValidPipeline;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Journal, Monitor, Result, StopReason};
-use vaglio_tables::disk::{regular, write_file};
+use vaglio_tables::disk::write_file;
 
-const PLAN: &str = "shards.json";
 const FOLDER: &str = "shards";
-const FORMAT: &str = "vaglio.shards/1";
+/// What the driver of a run has in the folder.
+const LEAD: &str = "driver";
 /// Where a file of the ledger is refused.
 const REMEDY: &str = "remove this file, and `vaglio shard run` does its index again";
 /// How often an index that waits for another looks.
 const LOOK: Duration = Duration::from_millis(200);
-/// Keys that a sentence names, at most.
-const NAMED: usize = 3;
-
-/// What the first file of the folder says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Plan {
-    format: String,
-    build: String,
-    /// How many indexes there are.
-    of: usize,
-    /// The hash of the data.
-    data: String,
-    units: WorkUnits,
-    /// The pipeline with every default, its paths relative to the folder.
-    pipeline: String,
-}
-
 /// A run that several processes share, and its folder.
 #[derive(Debug)]
 pub struct Shards {
-    folder: PathBuf,
-    plan: Plan,
+    pub(super) folder: PathBuf,
+    pub(super) plan: Plan,
     pipeline: ValidPipeline,
+    /// What the indexes that this runs have in common.
+    prepared: Mutex<Option<Arc<Prepared>>>,
 }
 
-/// How far an index is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ShardState {
-    /// Nothing is there of it.
-    Absent,
-    /// Some of it is there.
-    Begun,
-    /// All that is left waits for the search, which is another index's.
-    Waiting,
-    /// All of its units are done.
-    Done,
+/// The right to give out the indexes of a run, for as long as it lives.
+#[derive(Debug)]
+pub struct ShardLead {
+    _claim: Claim,
 }
 
-/// The units of an index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ShardProgress {
-    /// The index, from 0.
-    pub index: usize,
-    /// How far it is.
-    pub state: ShardState,
-    /// Its units.
-    pub units: usize,
-    /// How many of them are done.
-    pub done: usize,
-}
-
-fn refused(path: PathBuf, message: impl Into<String>) -> Error {
+pub(super) fn refused(path: PathBuf, message: impl Into<String>) -> Error {
     Error::JournalRefused { path, message: message.into() }
 }
 
 impl Shards {
     /// Plans a run of so many indexes and writes that into a folder, which is made where it is not there. Reads the data once, to
-    /// hash them and to part their rows. The same plan may be made again.
+    /// hash them and to part their rows. The same plan may be made again, wherever its files and its engine are meanwhile. `None`
+    /// is as many indexes as the plan that is there has; without one it is an index a unit, and 1024 at most.
     ///
     /// # Errors
     /// [`Error::Setting`] for no index; those with which a run is refused before it begins; [`Error::JournalRefused`] where another
     /// plan is in the folder; [`Error::Unwritable`].
-    pub fn plan(pipeline: &ValidPipeline, data: &Path, of: usize, folder: &Path) -> Result<Self> {
-        Error::unless_between("--of", of, 1..=1_000_000)?;
+    pub fn plan(pipeline: &ValidPipeline, data: &Path, of: impl Into<Option<usize>>, folder: &Path) -> Result<Self> {
+        let of = of.into();
+        Error::unless_between("--of", of.unwrap_or(1), 1..=1_000_000)?;
         let prepared = prepare(pipeline, data)?;
-        Work::new(pipeline, &prepared, vaglio_core::StopSign::default())?;
+        Work::new(&prepared.searched(pipeline), &prepared, vaglio_core::StopSign::default())?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.to_owned(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
-        let options = RunOptions { folder: data.to_owned(), out: folder.to_owned(), ..RunOptions::default() };
-        let plan = Plan {
-            format: FORMAT.into(),
-            build: build()?,
-            of,
-            data: prepared.digest.written()?,
-            units: WorkUnits::of(pipeline, &prepared)?,
-            pipeline: resolved(pipeline, &options)?,
-        };
-        let path = folder.join(PLAN);
-        if path.exists() {
-            let there = read_plan(&path)?;
-            if there != plan {
-                let what = differs(&there, &plan);
-                return Err(refused(path, format!("{what}; give another folder, or remove this one")));
-            }
-        } else {
-            let text = serde_json::to_string_pretty(&plan).map_err(|e| failed(e.into()))?;
-            write_file(&path, &(text + "\n"))?;
-        }
-        Shards::of(folder, plan)
+        let plan = Plan::of(pipeline, (&prepared, data), of, folder)?;
+        plan.put(folder)?;
+        let shards = Shards::of(folder, plan)?;
+        *shards.held() = Some(Arc::new(prepared));
+        Ok(shards)
     }
 
     /// The run whose plan is in a folder.
@@ -126,12 +74,38 @@ impl Shards {
     /// # Errors
     /// [`Error::Unreadable`] where there is no plan, or a damaged one; those of its pipeline.
     pub fn open(folder: &Path) -> Result<Self> {
-        Shards::of(folder, read_plan(&folder.join(PLAN))?)
+        Shards::of(folder, Plan::read(folder)?)
     }
 
     fn of(folder: &Path, plan: Plan) -> Result<Self> {
-        let (pipeline, _) = load(&plan.pipeline, &folder.join(PLAN).display().to_string(), &[])?;
-        Ok(Shards { folder: folder.to_owned(), plan, pipeline })
+        let pipeline = plan.pipeline(folder)?;
+        Ok(Shards { folder: folder.to_owned(), plan, pipeline, prepared: Mutex::default() })
+    }
+
+    /// The right to give out the indexes of the run, which one process at a time has, where the file system has locks.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`] while another has it.
+    pub fn lead(&self) -> Result<ShardLead> {
+        let taken = "another driver gives out the units of this ledger; wait until it has ended";
+        Ok(ShardLead { _claim: Claim::unless_taken(&self.folder.join(LEAD), taken)? })
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Arc<Prepared>>> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The data, which are read once.
+    fn prepared(&self) -> Result<Arc<Prepared>> {
+        let mut held = self.held();
+        if let Some(prepared) = &*held {
+            return Ok(Arc::clone(prepared));
+        }
+        let prepared = Arc::new(prepare(&self.pipeline, &self.folder)?);
+        if prepared.digest.written()? != self.plan.data {
+            return Err(refused(self.folder.join(PLAN), "the data have changed since it was written; plan again"));
+        }
+        Ok(Arc::clone(held.insert(prepared)))
     }
 
     /// How many indexes there are.
@@ -147,6 +121,22 @@ impl Shards {
     /// The threads that the pipeline asks for.
     pub fn threads(&self) -> usize {
         self.pipeline.threads()
+    }
+
+    /// The time that the run may take as a whole.
+    pub fn most_time(&self) -> Option<Duration> {
+        self.pipeline.most_time()
+    }
+
+    /// The build that planned it, which alone runs its indexes.
+    pub fn build(&self) -> &str {
+        &self.plan.build
+    }
+
+    /// Whether all units of an index wait for the search, which is another index's.
+    pub fn waits(&self, index: usize) -> bool {
+        let own = self.plan.units.of_index(index, self.plan.of);
+        !own.is_empty() && own.iter().all(|key| key.starts_with(HALVES))
     }
 
     /// Of each kind of unit its name for people and how many there are.
@@ -165,6 +155,28 @@ impl Shards {
 
     fn work_folder(&self, index: usize) -> PathBuf {
         self.folder.join(FOLDER).join(index.to_string())
+    }
+
+    /// The folders of the attempts at an index that are there.
+    fn attempts(&self, index: usize) -> Vec<PathBuf> {
+        let apart = (1..).map(|number| self.apart(index, number)).take_while(|path| path.is_dir());
+        std::iter::once(self.work_folder(index)).filter(|path| path.is_dir()).chain(apart).collect()
+    }
+
+    fn apart(&self, index: usize, number: usize) -> PathBuf {
+        self.folder.join(FOLDER).join(format!("{index}.{number}"))
+    }
+
+    /// What all attempts at an index have done; `None` before the first has.
+    pub(super) fn begun(&self, index: usize) -> Result<Option<HashMap<String, String>>> {
+        let header = self.header()?;
+        let mut all: Option<HashMap<String, String>> = None;
+        for folder in self.attempts(index) {
+            if let Some(known) = read(&folder.join(NAME), &header)? {
+                all.get_or_insert_default().extend(known.pieces);
+            }
+        }
+        Ok(all)
     }
 
     /// What every file of the ledger begins with.
@@ -187,7 +199,7 @@ impl Shards {
     }
 
     /// The pieces of an index all of whose units are done; `None` where there are none yet.
-    fn finished(&self, index: usize) -> Result<Option<Known>> {
+    pub(super) fn finished(&self, index: usize) -> Result<Option<Known>> {
         let path = self.done_file(index);
         let Some(known) = read(&path, &self.header()?)? else {
             return if path.exists() { Err(refused(path, format!("it is cut short; {REMEDY}"))) } else { Ok(None) };
@@ -199,33 +211,6 @@ impl Shards {
         }
     }
 
-    /// How far every index is.
-    ///
-    /// # Errors
-    /// [`Error::JournalRefused`] for a file of another run, or one that was altered.
-    pub fn progress(&self) -> Result<Vec<ShardProgress>> {
-        (0..self.plan.of).map(|index| self.progress_of(index)).collect()
-    }
-
-    fn progress_of(&self, index: usize) -> Result<ShardProgress> {
-        if self.finished(index)?.is_some() {
-            return Ok(self.with_left(index, ShardState::Done, 0));
-        }
-        let Some(known) = read(&self.work_folder(index).join(NAME), &self.header()?)? else {
-            let units = self.plan.units.of_index(index, self.plan.of).len();
-            return Ok(self.with_left(index, ShardState::Absent, units));
-        };
-        let left = missing(&self.plan.units, (index, self.plan.of), |key| known.pieces.contains_key(key));
-        let waits = left.iter().all(|key| key.starts_with(HALVES)) && !known.pieces.contains_key(SEARCH);
-        Ok(self.with_left(index, if waits { ShardState::Waiting } else { ShardState::Begun }, left.len()))
-    }
-
-    /// An index of which so many units are left.
-    fn with_left(&self, index: usize, state: ShardState, left: usize) -> ShardProgress {
-        let units = self.plan.units.of_index(index, self.plan.of).len();
-        ShardProgress { index, state, units, done: units - left }
-    }
-
     /// Does the units of an index that are not done, and gives how far it is then. Units that need the search on all rows, which is
     /// index 0's, wait for it so long at most; what is left of them is done by a later call. An index that is done costs nothing.
     ///
@@ -234,6 +219,47 @@ impl Shards {
     /// and files of another run; [`Error::Unwritable`], also while another process runs the index; [`Error::Stopped`]; those of
     /// the work. What was done before is kept.
     pub fn run<'m>(&self, index: usize, wait: Duration, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
+        let taken = format!("another process runs index {index}; wait until it has ended");
+        let work = self.work_folder(index);
+        self.run_by(index, wait, monitor.into(), || Ok((Claim::unless_taken(&work, &taken)?, work)))
+    }
+
+    /// The same in a folder of its own, from what earlier attempts have done: none of them is in its way, be it that one still
+    /// goes on, is slow, or was lost with its machine. The first that is done counts.
+    ///
+    /// # Errors
+    /// Those of [`Shards::run`], of which one that another process runs the index is none.
+    pub fn run_apart<'m>(&self, index: usize, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
+        self.run_by(index, Duration::ZERO, monitor.into(), || {
+            let known = self.begun(index)?.unwrap_or_default();
+            let (claim, work) = self.fresh_attempt(index)?;
+            if !known.is_empty() {
+                Book::put(&work, &self.header()?, &known.into_iter().collect::<BTreeMap<_, _>>())?;
+            }
+            Ok((claim, work))
+        })
+    }
+
+    /// A folder that no other attempt has.
+    fn fresh_attempt(&self, index: usize) -> Result<(Claim, PathBuf)> {
+        for number in 1.. {
+            let path = self.apart(index, number);
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok((Claim::new(&path)?, path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::Unwritable { path, message: error.to_string() }),
+            }
+        }
+        Err(refused(self.work_folder(index), "there are too many attempts at it"))
+    }
+
+    fn run_by(
+        &self,
+        index: usize,
+        wait: Duration,
+        monitor: Monitor<'_>,
+        begin: impl FnOnce() -> Result<(Claim, PathBuf)>,
+    ) -> Result<ShardProgress> {
         if index >= self.plan.of {
             let message = format!("there is no index {index}; the last is {}", self.plan.of - 1);
             return Err(Error::setting("--index", message));
@@ -242,18 +268,13 @@ impl Shards {
         if self.finished(index)?.is_some() {
             return Ok(self.with_left(index, ShardState::Done, 0));
         }
-        let work = self.work_folder(index);
-        let taken = format!("another process runs index {index}; wait until it has ended");
-        let claim = Claim::unless_taken(&work, &taken)?;
+        let (claim, work) = begin()?;
         let start = Instant::now();
-        let prepared = prepare(&self.pipeline, &self.folder)?;
-        if prepared.digest.written()? != self.plan.data {
-            return Err(refused(self.folder.join(PLAN), "the data have changed since it was written; plan again"));
-        }
+        let prepared = self.prepared()?;
         let header = self.header()?;
         let book = Arc::new(Book::resume(&work, &header)?);
         let share = Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of)));
-        let limited = limited(monitor.into(), &book, start, self.pipeline.most());
+        let limited = limited(monitor, &book, start, self.pipeline.most());
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
         let done = self.work(&prepared, &share, wait, monitor);
         let stopped = monitor.stop.reason();
@@ -261,11 +282,8 @@ impl Shards {
         done?;
         let left = share.missing();
         if left.is_empty() {
-            let failed = |e: std::io::Error| Error::Unwritable { path: self.done_file(index), message: e.to_string() };
-            let text = written(&header, &share.pieces()).map_err(|e| failed(e.into()))?;
-            write_file(&self.done_file(index), &text)?;
+            self.keep(index, &header, &share.pieces())?;
             drop(claim);
-            let _ = std::fs::remove_dir_all(&work);
             return Ok(self.with_left(index, ShardState::Done, 0));
         } else if let Some(reason) = stopped {
             return Err(Error::Stopped(reason));
@@ -275,9 +293,20 @@ impl Shards {
         self.progress_of(index)
     }
 
+    /// Puts the pieces of an index in place, unless another attempt has, and removes those that are not needed any more.
+    fn keep(&self, index: usize, header: &Header, pieces: &BTreeMap<String, String>) -> Result<()> {
+        if self.finished(index)?.is_none() {
+            let failed = |e: std::io::Error| Error::Unwritable { path: self.done_file(index), message: e.to_string() };
+            write_file(&self.done_file(index), &written(header, pieces).map_err(|e| failed(e.into()))?)?;
+        }
+        self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
+        Ok(())
+    }
+
     /// Goes on with an index as long as there is something to do, or to wait for.
     fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
-        let work = Work::new(&self.pipeline, prepared, monitor.stop.clone())?;
+        let searched = prepared.searched(&self.pipeline);
+        let work = Work::new(&searched, prepared, monitor.stop.clone())?;
         let refresh = || {
             let known = self.searched()?;
             share.learn(known.unwrap_or_default());
@@ -296,17 +325,18 @@ impl Shards {
     fn searched(&self) -> Result<Option<HashMap<String, String>>> {
         let index = self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of;
         let known = match self.finished(index)? {
-            Some(known) => Some(known),
-            None => read(&self.work_folder(index).join(NAME), &self.header()?)?,
+            Some(known) => Some(known.pieces),
+            None => self.begun(index)?,
         };
-        Ok(known.map(|known| known.pieces).filter(|pieces| pieces.contains_key(SEARCH)))
+        Ok(known.filter(|pieces| pieces.contains_key(SEARCH)))
     }
 
     /// Puts the pieces of all indexes together and ends the run with them: the files of a run are in `options.out` then. Its
     /// `selection.json` is that of one process, times and memory aside.
     ///
     /// # Errors
-    /// [`Error::JournalRefused`] for another build, and where indexes are not done, with what is missing; those of [`run`].
+    /// [`Error::JournalRefused`] for another build, and where indexes are not done, with what is missing; those of
+    /// [`run`](crate::files::run).
     pub fn merge<'m>(&self, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
         self.check_build()?;
         let mut pieces: BTreeMap<String, String> = BTreeMap::new();
@@ -316,59 +346,38 @@ impl Shards {
                 None => return Err(self.incomplete()?),
             }
         }
+        self.end(&pieces, options, monitor.into())
+    }
+
+    /// The same with what is there: the result is partial, as that of one process which was stopped for this reason when it had
+    /// done so much.
+    ///
+    /// # Errors
+    /// [`Error::JournalRefused`] for another build; those of [`run`](crate::files::run).
+    pub fn merge_stopped<'m>(
+        &self,
+        reason: StopReason,
+        options: &RunOptions,
+        monitor: impl Into<Monitor<'m>>,
+    ) -> Result<RunOutcome> {
+        self.check_build()?;
+        let mut pieces: BTreeMap<String, String> = BTreeMap::new();
+        for index in 0..self.plan.of {
+            match self.finished(index)? {
+                Some(known) => pieces.extend(known.pieces),
+                None => pieces.extend(self.begun(index)?.unwrap_or_default()),
+            }
+        }
+        let monitor = monitor.into();
+        let stop = monitor.stop.clone().or(move || Some(reason));
+        self.end(&pieces, options, Monitor { stop, ..monitor })
+    }
+
+    fn end(&self, pieces: &BTreeMap<String, String>, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
         let claim = Claim::new(&options.out)?;
-        Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), &pieces)?;
+        Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
         drop(claim);
-        run(&self.pipeline, &RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() }, monitor)
-    }
-
-    /// What is missing, as a sentence.
-    fn incomplete(&self) -> Result<Error> {
-        let all = self.progress()?;
-        let open: Vec<&ShardProgress> = all.iter().filter(|index| index.state != ShardState::Done).collect();
-        let told: Vec<String> = open.iter().take(NAMED).map(|of| self.told(of)).collect::<Result<_>>()?;
-        let more = if open.len() > NAMED { format!(", and {} more", open.len() - NAMED) } else { String::new() };
-        let message = format!(
-            "{} of {} indexes are not done: {}{more}; `vaglio shard run` does them",
-            open.len(),
-            self.plan.of,
-            told.join(", ")
-        );
-        Ok(refused(self.folder.clone(), message))
-    }
-
-    fn told(&self, ShardProgress { index, units, done, .. }: &ShardProgress) -> Result<String> {
-        let known = read(&self.work_folder(*index).join(NAME), &self.header()?)?;
-        let is_known = |key: &str| known.as_ref().is_some_and(|known| known.pieces.contains_key(key));
-        let left = missing(&self.plan.units, (*index, self.plan.of), is_known);
-        let more = if left.len() > NAMED { ", …" } else { "" };
-        let named = left.iter().take(NAMED).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-        Ok(format!("index {index} ({done} of {units} units, without {named}{more})"))
-    }
-}
-
-fn read_plan(path: &Path) -> Result<Plan> {
-    let unreadable = |message: String| Error::Unreadable { path: path.to_owned(), message };
-    if !path.exists() {
-        return Err(unreadable("there is no plan here; `vaglio shard plan PIPELINE --of N DIR` makes one".into()));
-    }
-    let bytes = regular(path, 2 * LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any plan".into()))?;
-    let plan: Plan = serde_json::from_slice(&bytes).map_err(|error| unreadable(format!("it is damaged: {error}")))?;
-    if plan.format != FORMAT || plan.of == 0 {
-        return Err(unreadable(format!("its format is {}, and this program reads {FORMAT}", plan.format)));
-    }
-    Ok(plan)
-}
-
-/// What two plans have not in common.
-fn differs(there: &Plan, own: &Plan) -> &'static str {
-    if there.build != own.build {
-        "it is a plan of another build"
-    } else if there.data != own.data {
-        "it is a plan of other data"
-    } else if there.of != own.of {
-        "it is a plan of another number of indexes"
-    } else {
-        "it is a plan of another pipeline"
+        let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
+        run_here(&self.pipeline, &options, monitor)
     }
 }

@@ -74,7 +74,7 @@ impl Phase {
 /// The units of a run, numbered through all phases, so that each index has as many of every phase as any other, give or take one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct WorkUnits(pub Vec<Phase>);
+pub(in crate::files) struct WorkUnits(pub(super) Vec<Phase>);
 
 impl WorkUnits {
     /// Those of a pipeline on its data.
@@ -128,6 +128,14 @@ impl WorkUnits {
     /// Whether a key is inside of a unit other than the search.
     pub fn is_inside(&self, key: &str) -> bool {
         self.0.iter().any(|phase| phase.prefix != SEARCH && key.starts_with(&*phase.prefix))
+    }
+}
+
+/// `107: 1 search, 6 outer folds, 100 shuffles`
+impl std::fmt::Display for WorkUnits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let named: Vec<String> = self.0.iter().map(|phase| format!("{} {}", phase.count, phase.name())).collect();
+        write!(f, "{}: {}", self.count(), named.join(", "))
     }
 }
 

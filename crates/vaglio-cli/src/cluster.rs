@@ -1,0 +1,108 @@
+//! Runs on engines that have workers, which the Python package reaches.
+
+use crate::arguments::Run;
+use crate::exit::Exit;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::{Command, Output};
+use vaglio::core::Error;
+use vaglio::pipeline::Cluster;
+
+/// The variable that names the interpreter, and the interpreter where it names none.
+const PYTHON: &str = "VAGLIO_PYTHON";
+const USUAL: &str = "python3";
+/// The module that does it.
+const MODULE: &str = "vaglio.distributed";
+/// Prints the version of the package, if there is one.
+const VERSION: &str = "import importlib.metadata as m; print(m.version('vaglio'))";
+
+fn python() -> OsString {
+    std::env::var_os(PYTHON).filter(|name| !name.is_empty()).unwrap_or_else(|| USUAL.into())
+}
+
+/// Replaces this process by the run of the pipeline on the workers; returns where that cannot be, and on systems that replace none
+/// when the run has ended.
+pub fn run(arguments: &Run, set: &[String], out: &Path, cluster: Cluster<'_>) -> Result<Exit, Error> {
+    if arguments.trace.is_some() {
+        return Err(Error::setting("--trace", "a run on workers is not traced; leave it out"));
+    }
+    check(cluster)?;
+    let mut command = Command::new(python());
+    command.args(["-m", MODULE, "run"]).arg(&arguments.pipeline).arg("--out").arg(out);
+    command.args(set.iter().flat_map(|set| ["--set", set]));
+    for (name, value) in [("--threads", arguments.threads), ("--verify", arguments.verify)] {
+        command.args(value.iter().flat_map(|value| [name.to_owned(), value.to_string()]));
+    }
+    command.args(
+        [("--quiet", arguments.quiet), ("--json", arguments.json)].iter().filter(|(_, is)| *is).map(|(name, _)| name),
+    );
+    replaced(command, cluster)
+}
+
+#[cfg(unix)]
+fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<Exit, Error> {
+    use std::os::unix::process::CommandExt as _;
+    Err(not_started(cluster, &command.exec()))
+}
+
+#[cfg(not(unix))]
+fn replaced(mut command: Command, cluster: Cluster<'_>) -> Result<Exit, Error> {
+    let ended = command.status().map_err(|error| not_started(cluster, &error))?;
+    Ok(ended.code().and_then(|code| u8::try_from(code).ok()).map_or(Exit::FAILURE, Exit::from))
+}
+
+/// How many workers there are, as a line of a plan.
+///
+/// # Errors
+/// [`Error::Setting`] where none can be reached.
+pub fn workers(pipeline: &Path, set: &[String], cluster: Cluster<'_>) -> Result<String, Error> {
+    check(cluster)?;
+    let mut command = Command::new(python());
+    command.args(["-m", MODULE, "workers"]).arg(pipeline).args(set.iter().flat_map(|set| ["--set", set]));
+    let Output { stdout, stderr, .. } = command.output().map_err(|error| not_started(cluster, &error))?;
+    let said: Value = serde_json::from_slice(&stdout).unwrap_or_default();
+    match (said["workers"].as_str(), said["error"].as_str()) {
+        (Some(workers), _) => Ok(format!("{:<12}{workers}\n", "workers")),
+        (None, Some(message)) => Err(Error::setting(said["setting"].as_str().unwrap_or("engine"), message)),
+        (None, None) => {
+            let said = String::from_utf8_lossy(&stderr);
+            let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+            Err(Error::setting("engine.kind", format!("`{MODULE}` of the Python package failed: {last}")))
+        }
+    }
+}
+
+/// Asks for an interpreter with the package in this version.
+fn check(cluster: Cluster<'_>) -> Result<(), Error> {
+    let own = env!("CARGO_PKG_VERSION");
+    let found = Command::new(python()).args(["-c", VERSION]).output().map_err(|error| not_started(cluster, &error))?;
+    let version = String::from_utf8_lossy(&found.stdout).trim().to_owned();
+    let message = match found.status.success() {
+        true if version == own => return Ok(()),
+        true => format!(
+            "has version {version} of the package `vaglio`, and this program is {own}: install `vaglio[{}]=={own}`",
+            cluster.kind
+        ),
+        false => format!("has no package `vaglio`: install `vaglio[{}]=={own}`", cluster.kind),
+    };
+    Err(refused(cluster, &message))
+}
+
+fn not_started(cluster: Cluster<'_>, error: &std::io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::NotFound => refused(cluster, "is not there"),
+        _ => refused(cluster, &format!("cannot be started: {error}")),
+    }
+}
+
+/// What an interpreter lacks.
+fn refused(cluster: Cluster<'_>, what: &str) -> Error {
+    let (kind, python) = (cluster.kind, python());
+    let python = python.to_string_lossy();
+    Error::setting(
+        "engine.kind",
+        format!("`{kind}` is reached by Python, and `{python}` {what}; {PYTHON} names another interpreter"),
+    )
+}

@@ -1,0 +1,187 @@
+"""Where units run: a client of Dask, or an executor."""
+
+import concurrent.futures
+import os
+import queue
+import time
+
+from vaglio._errors import DataError, SettingError
+from vaglio.distributed import _work
+
+#: How often the workers of Dask are looked at, in seconds.
+LOOK = 1.0
+
+
+def engine(client, planned, workers=None):
+    """The engine of a client, an executor, or a function that makes one."""
+    kind = type(client)
+    if kind.__module__.split(".")[0] == "distributed" and hasattr(client, "nthreads"):
+        return Dask(client, planned)
+    if hasattr(client, "submit") or callable(client):
+        return Executor(client, workers)
+    raise SettingError(
+        f"units run on a client of Dask or an executor of concurrent.futures, and not on {kind.__name__}", field="client"
+    )
+
+
+class Lost(Exception):
+    """A unit that was lost with its worker."""
+
+
+class _Engine:
+    """What engines have in common: futures that have ended wait in a queue."""
+
+    def __init__(self):
+        self.ended = queue.SimpleQueue()
+
+    def next(self, seconds):
+        """A future that has ended, or none within so many seconds."""
+        try:
+            return self.ended.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+
+class Executor(_Engine):
+    """An executor; one that breaks is made anew, where a function makes it."""
+
+    name = "the executor"
+
+    def __init__(self, given, workers):
+        super().__init__()
+        self._make = None if hasattr(given, "submit") else given
+        self._executor = self._make() if self._make else given
+        known = getattr(self._executor, "_max_workers", None)
+        self._slots = workers or (known if isinstance(known, int) and known > 0 else os.cpu_count() or 1)
+
+    def slots(self):
+        """How many units run at a time."""
+        return self._slots
+
+    def submit(self, unit, elsewhere_than=None):
+        """Start a unit; `None` where it cannot run elsewhere than another."""
+        try:
+            future = self._executor.submit(_work.unit, *unit)
+        except (concurrent.futures.BrokenExecutor, RuntimeError) as error:
+            if self._make is None:
+                raise DataError(
+                    "the executor lost a process and takes no more units; what is done is in the ledger: run it again, or give a "
+                    f"function that makes an executor ({error})"
+                ) from error
+            self._executor = self._make()
+            future = self._executor.submit(_work.unit, *unit)
+        future.add_done_callback(self.ended.put)
+        return future
+
+    def outcome(self, future):
+        """What a unit returned; `Lost` where its worker was."""
+        try:
+            return future.result()
+        except (concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError) as error:
+            raise Lost(str(error)) from error
+
+    def look(self):
+        """Futures that will not run any more."""
+        return []
+
+    def refuse(self, where, build, planned):
+        """A worker of another build."""
+        raise SettingError(f"{where} has build {build} of vaglio, and this is {planned}", field="client")
+
+    def end(self):
+        """End what this made."""
+        if self._make:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+class Dask(_Engine):
+    """A client of Dask; workers of another build get no unit."""
+
+    def __init__(self, client, planned):
+        super().__init__()
+        if getattr(client, "asynchronous", False):
+            raise SettingError("the client of Dask is asynchronous; give one that waits", field="client")
+        self.name = client.scheduler.address if client.scheduler else "the scheduler"
+        self._client, self._planned = client, planned
+        self._builds, self._threads, self._looked, self._only = {}, {}, 0.0, {}
+        self._number = 0
+        self.look()
+
+    def _asked(self, what):
+        """What the scheduler says."""
+        try:
+            return what()
+        except (OSError, TimeoutError, RuntimeError, AttributeError) as error:
+            raise DataError(
+                f"the scheduler of Dask at {self.name} was lost; what is done is in the ledger: run it again ({error})"
+            ) from error
+
+    def look(self):
+        """Ask new workers for their build; futures that only workers may run which are no more."""
+        if time.monotonic() - self._looked < LOOK:
+            return []
+        self._threads = self._asked(self._client.nthreads)
+        new = [worker for worker in self._threads if worker not in self._builds]
+        if new:
+            found = self._asked(lambda: self._client.run(_work.build, workers=new, on_error="return"))
+            self._builds.update({worker: _named(found[worker]) for worker in new if worker in found})
+        self._looked = time.monotonic()
+        if self._threads and not self._good() and not any(worker not in self._builds for worker in self._threads):
+            others = "; ".join(f"{worker} has {self._builds[worker]}" for worker in sorted(self._threads)[:3])
+            raise SettingError(f"no worker has build {self._planned} of vaglio: {others}", field="client")
+        alive = set(self._threads)
+        stuck = [future for future, only in self._only.items() if only and not alive & only]
+        return stuck
+
+    def _good(self):
+        return [worker for worker in self._threads if self._builds.get(worker) == self._planned]
+
+    def slots(self):
+        """How many units run at a time; one where there is no worker yet, which may come once there is work."""
+        return max(1, sum(self._threads[worker] for worker in self._good()))
+
+    def submit(self, unit, elsewhere_than=None):
+        """Start a unit on a worker of the build; `None` where it cannot run elsewhere than another."""
+        good = set(self._good())
+        only = good if len(good) < len(self._threads) else set()
+        if elsewhere_than is not None:
+            taken = self._asked(self._client.processing)
+            here = {worker for worker, keys in taken.items() if elsewhere_than.key in map(str, keys)}
+            only = good - here
+            if not here or not only:
+                return None
+        self._number += 1
+        key = f"vaglio-{unit[2]}-{unit[1]}-{self._number}"
+        future = self._asked(
+            lambda: self._client.submit(
+                _work.unit, *unit, key=key, pure=False, workers=sorted(only) or None, allow_other_workers=False
+            )
+        )
+        self._only[future] = only
+        future.add_done_callback(self.ended.put)
+        return future
+
+    def outcome(self, future):
+        """What a unit returned; `Lost` where its worker was."""
+        self._only.pop(future, None)
+        if future.status == "finished":
+            return self._asked(future.result)
+        if self._client.status != "running" or future.status == "lost":
+            self._asked(self._client.nthreads)
+        error = None if future.status == "cancelled" else future.exception()
+        raise Lost(type(error).__name__ if error else future.status) from error
+
+    def refuse(self, where, build, planned):
+        """A worker of another build: it gets no more units."""
+        self._builds[where] = build
+        self._looked = 0.0
+
+    def end(self):
+        """Nothing: the client is its owner's."""
+
+
+def _named(found):
+    """A build, or why there is none."""
+    if isinstance(found, str):
+        return found
+    return "no package vaglio" if isinstance(found, ImportError) else f"an error: {found}"

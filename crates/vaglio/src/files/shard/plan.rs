@@ -1,0 +1,120 @@
+//! The plan of a run that several processes share: the first file of its folder.
+
+use super::build::build;
+use super::ledger::refused;
+use super::units::WorkUnits;
+use crate::document::LARGEST;
+use crate::files::Prepared;
+use crate::files::run::{RunOptions, resolved};
+use crate::pipeline::{ValidPipeline, load};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use vaglio_core::{Error, Result};
+use vaglio_tables::disk::{regular, write_file};
+
+pub(super) const PLAN: &str = "shards.json";
+const FORMAT: &str = "vaglio.shards/1";
+/// Indexes where their number is not given, at most.
+const MOST: usize = 1024;
+
+/// What the first file of the folder says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Plan {
+    format: String,
+    pub build: String,
+    /// How many indexes there are.
+    pub of: usize,
+    /// The hash of the data.
+    pub data: String,
+    pub units: WorkUnits,
+    /// The pipeline with every default, its paths relative to the folder.
+    pipeline: String,
+}
+
+impl Plan {
+    /// That of a pipeline, whose paths are relative to the folder that comes with its data.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for folds that cannot be made; those of a plan that is there.
+    pub fn of(
+        pipeline: &ValidPipeline,
+        (prepared, data): (&Prepared, &Path),
+        of: Option<usize>,
+        folder: &Path,
+    ) -> Result<Self> {
+        let options = RunOptions { folder: data.to_owned(), out: folder.to_owned(), ..RunOptions::default() };
+        let units = WorkUnits::of(&prepared.searched(pipeline), prepared)?;
+        let of = match of {
+            Some(of) => of,
+            None if folder.join(PLAN).exists() => Plan::read(folder)?.of,
+            None => units.count().min(MOST),
+        };
+        let (build, data) = (build()?, prepared.digest.written()?);
+        Ok(Plan { format: FORMAT.into(), build, of, data, units, pipeline: resolved(pipeline, &options)? })
+    }
+
+    /// Writes it where none is; one that is there has to be the same, but for where its files and its engine are.
+    ///
+    /// # Errors
+    /// [`Error::JournalRefused`] for another; [`Error::Unwritable`].
+    pub fn put(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(PLAN);
+        if path.exists() {
+            let there = Plan::read(folder)?;
+            if there == *self {
+                return Ok(());
+            }
+            if let Some(what) = self.differs(&there, folder)? {
+                return Err(refused(path, format!("it is a plan of {what}; give another folder, or remove this one")));
+            }
+        }
+        let failed = |e: serde_json::Error| Error::Unwritable { path: path.clone(), message: e.to_string() };
+        write_file(&path, &(serde_json::to_string_pretty(self).map_err(failed)? + "\n"))
+    }
+
+    /// What two plans have not in common.
+    fn differs(&self, there: &Plan, folder: &Path) -> Result<Option<&'static str>> {
+        Ok(if there.build != self.build {
+            Some("another build")
+        } else if there.data != self.data {
+            Some("other data")
+        } else if there.of != self.of {
+            Some("another number of indexes")
+        } else if there.units != self.units
+            || there.pipeline(folder)?.configuration()? != self.pipeline(folder)?.configuration()?
+        {
+            Some("another pipeline")
+        } else {
+            None
+        })
+    }
+
+    /// Its pipeline.
+    ///
+    /// # Errors
+    /// Those of a pipeline file.
+    pub fn pipeline(&self, folder: &Path) -> Result<ValidPipeline> {
+        Ok(load(&self.pipeline, &folder.join(PLAN).display().to_string(), &[])?.0)
+    }
+
+    /// That of a folder.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`].
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = &folder.join(PLAN);
+        let unreadable = |message: String| Error::Unreadable { path: path.clone(), message };
+        if !path.exists() {
+            return Err(unreadable("there is no plan here; `vaglio shard plan PIPELINE --of N DIR` makes one".into()));
+        }
+        let bytes =
+            regular(path, 2 * LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any plan".into()))?;
+        let plan: Plan =
+            serde_json::from_slice(&bytes).map_err(|error| unreadable(format!("it is damaged: {error}")))?;
+        if plan.format != FORMAT || plan.of == 0 {
+            return Err(unreadable(format!("its format is {}, and this program reads {FORMAT}", plan.format)));
+        }
+        Ok(plan)
+    }
+}

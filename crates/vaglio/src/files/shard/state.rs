@@ -1,0 +1,91 @@
+//! How far the indexes of a run are.
+
+use super::ledger::{Shards, refused};
+use super::share::missing;
+use super::units::{HALVES, SEARCH};
+use serde::Serialize;
+use vaglio_core::{Error, Result};
+
+/// Keys that a sentence names, at most.
+const NAMED: usize = 3;
+
+/// How far an index is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShardState {
+    /// Nothing is there of it.
+    Absent,
+    /// Some of it is there.
+    Begun,
+    /// All that is left waits for the search, which is another index's.
+    Waiting,
+    /// All of its units are done.
+    Done,
+}
+
+/// The units of an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ShardProgress {
+    /// The index, from 0.
+    pub index: usize,
+    /// How far it is.
+    pub state: ShardState,
+    /// Its units.
+    pub units: usize,
+    /// How many of them are done.
+    pub done: usize,
+}
+
+impl Shards {
+    /// How far every index is.
+    ///
+    /// # Errors
+    /// [`Error::JournalRefused`] for a file of another run, or one that was altered.
+    pub fn progress(&self) -> Result<Vec<ShardProgress>> {
+        (0..self.plan.of).map(|index| self.progress_of(index)).collect()
+    }
+
+    pub(super) fn progress_of(&self, index: usize) -> Result<ShardProgress> {
+        if self.finished(index)?.is_some() {
+            return Ok(self.with_left(index, ShardState::Done, 0));
+        }
+        let Some(known) = self.begun(index)? else {
+            let units = self.plan.units.of_index(index, self.plan.of).len();
+            return Ok(self.with_left(index, ShardState::Absent, units));
+        };
+        let left = missing(&self.plan.units, (index, self.plan.of), |key| known.contains_key(key));
+        let waits = left.iter().all(|key| key.starts_with(HALVES)) && !known.contains_key(SEARCH);
+        Ok(self.with_left(index, if waits { ShardState::Waiting } else { ShardState::Begun }, left.len()))
+    }
+
+    /// An index of which so many units are left.
+    pub(super) fn with_left(&self, index: usize, state: ShardState, left: usize) -> ShardProgress {
+        let units = self.plan.units.of_index(index, self.plan.of).len();
+        ShardProgress { index, state, units, done: units - left }
+    }
+
+    /// What is missing, as a sentence.
+    pub(super) fn incomplete(&self) -> Result<Error> {
+        let all = self.progress()?;
+        let open: Vec<&ShardProgress> = all.iter().filter(|index| index.state != ShardState::Done).collect();
+        let told: Vec<String> = open.iter().take(NAMED).map(|of| self.told(of)).collect::<Result<_>>()?;
+        let more = if open.len() > NAMED { format!(", and {} more", open.len() - NAMED) } else { String::new() };
+        let message = format!(
+            "{} of {} indexes are not done: {}{more}; `vaglio shard run` does them",
+            open.len(),
+            self.plan.of,
+            told.join(", ")
+        );
+        Ok(refused(self.folder.clone(), message))
+    }
+
+    fn told(&self, ShardProgress { index, units, done, .. }: &ShardProgress) -> Result<String> {
+        let known = self.begun(*index)?.unwrap_or_default();
+        let is_known = |key: &str| known.contains_key(key);
+        let left = missing(&self.plan.units, (*index, self.plan.of), is_known);
+        let more = if left.len() > NAMED { ", …" } else { "" };
+        let named = left.iter().take(NAMED).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        Ok(format!("index {index} ({done} of {units} units, without {named}{more})"))
+    }
+}

@@ -4,6 +4,7 @@ use super::sync::sync_folder;
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{Error as IoError, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use vaglio_core::{Error, Result};
 use vaglio_tables::disk::{check_apart, fresh, regular, temporary};
 
@@ -294,15 +295,35 @@ fn is_own(file: &str) -> bool {
     file == "journal.jsonl" || file == PROBE || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
 }
 
+/// Whether a process has a folder, as far as the system knows.
+pub(super) fn is_claimed(out: &Path) -> bool {
+    let Ok(file) = opened(out) else { return false };
+    let is_claimed = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+    let _ = file.unlock();
+    is_claimed
+}
+
+fn opened(out: &Path) -> std::io::Result<File> {
+    match cfg!(unix) {
+        true => File::open(out),
+        false => File::options().create(true).truncate(false).write(true).open(out.join(".lock")),
+    }
+}
+
+/// How often a folder is tried that another process may only have looked at, and how long that takes.
+const TRIES: usize = 3;
+const MOMENT: Duration = Duration::from_millis(5);
+
 /// Locks a folder; nothing where the system cannot.
 fn lock(out: &Path, taken: &str) -> Result<Option<File>> {
     let refused = || Err(Error::Unwritable { path: out.to_owned(), message: taken.to_owned() });
-    let opened = if cfg!(unix) {
-        File::open(out)
-    } else {
-        File::options().create(true).truncate(false).write(true).open(out.join(".lock"))
-    };
-    let Ok(file) = opened else { return Ok(None) };
+    let Ok(file) = opened(out) else { return Ok(None) };
+    for _ in 1..TRIES {
+        if file.try_lock().is_ok() {
+            return Ok(Some(file));
+        }
+        std::thread::sleep(MOMENT);
+    }
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => refused(),

@@ -13,7 +13,7 @@ use super::scored::{by_score, interrupted, not_validated, plain};
 use super::sizes;
 use super::table::{self, Matched};
 use super::tally::Tally;
-use super::validated::{CrossValidated, Made, Validation, deals, of_rows, parting};
+use super::validated::{Begun, CrossValidated, Made, Validation, begun};
 use crate::selector::{Searched, ValidSelector, Walking, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
@@ -75,13 +75,8 @@ pub(crate) fn select(
     let Some((how, is_written)) = cross_validation(selector) else {
         return plain(&selector.of_winner(Some(0)), design, start, monitor, warnings);
     };
-    let parting = parting(selector, sample, &how, is_written)?;
-    let mut lambdas = walk_lambdas(design, true);
-    let deals = deals(selector, sample, &parting, how.repeats);
-    let deal = deals.as_deref().unwrap_or_default();
-    let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
-    let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
-    let design = &design.clone().shared_by(lambdas.len()).parted(&of_rows(&parting, deal, sample.rows()));
+    let Begun { how, mut lambdas, deals, design } = begun(selector, sample, design, (how, is_written))?;
+    let design = &design;
     let fitted = selector.at_penalties(design)?;
     let selector = fitted.as_ref().unwrap_or(selector);
     if !selector.search().contestants().is_empty() {

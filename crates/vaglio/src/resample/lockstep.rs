@@ -15,11 +15,17 @@
 //! folds of all, a fold is made again for each checkpoint and walked there from the start, which changes nothing of it.
 
 mod anew;
+mod ends;
+mod start;
+
+pub(super) use start::FoldStart;
+
+use ends::{Group, next};
 
 use super::along::Reduced;
 use super::pool::{Watcher, in_turn};
 use super::table::Matched;
-use super::validated::{FoldTraining, said_of_fold};
+use super::validated::{FoldTraining, FoldTrainings, said_of_fold};
 use super::walks::{Trail, gone_on, most_clusters, order_of};
 use crate::final_model::Judging;
 use crate::selector::{ValidSelector, Walking};
@@ -31,14 +37,8 @@ use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Monitor, Path, Result
 
 /// The first checkpoint.
 pub(crate) const FIRST: usize = 20;
-/// Standard errors of the difference to the lowest loss from which a λ is given up.
-const HOPELESS: f64 = 5.0;
 /// Bytes of the walks that are held at once, about.
 const MOST_HELD: f64 = 1e9;
-
-fn next(checkpoint: usize) -> usize {
-    checkpoint + (checkpoint / 10).max(5)
-}
 
 /// How many sizes cross-validated walks have as a rule, of a search that goes up to `largest`: as many as make one checkpoint
 /// after the loss was lowest at a size that is usual.
@@ -84,6 +84,8 @@ pub(super) struct Lockstep<'a, 'o> {
     pub patience: Option<usize>,
     /// The size of all columns on all rows, and how often rows were dealt into folds.
     pub of: (usize, usize),
+    /// Of every fold where its walks stand at the first checkpoint, if that is known.
+    pub starts: Option<&'a [FoldStart]>,
     pub watcher: &'a Watcher<'o>,
     pub journal: &'a Journal,
 }
@@ -91,7 +93,8 @@ pub(super) struct Lockstep<'a, 'o> {
 /// The training rows of all folds.
 #[derive(Clone, Copy)]
 pub(super) enum TrainingRows<'a> {
-    Held(&'a [FoldTraining]),
+    /// All at once, from when they are needed.
+    Held(&'a FoldTrainings<'a>),
     /// Of so many folds, each made when it is needed.
     Anew(usize, &'a (dyn Fn(usize) -> Result<FoldTraining> + Sync)),
 }
@@ -99,14 +102,14 @@ pub(super) enum TrainingRows<'a> {
 impl TrainingRows<'_> {
     fn count(&self) -> usize {
         match self {
-            TrainingRows::Held(folds) => folds.len(),
+            TrainingRows::Held(folds) => folds.count,
             TrainingRows::Anew(count, _) => *count,
         }
     }
 
     fn with<T>(&self, fold: usize, of: impl FnOnce(&FoldTraining) -> Result<T>) -> Result<T> {
         match self {
-            TrainingRows::Held(folds) => of(&folds[fold]),
+            TrainingRows::Held(folds) => of(&folds.get()?[fold]),
             TrainingRows::Anew(_, make) => of(&make(fold)?),
         }
     }
@@ -140,7 +143,13 @@ impl Lockstep<'_, '_> {
         before: &[OfLambda],
         known: Vec<Option<OfLambda>>,
     ) -> Result<Option<Vec<OfLambda>>> {
-        let (together, most) = self.extent(lambdas)?;
+        let (together, most) = match self.starts {
+            Some([start, ..]) => start.extent,
+            _ => match self.extent(lambdas) {
+                Err(Error::Stopped(_)) => return Ok(None),
+                extent => extent?,
+            },
+        };
         let mut all = known;
         for first in (0..lambdas.len()).step_by(together) {
             let open: Vec<usize> = (first..lambdas.len().min(first + together)).collect();
@@ -165,7 +174,7 @@ impl Lockstep<'_, '_> {
     }
 
     /// How many of the λ go together, and how many clusters tallies tell apart.
-    fn extent(&self, lambdas: &[Option<f64>]) -> Result<(usize, u32)> {
+    pub fn extent(&self, lambdas: &[Option<f64>]) -> Result<(usize, u32)> {
         let (true, Some(&lambda)) = (self.folds.count() > 0, lambdas.first()) else { return Ok((1, 32)) };
         let count = lambdas.len();
         let (outline, bytes) = self.folds.with(0, |first| {
@@ -188,8 +197,24 @@ impl Lockstep<'_, '_> {
         most: u32,
     ) -> Result<Option<Vec<OfLambda>>> {
         let count = places.len();
+        let mut of_group = Group {
+            trails: (0..count).map(|_| (0..self.folds.count()).map(|_| None).collect()).collect(),
+            done: (0..count).map(|_| None).collect(),
+        };
+        let mut checkpoint = FIRST;
+        if let Some(starts) = self.starts {
+            let reached = Reached::of(starts, places);
+            self.settle(&mut of_group, (reached, checkpoint), others)?;
+            checkpoint = next(checkpoint);
+            if of_group.is_done() {
+                return Ok(of_group.done.into_iter().collect());
+            }
+        }
         let held = match self.folds {
-            TrainingRows::Held(folds) => folds,
+            TrainingRows::Held(folds) => match folds.get() {
+                Err(Error::Stopped(_)) => return Ok(None),
+                folds => folds?,
+            },
             TrainingRows::Anew(..) => &[],
         };
         let pairs = || (0..held.len()).flat_map(|fold| (0..count).map(move |at| (fold, at)));
@@ -203,45 +228,23 @@ impl Lockstep<'_, '_> {
         let begin =
             |member| Mutex::new(HeldWalk { monitor: Some(super::pool::Member::monitor(member)), walking: None });
         let walkings: Vec<Mutex<HeldWalk<'_>>> = members.iter_mut().map(begin).collect();
-
-        let mut trails: Vec<Vec<Option<Trail>>> =
-            (0..count).map(|_| (0..self.folds.count()).map(|_| None).collect()).collect();
-        let mut done: Vec<Option<OfLambda>> = (0..count).map(|_| None).collect();
-        let mut checkpoint = FIRST;
         loop {
-            let active: Vec<usize> = (0..count).filter(|&at| done[at].is_none()).collect();
+            let active = of_group.active();
             if active.is_empty() {
-                return Ok(done.into_iter().collect());
+                return Ok(of_group.done.into_iter().collect());
             }
             let until = self.patience.map(|_| checkpoint);
+            let trails = &mut of_group.trails;
             let reached = match self.folds {
-                TrainingRows::Held(folds) => {
-                    self.gone_on((folds, &designs, &walkings), &active, until, &mut trails, most)?
-                }
-                TrainingRows::Anew(..) => self.made_anew((lambdas, places), &active, until, &mut trails, most)?,
+                TrainingRows::Held(_) => self.gone_on((held, &designs, &walkings), &active, until, trails, most)?,
+                TrainingRows::Anew(..) => self.made_anew((lambdas, places), &active, until, trails, most)?,
             };
-            let Some(Reached { trails: of_folds, paused }) = reached else { return Ok(None) };
-            for (fold, own) in of_folds.into_iter().enumerate() {
-                active.iter().zip(own).for_each(|(&at, trail)| trails[at][fold] = Some(trail));
-            }
+            let Some(reached) = reached else { return Ok(None) };
             if self.selector.model.is_some() && self.watcher.stopped().is_some() {
                 // Final models whose training was cut short lack sizes.
                 return Ok(None);
             }
-
-            let taken = |&at: &usize| std::mem::take(&mut trails[at]).into_iter().flatten().collect();
-            let whole: Vec<Vec<Trail>> = active.iter().map(taken).collect();
-            let matched = |trails| Matched::new(trails, self.of);
-            let own: Vec<_> = whole.iter().zip(&paused).map(|(own, is_paused)| (matched(own), *is_paused)).collect();
-            let ended = others.iter().copied().chain(done.iter().flatten()).map(|walks| walks.matched(self.of));
-            let ends = ends(self.loss, self.patience, &own, &ended.collect::<Vec<_>>(), checkpoint)?;
-            for (((&at, own), is_paused), ends) in active.iter().zip(whole).zip(paused).zip(ends) {
-                if !ends {
-                    trails[at] = own.into_iter().map(Some).collect();
-                    continue;
-                }
-                done[at] = Some(OfLambda { trails: own, end: is_paused.then_some(checkpoint), whole: None });
-                (0..self.folds.count()).for_each(|_| self.watcher.piece());
+            for at in self.settle(&mut of_group, (reached, checkpoint), others)? {
                 for walking in walkings.iter().skip(at).step_by(count) {
                     if let Ok(mut held) = walking.lock() {
                         held.walking = None;
@@ -336,31 +339,6 @@ impl Lockstep<'_, '_> {
 
 fn taken<T>(job: &Mutex<Option<T>>) -> Option<T> {
     job.lock().ok().and_then(|mut job| job.take())
-}
-
-/// Whether the walks of each active λ end at a checkpoint; the others are those that have ended.
-fn ends(
-    loss: &dyn Loss,
-    patience: Option<usize>,
-    active: &[(Matched<'_>, bool)],
-    ended: &[Matched<'_>],
-    checkpoint: usize,
-) -> Result<Vec<bool>> {
-    let Some(patience) = patience else { return Ok(vec![true; active.len()]) };
-    let all: Vec<&Matched<'_>> = active.iter().map(|(matched, _)| matched).chain(ended).collect();
-    let lowest = all.iter().map(|matched| matched.lowest(loss, checkpoint));
-    let lowest: Vec<Option<(usize, f64)>> = lowest.collect::<Result<_>>()?;
-    let known = lowest.iter().zip(&all).filter_map(|(lowest, matched)| lowest.map(|lowest| (lowest, *matched)));
-    let best = known.min_by(|((_, a), _), ((_, b), _)| a.total_cmp(b));
-    let ends = |((matched, is_paused), lowest): (&(Matched<'_>, bool), &Option<(usize, f64)>)| {
-        let (Some((size, own)), Some(((of_best, least), best))) = (*lowest, best) else { return !is_paused };
-        let is_hopeless = || {
-            let error = matched.difference(loss, size, (best, of_best));
-            error.is_some_and(|error| own - least > HOPELESS * error)
-        };
-        !is_paused || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())
-    };
-    Ok(active.iter().zip(&lowest).map(ends).collect())
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ mod rows;
 pub(crate) mod sample;
 mod scored;
 mod sizes;
+#[cfg(feature = "files")]
+mod start;
 mod table;
 pub(crate) mod tally;
 pub(crate) mod validated;
@@ -55,5 +57,9 @@ pub(crate) use numeric::{numeric, unless_too_large};
 pub(crate) use pool::Watcher;
 pub(crate) use rows::{Recipe, Rows, in_units};
 pub(crate) use sample::{Fitted, Sample};
+#[cfg(feature = "files")]
+pub(crate) use start::{count_starts, start};
 pub(crate) use tally::Tally;
+#[cfg(feature = "files")]
+pub(crate) use validated::STARTS;
 pub(crate) use whole::{Outer, Pooled, Whole, outer};

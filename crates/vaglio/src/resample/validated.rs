@@ -1,6 +1,7 @@
 //! A whole search judged on rows held out.
 
-use super::lockstep::{Lockstep, OfLambda, TrainingRows};
+use super::choice::walk_lambdas;
+use super::lockstep::{FoldStart, Lockstep, OfLambda, TrainingRows};
 use super::parting::{Part, Parting};
 use super::pool::{Watcher, in_turn, repeated};
 use super::sample::Sample;
@@ -8,7 +9,7 @@ use super::tally::Tally;
 use super::walks::{Fold, said_of};
 use crate::final_model::Known;
 use crate::selector::ValidSelector;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result, check_repeated_rows};
@@ -32,6 +33,13 @@ pub(crate) fn parting(
         }
         parting => parting,
     })
+}
+
+/// The key of where the walks of a fold stand at the first checkpoint.
+pub(crate) const STARTS: &str = "choose/start/";
+
+pub(super) fn start_key(job: usize) -> String {
+    format!("{STARTS}{job}")
 }
 
 /// The parts of every repeat; one repeat where all are the same.
@@ -85,6 +93,34 @@ pub(crate) fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<
     all.iter().map(of_row).collect()
 }
 
+/// What a cross-validated choice begins with.
+pub(super) struct Begun {
+    pub how: CrossValidation,
+    pub lambdas: Vec<Option<f64>>,
+    /// The parts of every repeat.
+    pub deals: Result<Vec<Vec<Part>>>,
+    /// That of all rows, with what its folds share.
+    pub design: Design,
+}
+
+/// # Errors
+/// [`Error::Setting`] for folds that cannot be made.
+pub(super) fn begun(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    (how, is_written): (CrossValidation, bool),
+) -> Result<Begun> {
+    let parting = parting(selector, sample, &how, is_written)?;
+    let lambdas = walk_lambdas(design, true);
+    let deals = deals(selector, sample, &parting, how.repeats);
+    let deal = deals.as_deref().unwrap_or_default();
+    let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
+    let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
+    let design = design.clone().shared_by(lambdas.len()).parted(&of_rows(&parting, deal, sample.rows()));
+    Ok(Begun { how, lambdas, deals, design })
+}
+
 /// Losses of the whole selection on rows held out.
 pub(super) struct CrossValidated {
     /// The walks at every λ.
@@ -101,6 +137,27 @@ pub(super) struct FoldTraining {
     pub number: usize,
     /// The final models of its subsets.
     pub known: Known,
+}
+
+/// The training rows of all folds, which are made together when the first of them is needed.
+pub(super) struct FoldTrainings<'a> {
+    pub count: usize,
+    made: OnceLock<Vec<FoldTraining>>,
+    make: &'a (dyn Fn() -> Result<Vec<FoldTraining>> + Sync),
+}
+
+impl FoldTrainings<'_> {
+    /// # Errors
+    /// Those of the maps and designs; [`Error::Stopped`].
+    pub fn get(&self) -> Result<&[FoldTraining]> {
+        match self.made.get() {
+            Some(made) => Ok(made),
+            None => {
+                let made = (self.make)()?;
+                Ok(self.made.get_or_init(|| made))
+            }
+        }
+    }
 }
 
 /// What is cross-validated, and how.
@@ -146,8 +203,13 @@ impl Validation<'_, '_> {
         watcher.stage("choose", parts.len() * lambdas.len());
         let known: Vec<Option<OfLambda>> =
             (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
-        let full: Option<Vec<Vec<Tally>>> =
-            if all.is_empty() { Some(vec![Vec::new(); parts.len()]) } else { journal.recall("choose/full") };
+        let starts = || (0..parts.len()).map(|job| journal.recall(start_key(job))).collect::<Option<Vec<FoldStart>>>();
+        let starts = starts().filter(|starts| starts.iter().all(|start| start.is_of(lambdas.len())));
+        let full: Option<Vec<Vec<Tally>>> = match &starts {
+            _ if all.is_empty() => Some(vec![Vec::new(); parts.len()]),
+            Some(starts) => Some(starts.iter().map(|start| start.full.clone()).collect()),
+            None => journal.recall("choose/full"),
+        };
         if let (Some(full), true) = (&full, known.iter().all(Option::is_some)) {
             return Ok(Some(CrossValidated { walks: known.into_iter().flatten().collect(), full: full.clone() }));
         }
@@ -156,8 +218,8 @@ impl Validation<'_, '_> {
         let occupied = selector.room.all(parts.len());
         let is_held = occupied.is_some();
         let make = |job: usize| {
-            if watcher.stopped().is_some() {
-                return Ok(None);
+            if let Some(reason) = watcher.stopped() {
+                return Err(Error::Stopped(reason));
             }
             let (number, part) = parts[job];
             let _trained = tracing::debug_span!("fold", fold = number + 1, rows = part.training.len()).entered();
@@ -167,33 +229,49 @@ impl Validation<'_, '_> {
                     Some(_) => Vec::new(),
                     None => super::full::full(&design, all, &training.fold.held(), loss)?,
                 };
-                Ok(Some((is_held.then_some(training), own)))
+                Ok((is_held.then_some(training), own))
             });
             full.map_err(|error| said_of_fold(error, number))
         };
-        let made = if is_held { in_turn(parts.len(), make) } else { repeated(&selector.room, parts.len(), make) };
-        let Some(made) = made?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let (folds, own): (Vec<Option<FoldTraining>>, Vec<Vec<Tally>>) = made.into_iter().unzip();
-        let folds: Vec<FoldTraining> = folds.into_iter().flatten().collect();
-        let anew = |job: usize| {
-            let (number, part) = parts[job];
-            let made = self.training((job, number), part, (lambdas, false));
-            made.map(|(training, _)| training).map_err(|error| said_of_fold(error, number))
+        let made = || match is_held {
+            true => in_turn(parts.len(), make),
+            false => repeated(&selector.room, parts.len(), make),
         };
+        let make = || Ok(made()?.into_iter().filter_map(|(training, _)| training).collect());
+        let held = FoldTrainings { count: parts.len(), made: OnceLock::new(), make: &make };
+        let full = match &full {
+            Some(full) => full.clone(),
+            None => {
+                let made = match made() {
+                    Err(Error::Stopped(_)) => return Ok(None),
+                    made => made?,
+                };
+                let (folds, own): (Vec<Option<FoldTraining>>, Vec<Vec<Tally>>) = made.into_iter().unzip();
+                let _ = held.made.set(folds.into_iter().flatten().collect());
+                if journal.is_worth(begun, 1) {
+                    journal.keep("choose/full", &own);
+                }
+                own
+            }
+        };
+        let anew = |job: usize| self.anew((job, parts[job]), lambdas).map(|(training, _)| training);
         let folds = match is_held {
-            true => TrainingRows::Held(&folds),
+            true => TrainingRows::Held(&held),
             false => TrainingRows::Anew(parts.len(), &anew),
         };
-        let full = full.unwrap_or_else(|| {
-            if journal.is_worth(begun, 1) {
-                journal.keep("choose/full", &own);
-            }
-            own
-        });
         let (patience, of) = (self.patience, (self.everything, deals.len()));
-        let lockstep = Lockstep { selector, folds, loss, patience, of, watcher, journal };
+        let lockstep = Lockstep { selector, folds, loss, patience, of, starts: starts.as_deref(), watcher, journal };
         let walks = lockstep.walks(lambdas, before, known)?;
         Ok(walks.map(|walks| CrossValidated { walks, full }))
+    }
+
+    /// A fold that is not kept for other searches.
+    pub(super) fn anew(
+        &self,
+        (job, (number, part)): (usize, (usize, &Part)),
+        lambdas: &[Option<f64>],
+    ) -> Result<(FoldTraining, Design)> {
+        self.training((job, number), part, (lambdas, false)).map_err(|error| said_of_fold(error, number))
     }
 
     /// A fold, and its design as it is beside that of its walks, which share what does not depend on λ. They are kept for

@@ -5,15 +5,16 @@ use super::plan::{PLAN, Plan};
 use super::share::{Share, missing};
 use super::state::{ShardProgress, ShardState};
 use super::units::{HALVES, SEARCH};
-use super::work::Work;
-use crate::files::claim::Claim;
+use super::work::{LOOK, Work};
+use crate::files::claim::{Claim, is_claimed};
 use crate::files::journal::{Book, Header, Known, NAME, read, written};
 use crate::files::monitor::limited;
 use crate::files::run::{RunOptions, RunOutcome, run_here};
 use crate::files::{Prepared, prepare};
 use crate::pipeline::ValidPipeline;
+use crate::resample::STARTS;
 use serde_json::json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,8 +26,7 @@ const FOLDER: &str = "shards";
 const LEAD: &str = "driver";
 /// Where a file of the ledger is refused.
 const REMEDY: &str = "remove this file, and `vaglio shard run` does its index again";
-/// How often an index that waits for another looks.
-const LOOK: Duration = Duration::from_millis(200);
+
 /// A run that several processes share, and its folder.
 #[derive(Debug)]
 pub struct Shards {
@@ -308,27 +308,38 @@ impl Shards {
         let searched = prepared.searched(&self.pipeline);
         let work = Work::new(&searched, prepared, monitor.stop.clone())?;
         let refresh = || {
-            let known = self.searched()?;
-            share.learn(known.unwrap_or_default());
+            share.learn(self.found(share.index)?);
             Ok(())
         };
-        work.go_on(share, monitor, refresh)?;
+        let is_alive = |index: usize| self.attempts(index).iter().any(|folder| is_claimed(folder));
+        let others = (&refresh, &is_alive);
+        work.go_on(share, monitor, others)?;
         let begun = Instant::now();
         while !share.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
             std::thread::sleep(LOOK.min(wait));
-            work.go_on(share, monitor, refresh)?;
+            work.go_on(share, monitor, others)?;
         }
         Ok(())
     }
 
-    /// What the index that searches has found, once it has.
-    fn searched(&self) -> Result<Option<HashMap<String, String>>> {
-        let index = self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of;
-        let known = match self.finished(index)? {
-            Some(known) => Some(known.pieces),
-            None => self.begun(index)?,
-        };
-        Ok(known.filter(|pieces| pieces.contains_key(SEARCH)))
+    /// What other indexes have found that an index needs: folds of the choice, and all of the search once it is done.
+    fn found(&self, own: usize) -> Result<HashMap<String, String>> {
+        let searching = self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of;
+        let starts = self.plan.units.starts(self.plan.of);
+        let others: BTreeSet<usize> = starts.into_iter().map(|(_, index)| index).chain([searching]).collect();
+        let mut all = HashMap::new();
+        for index in others.into_iter().filter(|index| *index != own) {
+            let known = match self.finished(index)? {
+                Some(known) => Some(known.pieces),
+                None => self.begun(index)?,
+            };
+            let mut known = known.unwrap_or_default();
+            if index != searching || !known.contains_key(SEARCH) {
+                known.retain(|key, _| key.starts_with(STARTS));
+            }
+            all.extend(known);
+        }
+        Ok(all)
     }
 
     /// Puts the pieces of all indexes together and ends the run with them: the files of a run are in `options.out` then. Its

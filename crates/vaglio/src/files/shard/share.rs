@@ -2,12 +2,15 @@
 
 use super::units::{SEARCH, WorkUnits};
 use crate::files::journal::Book;
-use std::collections::{BTreeMap, HashMap};
+use crate::resample::STARTS;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vaglio_core::{Keeper, Whose};
 
 /// Below the prefix of a phase: that it cannot be done, which the run takes for an answer.
 const IMPOSSIBLE: &str = "impossible";
+/// Of a fold of the choice that nobody walks by itself.
+pub(super) const NOTHING: &str = "null";
 
 /// A journal whose own units are those of one index.
 pub(super) struct Share {
@@ -19,6 +22,8 @@ pub(super) struct Share {
     pieces: Mutex<BTreeMap<String, String>>,
     /// What the index that searches has given.
     others: Mutex<HashMap<String, String>>,
+    /// Units of other indexes that this one does.
+    taken: Mutex<HashSet<String>>,
 }
 
 fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -27,7 +32,8 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Share {
     pub fn new(book: Arc<Book>, units: WorkUnits, (index, of): (usize, usize)) -> Self {
-        let share = Share { book, units, index, of, pieces: Mutex::default(), others: Mutex::default() };
+        let (pieces, others, taken) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let share = Share { book, units, index, of, pieces, others, taken };
         let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));
         let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
         *held(&share.pieces) = pieces;
@@ -48,7 +54,28 @@ impl Share {
         self.recall(key).is_some()
     }
 
-    /// What the search on all rows has found elsewhere.
+    /// The folds of the choice of which nothing is known, with their indexes.
+    pub fn open_starts(&self) -> Vec<(String, usize)> {
+        let starts = self.units.starts(self.of).into_iter();
+        starts.filter(|(key, _)| !self.knows(key)).collect()
+    }
+
+    /// Does a unit of another index, which is given to the others as well.
+    pub fn take(&self, key: &str) {
+        held(&self.taken).insert(key.to_owned());
+    }
+
+    /// Gives what others have found of the own folds of the choice, and nothing of those that none needs any more.
+    pub fn adopt_starts(&self) {
+        for key in self.missing().iter().filter(|key| key.starts_with(STARTS)) {
+            let known = self.recall(key).or_else(|| self.knows(SEARCH).then(|| NOTHING.to_owned()));
+            if let Some(known) = known {
+                self.keep(key, &known);
+            }
+        }
+    }
+
+    /// What the search on all rows and folds of the choice have found elsewhere.
     pub fn learn(&self, pieces: HashMap<String, String>) {
         *held(&self.others) = pieces;
     }
@@ -98,7 +125,7 @@ impl Keeper for Share {
     fn whose(&self, key: &str) -> Whose {
         match self.units.number(key) {
             None => Whose::Anyone,
-            Some(number) if number % self.of == self.index => Whose::Own,
+            Some(number) if number % self.of == self.index || held(&self.taken).contains(key) => Whose::Own,
             Some(_) => Whose::Others,
         }
     }

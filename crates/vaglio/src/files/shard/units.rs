@@ -5,6 +5,7 @@ use crate::files::learning::{SHARES, learning_parts, points};
 use crate::files::pairs;
 use crate::pipeline::ValidPipeline;
 use crate::resample::whole::{Whole, outer_jobs};
+use crate::resample::{self, STARTS};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 
@@ -36,6 +37,7 @@ impl Phase {
     /// What it is, for people.
     pub fn name(&self) -> &'static str {
         match &*self.prefix {
+            STARTS => "folds of the choice",
             NESTED => "outer folds",
             PAIRS => "pairs of outer folds",
             SHUFFLES => "shuffles",
@@ -82,9 +84,15 @@ impl WorkUnits {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] for folds that cannot be made.
     pub fn of(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<Self> {
-        let mut phases = vec![Phase::new(SEARCH, 1)];
-        let Some(evaluate) = &pipeline.0.evaluate else { return Ok(WorkUnits(phases)) };
         let (selector, sample) = (&pipeline.selector(), &prepared.sample);
+        // What tuning finds and moments of cells are of one process.
+        let is_parted = pipeline.0.tune.is_none() && prepared.streamed.is_none();
+        let starts = if is_parted { resample::count_starts(selector, sample)? } else { 0 };
+        let mut phases = vec![Phase::new(SEARCH, 1), Phase::new(STARTS, starts)];
+        let Some(evaluate) = &pipeline.0.evaluate else {
+            phases.retain(|phase| phase.count > 0);
+            return Ok(WorkUnits(phases));
+        };
         let whole = Whole { selector, tune: pipeline.0.tune.as_ref() };
         let outer = evaluate.outer_folds();
         if let Some(how) = &outer {
@@ -117,6 +125,13 @@ impl WorkUnits {
             before += phase.count;
             number
         })
+    }
+
+    /// The keys of the folds of the choice, with the index of each.
+    pub fn starts(&self, of: usize) -> Vec<(String, usize)> {
+        let phases = self.0.iter().filter(|phase| phase.prefix == STARTS);
+        let keys = phases.flat_map(|phase| (0..phase.count).map(|number| phase.key(number)));
+        keys.map(|key| (self.number(&key).unwrap_or(0) % of, key)).map(|(index, key)| (key, index)).collect()
     }
 
     /// The keys of the units of one of so many indexes.

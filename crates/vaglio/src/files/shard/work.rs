@@ -1,6 +1,6 @@
 //! The units of one index.
 
-use super::share::Share;
+use super::share::{NOTHING, Share};
 use super::units::{HALVES, LEARNING, NESTED, PAIRS, SEARCH, SHUFFLES, shares};
 use crate::files::Prepared;
 use crate::files::certainty::certainty;
@@ -11,13 +11,16 @@ use crate::files::pairs::of_outer;
 use crate::files::repetition::shuffles;
 use crate::files::stability::half_walks;
 use crate::pipeline::{Evaluate, ValidPipeline};
-use crate::resample::{self, Chosen, Watcher, Whole};
+use crate::resample::{self, Chosen, STARTS, Watcher, Whole};
 use crate::selector::ValidSelector;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Keeper, Monitor, Result, StopSign};
 use vaglio_report::record::RaceRecord;
 use vaglio_tables::budget::resident;
+
+/// How often an index that waits for another looks.
+pub(super) const LOOK: Duration = Duration::from_millis(200);
 
 /// What units are made of.
 pub(super) struct Work<'a> {
@@ -51,13 +54,31 @@ impl<'a> Work<'a> {
         Ok(Work { pipeline, prepared, design, memory, held })
     }
 
-    /// Does what of an index can be done, and keeps it: where it searches itself that comes first, and units that wait for the
-    /// search come last.
+    /// Does what of an index can be done, and keeps it: the folds of the choice come first, then the search where it is of this
+    /// index, and units that wait for it come last. `refresh` reads what others have, and `is_alive` says whether a process is at
+    /// another index.
     ///
     /// # Errors
     /// Those of the work.
-    pub fn go_on(&self, share: &Share, monitor: &mut Monitor<'_>, refresh: impl Fn() -> Result<()>) -> Result<()> {
-        let mut found = if share.is_own(SEARCH) { self.search(share, monitor)? } else { None };
+    pub fn go_on(
+        &self,
+        share: &Share,
+        monitor: &mut Monitor<'_>,
+        (refresh, is_alive): (impl Fn() -> Result<()>, impl Fn(usize) -> bool),
+    ) -> Result<()> {
+        if share.lacks(STARTS) {
+            refresh()?;
+            share.adopt_starts();
+            let own: Vec<String> = share.missing().into_iter().filter(|key| key.starts_with(STARTS)).collect();
+            self.start(share, &own, &Watcher::new(&mut *monitor))?;
+        }
+        let mut found = None;
+        if share.is_own(SEARCH) {
+            if !share.knows(SEARCH) {
+                self.take_over(share, monitor, (&refresh, is_alive))?;
+            }
+            found = self.search(share, monitor)?;
+        }
         if let Some(evaluate) = &self.pipeline.0.evaluate {
             self.independent(evaluate, share, &Watcher::new(&mut *monitor))?;
             if !share.lacks(HALVES) {
@@ -71,6 +92,44 @@ impl<'a> Work<'a> {
                 let watcher = &Watcher::new(monitor);
                 half_walks(selector, &self.prepared.sample, (chosen, *columns), how, watcher)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Folds of the choice, by their keys.
+    fn start(&self, share: &Share, keys: &[String], watcher: &Watcher<'_>) -> Result<()> {
+        let places: Vec<usize> = keys.iter().filter_map(|key| key.strip_prefix(STARTS)?.parse().ok()).collect();
+        if places.is_empty() || watcher.stopped().is_some() {
+            return Ok(());
+        }
+        let room = self.memory.in_process(self.held).room(self.pipeline.budget());
+        let selector = ValidSelector { room, ..self.pipeline.selector() };
+        if !resample::start(&selector, &self.prepared.sample, &self.design, &places, watcher)? {
+            keys.iter().for_each(|key| share.keep(key, NOTHING));
+        }
+        Ok(())
+    }
+
+    /// Until all folds of the choice are known: those at which no process is are done here, from the last, since others begin with
+    /// the first.
+    fn take_over(
+        &self,
+        share: &Share,
+        monitor: &mut Monitor<'_>,
+        (refresh, is_alive): (impl Fn() -> Result<()>, impl Fn(usize) -> bool),
+    ) -> Result<()> {
+        while monitor.stop.reason().is_none() {
+            refresh()?;
+            let open = share.open_starts();
+            let Some(last) = open.iter().rev().find(|(_, index)| !is_alive(*index)) else {
+                if open.is_empty() {
+                    break;
+                }
+                std::thread::sleep(LOOK);
+                continue;
+            };
+            share.take(&last.0);
+            self.start(share, std::slice::from_ref(&last.0), &Watcher::new(&mut *monitor))?;
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ impl Lockstep<'_, '_> {
     }
 
     /// The trails of one of these folds, and which of its walks may go on.
-    fn fold_anew(
+    pub(in crate::resample) fn fold_anew(
         &self,
         (fold, of): (usize, &FoldTraining),
         (lambdas, places): (&[Option<f64>], &[usize]),

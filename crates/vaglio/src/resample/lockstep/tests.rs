@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use super::ends::ends;
 use super::*;
 use crate::criteria::Loo;
 use crate::learners::Rls;
@@ -11,8 +12,11 @@ use crate::search::{Backward, Floating, Greedy};
 use crate::selector::{Selector, ValidSelector};
 use linfa::ParamGuard;
 use ndarray::Array2;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use vaglio_core::{Choose, Columns, CrossValidation, Lambda, Problem, SearchStrategy, Silent, Squared, Task};
+use vaglio_core::{
+    Choose, Columns, CrossValidation, Keeper, Lambda, Problem, SearchStrategy, Silent, Squared, Task, Whose,
+};
 use vaglio_report::record::{Cell, Table};
 use vaglio_testkit::Random;
 
@@ -91,14 +95,18 @@ fn picked(search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> Picked {
 }
 
 fn picked_in(room: Room, search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> Picked {
+    let (selector, sample, design) = prepared_in(room, search, lambdas);
+    select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
+}
+
+fn prepared_in(room: Room, search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> (ValidSelector, Sample, Design) {
     let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
     let (criterion, learner) = (Arc::new(Loo::default()), Arc::new(Rls { lambda, ..Rls::default() }));
     let selector = Selector::from_parts(criterion, search, learner).seed(4).check().unwrap();
     let selector = ValidSelector { room, ..selector };
     let problem = problem();
     let design = selector.design(&problem).unwrap();
-    let sample = Sample::plain(problem, false);
-    select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
+    (selector, Sample::plain(problem, false), design)
 }
 
 fn by(patience: Option<usize>) -> Choose {
@@ -188,6 +196,57 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
             let anew = picked_in(room, Arc::clone(&search), lambdas);
             assert_eq!(anew.chosen, held.chosen, "{search:?}");
             assert_eq!(anew.searched.path, held.searched.path, "{search:?}");
+        }
+    }
+}
+
+/// Keeps all pieces.
+#[derive(Default)]
+struct Notebook(Mutex<BTreeMap<String, String>>);
+
+impl Keeper for Notebook {
+    fn recall(&self, key: &str) -> Option<String> {
+        self.0.lock().unwrap().get(key).cloned()
+    }
+
+    fn keep(&self, key: &str, value: &str) {
+        self.0.lock().unwrap().insert(key.into(), value.into());
+    }
+
+    fn whose(&self, _key: &str) -> Whose {
+        Whose::Own
+    }
+}
+
+#[cfg(feature = "files")]
+#[test]
+fn folds_that_others_have_begun_go_on_to_the_same_result() {
+    use crate::resample::{STARTS, count_starts, start};
+    let searches: [(Arc<dyn SearchStrategy>, &[f64]); 4] = [
+        (Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() }), &[1.0]),
+        (Arc::new(Greedy { choose: by(Some(30)), ..Greedy::default() }), &[0.1, 1.0, 10.0, 1e5]),
+        (Arc::new(Floating { choose: by(None), max_features: Some(30), ..Floating::default() }), &[0.5, 5.0]),
+        (Arc::new(Backward { choose: by(Some(1)), ..Backward::default() }), &[1.0, 10.0]),
+    ];
+    for (search, lambdas) in searches {
+        let whole = picked(Arc::clone(&search), lambdas);
+        for room in [Room::default(), Room::of(0.0, 1.0)] {
+            let notebook = Arc::new(Notebook::default());
+            let journal = || Journal::new(Arc::clone(&notebook) as _);
+            let (selector, sample, design) = prepared_in(room, Arc::clone(&search), lambdas);
+            assert_eq!(count_starts(&selector, &sample).unwrap(), 5);
+            for fold in [3, 0, 4, 2, 1] {
+                let silent = &mut Silent;
+                let monitor = Monitor { journal: journal(), ..Monitor::from(silent) };
+                assert!(start(&selector, &sample, &design, &[fold], &Watcher::new(monitor)).unwrap());
+            }
+            let begun = notebook.0.lock().unwrap().keys().filter(|key| key.starts_with(STARTS)).count();
+            assert_eq!(begun, 5);
+            let silent = &mut Silent;
+            let monitor = &mut Monitor { journal: journal(), ..Monitor::from(silent) };
+            let shared = select(&selector, &sample, &design, Instant::now(), monitor).unwrap();
+            assert_eq!(shared.chosen, whole.chosen, "{search:?}");
+            assert_eq!(shared.searched.path, whole.searched.path, "{search:?}");
         }
     }
 }

@@ -1,0 +1,87 @@
+//! At which checkpoint walks end.
+
+use super::{Lockstep, OfLambda, Reached};
+use crate::resample::table::Matched;
+use crate::resample::walks::Trail;
+use vaglio_core::{Loss, Result};
+
+/// Standard errors of the difference to the lowest loss from which a λ is given up.
+const HOPELESS: f64 = 5.0;
+pub(super) fn next(checkpoint: usize) -> usize {
+    checkpoint + (checkpoint / 10).max(5)
+}
+
+/// Walks of all folds at some λ that go together.
+pub(super) struct Group {
+    /// By λ and fold, of those that have not ended.
+    pub trails: Vec<Vec<Option<Trail>>>,
+    pub done: Vec<Option<OfLambda>>,
+}
+
+impl Group {
+    pub fn active(&self) -> Vec<usize> {
+        (0..self.done.len()).filter(|&at| self.done[at].is_none()).collect()
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.done.iter().all(Option::is_some)
+    }
+}
+
+impl Lockstep<'_, '_> {
+    /// Ends those of the active walks that end at a checkpoint, and gives their places.
+    pub(super) fn settle(
+        &self,
+        of_group: &mut Group,
+        (Reached { trails: of_folds, paused }, checkpoint): (Reached, usize),
+        others: &[&OfLambda],
+    ) -> Result<Vec<usize>> {
+        let active = of_group.active();
+        let Group { trails, done } = of_group;
+        for (fold, own) in of_folds.into_iter().enumerate() {
+            active.iter().zip(own).for_each(|(&at, trail)| trails[at][fold] = Some(trail));
+        }
+        let taken = |&at: &usize| std::mem::take(&mut trails[at]).into_iter().flatten().collect();
+        let whole: Vec<Vec<Trail>> = active.iter().map(taken).collect();
+        let matched = |trails| Matched::new(trails, self.of);
+        let own: Vec<_> = whole.iter().zip(&paused).map(|(own, is_paused)| (matched(own), *is_paused)).collect();
+        let ended = others.iter().copied().chain(done.iter().flatten()).map(|walks| walks.matched(self.of));
+        let ends = ends(self.loss, self.patience, &own, &ended.collect::<Vec<_>>(), checkpoint)?;
+        let mut places = Vec::new();
+        for (((&at, own), is_paused), ends) in active.iter().zip(whole).zip(paused).zip(ends) {
+            if !ends {
+                trails[at] = own.into_iter().map(Some).collect();
+                continue;
+            }
+            done[at] = Some(OfLambda { trails: own, end: is_paused.then_some(checkpoint), whole: None });
+            (0..self.folds.count()).for_each(|_| self.watcher.piece());
+            places.push(at);
+        }
+        Ok(places)
+    }
+}
+
+/// Whether the walks of each active λ end at a checkpoint; the others are those that have ended.
+pub(super) fn ends(
+    loss: &dyn Loss,
+    patience: Option<usize>,
+    active: &[(Matched<'_>, bool)],
+    ended: &[Matched<'_>],
+    checkpoint: usize,
+) -> Result<Vec<bool>> {
+    let Some(patience) = patience else { return Ok(vec![true; active.len()]) };
+    let all: Vec<&Matched<'_>> = active.iter().map(|(matched, _)| matched).chain(ended).collect();
+    let lowest = all.iter().map(|matched| matched.lowest(loss, checkpoint));
+    let lowest: Vec<Option<(usize, f64)>> = lowest.collect::<Result<_>>()?;
+    let known = lowest.iter().zip(&all).filter_map(|(lowest, matched)| lowest.map(|lowest| (lowest, *matched)));
+    let best = known.min_by(|((_, a), _), ((_, b), _)| a.total_cmp(b));
+    let ends = |((matched, is_paused), lowest): (&(Matched<'_>, bool), &Option<(usize, f64)>)| {
+        let (Some((size, own)), Some(((of_best, least), best))) = (*lowest, best) else { return !is_paused };
+        let is_hopeless = || {
+            let error = matched.difference(loss, size, (best, of_best));
+            error.is_some_and(|error| own - least > HOPELESS * error)
+        };
+        !is_paused || size.saturating_add(patience) <= checkpoint || (own > least && is_hopeless())
+    };
+    Ok(active.iter().zip(&lowest).map(ends).collect())
+}

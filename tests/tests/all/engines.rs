@@ -90,7 +90,13 @@ fn a_plan_says_units_and_workers() {
     let told = r#"echo '{"workers": "7 workers of Dask"}'"#;
     let plan = with_python(&folder, OWN, told, &["plan", "p.yaml"]);
     assert_eq!(plan.code, Some(0), "{}", plan.err);
-    assert!(plan.out.contains("units       8: 1 search, 3 outer folds, 4 shuffles\n"), "{}", plan.out);
+    assert!(
+        plan.out.contains(
+            "units       16: 1 search, 5 folds of the choice, 3 outer folds, 3 pairs of outer folds, 4 shuffles\n"
+        ),
+        "{}",
+        plan.out
+    );
     assert!(plan.out.contains("workers     7 workers of Dask\n"), "{}", plan.out);
     let refused = r#"echo '{"error": "nobody answers", "setting": "engine.scheduler"}'"#;
     let plan = with_python(&folder, OWN, refused, &["plan", "p.yaml"]);
@@ -124,7 +130,7 @@ fn the_library_computes_on_this_machine_alone() {
     let folder = folder("engine-library", ENGINE);
     let (pipeline, _) = vaglio::pipeline::load(&folder.read("p.yaml"), "p.yaml", &[]).unwrap();
     let options = RunOptions { folder: folder.path(""), out: folder.path("out"), ..RunOptions::default() };
-    let error = files::run(&pipeline, &options, vaglio::core::Monitor::default()).unwrap_err();
+    let error = files::run(&pipeline, &options, &mut vaglio::core::Silent).unwrap_err();
     assert!(error.to_string().contains("`engine.kind`: `dask` is started by the program"), "{error}");
     assert!(!folder.path("out").exists());
     let cluster = pipeline.cluster().unwrap();
@@ -139,8 +145,8 @@ fn attempts_apart_share_what_is_known() {
     let (pipeline, _) = vaglio::pipeline::load(&folder.read("p.yaml"), "p.yaml", &[]).unwrap();
     let ledger = folder.path("ledger");
     let shards = Shards::plan(&pipeline, &folder.path(""), None, &ledger).unwrap();
-    assert_eq!((shards.count(), shards.units()), (7, 7));
-    assert_eq!(Shards::plan(&pipeline, &folder.path(""), None, &ledger).unwrap().count(), 7);
+    assert_eq!((shards.count(), shards.units()), (12, 12));
+    assert_eq!(Shards::plan(&pipeline, &folder.path(""), None, &ledger).unwrap().count(), 12);
     let lead = shards.lead().unwrap();
     let error = Shards::open(&ledger).unwrap().lead().unwrap_err().to_string();
     assert!(error.contains("another driver gives out the units of this ledger"), "{error}");
@@ -153,15 +159,15 @@ fn attempts_apart_share_what_is_known() {
     let hangs = hangs.unwrap();
     hangs.try_lock().unwrap();
     let wait = std::time::Duration::ZERO;
-    let error = shards.run(0, wait, vaglio::core::Monitor::default()).unwrap_err().to_string();
+    let error = shards.run(0, wait, &mut vaglio::core::Silent).unwrap_err().to_string();
     assert!(error.contains("another process runs index 0"), "{error}");
-    shards.run_apart(0, vaglio::core::Monitor::default()).unwrap();
-    shards.run_apart(1, vaglio::core::Monitor::default()).unwrap();
+    shards.run_apart(0, &mut vaglio::core::Silent).unwrap();
+    shards.run_apart(1, &mut vaglio::core::Silent).unwrap();
     assert!(!ledger.join("shards/0").exists() && !ledger.join("shards/0.1").exists());
 
     let options = RunOptions { out: folder.path("partial"), ..RunOptions::default() };
     let limit = vaglio::core::StopReason::Limit;
-    let outcome = shards.merge_stopped(limit, &options, vaglio::core::Monitor::default()).unwrap();
+    let outcome = shards.merge_stopped(limit, &options, &mut vaglio::core::Silent).unwrap();
     assert_eq!(outcome.record.stop_reason, limit);
     assert_eq!(outcome.record.steps.len(), 2);
     let ran = folder.vaglio(&["shard", "merge", "ledger", "--out", "partial", "--partial", "--quiet"]);

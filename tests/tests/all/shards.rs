@@ -142,7 +142,11 @@ fn killed_indexes_go_on() {
 
 #[test]
 fn what_is_missing_or_of_another_run_is_refused() {
-    let folder = folder("shards-refused", "search: {kind: greedy, max_features: 2}\nevaluate: {permutations: 4}", 48);
+    let folder = folder(
+        "shards-refused",
+        "search: {kind: greedy, max_features: 2, choose: last}\nevaluate: {permutations: 4}",
+        48,
+    );
     let says = |ran: &Ran, code: i32, words: &[&str]| {
         expect(ran, code);
         assert!(words.iter().all(|word| ran.err.contains(word)), "{}", ran.err);

@@ -32,7 +32,10 @@ fn settings_of_an_engine_are_checked() {
         ("{kind: dask, scheduler: ' ', ledger: l}", "`engine.scheduler`: `dask` needs it"),
         ("{kind: dask, scheduler: a}", "`engine.ledger`: `dask` needs it, a folder that all workers see"),
         ("{kind: spark, ledger: l}", "`engine.master`: `spark` needs it, as in `spark://host:7077`"),
-        ("{kind: spark, master: a, scheduler: b, ledger: l}", "`engine.scheduler`: `spark` takes none; it is of `kind: dask`"),
+        (
+            "{kind: spark, master: a, scheduler: b, ledger: l}",
+            "`engine.scheduler`: `spark` takes none; it is of `kind: dask`",
+        ),
         ("{ledger: l}", "`engine.ledger`: `local` takes none; it is of `kind: dask` and `kind: spark`"),
         ("{kind: dusk}", "did you mean `dask`?"),
     ];
@@ -54,14 +57,21 @@ fn what_python_lacks_is_said() {
         };
         let nowhere = folder.path("nowhere");
         let none = crate::common::ran(folder.command(&arguments).env("VAGLIO_PYTHON", &nowhere));
-        says(&none, &["`engine.kind`: `dask` is reached by Python", "nowhere` is not there; VAGLIO_PYTHON names another"]);
+        says(
+            &none,
+            &["`engine.kind`: `dask` is reached by Python", "nowhere` is not there; VAGLIO_PYTHON names another"],
+        );
         let missing = with_python(&folder, "exit 1", "exit 9", &arguments);
         says(&missing, &["has no package `vaglio`: install `vaglio[dask]==0.1.0`"]);
         let other = with_python(&folder, "echo 9.9.9", "exit 9", &arguments);
         says(&other, &["has version 9.9.9 of the package `vaglio`, and this program is 0.1.0"]);
     }
     let traced = with_python(&folder, OWN, "exit 9", &["run", "p.yaml", "--trace", "t.json"]);
-    assert!(traced.code == Some(2) && traced.err.contains("`--trace`: a run on workers is not traced"), "{}", traced.err);
+    assert!(
+        traced.code == Some(2) && traced.err.contains("`--trace`: a run on workers is not traced"),
+        "{}",
+        traced.err
+    );
 }
 
 #[test]
@@ -138,7 +148,8 @@ fn attempts_apart_share_what_is_known() {
     shards.lead().unwrap();
 
     // Index 0 is claimed, as by an attempt that hangs: its journal is there, and another attempt goes on from it.
-    let hangs = std::fs::create_dir_all(ledger.join("shards/0")).and_then(|()| std::fs::File::open(ledger.join("shards/0")));
+    let hangs =
+        std::fs::create_dir_all(ledger.join("shards/0")).and_then(|()| std::fs::File::open(ledger.join("shards/0")));
     let hangs = hangs.unwrap();
     hangs.try_lock().unwrap();
     let wait = std::time::Duration::ZERO;

@@ -339,10 +339,11 @@ def local_without_limit(path):
 def test_a_full_disk_loses_nothing(tmp_path, dask):
     small = tmp_path / "small"
     small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(small)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=120k", "none", str(small)]
     if sys.platform != "linux" or os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
         pytest.skip("a small file system can be mounted by root on Linux alone")
-    path = write(tmp_path, SLOW, rows=400, columns=30)
+    lines = "search: {kind: greedy, max_features: 3, choose: best}\nlearner: {kind: rls, lambda: 1.0}\nevaluate: {permutations: 60}"
+    path = write(tmp_path, lines)
     try:
         with pytest.raises(vaglio.DataError, match="No space left on device"):
             vaglio.distributed.run(path, dask[1], ledger=small / "ledger", out=tmp_path / "run")

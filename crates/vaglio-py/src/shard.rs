@@ -32,9 +32,10 @@ impl From<Shards> for Ledger {
 
 #[pymethods]
 impl Ledger {
-    /// Plans a pipeline, of YAML or JSON, whose paths are relative to `folder`.
+    /// Plans a pipeline, of YAML or JSON, whose paths are relative to `folder`; with `below` in a folder of its own in the ledger.
     #[staticmethod]
-    #[pyo3(signature = (text, folder, ledger, of = None, file = None, set = Vec::new()))]
+    #[pyo3(signature = (text, folder, ledger, of = None, file = None, set = Vec::new(), below = false))]
+    #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
     fn plan(
         py: Python<'_>,
         text: &str,
@@ -43,12 +44,15 @@ impl Ledger {
         of: Option<usize>,
         file: Option<String>,
         set: Vec<String>,
+        below: bool,
     ) -> PyResult<Self> {
         let fail = |error: Error| raised(py, error);
         let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
         let threads = if settings.cluster().is_some() { 0 } else { settings.threads() };
-        let planned =
-            watched(py, threads, None, Ending::Left, move |_, _| Shards::plan(&settings, &folder, of, &ledger))?;
+        let planned = watched(py, threads, None, Ending::Left, move |_, _| match below {
+            true => Shards::plan_below(&settings, &folder, of, &ledger),
+            false => Shards::plan(&settings, &folder, of, &ledger),
+        })?;
         planned.map(Ledger::from).map_err(|error| fail(document.locate(error)))
     }
 
@@ -56,6 +60,11 @@ impl Ledger {
     #[staticmethod]
     fn open(py: Python<'_>, ledger: PathBuf) -> PyResult<Self> {
         py.detach(|| Shards::open(&ledger)).map(Ledger::from).map_err(|error| raised(py, error))
+    }
+
+    /// Its folder.
+    fn folder(&self) -> PathBuf {
+        self.shards.folder().to_owned()
     }
 
     /// How many indexes there are.

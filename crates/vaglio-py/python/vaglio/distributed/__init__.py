@@ -102,18 +102,16 @@ def set_aside_unless_done(out, pipeline):
 class Planned:
     """A plan in its ledger, whose path is absolute."""
 
-    def __init__(self, ledger, shards):
-        self.ledger, self.shards = ledger, shards
+    def __init__(self, shards):
+        self.ledger, self.shards = os.fspath(shards.folder()), shards
 
 
-def planned(pipeline, ledger, of=None, set=None):
-    """The plan of a pipeline, which is written to the ledger."""
+def planned(pipeline, ledger, of=None, set=None, below=False):
+    """The plan of a pipeline, which is written to the ledger, or to a folder below it that is named by what it is of."""
     ledger = os.path.abspath(ledger)
     with _pipeline._Written(pipeline, frames=os.path.join(ledger, "data")) as written:
-        assigned = _pipeline._assignments(set)
-        return Planned(
-            ledger, _vaglio.Shards.plan(written.text, written.folder, ledger, of=of, file=written.file, set=assigned)
-        )
+        assigned, file = _pipeline._assignments(set), written.file
+        return Planned(_vaglio.Shards.plan(written.text, written.folder, ledger, of, file, assigned, below))
 
 
 def spread(plan, client, *, threads=1, retries=10, workers=None, progress=None):

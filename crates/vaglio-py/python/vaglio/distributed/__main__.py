@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -66,6 +67,7 @@ def _said(error):
 def main(arguments):
     """Run with these arguments; return the exit code."""
     given = _arguments(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _run(given) if given.command == "run" else _workers(given)
     except KeyboardInterrupt:

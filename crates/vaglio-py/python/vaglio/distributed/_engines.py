@@ -124,9 +124,11 @@ class Dask(_Engine):
         new = [worker for worker in self._threads if worker not in self._builds]
         if new:
             found = self._asked(lambda: self._client.run(_work.build, workers=new, on_error="return"))
-            self._builds.update({worker: _named(found[worker]) for worker in new if worker in found})
+            # One that was lost meanwhile has said nothing.
+            said = {worker: what for worker, what in found.items() if not isinstance(what, OSError)}
+            self._builds.update({worker: _named(what) for worker, what in said.items()})
         self._looked = time.monotonic()
-        if self._threads and not self._good() and not any(worker not in self._builds for worker in self._threads):
+        if self._threads and not self._good() and all(worker in self._builds for worker in self._threads):
             others = "; ".join(f"{worker} has {self._builds[worker]}" for worker in sorted(self._threads)[:3])
             raise SettingError(f"no worker has build {self._planned} of vaglio: {others}", field="client")
         alive = set(self._threads)

@@ -1,7 +1,9 @@
 """What workers do: an index of a ledger, from beginning to end."""
 
+import contextlib
 import os
 import socket
+import sys
 import threading
 import time
 
@@ -19,12 +21,12 @@ _last = (None, None)
 
 def place():
     """Where this process runs: the address of its worker of Dask, else host and number of the process."""
-    try:
+    if "distributed" in sys.modules:
         from distributed import get_worker
 
-        return get_worker().address
-    except (ImportError, ValueError):
-        return f"{socket.gethostname()}, process {os.getpid()}"
+        with contextlib.suppress(ValueError):
+            return get_worker().address
+    return f"{socket.gethostname()}, process {os.getpid()}"
 
 
 def build():

@@ -1,7 +1,7 @@
 //! The folder of a run that several processes share.
 
 use super::build::build;
-use super::plan::{PLAN, Plan};
+use super::plan::{PLAN, Plan, key};
 use super::share::{Share, missing};
 use super::state::{ShardProgress, ShardState};
 use super::units::{HALVES, SEARCH};
@@ -56,17 +56,44 @@ impl Shards {
     /// [`Error::Setting`] for no index; those with which a run is refused before it begins; [`Error::JournalRefused`] where another
     /// plan is in the folder; [`Error::Unwritable`].
     pub fn plan(pipeline: &ValidPipeline, data: &Path, of: impl Into<Option<usize>>, folder: &Path) -> Result<Self> {
-        let of = of.into();
+        Shards::planned(pipeline, data, of.into(), |_| Ok(folder.to_owned()))
+    }
+
+    /// The same in a folder below `ledger`, which a hash of build, data and settings names: every run has its own there.
+    ///
+    /// # Errors
+    /// Those of [`Shards::plan`].
+    pub fn plan_below(
+        pipeline: &ValidPipeline,
+        data: &Path,
+        of: impl Into<Option<usize>>,
+        ledger: &Path,
+    ) -> Result<Self> {
+        Shards::planned(pipeline, data, of.into(), |prepared| Ok(ledger.join(key(pipeline, prepared)?)))
+    }
+
+    fn planned(
+        pipeline: &ValidPipeline,
+        data: &Path,
+        of: Option<usize>,
+        folder: impl FnOnce(&Prepared) -> Result<PathBuf>,
+    ) -> Result<Self> {
         Error::unless_between("--of", of.unwrap_or(1), 1..=1_000_000)?;
         let prepared = prepare(pipeline, data)?;
         Work::new(&prepared.searched(pipeline), &prepared, vaglio_core::StopSign::default())?;
-        let failed = |e: std::io::Error| Error::Unwritable { path: folder.to_owned(), message: e.to_string() };
+        let folder = folder(&prepared)?;
+        let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
-        let plan = Plan::of(pipeline, (&prepared, data), of, folder)?;
-        plan.put(folder)?;
-        let shards = Shards::of(folder, plan)?;
+        let plan = Plan::of(pipeline, (&prepared, data), of, &folder)?;
+        plan.put(&folder)?;
+        let shards = Shards::of(&folder, plan)?;
         *shards.held() = Some(Arc::new(prepared));
         Ok(shards)
+    }
+
+    /// The folder of the plan.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The run whose plan is in a folder.
@@ -230,14 +257,24 @@ impl Shards {
     /// # Errors
     /// Those of [`Shards::run`], of which one that another process runs the index is none.
     pub fn run_apart<'m>(&self, index: usize, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
-        self.run_by(index, Duration::ZERO, monitor.into(), || {
+        let mut begun = None;
+        let done = self.run_by(index, Duration::ZERO, monitor.into(), || {
             let known = self.begun(index)?.unwrap_or_default();
             let (claim, work) = self.fresh_attempt(index)?;
+            begun = Some((work.clone(), known.len()));
             if !known.is_empty() {
                 Book::put(&work, &self.header()?, &known.into_iter().collect::<BTreeMap<_, _>>())?;
             }
             Ok((claim, work))
-        })
+        });
+        if let (Err(_), Some((work, known))) = (&done, begun) {
+            // One that came no further leaves nothing.
+            let now = read(&work.join(NAME), &self.header()?).ok().flatten().map_or(0, |known| known.pieces.len());
+            if now <= known {
+                let _ = std::fs::remove_dir_all(work);
+            }
+        }
+        done
     }
 
     /// A folder that no other attempt has.

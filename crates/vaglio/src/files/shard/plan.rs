@@ -8,6 +8,8 @@ use crate::files::Prepared;
 use crate::files::run::{RunOptions, resolved};
 use crate::pipeline::{ValidPipeline, load};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
 use std::path::Path;
 use vaglio_core::{Error, Result};
 use vaglio_tables::disk::{regular, write_file};
@@ -30,6 +32,14 @@ pub(super) struct Plan {
     pub units: WorkUnits,
     /// The pipeline with every default, its paths relative to the folder.
     pipeline: String,
+}
+
+/// Digits that name a run by what it is of.
+pub(super) fn key(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<String> {
+    let of = json!([build()?, prepared.digest.written()?, pipeline.configuration()?]);
+    let mut digits = format!("{:x}", Sha256::digest(of.to_string()));
+    digits.truncate(16);
+    Ok(digits)
 }
 
 impl Plan {

@@ -4,6 +4,7 @@
 mod center;
 mod column;
 mod measure;
+mod single;
 mod sparse;
 
 pub use center::center;
@@ -11,12 +12,14 @@ pub use column::Column;
 pub use measure::{Measure, TIED_PREDICTION};
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;
+pub use single::{SingleFault, SingleNumbers};
 pub use sparse::{SparseColumn, SparseNumbers};
 use std::sync::{Arc, OnceLock};
 
 /// Columns of equal length, each stored contiguously and in the smallest type that holds its values exactly.
 ///
-/// Pixels, counts, ranks and indicators (whole numbers from 0 to 255) take one byte an entry, everything else eight. A column
+/// Pixels, counts, ranks and indicators (whole numbers from 0 to 255) take one byte an entry, everything else eight, or four
+/// where it was put into [single precision](SingleNumbers). A column
 /// that is made [sparse](SparseNumbers), as readers of sparse files do, stores no zeros where that halves its bytes.
 /// The choice is made from the values alone, so it is the same for equal data.
 #[derive(Debug, Clone, Default)]
@@ -80,6 +83,8 @@ pub struct Chosen<'a> {
 pub enum Numbers {
     /// Eight bytes an entry.
     Double(Vec<f64>),
+    /// Four bytes an entry: where this is asked for, and never by itself.
+    Single(SingleNumbers),
     /// One byte an entry: whole numbers from 0 to 255.
     Byte(Vec<u8>),
     /// Most entries are one number and not stored.
@@ -107,6 +112,7 @@ impl From<Column<'_>> for Numbers {
     fn from(column: Column<'_>) -> Self {
         match column {
             Column::Double(v) => Numbers::Double(v.to_vec()),
+            Column::Single(v) => Numbers::Single(v.iter().map(|&x| f64::from(x)).collect()),
             Column::Byte(v) => Numbers::Byte(v.to_vec()),
             Column::Sparse(v) => Numbers::Sparse(v.into()),
         }
@@ -118,6 +124,7 @@ impl Numbers {
     pub fn view(&self) -> Column<'_> {
         match self {
             Numbers::Double(v) => Column::Double(v),
+            Numbers::Single(v) => Column::Single(v.view()),
             Numbers::Byte(v) => Column::Byte(v),
             Numbers::Sparse(v) => Column::Sparse(v.view()),
         }
@@ -128,6 +135,7 @@ impl Numbers {
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         match self {
             Numbers::Double(v) => Numbers::Double(rows.iter().map(|&r| v[r]).collect()),
+            Numbers::Single(v) => Numbers::Single(v.select_rows(rows)),
             Numbers::Byte(v) => Numbers::Byte(rows.iter().map(|&r| v[r]).collect()),
             Numbers::Sparse(v) => Numbers::Sparse(v.select_rows(rows)),
         }
@@ -252,6 +260,7 @@ impl Columns {
     pub fn bytes(&self) -> usize {
         let of = |numbers: &Numbers| match numbers {
             Numbers::Double(v) => 8 * v.len(),
+            Numbers::Single(v) => 4 * v.view().len(),
             Numbers::Byte(v) => v.len(),
             Numbers::Sparse(v) => v.bytes(),
         };

@@ -73,6 +73,7 @@ impl Cells {
         match self {
             Cells::Numbers(Numbers::Byte(_) | Numbers::Sparse(_)) => false,
             Cells::Numbers(Numbers::Double(values)) | Cells::Dates(values) => values[row].is_nan(),
+            Cells::Numbers(Numbers::Single(values)) => values.view()[row].is_nan(),
             Cells::Text(text) => text[row].is_empty(),
         }
     }

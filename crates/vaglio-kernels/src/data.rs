@@ -378,11 +378,12 @@ impl<'d> Data<'d> {
         let vectors: Vec<Cow<'_, [f64]>> = vectors.iter().map(|v| self.with_roots(v, is_stored)).collect();
         let vectors: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         // Columns of one type go together, so that they share the reading of the vectors.
-        let (mut doubles, mut bytes, mut sparse) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut doubles, mut singles, mut bytes, mut sparse) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (place, &column) in columns.iter().enumerate() {
             let entries = if is_stored { self.entries.stored()[column] } else { self.entries.column(column) };
             match entries {
                 Column::Double(x) => doubles.push((place, x, self.gram.shifts[column])),
+                Column::Single(x) => singles.push((place, x, self.gram.shifts[column])),
                 Column::Byte(x) => bytes.push((place, x, self.gram.shifts[column])),
                 Column::Sparse(x) => sparse.push((place, x, self.gram.shifts[column])),
             }
@@ -390,7 +391,8 @@ impl<'d> Data<'d> {
         let sweep = Sweep::new(self.level, &vectors);
         let mut out = vec![0.0; columns.len() * vectors.len()];
         let sparse = sparse::products(self.level, &sparse, &vectors);
-        for (place, sums) in sweep.run(&doubles).into_iter().chain(sweep.run(&bytes)).chain(sparse) {
+        let dense = [sweep.run(&doubles), sweep.run(&singles), sweep.run(&bytes)];
+        for (place, sums) in dense.into_iter().flatten().chain(sparse) {
             out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);
         }
         out

@@ -19,6 +19,7 @@ pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
     for column in columns {
         match column {
             Column::Double(x) => mix(&mut hashes, x.iter().copied()),
+            Column::Single(x) => mix(&mut hashes, x.iter().map(|&x| f64::from(x))),
             Column::Byte(x) => mix(&mut hashes, x.iter().map(|&b| f64::from(b))),
             Column::Sparse(x) => mix(&mut hashes, x.to_vec().into_iter()),
         }
@@ -39,6 +40,7 @@ pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
         let mut lanes = [SEED; LANES];
         match column {
             Column::Double(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied())),
+            Column::Single(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().map(|&x| f64::from(x)))),
             Column::Byte(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().map(|&b| f64::from(b)))),
             Column::Sparse(x) => x.to_vec().chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied())),
         }

@@ -71,6 +71,7 @@ impl<'d> Entries<'d> {
     pub fn are_stored_with(&self, other: &Entries<'_>) -> bool {
         let is_same = |(a, b): (&Column<'_>, &Column<'_>)| match (*a, *b) {
             (Column::Double(a), Column::Double(b)) => std::ptr::eq(a, b),
+            (Column::Single(a), Column::Single(b)) => std::ptr::eq(a, b),
             (Column::Byte(a), Column::Byte(b)) => std::ptr::eq(a, b),
             (Column::Sparse(a), Column::Sparse(b)) => a.is_stored_with(&b),
             _ => false,

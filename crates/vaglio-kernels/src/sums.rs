@@ -16,6 +16,7 @@ macro_rules! with_entries {
     ($column:expr, $x:ident => $body:expr, $sparse:ident => $other:expr) => {
         match $column {
             $crate::Column::Double($x) => $body,
+            $crate::Column::Single($x) => $body,
             $crate::Column::Byte($x) => $body,
             $crate::Column::Sparse($sparse) => $other,
         }

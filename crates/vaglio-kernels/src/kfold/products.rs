@@ -132,6 +132,7 @@ impl<'r> Reader<'r> {
         for ((&(column, shift), range), to) in self.columns.iter().zip(&mut *own).zip(&mut parts) {
             let (least, greatest) = match column {
                 Column::Double(x) => load(self.level, x, rows, shift, to),
+                Column::Single(x) => load(self.level, x, rows, shift, to),
                 Column::Byte(x) => load(self.level, x, rows, shift, to),
                 Column::Sparse(_) => shifted(self.level, &column.gathered(rows), shift, to),
             };

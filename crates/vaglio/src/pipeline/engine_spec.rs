@@ -3,7 +3,7 @@
 use super::check_threads;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result};
+use vaglio_core::Result;
 
 /// Where and on how many threads to compute, and whether the table is kept in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -15,7 +15,7 @@ pub struct EngineSpec {
     pub threads: usize,
     /// Whether training files are read in batches and reduced to their moments.
     pub stream: Streaming,
-    /// How many digits columns are kept with.
+    /// How many digits columns of numbers are kept with; bytes stay bytes.
     pub precision: Precision,
 }
 
@@ -39,7 +39,8 @@ pub enum Precision {
     /// All 53 bits of doubles.
     #[default]
     Double,
-    /// The 24 bits of single precision.
+    /// The 24 bits of single precision, at half the memory; sums are of doubles, and `numerics.single` of the result says what it
+    /// changed.
     Single,
 }
 
@@ -56,15 +57,8 @@ impl EngineSpec {
     /// Checks what needs no data.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the field's path in the pipeline.
+    /// [`vaglio_core::Error::Setting`] with the field's path in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
-        check_threads("engine.threads", self.threads)?;
-        match self.precision {
-            Precision::Double => Ok(()),
-            Precision::Single => Err(Error::setting(
-                "engine.precision",
-                "columns are kept as doubles, or at a byte an entry where that is exact; leave `single` out",
-            )),
-        }
+        check_threads("engine.threads", self.threads)
     }
 }

@@ -57,7 +57,7 @@ impl Sample {
             let (columns, names) = numeric(&mut rows.table)?;
             let targets = std::mem::take(&mut rows.targets);
             let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
-            return Ok(Sample::plain(rows.complete(problem)?, ordered));
+            return Ok(Sample::plain(rows.complete(recipe.in_precision(problem)?)?, ordered));
         }
         if recipe.needs_order() {
             rows = with_rows_left(rows, &recipe)?;
@@ -204,7 +204,7 @@ impl Sample {
         let blocks = blocks(&maps, &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
-        let problem = recipe.with_bias(problem.with_blocks(blocks))?;
+        let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
         let followed = match recipe.refit_from {
             Some(_) => Followed::Lost,
             None => follow(&filled, &maps, problem.names(), &rows.table),

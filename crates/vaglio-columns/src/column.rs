@@ -1,6 +1,6 @@
 //! Views of columns.
 
-use crate::SparseColumn;
+use crate::{ProductColumn, SparseColumn};
 use std::borrow::Cow;
 
 /// The entries of one column, in the type they are stored in.
@@ -16,6 +16,8 @@ pub enum Column<'a> {
     Byte(&'a [u8]),
     /// Most entries are one number and not stored.
     Sparse(SparseColumn<'a>),
+    /// A product of other columns, made when it is read.
+    Product(ProductColumn<'a>),
 }
 
 impl<'a> Column<'a> {
@@ -26,6 +28,7 @@ impl<'a> Column<'a> {
             Column::Single(v) => v.len(),
             Column::Byte(v) => v.len(),
             Column::Sparse(v) => v.len(),
+            Column::Product(v) => v.len(),
         }
     }
 
@@ -44,6 +47,7 @@ impl<'a> Column<'a> {
             Column::Single(v) => f64::from(v[row]),
             Column::Byte(v) => f64::from(v[row]),
             Column::Sparse(v) => v.get(row),
+            Column::Product(v) => v.get(row),
         }
     }
 
@@ -57,6 +61,7 @@ impl<'a> Column<'a> {
             Column::Single(v) => Column::Single(&v[start..end]),
             Column::Byte(v) => Column::Byte(&v[start..end]),
             Column::Sparse(v) => Column::Sparse(v.rows(start, end)),
+            Column::Product(v) => Column::Product(v.rows(start, end)),
         }
     }
 
@@ -74,6 +79,7 @@ impl<'a> Column<'a> {
                 let span = v.rows(least.min(most), most).to_vec();
                 rows.iter().map(|&row| span[row - least]).collect()
             }
+            Column::Product(v) => v.gathered(rows),
         }
     }
 
@@ -84,6 +90,7 @@ impl<'a> Column<'a> {
             Column::Single(v) => Cow::Owned(v.iter().map(|&x| f64::from(x)).collect()),
             Column::Byte(v) => Cow::Owned(v.iter().map(|&b| f64::from(b)).collect()),
             Column::Sparse(v) => Cow::Owned(v.to_vec()),
+            Column::Product(v) => Cow::Owned(v.to_vec()),
         }
     }
 
@@ -94,8 +101,9 @@ impl<'a> Column<'a> {
     pub fn rounding(&self) -> f64 {
         match self {
             Column::Double(v) => 16.0 * f64::EPSILON * v.iter().fold(0.0, |most: f64, v| most.max(v.abs())),
-            Column::Single(_) => Column::Double(&self.values()).rounding(),
             Column::Byte(_) => 0.0,
+            Column::Product(v) if v.is_byte() => 0.0,
+            Column::Single(_) | Column::Product(_) => Column::Double(&self.values()).rounding(),
             Column::Sparse(v) => v.rounding(),
         }
     }
@@ -107,6 +115,7 @@ impl<'a> Column<'a> {
             Column::Single(v) => v.windows(2).all(|w| w[0] == w[1]),
             Column::Byte(v) => v.windows(2).all(|w| w[0] == w[1]),
             Column::Sparse(v) => v.is_empty() || v.range().windows(2).all(|w| w[0] == w[1]),
+            Column::Product(v) => v.is_constant(),
         }
     }
 }
@@ -121,9 +130,8 @@ impl PartialEq for Column<'_> {
             }
             (Column::Sparse(a), Column::Sparse(b)) => a == b,
             (Column::Single(a), Column::Single(b)) => a == b,
-            (Column::Sparse(_) | Column::Single(_), _) | (_, Column::Sparse(_) | Column::Single(_)) => {
-                self.len() == other.len() && self.values() == other.values()
-            }
+            (Column::Product(a), Column::Product(b)) => a == b,
+            (one, other) => one.len() == other.len() && one.values() == other.values(),
         }
     }
 }

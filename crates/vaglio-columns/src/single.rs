@@ -132,6 +132,9 @@ impl Numbers {
     pub fn in_single(self) -> Self {
         match self {
             Numbers::Double(values) => Numbers::Single(values.into_iter().collect()),
+            Numbers::Shared(shared) if matches!(*shared, Numbers::Double(_)) => {
+                Arc::unwrap_or_clone(shared).in_single()
+            }
             other => other,
         }
     }

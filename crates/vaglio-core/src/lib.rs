@@ -139,7 +139,9 @@ pub use table::{Cells, Missing, Table};
 pub use target_map::{FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use units::{Units, times_power};
-pub use vaglio_columns::{Column, Columns, Numbers, SingleFault, SingleNumbers, SparseColumn, SparseNumbers};
+pub use vaglio_columns::{
+    Column, Columns, Numbers, ProductColumn, ProductNumbers, SingleFault, SingleNumbers, SparseColumn, SparseNumbers,
+};
 
 /// # Example
 /// ```

@@ -73,6 +73,7 @@ pub(crate) fn largest(column: Column<'_>) -> f64 {
         Column::Single(values) => largest_of(values),
         Column::Byte(_) => f64::from(u8::MAX),
         Column::Sparse(values) => largest_of(&values.range()),
+        Column::Product(values) => values.largest(),
     }
 }
 

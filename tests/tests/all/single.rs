@@ -38,7 +38,12 @@ fn written(folder: &Folder) {
 }
 
 fn ran(folder: &Folder, data: &str, lines: &str, precision: &str) -> Value {
-    folder.write("p.yaml", format!("version: 1\ndata: {{train: {data}, target: y, weights: w}}\n{lines}\nengine: {{precision: {precision}}}\n"));
+    folder.write(
+        "p.yaml",
+        format!(
+            "version: 1\ndata: {{train: {data}, target: y, weights: w}}\n{lines}\nengine: {{precision: {precision}}}\n"
+        ),
+    );
     let Ran { code, out, err } = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet", "--json"]);
     assert_eq!(code, Some(0), "{lines}: {err}");
     timeless(serde_json::from_str(&out).unwrap())
@@ -72,7 +77,9 @@ fn results_are_those_of_rounded_entries_to_the_bit() {
         assert!(rounding > 1e-9 && rounding < 1e-3, "{lines}: {rounding}");
         for value in [&mut single, &mut rounded] {
             value["data"]["digest"] = Value::Null;
-            if value["numerics"] == serde_json::json!({"conditioning": 1.0, "remade": 0, "rebuilt": 0, "rows_kept_out": 0}) {
+            if value["numerics"]
+                == serde_json::json!({"conditioning": 1.0, "remade": 0, "rebuilt": 0, "rows_kept_out": 0})
+            {
                 value["numerics"] = Value::Null;
             }
         }
@@ -97,7 +104,9 @@ fn maps_compute_in_doubles_and_what_they_make_is_rounded() {
         ("{kind: standardize}, {kind: interactions, columns: [x1, x2, x7]}", "loo"),
         ("{kind: power, scope: fold}", "{kind: kfold, folds: 5}"),
     ] {
-        let lines = format!("search: {{kind: greedy, max_features: 4, choose: last}}\ncriterion: {criterion}\npreprocess: [{map}]");
+        let lines = format!(
+            "search: {{kind: greedy, max_features: 4, choose: last}}\ncriterion: {criterion}\npreprocess: [{map}]"
+        );
         let [single, doubles] = ["single", "double"].map(|precision| ran(&folder, "doubles.csv", &lines, precision));
         assert_eq!(names(&single), names(&doubles), "{map}");
         let of_single = &single["numerics"]["single"];
@@ -122,7 +131,10 @@ fn columns_that_single_precision_cannot_hold_are_refused_by_name() {
         (0..20).for_each(|k| writeln!(csv, "{},{},{}", k * k, f64::from(k) + 0.5, (k * 7) % 11).unwrap());
         writeln!(csv, "3,{cell},5").unwrap();
         folder.write("train.csv", csv);
-        folder.write("p.yaml", format!("version: 1\ndata: {{train: train.csv, target: y}}\n{lines}\nengine: {{precision: single}}\n"));
+        folder.write(
+            "p.yaml",
+            format!("version: 1\ndata: {{train: train.csv, target: y}}\n{lines}\nengine: {{precision: single}}\n"),
+        );
         for command in ["run", "plan"] {
             let Ran { code, err, .. } = folder.vaglio(&[command, "p.yaml"]);
             assert!(matches!(code, Some(2..=4)) && err.contains(words), "{cell}: {code:?} {err}");

@@ -325,7 +325,7 @@ impl NumberColumn {
                 singles.shrink_to_fit();
                 Numbers::from(singles)
             }
-            sparse @ Numbers::Sparse(_) => sparse,
+            other => other,
         }
     }
 }

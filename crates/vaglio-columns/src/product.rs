@@ -297,7 +297,13 @@ mod tests {
     #[test]
     fn entries_are_those_of_the_stored_product_to_the_bit() {
         let all = factors();
-        for powers in [vec![(0, 1), (2, 1)], vec![(1, 2)], vec![(0, 3), (1, 1), (3, 2)], vec![(4, 1), (2, 1)], vec![(5, 1), (0, 1)]] {
+        for powers in [
+            vec![(0, 1), (2, 1)],
+            vec![(1, 2)],
+            vec![(0, 3), (1, 1), (3, 2)],
+            vec![(4, 1), (2, 1)],
+            vec![(5, 1), (0, 1)],
+        ] {
             let own: Vec<(Arc<Numbers>, u32)> = powers.iter().map(|(f, e)| (Arc::clone(&all[*f]), *e)).collect();
             let expected = stored(&own);
             let product = ProductNumbers::new(own);
@@ -307,7 +313,10 @@ mod tests {
             ] {
                 let (made, stored) = (made.view(), stored.view());
                 let same = |a: &[f64], b: &[f64]| {
-                    assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()), "{powers:?}");
+                    assert!(
+                        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()),
+                        "{powers:?}"
+                    );
                 };
                 same(&made.values(), &stored.values());
                 same(&made.rows(1000, 2200).values(), &stored.rows(1000, 2200).values());

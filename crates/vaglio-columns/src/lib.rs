@@ -294,6 +294,11 @@ impl Columns {
         out
     }
 
+    /// How many columns are made when they are read.
+    pub fn made(&self) -> usize {
+        self.stores.iter().filter(|store| matches!(store.copied(), Some(Numbers::Product(_)))).count()
+    }
+
     /// Bytes that the entries take, without those that were not copied.
     pub fn bytes(&self) -> usize {
         // What columns are products of is counted once.

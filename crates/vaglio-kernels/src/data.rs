@@ -11,6 +11,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Bytes that caches of candidates may take where columns are made when they are read.
+const LARGE: usize = 1 << 30;
+
 /// What columns are correlated with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum With {
@@ -184,6 +187,11 @@ impl<'d> Data<'d> {
     /// How many columns are made when they are read.
     pub(crate) fn made(&self) -> usize {
         self.entries.stored().iter().filter(|column| matches!(column, Column::Product(_))).count()
+    }
+
+    /// Whether a vector of m for each candidate may be cached: not where most columns are made when they are read, to save that memory.
+    pub(crate) fn caches_candidates(&self) -> bool {
+        self.made() == 0 || size_of::<f64>() * self.rows() * self.columns() <= LARGE
     }
 
     /// Number of outputs.

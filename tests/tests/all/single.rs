@@ -74,7 +74,7 @@ fn results_are_those_of_rounded_entries_to_the_bit() {
         assert!(single_of(&mut rounded).is_none());
         let is_mapped = lines.contains("elm");
         let rounding = of_single["rounding"].as_f64().unwrap();
-        assert!(rounding > 1e-9 && rounding < 1e-3, "{lines}: {rounding}");
+        assert!(rounding > 1e-9 && rounding < 1e-2, "{lines}: {rounding}");
         for value in [&mut single, &mut rounded] {
             value["data"]["digest"] = Value::Null;
             if value["numerics"]
@@ -90,7 +90,7 @@ fn results_are_those_of_rounded_entries_to_the_bit() {
         assert_eq!(of_single["score_change"].is_null(), is_mapped, "{lines}: {of_single}");
         let Some(found) = of_single["score_change"].as_f64() else { continue };
         assert_eq!(names(&single), names(&doubles), "{lines}");
-        assert!(change > 0.0 && change < 30.0 * found && found < 1e-3, "{lines}: {change} {found}");
+        assert!(change > 0.0 && change < 30.0 * found && found < 1e-2, "{lines}: {change} {found}");
     }
 }
 
@@ -111,10 +111,10 @@ fn maps_compute_in_doubles_and_what_they_make_is_rounded() {
         assert_eq!(names(&single), names(&doubles), "{map}");
         let of_single = &single["numerics"]["single"];
         let (rounding, change) = (of_single["rounding"].as_f64().unwrap(), of_single["score_change"].as_f64());
-        assert!(rounding > 1e-9 && rounding < 1e-6, "{map}: {rounding}");
+        assert!(rounding > 1e-9 && rounding < 1e-3, "{map}: {rounding}");
         assert_eq!(change.is_none(), map.contains("power"), "{map}");
         let [a, b] = [&single, &doubles].map(|value| value["score"].as_f64().unwrap());
-        assert!(a != b && (a / b - 1.0).abs() < 1e-6, "{map}: {a} {b}");
+        assert!(a != b && (a / b - 1.0).abs() < 1e-4, "{map}: {a} {b}");
     }
 }
 
@@ -162,5 +162,5 @@ fn tables_in_batches_are_rounded_too() {
     assert_eq!(names(single), names(double));
     let [a, b] = [single, double].map(|value| value["score"].as_f64().unwrap());
     let change = single["numerics"]["single"]["score_change"].as_f64().unwrap();
-    assert!(a != b && (a / b - 1.0).abs() < 30.0 * change && change < 1e-3, "{a} {b} {change}");
+    assert!(a != b && (a / b - 1.0).abs() < 30.0 * change && change < 1e-2, "{a} {b} {change}");
 }

@@ -1,6 +1,6 @@
 //! Views of columns.
 
-use crate::SparseColumn;
+use crate::{ProductColumn, SparseColumn};
 use std::borrow::Cow;
 
 /// The entries of one column, in the type they are stored in.
@@ -10,10 +10,14 @@ use std::borrow::Cow;
 pub enum Column<'a> {
     /// Eight bytes an entry.
     Double(&'a [f64]),
+    /// Four bytes an entry.
+    Single(&'a [f32]),
     /// One byte an entry: whole numbers from 0 to 255.
     Byte(&'a [u8]),
     /// Most entries are one number and not stored.
     Sparse(SparseColumn<'a>),
+    /// A product of other columns, made when it is read.
+    Product(ProductColumn<'a>),
 }
 
 impl<'a> Column<'a> {
@@ -21,8 +25,10 @@ impl<'a> Column<'a> {
     pub fn len(&self) -> usize {
         match self {
             Column::Double(v) => v.len(),
+            Column::Single(v) => v.len(),
             Column::Byte(v) => v.len(),
             Column::Sparse(v) => v.len(),
+            Column::Product(v) => v.len(),
         }
     }
 
@@ -38,8 +44,10 @@ impl<'a> Column<'a> {
     pub fn get(&self, row: usize) -> f64 {
         match self {
             Column::Double(v) => v[row],
+            Column::Single(v) => f64::from(v[row]),
             Column::Byte(v) => f64::from(v[row]),
             Column::Sparse(v) => v.get(row),
+            Column::Product(v) => v.get(row),
         }
     }
 
@@ -50,8 +58,10 @@ impl<'a> Column<'a> {
     pub fn rows(&self, start: usize, end: usize) -> Column<'a> {
         match self {
             Column::Double(v) => Column::Double(&v[start..end]),
+            Column::Single(v) => Column::Single(&v[start..end]),
             Column::Byte(v) => Column::Byte(&v[start..end]),
             Column::Sparse(v) => Column::Sparse(v.rows(start, end)),
+            Column::Product(v) => Column::Product(v.rows(start, end)),
         }
     }
 
@@ -62,12 +72,14 @@ impl<'a> Column<'a> {
     pub fn gathered(&self, rows: &[usize]) -> Vec<f64> {
         match self {
             Column::Double(v) => rows.iter().map(|&row| v[row]).collect(),
+            Column::Single(v) => rows.iter().map(|&row| f64::from(v[row])).collect(),
             Column::Byte(v) => rows.iter().map(|&row| f64::from(v[row])).collect(),
             Column::Sparse(v) => {
                 let (least, most) = rows.iter().fold((v.len(), 0), |(a, b), &row| (a.min(row), b.max(row + 1)));
                 let span = v.rows(least.min(most), most).to_vec();
                 rows.iter().map(|&row| span[row - least]).collect()
             }
+            Column::Product(v) => v.gathered(rows),
         }
     }
 
@@ -75,8 +87,10 @@ impl<'a> Column<'a> {
     pub fn values(&self) -> Cow<'a, [f64]> {
         match self {
             Column::Double(v) => Cow::Borrowed(v),
+            Column::Single(v) => Cow::Owned(v.iter().map(|&x| f64::from(x)).collect()),
             Column::Byte(v) => Cow::Owned(v.iter().map(|&b| f64::from(b)).collect()),
             Column::Sparse(v) => Cow::Owned(v.to_vec()),
+            Column::Product(v) => Cow::Owned(v.to_vec()),
         }
     }
 
@@ -88,6 +102,8 @@ impl<'a> Column<'a> {
         match self {
             Column::Double(v) => 16.0 * f64::EPSILON * v.iter().fold(0.0, |most: f64, v| most.max(v.abs())),
             Column::Byte(_) => 0.0,
+            Column::Product(v) if v.is_byte() => 0.0,
+            Column::Single(_) | Column::Product(_) => Column::Double(&self.values()).rounding(),
             Column::Sparse(v) => v.rounding(),
         }
     }
@@ -96,8 +112,10 @@ impl<'a> Column<'a> {
     pub fn is_constant(&self) -> bool {
         match self {
             Column::Double(v) => v.windows(2).all(|w| w[0] == w[1]),
+            Column::Single(v) => v.windows(2).all(|w| w[0] == w[1]),
             Column::Byte(v) => v.windows(2).all(|w| w[0] == w[1]),
             Column::Sparse(v) => v.is_empty() || v.range().windows(2).all(|w| w[0] == w[1]),
+            Column::Product(v) => v.is_constant(),
         }
     }
 }
@@ -111,10 +129,9 @@ impl PartialEq for Column<'_> {
                 doubles.len() == bytes.len() && doubles.iter().zip(*bytes).all(|(d, b)| *d == f64::from(*b))
             }
             (Column::Sparse(a), Column::Sparse(b)) => a == b,
-            (Column::Sparse(_), dense) | (dense, Column::Sparse(_)) => {
-                let sparse = if let Column::Sparse(_) = self { self } else { other };
-                dense.len() == sparse.len() && dense.values() == sparse.values()
-            }
+            (Column::Single(a), Column::Single(b)) => a == b,
+            (Column::Product(a), Column::Product(b)) => a == b,
+            (one, other) => one.len() == other.len() && one.values() == other.values(),
         }
     }
 }

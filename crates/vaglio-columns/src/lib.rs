@@ -4,19 +4,25 @@
 mod center;
 mod column;
 mod measure;
+mod product;
+mod single;
 mod sparse;
 
 pub use center::center;
 pub use column::Column;
 pub use measure::{Measure, TIED_PREDICTION};
 use ndarray::{Array2, ShapeBuilder};
+pub use product::{ProductColumn, ProductNumbers};
 use rayon::prelude::*;
+pub use single::{SingleFault, SingleNumbers};
 pub use sparse::{SparseColumn, SparseNumbers};
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 /// Columns of equal length, each stored contiguously and in the smallest type that holds its values exactly.
 ///
-/// Pixels, counts, ranks and indicators (whole numbers from 0 to 255) take one byte an entry, everything else eight. A column
+/// Pixels, counts, ranks and indicators (whole numbers from 0 to 255) take one byte an entry, everything else eight, or four
+/// where it was put into [single precision](SingleNumbers). A column
 /// that is made [sparse](SparseNumbers), as readers of sparse files do, stores no zeros where that halves its bytes.
 /// The choice is made from the values alone, so it is the same for equal data.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +68,8 @@ impl Store {
 
 impl From<Numbers> for Store {
     fn from(numbers: Numbers) -> Self {
-        Store { whole: Arc::new(numbers), rows: None }
+        let whole = if let Numbers::Shared(shared) = numbers { shared } else { Arc::new(numbers) };
+        Store { whole, rows: None }
     }
 }
 
@@ -80,10 +87,16 @@ pub struct Chosen<'a> {
 pub enum Numbers {
     /// Eight bytes an entry.
     Double(Vec<f64>),
+    /// Four bytes an entry: where this is asked for, and never by itself.
+    Single(SingleNumbers),
     /// One byte an entry: whole numbers from 0 to 255.
     Byte(Vec<u8>),
     /// Most entries are one number and not stored.
     Sparse(SparseNumbers),
+    /// A product of others, made when it is read.
+    Product(ProductNumbers),
+    /// Entries that others use as well.
+    Shared(Arc<Numbers>),
 }
 
 impl From<Vec<f64>> for Numbers {
@@ -107,8 +120,10 @@ impl From<Column<'_>> for Numbers {
     fn from(column: Column<'_>) -> Self {
         match column {
             Column::Double(v) => Numbers::Double(v.to_vec()),
+            Column::Single(v) => Numbers::Single(v.iter().map(|&x| f64::from(x)).collect()),
             Column::Byte(v) => Numbers::Byte(v.to_vec()),
             Column::Sparse(v) => Numbers::Sparse(v.into()),
+            Column::Product(v) => v.to_vec().into(),
         }
     }
 }
@@ -118,8 +133,36 @@ impl Numbers {
     pub fn view(&self) -> Column<'_> {
         match self {
             Numbers::Double(v) => Column::Double(v),
+            Numbers::Single(v) => Column::Single(v.view()),
             Numbers::Byte(v) => Column::Byte(v),
             Numbers::Sparse(v) => Column::Sparse(v.view()),
+            Numbers::Product(v) => Column::Product(v.view()),
+            Numbers::Shared(v) => v.view(),
+        }
+    }
+
+    /// The numbers themselves, where they are shared.
+    pub fn plain(&self) -> &Numbers {
+        if let Numbers::Shared(shared) = self { shared.plain() } else { self }
+    }
+
+    /// The numbers for others to use as well; these share them from now on. Cost O(1).
+    pub fn share(&mut self) -> Arc<Numbers> {
+        let shared = match std::mem::replace(self, Numbers::Byte(Vec::new())) {
+            Numbers::Shared(shared) => shared,
+            own => Arc::new(own),
+        };
+        *self = Numbers::Shared(Arc::clone(&shared));
+        shared
+    }
+
+    /// Every entry under a function. What is sparse stays so. Cost O(rows), or O(entries) of what is sparse.
+    #[must_use]
+    pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
+        match self {
+            Numbers::Sparse(sparse) => Numbers::Sparse(sparse.map(of)),
+            Numbers::Shared(shared) => shared.map(of),
+            dense => dense.view().values().iter().map(|&x| of(x)).collect::<Vec<f64>>().into(),
         }
     }
 
@@ -128,8 +171,11 @@ impl Numbers {
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         match self {
             Numbers::Double(v) => Numbers::Double(rows.iter().map(|&r| v[r]).collect()),
+            Numbers::Single(v) => Numbers::Single(v.select_rows(rows)),
             Numbers::Byte(v) => Numbers::Byte(rows.iter().map(|&r| v[r]).collect()),
             Numbers::Sparse(v) => Numbers::Sparse(v.select_rows(rows)),
+            Numbers::Product(v) => v.select_rows(rows),
+            Numbers::Shared(v) => v.select_rows(rows),
         }
     }
 }
@@ -248,14 +294,32 @@ impl Columns {
         out
     }
 
+    /// How many columns are made when they are read.
+    pub fn made(&self) -> usize {
+        self.stores.iter().filter(|store| matches!(store.copied(), Some(Numbers::Product(_)))).count()
+    }
+
     /// Bytes that the entries take, without those that were not copied.
     pub fn bytes(&self) -> usize {
-        let of = |numbers: &Numbers| match numbers {
-            Numbers::Double(v) => 8 * v.len(),
-            Numbers::Byte(v) => v.len(),
-            Numbers::Sparse(v) => v.bytes(),
-        };
-        self.stores.iter().filter_map(Store::copied).map(of).sum()
+        // What columns are products of is counted once.
+        let mut seen = HashSet::new();
+        self.stores.iter().filter_map(Store::copied).map(|numbers| bytes_of(numbers, &mut seen)).sum()
+    }
+}
+
+/// Bytes that entries take which were not seen yet.
+fn bytes_of(numbers: &Numbers, seen: &mut HashSet<*const Numbers>) -> usize {
+    match numbers {
+        Numbers::Shared(v) => bytes_of(v, seen),
+        Numbers::Product(v) => {
+            let factors = size_of_val(v.factors());
+            factors + v.factors().iter().map(|(factor, _)| bytes_of(factor, seen)).sum::<usize>()
+        }
+        own if !seen.insert(std::ptr::from_ref(own)) => 0,
+        Numbers::Double(v) => 8 * v.len(),
+        Numbers::Single(v) => 4 * v.view().len(),
+        Numbers::Byte(v) => v.len(),
+        Numbers::Sparse(v) => v.bytes(),
     }
 }
 

@@ -292,17 +292,6 @@ impl PartialEq for SparseColumn<'_> {
     }
 }
 
-impl Numbers {
-    /// Every entry under a function. What is sparse stays so. Cost O(rows), or O(entries) of what is sparse.
-    #[must_use]
-    pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
-        match self {
-            Numbers::Sparse(sparse) => Numbers::Sparse(sparse.map(of)),
-            dense => dense.view().values().iter().map(|&x| of(x)).collect::<Vec<f64>>().into(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -99,7 +99,7 @@ pub use criterion::{Criterion, Estimate, HeldOut};
 pub use decisions::Decisions;
 pub use describe::{Description, Registration, Role, descriptions, registrations, title};
 pub use design::Design;
-pub use diagnostics::{Diagnostics, Recorder};
+pub use diagnostics::{Diagnostics, Recorder, SingleRounding};
 pub use error::{Error, ExitClass, Place, Result, nearest};
 pub use evaluator::{
     Branch, Engine, Evaluator, RowsHeldOut, ScoreOfSquares, Shortcut, SquaresBound, Trials, larger, smaller, walked,
@@ -139,7 +139,9 @@ pub use table::{Cells, Missing, Table};
 pub use target_map::{FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use units::{Units, times_power};
-pub use vaglio_columns::{Column, Columns, Numbers, SparseColumn, SparseNumbers};
+pub use vaglio_columns::{
+    Column, Columns, Numbers, ProductColumn, ProductNumbers, SingleFault, SingleNumbers, SparseColumn, SparseNumbers,
+};
 
 /// # Example
 /// ```

@@ -4,7 +4,7 @@ mod select;
 
 use crate::labels::RowLabels;
 use crate::units::largest;
-use crate::{Columns, Error, Feature, InFolds, Result, StopSign, Task};
+use crate::{Columns, Error, Feature, InFolds, Result, SingleFault, StopSign, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -248,6 +248,41 @@ impl Problem {
             check_finite(name, &row.to_vec())?;
         }
         Ok(Problem { targets: Arc::new(targets.as_standard_layout().into_owned()), ..self.clone() })
+    }
+
+    /// The same with columns of doubles in single precision, at four bytes an entry.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] for a column with entries that single precision does not hold, and for one that it makes constant.
+    pub fn in_single(mut self) -> Result<Self> {
+        let columns = std::mem::take(&mut self.columns);
+        self.columns = Arc::new(Arc::unwrap_or_clone(columns).in_single());
+        let fault = |index: usize| Some((index, self.columns.single(index)?.fault()?));
+        let Some((index, fault)) = (0..self.names.len()).find_map(fault) else { return Ok(self) };
+        let why = match fault {
+            SingleFault::Range => {
+                "single precision holds 0 and numbers from 1.2e-38 to 3.4e38 in size alone; rescale it"
+            }
+            SingleFault::Constant => {
+                "its entries differ, and are one number in single precision, which has 7 digits; subtract a number near them"
+            }
+        };
+        Err(Error::Numerical(format!("column `{}`: {why}, or keep doubles", self.names[index])))
+    }
+
+    /// The same with other values of the columns.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of rows or columns; [`Error::NonFinite`].
+    pub fn with_values(&self, columns: Columns) -> Result<Self> {
+        if (columns.rows(), columns.len()) != (self.rows(), self.names.len()) {
+            return Err(Error::Shape(format!("{} columns of {} rows", columns.len(), columns.rows())));
+        }
+        for (index, name) in self.names.iter().enumerate() {
+            check_finite(name, &columns.column(index).values())?;
+        }
+        let largest = columns.iter().map(largest).collect();
+        Ok(Problem { columns: Arc::new(columns), largest, ..self.clone() })
     }
 
     /// The same with other columns of the same names.

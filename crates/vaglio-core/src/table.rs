@@ -71,16 +71,23 @@ impl Cells {
     /// Whether the cell of `row` is missing.
     pub fn is_missing(&self, row: usize) -> bool {
         match self {
-            Cells::Numbers(Numbers::Byte(_) | Numbers::Sparse(_)) => false,
-            Cells::Numbers(Numbers::Double(values)) | Cells::Dates(values) => values[row].is_nan(),
+            Cells::Numbers(numbers) => match numbers.plain() {
+                Numbers::Byte(_) | Numbers::Sparse(_) => false,
+                numbers => numbers.view().get(row).is_nan(),
+            },
+            Cells::Dates(values) => values[row].is_nan(),
             Cells::Text(text) => text[row].is_empty(),
         }
     }
 
     /// Where cells are missing; `None` where none is. Cost O(rows).
     pub fn missing(&self) -> Option<Missing> {
-        if matches!(self, Cells::Numbers(Numbers::Byte(_) | Numbers::Sparse(_))) {
-            return None;
+        if let Cells::Numbers(numbers) = self {
+            match numbers.plain() {
+                Numbers::Byte(_) | Numbers::Sparse(_) => return None,
+                Numbers::Product(product) if !product.is_missing() => return None,
+                _ => {}
+            }
         }
         let mut rows = (0..self.len()).filter(|&row| self.is_missing(row));
         rows.next().map(|first| Missing { first, count: 1 + rows.count() })

@@ -69,23 +69,28 @@ pub fn times_power(x: f64, exponent: i32) -> f64 {
 /// The largest magnitude of a column, or what it is at most; NaN or infinite where an entry is.
 pub(crate) fn largest(column: Column<'_>) -> f64 {
     match column {
-        Column::Double(values) => {
-            let (eights, rest) = values.as_chunks::<8>();
-            let (mut most, mut lost) = ([0.0f64; 8], [0.0; 8]);
-            for eight in eights {
-                for lane in 0..8 {
-                    let (size, most) = (eight[lane].abs(), &mut most[lane]);
-                    *most = if size > *most { size } else { *most };
-                    lost[lane] += size * 0.0;
-                }
-            }
-            let most = most.into_iter().chain(rest.iter().map(|x| x.abs())).fold(0.0, f64::max);
-            // 0 unless some number is not finite.
-            most + lost.into_iter().chain(rest.iter().map(|x| x * 0.0)).sum::<f64>()
-        }
+        Column::Double(values) => largest_of(values),
+        Column::Single(values) => largest_of(values),
         Column::Byte(_) => f64::from(u8::MAX),
-        Column::Sparse(values) => largest(Column::Double(&values.range())),
+        Column::Sparse(values) => largest_of(&values.range()),
+        Column::Product(values) => values.largest(),
     }
+}
+
+fn largest_of<E: Copy + Into<f64>>(values: &[E]) -> f64 {
+    let (eights, rest) = values.as_chunks::<8>();
+    let (mut most, mut lost) = ([0.0f64; 8], [0.0; 8]);
+    for eight in eights {
+        for lane in 0..8 {
+            let (size, most) = (eight[lane].into().abs(), &mut most[lane]);
+            *most = if size > *most { size } else { *most };
+            lost[lane] += size * 0.0;
+        }
+    }
+    let rest = || rest.iter().map(|&x| x.into());
+    let most = most.into_iter().chain(rest().map(f64::abs)).fold(0.0, f64::max);
+    // 0 unless some number is not finite.
+    most + lost.into_iter().chain(rest().map(|x| x * 0.0)).sum::<f64>()
 }
 
 #[cfg(test)]

@@ -266,8 +266,9 @@ fn in_tiles(labels: &[Option<u32>], blocks: usize) -> (Vec<u32>, Vec<Vec<BlockRu
 fn gather(x: Column<'_>, rows: &[u32], shift: f64, out: &mut [f64]) {
     match x {
         Column::Double(x) => out.iter_mut().zip(rows).for_each(|(out, &row)| *out = x[row as usize] - shift),
+        Column::Single(x) => out.iter_mut().zip(rows).for_each(|(out, &row)| *out = f64::from(x[row as usize]) - shift),
         Column::Byte(x) => out.iter_mut().zip(rows).for_each(|(out, &row)| *out = f64::from(x[row as usize]) - shift),
-        Column::Sparse(_) => {
+        Column::Sparse(_) | Column::Product(_) => {
             let rows: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
             out.iter_mut().zip(x.gathered(&rows)).for_each(|(out, x)| *out = x - shift);
         }

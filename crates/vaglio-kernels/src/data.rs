@@ -1,15 +1,18 @@
 //! Scaled, centered rows.
 
 mod gram;
+mod products;
 
 use crate::sums::{self, LaneSums, add_products, product, scaled};
-use crate::sweep::Sweep;
 use crate::{Column, Entries, GramCache, Level, Targets, sparse};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Bytes that caches of candidates may take where columns are made when they are read.
+const LARGE: usize = 1 << 30;
 
 /// What columns are correlated with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,6 +184,16 @@ impl<'d> Data<'d> {
         self.entries.stored().len()
     }
 
+    /// How many columns are made when they are read.
+    pub(crate) fn made(&self) -> usize {
+        self.entries.stored().iter().filter(|column| matches!(column, Column::Product(_))).count()
+    }
+
+    /// Whether a vector of m for each candidate may be cached: not where most columns are made when they are read, to save that memory.
+    pub(crate) fn caches_candidates(&self) -> bool {
+        self.made() == 0 || size_of::<f64>() * self.rows() * self.columns() <= LARGE
+    }
+
     /// Number of outputs.
     pub fn outputs(&self) -> usize {
         self.targets.outputs()
@@ -348,51 +361,5 @@ impl<'d> Data<'d> {
             Some(unit) => unit.iter().map(|u| 1.0 - u * u).collect(),
             None => vec![1.0; self.rows()],
         }
-    }
-
-    /// √r_j·v_j of every row, or of every row that is stored.
-    fn with_roots<'v>(&self, v: &'v [f64], is_stored: bool) -> Cow<'v, [f64]> {
-        let scaled: Option<Vec<f64>> = self.root().map(|root| v.iter().zip(root).map(|(v, r)| v * r).collect());
-        match (is_stored, scaled) {
-            (true, Some(scaled)) => self.entries.spread(&scaled).into_owned().into(),
-            (true, None) => self.entries.spread(v),
-            (false, Some(scaled)) => scaled.into(),
-            (false, None) => v.into(),
-        }
-    }
-
-    /// Σ_j x_ij v_k[j] (x_i scaled and centered) for the given columns and vectors, as columns × vectors.
-    ///
-    /// One read of the columns; the vectors stay in cache by tiles of rows. The bits of a column do not depend on the
-    /// others. Cost O(m · columns · vectors).
-    pub(crate) fn products(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
-        self.products_with(columns, vectors, false)
-    }
-
-    /// The same for most columns: rows of longer ones are not copied, and the bits are others.
-    pub(crate) fn products_of_most(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
-        self.products_with(columns, vectors, self.entries.is_view())
-    }
-
-    fn products_with(&self, columns: &[usize], vectors: &[&[f64]], is_stored: bool) -> Vec<f64> {
-        let vectors: Vec<Cow<'_, [f64]>> = vectors.iter().map(|v| self.with_roots(v, is_stored)).collect();
-        let vectors: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
-        // Columns of one type go together, so that they share the reading of the vectors.
-        let (mut doubles, mut bytes, mut sparse) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, &column) in columns.iter().enumerate() {
-            let entries = if is_stored { self.entries.stored()[column] } else { self.entries.column(column) };
-            match entries {
-                Column::Double(x) => doubles.push((place, x, self.gram.shifts[column])),
-                Column::Byte(x) => bytes.push((place, x, self.gram.shifts[column])),
-                Column::Sparse(x) => sparse.push((place, x, self.gram.shifts[column])),
-            }
-        }
-        let sweep = Sweep::new(self.level, &vectors);
-        let mut out = vec![0.0; columns.len() * vectors.len()];
-        let sparse = sparse::products(self.level, &sparse, &vectors);
-        for (place, sums) in sweep.run(&doubles).into_iter().chain(sweep.run(&bytes)).chain(sparse) {
-            out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);
-        }
-        out
     }
 }

@@ -19,8 +19,10 @@ pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
     for column in columns {
         match column {
             Column::Double(x) => mix(&mut hashes, x.iter().copied()),
+            Column::Single(x) => mix(&mut hashes, x.iter().map(|&x| f64::from(x))),
             Column::Byte(x) => mix(&mut hashes, x.iter().map(|&b| f64::from(b))),
             Column::Sparse(x) => mix(&mut hashes, x.to_vec().into_iter()),
+            Column::Product(x) => mix(&mut hashes, x.to_vec().into_iter()),
         }
     }
     let compared = |a: usize, b: usize| {
@@ -39,8 +41,13 @@ pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
         let mut lanes = [SEED; LANES];
         match column {
             Column::Double(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied())),
+            Column::Single(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().map(|&x| f64::from(x)))),
             Column::Byte(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().map(|&b| f64::from(b)))),
             Column::Sparse(x) => x.to_vec().chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied())),
+            Column::Product(x) => x.for_each_tile(|tile| {
+                tile.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied()));
+                true
+            }),
         }
         lanes.iter().fold(SEED, |hash, lane| (hash ^ lane).rotate_left(23).wrapping_mul(SPREAD))
     };

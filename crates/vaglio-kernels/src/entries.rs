@@ -71,8 +71,12 @@ impl<'d> Entries<'d> {
     pub fn are_stored_with(&self, other: &Entries<'_>) -> bool {
         let is_same = |(a, b): (&Column<'_>, &Column<'_>)| match (*a, *b) {
             (Column::Double(a), Column::Double(b)) => std::ptr::eq(a, b),
+            (Column::Single(a), Column::Single(b)) => std::ptr::eq(a, b),
             (Column::Byte(a), Column::Byte(b)) => std::ptr::eq(a, b),
             (Column::Sparse(a), Column::Sparse(b)) => a.is_stored_with(&b),
+            (Column::Product(a), Column::Product(b)) => {
+                std::ptr::eq(a.of(), b.of()) && (a.start(), a.len()) == (b.start(), b.len())
+            }
             _ => false,
         };
         self.stored.len() == other.stored.len() && self.stored.iter().zip(&other.stored).all(is_same)

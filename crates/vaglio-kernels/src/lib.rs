@@ -48,4 +48,4 @@ pub use halt::Halt;
 pub use level::Level;
 pub use score::{Rule, Scorer, Targets};
 pub use trial::{Trial, is_unreliable};
-pub use vaglio_columns::{Column, Measure, SparseColumn};
+pub use vaglio_columns::{Column, Measure, ProductColumn, SparseColumn};

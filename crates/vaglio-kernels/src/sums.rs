@@ -11,13 +11,15 @@ pub(crate) const LANES: usize = Wide::WIDTH;
 /// Rows that are worked on together: vectors of so many doubles stay in the second-level cache.
 pub(crate) const TILE: usize = 4096;
 
-/// Calls the block with `$x` bound to the slice of whichever type the column has, or the other one where it has none.
+/// Calls the block with `$x` bound to the slice of whichever type the column has, or one of the others where it has none.
 macro_rules! with_entries {
-    ($column:expr, $x:ident => $body:expr, $sparse:ident => $other:expr) => {
+    ($column:expr, $x:ident => $body:expr, $sparse:ident => $other:expr, $made:ident => $third:expr) => {
         match $column {
             $crate::Column::Double($x) => $body,
+            $crate::Column::Single($x) => $body,
             $crate::Column::Byte($x) => $body,
             $crate::Column::Sparse($sparse) => $other,
+            $crate::Column::Product($made) => $third,
         }
     };
 }
@@ -96,7 +98,16 @@ pub fn product(level: Level, x: Column<'_>, shift: f64, v: &[f64]) -> f64 {
     with_entries!(
         x,
         x => add_products(level, [x], [shift], [v], &mut sums),
-        x => return sparse::product(level, x, shift, v)
+        x => return sparse::product(level, x, shift, v),
+        x => {
+            let mut v = v;
+            x.for_each_tile(|tile| {
+                let (own, rest) = v.split_at(tile.len());
+                add_products(level, [tile], [shift], [own], &mut sums);
+                v = rest;
+                true
+            });
+        }
     );
     sums[0].total()[0]
 }
@@ -175,7 +186,20 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
             }
         }
     }
-    with_entries!(x, x => level.run(ScaleEntries(x, shift, scale, out)), x => sparse::scaled(x, shift, scale, out));
+    with_entries!(
+        x,
+        x => level.run(ScaleEntries(x, shift, scale, out)),
+        x => sparse::scaled(x, shift, scale, out),
+        x => {
+            let mut start = 0;
+            x.for_each_tile(|tile| {
+                let rows = start..start + tile.len();
+                level.run(ScaleEntries(tile, shift, scale.map(|scale| &scale[rows.clone()]), &mut out[rows.clone()]));
+                start = rows.end;
+                true
+            });
+        }
+    );
 }
 
 #[cfg(test)]

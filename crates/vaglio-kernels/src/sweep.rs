@@ -1,8 +1,8 @@
 //! Products of columns with vectors.
 
-use crate::Level;
 use crate::sums::{LANES, LaneSums, add_products};
 use crate::wide::{Entry, Wide};
+use crate::{Level, ProductColumn};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -49,9 +49,40 @@ impl<'v> Sweep<'v> {
         sums
     }
 
+    /// The same of columns that are made as they are read: some rows of four columns at a time, with the bits of stored ones.
+    pub fn run_products(&self, columns: &[(usize, ProductColumn<'_>, f64)]) -> Vec<(usize, Vec<f64>)> {
+        let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
+        let panels = columns.par_chunks(share.clamp(TOGETHER, PANEL));
+        panels.flat_map_iter(|panel| self.products_panel(panel)).collect()
+    }
+
+    fn products_panel(&self, columns: &[(usize, ProductColumn<'_>, f64)]) -> Vec<(usize, Vec<f64>)> {
+        let count = self.vectors.len();
+        let mut sums = vec![Wide::ZERO; columns.len() * count];
+        let mut entries = vec![0.0; TOGETHER * MADE];
+        for start in (0..self.rows).step_by(MADE) {
+            let rows = start..self.rows.min(start + MADE);
+            let vectors: Vec<&[f64]> = self.vectors.iter().map(|v| &v[rows.clone()]).collect();
+            let sweep = Sweep::new(self.level, &vectors);
+            for (columns, sums) in columns.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER * count)) {
+                for ((_, x, _), out) in columns.iter().zip(entries.chunks_mut(MADE)) {
+                    x.write(start, &mut out[..rows.len()]);
+                }
+                let made = columns.iter().zip(entries.chunks(MADE));
+                let placed: Vec<Placed<'_, f64>> =
+                    made.map(|((place, _, shift), x)| (*place, &x[..rows.len()], *shift)).collect();
+                sweep.add(&placed, &(0..rows.len()), sums);
+            }
+        }
+        let total = |(column, sums): (&(usize, ProductColumn<'_>, f64), &[Wide])| {
+            (column.0, sums.iter().map(|s| s.sum()).collect())
+        };
+        columns.iter().zip(sums.chunks(count)).map(total).collect()
+    }
+
     /// Rows outermost, so that what a vector group reads of the columns stays in cache for the next.
     fn panel<E: Entry>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
-        const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES)) };
+        const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES) && MADE.is_multiple_of(LANES)) };
         let count = self.vectors.len();
         let mut sums = vec![Wide::ZERO; columns.len() * count];
         let step = if count <= MOST { SWEEP } else { TILE };
@@ -112,5 +143,7 @@ const MOST: usize = 4;
 pub(crate) const PANEL: usize = 32;
 /// Rows that a sweep over columns reads at once where vectors are few: long, because memory is read fastest in long runs.
 const SWEEP: usize = 1 << 16;
+/// Rows of columns that are made as they are read: those of four columns and their factors stay in the second cache.
+const MADE: usize = 1 << 10;
 /// Rows where vectors are many: those of four columns stay in the first cache, and those of all in the second.
 const TILE: usize = 1 << 9;

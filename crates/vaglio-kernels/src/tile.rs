@@ -35,8 +35,10 @@ impl Tile {
         for (k, column) in columns.iter().enumerate() {
             match column.rows(rows.start, rows.end) {
                 Column::Double(x) => tile.fill(k, x.iter().copied()),
+                Column::Single(x) => tile.fill(k, x.iter().map(|&x| f64::from(x))),
                 Column::Byte(x) => tile.fill(k, x.iter().map(|&b| f64::from(b))),
                 Column::Sparse(x) => tile.fill(k, x.to_vec().into_iter()),
+                Column::Product(x) => tile.fill(k, x.to_vec().into_iter()),
             }
         }
         tile

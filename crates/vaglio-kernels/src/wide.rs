@@ -21,6 +21,13 @@ impl Entry for f64 {
     }
 }
 
+impl Entry for f32 {
+    #[inline(always)]
+    fn double(self) -> f64 {
+        f64::from(self)
+    }
+}
+
 impl Entry for u8 {
     #[inline(always)]
     fn double(self) -> f64 {

@@ -24,6 +24,8 @@ mod layout;
 mod load;
 mod parts;
 mod paths;
+mod precision;
+mod raw_column;
 mod settle;
 mod sheet;
 mod source;

@@ -53,6 +53,7 @@ mod series;
 mod settings;
 mod shard;
 mod shares;
+mod single;
 mod stability;
 mod step_figures;
 mod stream;

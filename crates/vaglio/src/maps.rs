@@ -11,6 +11,7 @@ mod impute;
 mod log1p;
 mod one_hot;
 mod ordinal;
+mod places;
 mod power;
 mod products;
 mod scope;

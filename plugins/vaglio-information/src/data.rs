@@ -2,13 +2,18 @@
 
 use crate::definition::prepared;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use vaglio_core::{Cache, Design, Feature};
+use vaglio_core::{Cache, Column, Columns, Design, Feature};
 
 /// Columns and targets, rows scaled by the roots of their weights and centered where there is an intercept.
 pub(crate) struct CenteredData {
-    pub columns: Vec<Vec<f64>>,
+    columns: Vec<Option<Vec<f64>>>,
+    /// Those of the design, of which some are made when they are read.
+    source: Columns,
+    weights: Option<Vec<f64>>,
+    intercept: bool,
     pub targets: Vec<Vec<f64>>,
     /// xᵢᵀxᵢ.
     pub squares: Vec<f64>,
@@ -21,7 +26,7 @@ pub(crate) struct CenteredData {
 }
 
 impl CenteredData {
-    /// The data of a design, for all λ. Cost O(mn), memory 8mn bytes.
+    /// The data of a design, for all λ. Cost O(mn), memory 8mn bytes but for columns that are made when they are read.
     pub fn of(design: &Design) -> Arc<Self> {
         let session = design.session::<Cache<CenteredData>>();
         if let Some(known) = session.get() {
@@ -29,17 +34,49 @@ impl CenteredData {
         }
         let intercept = design.readout().is_some_and(|readout| readout.intercept);
         let scaled = |values: &[f64]| prepared(values, design.weights(), intercept);
-        let columns: Vec<Vec<f64>> =
-            (0..design.features()).into_par_iter().map(|f| scaled(&design.column(f).values())).collect();
+        let stored = |feature: Feature| match design.column(feature) {
+            Column::Product(_) => None,
+            stored => Some(scaled(&stored.values())),
+        };
+        let columns: Vec<Option<Vec<f64>>> = (0..design.features()).into_par_iter().map(stored).collect();
         let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| scaled(&y.to_vec())).collect();
-        let squares = columns.par_iter().map(|x| dot(x, x)).collect();
-        let with = |y: &Vec<f64>| columns.par_iter().map(|x| dot(x, y)).collect();
-        let along = targets.iter().map(with).collect();
         let target_squares = targets.iter().map(|y| dot(y, y)).collect();
-        let data =
-            Arc::new(CenteredData { columns, targets, squares, along, target_squares, products: Mutex::default() });
+        let data = CenteredData {
+            columns,
+            source: design.columns().clone(),
+            weights: design.weights().map(<[f64]>::to_vec),
+            intercept,
+            targets,
+            squares: Vec::new(),
+            along: Vec::new(),
+            target_squares,
+            products: Mutex::default(),
+        };
+        let of_column = |feature: Feature| {
+            let x = data.column(feature);
+            (dot(&x, &x), data.targets.iter().map(|y| dot(&x, y)).collect())
+        };
+        let (squares, with): (Vec<f64>, Vec<Vec<f64>>) = (0..data.len()).into_par_iter().map(of_column).unzip();
+        let along = (0..data.targets.len()).map(|output| with.iter().map(|with| with[output]).collect()).collect();
+        let data = Arc::new(CenteredData { squares, along, ..data });
         session.set(Arc::clone(&data));
         data
+    }
+
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// A column. Cost O(m) where it is made when it is read.
+    pub fn column(&self, feature: Feature) -> Cow<'_, [f64]> {
+        match &self.columns[feature] {
+            Some(stored) => Cow::Borrowed(stored),
+            None => {
+                let values = self.source.column(feature).values();
+                Cow::Owned(prepared(&values, self.weights.as_deref(), self.intercept))
+            }
+        }
     }
 
     /// xᵢᵀx of every column i with one. Cost O(mn) when it is first asked for.
@@ -48,8 +85,9 @@ impl CenteredData {
         if let Some(known) = known {
             return known;
         }
-        let x = &self.columns[feature];
-        let found: Arc<[f64]> = self.columns.par_iter().map(|other| dot(other, x)).collect::<Vec<f64>>().into();
+        let x = self.column(feature);
+        let of = |other: Feature| dot(&self.column(other), &x);
+        let found: Arc<[f64]> = (0..self.len()).into_par_iter().map(of).collect::<Vec<f64>>().into();
         let mut all = self.products.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry(feature).or_insert(found))
     }

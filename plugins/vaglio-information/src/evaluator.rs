@@ -137,7 +137,7 @@ impl Evaluator for Moments<'_> {
             };
             lambdas.iter().map(of_lambda).fold(f64::INFINITY, f64::min)
         };
-        let columns = columns.iter().map(|&feature| self.data.columns[feature].clone()).collect();
+        let columns = columns.iter().map(|&feature| self.data.column(feature).into_owned()).collect();
         let (targets, score) = (self.data.targets.clone(), Box::new(score));
         Ok(Some(SquaresBound { columns, targets, held_out: None, score }))
     }

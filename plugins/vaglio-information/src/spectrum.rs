@@ -37,9 +37,9 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
     }
     if !small.is_empty() {
         let direction = |&k: &usize| {
-            let mut out = vec![0.0; data.columns[subset[0]].len()];
+            let mut out = vec![0.0; data.targets.first().map_or(0, Vec::len)];
             for (&feature, v) in subset.iter().zip(vectors.column(k)) {
-                out.iter_mut().zip(&data.columns[feature]).for_each(|(out, x)| *out += v * x);
+                out.iter_mut().zip(&*data.column(feature)).for_each(|(out, x)| *out += v * x);
             }
             out
         };

@@ -9,6 +9,7 @@
 use crate::data::{CenteredData, dot};
 use ndarray::Array2;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
 use vaglio_kernels::tolerance::LOST_DIGITS;
@@ -113,11 +114,12 @@ impl State {
 
     /// Weights after a step of refinement, with the error from the rows.
     fn refined(&self, data: &CenteredData, output: usize, mut w: Vec<f64>) -> (Vec<f64>, f64) {
-        let columns = || self.selected.iter().map(|&f| &data.columns[f]);
+        let selected: Vec<Cow<'_, [f64]>> = self.selected.iter().map(|&f| data.column(f)).collect();
+        let columns = || selected.iter();
         let residuals = |w: &[f64]| {
             let mut e = data.targets[output].clone();
             for (x, w) in columns().zip(w) {
-                e.iter_mut().zip(x).for_each(|(e, x)| *e -= w * x);
+                e.iter_mut().zip(x.iter()).for_each(|(e, x)| *e -= w * x);
             }
             e
         };
@@ -144,7 +146,7 @@ impl State {
     }
 
     fn all(&self, data: &CenteredData) -> Vec<Candidate> {
-        (0..data.columns.len()).into_par_iter().map(|j| self.candidate(data, j)).collect()
+        (0..data.len()).into_par_iter().map(|j| self.candidate(data, j)).collect()
     }
 
     fn candidate(&self, data: &CenteredData, j: Feature) -> Candidate {

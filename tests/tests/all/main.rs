@@ -56,6 +56,7 @@ mod report;
 mod rows;
 mod series;
 mod shards;
+mod single;
 mod sparse_tables;
 mod splits;
 mod strangers;

@@ -213,9 +213,8 @@ fn what_needs_rows_is_refused_with_what_would_do() {
         (format!("{greedy}\n{kfold}\nevaluate: {{permutations: 3}}"), "`evaluate.permutations`"),
         (format!("{greedy}\n{kfold}\nevaluate: {{shares: true}}"), "`evaluate.shares`"),
         (format!("search: {{kind: random, choose: last}}\n{kfold}"), "`search`: `random`"),
-        (format!("{greedy}\n{kfold}\nengine: {{precision: single}}"), "`engine.precision`"),
     ] {
-        let engine = if lines.contains("engine:") { "" } else { "engine: {stream: always}" };
+        let engine = "engine: {stream: always}";
         folder.write(
             "p.yaml",
             format!("version: 1\ndata: {{train: train.csv, target: y, {OTHERS}}}\n{lines}\n{engine}\n"),

@@ -132,8 +132,9 @@ impl<'r> Reader<'r> {
         for ((&(column, shift), range), to) in self.columns.iter().zip(&mut *own).zip(&mut parts) {
             let (least, greatest) = match column {
                 Column::Double(x) => load(self.level, x, rows, shift, to),
+                Column::Single(x) => load(self.level, x, rows, shift, to),
                 Column::Byte(x) => load(self.level, x, rows, shift, to),
-                Column::Sparse(_) => shifted(self.level, &column.gathered(rows), shift, to),
+                Column::Sparse(_) | Column::Product(_) => shifted(self.level, &column.gathered(rows), shift, to),
             };
             *range = (least, greatest);
             if let Some(root) = &root {

@@ -34,7 +34,7 @@ use super::trial::trial;
 use super::update_products::{UpdateProducts, along};
 use crate::sums::dot;
 use crate::tolerance::{BOUND_ROUNDING, INDEPENDENT_COLUMN, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
-use crate::{Scorer, Trial, is_unreliable};
+use crate::{Data, Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -73,6 +73,8 @@ pub(super) struct CandidateBounds {
 const NEAR: f64 = 0.05;
 /// Of all columns, one in so many may be cached as G x once it was tried.
 const CACHED: usize = 60;
+/// Of the columns that are stored, one in so many may be cached as G x of others that are not.
+const OF_STORED: usize = 16;
 /// G x that are in memory at once beside those that are cached.
 const IN_MEMORY: usize = 16;
 
@@ -82,7 +84,7 @@ impl CandidateBounds {
         let data = &basis.data;
         let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f)).collect();
         let scalars = scalars_of_empty(data, &features);
-        let (cached, room) = (vec![None; data.columns()], data.columns().div_ceil(CACHED));
+        let (cached, room) = (vec![None; data.columns()], room(data));
         let with_residuals = vec![Vec::new(); data.outputs()];
         CandidateBounds {
             features,
@@ -363,6 +365,13 @@ impl CandidateBounds {
         };
         positions.iter().filter_map(trial).collect()
     }
+}
+
+/// How many G x may be cached: of columns that are made when they are read, no more than a part of those that are stored.
+fn room(data: &Data<'_>) -> usize {
+    let made = data.made();
+    let stored = data.columns() - made;
+    stored.div_ceil(CACHED) + made.div_ceil(CACHED).min(stored / OF_STORED)
 }
 
 fn dot_of(a: &[f64], b: &[f64]) -> f64 {

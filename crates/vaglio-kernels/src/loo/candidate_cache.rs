@@ -19,6 +19,26 @@ pub(super) struct CandidateCache {
     applied: usize,
 }
 
+/// Candidates that are tried together where nothing of them is cached.
+const ALONE: usize = 16;
+
+/// The trials of [`CandidateCache::trials`] from the columns, of which nothing is cached: the bits of a cache that is just made.
+/// Cost O(m·(s + outputs)) for each, memory 128·m bytes a thread.
+pub(super) fn trials_alone(basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
+    let is_candidate = |feature: usize| basis.data.is_active(feature) && !basis.contains(feature);
+    let few = |wanted: &[usize]| {
+        let own = wanted.iter().copied().filter(|&feature| is_candidate(feature));
+        let mut columns: Vec<(usize, CandidateColumn)> =
+            own.map(|feature| (feature, CandidateColumn::new(basis, feature))).collect();
+        let mut placed: Vec<Placed<'_>> = columns.iter_mut().map(|(feature, column)| (*feature, column)).collect();
+        let mut trials = visit_together(&mut placed, basis, scorer, None).into_iter();
+        let none = || Trial::of(f64::INFINITY, f64::INFINITY);
+        let trial = |&feature: &usize| if is_candidate(feature) { trials.next() } else { None };
+        wanted.iter().map(trial).map(|trial| trial.unwrap_or_else(none)).collect::<Vec<Trial>>()
+    };
+    wanted.par_chunks(ALONE).flat_map_iter(few).collect()
+}
+
 /// Updates that are taken in together when there are many.
 const TOGETHER: usize = 8;
 /// Candidates that a thread visits in turn, at most.
@@ -101,5 +121,36 @@ impl CandidateCache {
         tried.iter().zip(trials).for_each(|((feature, _), trial)| all[*feature] = trial);
         self.applied = end;
         wanted.iter().map(|&w| all[w].clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Data, Level, Scorer};
+    use std::sync::Arc;
+    use vaglio_columns::Measure;
+
+    #[test]
+    fn trials_of_which_nothing_is_cached_have_the_bits_of_a_cache_that_is_just_made() {
+        let (rows, count) = (307, 45);
+        let x: Vec<Vec<f64>> = (0..count)
+            .map(|c| (0..rows).map(|j| ((j * (c + 3)) as f64 * 0.37).sin() + ((j + c) as f64 * 1.7).cos()).collect())
+            .collect();
+        let y: Vec<f64> = (0..rows).map(|j| (j as f64 * 0.11).sin()).collect();
+        let active: Vec<bool> = (0..count).map(|c| c != 7).collect();
+        for measure in [Measure::Squared, Measure::Absolute] {
+            for size in [0, 4] {
+                let columns = x.iter().map(|x| Column::Double(x)).collect();
+                let data = Data::new(Level::best(), columns, active.clone(), &[&y], None, true).unwrap();
+                let scorer = Scorer::new(Arc::clone(data.targets()), measure);
+                let basis = Basis::of(Arc::new(data), 1e-3, 10..10 + size);
+                let wanted: Vec<usize> = (0..count).rev().collect();
+                let cached = CandidateCache::new(&basis).trials(&basis, &scorer, &wanted);
+                let alone = trials_alone(&basis, &scorer, &wanted);
+                let told = |trials: &[Trial]| format!("{trials:?}");
+                assert_eq!(told(&alone), told(&cached), "{measure:?} {size}");
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Basis;
 use super::candidate_bounds::CandidateBounds;
-use super::candidate_cache::CandidateCache;
+use super::candidate_cache::{CandidateCache, trials_alone};
 use crate::{Data, Scorer, Trial};
 use std::sync::Arc;
 
@@ -116,9 +116,13 @@ impl<'d> LooState<'d> {
     /// The trial of adding each of some columns; inactive or selected ones get an infinite loss. G x of every candidate
     /// is cached from here on, 8·m·n bytes.
     ///
-    /// One read and one write of these. Cost O(m·n·outputs), at first O(m·n·(s + outputs)).
+    /// One read and one write of these. Cost O(m·n·outputs), at first O(m·n·(s + outputs)). Of columns that are made when they are
+    /// read, and too many for that, nothing is cached, and each trial costs O(m·(s + outputs)).
     pub fn trials(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
         let basis = &self.basis;
+        if self.all.is_none() && !basis.data.caches_candidates() {
+            return trials_alone(basis, scorer, features);
+        }
         self.bounds = None;
         self.all.get_or_insert_with(|| CandidateCache::new(basis)).trials(basis, scorer, features)
     }

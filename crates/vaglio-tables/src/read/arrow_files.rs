@@ -11,6 +11,7 @@ use super::bytes::FileKind;
 use super::growing::Growing;
 use super::guard::guarded;
 use super::load::load;
+use super::precision::Singles;
 use super::{checked_names, places, unreadable};
 use crate::DigestKind;
 use crate::budget::Budget;
@@ -51,6 +52,8 @@ pub(super) struct Stored {
     texts: HashSet<String>,
     /// Columns that say nothing of the rows, with why.
     pub aside: Vec<(String, &'static str)>,
+    /// Columns whose numbers are kept in single precision.
+    pub singles: Singles,
 }
 
 #[derive(Debug)]
@@ -174,7 +177,8 @@ impl Stored {
         let texts = schema.fields().iter().filter(is_text).map(|field| field.name().clone()).collect();
         let is_index = |name: &&String| name.starts_with("__index_level_") && name.ends_with("__");
         let aside = names.iter().filter(is_index).map(|name| (name.clone(), "it numbers the rows")).collect();
-        Ok(Stored { path: path.to_owned(), kept, sample: None, budget, schema, format, names, texts, aside })
+        let (path, singles) = (path.to_owned(), Singles::default());
+        Ok(Stored { path, kept, sample: None, budget, schema, format, names, texts, aside, singles })
     }
 
     /// The hash of the file. Cost O(bytes).
@@ -302,7 +306,11 @@ impl Stored {
             Format::Batches(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
         };
         let rows = self.sample.map_or(all, |most| most.min(all));
-        indices.iter().map(|&index| GrowingColumn::of(&self.path, self.schema.field(index), rows)).collect()
+        let column = |&index: &usize| {
+            let is_single = self.singles.has(&self.names[index]);
+            GrowingColumn::of(&self.path, self.schema.field(index), rows, is_single)
+        };
+        indices.iter().map(column).collect()
     }
 }
 

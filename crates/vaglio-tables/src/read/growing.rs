@@ -1,7 +1,8 @@
 //! Columns while they are read.
 
 use super::cell::Rules;
-use vaglio_core::{Numbers, SparseNumbers};
+pub(super) use super::raw_column::RawColumn;
+use vaglio_core::{Numbers, SingleNumbers, SparseNumbers};
 
 /// A column while it is read: numbers as long as nearly all cells are, else the text of every cell.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(super) enum Growing {
 #[derive(Debug)]
 pub(super) struct NumberColumn {
     numbers: Numbers,
+    /// Whether what does not fit a byte is kept in single precision.
+    is_single: bool,
     rows: usize,
     /// How many rows there will be, as far as is known.
     #[cfg(feature = "parquet")]
@@ -35,13 +38,6 @@ pub(super) struct NumberColumn {
     pub lost: bool,
     /// Whether some number begins with a zero before other digits.
     pub zeros: bool,
-}
-
-/// The text of every cell, one after the other.
-#[derive(Debug, Default)]
-pub(super) struct RawColumn {
-    text: String,
-    ends: Vec<usize>,
 }
 
 impl Growing {
@@ -86,7 +82,7 @@ impl Growing {
         match self {
             // A string, and the least that an allocation takes beside its bytes.
             Growing::Raw(column) => {
-                (std::mem::size_of::<String>() + 16) as f64 * column.rows() as f64 + column.text.len() as f64
+                (std::mem::size_of::<String>() + 16) as f64 * column.rows() as f64 + column.bytes() as f64
             }
             _ => 0.0,
         }
@@ -135,6 +131,7 @@ impl Default for NumberColumn {
     fn default() -> Self {
         NumberColumn {
             numbers: Numbers::Byte(Vec::new()),
+            is_single: false,
             rows: 0,
             #[cfg(feature = "parquet")]
             expected: 0,
@@ -162,6 +159,11 @@ impl NumberColumn {
         NumberColumn { expected: rows, ..NumberColumn::default() }
     }
 
+    /// The same, of which numbers that do not fit a byte are kept in single precision where that is so.
+    pub fn in_single(self, is_single: bool) -> Self {
+        NumberColumn { is_single, ..self }
+    }
+
     /// Appends a finite number.
     #[inline]
     pub fn push(&mut self, value: f64) {
@@ -171,7 +173,7 @@ impl NumberColumn {
         {
             return bytes.push(value as u8);
         }
-        self.doubles().push(value);
+        self.extend(std::iter::once(value));
     }
 
     /// Appends a missing value, as it was written.
@@ -180,7 +182,7 @@ impl NumberColumn {
         let row = self.rows;
         self.first_missing.get_or_insert_with(|| (row, written.to_owned()));
         self.rows += 1;
-        self.doubles().push(f64::NAN);
+        self.extend(std::iter::once(f64::NAN));
     }
 
     /// Appends a cell that is no plain number.
@@ -190,23 +192,40 @@ impl NumberColumn {
             self.odd.push((self.rows, cell.to_owned()));
         }
         self.rows += 1;
-        self.doubles().push(f64::NAN);
+        self.extend(std::iter::once(f64::NAN));
     }
 
-    /// The entries as doubles from now on.
-    fn doubles(&mut self) -> &mut Vec<f64> {
+    /// Appends numbers that need not fit a byte.
+    #[inline]
+    fn extend(&mut self, values: impl Iterator<Item = f64>) {
+        match self.widened() {
+            Numbers::Single(all) => values.for_each(|value| all.push(value)),
+            Numbers::Double(all) => all.extend(values),
+            _ => unreachable!("they were just made wider"),
+        }
+    }
+
+    /// The entries as doubles or singles from now on.
+    fn widened(&mut self) -> &mut Numbers {
         if let Numbers::Byte(bytes) = &self.numbers {
-            let mut doubles = Vec::with_capacity(bytes.capacity());
             // A file may claim more than there is memory for; the rows themselves are asked for as they come.
             #[cfg(feature = "parquet")]
-            let _ = doubles.try_reserve_exact(self.expected);
-            doubles.extend(bytes.iter().map(|&b| f64::from(b)));
-            self.numbers = Numbers::Double(doubles);
+            let rows = bytes.capacity().max(self.expected);
+            #[cfg(not(feature = "parquet"))]
+            let rows = bytes.capacity();
+            let of_bytes = bytes.iter().map(|&b| f64::from(b));
+            self.numbers = if self.is_single {
+                let mut singles = SingleNumbers::with_room(rows);
+                of_bytes.for_each(|value| singles.push(value));
+                Numbers::Single(singles)
+            } else {
+                let mut doubles = Vec::new();
+                let _ = doubles.try_reserve_exact(rows);
+                doubles.extend(of_bytes);
+                Numbers::Double(doubles)
+            };
         }
-        match &mut self.numbers {
-            Numbers::Double(doubles) => doubles,
-            _ => unreachable!("they were just made doubles"),
-        }
+        &mut self.numbers
     }
 
     /// Appends bytes.
@@ -215,7 +234,7 @@ impl NumberColumn {
         self.rows += values.len();
         match &mut self.numbers {
             Numbers::Byte(bytes) => bytes.extend(values),
-            _ => self.doubles().extend(values.map(f64::from)),
+            _ => self.extend(values.map(f64::from)),
         }
     }
 
@@ -237,7 +256,7 @@ impl NumberColumn {
             all.extend(values[..bytes].iter().map(|value| *value as u8));
         }
         if bytes < values.len() {
-            self.doubles().extend_from_slice(&values[bytes..]);
+            self.extend(values[bytes..].iter().copied());
         }
         self.rows += values.len();
         true
@@ -255,8 +274,17 @@ impl NumberColumn {
         self.rows += part.rows;
         match (&mut self.numbers, &part.numbers) {
             (Numbers::Byte(all), Numbers::Byte(part)) => all.extend_from_slice(part),
-            (_, part) => self.doubles().extend_from_slice(&part.view().values()),
+            (_, part) => match (self.widened(), part) {
+                (Numbers::Single(all), Numbers::Single(part)) => all.append(part),
+                _ => self.extend(part.view().values().iter().copied()),
+            },
         }
+    }
+
+    /// Bytes of an entry that does not fit a byte.
+    #[cfg(feature = "parquet")]
+    pub fn width(&self) -> usize {
+        if self.is_single { size_of::<f32>() } else { size_of::<f64>() }
     }
 
     /// Number of rows so far.
@@ -267,14 +295,18 @@ impl NumberColumn {
     /// The rows whose cell is a plain number. Cost O(rows).
     pub fn plain(&self) -> usize {
         match &self.numbers {
-            Numbers::Double(doubles) => doubles.iter().filter(|value| !value.is_nan()).count(),
-            whole => whole.view().len(),
+            Numbers::Byte(bytes) => bytes.len(),
+            wide => wide.view().values().iter().filter(|value| !value.is_nan()).count(),
         }
     }
 
     /// Sets the entry of a row.
     pub fn set(&mut self, row: usize, value: f64) {
-        self.doubles()[row] = value;
+        match self.widened() {
+            Numbers::Single(all) => all.set(row, value),
+            Numbers::Double(all) => all[row] = value,
+            _ => unreachable!("they were just made wider"),
+        }
     }
 
     /// The numbers, in the smallest type that holds them.
@@ -289,35 +321,12 @@ impl NumberColumn {
                 // A cell that was set later may have been the one that did not fit.
                 Numbers::from(doubles)
             }
-            sparse @ Numbers::Sparse(_) => sparse,
+            Numbers::Single(mut singles) => {
+                singles.shrink_to_fit();
+                Numbers::from(singles)
+            }
+            other => other,
         }
-    }
-}
-
-impl RawColumn {
-    /// Appends a cell.
-    pub fn push(&mut self, cell: &str) {
-        self.text.push_str(cell);
-        self.ends.push(self.text.len());
-    }
-
-    fn append(&mut self, part: &RawColumn) {
-        let before = self.text.len();
-        self.text.push_str(&part.text);
-        self.ends.extend(part.ends.iter().map(|end| before + end));
-    }
-
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// The cells in order.
-    pub fn cells(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
-        (0..self.ends.len()).map(|row| {
-            let start = if row == 0 { 0 } else { self.ends[row - 1] };
-            &self.text[start..self.ends[row]]
-        })
     }
 }
 
@@ -358,14 +367,5 @@ mod tests {
         assert_eq!((column.rows(), column.missing), (6, 2));
         assert_eq!(column.first_missing, Some((2, "NA".into())));
         assert_eq!(column.odd, [(1, "x".to_owned()), (4, ">3".to_owned())]);
-    }
-
-    #[test]
-    fn raw_columns_are_put_together() {
-        let (mut all, mut part) = (RawColumn::default(), RawColumn::default());
-        ["a", "", "é"].iter().for_each(|cell| all.push(cell));
-        ["", "b"].iter().for_each(|cell| part.push(cell));
-        all.append(&part);
-        assert_eq!(all.cells().collect::<Vec<_>>(), ["a", "", "é", "", "b"]);
     }
 }

@@ -9,6 +9,7 @@ use super::growing::{Growing, RawColumn};
 use super::head::{Head, head};
 use super::load::{Loaded, load};
 use super::paths;
+use super::precision::Singles;
 use super::sheet::Sheet;
 use super::sparse::SparseTable;
 use crate::budget::Budget;
@@ -106,6 +107,16 @@ impl TableFile {
     pub fn of_batches(path: PathBuf, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
         let stored = Stored::of_batches(&path, schema, batches, budget)?;
         Ok(TableFile { path, body: Body::Stored(Box::new(stored)), fixed: Vec::new(), digest: None, times: 1.0 })
+    }
+
+    /// Keeps numbers in single precision while they are read, but for some columns.
+    pub fn keep_in_single(&mut self, singles: &Singles) {
+        match &mut self.body {
+            Body::Text(sheet) => sheet.singles = singles.clone(),
+            Body::Sparse(_) => {}
+            #[cfg(feature = "parquet")]
+            Body::Stored(stored) => stored.singles = singles.clone(),
+        }
     }
 
     fn own_names(&self) -> &[String] {

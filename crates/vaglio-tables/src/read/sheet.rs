@@ -6,6 +6,7 @@ use super::dialect::Dialect;
 use super::digest::hashed;
 use super::growing::{Growing, NumberColumn, RawColumn};
 use super::layout::Layout;
+use super::precision::Singles;
 use super::settle::nearly_all;
 use super::{checked_names, places, unreadable};
 use crate::budget::Budget;
@@ -34,6 +35,8 @@ pub(super) struct Sheet {
     /// Whether a comma stands before decimals.
     pub comma: bool,
     sample: Vec<Vec<String>>,
+    /// Columns whose numbers are kept in single precision.
+    pub singles: Singles,
 }
 
 /// Rows by which columns are judged before all are read.
@@ -90,8 +93,19 @@ impl Sheet {
             names.insert(0, String::new());
         }
         let (path_of, aside) = (path.to_owned(), Vec::new());
-        let mut sheet =
-            Sheet { path: path_of, text, dialect, delimiter, digest, body, names, aside, comma: false, sample };
+        let mut sheet = Sheet {
+            path: path_of,
+            text,
+            dialect,
+            delimiter,
+            digest,
+            body,
+            names,
+            aside,
+            comma: false,
+            sample,
+            singles: Singles::default(),
+        };
         sheet.name();
         sheet.names = checked_names(path, std::mem::take(&mut sheet.names))?;
         sheet.comma = match spec.decimal {
@@ -205,8 +219,15 @@ impl Sheet {
         let places = places(&self.names);
         let indices: Vec<Option<usize>> = names.iter().map(|name| places.get(name).copied()).collect();
         let parts = self.parts();
+        let empty = || -> Vec<Growing> {
+            let of = |(name, numbers): (&&str, &bool)| match numbers {
+                true => Growing::Numbers(NumberColumn::default().in_single(self.singles.has(name))),
+                false => Growing::Raw(RawColumn::default()),
+            };
+            names.iter().zip(as_numbers).map(of).collect()
+        };
         let read = |part: &(usize, usize)| {
-            let mut columns: Vec<Growing> = as_numbers.iter().map(|numbers| empty(*numbers)).collect();
+            let mut columns = empty();
             let rows = self.read_part(*part, budget, |record| {
                 for (column, index) in columns.iter_mut().zip(&indices) {
                     column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
@@ -214,7 +235,7 @@ impl Sheet {
             });
             (columns, rows)
         };
-        let mut all: Vec<Growing> = as_numbers.iter().map(|numbers| empty(*numbers)).collect();
+        let mut all = empty();
         let mut rows = 0;
         // In turns, so that parts that were read are put together while others are read.
         for turn in parts.chunks(rayon::current_num_threads().max(1) * 2) {
@@ -352,11 +373,4 @@ pub(super) const LONGEST: usize = 1 << 24;
 /// What is said of a cell that is too long.
 pub(super) fn too_long(name: &str, length: usize) -> String {
     format!("column `{name}` has a cell of {length} bytes, and at most {LONGEST} are read; is a quote not closed?")
-}
-
-fn empty(numbers: bool) -> Growing {
-    match numbers {
-        true => Growing::Numbers(NumberColumn::default()),
-        false => Growing::Raw(RawColumn::default()),
-    }
 }

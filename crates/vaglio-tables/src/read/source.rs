@@ -26,7 +26,7 @@ use vaglio_core::{Cells, Error, Result, Table};
 /// The files of a table, Parquet on the disk and others in memory: their header is known, their rows are read on demand.
 #[derive(Debug)]
 pub struct Source {
-    parts: Vec<TableFile>,
+    pub(super) parts: Vec<TableFile>,
     names: Vec<String>,
     aside: Vec<(String, &'static str)>,
     spec: ReadSpec,

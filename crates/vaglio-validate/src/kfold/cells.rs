@@ -94,6 +94,7 @@ fn are_alike(part: &Design, whole: &Design, own: &[usize]) -> bool {
     }
     let column = |feature: Feature| match (part.column(feature), whole.column(feature)) {
         (Column::Double(x), Column::Double(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
+        (Column::Single(x), Column::Single(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
         (Column::Byte(x), Column::Byte(all)) => x.iter().zip(own).all(|(x, &row)| *x == all[row]),
         (x, all) => own.iter().enumerate().all(|(at, &row)| x.get(at) == all.get(row)),
     };

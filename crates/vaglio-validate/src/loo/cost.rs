@@ -60,6 +60,12 @@ fn of_class_sums(design: &Design, outline: &Outline, parts: usize) -> Cost {
     (reason.into(), flops, 8.0 * (rows * (2.0 * size + 2.0 * outputs + parts) + parts * size * (size + outputs)))
 }
 
+/// Bytes from which on nothing is cached of candidates of which some are made when they are read, as in the kernels.
+const LARGE: f64 = (1u64 << 30) as f64;
+/// Vectors that are in memory of these, and numbers that are known of each beside its products with the columns that are selected.
+const KEPT: f64 = 64.0;
+const KNOWN: f64 = 60.0;
+
 /// Flops that gathering an entry of a row takes as long as, and reading one of a sum.
 const GATHERED: f64 = 8.0;
 const SUMMED: f64 = 6.0;
@@ -81,6 +87,8 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
     let (rows, outputs) = (design.planned_rows() as f64, design.targets().nrows() as f64);
     let (size, active) = (largest as f64, design.candidates().len() as f64);
     let is_bounded = is_bounded(criterion, design) && balance::classes_of(design).is_none();
+    let made = design.columns().made();
+    let is_made = made > 0 && 8.0 * rows * design.features() as f64 > LARGE;
     // A state for each λ and part of the rows.
     let states = (design.lambdas().len() * parts) as f64;
     if steps == 0 && start >= design.planned_rows() && parts == 1 {
@@ -111,10 +119,12 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
     if is_bounded {
         // Where columns leave again, every candidate may be asked for.
         let kept = if steps > largest { active } else { active / 8.0 };
+        // Of columns that are made when they are read few are cached, and what is known of each counts beside them.
+        let (kept, known) = if is_made { (KEPT, active * (2.0 * size + KNOWN) / rows) } else { (kept, 0.0) };
         return (
             "leave-one-out in closed form; squared loss, so candidates are bounded by one pass over the data and only those that could win are tried".into(),
             states * size * rows * (active * (4.0 + 2.0 * outputs) + 8.0 * size),
-            states * 8.0 * rows * (size + kept + 6.0 + 3.0 * outputs),
+            states * 8.0 * rows * (size + kept + known + 6.0 + 3.0 * outputs),
         );
     }
     (
@@ -122,7 +132,7 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
             "leave-one-out in closed form; every candidate is tried in one pass a step for the loss `{}`",
             criterion.loss.name()
         ),
-        states * size * rows * active * (4.0 + 6.0 * outputs),
-        states * 8.0 * rows * (active + 4.0 + 2.0 * outputs),
+        states * size * rows * active * (if is_made { 3.0 * size } else { 4.0 } + 6.0 * outputs),
+        states * 8.0 * rows * (if is_made { KEPT } else { active } + 4.0 + 2.0 * outputs),
     )
 }

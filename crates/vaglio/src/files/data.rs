@@ -8,6 +8,7 @@ use super::past::{Looks, Side, Whole};
 use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
+use super::single;
 use super::streamed::{self, Streamed};
 use super::target_file;
 use crate::pipeline::Reading;
@@ -105,6 +106,7 @@ fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<
     let header = source.names().to_vec();
     roles.check_names(&header)?;
     let wanted = Wanted { filter: ColumnFilter::except(roles.unread()), hints: column_types::hints(&roles) };
+    let source = single::kept(source, pipeline, &roles);
     let (table, mut survey, digest) = match is_sample {
         true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
         false => source.read_and_hash(&wanted)?,

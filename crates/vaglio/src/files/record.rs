@@ -7,6 +7,7 @@ use super::curve::curve;
 use super::figures::Evaluated;
 use super::importance::{Importance, Worth};
 use super::reliability;
+use super::single;
 use super::step_figures::step_figures;
 use crate::all_rows::FitFrom;
 use crate::final_model::FittedFinalModel;
@@ -17,7 +18,7 @@ use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tuned;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Feature, Loss, Model, Result, Stage, Task};
+use vaglio_core::{Design, Diagnostics, Error, Feature, Loss, Model, Result, SingleRounding, Stage, Task};
 use vaglio_report::record::{
     AlternativesRecord, Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, FinalModelRecord,
     FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status,
@@ -109,7 +110,7 @@ pub(super) fn record(
             let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
             AlternativesRecord::new(near, entries, name)
         })),
-        numerics: path.diagnostics,
+        numerics: numerics(path.diagnostics, single::rounding(pipeline, selector, prepared, design, selection)?),
         found: FoundRecord::default(),
         test: test(prepared, design, (selection, evaluated), &*loss)?,
         nested: evaluated.nested.clone(),
@@ -136,6 +137,14 @@ pub(super) fn record(
         // Last, since the hash of the data may still be on its way.
         data: data(prepared, design)?,
     })
+}
+
+/// The diagnostics of the trials with what single precision did, where there is either.
+fn numerics(trials: Option<Diagnostics>, single: Option<SingleRounding>) -> Option<Diagnostics> {
+    match single {
+        None => trials,
+        Some(_) => Some(Diagnostics { single, ..trials.unwrap_or_default() }),
+    }
 }
 
 /// The cross-validated loss of an entry's size, where walks were cut at it.

@@ -22,7 +22,7 @@ use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::taking_part;
 use crate::criteria::KFold;
-use crate::pipeline::{Reading, Streaming, ValidPipeline};
+use crate::pipeline::{Precision, Reading, Streaming, ValidPipeline};
 use crate::resample::dealt::{Deals, Dealt};
 use crate::resample::{Fitted, Rows, Sample};
 use cells::RowCells;
@@ -83,14 +83,18 @@ fn files(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<FileRows>> {
         }
         Streaming::Auto => {
             let budget = pipeline.budget();
+            let width = match settings.engine.precision {
+                Precision::Double => size_of::<f64>(),
+                Precision::Single => size_of::<f32>(),
+            };
             let bytes: u64 = paths.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
             // Numbers take a few bits at least.
             let may_be_large = paths.iter().any(|path| !path.is_file()) || bytes > budget.limit() / LEAST_SHARE;
             let files = may_be_large.then(|| FileRows::open(&paths, &spec.read).ok()).flatten();
-            let Some(files) = files.filter(|files| files.bytes_in_memory() > budget.limit() as f64) else {
+            let Some(files) = files.filter(|files| files.bytes_in_memory(width) > budget.limit() as f64) else {
                 return Ok(None);
             };
-            let needed = shown(files.bytes_in_memory());
+            let needed = shown(files.bytes_in_memory(width));
             match served::served(pipeline) {
                 Ok(()) => {
                     tracing::info!("the table would take about {needed}, and is read in batches");

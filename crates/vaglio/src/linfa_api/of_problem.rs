@@ -81,7 +81,8 @@ impl ValidPipeline {
     fn sample_of(&self, problem: &Problem) -> Result<Sample> {
         let is_ordered = problem.time().is_some() || self.selector().needs_order();
         if self.0.preprocess.is_empty() && self.0.target_map.is_none() {
-            return Ok(Sample::plain(problem.clone(), is_ordered));
+            let recipe = self.recipe(problem.task().clone(), problem.target_names().to_vec())?;
+            return Ok(Sample::plain(recipe.in_precision(problem.clone())?, is_ordered));
         }
         let in_folds = problem.in_folds();
         let is_mapped = in_folds.is_by_maps() || in_folds.is_standardized() || in_folds.missing().is_some();

@@ -67,7 +67,8 @@ pub(super) fn numbers<'t>(
 
 /// Bytes that columns grow by which become doubles.
 pub(super) fn as_doubles(table: &Table, takes: impl Fn(&str) -> bool) -> f64 {
-    let is_byte = |cells: &Cells| matches!(cells, Cells::Numbers(Numbers::Byte(_)));
+    let is_byte =
+        |cells: &Cells| matches!(cells, Cells::Numbers(numbers) if matches!(numbers.plain(), Numbers::Byte(_)));
     let columns = table.columns().iter().filter(|(name, cells)| is_byte(cells) && takes(name)).count();
     (std::mem::size_of::<f64>() * columns * table.rows()) as f64
 }

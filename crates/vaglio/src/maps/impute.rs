@@ -246,10 +246,20 @@ fn indicator(name: &str) -> String {
     format!("{name}{SUFFIX}")
 }
 
+/// Whether cells are of a kind that has none missing.
+fn has_all(cells: &Cells) -> bool {
+    let Cells::Numbers(numbers) = cells else { return false };
+    match numbers.plain() {
+        Numbers::Byte(_) | Numbers::Sparse(_) => true,
+        Numbers::Product(product) => !product.is_missing(),
+        _ => false,
+    }
+}
+
 impl Fill {
     fn filled(&self, name: &str, cells: Cells) -> Result<Cells> {
         match (&self.value, cells) {
-            (Value::Number(_), cells @ Cells::Numbers(Numbers::Byte(_) | Numbers::Sparse(_))) => Ok(cells),
+            (Value::Number(_), cells @ Cells::Numbers(_)) if has_all(&cells) => Ok(cells),
             (Value::Number(value), cells) => {
                 let before: Cow<'_, [f64]> = columns::values(name, &cells)?;
                 let filled: Vec<f64> = before.iter().map(|&x| if x.is_nan() { *value } else { x }).collect();

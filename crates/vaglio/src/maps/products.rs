@@ -1,13 +1,18 @@
 //! Products and powers of columns that are named.
 
 use super::columns;
+use super::places::Places;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Result, Table, part, saved};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, ProductNumbers, Result, Table, part, saved};
 
 /// Adds the products of all pairs of some columns of numbers, named `a*b`.
 ///
-/// A cell that is missing in one of them is missing in the product. Cost O(rows · columns²).
+/// A cell that is missing in one of them is missing in the product. Cost O(rows · columns²). Products that would take more than 64 MiB
+/// are made when they are read, and take no memory.
 ///
 /// # Errors
 /// A product that overflows, with its row.
@@ -36,10 +41,11 @@ impl Interactions {
 /// Adds the powers and products of some columns of numbers up to a degree, named `a^2`, `a*b`, `a^2*b`.
 ///
 /// A cell that is missing in a column is missing in what is made of it. Cost O(rows) for each column that is made, of
-/// which there are (n + degree)!/(n! degree!) − 1 − n for n columns.
+/// which there are (n + degree)!/(n! degree!) − 1 − n for n columns. Products that would take more than 64 MiB are made when they are read,
+/// and take no memory.
 ///
 /// # Errors
-/// A product that overflows, with its row; more than 10000 columns.
+/// A product that overflows, with its row; more than 100000 columns.
 #[part(
     Map,
     "polynomial",
@@ -69,6 +75,9 @@ impl Polynomial {
 #[derive(Clone, PartialEq, Eq)]
 pub struct FittedProducts {
     products: Vec<Product>,
+    /// The place of each product by the hash of its name.
+    #[serde(skip)]
+    places: Places,
 }
 
 /// Columns that are multiplied, each with its exponent.
@@ -76,7 +85,10 @@ pub struct FittedProducts {
 struct Product(Vec<(String, u32)>);
 
 /// Columns that are made, at most.
-const MOST: usize = 10_000;
+const MOST: usize = 100_000;
+
+/// Bytes that stored products take at most; where they would take more, they are made when they are read.
+const STORED: usize = 1 << 26;
 
 impl Map for Interactions {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
@@ -152,46 +164,59 @@ fn fitted(table: &Table, columns: &[String], products: Vec<Product>) -> Result<B
     let _they_are_numbers = columns::numbers(table, Some(columns))?;
     let made = table.names().map(str::to_owned).chain(products.iter().map(Product::name));
     columns::unless_twice("columns", made.collect())?;
-    Ok(Box::new(FittedProducts { products }))
+    Ok(Box::new(FittedProducts { products, places: Places::default() }))
 }
 
 impl FittedMap for FittedProducts {
     fn growth(&self, table: &Table) -> f64 {
-        (std::mem::size_of::<f64>() * self.products.len()) as f64 * table.rows() as f64
+        match self.are_stored(table.rows()) {
+            true => (size_of::<f64>() * self.products.len()) as f64 * table.rows() as f64,
+            false => (OF_PRODUCT * self.products.len()) as f64,
+        }
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {
-        let products: Vec<(String, &Product)> = self.products.iter().map(|product| (product.name(), product)).collect();
         let mut columns = table.take_columns();
         // One that new data have by chance was not there in the training rows.
-        columns.retain(|(name, _)| products.iter().all(|(made, _)| made != name));
-        let mut made = Vec::new();
-        for (name, product) in products {
-            if let Some(values) = product.values(&columns)? {
-                let overflows = |row: &usize| values[*row].is_infinite();
-                if let Some(row) = (0..values.len()).find(overflows) {
-                    let message = format!(
-                        "row {}, column `{name}`: the product overflows; rescale its factors",
-                        table.origin(row) + 1
-                    );
-                    return Err(Error::Numerical(message));
-                }
-                made.push((name, Cells::Numbers(Numbers::from(values))));
-            }
+        columns.retain(|(name, _)| self.named(name).is_none());
+        let are_stored = self.are_stored(table.rows());
+        let mut shared = HashMap::new();
+        if !are_stored {
+            shared = self.shared(&mut columns);
         }
-        columns.extend(made);
+        let made = |product: &Product| -> Result<Option<(String, Cells)>> {
+            let numbers = match product.shared(&shared) {
+                Some(factors) => Numbers::Product(ProductNumbers::new(factors)),
+                None => match product.values(&columns)? {
+                    Some(values) => Numbers::from(values),
+                    None => return Ok(None),
+                },
+            };
+            let infinite = match &numbers {
+                Numbers::Product(product) => product.first_infinite(),
+                stored => stored.view().values().iter().position(|x| x.is_infinite()),
+            };
+            let Some(row) = infinite else { return Ok(Some((product.name(), Cells::Numbers(numbers)))) };
+            let (row, name) = (table.origin(row) + 1, product.name());
+            let message = format!("row {row}, column `{name}`: the product overflows; rescale its factors");
+            Err(Error::Numerical(message))
+        };
+        let made: Vec<Result<Option<(String, Cells)>>> = self.products.par_iter().map(made).collect();
+        for one in made {
+            columns.extend(one?);
+        }
         table.with_columns(columns)
     }
 
     fn sources(&self, name: &str) -> Vec<String> {
-        match self.products.iter().find(|product| product.is_named(name)) {
+        match self.named(name) {
             Some(Product(factors)) => factors.iter().map(|(column, _)| column.clone()).collect(),
             None => vec![name.to_owned()],
         }
     }
 
     fn expression(&self, name: &str) -> Option<Expression> {
-        let Some(Product(factors)) = self.products.iter().find(|product| product.is_named(name)) else {
+        let Some(Product(factors)) = self.named(name) else {
             return Some(Expression::column(name));
         };
         let powers = factors.iter().flat_map(|(column, exponent)| (0..*exponent).map(move |_| column));
@@ -199,7 +224,7 @@ impl FittedMap for FittedProducts {
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {
-        (!self.products.iter().any(|product| product.is_named(name))).then_some(1.0)
+        self.named(name).is_none().then_some(1.0)
     }
 
     fn makes_blocks(&self) -> bool {
@@ -207,7 +232,40 @@ impl FittedMap for FittedProducts {
     }
 }
 
+/// Bytes that a product takes which is made when it is read, with its name.
+const OF_PRODUCT: usize = 256;
+
+impl FittedProducts {
+    fn named(&self, name: &str) -> Option<&Product> {
+        let names = || self.products.iter().map(Product::name);
+        self.places.of(name, names).map(|place| &self.products[place]).find(|product| product.is_named(name))
+    }
+
+    /// Whether so many rows of all products are stored.
+    fn are_stored(&self, rows: usize) -> bool {
+        size_of::<f64>() * self.products.len() * rows <= STORED
+    }
+
+    /// The factors that are numbers, shared with the columns from here on.
+    fn shared<'s>(&'s self, columns: &mut [(String, Cells)]) -> HashMap<&'s str, Arc<Numbers>> {
+        let names: HashSet<&str> =
+            self.products.iter().flat_map(|Product(factors)| factors.iter().map(|(name, _)| &**name)).collect();
+        let mut shared = HashMap::new();
+        for (name, cells) in columns {
+            if let (Some(name), Cells::Numbers(numbers)) = (names.get(&**name), cells) {
+                shared.insert(*name, numbers.share());
+            }
+        }
+        shared
+    }
+}
+
 impl Product {
+    /// Its factors, where all are shared.
+    fn shared(&self, shared: &HashMap<&str, Arc<Numbers>>) -> Option<Vec<(Arc<Numbers>, u32)>> {
+        self.0.iter().map(|(name, exponent)| Some((Arc::clone(shared.get(&**name)?), *exponent))).collect()
+    }
+
     fn name(&self) -> String {
         let factor = |(column, exponent): &(String, u32)| match exponent {
             1 => column.clone(),
@@ -303,9 +361,9 @@ mod tests {
             (
                 format!(
                     "{{\"kind\": \"polynomial\", \"columns\": {:?}}}",
-                    (0..200).map(|k| k.to_string()).collect::<Vec<_>>()
+                    (0..450).map(|k| k.to_string()).collect::<Vec<_>>()
                 ),
-                "more than 10000 columns would be made",
+                "more than 100000 columns would be made",
             ),
         ] {
             let error = fit(&json).unwrap_err().to_string();

@@ -7,7 +7,9 @@ use super::scope::Scope;
 use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use vaglio_core::{Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Result, Table, TargetScale, part, saved};
+use vaglio_core::{
+    Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Numbers, Result, Table, TargetScale, part, saved,
+};
 
 /// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
 /// zeros and text is left.
@@ -86,7 +88,10 @@ impl FittedMap for FittedStandardize {
             let Some(scale) = self.columns.get(&name) else { return Ok((name, cells)) };
             let of = |x: f64| (x - scale.shift) / scale.scale;
             let numbers = match &cells {
-                Cells::Numbers(numbers) => numbers.map(of),
+                Cells::Numbers(numbers) => match numbers.plain() {
+                    Numbers::Product(product) => product.rescaled(scale.shift, scale.scale),
+                    numbers => numbers.map(of),
+                },
                 others => values(&name, others)?.iter().map(|&x| of(x)).collect::<Vec<f64>>().into(),
             };
             match first_infinite(numbers.view()) {
@@ -108,6 +113,9 @@ fn first_infinite(column: Column<'_>) -> Option<usize> {
         && sparse.range().iter().all(|x| x.is_finite())
     {
         return None;
+    }
+    if let Column::Product(product) = column {
+        return product.of().first_infinite();
     }
     column.values().iter().position(|x| x.is_infinite())
 }
@@ -149,7 +157,6 @@ const SMALLEST: f64 = f64::MIN_POSITIVE / (1u64 << 21) as f64;
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use vaglio_core::Numbers;
 
     fn standardized(values: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>> {
         let table = Table::new(vec![("x".into(), Cells::Numbers(Numbers::from(values.to_vec())))])?;

@@ -183,7 +183,7 @@ impl Window {
 impl FittedMap for FittedWindow {
     fn growth(&self, table: &Table) -> f64 {
         let bytes = |cells: &Cells| match cells {
-            Cells::Numbers(Numbers::Byte(_)) => 1,
+            Cells::Numbers(numbers) if matches!(numbers.plain(), Numbers::Byte(_)) => 1,
             _ => std::mem::size_of::<f64>(),
         };
         let taken = table.columns().iter().filter(|(name, _)| self.columns.contains(name));

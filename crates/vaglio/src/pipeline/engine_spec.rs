@@ -27,7 +27,7 @@ pub struct EngineSpec {
     pub threads: usize,
     /// Whether training files are read in batches and reduced to their moments.
     pub stream: Streaming,
-    /// How many digits columns are kept with.
+    /// How many digits columns of numbers are kept with; bytes stay bytes.
     pub precision: Precision,
 }
 
@@ -51,7 +51,8 @@ pub enum Precision {
     /// All 53 bits of doubles.
     #[default]
     Double,
-    /// The 24 bits of single precision.
+    /// The 24 bits of single precision, at half the memory; sums are of doubles, and `numerics.single` of the result says what it
+    /// changed.
     Single,
 }
 
@@ -101,14 +102,7 @@ impl EngineSpec {
     /// [`Error::Setting`] with the field's path in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
         check_threads("engine.threads", self.threads)?;
-        self.check_location()?;
-        match self.precision {
-            Precision::Double => Ok(()),
-            Precision::Single => Err(Error::setting(
-                "engine.precision",
-                "columns are kept as doubles, or at a byte an entry where that is exact; leave `single` out",
-            )),
-        }
+        self.check_location()
     }
 
     /// Asks for what an engine needs, and refuses what is another's.

@@ -182,7 +182,7 @@ impl ValidPipeline {
         let is_squared = loss.measure() == Measure::Squared;
         let target_map = self.0.target_map.as_ref();
         let recipe = recipe.mapping(target_map.map(|map| (Arc::clone(map), map.smear().unwrap_or(is_squared))))?;
-        Ok(recipe.seeded(self.0.seed).within(self.budget()))
+        Ok(recipe.seeded(self.0.seed).within(self.budget()).keeping(self.0.engine.precision))
     }
 
     /// The selection that the pipeline makes on what its preprocessing gives.

@@ -2,6 +2,7 @@
 
 use super::numeric::numeric;
 use super::rows::{Recipe, Rows};
+use crate::pipeline::Precision;
 use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_core::{Columns, Error, FittedMap, FoldFit, Map, Need, Numbers, Problem, RefitColumns, Result};
@@ -70,7 +71,10 @@ impl RefitColumns for RefittedMaps {
             }
             columns.push(Numbers::from(values));
         }
-        Ok(columns)
+        Ok(match self.recipe.precision {
+            Precision::Double => columns,
+            Precision::Single => columns.in_single(),
+        })
     }
 }
 

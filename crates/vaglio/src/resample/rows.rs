@@ -3,6 +3,7 @@
 use super::missing::Filled;
 use super::numeric::{numeric, unless_too_large};
 use super::refit::first_refitted;
+use crate::pipeline::Precision;
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -144,6 +145,8 @@ pub(crate) struct Recipe {
     pub seed: u64,
     /// The memory that maps may take.
     pub budget: Budget,
+    /// How many digits the columns are kept with that the maps make.
+    pub precision: Precision,
 }
 
 impl Recipe {
@@ -175,6 +178,7 @@ impl Recipe {
                     lagged,
                     seed: 0,
                     budget,
+                    precision: Precision::Double,
                 })
             }
         }
@@ -200,6 +204,25 @@ impl Recipe {
             return Err(Error::setting("target_map", message));
         }
         Ok(Recipe { target_map, ..self })
+    }
+
+    /// The same, which keeps columns in that precision.
+    #[must_use]
+    pub fn keeping(self, precision: Precision) -> Self {
+        Recipe { precision, ..self }
+    }
+
+    /// The problem with its columns in the precision of the recipe.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] of `engine.precision` for a column that single precision does not hold.
+    pub fn in_precision(&self, problem: Problem) -> Result<Problem> {
+        match self.precision {
+            Precision::Double => Ok(problem),
+            Precision::Single => {
+                problem.in_single().map_err(|error| Error::setting("engine.precision", error.to_string()))
+            }
+        }
     }
 
     /// The same within so much memory.

@@ -8,7 +8,7 @@ use super::rows::{Learned, Recipe, Rows};
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use vaglio_core::{Block, FittedMap, InFolds, Problem, Result, TargetUnits, Task};
+use vaglio_core::{Block, Cells, FittedMap, InFolds, Problem, Result, Table, TargetUnits, Task};
 
 /// What was learned from rows: the problem that they make, and how others are made alike.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Sample {
             let (columns, names) = numeric(&mut rows.table)?;
             let targets = std::mem::take(&mut rows.targets);
             let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
-            return Ok(Sample::plain(rows.complete(problem)?, ordered));
+            return Ok(Sample::plain(rows.complete(recipe.in_precision(problem)?)?, ordered));
         }
         if recipe.needs_order() {
             rows = with_rows_left(rows, &recipe)?;
@@ -67,6 +67,7 @@ impl Sample {
             // A row of weight 0 is none, and takes no place in a fold, but for those that others look back at.
             rows = rows.select(&counting);
         }
+        rows.table = shared(rows.table)?;
         Ok(Sample { source: SampleSource::Mapped(Arc::new(rows), recipe), ordered })
     }
 
@@ -204,7 +205,7 @@ impl Sample {
         let blocks = blocks(&maps, &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
-        let problem = recipe.with_bias(problem.with_blocks(blocks))?;
+        let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
         let followed = match recipe.refit_from {
             Some(_) => Followed::Lost,
             None => follow(&filled, &maps, problem.names(), &rows.table),
@@ -245,6 +246,17 @@ impl Sample {
         };
         Ok((problem, left.unwrap_or_default()))
     }
+}
+
+/// The table with numbers that copies of it share.
+fn shared(mut table: Table) -> Result<Table> {
+    let mut columns = table.take_columns();
+    for (_, cells) in &mut columns {
+        if let Cells::Numbers(numbers) = cells {
+            numbers.share();
+        }
+    }
+    table.with_columns(columns)
 }
 
 /// The blocks of columns that the maps made of one column.

@@ -25,6 +25,7 @@ mod linfa_scale;
 mod linfa_settings;
 mod losses;
 mod nhsic;
+mod products;
 mod properties;
 mod searches;
 mod splits;

@@ -29,13 +29,15 @@ pub(in crate::read) struct GrowingColumn {
 }
 
 impl GrowingColumn {
-    /// An empty column for a field of numbers, truth values, text or dates, which will have so many rows.
-    pub fn of(path: &Path, field: &Field, rows: usize) -> Result<Self> {
-        let numbers = || NumberColumn::expecting(rows);
+    /// An empty column for a field of numbers, truth values, text or dates, which will have so many rows; numbers may be kept in
+    /// single precision.
+    pub fn of(path: &Path, field: &Field, rows: usize, is_single: bool) -> Result<Self> {
+        let dates = || NumberColumn::expecting(rows);
+        let numbers = || dates().in_single(is_single);
         let cells = match plain_type(field) {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Growing::Raw(RawColumn::default()),
             DataType::Boolean | DataType::Null => Growing::Numbers(numbers()),
-            DataType::Date32 | DataType::Date64 | DataType::Timestamp(_, _) => Growing::Dates(numbers()),
+            DataType::Date32 | DataType::Date64 | DataType::Timestamp(_, _) => Growing::Dates(dates()),
             other if other.is_integer() || other.is_floating() || other.is_decimal() => Growing::Numbers(numbers()),
             other => {
                 let (name, what) = (field.name(), other.to_string());
@@ -57,7 +59,8 @@ impl GrowingColumn {
     /// Appends an array.
     pub fn append(&mut self, path: &Path, array: &dyn Array, budget: Budget) -> Result<()> {
         let what = || format!("column `{}`", super::super::shortened(&self.name));
-        budget.need(8.0 * array.len() as f64, format_args!("reading {}", what()), LESS)?;
+        let width = if let Growing::Numbers(column) = &self.cells { column.width() } else { size_of::<f64>() };
+        budget.need((width * array.len()) as f64, format_args!("reading {}", what()), LESS)?;
         if let Some(dictionary) = array.as_any_dictionary_opt() {
             return match (&mut self.cells, dictionary.values().data_type()) {
                 (Growing::Raw(column), DataType::Utf8) => {

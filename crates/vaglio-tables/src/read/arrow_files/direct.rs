@@ -73,8 +73,8 @@ impl Stored {
     pub(super) fn direct(&self, metadata: &ParquetMetaData, indices: &[usize]) -> Result<Vec<Option<GrowingColumn>>> {
         let mut columns: Vec<Option<Direct>> = indices.iter().map(|&index| self.plain(metadata, index)).collect();
         let (mut left, mut taken) = (self.sample.unwrap_or(usize::MAX), 0);
-        let mut ask = |rows: usize| {
-            taken += std::mem::size_of::<f64>() * rows;
+        let mut ask = |bytes: usize| {
+            taken += bytes;
             if taken <= ASK {
                 return Ok(());
             }
@@ -116,7 +116,7 @@ impl Direct {
         ask: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<bool> {
         let Growing::Numbers(cells) = &mut self.column.cells else { return Ok(false) };
-        let chunk = Chunk { kept, group, leaf: self.leaf, rows, ask };
+        let chunk = Chunk { kept, group, leaf: self.leaf, rows, width: cells.width(), ask };
         match &self.values {
             Values::Double => chunk.read::<DoubleType>(|levels, values| floats(cells, levels, values)),
             Values::Float => chunk.read::<FloatType>(|levels, values| {
@@ -144,7 +144,9 @@ struct Chunk<'k> {
     group: &'k RowGroupMetaData,
     leaf: usize,
     rows: usize,
-    /// Asks for the memory of so many rows.
+    /// Bytes of a row, at most.
+    width: usize,
+    /// Asks for so many bytes of memory.
     ask: &'k mut dyn FnMut(usize) -> Result<()>,
 }
 
@@ -163,7 +165,7 @@ impl Chunk<'_> {
             values.clear();
             let read = reader.read_records(left.min(STEP), Some(&mut levels), None, &mut values);
             let (rows, present, _) = read.map_err(damaged)?;
-            (self.ask)(rows)?;
+            (self.ask)(self.width * rows)?;
             let of_missing = if present < rows { &levels[..] } else { &[] };
             if rows == 0 || !take(of_missing, &values) {
                 return Ok(false);

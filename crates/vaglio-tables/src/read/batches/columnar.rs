@@ -91,7 +91,7 @@ impl StoredRows {
             let Some(batch) = reader.next() else { return check_rows(path, said, first).map(|()| Vec::new()) };
             let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
             let column = |place: &usize| {
-                let mut column = GrowingColumn::of(path, schema.field(indices[*place]), 0)?.after(first);
+                let mut column = GrowingColumn::of(path, schema.field(indices[*place]), 0, false)?.after(first);
                 column.append(path, batch.column(*place), budget)?;
                 Ok(column.cells)
             };

@@ -2,7 +2,7 @@
 
 use super::{Read, listed, named, numbers};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::Cells;
+use vaglio_core::{Cells, Column};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::read::{LEADING_ZEROS, quoted};
 
@@ -14,7 +14,9 @@ pub(super) fn codes(read: Read<'_>) -> Option<Warning> {
     let mut found = Vec::new();
     for (name, cells) in read.features().chain(read.targets()) {
         // Bytes hold none of them.
-        let Cells::Numbers(vaglio_core::Numbers::Double(_)) = cells else { continue };
+        if cells.numbers().is_none_or(|column| matches!(column, Column::Byte(_) | Column::Sparse(_))) {
+            continue;
+        }
         let codes = numbers(cells).map(|values| codes_among(&values)).unwrap_or_default();
         found.extend(codes.into_iter().map(|(code, count)| format!("{code} in {count} rows of {}", named(name))));
     }

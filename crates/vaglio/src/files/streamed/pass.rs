@@ -97,12 +97,12 @@ impl FileRows {
         self.paths.iter().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
     }
 
-    /// About how many bytes the table takes in memory, as doubles.
-    pub fn bytes_in_memory(&self) -> f64 {
+    /// About how many bytes the table takes in memory, at so many a number.
+    pub fn bytes_in_memory(&self, width: usize) -> f64 {
         let stored = |path: &PathBuf| Batches::open(path, &self.read).ok().flatten().and_then(|batches| batches.rows());
         let rows: Option<usize> = self.paths.iter().map(stored).sum();
         match rows {
-            Some(rows) => 8.0 * rows as f64 * self.names.len() as f64,
+            Some(rows) => width as f64 * rows as f64 * self.names.len() as f64,
             // A number takes some eight characters; the text is in memory beside the numbers.
             None => 2.0 * self.bytes() as f64,
         }

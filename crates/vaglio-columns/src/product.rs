@@ -1,0 +1,363 @@
+//! Columns that are products of others, made when they are read.
+
+use crate::{Column, Numbers};
+use std::sync::Arc;
+
+/// A column that is a product of powers of others, which it shares, and is made in parts where it is read: a few words of memory in
+/// place of an entry a row.
+///
+/// The entries are those of the stored product to the bit: the powers of each factor are multiplied up from 1, and the factors one after
+/// the other; then the shift is taken off and what is left divided, where the column was [rescaled](ProductNumbers::rescaled).
+#[derive(Debug, Clone)]
+pub struct ProductNumbers {
+    factors: Box<[(Arc<Numbers>, u32)]>,
+    /// What is taken off, and what the rest is divided by.
+    scale: Option<[f64; 2]>,
+    /// The largest magnitude of an entry that is not missing.
+    largest: f64,
+    is_missing: bool,
+    /// Whether all entries are whole numbers from 0 to 255, so that it would be stored as bytes.
+    is_byte: bool,
+}
+
+/// Some rows of a column that is made when it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct ProductColumn<'a> {
+    of: &'a ProductNumbers,
+    start: usize,
+    len: usize,
+}
+
+/// Rows that are made at a time where all are read once.
+const TILE: usize = 1024;
+
+impl ProductNumbers {
+    /// The product of some columns, each to a power of 1 at least; a cell that is missing in one of them is missing. Cost
+    /// O(rows·factors).
+    ///
+    /// # Panics
+    /// Without a factor, and where factors have not equally many rows; a caller with user data checks that first.
+    pub fn new(factors: Vec<(Arc<Numbers>, u32)>) -> Self {
+        let rows = factors.first().map(|(first, _)| first.view().len());
+        assert!(
+            rows.is_some_and(|rows| factors.iter().all(|(f, _)| f.view().len() == rows)),
+            "factors have rows alike"
+        );
+        ProductNumbers { factors: factors.into(), scale: None, largest: 0.0, is_missing: false, is_byte: false }
+            .measured()
+    }
+
+    /// (x − shift)/divisor of every entry. Cost O(rows·factors). A column that was rescaled before is stored.
+    #[must_use]
+    pub fn rescaled(&self, shift: f64, divisor: f64) -> Numbers {
+        if self.scale.is_some() {
+            return self.view().to_vec().into_iter().map(|x| (x - shift) / divisor).collect::<Vec<f64>>().into();
+        }
+        Numbers::Product(ProductNumbers { scale: Some([shift, divisor]), ..self.clone() }.measured())
+    }
+
+    fn measured(self) -> Self {
+        let (mut largest, mut is_missing, mut is_byte): (f64, _, _) = (0.0, false, true);
+        self.view().for_each_tile(|tile| {
+            for &x in tile {
+                // The larger of NaN and a number is that.
+                largest = largest.max(x.abs());
+                is_missing |= x.is_nan();
+                is_byte &= f64::from(x as u8).to_bits() == x.to_bits();
+            }
+            true
+        });
+        ProductNumbers { largest, is_missing, is_byte, ..self }
+    }
+
+    /// The columns that it is made of, each with its power.
+    pub fn factors(&self) -> &[(Arc<Numbers>, u32)] {
+        &self.factors
+    }
+
+    /// Whether some cell is missing.
+    pub fn is_missing(&self) -> bool {
+        self.is_missing
+    }
+
+    /// The first row whose entry is infinite.
+    pub fn first_infinite(&self) -> Option<usize> {
+        (self.largest == f64::INFINITY).then(|| self.view().to_vec().iter().position(|x| x.is_infinite())).flatten()
+    }
+
+    /// A view of the entries.
+    pub fn view(&self) -> ProductColumn<'_> {
+        let len = self.factors.first().map_or(0, |(factor, _)| factor.view().len());
+        ProductColumn { of: self, start: 0, len }
+    }
+
+    /// The entries of `rows`, stored.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Numbers {
+        let values = self.view().gathered(rows);
+        if self.is_byte { Numbers::from(values) } else { Numbers::Double(values) }
+    }
+}
+
+impl<'a> ProductColumn<'a> {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// What the entries are made of.
+    pub fn of(&self) -> &'a ProductNumbers {
+        self.of
+    }
+
+    /// The row of the whole column that is the first of these.
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// The largest magnitude of an entry of the whole column; 255 where it would be stored as bytes.
+    pub fn largest(&self) -> f64 {
+        match self.of {
+            ProductNumbers { is_byte: true, .. } => f64::from(u8::MAX),
+            ProductNumbers { is_missing: true, .. } => f64::NAN,
+            of => of.largest,
+        }
+    }
+
+    /// Whether the whole column would be stored as bytes.
+    pub fn is_byte(&self) -> bool {
+        self.of.is_byte
+    }
+
+    /// The entry of `row`. Cost O(factors).
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn get(&self, row: usize) -> f64 {
+        assert!(row < self.len, "row {row} of {}", self.len);
+        let power = |(factor, exponent): &(Arc<Numbers>, u32)| power(factor.view().get(self.start + row), *exponent);
+        let mut powers = self.of.factors.iter().map(power);
+        let first = powers.next().unwrap_or(1.0);
+        self.scaled(powers.fold(first, |product, power| product * power))
+    }
+
+    fn scaled(&self, x: f64) -> f64 {
+        self.of.scale.map_or(x, |[shift, divisor]| (x - shift) / divisor)
+    }
+
+    /// The rows from `start` to `end`.
+    ///
+    /// # Panics
+    /// When there are no such rows.
+    #[must_use]
+    pub fn rows(&self, start: usize, end: usize) -> Self {
+        assert!(start <= end && end <= self.len, "rows {start} to {end} of {}", self.len);
+        ProductColumn { of: self.of, start: self.start + start, len: end - start }
+    }
+
+    /// Writes the entries from row `start` on, as many as there is room for. Cost O(rows·factors).
+    ///
+    /// # Panics
+    /// When there are not so many rows.
+    pub fn write(&self, start: usize, out: &mut [f64]) {
+        let part = self.rows(start, start + out.len());
+        let rows = part.start..part.start + part.len;
+        if let [(a, 1), (b, 1)] = &part.of.factors[..]
+            && let (Column::Double(a), Column::Double(b)) = (a.view(), b.view())
+        {
+            out.iter_mut().zip(a[rows.clone()].iter().zip(&b[rows])).for_each(|(out, (a, b))| *out = a * b);
+        } else {
+            for (place, (factor, exponent)) in part.of.factors.iter().enumerate() {
+                let factor = factor.view().rows(rows.start, rows.end);
+                match place {
+                    0 => each(factor, out, |out, x| *out = power(x, *exponent)),
+                    _ => each(factor, out, |out, x| *out *= power(x, *exponent)),
+                }
+            }
+        }
+        if let Some([shift, divisor]) = part.of.scale {
+            out.iter_mut().for_each(|x| *x = (*x - shift) / divisor);
+        }
+    }
+
+    /// The entries. Cost O(rows·factors).
+    pub fn to_vec(&self) -> Vec<f64> {
+        let mut out = vec![0.0; self.len];
+        self.write(0, &mut out);
+        out
+    }
+
+    /// The entries of `rows`, in that order.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn gathered(&self, rows: &[usize]) -> Vec<f64> {
+        let (least, most) = rows.iter().fold((self.len, 0), |(a, b), &row| (a.min(row), b.max(row + 1)));
+        if most.saturating_sub(least) > NEAR * rows.len() {
+            return rows.iter().map(|&row| self.get(row)).collect();
+        }
+        let span = self.rows(least.min(most), most).to_vec();
+        rows.iter().map(|&row| span[row - least]).collect()
+    }
+
+    /// Calls a function with some entries at a time, in order, for as long as it returns true.
+    pub fn for_each_tile(&self, mut each: impl FnMut(&[f64]) -> bool) {
+        let mut tile = [0.0; TILE];
+        for start in (0..self.len).step_by(TILE) {
+            let tile = &mut tile[..TILE.min(self.len - start)];
+            self.write(start, tile);
+            if !each(tile) {
+                return;
+            }
+        }
+    }
+
+    /// Whether all entries are equal.
+    pub fn is_constant(&self) -> bool {
+        if self.len == 0 {
+            return true;
+        }
+        let (first, mut is_constant) = (self.get(0), true);
+        // One comparison tells nearly all columns.
+        if self.len > 1 && self.get(1) != first {
+            return false;
+        }
+        self.for_each_tile(|tile| {
+            is_constant = tile.iter().all(|x| *x == first);
+            is_constant
+        });
+        is_constant
+    }
+}
+
+/// Rows of a span for each that is chosen, up to which the span is made.
+const NEAR: usize = 4;
+
+/// x^exponent by multiplication, from 1.
+#[inline]
+fn power(x: f64, exponent: u32) -> f64 {
+    if exponent == 1 { x } else { (0..exponent).fold(1.0, |power, _| power * x) }
+}
+
+/// Calls a function with each place and the entry that belongs to it.
+fn each(factor: Column<'_>, out: &mut [f64], of: impl Fn(&mut f64, f64)) {
+    match factor {
+        Column::Double(x) => out.iter_mut().zip(x).for_each(|(out, &x)| of(out, x)),
+        Column::Single(x) => out.iter_mut().zip(x).for_each(|(out, &x)| of(out, f64::from(x))),
+        Column::Byte(x) => out.iter_mut().zip(x).for_each(|(out, &x)| of(out, f64::from(x))),
+        Column::Sparse(x) => out.iter_mut().zip(x.to_vec()).for_each(|(out, x)| of(out, x)),
+        Column::Product(x) => out.iter_mut().zip(x.to_vec()).for_each(|(out, x)| of(out, x)),
+    }
+}
+
+impl PartialEq for ProductColumn<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (std::ptr::eq(self.of, other.of) && (self.start, self.len) == (other.start, other.len) && !self.of.is_missing)
+            || (self.len == other.len && self.to_vec() == other.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Columns, SparseNumbers};
+
+    const ROWS: usize = 2500;
+
+    fn factors() -> Vec<Arc<Numbers>> {
+        let double = |of: fn(f64) -> f64| (0..ROWS).map(|row| of(row as f64)).collect::<Vec<f64>>();
+        let sparse = SparseNumbers::new(ROWS, vec![3, 70, 2000], vec![2.0, 1.5, 3.0]);
+        [
+            Numbers::from(double(|x| (0.37 * x).sin())),
+            Numbers::from(double(|x| x % 5.0)),
+            Numbers::from(double(|x| 1e3 + (0.11 * x).cos())),
+            Numbers::from(double(|x| (1.7 * x).sin())).in_single(),
+            Numbers::Sparse(sparse),
+            Numbers::from(double(|x| if x == 1234.0 { f64::NAN } else { x + 0.5 })),
+        ]
+        .map(Arc::new)
+        .to_vec()
+    }
+
+    /// The entries as they were stored: powers from 1, factor by factor.
+    fn stored(factors: &[(Arc<Numbers>, u32)]) -> Vec<f64> {
+        let powers = |(factor, exponent): &(Arc<Numbers>, u32)| -> Vec<f64> {
+            factor.view().values().iter().map(|x| (0..*exponent).fold(1.0, |power, _| power * x)).collect()
+        };
+        let mut all = factors.iter().map(powers);
+        let first = all.next().unwrap();
+        all.fold(first, |product, powers| product.iter().zip(powers).map(|(a, b)| a * b).collect())
+    }
+
+    #[test]
+    fn entries_are_those_of_the_stored_product_to_the_bit() {
+        let all = factors();
+        for powers in [
+            vec![(0, 1), (2, 1)],
+            vec![(1, 2)],
+            vec![(0, 3), (1, 1), (3, 2)],
+            vec![(4, 1), (2, 1)],
+            vec![(5, 1), (0, 1)],
+        ] {
+            let own: Vec<(Arc<Numbers>, u32)> = powers.iter().map(|(f, e)| (Arc::clone(&all[*f]), *e)).collect();
+            let expected = stored(&own);
+            let product = ProductNumbers::new(own);
+            for (made, stored) in [
+                (Numbers::Product(product.clone()), Numbers::from(expected.clone())),
+                (product.rescaled(0.3, 7.0), expected.iter().map(|x| (x - 0.3) / 7.0).collect::<Vec<f64>>().into()),
+            ] {
+                let (made, stored) = (made.view(), stored.view());
+                let same = |a: &[f64], b: &[f64]| {
+                    assert!(
+                        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()),
+                        "{powers:?}"
+                    );
+                };
+                same(&made.values(), &stored.values());
+                same(&made.rows(1000, 2200).values(), &stored.rows(1000, 2200).values());
+                for rows in [vec![7, 2400, 0], (100..140).rev().collect(), vec![]] {
+                    same(&made.gathered(&rows), &stored.gathered(&rows));
+                }
+                assert_eq!(made.get(2001).to_bits(), stored.get(2001).to_bits());
+                assert_eq!(made.rounding(), stored.rounding());
+                let Column::Product(column) = made else { panic!("it is stored") };
+                assert_eq!(column.is_byte(), matches!(stored, Column::Byte(_)));
+                assert_eq!(column.of().is_missing(), powers.contains(&(5, 1)));
+                assert!(made != stored.rows(0, ROWS - 1) && !made.is_constant());
+            }
+        }
+    }
+
+    #[test]
+    fn memory_is_that_of_the_factors_counted_once() {
+        let all = factors();
+        let mut columns = Columns::new(ROWS);
+        let mut first = Numbers::clone(&all[0]);
+        let shared = first.share();
+        columns.push(first);
+        let stored = columns.bytes();
+        assert_eq!(stored, 8 * ROWS);
+        (0..50).for_each(|_| columns.push(Numbers::Product(ProductNumbers::new(vec![(Arc::clone(&shared), 2)]))));
+        assert!(columns.bytes() < stored + 50 * 20);
+        let view = columns.view_rows(&[5, 1, 2]);
+        assert_eq!(view.column(7), Column::Double(&columns.column(7).gathered(&[5, 1, 2])));
+        let chosen = columns.select_rows(&[9, 8]);
+        assert_eq!((chosen.bytes(), chosen.column(50).get(0)), (51 * 16, columns.column(0).get(9).powi(2)));
+    }
+
+    #[test]
+    fn constants_and_infinities_are_seen() {
+        let of = |values: Vec<f64>| Arc::new(Numbers::Double(values));
+        let (x, inverse) = (of(vec![2.0, 4.0, 0.5]), of(vec![0.5, 0.25, 2.0]));
+        let one = ProductNumbers::new(vec![(Arc::clone(&x), 1), (inverse, 1)]);
+        assert!(one.view().is_constant() && one.view().is_byte());
+        let large = ProductNumbers::new(vec![(of(vec![1.0, 1e200, f64::NAN]), 2)]);
+        assert_eq!((large.first_infinite(), large.is_missing()), (Some(1), true));
+        assert_eq!(ProductNumbers::new(vec![(x, 2)]).first_infinite(), None);
+    }
+}

@@ -1,0 +1,216 @@
+//! Columns in single precision.
+
+use crate::{Columns, Numbers, Store};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The entries of a column, each rounded to single precision: four bytes an entry.
+///
+/// What is computed of them is computed in doubles; the column is as if the data had these entries.
+#[derive(Debug, Clone)]
+pub struct SingleNumbers {
+    values: Vec<f32>,
+    /// By how much an entry was rounded, at most.
+    rounding: f64,
+    /// The least and the greatest entry before rounding.
+    range: [f64; 2],
+}
+
+/// Why a column cannot be in single precision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SingleFault {
+    /// Some entry is no normal number of single precision, which has those from 1.2e-38 to 3.4e38 and 0.
+    Range,
+    /// Entries that differ are all rounded to one number.
+    Constant,
+}
+
+impl Default for SingleNumbers {
+    fn default() -> Self {
+        SingleNumbers { values: Vec::new(), rounding: 0.0, range: [f64::INFINITY, f64::NEG_INFINITY] }
+    }
+}
+
+impl SingleNumbers {
+    /// An empty column with room for so many entries, as far as there is memory.
+    pub fn with_room(rows: usize) -> Self {
+        let mut values = Vec::new();
+        // The entries are asked for again as they come.
+        let _ = values.try_reserve_exact(rows);
+        SingleNumbers { values, ..SingleNumbers::default() }
+    }
+
+    /// Appends an entry; NaN is one that is missing.
+    #[inline]
+    pub fn push(&mut self, value: f64) {
+        let rounded = self.noted(value);
+        self.values.push(rounded);
+    }
+
+    /// Sets the entry of a row.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn set(&mut self, row: usize, value: f64) {
+        let rounded = self.noted(value);
+        self.values[row] = rounded;
+    }
+
+    /// Appends the entries of another column.
+    pub fn append(&mut self, other: &SingleNumbers) {
+        self.values.extend_from_slice(&other.values);
+        self.rounding = self.rounding.max(other.rounding);
+        self.range = [self.range[0].min(other.range[0]), self.range[1].max(other.range[1])];
+    }
+
+    #[inline]
+    fn noted(&mut self, value: f64) -> f32 {
+        let rounded = value as f32;
+        let is_lost = rounded.is_infinite() || (value != 0.0 && rounded.abs() < f32::MIN_POSITIVE);
+        let rounding = if is_lost { f64::INFINITY } else { (f64::from(rounded) - value).abs() };
+        // A missing entry is none, and the larger of NaN and a number is that.
+        self.rounding = self.rounding.max(rounding);
+        self.range = [self.range[0].min(value), self.range[1].max(value)];
+        rounded
+    }
+
+    /// The entries.
+    pub fn view(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// By how much an entry was rounded, at most; of rows that were chosen, one of all rows.
+    pub fn rounding(&self) -> f64 {
+        self.rounding
+    }
+
+    /// Why the column is to stay in doubles, if it is. Cost O(rows) where it is nearly constant.
+    pub fn fault(&self) -> Option<SingleFault> {
+        if self.rounding == f64::INFINITY {
+            return Some(SingleFault::Range);
+        }
+        let [least, greatest] = self.range;
+        (least < greatest && least as f32 == greatest as f32).then_some(SingleFault::Constant)
+    }
+
+    /// Returns the memory that is reserved for more entries.
+    pub fn shrink_to_fit(&mut self) {
+        self.values.shrink_to_fit();
+    }
+
+    /// The entries of `rows`, in that order.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        SingleNumbers { values: rows.iter().map(|&row| self.values[row]).collect(), ..*self }
+    }
+}
+
+impl FromIterator<f64> for SingleNumbers {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
+        let values = values.into_iter();
+        let mut single = SingleNumbers::with_room(values.size_hint().0);
+        values.for_each(|value| single.push(value));
+        single
+    }
+}
+
+/// At a byte an entry where all are whole numbers from 0 to 255 as they were.
+impl From<SingleNumbers> for Numbers {
+    fn from(single: SingleNumbers) -> Self {
+        let is_byte = |x: &f32| (*x as u8) as f32 == *x && !(*x == 0.0 && x.is_sign_negative());
+        match single.rounding == 0.0 && single.values.iter().all(is_byte) {
+            true => Numbers::Byte(single.values.iter().map(|&x| x as u8).collect()),
+            false => Numbers::Single(single),
+        }
+    }
+}
+
+impl Numbers {
+    /// The entries in single precision where they are doubles, at four bytes in place of eight; others as they are. Cost
+    /// O(rows).
+    #[must_use]
+    pub fn in_single(self) -> Self {
+        match self {
+            Numbers::Double(values) => Numbers::Single(values.into_iter().collect()),
+            Numbers::Shared(shared) if matches!(*shared, Numbers::Double(_)) => {
+                Arc::unwrap_or_clone(shared).in_single()
+            }
+            other => other,
+        }
+    }
+}
+
+impl Columns {
+    /// The same with every column of doubles in single precision. Cost O(entries), and memory for a column on each thread, where
+    /// columns are not shared.
+    #[must_use]
+    pub fn in_single(self) -> Self {
+        let single = |store: Store| match store.numbers() {
+            Numbers::Double(_) if store.rows.is_some() => store.numbers().clone().in_single().into(),
+            Numbers::Double(_) => Arc::unwrap_or_clone(store.whole).in_single().into(),
+            _ => store,
+        };
+        Columns { rows: self.rows, stores: self.stores.into_par_iter().map(single).collect() }
+    }
+
+    /// What single precision did to column `index`; `None` for a column that is not in it.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    pub fn single(&self, index: usize) -> Option<&SingleNumbers> {
+        if let Numbers::Single(single) = &*self.stores[index].whole { Some(single) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Column;
+
+    fn of(values: &[f64]) -> SingleNumbers {
+        values.iter().copied().collect()
+    }
+
+    #[test]
+    fn entries_are_the_nearest_singles_and_the_largest_rounding_is_known() {
+        let values = [0.1, -1e10, 3.0, f64::NAN, 1.0 / 3.0];
+        let single = of(&values);
+        let rounded: Vec<f64> = values.iter().map(|x| f64::from(*x as f32)).collect();
+        let largest = rounded.iter().zip(&values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert_eq!((single.rounding(), single.fault()), (largest, None));
+        let mut columns = Columns::new(5);
+        columns.push(Numbers::Double(values.to_vec()).in_single());
+        columns.push(Numbers::from(vec![1.0, 2.0, 3.0, 4.0, 5.0]).in_single());
+        assert_eq!(columns.bytes(), 5 * 4 + 5);
+        assert!(columns.column(0).values().iter().zip(&rounded).all(|(a, b)| a.to_bits() == b.to_bits()));
+        let chosen = columns.view_rows(&[4, 0, 0]);
+        assert_eq!(chosen.column(0), Column::Double(&[rounded[4], rounded[0], rounded[0]]));
+        assert_eq!((chosen.single(0).map(SingleNumbers::rounding), chosen.single(1).is_some()), (Some(largest), false));
+        let mut doubles = Columns::new(5);
+        doubles.push(values.to_vec());
+        for of in [doubles.clone(), doubles.view_rows(&[0, 1, 2, 3, 4])] {
+            let single = of.in_single();
+            assert_eq!((single.bytes(), single.column(0).get(4)), (5 * 4, rounded[4]));
+        }
+    }
+
+    #[test]
+    fn what_single_precision_cannot_hold_is_seen() {
+        for (values, fault) in [
+            (vec![1.0, 1e39], Some(SingleFault::Range)),
+            (vec![1.0, -1e-39], Some(SingleFault::Range)),
+            (vec![1e9, 1e9 + 1.0, f64::NAN], Some(SingleFault::Constant)),
+            (vec![0.1, 0.1, 0.1], None),
+            (vec![0.0, f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)], None),
+            (vec![f64::NAN, f64::NAN], None),
+        ] {
+            assert_eq!(of(&values).fault(), fault, "{values:?}");
+            let (mut first, last) = (of(&values[..1]), of(&values[1..]));
+            first.append(&last);
+            assert_eq!(first.fault(), fault, "{values:?}");
+        }
+        let mut single = of(&[f64::NAN, 2.0]);
+        single.set(0, 1e300);
+        assert_eq!(single.fault(), Some(SingleFault::Range));
+    }
+}

@@ -1,0 +1,57 @@
+//! Products of columns with vectors.
+
+use crate::sweep::Sweep;
+use crate::{Column, Data, sparse};
+use std::borrow::Cow;
+
+impl Data<'_> {
+    /// √r_j·v_j of every row, or of every row that is stored.
+    fn with_roots<'v>(&self, v: &'v [f64], is_stored: bool) -> Cow<'v, [f64]> {
+        let scaled: Option<Vec<f64>> = self.root().map(|root| v.iter().zip(root).map(|(v, r)| v * r).collect());
+        match (is_stored, scaled) {
+            (true, Some(scaled)) => self.entries.spread(&scaled).into_owned().into(),
+            (true, None) => self.entries.spread(v),
+            (false, Some(scaled)) => scaled.into(),
+            (false, None) => v.into(),
+        }
+    }
+
+    /// Σ_j x_ij v_k[j] (x_i scaled and centered) for the given columns and vectors, as columns × vectors.
+    ///
+    /// One read of the columns; the vectors stay in cache by tiles of rows. The bits of a column do not depend on the
+    /// others. Cost O(m · columns · vectors).
+    pub(crate) fn products(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
+        self.products_with(columns, vectors, false)
+    }
+
+    /// The same for most columns: rows of longer ones are not copied, and the bits are others.
+    pub(crate) fn products_of_most(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
+        self.products_with(columns, vectors, self.entries.is_view())
+    }
+
+    fn products_with(&self, columns: &[usize], vectors: &[&[f64]], is_stored: bool) -> Vec<f64> {
+        let vectors: Vec<Cow<'_, [f64]>> = vectors.iter().map(|v| self.with_roots(v, is_stored)).collect();
+        let vectors: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
+        // Columns of one type go together, so that they share the reading of the vectors.
+        let (mut doubles, mut singles, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut sparse, mut made) = (Vec::new(), Vec::new());
+        for (place, &column) in columns.iter().enumerate() {
+            let entries = if is_stored { self.entries.stored()[column] } else { self.entries.column(column) };
+            match entries {
+                Column::Double(x) => doubles.push((place, x, self.gram.shifts[column])),
+                Column::Single(x) => singles.push((place, x, self.gram.shifts[column])),
+                Column::Byte(x) => bytes.push((place, x, self.gram.shifts[column])),
+                Column::Sparse(x) => sparse.push((place, x, self.gram.shifts[column])),
+                Column::Product(x) => made.push((place, x, self.gram.shifts[column])),
+            }
+        }
+        let sweep = Sweep::new(self.level, &vectors);
+        let mut out = vec![0.0; columns.len() * vectors.len()];
+        let sparse = sparse::products(self.level, &sparse, &vectors);
+        let dense = [sweep.run(&doubles), sweep.run(&singles), sweep.run(&bytes), sweep.run_products(&made)];
+        for (place, sums) in dense.into_iter().flatten().chain(sparse) {
+            out[place * vectors.len()..][..vectors.len()].copy_from_slice(&sums);
+        }
+        out
+    }
+}

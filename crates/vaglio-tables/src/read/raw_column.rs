@@ -1,0 +1,55 @@
+//! Text while it is read.
+
+/// The text of every cell, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct RawColumn {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl RawColumn {
+    /// Appends a cell.
+    pub fn push(&mut self, cell: &str) {
+        self.text.push_str(cell);
+        self.ends.push(self.text.len());
+    }
+
+    /// Appends the cells of another part.
+    pub fn append(&mut self, part: &RawColumn) {
+        let before = self.text.len();
+        self.text.push_str(&part.text);
+        self.ends.extend(part.ends.iter().map(|end| before + end));
+    }
+
+    /// Bytes of the text.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The cells in order.
+    pub fn cells(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
+        (0..self.ends.len()).map(|row| {
+            let start = if row == 0 { 0 } else { self.ends[row - 1] };
+            &self.text[start..self.ends[row]]
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_columns_are_put_together() {
+        let (mut all, mut part) = (RawColumn::default(), RawColumn::default());
+        ["a", "", "é"].iter().for_each(|cell| all.push(cell));
+        ["", "b"].iter().for_each(|cell| part.push(cell));
+        all.append(&part);
+        assert_eq!(all.cells().collect::<Vec<_>>(), ["a", "", "é", "", "b"]);
+    }
+}

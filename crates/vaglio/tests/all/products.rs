@@ -1,0 +1,110 @@
+//! Columns that are products of others, made when they are read, give what the stored ones give, to the bit.
+
+use std::sync::Arc;
+use vaglio::core::{
+    Columns, Criterion, Design, InFolds, Need, Numbers, Path, Problem, ProductNumbers, SearchContext, SearchStrategy,
+    Silent, Subset, Task,
+};
+use vaglio::learners::Rls;
+use vaglio_testkit::Random;
+
+const ROWS: usize = 130;
+
+/// Columns with all of their products and squares, made when they are read and stored: among them constant ones, copies, bytes, and some
+/// far from 0.
+fn columns() -> [Columns; 2] {
+    let mut random = Random::new(3905);
+    let mut base: Vec<Vec<f64>> = Vec::new();
+    (0..4).for_each(|k| base.push((0..ROWS).map(|_| random.normal() + f64::from(k) * 30.0).collect()));
+    base.push((0..ROWS).map(|_| (4.0 * random.uniform()).floor()).collect());
+    base.push((0..ROWS).map(|_| (2.0 * random.uniform()).floor()).collect());
+    base.push(base[1].clone());
+    base.push(vec![0.0; ROWS]);
+    let (mut made, mut stored) = (Columns::new(ROWS), Columns::new(ROWS));
+    let factors: Vec<Arc<Numbers>> = base.into_iter().map(|values| Arc::new(Numbers::from(values))).collect();
+    for factor in &factors {
+        made.push(Numbers::Shared(Arc::clone(factor)));
+        stored.push(factor.view());
+    }
+    for a in 0..factors.len() {
+        for b in a..factors.len() {
+            let one = match a == b {
+                true => vec![(Arc::clone(&factors[a]), 2)],
+                false => vec![(Arc::clone(&factors[a]), 1), (Arc::clone(&factors[b]), 1)],
+            };
+            let product = ProductNumbers::new(one);
+            stored.push(product.view().to_vec());
+            made.push(Numbers::Product(product));
+        }
+    }
+    [made, stored]
+}
+
+fn problem(columns: Columns) -> Problem {
+    let mut random = Random::new(77);
+    let (a, b, c) = (columns.column(0), columns.column(5), columns.column(1));
+    let y = (0..ROWS).map(|j| a.get(j) * (1.0 + c.get(j)) + 2.0 * b.get(j) * a.get(j) + 0.3 * random.normal());
+    let targets = ndarray::Array2::from_shape_vec((1, ROWS), y.collect()).unwrap();
+    let names = (0..columns.len()).map(|k| format!("c{k}")).collect();
+    Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap()
+}
+
+fn path(problem: &Problem, learner: &Rls, criterion: &str, search: &str) -> Path {
+    let criterion: Box<dyn Criterion> = serde_json::from_str(criterion).unwrap();
+    let search: Box<dyn SearchStrategy> = serde_json::from_str(search).unwrap();
+    let design = Design::of(problem, Arc::new(learner.clone())).unwrap();
+    let design = design.fitted_in_folds(problem.in_folds().clone());
+    let subset = Subset::open(&*criterion, &design, &search.outline(&design).unwrap()).unwrap();
+    let mut observer = Silent;
+    search.search(&mut SearchContext::new(&*criterion, &design, subset, &mut observer, 0)).unwrap()
+}
+
+#[test]
+fn searches_find_the_same_whether_products_are_made_or_stored() {
+    let problems = columns().map(problem);
+    let rows: Vec<usize> = (0..ROWS).filter(|row| row % 6 != 1).collect();
+    let few: Vec<usize> = (0..ROWS).filter(|row| row % 3 == 1).collect();
+    let weights: Vec<f64> = (0..ROWS).map(|row| 0.25 + (row % 7) as f64).collect();
+    let variants: [(&str, &dyn Fn(&Problem) -> Problem); 5] = [
+        ("plain", &Problem::clone),
+        ("weights", &|p| p.clone().with_weights(weights.clone()).unwrap()),
+        ("most rows", &|p| p.view_rows(&rows)),
+        ("few rows", &|p| p.view_rows(&few)),
+        ("standardized in folds", &|p| p.clone().fitted_in_folds(InFolds::formulas(None, Some(Need::Required)))),
+    ];
+    for (what, variant) in variants {
+        let [made, stored] = [&problems[0], &problems[1]].map(variant);
+        for (criterion, search) in [
+            (r#"{"kind": "loo"}"#, r#"{"kind": "greedy", "max_features": 5}"#),
+            (r#"{"kind": "loo", "loss": "absolute"}"#, r#"{"kind": "greedy", "max_features": 4}"#),
+            (r#"{"kind": "loo"}"#, r#"{"kind": "floating", "max_features": 4}"#),
+            (r#"{"kind": "loo"}"#, r#"{"kind": "rank", "max_features": 5}"#),
+            (r#"{"kind": "loo"}"#, r#"{"kind": "lars", "max_features": 5}"#),
+            (r#"{"kind": "loo"}"#, r#"{"kind": "exhaustive", "max_features": 2}"#),
+            (r#"{"kind": "kfold", "folds": 5}"#, r#"{"kind": "greedy", "max_features": 5}"#),
+            (r#"{"kind": "kfold", "folds": 4, "shuffle": true}"#, r#"{"kind": "rank", "max_features": 5}"#),
+            (r#"{"kind": "kfold", "folds": 5, "loss": "absolute"}"#, r#"{"kind": "greedy", "max_features": 3}"#),
+        ] {
+            if what == "standardized in folds" && criterion.contains("loo") {
+                continue;
+            }
+            for learner in [Rls::new(0.5), Rls::new(1e-6).intercept(false)] {
+                let [made, stored] = [&made, &stored].map(|problem| path(problem, &learner, criterion, search));
+                assert_eq!(made, stored, "{what}: {criterion} {search}");
+                assert!(!made.entries.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_known_of_columns_is_known_of_products() {
+    let [made, stored] = columns().map(problem);
+    assert!(made.columns().bytes() < stored.columns().bytes() / 2);
+    let of = |problem: &Problem| Design::of(problem, Arc::new(Rls::new(1.0))).unwrap();
+    let (of_made, of_stored) = (of(&made), of(&stored));
+    assert_eq!(of_made.constant(), of_stored.constant());
+    for feature in 0..of_made.features() {
+        assert_eq!(of_made.column(feature), of_stored.column(feature));
+    }
+}

@@ -151,7 +151,8 @@ impl Criterion for Information {
             flops: once
                 + pass
                 + lambdas * (steps * step + outline.trials * (10.0 + 6.0 * outputs + 2.0 * size + of_tree)),
-            bytes: 8.0 * (rows * (columns - design.columns().made() as f64).max(0.0) + columns * size * (1.0 + lambdas)),
+            bytes: 8.0
+                * (rows * (columns - design.columns().made() as f64).max(0.0) + columns * size * (1.0 + lambdas)),
         }
     }
 }

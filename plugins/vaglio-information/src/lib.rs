@@ -142,6 +142,7 @@ impl Criterion for Information {
         }
         let pass = 2.0 * rows * columns * if outline.start > 0 { columns } else { size };
         let step = 6.0 * columns * size + 4.0 * size * size;
+        let stored = (columns - design.columns().made() as f64).max(0.0);
         // Of all subsets those that are scored, about a quarter, have a state of their own and a bound by eigenvalues.
         let of_tree =
             if outline.steps == 0 && outline.start < outline.largest { 0.5 * size * size * size } else { 0.0 };
@@ -151,8 +152,7 @@ impl Criterion for Information {
             flops: once
                 + pass
                 + lambdas * (steps * step + outline.trials * (10.0 + 6.0 * outputs + 2.0 * size + of_tree)),
-            bytes: 8.0
-                * (rows * (columns - design.columns().made() as f64).max(0.0) + columns * size * (1.0 + lambdas)),
+            bytes: 8.0 * (rows * stored + columns * size * (1.0 + lambdas)),
         }
     }
 }

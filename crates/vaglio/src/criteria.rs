@@ -1,7 +1,8 @@
 //! Criteria that come with vaglio: cross-validation, and dependence on the target.
 
 pub use vaglio_dependence::{
-    Approximation, Hsic, Kernel, Mrmr, MrmrInformation, Nhsic, Output, OutputApproximation, Qpfs,
+    Approximation, Fcbf, HitonPc, Hsfs, Hsic, Kernel, Mrmr, MrmrInformation, Nhsic, Output, OutputApproximation, Qpfs,
+    Spam,
 };
 pub use vaglio_validate::{By, Engine, KFold, Loo};
 pub(crate) use vaglio_validate::{HeldOutPredictions, Session, chosen_data, predicted_held_out};

@@ -64,7 +64,7 @@ fn exported(defined: &str) -> String {
     let of_targets = exported! { target_maps::{Log, Log1p, Power, Rank} };
     let plugins = exported! {
         vaglio_beam::{Beam}
-        vaglio_dependence::{Hsic, Mrmr, MrmrInformation, Qpfs}
+        vaglio_dependence::{Fcbf, HitonPc, Hsfs, Hsic, Mrmr, MrmrInformation, Qpfs, Spam}
         vaglio_elm::{Elm}
         vaglio_external::{ExternalCriterion, ExternalLearner, ExternalLoss}
         vaglio_information::{Information}

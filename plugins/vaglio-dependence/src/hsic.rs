@@ -7,6 +7,7 @@ mod weights;
 use crate::target::{Output, check};
 use evaluator::Distances;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part, setting};
+pub(crate) use weights::Weights as PairWeights;
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "distances";
@@ -90,6 +91,13 @@ pub enum Estimator {
     Biased,
     /// That of mean 0 under independence; it counts rows by their weights, of which it needs more than 3.
     Unbiased,
+}
+
+impl Hsic {
+    /// −1/2σ² for a subset of so many columns that are not constant.
+    pub(crate) fn scale(&self, columns: usize) -> f64 {
+        self.kernel.scale(columns)
+    }
 }
 
 impl HsicKernel {

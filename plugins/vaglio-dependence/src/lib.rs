@@ -1,18 +1,28 @@
 //! Criteria of dependence between columns and target for [vaglio](vaglio_core), which train nothing.
 //!
-//! [`Nhsic`] is built into `vaglio`, and with it the others: [`Hsic`], [`Mrmr`], [`MrmrInformation`] and [`Qpfs`]. They share
-//! the kernel of the target ([`Output`]) and the bins of columns ([`Bins`]).
+//! [`Nhsic`] is built into `vaglio`, and with it the others: [`Hsic`], [`Mrmr`], [`MrmrInformation`], and those that weigh all columns at
+//! once, [`Qpfs`], [`Hsfs`], [`Fcbf`], [`HitonPc`] and [`Spam`]. They share the kernel of the target ([`Output`]) and the bins of
+//! columns ([`Bins`]).
 
 mod bins;
+mod fcbf;
+mod hiton;
+mod hsfs;
 mod hsic;
 mod mrmr;
 mod nhsic;
 mod qpfs;
+mod spam;
 mod target;
+mod weighed;
 
 pub use bins::Bins;
+pub use fcbf::Fcbf;
+pub use hiton::{HitonPc, Independence};
+pub use hsfs::Hsfs;
 pub use hsic::{Estimator, Hsic, HsicKernel};
 pub use mrmr::{Mrmr, MrmrInformation, Scheme};
 pub use nhsic::{Approximation, Kernel, Nhsic, OutputApproximation};
 pub use qpfs::{Alpha, AlphaRule, Qpfs, Similarity};
+pub use spam::Spam;
 pub use target::Output;

@@ -1,17 +1,16 @@
 //! Quadratic programming feature selection.
 
 mod program;
+mod redundancy;
 mod similarities;
 
 use crate::bins::Bins;
 use crate::target::{Output, check};
+use crate::weighed::{self, Weighing, members};
 use program::Program;
-use serde::Serialize;
 use similarities::Similarities;
-use std::sync::Arc;
 use vaglio_core::{
-    Cache, Criterion, Design, Error, Estimate, Evaluator, Feature, Found, Outline, Result, Score, Shortcut, part,
-    setting,
+    Criterion, Design, Error, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part, setting,
 };
 
 /// The identifier of the shortcut in `selection.json` and in plans.
@@ -37,6 +36,10 @@ const MOST_COLUMNS: usize = 20_000;
 /// absolute correlations or mutual information need not be; then it is a point of rest, found from the best single column. Of columns that are alike
 /// (Q_ii + Q_jj = 2Q_ij), one is in the program and all have its weight. Constant columns have none. A row of weight 2 equals
 /// that row twice. The learner and λ play no part.
+///
+/// With `nystrom` Q is the approximation Q_nr Q_rr⁻¹ Q_rn by r of its columns, which is positive semidefinite, in O(nrm) and 8nr bytes in place of
+/// O(n²m) and 8n²: the paper's way to many columns. Where the paper draws them at random, the next is that whose Q_ii is least
+/// approximated, as in a Cholesky decomposition with pivots; then only copies are alike.
 ///
 /// # Example
 /// ```
@@ -68,9 +71,11 @@ pub struct Qpfs {
     pub alpha: Alpha,
     /// How columns are put into bins for mutual information.
     pub bins: Bins,
+    /// How many columns Q is approximated by (Nyström); without a number it is exact.
+    pub nystrom: Option<usize>,
 }
 
-vaglio_core::setters!(Qpfs { similarity: Similarity, alpha: Alpha, bins: Bins;; });
+vaglio_core::setters!(Qpfs { similarity: Similarity, alpha: Alpha, bins: Bins; nystrom: Option<usize>; });
 
 /// How two columns, and a column and the target, are compared.
 #[setting]
@@ -110,22 +115,8 @@ pub enum AlphaRule {
     Auto,
 }
 
-/// What columns weigh under some settings.
-struct Weighed(Qpfs, Vec<f64>);
-
-impl Qpfs {
-    /// What every column weighs, computed once for a design.
-    fn weighed(&self, design: &Design) -> Result<Arc<Weighed>> {
-        let session = design.session::<Cache<Weighed>>();
-        if let Some(weighed) = session.get().filter(|known| known.0 == *self) {
-            return Ok(weighed);
-        }
-        let weighed = Arc::new(Weighed(*self, self.weights(design)?));
-        session.set(Arc::clone(&weighed));
-        Ok(weighed)
-    }
-
-    /// What every column weighs; 0 for constant ones. Cost O(n² m) and that of the program.
+impl Weighing for Qpfs {
+    /// Cost O(n² m) and that of the program; with `columns` of r O(nrm).
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let members = members(design);
         let similarities = Similarities::new(self, design, &members)?;
@@ -140,29 +131,19 @@ impl Qpfs {
     }
 }
 
-/// What a column weighs.
-#[derive(Serialize)]
-struct ColumnWeight {
-    column: String,
-    weight: f64,
-}
-
 impl Criterion for Qpfs {
     /// The definition: the program of all columns. Cost O(n² m) whatever the subset, memory O(n²).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        score(&self.weights(design)?, subset)
+        weighed::evaluate(self, design, subset)
     }
 
     fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        Ok(Some(Shortcut::new(ENGINE, Sums(self.weighed(design)?))))
+        weighed::shortcut(self, ENGINE, design)
     }
 
     /// What each chosen column weighs.
     fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
-        let weighed = self.weighed(design)?;
-        let weight =
-            |&feature: &Feature| ColumnWeight { column: design.names()[feature].clone(), weight: weighed.1[feature] };
-        Ok(Found::of("weights", subset.iter().map(weight).collect::<Vec<_>>()))
+        weighed::found(self, design, subset)
     }
 
     fn check(&self, design: &Design) -> Result<()> {
@@ -171,11 +152,14 @@ impl Criterion for Qpfs {
             Error::unless_between("alpha", alpha, 0.0..=1.0)?;
         }
         check(Output::Auto, design)?;
+        if self.nystrom == Some(0) {
+            return Err(Error::setting("nystrom", "0 columns approximate nothing; 1 is the least"));
+        }
         let columns = members(design).len();
-        if columns > MOST_COLUMNS {
+        if columns > MOST_COLUMNS && self.nystrom.is_none() {
             let message = format!(
                 "the program compares every column with every other, which is done for at most {MOST_COLUMNS} columns, and \
-                 there are {columns}; leave some out, or use `mrmr_information`"
+                 there are {columns}; give `nystrom: 500`, leave some out, or use `mrmr_information`"
             );
             return Err(Error::setting("kind", message));
         }
@@ -191,30 +175,13 @@ impl Criterion for Qpfs {
             // Thin factors of about 26 columns.
             Similarity::Nhsic => (2.0 * 26.0 * 26.0, 8.0 * 26.0),
         };
+        let kept = self.nystrom.map_or(columns, |kept| columns.min(kept as f64));
+        let others = if self.nystrom.is_some() { kept } else { columns / 2.0 };
         Estimate {
             engine: ENGINE,
             reason: "one quadratic program on the similarities of all columns gives every score".into(),
-            flops: pair * rows * columns * columns / 2.0 + 1000.0 * columns * columns + outline.trials,
-            bytes: 12.0 * columns * columns + column * rows * columns,
+            flops: pair * rows * columns * others + 1000.0 * columns * kept + outline.trials,
+            bytes: 12.0 * columns * kept + column * rows * columns,
         }
-    }
-}
-
-/// The columns of the program: all that are not constant, wherever a search may go among them.
-fn members(design: &Design) -> Vec<Feature> {
-    (0..design.features()).filter(|&feature| !design.is_constant(feature)).collect()
-}
-
-/// −Σ x_i over a subset.
-fn score(weights: &[f64], subset: &[Feature]) -> Result<Score> {
-    Score::of(0.0 - subset.iter().map(|&feature| weights[feature]).sum::<f64>()).checked()
-}
-
-/// The evaluator of [`Qpfs`]: a sum of weights a trial.
-struct Sums(Arc<Weighed>);
-
-impl Evaluator for Sums {
-    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        score(&self.0.1, subset)
     }
 }

@@ -95,6 +95,10 @@ fn the_list_names_every_component() {
         ("criterion", "mrmr", "vaglio-dependence"),
         ("criterion", "mrmr_information", "vaglio-dependence"),
         ("criterion", "qpfs", "vaglio-dependence"),
+        ("criterion", "fcbf", "vaglio-dependence"),
+        ("criterion", "hiton_pc", "vaglio-dependence"),
+        ("criterion", "hsfs", "vaglio-dependence"),
+        ("criterion", "spam", "vaglio-dependence"),
         ("search", "greedy", "vaglio-search"),
         ("learner", "rls", "vaglio"),
         ("map", "constant", "vaglio"),
@@ -171,7 +175,7 @@ fn the_schema_takes_what_runs_and_refuses_what_does_not() {
     let folder = Folder::new("schema");
     let schema = schema(&folder);
     let text = schema.to_string();
-    for kind in "loo kfold external information hsic mrmr mrmr_information qpfs greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir logistic logistic_ridge naive_bayes tree svm elastic_net one_hot standardize window constant impute date_parts log1p power clip ordinal interactions polynomial target_encode within huber pinball log_loss given repeated forward monte_carlo".split(' ') {
+    for kind in "loo kfold external information hsic mrmr mrmr_information qpfs fcbf hiton_pc hsfs spam greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir logistic logistic_ridge naive_bayes tree svm elastic_net one_hot standardize window constant impute date_parts log1p power clip ordinal interactions polynomial target_encode within huber pinball log_loss given repeated forward monte_carlo".split(' ') {
         assert!(text.contains(&format!("{{\"const\":\"{kind}\"}}")), "{kind}");
     }
     let folders = ["examples/pipelines", "examples/cookbook"];

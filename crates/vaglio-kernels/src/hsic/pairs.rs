@@ -21,6 +21,12 @@ impl Padded {
         Padded(values.chunks(Wide::WIDTH).map(chunk).collect())
     }
 
+    /// The entries times a number. Cost O(m).
+    #[must_use]
+    pub fn times(&self, by: f64) -> Self {
+        Padded(self.0.iter().map(|chunk| chunk.map(|u| u * by)).collect())
+    }
+
     #[inline(always)]
     fn get(&self, row: usize) -> f64 {
         self.0[row / Wide::WIDTH][row % Wide::WIDTH]
@@ -103,6 +109,11 @@ impl Pairs {
         level.run(Sum(self, column, scale))
     }
 
+    /// Σ over j > k of the numbers times (u_j − u_k)². Cost O(m²).
+    pub fn sum_of_distances(&self, level: Level, column: &Padded) -> f64 {
+        level.run(Distances(self, column))
+    }
+
     /// Σ over j > k of the numbers times exp(`scale`·(d_jk − (u_j − u_k)²)). Cost O(m²).
     pub fn sum_without(&self, level: Level, distances: &Pairs, column: &Padded, scale: f64) -> f64 {
         level.run(Without(self, distances, column, scale))
@@ -177,6 +188,30 @@ impl NullaryFnOnce for Sum<'_> {
     }
 }
 
+struct Distances<'k>(&'k Pairs, &'k Padded);
+
+impl NullaryFnOnce for Distances<'_> {
+    type Output = f64;
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Distances(weights, column) = self;
+        let mut lanes = [0.0; Wide::WIDTH];
+        let mut rest = &weights.chunks[..];
+        for j in 1..weights.rows {
+            let (row, later) = rest.split_at(length(j));
+            let own = column.get(j);
+            for (weight, u) in row.iter().zip(&column.0) {
+                for l in 0..Wide::WIDTH {
+                    let apart = u[l] - own;
+                    lanes[l] += weight[l] * (apart * apart);
+                }
+            }
+            rest = later;
+        }
+        lanes.iter().sum()
+    }
+}
+
 struct Without<'k>(&'k Pairs, &'k Pairs, &'k Padded, f64);
 
 impl NullaryFnOnce for Without<'_> {
@@ -221,6 +256,7 @@ mod tests {
             };
             let both = plain(&|j, k| weight(j, k) * (-0.4 * (apart(&u, j, k) + apart(&v, j, k))).exp());
             let one = plain(&|j, k| weight(j, k) * (-0.4 * apart(&v, j, k)).exp());
+            let distances_of_v = plain(&|j, k| weight(j, k) * apart(&v, j, k));
             let mut bits = Vec::new();
             for level in Level::available() {
                 let weights = Pairs::new(m, weight);
@@ -232,11 +268,12 @@ mod tests {
                 distances.add_distances(level, &v);
                 let whole = weights.times_exp(level, &distances, -0.4).total();
                 let left = weights.sum_without(level, &distances, &u, -0.4);
+                let apart = weights.sum_of_distances(level, &v);
                 let size = (m * m) as f64;
-                for (found, expected) in [(added, both), (whole, both), (left, one)] {
+                for (found, expected) in [(added, both), (whole, both), (left, one), (apart, distances_of_v)] {
                     assert!((found - expected).abs() <= 1e-13 * size, "{m} rows: {found} is not {expected}");
                 }
-                bits.push([added, whole, left].map(f64::to_bits));
+                bits.push([added, whole, left, apart].map(f64::to_bits));
             }
             assert!(bits.iter().all(|b| *b == bits[0]), "{m} rows");
         }

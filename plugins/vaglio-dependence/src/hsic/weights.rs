@@ -7,7 +7,7 @@ use vaglio_kernels::Level;
 use vaglio_kernels::hsic::Pairs;
 
 /// W of Σ_jk W_jk K_jk: the dependence of a subset with kernel matrix K.
-pub(super) struct Weights {
+pub(crate) struct Weights {
     /// 2 W_jk of every pair, W being symmetric.
     pub pairs: Pairs,
     /// Σ W_jj, as K_jj = 1.

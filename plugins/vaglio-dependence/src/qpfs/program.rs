@@ -1,8 +1,8 @@
 //! The quadratic program over the simplex.
 
+use super::redundancy::Redundancy;
 use super::similarities::Similarities;
 use vaglio_core::{Error, Result};
-use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
 use vaglio_kernels::tolerance::OPTIMUM;
 
 /// Exchanges after which slopes are computed anew.
@@ -10,23 +10,18 @@ const FRESH: usize = 1000;
 
 /// min over x ≥ 0, Σ x = 1 of ½ xᵀAx − bᵀx with A = (1 − α)Q and b = αF.
 pub(super) struct Program {
-    a: Vec<Vec<f64>>,
+    a: Redundancy,
     b: Vec<f64>,
     /// The lowest column that each is alike.
     alike: Vec<usize>,
 }
 
 impl Program {
-    /// Cost O(n²).
+    /// Cost O(n²), of an approximation O(nr log n).
     pub fn new(similarities: Similarities, alpha: f64) -> Self {
         let Similarities { mut matrix, relevance } = similarities;
-        let mut alike: Vec<usize> = Vec::with_capacity(relevance.len());
-        for i in 0..relevance.len() {
-            let own = |k: usize| matrix[i][i] + matrix[k][k];
-            let is_alike = |&k: &usize| alike[k] == k && own(k) - 2.0 * matrix[i][k] <= EQUAL_SIMILARITY * own(k);
-            alike.push((0..i).find(is_alike).unwrap_or(i));
-        }
-        matrix.iter_mut().flatten().for_each(|q| *q *= 1.0 - alpha);
+        let alike = matrix.alike();
+        matrix.scale(1.0 - alpha);
         Program { a: matrix, b: relevance.iter().map(|f| alpha * f).collect(), alike }
     }
 
@@ -35,7 +30,7 @@ impl Program {
         self.alike.iter().enumerate().filter(|(i, lowest)| i == *lowest).map(|(i, _)| i)
     }
 
-    /// x, with the same entry for columns that are alike. Cost O(n) an exchange.
+    /// x, with the same entry for columns that are alike. Cost O(n) an exchange, of an approximation O(nr).
     ///
     /// Each exchange takes weight from a column to that of the lowest slope, as much as is best: of the columns with weight
     /// from the one whose exchange gains most. From the best single column, until no slope of a column with weight is above the
@@ -45,7 +40,7 @@ impl Program {
     /// [`Error::Numerical`] where slopes still differ after many exchanges.
     pub fn solve(&self) -> Result<Vec<f64>> {
         let mut x = vec![0.0; self.b.len()];
-        let alone = |i: &usize| self.a[*i][*i] / 2.0 - self.b[*i];
+        let alone = |i: &usize| self.a.entry(*i, *i) / 2.0 - self.b[*i];
         let Some(first) = self.members().min_by(|i, k| alone(i).total_cmp(&alone(k))) else { return Ok(x) };
         x[first] = 1.0;
         let most = 200_000 + 2_000 * x.len();
@@ -69,14 +64,14 @@ impl Program {
 
     /// The largest entry.
     fn size(&self) -> f64 {
-        self.a.iter().flatten().chain(&self.b).fold(0.0, |most, v| v.abs().max(most))
+        self.b.iter().fold(self.a.largest(), |most, v| v.abs().max(most))
     }
 
     /// Ax − b. Cost O(n·support).
     fn slopes(&self, x: &[f64]) -> Vec<f64> {
         let mut slopes: Vec<f64> = self.b.iter().map(|b| -b).collect();
-        for (row, &x) in self.a.iter().zip(x).filter(|(_, x)| **x > 0.0) {
-            slopes.iter_mut().zip(row).for_each(|(slope, a)| *slope += a * x);
+        for (i, &x) in x.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+            self.a.add(i, x, &mut slopes);
         }
         slopes
     }
@@ -91,7 +86,7 @@ impl Program {
     /// The best exchange with the column of the lowest slope.
     fn exchange(&self, x: &mut [f64], slopes: &mut [f64]) {
         let Some(to) = self.members().min_by(|&i, &k| slopes[i].total_cmp(&slopes[k])) else { return };
-        let curved = |from: usize| self.a[to][to] + self.a[from][from] - 2.0 * self.a[to][from];
+        let curved = |from: usize| self.a.entry(to, to) + self.a.entry(from, from) - 2.0 * self.a.entry(to, from);
         let best = |from: usize| {
             let (fall, curved) = (slopes[from] - slopes[to], curved(from));
             if curved * x[from] > fall { fall / curved } else { x[from] }
@@ -107,14 +102,12 @@ impl Program {
         let step = best(from);
         x[to] += step;
         x[from] -= step;
-        for ((slope, to), from) in slopes.iter_mut().zip(&self.a[to]).zip(&self.a[from]) {
-            *slope += step * (to - from);
-        }
+        self.a.exchange(step, to, from, slopes);
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
     use vaglio_testkit::Random;
@@ -125,7 +118,7 @@ mod tests {
         let rows: Vec<Vec<f64>> = (0..count).map(|_| (0..4).map(|_| random.normal()).collect()).collect();
         let dot = |i: usize, k: usize| rows[i].iter().zip(&rows[k]).map(|(a, b)| a * b).sum::<f64>();
         let entry = |i, k| dot(i, k) + if i == k { 0.05 } else { 0.0 };
-        let matrix = (0..count).map(|i| (0..count).map(|k| entry(i, k)).collect()).collect();
+        let matrix = Redundancy::Whole((0..count).map(|i| (0..count).map(|k| entry(i, k)).collect()).collect());
         Similarities { matrix, relevance: (0..count).map(|_| random.uniform()).collect() }
     }
 
@@ -133,7 +126,7 @@ mod tests {
     fn on_support(program: &Program, support: &[usize]) -> Vec<f64> {
         let size = support.len() + 1;
         let entry = |i: usize, k: usize| match (support.get(i), support.get(k)) {
-            (Some(&i), Some(&k)) => program.a[i][k],
+            (Some(&i), Some(&k)) => program.a.entry(i, k),
             (None, None) => 0.0,
             _ => 1.0,
         };
@@ -194,8 +187,10 @@ mod tests {
     #[test]
     fn columns_that_are_alike_weigh_the_same() {
         let mut similarities = drawn(5, 1);
-        similarities.matrix.iter_mut().for_each(|row| row.push(row[2]));
-        similarities.matrix.push(similarities.matrix[2].clone());
+        let Redundancy::Whole(mut rows) = similarities.matrix else { panic!("all of Q is there") };
+        rows.iter_mut().for_each(|row| row.push(row[2]));
+        rows.push(rows[2].clone());
+        similarities.matrix = Redundancy::Whole(rows);
         similarities.relevance = vec![0.1, 0.2, 0.9, 0.1, 0.0, 0.9];
         let with = Program::new(similarities, 0.7);
         let x = with.solve().unwrap();

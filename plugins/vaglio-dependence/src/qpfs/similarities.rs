@@ -1,5 +1,6 @@
 //! How alike columns are to each other and to the target.
 
+use super::redundancy::Redundancy;
 use super::{Qpfs, Similarity};
 use crate::bins::{Binned, Binning};
 use crate::target::{Output, Target};
@@ -10,14 +11,14 @@ use vaglio_kernels::hsic::{ThinFactor, gaussian, shares, standardized as in_devi
 
 /// Q and F of some columns.
 pub(super) struct Similarities {
-    /// Q, row by row.
-    pub matrix: Vec<Vec<f64>>,
+    /// Q.
+    pub matrix: Redundancy,
     /// F.
     pub relevance: Vec<f64>,
 }
 
 impl Similarities {
-    /// Cost O(n² m), with kernels O(n² m·rank²), memory O(n² + nm).
+    /// Cost O(n² m), with kernels O(n² m·rank²), memory O(n² + nm); by r columns O(nrm) and O(nr + nm).
     ///
     /// # Errors
     /// [`vaglio_core::Error::Stopped`].
@@ -27,40 +28,36 @@ impl Similarities {
                 let rows = Binning::new(qpfs.bins, design);
                 let targets = rows.targets(design);
                 let columns: Vec<Binned> = members.par_iter().map(|&feature| rows.column(design, feature)).collect();
-                let relevance = columns.par_iter().map(|x| rows.relevance(x, &targets)).collect();
-                Similarities { matrix: matrix(&columns, |a, b| rows.information(a, b)), relevance }
+                let relevance: Vec<f64> = columns.par_iter().map(|x| rows.relevance(x, &targets)).collect();
+                Similarities {
+                    matrix: Redundancy::new(qpfs.nystrom, &columns, &relevance, |a, b| rows.information(a, b)),
+                    relevance,
+                }
             }
-            Similarity::Correlation => by_correlation(design, members),
-            Similarity::Nhsic => by_kernels(design, members)?,
+            Similarity::Correlation => by_correlation(qpfs, design, members),
+            Similarity::Nhsic => by_kernels(qpfs, design, members)?,
         })
     }
 
     /// q̄/(q̄ + f̄), and all to redundancy where nothing is relevant nor redundant.
     pub fn balance(&self) -> f64 {
         let count = self.relevance.len() as f64;
-        let redundancy = self.matrix.iter().flatten().sum::<f64>() / (count * count);
+        let redundancy = self.matrix.total() / (count * count);
         let relevance = self.relevance.iter().sum::<f64>() / count;
         let both = redundancy + relevance;
         if both > 0.0 { redundancy / both } else { 0.0 }
     }
 }
 
-/// The symmetric matrix of a similarity.
-fn matrix<T: Sync>(columns: &[T], similarity: impl Fn(&T, &T) -> f64 + Sync) -> Vec<Vec<f64>> {
-    let later = |i: usize| columns[i..].iter().map(|other| similarity(&columns[i], other)).collect();
-    let upper: Vec<Vec<f64>> = (0..columns.len()).into_par_iter().map(later).collect();
-    let row = |i: usize| (0..columns.len()).map(|k| upper[i.min(k)][i.max(k) - i.min(k)]).collect();
-    (0..columns.len()).into_par_iter().map(row).collect()
-}
-
-fn by_correlation(design: &Design, members: &[Feature]) -> Similarities {
+fn by_correlation(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Similarities {
     let unit = |values: &[f64]| standardized(values, design.weights());
     let correlation = |x: &Vec<f64>, z: &Vec<f64>| x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0);
     let columns: Vec<Vec<f64>> = members.par_iter().map(|&feature| unit(&design.column(feature).values())).collect();
     let outputs: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
     let counts = outputs_count(design);
     let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();
-    Similarities { relevance: columns.iter().map(relevance).collect(), matrix: matrix(&columns, correlation) }
+    let relevance: Vec<f64> = columns.iter().map(relevance).collect();
+    Similarities { matrix: Redundancy::new(qpfs.nystrom, &columns, &relevance, correlation), relevance }
 }
 
 /// What the outputs count: numbers alike, classes against the rest by their shares of the rows.
@@ -73,7 +70,7 @@ fn outputs_count(design: &Design) -> Vec<f64> {
     counts
 }
 
-fn by_kernels(design: &Design, members: &[Feature]) -> Result<Similarities> {
+fn by_kernels(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Similarities> {
     let (level, shares) = (Level::best(), shares(design.rows(), design.weights()));
     let column = |&feature: &Feature| match in_deviations(&design.column(feature).values(), &shares) {
         Some(values) => gaussian(level, &shares, &[values], 1.0).normalized(level),
@@ -82,5 +79,8 @@ fn by_kernels(design: &Design, members: &[Feature]) -> Result<Similarities> {
     let columns: Vec<ThinFactor> = members.par_iter().map(column).collect();
     let target = Target::of(Output::Auto, 1.0, design, &shares);
     let (relevance, _) = target.matrix(level, &shares).products(level, design, &columns, true)?;
-    Ok(Similarities { matrix: matrix(&columns, |a, b| a.inner(level, b)), relevance })
+    Ok(Similarities {
+        matrix: Redundancy::new(qpfs.nystrom, &columns, &relevance, |a, b| a.inner(level, b)),
+        relevance,
+    })
 }

@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what is wrong")]
 
+mod fcbf;
+mod hiton;
+mod hsfs;
 mod hsic;
 mod mrmr_correlation;
 mod mrmr_information;
 mod qpfs;
+mod spam;
 
 use vaglio_core::{Criterion, Design, Feature, Problem, Readout};
 use vaglio_testkit::{Broken, registry};
@@ -25,12 +29,17 @@ fn score(criterion: &dyn Criterion, problem: &Problem, subset: &[Feature]) -> f6
     criterion.evaluate(&design(problem), subset).unwrap().loss
 }
 
+/// What every column of a problem weighs, by the score of each alone.
+fn weights(criterion: &dyn Criterion, problem: &Problem) -> Vec<f64> {
+    (0..design(problem).features()).map(|column| -score(criterion, problem, &[column])).collect()
+}
+
 #[test]
 fn they_are_registered_and_written_as_they_are_read() {
     holds(registry::check_registry(&[]));
     let all = registry::every_criterion(&[]).unwrap();
     assert_eq!(
         all.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(),
-        ["hsic", "mrmr", "mrmr_information", "nhsic", "qpfs"]
+        ["fcbf", "hiton_pc", "hsfs", "hsic", "mrmr", "mrmr_information", "nhsic", "qpfs", "spam"]
     );
 }

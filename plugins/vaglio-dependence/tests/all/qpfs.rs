@@ -9,7 +9,7 @@ const SIMILARITIES: [Similarity; 3] = [Similarity::MutualInformation, Similarity
 
 fn kinds() -> impl Iterator<Item = Qpfs> {
     let alphas = [Alpha::Rule(AlphaRule::Auto), Alpha::Value(0.3), Alpha::Value(0.0)];
-    let of = move |similarity| alphas.map(|alpha| Qpfs { similarity, alpha, bins: Bins::Deviation });
+    let of = move |similarity| alphas.map(|alpha| Qpfs { similarity, alpha, ..Qpfs::default() });
     SIMILARITIES.into_iter().flat_map(of)
 }
 
@@ -49,7 +49,7 @@ fn the_weights_are_those_worked_out_by_hand() {
     let f = [4.0, 8.0].map(|along| along / 80f64.sqrt());
     for (alpha, share) in [(Alpha::Value(0.2), 0.2), (Alpha::Rule(AlphaRule::Auto), 0.5 / (0.5 + (f[0] + f[1]) / 2.0))]
     {
-        let qpfs = Qpfs { similarity: Similarity::Correlation, alpha, bins: Bins::Deviation };
+        let qpfs = Qpfs { similarity: Similarity::Correlation, alpha, ..Qpfs::default() };
         let apart = share / (1.0 - share) * (f[1] - f[0]);
         let expected = [0.5 - apart / 2.0, 0.5 + apart / 2.0];
         for (column, expected) in expected.into_iter().enumerate() {
@@ -74,12 +74,37 @@ fn a_column_turned_round_weighs_what_it_weighs() {
     }
 }
 
+/// By as many columns as there are, Q is all of it where it is positive semidefinite.
+#[test]
+fn by_all_columns_the_approximation_is_exact() {
+    for recipe in [data::regression(40, 6, 2).weighted(), data::multiclass(30, 6, 3, 5)] {
+        let problem = recipe.problem();
+        let exact = Qpfs { similarity: Similarity::Nhsic, ..Qpfs::default() };
+        let near = Qpfs { nystrom: Some(6), ..exact };
+        for column in 0..6 {
+            let (found, expected) = (score(&near, &problem, &[column]), score(&exact, &problem, &[column]));
+            Near { tolerance: 1e-7, least: 1.0 }.assert(expected, found, "a weight");
+        }
+        let few = Qpfs { nystrom: Some(3), ..exact };
+        Near::relative(1e-12).assert(-1.0, score(&few, &problem, &[0, 1, 2, 3, 4, 5]), "all weights");
+    }
+}
+
+#[test]
+fn every_law_holds_of_the_approximation() {
+    for similarity in SIMILARITIES {
+        holds(check_criterion_on_standard_data(&Qpfs { similarity, nystrom: Some(4), ..Qpfs::default() }, 1e-7));
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let problem = data::regression(12, 3, 3).problem();
     let refused = |qpfs: Qpfs| qpfs.check(&design(&problem)).unwrap_err().to_string();
     let found = refused(Qpfs { alpha: Alpha::Value(1.5), ..Qpfs::default() });
     assert!(found.contains("`alpha`: 1.5 is not between 0 and 1"), "{found}");
+    let found = refused(Qpfs { nystrom: Some(0), ..Qpfs::default() });
+    assert!(found.contains("`nystrom`: 0 columns"), "{found}");
     let found = refused(Qpfs { bins: Bins::Width(1), ..Qpfs::default() });
     assert!(found.contains("`bins.width`"), "{found}");
     let read = |text: &str| serde_json::from_str::<Qpfs>(text);

@@ -105,7 +105,9 @@ fn one_row_is_refused() {
     let sheet = Sheet::base().of(&[0]);
     everywhere(|parts| {
         let result = Problem { preprocess: "[]", ..Problem::of(&sheet) }.result(parts);
-        match parts.learner.data.contains("target: class") || parts.has(&["loo", "kfold", "nhsic", "hsic", "qpfs"]) {
+        match parts.learner.data.contains("target: class")
+            || parts.has(&["loo", "kfold", "nhsic", "hsic", "qpfs", "fcbf", "hiton_pc", "hsfs", "spam"])
+        {
             true => refused(result, ExitClass::Configuration, &[]),
             // Every column is constant.
             false => answered(result).map(drop),

@@ -1,0 +1,134 @@
+//! The fast correlation-based filter.
+
+use crate::bins::{Binned, Binning, Bins};
+use crate::target::{Output, check};
+use crate::weighed::{self, Originals, Weighing, members};
+use rayon::prelude::*;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part, standardized,
+};
+
+/// The identifier of the shortcut in `selection.json` and in plans.
+const ENGINE: &str = "predominance";
+
+/// What columns tell of the target where no better column tells the same of them: fast correlation-based filter.
+///
+/// SU(a, b) = 2·I(a, b)/(H(a) + H(b)) is the symmetrical uncertainty of two columns in bins. Columns with SU(x, y) > `threshold`
+/// stand in the order of it, those with the same in that of their correlation with y. The first is predominant, and every column q after it with SU(x, q) ≥ SU(q, y) leaves; so does the
+/// next that is left, to the end. A predominant column weighs SU(x, y), the others 0, and the score of a subset is the sum of its
+/// weights with the sign turned. Lower is better; the empty subset scores 0.
+///
+/// `search: {kind: rank, choose: best}` takes the predominant columns and no other. Of equal columns one takes part, and all
+/// have its weight. Of several numeric outputs the mean SU counts; classes are bins of their own. A row of weight 2 equals that
+/// row twice. Constant columns weigh 0. The learner and λ play no part.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_dependence::Fcbf;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
+/// assert!(Fcbf::default().evaluate(&design, &[0, 1, 2, 3, 4])?.loss < 0.0);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// L. Yu and H. Liu, *Feature selection for high-dimensional data: a fast correlation-based filter solution*, Proceedings of
+/// the 20th International Conference on Machine Learning, 2003.
+#[part(
+    Criterion,
+    "fcbf",
+    summary = "columns that tell of the target what no better column tells of them, by symmetrical uncertainty; with `search: rank`",
+    example = "criterion: {kind: fcbf, bins: deviation}\nsearch: {kind: rank, choose: best}",
+    title = "FCBF"
+)]
+#[derive(Copy, PartialEq)]
+pub struct Fcbf {
+    /// How columns are put into bins.
+    pub bins: Bins,
+    /// What a column must tell of the target at least, as a symmetrical uncertainty from 0 to 1.
+    pub threshold: f64,
+}
+
+vaglio_core::setters!(Fcbf { bins: Bins, threshold: f64;; });
+
+impl Weighing for Fcbf {
+    /// Cost O(nmp) with p predominant columns, memory O(nm).
+    fn weights(&self, design: &Design) -> Result<Vec<f64>> {
+        let originals = Originals::new(design);
+        let rows = Binning::new(self.bins, design);
+        let targets = rows.targets(design);
+        let columns: Vec<Binned> = originals.features.par_iter().map(|&x| rows.column(design, x)).collect();
+        let with_target = |column: &Binned| {
+            let sum: f64 = targets.iter().map(|target| rows.symmetrical_uncertainty(column, target)).sum();
+            sum / targets.len().max(1) as f64
+        };
+        let relevance: Vec<f64> = columns.par_iter().map(with_target).collect();
+        let mut left: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > self.threshold).collect();
+        // Of columns that tell the same in bins the one of larger correlation is the better, so that their order has no part.
+        let correlations = of_targets(design, &originals.features);
+        let steps = |x: usize| (relevance[x] / EQUAL).round();
+        let better = |a: usize, b: usize| {
+            steps(b).total_cmp(&steps(a)).then(correlations[b].total_cmp(&correlations[a])).then(a.cmp(&b))
+        };
+        left.sort_by(|&a, &b| better(a, b));
+        let mut weights = vec![0.0; columns.len()];
+        while let Some((&best, others)) = left.split_first() {
+            design.sign().check()?;
+            weights[best] = relevance[best];
+            let tells_more = |other: &&usize| {
+                rows.symmetrical_uncertainty(&columns[best], &columns[**other]) < relevance[**other] - EQUAL
+            };
+            left = others.par_iter().filter(tells_more).copied().collect();
+        }
+        Ok(originals.spread(&weights))
+    }
+}
+
+/// Uncertainties that differ by less are equal.
+const EQUAL: f64 = 1e-10;
+
+/// The sum over outputs of the absolute correlation of each column with the target. Cost O(m) each.
+fn of_targets(design: &Design, columns: &[Feature]) -> Vec<f64> {
+    let outputs: Vec<Vec<f64>> =
+        design.targets().rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights())).collect();
+    let of = |&feature: &Feature| {
+        let x = standardized(&design.column(feature).values(), design.weights());
+        outputs.iter().map(|y| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().abs()).sum()
+    };
+    columns.par_iter().map(of).collect()
+}
+
+impl Criterion for Fcbf {
+    /// The definition: the weights of all columns. Cost O(nmp) whatever the subset.
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        weighed::evaluate(self, design, subset)
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        weighed::shortcut(self, ENGINE, design)
+    }
+
+    /// What each chosen column weighs.
+    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
+        weighed::found(self, design, subset)
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        self.bins.check()?;
+        Error::unless_between("threshold", self.threshold, 0.0..=1.0)?;
+        check(Output::Auto, design)
+    }
+
+    /// One pass over the columns for each of the largest subset that is predominant.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
+        Estimate {
+            engine: ENGINE,
+            reason: "each predominant column is compared once with those after it".into(),
+            flops: 8.0 * rows * columns * (1.0 + outline.largest as f64) + outline.trials,
+            bytes: 4.0 * rows * columns,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Parents and children of the target: HITON-PC.
+
+mod fisher;
+mod likelihood;
+mod tail;
+
+use crate::bins::Bins;
+use crate::target::{Output, check};
+use crate::weighed::{self, Originals, Weighing, members};
+use fisher::Fisher;
+use likelihood::Likelihood;
+use rayon::prelude::*;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part, setting,
+};
+
+/// The identifier of the shortcut in `selection.json` and in plans.
+const ENGINE: &str = "independence";
+/// Columns that are conditioned on at once, at most.
+const MOST_CONDITIONS: usize = 5;
+
+/// How surely columns go with the target whatever few others are given: parents and children of the target by HITON-PC.
+///
+/// Columns that go with the target (p < `level`) are tried in the order of their p. One enters unless some set Z of at most
+/// `conditions` of those that have entered makes it independent of the target (p ≥ `level`). When all were tried, each that has
+/// entered, the last one first, is tried with the sets of all others, and leaves where one makes it independent. A column that
+/// stays weighs −ln p of its own test, without Z; the others weigh 0. The score of a subset is the sum of its weights with the sign
+/// turned. Lower is better; the empty subset scores 0.
+///
+/// | `test` | of independence given Z |
+/// |---|---|
+/// | `fisher_z` | z = ½ ln((1 + r)/(1 − r))·√(m − \|Z\| − 3) of the partial correlation r; classes by their ±1 codings |
+/// | `g_squared` | G² = 2 Σ O ln(O/E) of columns in `bins` within each combination of the bins of Z, with the degrees of freedom of its bins that are not empty; sets that leave less than five rows a cell are not tried |
+///
+/// Of several outputs, classes of `fisher_z` among them, the least p counts, times their number. `search: {kind: rank, choose: best}`
+/// takes the columns that stay and no other. Of equal columns one takes part, and all have its weight. A row of weight 2 equals
+/// that row twice. The learner and λ play no part.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_dependence::HitonPc;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
+/// assert!(HitonPc::default().evaluate(&design, &[0, 1, 2, 3, 4])?.loss < 0.0);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// C. F. Aliferis, I. Tsamardinos and A. Statnikov, *HITON: a novel Markov blanket algorithm for optimal variable selection*,
+/// AMIA Annual Symposium 2003; semi-interleaved as in C. F. Aliferis, A. Statnikov, I. Tsamardinos, S. Mani and X. D.
+/// Koutsoukos, *Local causal and Markov blanket induction for causal discovery and feature selection for classification, part
+/// I*, Journal of Machine Learning Research 11, 2010, without its correction for symmetry.
+#[part(
+    Criterion,
+    "hiton_pc",
+    summary = "columns that go with the target whatever few others are given, by tests of independence; with `search: rank`",
+    example = "criterion: {kind: hiton_pc, test: fisher_z, level: 0.05}\nsearch: {kind: rank, choose: best}",
+    title = "HITON-PC"
+)]
+#[derive(Copy, PartialEq)]
+#[serde(default)]
+pub struct HitonPc {
+    /// The test of independence.
+    pub test: Independence,
+    /// The p below which two columns are not independent, above 0 and below 1.
+    pub level: f64,
+    /// How many columns a set has at most that is conditioned on, from 0 to 5.
+    pub conditions: usize,
+    /// How columns are put into bins for `g_squared`.
+    pub bins: Bins,
+}
+
+impl Default for HitonPc {
+    fn default() -> Self {
+        HitonPc { test: Independence::default(), level: 0.05, conditions: 3, bins: Bins::default() }
+    }
+}
+
+vaglio_core::setters!(HitonPc { test: Independence, level: f64, conditions: usize, bins: Bins;; });
+
+/// A test of independence.
+#[setting]
+#[derive(Copy, Default, PartialEq, Eq)]
+pub enum Independence {
+    /// Fisher's z of partial correlations.
+    #[default]
+    FisherZ,
+    /// The likelihood ratio of columns in bins.
+    GSquared,
+}
+
+/// A test of columns, named by their place, with the target.
+trait Test: Send + Sync {
+    /// ln p without conditions, least of the outputs, times their number.
+    fn alone(&self, x: usize) -> f64;
+
+    /// The test of `x` given some of `others`, which are named by their place among these: ln p, or none where it is not made.
+    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<dyn Fn(&[usize]) -> Option<f64> + 't>;
+}
+
+impl HitonPc {
+    /// Whether a set of the others makes a column independent of the target.
+    fn is_separated(&self, test: &dyn Test, x: usize, others: &[usize]) -> bool {
+        let given = test.given(x, others);
+        let mut set = Vec::new();
+        (1..=self.conditions).any(|size| {
+            any_set(size, others.len(), &mut set, &mut |set| given(set).is_some_and(|ln_p| ln_p >= self.level.ln()))
+        })
+    }
+
+    /// The places of the columns that stay, and −ln p of each.
+    fn parents_and_children(&self, test: &dyn Test, count: usize, design: &Design) -> Result<Vec<(usize, f64)>> {
+        let alone = |x: usize| (x, test.alone(x));
+        let mut open: Vec<(usize, f64)> = (0..count).into_par_iter().map(alone).collect();
+        open.retain(|(_, ln_p)| *ln_p < self.level.ln());
+        open.sort_by(|(a, p), (b, q)| p.total_cmp(q).then(a.cmp(b)));
+        let mut members: Vec<usize> = Vec::new();
+        for (x, _) in &open {
+            design.sign().check()?;
+            if !self.is_separated(test, *x, &members) {
+                members.push(*x);
+            }
+        }
+        for place in (0..members.len()).rev() {
+            design.sign().check()?;
+            let others: Vec<usize> = members.iter().copied().filter(|other| *other != members[place]).collect();
+            if self.is_separated(test, members[place], &others) {
+                members.remove(place);
+            }
+        }
+        open.retain(|(x, _)| members.contains(x));
+        Ok(open.into_iter().map(|(x, ln_p)| (x, -ln_p)).collect())
+    }
+}
+
+/// Whether `is` holds of any set of so many of 0 … `count` − 1, in lexicographic order; the set begins with `set`.
+fn any_set(size: usize, count: usize, set: &mut Vec<usize>, is: &mut dyn FnMut(&[usize]) -> bool) -> bool {
+    if set.len() == size {
+        return is(set);
+    }
+    let first = set.last().map_or(0, |last| last + 1);
+    for next in first..count {
+        set.push(next);
+        let found = any_set(size, count, set, is);
+        set.pop();
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
+impl Weighing for HitonPc {
+    /// Cost O(nm), and for each column that goes with the target as many tests as there are sets, until one separates it.
+    fn weights(&self, design: &Design) -> Result<Vec<f64>> {
+        let originals = Originals::new(design);
+        let columns = &originals.features;
+        let stay = match self.test {
+            Independence::FisherZ => self.parents_and_children(&Fisher::new(design, columns), columns.len(), design)?,
+            Independence::GSquared => {
+                self.parents_and_children(&Likelihood::new(self.bins, design, columns), columns.len(), design)?
+            }
+        };
+        let mut weights = vec![0.0; columns.len()];
+        stay.into_iter().for_each(|(x, weight)| weights[x] = weight);
+        Ok(originals.spread(&weights))
+    }
+}
+
+impl Criterion for HitonPc {
+    /// The definition: the weights of all columns, whatever the subset.
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        weighed::evaluate(self, design, subset)
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        weighed::shortcut(self, ENGINE, design)
+    }
+
+    /// What each chosen column weighs.
+    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
+        weighed::found(self, design, subset)
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        self.bins.check()?;
+        Error::unless_between("conditions", self.conditions, 0..=MOST_CONDITIONS)?;
+        if !(self.level > 0.0 && self.level < 1.0) {
+            let message = format!("{} does not lie between 0 and 1; 0.05 is usual", self.level);
+            return Err(Error::setting("level", message));
+        }
+        check(Output::Auto, design)
+    }
+
+    /// Tests without conditions; how many there are with them depends on the data.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
+        let kept = if self.test == Independence::FisherZ { 8.0 } else { 4.0 };
+        Estimate {
+            engine: ENGINE,
+            reason: "every column is tested alone, then beside those that have entered".into(),
+            flops: 8.0 * rows * columns * (1.0 + outline.largest as f64) + outline.trials,
+            bytes: kept * rows * columns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_set_is_tried_in_order_until_one_holds() {
+        let mut seen = Vec::new();
+        let found = any_set(2, 4, &mut Vec::new(), &mut |set| {
+            seen.push(set.to_vec());
+            set == [1, 3]
+        });
+        assert!(found);
+        assert_eq!(seen, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3]]);
+        assert!(!any_set(3, 2, &mut Vec::new(), &mut |_| true), "there are no three of two");
+    }
+}

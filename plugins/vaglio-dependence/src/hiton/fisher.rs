@@ -1,0 +1,110 @@
+//! Fisher's z of partial correlations.
+
+use super::Test;
+use super::tail::ln_tail;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::Mutex;
+use vaglio_core::{Design, Feature, standardized};
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::dot;
+use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
+
+/// Standardized columns and outputs.
+pub(super) struct Fisher {
+    level: Level,
+    /// The weight of all rows.
+    rows: f64,
+    columns: Vec<Vec<f64>>,
+    outputs: Vec<Vec<f64>>,
+    /// Correlations of two columns, those that were asked for.
+    known: Mutex<HashMap<(usize, usize), f64>>,
+}
+
+impl Fisher {
+    /// Cost O(m) a column.
+    pub fn new(design: &Design, columns: &[Feature]) -> Self {
+        let unit = |values: &[f64]| standardized(values, design.weights());
+        let rows = design.weights().map_or(design.rows() as f64, |weights| weights.iter().sum());
+        let outputs: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
+        Fisher {
+            level: Level::best(),
+            rows,
+            columns: columns.par_iter().map(|&feature| unit(&design.column(feature).values())).collect(),
+            outputs: outputs.into_iter().filter(|y| !y.is_empty()).collect(),
+            known: Mutex::default(),
+        }
+    }
+
+    fn with_output(&self, x: usize, output: usize) -> f64 {
+        dot(self.level, &self.columns[x], &self.outputs[output])
+    }
+
+    /// ρ of two columns, the first of which comes first.
+    fn between(&self, x: usize, z: usize) -> f64 {
+        let pair = (x.min(z), x.max(z));
+        let compute = || dot(self.level, &self.columns[pair.0], &self.columns[pair.1]);
+        match self.known.lock() {
+            Ok(mut known) => *known.entry(pair).or_insert_with(compute),
+            Err(_) => compute(),
+        }
+    }
+
+    /// ln p of two columns of so large a correlation, given so many others; of all outputs. None where rows are too few.
+    fn ln_p(&self, correlation: f64, given: usize) -> Option<f64> {
+        let freedom = self.rows - given as f64 - 3.0;
+        let z = correlation.abs().min(1.0).atanh();
+        let least = || ln_tail(z * z * freedom, 1.0) + (self.outputs.len() as f64).ln();
+        (freedom > 0.0).then(|| least().min(0.0))
+    }
+}
+
+impl Test for Fisher {
+    fn alone(&self, x: usize) -> f64 {
+        let outputs = 0..self.outputs.len();
+        let largest = outputs.map(|output| self.with_output(x, output).abs()).fold(0.0, f64::max);
+        self.ln_p(largest, 0).unwrap_or(0.0)
+    }
+
+    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<dyn Fn(&[usize]) -> Option<f64> + 't> {
+        let all: Vec<usize> = [&[x], others].concat();
+        let of_outputs = |&column: &usize| -> Vec<f64> {
+            (0..self.outputs.len()).map(|output| self.with_output(column, output)).collect()
+        };
+        let with_outputs: Vec<Vec<f64>> = all.iter().map(of_outputs).collect();
+        let row = |&a: &usize| all.iter().map(|&b| if a == b { 1.0 } else { self.between(a, b) }).collect();
+        let among: Vec<Vec<f64>> = all.iter().map(row).collect();
+        Box::new(move |set| {
+            // The set, the column and the output, in this order.
+            let of_output = |output: usize| {
+                let order: Vec<usize> = set.iter().map(|z| z + 1).chain([0]).collect();
+                let mut matrix: Vec<Vec<f64>> = order
+                    .iter()
+                    .map(|&a| order.iter().map(|&b| among[a][b]).chain([with_outputs[a][output]]).collect())
+                    .collect();
+                matrix.push(order.iter().map(|&a| with_outputs[a][output]).chain([1.0]).collect());
+                partial(matrix)
+            };
+            let largest = (0..self.outputs.len()).map(of_output).fold(0.0, |most: f64, r| most.max(r.abs()));
+            self.ln_p(largest, set.len())
+        })
+    }
+}
+
+/// The correlation of the last two given those before, by their correlations; 0 where one of them depends on these.
+fn partial(mut matrix: Vec<Vec<f64>>) -> f64 {
+    let count = matrix.len() - 2;
+    for pivot in 0..count {
+        let own = matrix[pivot].clone();
+        // What depends on those before adds no condition.
+        if own[pivot] <= EQUAL_SIMILARITY {
+            continue;
+        }
+        for row in matrix.iter_mut().skip(pivot + 1) {
+            let by = row[pivot] / own[pivot];
+            row.iter_mut().zip(&own).skip(pivot).for_each(|(entry, own)| *entry -= by * own);
+        }
+    }
+    let (x, y) = (matrix[count][count], matrix[count + 1][count + 1]);
+    if x <= EQUAL_SIMILARITY || y <= EQUAL_SIMILARITY { 0.0 } else { matrix[count][count + 1] / (x * y).sqrt() }
+}

@@ -1,0 +1,127 @@
+//! Hilbert–Schmidt feature selection: weights of all columns under which their kernel depends on the target most.
+
+mod ascent;
+
+use crate::hsic::{Estimator, Hsic, HsicKernel};
+use crate::weighed::{self, Originals, Weighing, members};
+use ascent::Ascent;
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part};
+
+/// The identifier of the shortcut in `selection.json` and in plans.
+const ENGINE: &str = "ascent";
+
+/// What columns weigh where one kernel on all of them, each by its weight, depends on the target most.
+///
+/// max over w ≥ 0 with Σ w = 1 of tr(KHLH)/m², K_jk = exp(−Σᵢ wᵢ(x_ij − x_ik)²/2σ²) with standardized columns, L the kernel
+/// matrix of the target and σ = `bandwidth`: the score of a subset S under [`Hsic`] is that of weights 1/|S| on S and 0
+/// elsewhere, and here they may be any. The score of a subset is −Σ wᵢ over it. Lower is better; the empty subset scores 0.
+///
+/// With wᵢ = uᵢ²/Σ u² nothing binds u, which L-BFGS moves from equal weights, until the gradient in u is 10⁻⁸ of the
+/// largest slope at the start, or for `steps` steps. The function is not concave: what is found is a local maximum.
+/// Weights below a thousandth of the largest are 0, so that `search: {kind: rank, choose: best}` takes the others. Of equal
+/// columns one takes part, and all have its weight.
+///
+/// Targets are as in `hsic`. A row of weight 2 equals that row twice. Constant columns weigh 0. The learner and λ play no
+/// part.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_dependence::Hsfs;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
+/// let all = Hsfs::default().evaluate(&design, &[0, 1, 2, 3, 4])?.loss;
+/// assert!((all + 1.0).abs() < 1e-12);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// M. Masaeli, G. Fung and J. G. Dy, *From transformation-based dimensionality reduction to feature selection*, Proceedings of
+/// the 27th International Conference on Machine Learning, 2010; its penalty on weights is the constraint Σ w = 1 here. The
+/// ascent is that of J. Nocedal, *Updating quasi-Newton matrices with limited storage*, Mathematics of Computation 35, 1980.
+#[part(
+    Criterion,
+    "hsfs",
+    summary = "weights of all columns under which one kernel on them depends on the target most; with `search: rank`",
+    example = "criterion: {kind: hsfs, kernel: {bandwidth: 1.0}}\nsearch: {kind: rank, choose: best}",
+    title = "HSFS"
+)]
+#[derive(Copy, PartialEq)]
+#[serde(default)]
+pub struct Hsfs {
+    /// The kernels of columns and target; σ is `bandwidth`, and `adapt` may not be false.
+    pub kernel: HsicKernel,
+    /// How many steps the ascent takes at most.
+    pub steps: u64,
+}
+
+impl Default for Hsfs {
+    fn default() -> Self {
+        Hsfs { kernel: HsicKernel::default(), steps: 200 }
+    }
+}
+
+vaglio_core::setters!(Hsfs { kernel: HsicKernel, steps: u64;; });
+
+/// The part of the largest weight below which a weight is none.
+const LIGHT: f64 = 1e-3;
+
+impl Hsfs {
+    /// The criterion of subsets of which this is the relaxation.
+    fn of_subsets(&self) -> Hsic {
+        Hsic { kernel: self.kernel, estimator: Estimator::Biased }
+    }
+}
+
+impl Weighing for Hsfs {
+    /// Cost O(nm²) a step, memory O(nm + m²).
+    fn weights(&self, design: &Design) -> Result<Vec<f64>> {
+        let originals = Originals::new(design);
+        let mut weights = Ascent::new(&self.of_subsets(), design, &originals.features).maximum(self.steps)?;
+        let least = LIGHT * weights.iter().fold(0.0, |most: f64, w| most.max(*w));
+        weights.iter_mut().filter(|w| **w < least).for_each(|w| *w = 0.0);
+        let total: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= total);
+        Ok(originals.spread(&weights))
+    }
+}
+
+impl Criterion for Hsfs {
+    /// The definition: the weights of all columns. Cost O(nm²) a step of the ascent, whatever the subset.
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        weighed::evaluate(self, design, subset)
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        weighed::shortcut(self, ENGINE, design)
+    }
+
+    /// What each chosen column weighs.
+    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
+        weighed::found(self, design, subset)
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        if self.steps == 0 {
+            return Err(Error::setting("steps", "0 steps leave all weights equal; 1 is the least"));
+        }
+        if !self.kernel.adapt {
+            let message = "weights of sum 1 adapt the width to the number of columns; leave it out";
+            return Err(Error::setting("kernel.adapt", message));
+        }
+        self.of_subsets().check(design)
+    }
+
+    /// Two passes over all pairs of rows for each column a step.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
+        let pairs = rows * (rows + 8.0) / 2.0;
+        Estimate {
+            engine: ENGINE,
+            reason: "one ascent on the weights of all columns gives every score".into(),
+            // Most ascents end before.
+            flops: 0.25 * self.steps as f64 * pairs * (7.0 * columns + 45.0) + outline.trials,
+            bytes: 24.0 * pairs + 8.0 * rows * columns,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The ascent on weights.
+
+use crate::hsic::{Hsic, PairWeights};
+use argmin::core::{CostFunction, Executor, Gradient, IterState};
+use argmin::solver::linesearch::MoreThuenteLineSearch;
+use argmin::solver::quasinewton::LBFGS;
+use rayon::prelude::*;
+use std::cell::RefCell;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, Feature, Result};
+use vaglio_kernels::Level;
+use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
+
+/// Of the largest slope at the start: the gradient in u that ends the ascent.
+const ENOUGH: f64 = 1e-8;
+/// Steps that L-BFGS remembers.
+const MEMORY: usize = 10;
+
+/// The dependence as a function of u, wᵢ = uᵢ²/Σ u².
+pub(super) struct Ascent<'d> {
+    design: &'d Design,
+    level: Level,
+    weights: PairWeights,
+    /// −1/2σ².
+    scale: f64,
+    columns: Vec<Padded>,
+}
+
+impl<'d> Ascent<'d> {
+    /// Cost O(nm + m²).
+    pub fn new(hsic: &Hsic, design: &'d Design, features: &[Feature]) -> Self {
+        let (level, shares) = (Level::best(), shares(design.rows(), design.weights()));
+        let column = |&feature: &Feature| {
+            let values = standardized(&design.column(feature).values(), &shares);
+            Padded::new(&values.unwrap_or_else(|| vec![0.0; design.rows()]))
+        };
+        Ascent {
+            design,
+            level,
+            weights: PairWeights::new(hsic, level, design, &shares),
+            scale: hsic.scale(1),
+            columns: features.par_iter().map(column).collect(),
+        }
+    }
+
+    /// The dependence at weights w, and its slopes. Cost O(nm²).
+    pub fn at(&self, w: &[f64]) -> (f64, Vec<f64>) {
+        let mut distances = Pairs::zeros(self.weights.pairs.rows());
+        for (column, w) in self.columns.iter().zip(w).filter(|(_, w)| **w > 0.0) {
+            distances.add_distances(self.level, &column.times(w.sqrt()));
+        }
+        let pairs = self.weights.pairs.times_exp(self.level, &distances, self.scale);
+        let slope = |column: &Padded| self.scale * pairs.sum_of_distances(self.level, column);
+        (pairs.total() + self.weights.own, self.columns.par_iter().map(slope).collect())
+    }
+
+    /// Weights of a local maximum, from equal ones. Cost O(nm²) a step, with its line search.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] where the dependence is no number, [`Error::Stopped`].
+    pub fn maximum(&self, steps: u64) -> Result<Vec<f64>> {
+        let count = self.columns.len();
+        if count < 2 {
+            return Ok(vec![1.0; count]);
+        }
+        let start = vec![1.0; count];
+        let size = self.at(&simplex(&start)).1.iter().fold(0.0, |most: f64, slope| most.max(slope.abs()));
+        if size == 0.0 || !size.is_finite() {
+            return Ok(simplex(&start));
+        }
+        let seen = RefCell::new(Seen { u: start.clone(), value: f64::NEG_INFINITY, last: None, stopped: None });
+        let failed = |error: argmin::core::Error| Error::Numerical(format!("`hsfs`: {error}"));
+        let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY).with_tolerance_grad(ENOUGH).map_err(failed)?;
+        let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;
+        let configured = |state: IterState<_, _, _, _, _, f64>| state.param(start).max_iters(steps);
+        // A line search that finds nothing more ends the ascent where it was best.
+        let _ = Executor::new(&Climb { ascent: self, size, seen: &seen }, solver).configure(configured).run();
+        let Seen { u, stopped, .. } = seen.into_inner();
+        match stopped {
+            Some(error) => Err(error),
+            None => Ok(simplex(&u)),
+        }
+    }
+}
+
+/// wᵢ = uᵢ²/Σ u².
+fn simplex(u: &[f64]) -> Vec<f64> {
+    let total: f64 = u.iter().map(|u| u * u).sum();
+    u.iter().map(|u| u * u / total).collect()
+}
+
+/// What was seen: the highest value, and the last one with its gradient.
+struct Seen {
+    u: Vec<f64>,
+    value: f64,
+    last: Option<(Vec<f64>, f64, Vec<f64>)>,
+    stopped: Option<Error>,
+}
+
+/// The function that is made small: minus the dependence, over the largest slope at the start.
+struct Climb<'c, 'd> {
+    ascent: &'c Ascent<'d>,
+    size: f64,
+    seen: &'c RefCell<Seen>,
+}
+
+impl Climb<'_, '_> {
+    /// −f(w(u))/size and its gradient, −2uᵢ(gᵢ − Σ wg)/(size·Σ u²).
+    fn at(&self, u: &[f64]) -> std::result::Result<(f64, Vec<f64>), argmin::core::Error> {
+        if let Some((last, value, gradient)) = &self.seen.borrow().last
+            && last == u
+        {
+            return Ok((*value, gradient.clone()));
+        }
+        if let Err(error) = self.ascent.design.sign().check() {
+            self.seen.borrow_mut().stopped = Some(error);
+            return Err(argmin::core::Error::msg("stopped"));
+        }
+        let (w, total) = (simplex(u), u.iter().map(|u| u * u).sum::<f64>());
+        let (value, slopes) = self.ascent.at(&w);
+        if !value.is_finite() || slopes.iter().any(|slope| !slope.is_finite()) {
+            let error = Error::Numerical("`hsfs`: the dependence is no number".into());
+            self.seen.borrow_mut().stopped = Some(error);
+            return Err(argmin::core::Error::msg("no number"));
+        }
+        let mut seen = self.seen.borrow_mut();
+        if value > seen.value {
+            (seen.u, seen.value) = (u.to_vec(), value);
+        }
+        let mean: f64 = slopes.iter().zip(&w).map(|(slope, w)| slope * w).sum();
+        let down = |(u, slope): (&f64, &f64)| -2.0 * u * (slope - mean) / (self.size * total);
+        let gradient: Vec<f64> = u.iter().zip(&slopes).map(down).collect();
+        seen.last = Some((u.to_vec(), -value / self.size, gradient.clone()));
+        Ok((-value / self.size, gradient))
+    }
+}
+
+impl CostFunction for &Climb<'_, '_> {
+    type Param = Vec<f64>;
+    type Output = f64;
+
+    fn cost(&self, u: &Vec<f64>) -> std::result::Result<f64, argmin::core::Error> {
+        Ok(self.at(u)?.0)
+    }
+}
+
+impl Gradient for &Climb<'_, '_> {
+    type Param = Vec<f64>;
+    type Gradient = Vec<f64>;
+
+    fn gradient(&self, u: &Vec<f64>) -> std::result::Result<Vec<f64>, argmin::core::Error> {
+        Ok(self.at(u)?.1)
+    }
+}

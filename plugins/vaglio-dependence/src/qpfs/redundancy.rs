@@ -1,0 +1,222 @@
+//! The matrix Q of how alike columns are: all of it, or Nyström's approximation by some of its columns.
+
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::dot;
+use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
+
+/// Q, n × n.
+pub(super) enum Redundancy {
+    /// Row by row.
+    Whole(Vec<Vec<f64>>),
+    /// GGᵀ: row by row of G, r numbers each.
+    Thin(Vec<Vec<f64>>),
+}
+
+impl Redundancy {
+    /// Of a similarity of two columns; by so many columns where a number is given. Cost O(n²) similarities, or O(nr) and
+    /// O(nr²) operations.
+    pub fn new<T: Sync>(
+        most: Option<usize>,
+        columns: &[T],
+        relevance: &[f64],
+        similarity: impl Fn(&T, &T) -> f64 + Sync,
+    ) -> Self {
+        match most {
+            Some(most) => Redundancy::Thin(thin(most, columns, relevance, similarity)),
+            None => Redundancy::Whole(whole(columns, similarity)),
+        }
+    }
+
+    /// Q_ik. Cost O(1), or O(r).
+    pub fn entry(&self, i: usize, k: usize) -> f64 {
+        match self {
+            Redundancy::Whole(rows) => rows[i][k],
+            Redundancy::Thin(rows) => dot(Level::best(), &rows[i], &rows[k]),
+        }
+    }
+
+    /// The sum of all entries.
+    pub fn total(&self) -> f64 {
+        match self {
+            Redundancy::Whole(rows) => rows.iter().flatten().sum(),
+            Redundancy::Thin(rows) => {
+                let mut along = vec![0.0; rows.first().map_or(0, Vec::len)];
+                rows.iter().for_each(|row| along.iter_mut().zip(row).for_each(|(sum, g)| *sum += g));
+                along.iter().map(|sum| sum * sum).sum()
+            }
+        }
+    }
+
+    /// The largest entry in size; of GGᵀ it is on the diagonal.
+    pub fn largest(&self) -> f64 {
+        match self {
+            Redundancy::Whole(rows) => rows.iter().flatten().fold(0.0, |most, q| q.abs().max(most)),
+            Redundancy::Thin(rows) => (0..rows.len()).map(|i| self.entry(i, i)).fold(0.0, f64::max),
+        }
+    }
+
+    /// All entries times a number that is not negative.
+    pub fn scale(&mut self, by: f64) {
+        match self {
+            Redundancy::Whole(rows) => rows.iter_mut().flatten().for_each(|q| *q *= by),
+            Redundancy::Thin(rows) => rows.iter_mut().flatten().for_each(|g| *g *= by.sqrt()),
+        }
+    }
+
+    /// Adds `x` times column i. Cost O(n), or O(nr).
+    pub fn add(&self, i: usize, x: f64, sums: &mut [f64]) {
+        match self {
+            Redundancy::Whole(rows) => sums.iter_mut().zip(&rows[i]).for_each(|(sum, q)| *sum += q * x),
+            Redundancy::Thin(rows) => {
+                let own: Vec<f64> = rows[i].iter().map(|g| g * x).collect();
+                sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum += dot(Level::best(), row, &own));
+            }
+        }
+    }
+
+    /// Adds `step` times the difference of columns `to` and `from`. Cost O(n), or O(nr).
+    pub fn exchange(&self, step: f64, to: usize, from: usize, sums: &mut [f64]) {
+        match self {
+            Redundancy::Whole(rows) => {
+                let both = rows[to].iter().zip(&rows[from]);
+                sums.iter_mut().zip(both).for_each(|(sum, (to, from))| *sum += step * (to - from));
+            }
+            Redundancy::Thin(rows) => {
+                let apart: Vec<f64> = rows[to].iter().zip(&rows[from]).map(|(to, from)| step * (to - from)).collect();
+                sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum += dot(Level::best(), row, &apart));
+            }
+        }
+    }
+
+    /// The lowest column that each is alike: Q_ii + Q_kk = 2Q_ik, or rows of G that are equal.
+    pub fn alike(&self) -> Vec<usize> {
+        match self {
+            Redundancy::Whole(rows) => {
+                let mut alike: Vec<usize> = Vec::with_capacity(rows.len());
+                for i in 0..rows.len() {
+                    let own = |k: usize| rows[i][i] + rows[k][k];
+                    let is_alike = |&k: &usize| alike[k] == k && own(k) - 2.0 * rows[i][k] <= EQUAL_SIMILARITY * own(k);
+                    alike.push((0..i).find(is_alike).unwrap_or(i));
+                }
+                alike
+            }
+            Redundancy::Thin(rows) => {
+                let mut first = BTreeMap::new();
+                let bits = |row: &Vec<f64>| row.iter().map(|g| (g + 0.0).to_bits()).collect::<Vec<u64>>();
+                rows.iter().enumerate().map(|(i, row)| *first.entry(bits(row)).or_insert(i)).collect()
+            }
+        }
+    }
+}
+
+/// The symmetric matrix of a similarity.
+fn whole<T: Sync>(columns: &[T], similarity: impl Fn(&T, &T) -> f64 + Sync) -> Vec<Vec<f64>> {
+    let later = |i: usize| columns[i..].iter().map(|other| similarity(&columns[i], other)).collect();
+    let upper: Vec<Vec<f64>> = (0..columns.len()).into_par_iter().map(later).collect();
+    let row = |i: usize| (0..columns.len()).map(|k| upper[i.min(k)][i.max(k) - i.min(k)]).collect();
+    (0..columns.len()).into_par_iter().map(row).collect()
+}
+
+/// G of Q ≈ GGᵀ: the first columns of its Cholesky decomposition, each time by the column of which most is left. That is
+/// Nyström's approximation by these columns. Of equals, as all are at first where Q_ii = 1, the most relevant is taken.
+fn thin<T: Sync>(
+    most: usize,
+    columns: &[T],
+    relevance: &[f64],
+    similarity: impl Fn(&T, &T) -> f64 + Sync,
+) -> Vec<Vec<f64>> {
+    let mut left: Vec<f64> = columns.par_iter().map(|column| similarity(column, column)).collect();
+    let enough = EQUAL_SIMILARITY * left.iter().fold(0.0, |most: f64, q| q.max(most));
+    let mut rows = vec![Vec::new(); columns.len()];
+    for _ in 0..most.min(columns.len()) {
+        let largest = left.iter().fold(0.0, |most: f64, q| q.max(most));
+        if largest <= enough {
+            break;
+        }
+        let equal = (0..columns.len()).filter(|&i| left[i] >= largest - EQUAL_SIMILARITY * largest);
+        let pivot = equal.fold(None, |best, i| match best {
+            Some(best) if relevance[i] <= relevance[best] => Some(best),
+            _ => Some(i),
+        });
+        let Some(pivot) = pivot else { break };
+        let (own, root) = (rows[pivot].clone(), left[pivot].sqrt());
+        rows.par_iter_mut().zip(columns).zip(&mut left).for_each(|((row, column), left)| {
+            let along: f64 = row.iter().zip(&own).map(|(a, b)| a * b).sum();
+            let g = (similarity(column, &columns[pivot]) - along) / root;
+            row.push(g);
+            *left -= g * g;
+        });
+        left[pivot] = 0.0;
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_testkit::Random;
+
+    /// Columns of three directions.
+    fn drawn(count: usize) -> Vec<[f64; 3]> {
+        let mut random = Random::new(4);
+        (0..count).map(|_| std::array::from_fn(|_| random.normal())).collect()
+    }
+
+    fn product(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| a * b).sum()
+    }
+
+    fn redundancy(nystrom: Option<usize>, columns: &[[f64; 3]]) -> Redundancy {
+        Redundancy::new(nystrom, columns, &vec![0.0; columns.len()], product)
+    }
+
+    #[test]
+    fn as_many_columns_as_directions_give_all_of_it() {
+        let columns = drawn(12);
+        let (exact, thin) = (redundancy(None, &columns), redundancy(Some(5), &columns));
+        let Redundancy::Thin(rows) = &thin else { unreachable!("columns are given") };
+        assert!(rows.iter().all(|row| row.len() == 3), "there are three directions");
+        for (i, k) in (0..12).flat_map(|i| (0..12).map(move |k| (i, k))) {
+            assert!((thin.entry(i, k) - exact.entry(i, k)).abs() < 1e-12);
+        }
+        assert!((thin.total() - exact.total()).abs() < 1e-11 && (thin.largest() - exact.largest()).abs() < 1e-12);
+    }
+
+    /// Q_nr Q_rr⁻¹ Q_rn with r = 2, the inverse by hand.
+    #[test]
+    fn fewer_are_the_approximation_of_nystrom() {
+        let columns = drawn(7);
+        let Redundancy::Thin(rows) = redundancy(Some(2), &columns) else { unreachable!("columns are given") };
+        let norm = |i: usize| product(&columns[i], &columns[i]);
+        let first = (0..7).max_by(|&a, &b| norm(a).total_cmp(&norm(b))).unwrap_or(0);
+        let left = |i: usize| norm(i) - product(&columns[i], &columns[first]).powi(2) / norm(first);
+        let second = (0..7).filter(|i| *i != first).max_by(|&a, &b| left(a).total_cmp(&left(b))).unwrap_or(0);
+        let (a, b, d) = (norm(first), product(&columns[first], &columns[second]), norm(second));
+        for (i, k) in (0..7).flat_map(|i| (0..7).map(move |k| (i, k))) {
+            let along = |i: usize| [first, second].map(|p| product(&columns[i], &columns[p]));
+            let (u, v) = (along(i), along(k));
+            let expected = (u[0] * (d * v[0] - b * v[1]) + u[1] * (a * v[1] - b * v[0])) / (a * d - b * b);
+            let found: f64 = rows[i].iter().zip(&rows[k]).map(|(g, h)| g * h).sum();
+            assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn copies_are_alike_and_exchanges_move_slopes() {
+        let mut columns = drawn(6);
+        columns.push(columns[1]);
+        for nystrom in [None, Some(4)] {
+            let of = redundancy(nystrom, &columns);
+            assert_eq!(of.alike(), [0, 1, 2, 3, 4, 5, 1]);
+            let mut sums = vec![0.0; 7];
+            of.add(2, 0.5, &mut sums);
+            of.exchange(0.25, 3, 2, &mut sums);
+            for (k, sum) in sums.iter().enumerate() {
+                let expected = 0.25 * (of.entry(2, k) + of.entry(3, k));
+                assert!((sum - expected).abs() < 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Sparse additive models.
+
+mod basis;
+mod path;
+
+use crate::target::{Output, check};
+use crate::weighed::{self, Originals, Weighing, members};
+use basis::Basis;
+use path::Additive;
+use rayon::prelude::*;
+use vaglio_core::{
+    Criterion, Design, Error, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part, standardized,
+};
+
+/// The identifier of the shortcut in `selection.json` and in plans.
+const ENGINE: &str = "backfitting";
+
+/// The penalty at which a function of a column enters the additive model of the target: sparse additive models.
+///
+/// min over functions f_i of ½‖y − Σ f_i(x_i)‖² + λ Σ ‖f_i‖ with norms over the rows, y standardized, and each f_i a cubic spline
+/// with `knots` inner knots at quantiles of its column. Back-fitting solves it: each function is that of the least squares on
+/// what the others leave, shortened by λ, or 0 where it is no longer than that. A thousandth of ½Σ ‖f_i‖² is added, so that columns
+/// which are nearly alike share what they fit. λ falls from that of no function in `penalties`
+/// equal ratios to `least` times that, or until 99 % of the target's squares are fitted.
+///
+/// A column weighs the λ at which its function enters, between two penalties by a straight line, over the λ of no function: 1
+/// is the first, and 0 does not enter. The score of a subset is the sum of its weights with the sign turned. Lower is
+/// better; the empty subset scores 0. `search: {kind: rank, max_features: 10, choose: best}` takes columns in the order in which they enter.
+///
+/// Of several outputs, classes by their ±1 codings among them, a column has a function each, whose norm is that of all of them. Of
+/// equal columns one takes part, and all have its weight. A row of weight 2 equals that row twice. Constant columns weigh 0. The
+/// learner and the λ of its own play no part.
+///
+/// # Example
+/// ```
+/// use vaglio_core::{Criterion, Design, Readout};
+/// use vaglio_dependence::Spam;
+/// let problem = vaglio_testkit::data::regression(30, 5, 1).problem();
+/// let design = Design::identity(&problem, Readout::new(vec![1.0], true)?);
+/// assert!(Spam::default().evaluate(&design, &[0, 1, 2, 3, 4])?.loss <= -1.0);
+/// # Ok::<(), vaglio_core::Error>(())
+/// ```
+///
+/// # Reference
+/// P. Ravikumar, J. Lafferty, H. Liu and L. Wasserman, *Sparse additive models*, Journal of the Royal Statistical Society B 71,
+/// 2009, with regression splines as smoothers.
+#[part(
+    Criterion,
+    "spam",
+    summary = "the penalty at which a smooth function of a column enters an additive model of the target; with `search: rank`",
+    example = "criterion: {kind: spam, knots: 3}\nsearch: {kind: rank, max_features: 10, choose: best}",
+    title = "SpAM"
+)]
+#[derive(Copy, PartialEq)]
+#[serde(default)]
+pub struct Spam {
+    /// How many inner knots the splines have, from 0 to 20.
+    pub knots: usize,
+    /// How many penalties the path has.
+    pub penalties: usize,
+    /// The last penalty, as a part of the first, above 0 and below 1.
+    pub least: f64,
+}
+
+impl Default for Spam {
+    fn default() -> Self {
+        Spam { knots: 3, penalties: 50, least: 0.01 }
+    }
+}
+
+vaglio_core::setters!(Spam { knots: usize, penalties: usize, least: f64;; });
+
+impl Weighing for Spam {
+    /// Cost O(nm·(knots + 3)) a round of back-fitting, memory as much.
+    fn weights(&self, design: &Design) -> Result<Vec<f64>> {
+        let originals = Originals::new(design);
+        let bases: Vec<Basis> = originals
+            .features
+            .par_iter()
+            .map(|&x| Basis::new(&design.column(x).values(), design.weights(), self.knots))
+            .collect();
+        let targets = design.targets();
+        let outputs = targets.rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights()));
+        let outputs: Vec<Vec<f64>> = outputs.filter(|y| !y.is_empty()).collect();
+        let weights = Additive::new(bases, outputs).entries(self.penalties, self.least, design)?;
+        Ok(originals.spread(&weights))
+    }
+}
+
+impl Criterion for Spam {
+    /// The definition: the weights of all columns, whatever the subset.
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        weighed::evaluate(self, design, subset)
+    }
+
+    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
+        weighed::shortcut(self, ENGINE, design)
+    }
+
+    /// What each chosen column weighs.
+    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
+        weighed::found(self, design, subset)
+    }
+
+    fn check(&self, design: &Design) -> Result<()> {
+        Error::unless_between("knots", self.knots, 0..=20)?;
+        Error::unless_between("penalties", self.penalties, 1..=10_000)?;
+        if !(self.least > 0.0 && self.least < 1.0) {
+            let message = format!("{} does not lie between 0 and 1; 0.01 is usual", self.least);
+            return Err(Error::setting("least", message));
+        }
+        check(Output::Auto, design)
+    }
+
+    /// About four rounds a penalty.
+    fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
+        let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
+        let entries = rows * columns * (self.knots + 3) as f64;
+        Estimate {
+            engine: ENGINE,
+            reason: "one path of penalties gives every score".into(),
+            flops: 8.0 * entries * self.penalties as f64 * design.targets().nrows() as f64 + outline.trials,
+            bytes: 8.0 * entries,
+        }
+    }
+}

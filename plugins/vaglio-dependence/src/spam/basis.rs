@@ -1,0 +1,109 @@
+//! Orthonormal splines of a column.
+
+use std::cmp::Ordering;
+use vaglio_core::magnitude;
+
+/// Of the length of a function, what must be left of it beside those before it.
+const DEPENDENT: f64 = 1e-7;
+
+/// Functions of a column, by their values times the roots of the rows' weights: orthonormal, and of mean 0.
+pub(super) struct Basis(pub Vec<Vec<f64>>);
+
+impl Basis {
+    /// Cubic splines with so many inner knots at quantiles: x, x², x³ and (x − κ)³₊ of each knot, made orthonormal one
+    /// after the other; what depends on those before is left out. Cost O(m·(log m + functions²)).
+    pub fn new(values: &[f64], weights: Option<&[f64]>, knots: usize) -> Self {
+        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+        let units = units(values);
+        let mut basis = vec![unit((0..units.len()).map(|row| weight(row).sqrt()).collect())];
+        let knots = quantiles(&units, &weight, knots);
+        let power = |k: i32| -> Vec<f64> { units.iter().map(|u| u.powi(k)).collect() };
+        let above = |knot: &f64| -> Vec<f64> { units.iter().map(|u| (u - knot).max(0.0).powi(3)).collect() };
+        for function in (1..=3).map(power).chain(knots.iter().map(above)) {
+            let mut own: Vec<f64> = function.iter().enumerate().map(|(row, v)| weight(row).sqrt() * v).collect();
+            let before = norm(&own);
+            // Twice is enough.
+            for _ in 0..2 {
+                for other in &basis {
+                    let along: f64 = own.iter().zip(other).map(|(a, b)| a * b).sum();
+                    own.iter_mut().zip(other).for_each(|(a, b)| *a -= along * b);
+                }
+            }
+            if norm(&own) > DEPENDENT * before {
+                basis.push(unit(own));
+            }
+        }
+        basis.remove(0);
+        Basis(basis)
+    }
+}
+
+/// From −1 to 1 between the lowest and the highest entry.
+fn units(values: &[f64]) -> Vec<f64> {
+    let size = magnitude(values);
+    let scaled: Vec<f64> = values.iter().map(|v| v / size).collect();
+    let (low, high) = scaled.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
+    let half = (high - low) / 2.0;
+    scaled.iter().map(|v| if half > 0.0 { (v - low) / half - 1.0 } else { 0.0 }).collect()
+}
+
+/// So many inner quantiles: the least entries with at least the share k/(count + 1) of the weight at or below them.
+fn quantiles(units: &[f64], weight: &dyn Fn(usize) -> f64, count: usize) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..units.len()).collect();
+    order.sort_by(|&a, &b| units[a].partial_cmp(&units[b]).unwrap_or(Ordering::Equal));
+    let total: f64 = (0..units.len()).map(weight).sum();
+    let (mut below, mut found) = (0.0, Vec::new());
+    for row in order {
+        below += weight(row);
+        while found.len() < count && below >= total * (found.len() + 1) as f64 / (count + 1) as f64 {
+            found.push(units[row]);
+        }
+    }
+    found
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+fn unit(values: Vec<f64>) -> Vec<f64> {
+    let norm = norm(&values);
+    values.into_iter().map(|v| v / norm).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_testkit::Random;
+
+    #[test]
+    fn functions_are_orthonormal_of_mean_0_and_span_the_splines() {
+        let mut random = Random::new(3);
+        let x: Vec<f64> = (0..50).map(|_| 1e6 + 10.0 * random.normal()).collect();
+        let weights: Vec<f64> = (0..50).map(|_| 0.5 + random.uniform()).collect();
+        let Basis(basis) = Basis::new(&x, Some(&weights), 3);
+        assert_eq!(basis.len(), 6);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let ones: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+        for (k, function) in basis.iter().enumerate() {
+            assert!(dot(function, &ones).abs() < 1e-12);
+            basis.iter().enumerate().for_each(|(l, other)| {
+                assert!((dot(function, other) - f64::from(u8::from(k == l))).abs() < 1e-12);
+            });
+        }
+        // A cubic of the column is a combination of a constant and of these.
+        let cubic: Vec<f64> = x.iter().zip(&ones).map(|(x, root)| root * ((x - 1e6) / 10.0 - 0.3).powi(3)).collect();
+        let mut left = cubic.clone();
+        for function in basis.iter().chain([&unit(ones)]) {
+            let along = dot(&left, function);
+            left.iter_mut().zip(function).for_each(|(a, b)| *a -= along * b);
+        }
+        assert!(norm(&left) < 1e-9 * norm(&cubic), "{}", norm(&left) / norm(&cubic));
+    }
+
+    #[test]
+    fn two_values_have_one_function_and_one_value_has_none() {
+        let two: Vec<f64> = (0..9).map(|row| f64::from(row % 2)).collect();
+        assert_eq!((Basis::new(&two, None, 5).0.len(), Basis::new(&[4.0; 9], None, 5).0.len()), (1, 0));
+    }
+}

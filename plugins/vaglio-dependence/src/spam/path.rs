@@ -1,0 +1,284 @@
+//! Back-fitting along falling penalties.
+
+use super::basis::Basis;
+use rayon::prelude::*;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, Result};
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::{axpy, dot};
+
+/// How far functions move in a round at most where they rest, in units of the target.
+const REST: f64 = 1e-9;
+/// What squares of functions count beside the target's: so little that columns which are nearly alike share what they fit, and
+/// rounds come to an end.
+const EVEN: f64 = 1e-3;
+/// Rounds for one penalty, after which back-fitting fails.
+const MOST_ROUNDS: usize = 20_000;
+/// Rounds from which one extrapolates, and what their products are made regular by.
+const EXTRAPOLATED: usize = 5;
+const RIDGE: f64 = 1e-10;
+/// The share of the target's squares that is left where the path ends.
+const FITTED: f64 = 0.01;
+
+/// Functions of columns, and what they leave of the outputs.
+pub(super) struct Additive {
+    level: Level,
+    bases: Vec<Basis>,
+    left: Vec<Vec<f64>>,
+    /// The coefficients of each function, output by output; empty of one that is 0.
+    functions: Vec<Vec<Vec<f64>>>,
+}
+
+impl Additive {
+    /// No function yet.
+    pub fn new(bases: Vec<Basis>, outputs: Vec<Vec<f64>>) -> Self {
+        let functions = vec![Vec::new(); bases.len()];
+        Additive { level: Level::best(), bases, left: outputs, functions }
+    }
+
+    /// What least squares on the functions of a column makes of what is left, output by output. Cost O(m · functions).
+    fn along(&self, x: usize) -> Vec<Vec<f64>> {
+        let of = |left: &Vec<f64>| self.bases[x].0.iter().map(|b| dot(self.level, b, left)).collect();
+        self.left.iter().map(of).collect()
+    }
+
+    /// Makes the function of a column what it is to be beside the others, and says how far it moved.
+    fn fit(&mut self, x: usize, penalty: f64) -> f64 {
+        let mut wanted = self.along(x);
+        for (wanted, own) in wanted.iter_mut().zip(&self.functions[x]) {
+            wanted.iter_mut().zip(own).for_each(|(wanted, own)| *wanted += own);
+        }
+        let length = norm(&wanted);
+        let share = if length > penalty { (1.0 - penalty / length) / (1.0 + EVEN) } else { 0.0 };
+        wanted.iter_mut().flatten().for_each(|c| *c *= share);
+        let mut moved = 0.0;
+        for (output, left) in self.left.iter_mut().enumerate() {
+            for (k, function) in self.bases[x].0.iter().enumerate() {
+                let by = wanted[output][k] - self.functions[x].get(output).map_or(0.0, |own| own[k]);
+                moved += by * by;
+                axpy(self.level, -by, function, left);
+            }
+        }
+        self.functions[x] = if share > 0.0 { wanted } else { Vec::new() };
+        moved.sqrt()
+    }
+
+    /// Solves for one penalty, from where it is; the lengths of what each column has along what is left.
+    fn solve(&mut self, penalty: f64, design: &Design) -> Result<Vec<f64>> {
+        let mut rounds = Vec::new();
+        for _ in 0..MOST_ROUNDS {
+            design.sign().check()?;
+            let active: Vec<usize> = (0..self.bases.len()).filter(|&x| !self.functions[x].is_empty()).collect();
+            let moved = active.iter().map(|&x| self.fit(x, penalty)).fold(0.0, f64::max);
+            if moved > REST {
+                self.extrapolate(&mut rounds, &active, penalty);
+                continue;
+            }
+            rounds.clear();
+            let lengths: Vec<f64> = (0..self.bases.len()).into_par_iter().map(|x| norm(&self.along(x))).collect();
+            let enters = |x: &usize| self.functions[*x].is_empty() && lengths[*x] > penalty + REST;
+            let entering: Vec<usize> = (0..self.bases.len()).filter(enters).collect();
+            if entering.is_empty() {
+                return Ok(lengths);
+            }
+            entering.into_iter().for_each(|x| {
+                self.fit(x, penalty);
+            });
+        }
+        Err(Error::Numerical(format!(
+            "back-fitting does not come to rest in {MOST_ROUNDS} rounds at {penalty:e}; give a larger `least`"
+        )))
+    }
+
+    /// After some rounds with the same functions, goes where they lead to, if that is better: Anderson's extrapolation, as of Q.
+    /// Bertrand and M. Massias, *Anderson acceleration of coordinate descent*, AISTATS 2021.
+    fn extrapolate(&mut self, rounds: &mut Vec<Round>, active: &[usize], penalty: f64) {
+        if active.iter().any(|&x| self.functions[x].is_empty()) {
+            rounds.clear();
+            return;
+        }
+        let functions = active.iter().map(|&x| self.functions[x].clone()).collect();
+        rounds.push(Round { active: active.to_vec(), functions, left: self.left.clone() });
+        if rounds.iter().any(|round| round.active != active) {
+            rounds.drain(..rounds.len() - 1);
+        }
+        if rounds.len() <= EXTRAPOLATED {
+            return;
+        }
+        let last = std::mem::take(rounds);
+        let Some(shares) = shares(&last) else { return };
+        let mixed = last.iter().zip(&shares).fold(Round::zero(&last[0]), |sum, (round, share)| sum.plus(round, *share));
+        if mixed.objective(penalty) < last[EXTRAPOLATED].objective(penalty) {
+            active.iter().zip(mixed.functions).for_each(|(&x, function)| self.functions[x] = function);
+            self.left = mixed.left;
+        }
+    }
+
+    /// The penalty at which the function of each column enters, over that of no function; 0 where it does not.
+    ///
+    /// Between two penalties the length of what the column has to fit goes in a straight line from that at the first, less than the penalty,
+    /// to that at the second, more than it, and the function enters where the two meet.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] where back-fitting does not come to rest, [`Error::Stopped`].
+    pub fn entries(mut self, penalties: usize, least: f64, design: &Design) -> Result<Vec<f64>> {
+        let mut entries = vec![0.0; self.bases.len()];
+        let mut lengths: Vec<f64> = (0..self.bases.len()).into_par_iter().map(|x| norm(&self.along(x))).collect();
+        let first = lengths.iter().fold(0.0, |most: f64, length| most.max(*length));
+        let all: f64 = squares(&self.left);
+        if first <= REST {
+            return Ok(entries);
+        }
+        let mut before = first;
+        for place in 1..=penalties {
+            let penalty = first * least.powf(place as f64 / penalties as f64);
+            let now = self.solve(penalty, design)?;
+            for (x, entry) in entries.iter_mut().enumerate().filter(|(_, entry)| **entry == 0.0) {
+                if self.functions[x].is_empty() {
+                    continue;
+                }
+                let (room, over) = ((before - lengths[x]).max(0.0), norm(&self.functions[x]));
+                let share = if room + over > 0.0 { room / (room + over) } else { 0.0 };
+                *entry = (before + share * (penalty - before)) / first;
+            }
+            (lengths, before) = (now, penalty);
+            if squares(&self.left) <= FITTED * all {
+                break;
+            }
+        }
+        Ok(entries)
+    }
+}
+
+/// Where back-fitting was after a round.
+struct Round {
+    active: Vec<usize>,
+    functions: Vec<Vec<Vec<f64>>>,
+    left: Vec<Vec<f64>>,
+}
+
+impl Round {
+    /// Zeros of the same shape.
+    fn zero(like: &Round) -> Self {
+        let zeros = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| vec![0.0; row.len()]).collect();
+        Round {
+            active: like.active.clone(),
+            functions: like.functions.iter().map(zeros).collect(),
+            left: zeros(&like.left),
+        }
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = &f64> {
+        self.functions.iter().flatten().flatten()
+    }
+
+    /// What is left is a linear function of the functions, so shares of sum 1 give what the sum of them leaves.
+    fn plus(mut self, other: &Round, share: f64) -> Self {
+        let own = self.functions.iter_mut().flatten().flatten().chain(self.left.iter_mut().flatten());
+        let others = other.functions.iter().flatten().flatten().chain(other.left.iter().flatten());
+        own.zip(others).for_each(|(own, other)| *own += share * other);
+        self
+    }
+
+    /// ½‖what is left‖² + λ Σ ‖f‖ + ½·EVEN·Σ ‖f‖².
+    fn objective(&self, penalty: f64) -> f64 {
+        let lengths = self.functions.iter().map(|function| norm(function));
+        squares(&self.left) / 2.0 + lengths.map(|f| penalty * f + EVEN * f * f / 2.0).sum::<f64>()
+    }
+}
+
+/// The shares of sum 1 of the rounds after the first whose moves cancel best; none where moves depend on each other.
+fn shares(rounds: &[Round]) -> Option<Vec<f64>> {
+    let moves: Vec<Vec<f64>> =
+        rounds.windows(2).map(|w| w[1].numbers().zip(w[0].numbers()).map(|(a, b)| a - b).collect()).collect();
+    let product = |a: &Vec<f64>, b: &Vec<f64>| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let largest = moves.iter().map(|own| product(own, own)).fold(0.0, f64::max);
+    let mut rows: Vec<Vec<f64>> = moves
+        .iter()
+        .enumerate()
+        .map(|(i, a)| {
+            let entry = |(k, b)| product(a, b) / largest + if i == k { RIDGE } else { 0.0 };
+            moves.iter().enumerate().map(entry).chain([1.0]).collect()
+        })
+        .collect();
+    let count = rows.len();
+    for k in 0..count {
+        let own = rows[k].clone();
+        if own[k].abs() < f64::MIN_POSITIVE {
+            return None;
+        }
+        for (_, row) in rows.iter_mut().enumerate().filter(|(i, _)| *i != k) {
+            let by = row[k] / own[k];
+            row.iter_mut().zip(&own).for_each(|(entry, own)| *entry -= by * own);
+        }
+    }
+    let solved: Vec<f64> = (0..count).map(|k| rows[k][count] / rows[k][k]).collect();
+    let total: f64 = solved.iter().sum();
+    let shares = solved.iter().map(|share| share / total);
+    let shares: Vec<f64> = std::iter::once(0.0).chain(shares).collect();
+    shares.iter().all(|share| share.is_finite()).then_some(shares)
+}
+
+/// The root of the sum of all squares.
+fn norm(rows: &[Vec<f64>]) -> f64 {
+    squares(rows).sqrt()
+}
+
+fn squares(rows: &[Vec<f64>]) -> f64 {
+    rows.iter().flatten().map(|c| c * c).sum()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use vaglio_core::{Readout, standardized};
+    use vaglio_testkit::data;
+
+    fn additive(outputs: usize) -> (Additive, Design) {
+        let problem = data::regression(60, 8, 5).outputs(outputs).weighted().problem();
+        let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
+        let bases = (0..8).map(|x| Basis::new(&design.column(x).values(), design.weights(), 2)).collect();
+        let targets = design.targets();
+        let outputs = targets.rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights())).collect();
+        (Additive::new(bases, outputs), design)
+    }
+
+    /// The conditions of the minimum, from functions and rows alone: Bᵀ(y − Σ f) = λ f/‖f‖ where there is one, and no longer than λ elsewhere.
+    #[test]
+    fn every_function_meets_the_conditions_of_the_group_lasso() {
+        for outputs in [1, 3] {
+            let (mut additive, design) = additive(outputs);
+            let y = additive.left.clone();
+            for penalty in [0.5, 0.2, 0.05] {
+                additive.solve(penalty, &design).unwrap();
+                let mut left = y.clone();
+                for (basis, function) in additive.bases.iter().zip(&additive.functions) {
+                    for (left, own) in left.iter_mut().zip(function) {
+                        for (b, c) in basis.0.iter().zip(own) {
+                            left.iter_mut().zip(b).for_each(|(left, b)| *left -= c * b);
+                        }
+                    }
+                }
+                let mut count = 0;
+                for (basis, function) in additive.bases.iter().zip(&additive.functions) {
+                    let along: Vec<Vec<f64>> = left
+                        .iter()
+                        .map(|left| basis.0.iter().map(|b| b.iter().zip(left).map(|(b, v)| b * v).sum()).collect())
+                        .collect();
+                    if function.is_empty() {
+                        assert!(norm(&along) <= penalty + 1e-8);
+                        continue;
+                    }
+                    count += 1;
+                    let length = norm(function);
+                    for (along, own) in along.iter().flatten().zip(function.iter().flatten()) {
+                        let expected = penalty * own / length + EVEN * own;
+                        assert!((along - expected).abs() < 1e-7, "{along} at {penalty}");
+                    }
+                }
+                assert!(count > 0, "at {penalty} there are functions");
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Criteria that weigh every column once: a subset is scored by the sum of what its columns weigh.
+
+use serde::Serialize;
+use std::sync::Arc;
+use vaglio_core::{Cache, Criterion, Design, Evaluator, Feature, Found, Result, Score, Shortcut};
+use vaglio_kernels::duplicates::first_equal;
+
+/// A criterion whose score is −Σ wᵢ over a subset, with weights that are those of all columns together.
+pub(crate) trait Weighing: Criterion + Copy + PartialEq + 'static {
+    /// What every column weighs, none of them less than 0; 0 of constant ones.
+    fn weights(&self, design: &Design) -> Result<Vec<f64>>;
+}
+
+/// What columns weigh under some settings.
+struct Weighed<C>(C, Vec<f64>);
+
+/// The weights, computed once for a design.
+fn weighed<C: Weighing>(criterion: &C, design: &Design) -> Result<Arc<Weighed<C>>> {
+    let session = design.session::<Cache<Weighed<C>>>();
+    if let Some(weighed) = session.get().filter(|known| known.0 == *criterion) {
+        return Ok(weighed);
+    }
+    let weighed = Arc::new(Weighed(*criterion, criterion.weights(design)?));
+    session.set(Arc::clone(&weighed));
+    Ok(weighed)
+}
+
+/// The definition: the weights of all columns, whatever the subset.
+pub(crate) fn evaluate<C: Weighing>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Score> {
+    score(&criterion.weights(design)?, subset)
+}
+
+/// A sum of weights a trial.
+pub(crate) fn shortcut<'d, C: Weighing>(
+    criterion: &C,
+    engine: &'static str,
+    design: &'d Design,
+) -> Result<Option<Shortcut<'d>>> {
+    Ok(Some(Shortcut::new(engine, Sums(weighed(criterion, design)?))))
+}
+
+/// What each column of a subset weighs.
+pub(crate) fn found<C: Weighing>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Found> {
+    let weighed = weighed(criterion, design)?;
+    let weight =
+        |&feature: &Feature| ColumnWeight { column: design.names()[feature].clone(), weight: weighed.1[feature] };
+    Ok(Found::of("weights", subset.iter().map(weight).collect::<Vec<_>>()))
+}
+
+/// What a column weighs.
+#[derive(Serialize)]
+struct ColumnWeight {
+    column: String,
+    weight: f64,
+}
+
+/// −Σ wᵢ over a subset.
+fn score(weights: &[f64], subset: &[Feature]) -> Result<Score> {
+    Score::of(0.0 - subset.iter().map(|&feature| weights[feature]).sum::<f64>()).checked()
+}
+
+struct Sums<C>(Arc<Weighed<C>>);
+
+impl<C: Weighing> Evaluator for Sums<C> {
+    fn score(&mut self, subset: &[Feature]) -> Result<Score> {
+        score(&self.0.1, subset)
+    }
+}
+
+/// The columns that are not constant, wherever a search may go among them.
+pub(crate) fn members(design: &Design) -> Vec<Feature> {
+    (0..design.features()).filter(|&feature| !design.is_constant(feature)).collect()
+}
+
+/// Columns that are not constant, one of each that are equal.
+pub(crate) struct Originals {
+    pub features: Vec<Feature>,
+    /// Of every column the place of its original in `features`; none of constant ones.
+    of: Vec<Option<usize>>,
+}
+
+impl Originals {
+    /// Cost O(mn).
+    pub fn new(design: &Design) -> Self {
+        let members = members(design);
+        let columns: Vec<_> = members.iter().map(|&feature| design.column(feature)).collect();
+        let (mut features, mut of) = (Vec::new(), vec![None; design.features()]);
+        for (place, first) in first_equal(&columns).into_iter().enumerate() {
+            if first == place {
+                of[members[place]] = Some(features.len());
+                features.push(members[place]);
+            } else {
+                of[members[place]] = of[members[first]];
+            }
+        }
+        Originals { features, of }
+    }
+
+    /// The weights of all columns, copies as their originals.
+    pub fn spread(&self, weights: &[f64]) -> Vec<f64> {
+        self.of.iter().map(|place| place.map_or(0.0, |place| weights[place])).collect()
+    }
+}

@@ -1,0 +1,116 @@
+//! Predominant columns.
+
+use crate::{design, holds, weights};
+use std::collections::BTreeMap;
+use vaglio_core::{Criterion, Task};
+use vaglio_dependence::{Bins, Fcbf};
+use vaglio_testkit::{Near, check_criterion, check_criterion_on_standard_data, data, rebuild};
+
+const BINS: [Bins; 3] = [Bins::Deviation, Bins::Width(4), Bins::Frequency(3)];
+
+fn kinds() -> impl Iterator<Item = Fcbf> {
+    BINS.into_iter().flat_map(|bins| [0.0, 0.1].map(|threshold| Fcbf { bins, threshold }))
+}
+
+#[test]
+fn every_law_holds_on_the_standard_data() {
+    for criterion in kinds() {
+        holds(check_criterion_on_standard_data(&criterion, 1e-11));
+    }
+}
+
+#[test]
+fn every_law_holds_on_columns_of_very_unlike_scale() {
+    let design = data::regression(30, 8, 1).weighted().condition(1e12).design(&[1.0], true);
+    for criterion in kinds() {
+        holds(check_criterion(&criterion, &design, 1e-11));
+    }
+}
+
+#[test]
+fn a_weight_of_two_is_the_row_twice() {
+    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
+        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
+        for criterion in kinds() {
+            for (found, expected) in weights(&criterion, &weighted).iter().zip(weights(&criterion, &repeated)) {
+                Near { tolerance: 1e-12, least: 1.0 }.assert(expected, *found, "a weight");
+            }
+        }
+    }
+}
+
+/// H of labels, by counting.
+fn entropy<T: Ord + Clone>(labels: &[T]) -> f64 {
+    let mut counts = BTreeMap::new();
+    labels.iter().for_each(|label| *counts.entry(label.clone()).or_insert(0.0) += 1.0);
+    let rows = labels.len() as f64;
+    -counts.values().map(|count: &f64| count / rows * (count / rows).ln()).sum::<f64>()
+}
+
+fn uncertainty(a: &[u8], b: &[u8]) -> f64 {
+    let both: Vec<(u8, u8)> = a.iter().copied().zip(b.iter().copied()).collect();
+    let (a, b) = (entropy(a), entropy(b));
+    2.0 * (a + b - entropy(&both)) / (a + b)
+}
+
+/// The algorithm as it is printed: a list in descending order, from which each predominant column strikes out.
+fn printed(columns: &[Vec<u8>], y: &[u8], threshold: f64) -> Vec<f64> {
+    let relevance: Vec<f64> = columns.iter().map(|x| uncertainty(x, y)).collect();
+    let mut list: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > threshold).collect();
+    list.sort_by(|&a, &b| relevance[b].total_cmp(&relevance[a]));
+    let mut place = 0;
+    while place < list.len() {
+        let best = list[place];
+        let struck = |&q: &usize| uncertainty(&columns[best], &columns[q]) >= relevance[q] - 1e-10;
+        let after = list.split_off(place + 1);
+        list.extend(after.into_iter().filter(|q| !struck(q)));
+        place += 1;
+    }
+    let mut weights = vec![0.0; columns.len()];
+    list.iter().for_each(|&x| weights[x] = relevance[x]);
+    weights
+}
+
+/// Columns of whole numbers, whose bins of equal width are the numbers.
+#[test]
+fn predominant_columns_are_those_of_the_printed_algorithm() {
+    let mut kept = 0;
+    for seed in 0..20 {
+        let mut random = vaglio_testkit::Random::new(seed);
+        let mut label = |of: u8, noise: f64| {
+            if random.uniform() < noise { (random.uniform() * 3.0) as u8 } else { of }
+        };
+        let y: Vec<u8> = (0..60).map(|_| label(0, 1.0)).collect();
+        let mut columns: Vec<Vec<u8>> = Vec::new();
+        for noise in [0.3, 0.5, 0.7, 0.9, 1.0] {
+            columns.push(y.iter().map(|y| label(*y, noise)).collect());
+        }
+        for of in 0..5 {
+            columns.push(columns[of].clone().iter().map(|x| label(*x, 0.2)).collect());
+        }
+        columns.iter_mut().for_each(|x| (x[0], x[1], x[2]) = (0, 1, 2));
+        let doubles: Vec<Vec<f64>> = columns.iter().map(|x| x.iter().map(|v| f64::from(*v)).collect()).collect();
+        let target: Vec<f64> = y.iter().map(|v| f64::from(*v)).collect();
+        let all: Vec<&[f64]> = doubles.iter().map(Vec::as_slice).collect();
+        let problem = data::given(&all, &[&target], Task::Regression).unwrap();
+        for threshold in [0.0, 0.05] {
+            let expected = printed(&columns, &y, threshold);
+            let found = weights(&Fcbf { bins: Bins::Width(3), threshold }, &problem);
+            for (found, expected) in found.iter().zip(&expected) {
+                Near { tolerance: 1e-12, least: 1.0 }.assert(*expected, *found, "a weight");
+            }
+            kept += expected.iter().filter(|w| **w > 0.0).count();
+        }
+    }
+    assert!((60..300).contains(&kept), "{kept} of 400 columns are predominant");
+}
+
+#[test]
+fn equal_columns_weigh_the_same_and_what_cannot_be_is_refused() {
+    let (x, other) = ([1., -1., 1., -1., 1., 1.], [0., 0., 1., 1., 1., 0.]);
+    let problem = data::given(&[&other, &x, &x, &[2.; 6]], &[&x], Task::Regression).unwrap();
+    let found = weights(&Fcbf::default(), &problem);
+    assert!(found[1] == 1.0 && found[2] == 1.0 && found[3] == 0.0, "{found:?}");
+    let refused = Fcbf { threshold: 1.5, ..Fcbf::default() }.check(&design(&problem)).unwrap_err().to_string();
+    assert!(refused.contains("`threshold`: 1.5 is not between 0 and 1"), "{refused}");
+}

@@ -1,0 +1,174 @@
+//! Parents and children of the target.
+
+use crate::{design, holds, weights};
+use vaglio_core::{Criterion, Task};
+use vaglio_dependence::{Bins, HitonPc, Independence};
+use vaglio_testkit::{Near, Random, check_criterion_on_standard_data, data, rebuild};
+
+fn kinds() -> impl Iterator<Item = HitonPc> {
+    let of = |test| [0.05, 0.5].map(|level| HitonPc { test, level, ..HitonPc::default() });
+    [Independence::FisherZ, Independence::GSquared].into_iter().flat_map(of)
+}
+
+#[test]
+fn every_law_holds_on_the_standard_data() {
+    for criterion in kinds() {
+        holds(check_criterion_on_standard_data(&criterion, 1e-9));
+    }
+}
+
+#[test]
+fn a_weight_of_two_is_the_row_twice() {
+    for recipe in [data::regression(20, 5, 4).outputs(2), data::multiclass(20, 5, 3, 5), data::binary(20, 5, 6)] {
+        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
+        for criterion in kinds() {
+            for (found, expected) in weights(&criterion, &weighted).iter().zip(weights(&criterion, &repeated)) {
+                Near { tolerance: 1e-9, least: 1.0 }.assert(expected, *found, "a weight");
+            }
+        }
+    }
+}
+
+/// What least squares on columns and a constant leave, by elimination.
+fn left(y: &[f64], on: &[&[f64]]) -> Vec<f64> {
+    let rows = y.len();
+    let all: Vec<Vec<f64>> =
+        std::iter::once(vec![1.0; rows]).chain(on.iter().map(|x| x.to_vec())).chain([y.to_vec()]).collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let size = all.len() - 1;
+    let mut matrix: Vec<Vec<f64>> = (0..size).map(|i| (0..=size).map(|k| dot(&all[i], &all[k])).collect()).collect();
+    for k in 0..size {
+        for i in (0..size).filter(|i| *i != k) {
+            let by = matrix[i][k] / matrix[k][k];
+            (0..=size).for_each(|l| matrix[i][l] -= by * matrix[k][l]);
+        }
+    }
+    let fitted = |row: usize| (0..size).map(|k| matrix[k][size] / matrix[k][k] * all[k][row]).sum::<f64>();
+    (0..rows).map(|row| y[row] - fitted(row)).collect()
+}
+
+/// Whether |z| of the correlation of what is left is below the quantile.
+fn independent(x: &[f64], y: &[f64], given: &[&[f64]], quantile: f64) -> bool {
+    let (a, b) = (left(x, given), left(y, given));
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let r = dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt();
+    let z = 0.5 * ((1.0 + r) / (1.0 - r)).ln();
+    z.abs() * (x.len() as f64 - given.len() as f64 - 3.0).sqrt() <= quantile
+}
+
+/// Whether any set of one to three of `others` makes x independent of y.
+fn separated(columns: &[Vec<f64>], y: &[f64], x: usize, others: &[usize], quantile: f64) -> bool {
+    (1..1u32 << others.len()).any(|bits| {
+        let set: Vec<&[f64]> =
+            (0..others.len()).filter(|k| bits >> k & 1 == 1).map(|k| &columns[others[k]][..]).collect();
+        set.len() <= 3 && independent(&columns[x], y, &set, quantile)
+    })
+}
+
+/// The algorithm as it is printed, for numbers.
+fn printed(columns: &[Vec<f64>], y: &[f64], quantile: f64) -> Vec<usize> {
+    let strength = |x: usize| {
+        let (a, b) = (left(&columns[x], &[]), left(y, &[]));
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        (dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()).abs()
+    };
+    let mut open: Vec<usize> = (0..columns.len()).filter(|&x| !independent(&columns[x], y, &[], quantile)).collect();
+    open.sort_by(|&a, &b| strength(b).total_cmp(&strength(a)));
+    let mut members: Vec<usize> = Vec::new();
+    for x in open {
+        if !separated(columns, y, x, &members, quantile) {
+            members.push(x);
+        }
+    }
+    for place in (0..members.len()).rev() {
+        let others: Vec<usize> = members.iter().copied().filter(|z| *z != members[place]).collect();
+        if separated(columns, y, members[place], &others, quantile) {
+            members.remove(place);
+        }
+    }
+    members.sort_unstable();
+    members
+}
+
+#[test]
+fn the_columns_that_stay_are_those_of_the_printed_algorithm() {
+    let (mut stayed, mut associated) = (0, 0);
+    for seed in 0..25 {
+        let mut random = Random::new(seed);
+        let mut draw = || (0..80).map(|_| random.normal()).collect::<Vec<f64>>();
+        // Parents 0 to 2, what they come from, what they lead to, and noise.
+        let parents: Vec<Vec<f64>> = (0..3).map(|_| draw()).collect();
+        let mut columns = parents.clone();
+        for parent in &parents {
+            let noise = draw();
+            columns.push(parent.iter().zip(&noise).map(|(p, e)| p + 0.6 * e).collect());
+        }
+        columns.extend((0..3).map(|_| draw()));
+        let noise = draw();
+        let y: Vec<f64> = (0..80)
+            .map(|row| parents[0][row] + 0.8 * parents[1][row] - 0.6 * parents[2][row] + 0.5 * noise[row])
+            .collect();
+        let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+        let problem = data::given(&all, &[&y], Task::Regression).unwrap();
+        for (level, quantile) in [(0.05, 1.959_963_984_540_054), (0.01, 2.575_829_303_548_901)] {
+            let found = weights(&HitonPc { level, ..HitonPc::default() }, &problem);
+            let members: Vec<usize> = (0..columns.len()).filter(|&x| found[x] > 0.0).collect();
+            assert_eq!(members, printed(&columns, &y, quantile), "seed {seed}");
+            stayed += members.len();
+            associated += (0..columns.len()).filter(|&x| !independent(&columns[x], &y, &[], quantile)).count();
+        }
+    }
+    assert!(stayed >= 120 && associated > stayed + 60, "{stayed} of {associated}");
+}
+
+/// −ln p of the normal distribution, and of the χ² distribution with two degrees, by their closed forms.
+#[test]
+fn a_column_that_stays_weighs_its_p() {
+    let x: [f64; 8] = [1., 2., 3., 4., 5., 6., 7., 8.];
+    let y: [f64; 8] = [2., 1., 4., 3., 6., 5., 8., 7.];
+    let problem = data::given(&[&x], &[&y], Task::Regression).unwrap();
+    let z = (38.0f64 / 42.0).atanh() * 5f64.sqrt();
+    let expected = -libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2).ln();
+    Near::relative(1e-10).assert(expected, weights(&HitonPc::default(), &problem)[0], "a weight");
+
+    // Three levels of twelve rows against two classes of 18.
+    let levels: Vec<f64> = (0..36).map(|row| f64::from(row / 12)).collect();
+    let classes: Vec<f64> = (0..36).map(|row| if [10, 6, 2][row / 12] > row % 12 { 1.0 } else { -1.0 }).collect();
+    let task = Task::Binary { negative: None, positive: "yes".into() };
+    let problem = data::given(&[&levels], &[&classes], task).unwrap();
+    let term = |observed: f64| 2.0 * observed * (observed / 6.0).ln();
+    let g_squared = 2.0 * (term(10.0) + term(2.0)) + 2.0 * term(6.0);
+    let by_bins = HitonPc { test: Independence::GSquared, bins: Bins::Width(3), ..HitonPc::default() };
+    Near::relative(1e-10).assert(g_squared / 2.0, weights(&by_bins, &problem)[0], "a weight");
+}
+
+/// A chain a → b → y of labels: given b, a tells nothing more.
+#[test]
+fn labels_of_a_chain_are_separated_by_bins() {
+    let mut random = Random::new(8);
+    let mut noisy = |of: &[f64], keep: f64| -> Vec<f64> {
+        of.iter().map(|v| if random.uniform() < keep { *v } else { -*v }).collect()
+    };
+    let start: Vec<f64> = (0..400).map(|row| if row % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let (a, noise) = (noisy(&start, 0.5), noisy(&start, 0.5));
+    let b = noisy(&a, 0.85);
+    let y = noisy(&b, 0.85);
+    let task = Task::Binary { negative: None, positive: "up".into() };
+    let problem = data::given(&[&a, &noise, &b], &[&y], task).unwrap();
+    for test in [Independence::GSquared, Independence::FisherZ] {
+        let with = |conditions| weights(&HitonPc { test, level: 0.01, conditions, ..HitonPc::default() }, &problem);
+        let (alone, given) = (with(0), with(3));
+        assert!(alone[0] > 0.0 && alone[2] > alone[0] && alone[1] == 0.0, "{alone:?}");
+        assert!(given[0] == 0.0 && given[2] == alone[2], "{given:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let problem = data::regression(12, 3, 3).problem();
+    let refused = |criterion: HitonPc| criterion.check(&design(&problem)).unwrap_err().to_string();
+    let found = refused(HitonPc { level: 1.0, ..HitonPc::default() });
+    assert!(found.contains("`level`: 1 does not lie between 0 and 1"), "{found}");
+    let found = refused(HitonPc { conditions: 9, ..HitonPc::default() });
+    assert!(found.contains("`conditions`: 9 is not between 0 and 5"), "{found}");
+}

@@ -1,0 +1,96 @@
+//! Weights under which one kernel depends on the target most.
+
+use crate::{design, holds, score, weights};
+use vaglio_core::{Criterion, Problem, Task};
+use vaglio_dependence::{Hsfs, Hsic, HsicKernel};
+use vaglio_testkit::{Near, Random, check_criterion_on_standard_data, data, rebuild};
+
+#[test]
+fn every_law_holds_on_the_standard_data() {
+    holds(check_criterion_on_standard_data(&Hsfs::default(), 1e-4));
+}
+
+#[test]
+fn a_weight_of_two_is_the_row_twice() {
+    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
+        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
+        for (found, expected) in weights(&Hsfs::default(), &weighted).iter().zip(weights(&Hsfs::default(), &repeated)) {
+            Near { tolerance: 1e-4, least: 1.0 }.assert(expected, *found, "a weight");
+        }
+    }
+}
+
+/// The dependence at some weights, as the formulas have it: tr(KHLH)/m² of m × m matrices.
+fn dependence(columns: &[Vec<f64>], y: &[f64], weights: &[f64]) -> f64 {
+    let unit = |values: &[f64]| -> Vec<f64> {
+        let rows = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / rows;
+        let deviation = (values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / rows).sqrt();
+        values.iter().map(|v| (v - mean) / deviation).collect()
+    };
+    let (columns, y): (Vec<Vec<f64>>, _) = (columns.iter().map(|x| unit(x)).collect(), unit(y));
+    let rows = y.len();
+    let apart = |j: usize, k: usize| -> f64 {
+        columns.iter().zip(weights).map(|(x, w)| w * (x[j] - x[k]) * (x[j] - x[k])).sum()
+    };
+    let kernel = |j: usize, k: usize| (-apart(j, k) / 2.0).exp();
+    let target = |j: usize, k: usize| (-(y[j] - y[k]) * (y[j] - y[k]) / 2.0).exp();
+    let share = 1.0 / rows as f64;
+    let means: Vec<f64> = (0..rows).map(|j| (0..rows).map(|k| share * target(j, k)).sum()).collect();
+    let grand: f64 = means.iter().map(|mean| share * mean).sum();
+    let pairs = (0..rows).flat_map(|j| (0..rows).map(move |k| (j, k)));
+    pairs.map(|(j, k)| share * share * kernel(j, k) * (target(j, k) - means[j] - means[k] + grand)).sum()
+}
+
+fn drawn(seed: u64) -> (Vec<Vec<f64>>, Vec<f64>, Problem) {
+    let mut random = Random::new(seed);
+    let columns: Vec<Vec<f64>> = (0..3).map(|_| (0..40).map(|_| random.normal()).collect()).collect();
+    let y: Vec<f64> =
+        (0..40).map(|row| columns[0][row].powi(2) + 0.7 * columns[1][row] + 0.3 * random.normal()).collect();
+    let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let problem = data::given(&all, &[&y], Task::Regression).unwrap();
+    (columns, y, problem)
+}
+
+#[test]
+fn no_weights_of_a_grid_are_better() {
+    for seed in 0..4 {
+        let (columns, y, problem) = drawn(seed);
+        let found = weights(&Hsfs::default(), &problem);
+        assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let reached = dependence(&columns, &y, &found);
+        for (a, b) in (0..=20).flat_map(|a| (0..=20 - a).map(move |b| (a, b))) {
+            let at = [a, b, 20 - a - b].map(|k| f64::from(k) / 20.0);
+            let other = dependence(&columns, &y, &at);
+            assert!(other <= reached * (1.0 + 1e-6), "seed {seed}: {other} at {at:?}, {reached} at {found:?}");
+        }
+    }
+}
+
+/// Weights 1/|S| on a subset are the subset of `hsic`, so that what is found is at least as good as every subset.
+#[test]
+fn subsets_of_hsic_are_among_the_weights() {
+    let (columns, y, problem) = drawn(7);
+    let best = dependence(&columns, &y, &weights(&Hsfs::default(), &problem));
+    for bits in 1..8u32 {
+        let subset: Vec<usize> = (0..3).filter(|k| bits >> k & 1 == 1).collect();
+        let mut at = [0.0; 3];
+        subset.iter().for_each(|&k| at[k] = 1.0 / subset.len() as f64);
+        let of_subset = -score(&Hsic::default(), &problem, &subset);
+        Near::relative(1e-12).assert(dependence(&columns, &y, &at), of_subset, "a subset");
+        assert!(of_subset <= best * (1.0 + 1e-9));
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let problem = data::regression(12, 3, 3).problem();
+    let refused = |criterion: Hsfs| criterion.check(&design(&problem)).unwrap_err().to_string();
+    let kernel = |kernel: HsicKernel| Hsfs { kernel, ..Hsfs::default() };
+    let found = refused(kernel(HsicKernel { bandwidth: 0.0, ..HsicKernel::default() }));
+    assert!(found.contains("`kernel.bandwidth`"), "{found}");
+    let found = refused(kernel(HsicKernel { adapt: false, ..HsicKernel::default() }));
+    assert!(found.contains("`kernel.adapt`"), "{found}");
+    let found = refused(Hsfs { steps: 0, ..Hsfs::default() });
+    assert!(found.contains("`steps`: 0 steps"), "{found}");
+}

@@ -124,7 +124,7 @@ fn the_library_computes_on_this_machine_alone() {
     let folder = folder("engine-library", ENGINE);
     let (pipeline, _) = vaglio::pipeline::load(&folder.read("p.yaml"), "p.yaml", &[]).unwrap();
     let options = RunOptions { folder: folder.path(""), out: folder.path("out"), ..RunOptions::default() };
-    let error = files::run(&pipeline, &options, vaglio::core::Monitor::default()).unwrap_err();
+    let error = files::run(&pipeline, &options, &mut vaglio::core::Silent).unwrap_err();
     assert!(error.to_string().contains("`engine.kind`: `dask` is started by the program"), "{error}");
     assert!(!folder.path("out").exists());
     let cluster = pipeline.cluster().unwrap();
@@ -153,15 +153,15 @@ fn attempts_apart_share_what_is_known() {
     let hangs = hangs.unwrap();
     hangs.try_lock().unwrap();
     let wait = std::time::Duration::ZERO;
-    let error = shards.run(0, wait, vaglio::core::Monitor::default()).unwrap_err().to_string();
+    let error = shards.run(0, wait, &mut vaglio::core::Silent).unwrap_err().to_string();
     assert!(error.contains("another process runs index 0"), "{error}");
-    shards.run_apart(0, vaglio::core::Monitor::default()).unwrap();
-    shards.run_apart(1, vaglio::core::Monitor::default()).unwrap();
+    shards.run_apart(0, &mut vaglio::core::Silent).unwrap();
+    shards.run_apart(1, &mut vaglio::core::Silent).unwrap();
     assert!(!ledger.join("shards/0").exists() && !ledger.join("shards/0.1").exists());
 
     let options = RunOptions { out: folder.path("partial"), ..RunOptions::default() };
     let limit = vaglio::core::StopReason::Limit;
-    let outcome = shards.merge_stopped(limit, &options, vaglio::core::Monitor::default()).unwrap();
+    let outcome = shards.merge_stopped(limit, &options, &mut vaglio::core::Silent).unwrap();
     assert_eq!(outcome.record.stop_reason, limit);
     assert_eq!(outcome.record.steps.len(), 2);
     let ran = folder.vaglio(&["shard", "merge", "ledger", "--out", "partial", "--partial", "--quiet"]);

@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -72,6 +73,21 @@ def test_tables_that_are_read_in_batches_as_well(tmp_path, dask):
     path = write(tmp_path, lines)
     vaglio.distributed.run(path, dask[1], ledger=ledger_of(path), out=tmp_path / "run")
     assert timeless(tmp_path / "run") == local(path)
+
+
+def test_the_commands_of_the_book(tmp_path):
+    page = Path(__file__).resolve().parents[4] / "book" / "src" / "how-to" / "more-than-one-machine.md"
+    blocks = page.read_text(encoding="utf-8").split("```sh\n")[1:]
+    commands = next(block.split("```")[0] for block in blocks if "dask scheduler" in block)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    path = write(tmp_path, f"search: {{kind: greedy, max_features: 3}}\n{EVALUATE}").rename(tmp_path / "pipeline.yaml")
+    script = "trap 'kill $(jobs -p)' EXIT\n" + commands.replace("8786", port)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=LONG)
+    assert done.returncode == 0, done.stderr
+    assert timeless(tmp_path / "runs" / "pipeline") == local(path)
 
 
 def test_a_pipeline_file_names_the_engine(tmp_path, dask):

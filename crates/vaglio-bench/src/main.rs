@@ -47,6 +47,9 @@ struct Arguments {
     /// Only the data sets whose name contains this.
     #[arg(long, default_value = "")]
     only: String,
+    /// Of `n3lars`: only the ways whose name contains this, beside the first.
+    #[arg(long, default_value = "")]
+    way: String,
     /// Of `honest`: what intervals hold, on tables whose risk is known, `--seeds` of each law.
     #[arg(long)]
     coverage: bool,
@@ -57,6 +60,8 @@ struct Arguments {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Paper {
+    /// The tables of all papers, one after the other: a day on two cores.
+    All,
     /// Greedy and floating RLS (Pahikkala, Airola, Salakoski).
     Greedy,
     /// Fast cross-validation of ridge regression (Buteneers et al.).
@@ -85,12 +90,17 @@ fn main() -> ExitCode {
 }
 
 fn tables(arguments: &Arguments) -> Result<String> {
-    let Arguments { paper, data, out, seeds, folds, only, coverage, threads } = arguments;
+    let Arguments { paper, data, out, seeds, folds, only, way, coverage, threads } = arguments;
     let note = |text: &str| eprintln!("{text}");
     let pictures = out.as_ref().map(|path| path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
     let (seeds, folds) = ((*seeds).max(1), (*folds).max(1));
-    let bench = Bench { folder: data.clone(), pictures, seeds, folds, only: only.clone(), note: &note };
+    let (only, way) = (only.clone(), way.clone());
+    let bench = Bench { folder: data.clone(), pictures, seeds, folds, only, way, note: &note };
     vaglio::pipeline::pool(*threads)?.install(|| match paper {
+        Paper::All => {
+            let papers = [greedy::tables, ridge::tables, redundancy::tables, reservoir::tables, honest::tables];
+            papers.into_iter().map(|tables| tables(&bench)).collect()
+        }
         Paper::Greedy => greedy::tables(&bench),
         Paper::Ridge => ridge::tables(&bench),
         Paper::N3lars => redundancy::tables(&bench),

@@ -1,12 +1,16 @@
 //! Redundancy and accuracy of columns chosen on image and microarray data.
 
+mod path;
+mod times;
+
 use crate::markdown::{MarkdownTable, number, seconds};
 use crate::pair::{deviation, less};
+use crate::picture::{self, Line, Panel};
 use crate::run::{Bench, mean};
 use ndarray::{Array2, ArrayView2, Axis};
 use vaglio::files::{Prepared, prepare};
 use vaglio::pipeline::{ValidPipeline, load};
-use vaglio_core::{Columns, Error, Feature, Problem, Result, Silent, Task};
+use vaglio_core::{Error, Feature, Problem, Result, Silent, Task};
 use vaglio_kernels::linalg;
 
 /// Files and the redundancy that the paper's N³LARS reports.
@@ -17,17 +21,43 @@ const SETS: [(&str, &str, f64); 5] = [
     ("ORL10P", "orl10p", 0.182),
     ("TOX-171", "tox_171", 0.397),
 ];
-/// The name of a way to choose, its criterion and its search.
-const WAYS: [(&str, &str, &str); 8] = [
-    ("N³LARS", "nhsic", "lars"),
-    ("NHSIC greedy", "nhsic", "greedy"),
-    ("MR-NHSIC", "nhsic", "rank"),
-    ("HSIC lasso", "{kind: nhsic, normalize: false}", "lars"),
-    ("FOHSIC", "hsic", "greedy"),
-    ("mRMR, correlation", "mrmr", "greedy"),
-    ("mRMR, information", "mrmr_information", "greedy"),
-    ("LOO greedy", "loo", "greedy"),
+/// A way to choose: its name, its criterion and its search.
+type Way = (&'static str, &'static str, &'static str);
+const LARS: &str = "kind: lars, choose: last";
+const GREEDY: &str = "kind: greedy, choose: last";
+/// Of criteria that weigh all columns: those with a weight, at most as many as are chosen.
+const WEIGHED: &str = "kind: rank, choose: best";
+const N3LARS: Way = ("N³LARS", "nhsic", LARS);
+const MAXIMUM_RELEVANCE: Way = ("MR-NHSIC", "nhsic", "kind: rank, choose: last");
+const HSIC_LASSO: Way = ("HSIC lasso", "{kind: nhsic, normalize: false}", LARS);
+const BY_INFORMATION: Way = ("mRMR, information", "mrmr_information", GREEDY);
+const BY_CORRELATION: Way = ("mRMR, correlation", "mrmr", GREEDY);
+const QPFS: Way = ("QPFS, NHSIC", "{kind: qpfs, similarity: nhsic, nystrom: 200}", WEIGHED);
+const SPAM: Way = ("SpAM", "spam", WEIGHED);
+const HITON: Way = ("HITON-PC", "hiton_pc", WEIGHED);
+const LASSO: Way = ("lasso", "loo", LARS);
+const LEFT_OUT: Way = ("LOO greedy", "loo", GREEDY);
+/// Those of the paper's table, and others.
+const WAYS: [Way; 14] = [
+    N3LARS,
+    HSIC_LASSO,
+    BY_INFORMATION,
+    ("FOHSIC", "hsic", GREEDY),
+    QPFS,
+    SPAM,
+    HITON,
+    LASSO,
+    ("NHSIC greedy", "nhsic", GREEDY),
+    MAXIMUM_RELEVANCE,
+    BY_CORRELATION,
+    ("FCBF", "fcbf", WEIGHED),
+    ("HSFS", "hsfs", WEIGHED),
+    LEFT_OUT,
 ];
+/// The ways whose accuracy is drawn against the number of columns.
+const DRAWN: [Way; 5] = [N3LARS, HSIC_LASSO, BY_INFORMATION, QPFS, MAXIMUM_RELEVANCE];
+/// The ways of the regression table: those that are made for numbers and take seconds on twenty thousand columns.
+const WAYS_OF_NUMBERS: [Way; 8] = [N3LARS, HSIC_LASSO, BY_CORRELATION, LASSO, MAXIMUM_RELEVANCE, SPAM, HITON, LEFT_OUT];
 /// Columns that are chosen, and how many of them a figure is of, the first ones.
 const CHOSEN: usize = 50;
 const SIZES: [usize; 5] = [10, 20, 30, 40, 50];
@@ -38,8 +68,10 @@ struct Found {
     /// The same of all fifty, and of the order of entry.
     of_all: f64,
     of_entry: f64,
-    /// Of classes; of numbers the squared error as a share of that of the mean.
+    /// Of classes; of numbers the squared error as a share of that of the mean. Mean over the sizes, and of each.
     accuracy: f64,
+    by_size: Vec<f64>,
+    columns: f64,
     seconds: f64,
 }
 
@@ -50,11 +82,11 @@ struct Found {
 pub fn tables(bench: &Bench<'_>) -> Result<String> {
     let mut text = format!(
         "# Redundancy of chosen columns\n\nM. Yamada et al., *N³LARS: minimum redundancy maximum relevance feature selection for \
-         large and high-dimensional data*, MarkdownTable 2: {} splits of 80 to 20, {CHOSEN} columns chosen on the larger part, figures of the \
-         first m of them by |α| (in the order of entry where there is no α), means over m = 10, 20, …, {CHOSEN}. RED is the sum of \
+         large and high-dimensional data*, Table 2: {} splits of 80 to 20, {CHOSEN} columns chosen on the larger part, figures of the \
+         first m of them by |α| (in the order of entry where there is no α; all that there are where a way gives fewer), means over m = 10, 20, …, {CHOSEN}. RED is the sum of \
          |ρ| over pairs divided by m(m − 1), as the paper prints it: half of the mean over pairs. Accuracy is that of kernel ridge \
          regression, its λ by leave-one-out, on the smaller part. Differences to N³LARS are paired over the splits; p is that of \
-         Wilcoxon's signed-rank test, exact and two-sided.\n\n",
+         Wilcoxon's signed-rank test, exact and two-sided. On AR10P the paper's six other ways have RED from 0.196 to 0.350.\n\n",
         bench.seeds
     );
     let head = [
@@ -65,6 +97,7 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
         "± splits",
         "by entry",
         "mean of pairs of 50",
+        "columns",
         "accuracy",
         "± splits",
         "less N³LARS ± error",
@@ -72,112 +105,108 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
         "seconds",
     ];
     let mut table = MarkdownTable::new("Fifty columns", &head);
+    let mut curves = Vec::new();
+    let ways = asked(bench, &WAYS);
     for (name, file, paper) in SETS {
         if !bench.has(name, &[file]) {
             continue;
         }
-        let found = over_splits(bench, name, (file, "multiclass"), &WAYS)?;
+        let found = over_splits(bench, name, (file, "multiclass"), &ways)?;
         let first: Vec<f64> = found[0].iter().map(|f| f.accuracy).collect();
-        for (at, ((way, ..), found)) in WAYS.iter().zip(&found).enumerate() {
+        for (at, ((way, ..), found)) in ways.iter().zip(&found).enumerate() {
+            let [redundancy, redundancy_spread, accuracy, spread, less, p, seconds] = cells(found, &first, at);
             let figures = |of: &dyn Fn(&Found) -> f64| found.iter().map(of).collect::<Vec<f64>>();
-            let accuracies = figures(&|f| f.accuracy);
-            let [less, p] = if at == 0 { Default::default() } else { less(&accuracies, &first) };
             table.row(&[
                 name.into(),
                 (*way).into(),
                 if at == 0 { number(paper, 3) } else { String::new() },
-                number(mean(&figures(&|f| f.redundancy)), 3),
-                number(deviation(&figures(&|f| f.redundancy)), 3),
+                redundancy,
+                redundancy_spread,
                 number(mean(&figures(&|f| f.of_entry)), 3),
                 number(mean(&figures(&|f| f.of_all)), 3),
-                number(mean(&accuracies), 3),
-                number(deviation(&accuracies), 3),
+                number(mean(&figures(&|f| f.columns)), 0),
+                accuracy,
+                spread,
                 less,
                 p,
-                seconds(mean(&figures(&|f| f.seconds))),
+                seconds,
             ]);
         }
+        curves.push(panel(format!("{name}: accuracy"), &ways, &found));
     }
     text += &table.finish();
+    draw(bench, "n3lars-accuracy", curves)?;
     text += &regression(bench)?;
-    text += &times(bench)?;
+    text += &path::table(bench)?;
+    text += &times::table(bench)?;
     Ok(text)
 }
 
-/// The ways of the regression table: those that are made for numbers and take seconds on twenty thousand columns.
-const WAYS_OF_NUMBERS: [usize; 4] = [0, 2, 5, 7];
+/// The first way, to which the others are compared, and those whose name contains what is asked for.
+fn asked(bench: &Bench<'_>, ways: &[Way]) -> Vec<Way> {
+    let is_asked = |name: &str| name.to_lowercase().contains(&bench.way.to_lowercase());
+    ways.iter().enumerate().filter(|(at, way)| *at == 0 || is_asked(way.0)).map(|(_, way)| *way).collect()
+}
+
+/// What all tables have of a way: redundancy and accuracy, each with its spread, the difference to the first way with its p, and
+/// seconds.
+fn cells(found: &[Found], first: &[f64], at: usize) -> [String; 7] {
+    let figures = |of: &dyn Fn(&Found) -> f64| found.iter().map(of).collect::<Vec<f64>>();
+    let (redundancies, accuracies) = (figures(&|f| f.redundancy), figures(&|f| f.accuracy));
+    let [less, p] = if at == 0 { Default::default() } else { less(&accuracies, first) };
+    [
+        number(mean(&redundancies), 3),
+        number(deviation(&redundancies), 3),
+        number(mean(&accuracies), 3),
+        number(deviation(&accuracies), 3),
+        less,
+        p,
+        seconds(mean(&figures(&|f| f.seconds))),
+    ]
+}
+
+/// The figure at each size, means over splits, of the ways that are drawn.
+fn panel(title: String, ways: &[Way], found: &[Vec<Found>]) -> Panel {
+    let line = |(color, way): (usize, &Way)| {
+        let found = &found[ways.iter().position(|other| other.0 == way.0)?];
+        let value = |at: usize| mean(&found.iter().map(|f| f.by_size[at]).collect::<Vec<f64>>());
+        let points = SIZES.iter().enumerate().map(|(at, size)| (*size as f64, value(at)));
+        Some(Line { name: way.0, color, points: points.filter(|(_, value)| value.is_finite()).collect() })
+    };
+    Panel { title, across: "columns", lines: DRAWN.iter().enumerate().filter_map(line).collect() }
+}
+
+/// Panels as a picture, if there are any.
+fn draw(bench: &Bench<'_>, name: &str, panels: Vec<Panel>) -> Result<()> {
+    if panels.is_empty() { Ok(()) } else { bench.picture(name, || picture::draw(&panels)) }
+}
+
+/// The redundancy that the paper's figure has of N³LARS, HSIC lasso, mRMR and the lasso on TRIM32, in this order.
+const PAPER_OF_NUMBERS: [f64; 4] = [0.42, 0.45, 0.39, 0.43];
 
 /// The rats' TRIM32: redundancy and squared error of columns chosen for a number.
 fn regression(bench: &Bench<'_>) -> Result<String> {
     if !bench.has("TRIM32", &["trim32_rat"]) {
         return Ok(String::new());
     }
-    let head = ["way", "RED", "± splits", "squared error", "± splits", "less N³LARS ± error", "p", "seconds"];
+    let head =
+        ["way", "paper's RED", "RED", "± splits", "squared error", "± splits", "less N³LARS ± error", "p", "seconds"];
     let mut table =
         MarkdownTable::new("TRIM32: squared error of kernel ridge regression, as a share of that of the mean", &head);
-    let ways = WAYS_OF_NUMBERS.map(|at| WAYS[at]);
+    let ways = asked(bench, &WAYS_OF_NUMBERS);
     let found = over_splits(bench, "TRIM32", ("trim32_rat", "regression"), &ways)?;
     let first: Vec<f64> = found[0].iter().map(|f| f.accuracy).collect();
-    for (at, ((way, ..), found)) in ways.iter().zip(&found).enumerate() {
-        let figures = |of: &dyn Fn(&Found) -> f64| found.iter().map(of).collect::<Vec<f64>>();
-        let errors = figures(&|f| f.accuracy);
-        let [less, p] = if at == 0 { Default::default() } else { less(&errors, &first) };
-        table.row(&[
-            (*way).into(),
-            number(mean(&figures(&|f| f.redundancy)), 3),
-            number(deviation(&figures(&|f| f.redundancy)), 3),
-            number(mean(&errors), 3),
-            number(deviation(&errors), 3),
-            less,
-            p,
-            seconds(mean(&figures(&|f| f.seconds))),
-        ]);
+    for (at, (way, found)) in ways.iter().zip(&found).enumerate() {
+        let place = WAYS_OF_NUMBERS.iter().position(|other| other == way).unwrap_or(usize::MAX);
+        let paper = PAPER_OF_NUMBERS.get(place).map_or_else(String::new, |paper| number(*paper, 2));
+        table.row(&[&[way.0.to_owned(), paper][..], &cells(found, &first, at)].concat());
     }
+    draw(bench, "n3lars-trim32", vec![panel("TRIM32: squared error".into(), &ways, &found)])?;
     Ok(table.finish())
 }
-
-/// Rows and columns of the timed paths.
-const ROWS: [usize; 3] = [100, 300, 1000];
-const COLUMNS: [usize; 3] = [500, 2000, 8000];
-
-/// Seconds of the path over rows and columns, exact and by Nyström's approximation.
-fn times(bench: &Bench<'_>) -> Result<String> {
-    if !"runtime".contains(&bench.only) {
-        return Ok(String::new());
-    }
-    let mut table = MarkdownTable::new(
-        "Seconds to choose 10 columns by N³LARS",
-        &["rows", "columns", "exact", "Nyström, 20 points"],
-    );
-    for (rows, columns) in ROWS.into_iter().flat_map(|rows| COLUMNS.map(|columns| (rows, columns))) {
-        (bench.note)(&format!("runtime: {rows} rows, {columns} columns"));
-        let (columns_of, y) = vaglio_testkit::data::sparse_linear(7, rows, columns, 10, 0.5);
-        let mut x = Columns::new(rows);
-        columns_of.into_iter().for_each(|column| x.push(column));
-        let names = (0..columns).map(|k| format!("x{k}")).collect();
-        let targets = Array2::from_shape_fn((1, rows), |(_, row)| y[row]);
-        let problem = Problem::new(x, names, targets, vec!["y".into()], Task::Regression)?;
-        let time = |approximation: &str| -> Result<f64> {
-            let (pipeline, _) = load(
-                &format!(
-                    "version: 1\ndata: {{train: none.csv, target: y}}\ncriterion: {{kind: nhsic, kernel: {{approximation: {approximation}}}}}\n\
-                     search: {{kind: lars, max_features: 10, choose: last}}\n"
-                ),
-                "pipeline",
-                &[],
-            )?;
-            Ok(pipeline.selector().select(&problem, &mut Silent)?.search_seconds)
-        };
-        table.row(&[rows.to_string(), columns.to_string(), seconds(time("exact")?), seconds(time("nystrom")?)]);
-    }
-    Ok(table.finish())
-}
-
-/// A name, a criterion and a search.
-type Ways<'w> = [(&'w str, &'w str, &'w str)];
 
 /// What each way finds on every split, which is read once for all of them.
-fn over_splits(bench: &Bench<'_>, name: &str, data: (&str, &str), ways: &Ways<'_>) -> Result<Vec<Vec<Found>>> {
+fn over_splits(bench: &Bench<'_>, name: &str, data: (&str, &str), ways: &[Way]) -> Result<Vec<Vec<Found>>> {
     let mut found: Vec<Vec<Found>> = ways.iter().map(|_| Vec::new()).collect();
     for seed in 1..=bench.seeds {
         (bench.note)(&format!("{name}: split {seed} of {}", bench.seeds));
@@ -190,15 +219,11 @@ fn over_splits(bench: &Bench<'_>, name: &str, data: (&str, &str), ways: &Ways<'_
 }
 
 /// A way on a split of a file, by its task.
-fn pipeline(
-    (file, task): (&str, &str),
-    (_, criterion, search): (&str, &str, &str),
-    seed: u64,
-) -> Result<ValidPipeline> {
+fn pipeline((file, task): (&str, &str), (_, criterion, search): Way, seed: u64) -> Result<ValidPipeline> {
     let text = format!(
         "version: 1\nseed: {seed}\ndata: {{train: {file}.parquet, target: target, task: {task}, test_fraction: 0.2}}\n\
          preprocess: [standardize]\nlearner: {{kind: rls, lambda: 1.0}}\ncriterion: {criterion}\n\
-         search: {{kind: {search}, max_features: {CHOSEN}, choose: last}}\n"
+         search: {{{search}, max_features: {CHOSEN}}}\n"
     );
     load(&text, "pipeline", &[]).map(|(pipeline, _)| pipeline)
 }
@@ -213,15 +238,18 @@ fn choose(split: &Prepared, pipeline: &ValidPipeline) -> Result<Found> {
     };
     let (train, test) = (&split.train, split.test.as_ref());
     let test = test.ok_or_else(|| Error::Shape("there are no test rows".into()))?;
-    let over_sizes = |f: &dyn Fn(usize) -> Result<f64>| -> Result<f64> {
-        let sizes = SIZES.iter().map(|&size| f(size.min(subset.len())));
-        Ok(mean(&sizes.collect::<Result<Vec<f64>>>()?))
+    let at_sizes = |f: &dyn Fn(usize) -> Result<f64>| -> Result<Vec<f64>> {
+        SIZES.iter().map(|&size| f(size.min(subset.len()))).collect()
     };
+    let over_sizes = |f: &dyn Fn(usize) -> Result<f64>| at_sizes(f).map(|values| mean(&values));
+    let by_size = at_sizes(&|size| accuracy(train, test, &ordered[..size]))?;
     Ok(Found {
         redundancy: over_sizes(&|size| Ok(redundancy(train, &ordered[..size]) / 2.0))?,
         of_entry: over_sizes(&|size| Ok(redundancy(train, &subset[..size]) / 2.0))?,
         of_all: redundancy(train, subset),
-        accuracy: over_sizes(&|size| accuracy(train, test, &ordered[..size]))?,
+        accuracy: mean(&by_size),
+        by_size,
+        columns: subset.len() as f64,
         seconds: selection.search_seconds,
     })
 }
@@ -233,7 +261,7 @@ fn by_magnitude(subset: &[Feature], alpha: &[f64]) -> Vec<Feature> {
     order.into_iter().map(|k| subset[k]).collect()
 }
 
-/// The mean of |ρ| over pairs of different columns, which are standardized.
+/// The mean of |ρ| over pairs of different columns, which are standardized; 0 where there is no pair.
 fn redundancy(problem: &Problem, subset: &[Feature]) -> f64 {
     let rows = problem.rows() as f64;
     let columns: Vec<_> = subset.iter().map(|&f| problem.columns().column(f).values().into_owned()).collect();
@@ -241,7 +269,7 @@ fn redundancy(problem: &Problem, subset: &[Feature]) -> f64 {
     let size = columns.len() as f64;
     let pairs = columns.iter().enumerate();
     let sum: f64 = pairs.map(|(k, a)| columns[..k].iter().map(|b| product(a, b).abs()).sum::<f64>()).sum();
-    2.0 * sum / (size * (size - 1.0))
+    if columns.len() < 2 { 0.0 } else { 2.0 * sum / (size * (size - 1.0)) }
 }
 
 /// The share of test rows whose class kernel ridge regression finds, or its squared error as a share of that of the mean: a Gaussian kernel as wide as

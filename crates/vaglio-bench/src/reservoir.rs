@@ -1,6 +1,7 @@
 //! Reservoir readouts on series.
 
 use crate::markdown::{MarkdownTable, number, seconds};
+use crate::pair::deviation;
 use crate::run::{Bench, median};
 use std::time::Instant;
 use vaglio::pipeline::load;
@@ -61,7 +62,8 @@ const WINDOWED: [(&str, &str, usize); 2] =
 
 /// Class-reweighted ridge regression on windows, in place of the paper's recordings of the brain.
 fn windows(bench: &Bench<'_>) -> Result<String> {
-    let head = ["data", "method", "folds' balanced error %", "test balanced error %", "columns", "seconds"];
+    let head =
+        ["data", "method", "folds' balanced error %", "test balanced error %", "± series", "columns", "seconds"];
     let mut table = MarkdownTable::new("Class-reweighted ridge regression on windows, step by step", &head);
     for (name, file, back) in WINDOWED {
         let (train, test) = (format!("{file}_train"), format!("{file}_test"));
@@ -84,19 +86,22 @@ fn windows(bench: &Bench<'_>) -> Result<String> {
                 lags.join(", ")
             ))?;
             let entry = run.selection.path.result();
+            let spread = 100.0 * deviation(&run.errors_of_series()?);
             let error = run.test.and_then(|test| test.balanced_error_rate).unwrap_or(f64::NAN);
             table.row(&[
                 name.into(),
                 method.into(),
                 number(entry.map_or(f64::NAN, |entry| 100.0 * entry.score.loss), 2),
                 number(100.0 * error, 2),
+                number(spread, 1),
                 entry.map_or(0, |entry| entry.subset.len()).to_string(),
                 seconds(run.seconds),
             ]);
         }
     }
     Ok(table.finish()
-        + "Folds are of whole series; a step is one decision. The paper's recordings could not be had.\n\n")
+        + "Folds are of whole series; a step is one decision. ± is the standard deviation of the share of wrong steps over test series, as the paper \
+           has it over subjects. The paper's recordings could not be had.\n\n")
 }
 
 /// The reservoir for steps of series, without its λ: nodes of a slow network on standardized columns.

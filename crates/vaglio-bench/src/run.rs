@@ -1,12 +1,13 @@
 //! One pipeline on the papers' data.
 
+use ndarray::ArrayView1;
 use std::path::PathBuf;
 use std::time::Instant;
 use vaglio::Selection;
 use vaglio::files::prepare;
 use vaglio::pipeline::load;
 use vaglio::record::Figures;
-use vaglio_core::{Result, Silent};
+use vaglio_core::{Problem, Result, Silent};
 
 /// What all tables share.
 pub struct Bench<'b> {
@@ -20,6 +21,8 @@ pub struct Bench<'b> {
     pub folds: usize,
     /// What the name of a data set must contain.
     pub only: String,
+    /// What the name of a way must contain, where several are compared.
+    pub way: String,
     /// Tells the user what is being done.
     pub note: &'b (dyn Fn(&str) + Sync),
 }
@@ -29,6 +32,8 @@ pub struct BenchRun {
     pub selection: Selection,
     /// Figures on the test rows.
     pub test: Option<Figures>,
+    /// The test rows.
+    pub test_rows: Option<Problem>,
     /// Seconds of the learner's map, the search and the final fit, without reading.
     pub seconds: f64,
 }
@@ -60,7 +65,29 @@ impl Bench<'_> {
         let selection = pipeline.selector().select(&prepared.train, &mut Silent)?;
         let seconds = start.elapsed().as_secs_f64();
         let test = prepared.figures(&selection.model, &vaglio::core::Squared)?;
-        Ok(BenchRun { selection, test, seconds })
+        Ok(BenchRun { selection, test, test_rows: prepared.test, seconds })
+    }
+}
+
+impl BenchRun {
+    /// The share of the test rows of each series whose class is another one than that of the largest prediction; none without
+    /// series. The model predicts from the columns as they are.
+    pub fn errors_of_series(&self) -> Result<Vec<f64>> {
+        let Some((test, series)) = self.test_rows.as_ref().and_then(|test| Some((test, test.series()?))) else {
+            return Ok(Vec::new());
+        };
+        let model = &self.selection.model;
+        let predicted = model.predict(&test.columns().select(model.inputs()), None)?;
+        let largest = |values: ArrayView1<'_, f64>| {
+            values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(class, _)| class)
+        };
+        let mut shares = vec![(0.0, 0.0); series.iter().max().map_or(0, |last| *last as usize + 1)];
+        for (row, series) in series.iter().enumerate() {
+            let is_wrong = largest(predicted.column(row)) != largest(test.targets().column(row));
+            let share = &mut shares[*series as usize];
+            *share = (share.0 + f64::from(u8::from(is_wrong)), share.1 + 1.0);
+        }
+        Ok(shares.into_iter().filter(|share| share.1 > 0.0).map(|(wrong, rows)| wrong / rows).collect())
     }
 }
 

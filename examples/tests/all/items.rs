@@ -20,12 +20,15 @@ fn is_word(code: &str) -> bool {
     code.contains(": ") || code.starts_with("vaglio")
 }
 
+/// What an item can be: what is not built is so on purpose.
+const STATES: [&str; 4] = ["works", "differs", "missing", "not built"];
+
 /// The cells of the rows of items.
 fn rows(text: &str) -> impl Iterator<Item = (usize, [&str; 4])> {
     text.lines().enumerate().filter_map(|(number, line)| {
         let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
         let cells: [&str; 4] = cells.try_into().ok()?;
-        let is_item = ["works", "differs", "missing"].contains(&cells[1]) && cells[0] != "paper";
+        let is_item = STATES.contains(&cells[1]) && cells[0] != "paper";
         is_item.then_some((number + 1, cells))
     })
 }
@@ -68,13 +71,13 @@ fn wrong(state: &str, place: &str, test: &str) -> Option<String> {
 #[test]
 fn what_the_papers_describe_is_where_the_page_says() {
     let page = std::fs::read_to_string(root().join("book/src/explanation/items.md")).unwrap();
-    let (mut wrongs, mut states) = (Vec::new(), BTreeMap::from([("works", 0), ("differs", 0), ("missing", 0)]));
+    let (mut wrongs, mut states) = (Vec::new(), BTreeMap::from(STATES.map(|state| (state, 0))));
     for (number, [_, state, place, test]) in rows(&page) {
         *states.get_mut(state).unwrap() += 1;
         wrongs.extend(wrong(state, place, test).map(|why| format!("line {number}: {why}")));
     }
     assert!(wrongs.is_empty(), "{}", wrongs.join("\n"));
-    let all = format!("| all | {} | {} | {} |", states["works"], states["differs"], states["missing"]);
+    let all = format!("| all | {} |", STATES.map(|state| states[state].to_string()).join(" | "));
     assert!(page.contains(&all), "the page is to say {all}");
     assert!(states["works"] >= 80, "{states:?}");
 }

@@ -19,7 +19,7 @@ const ENGINE: &str = "backfitting";
 ///
 /// min over functions f_i of ½‖y − Σ f_i(x_i)‖² + λ Σ ‖f_i‖ with norms over the rows, y standardized, and each f_i a cubic spline
 /// with `knots` inner knots at quantiles of its column. Back-fitting solves it: each function is that of the least squares on
-/// what the others leave, shortened by λ, or 0 where it is no longer than that. A thousandth of ½Σ ‖f_i‖² is added, so that columns
+/// what the others leave, shortened by λ, or 0 where it is no longer than that. A hundredth of ½Σ ‖f_i‖² is added, so that columns
 /// which are nearly alike share what they fit. λ falls from that of no function in `penalties`
 /// equal ratios to `least` times that, or until 99 % of the target's squares are fitted.
 ///

@@ -25,9 +25,9 @@ fn weighed<C: Weighing>(criterion: &C, design: &Design) -> Result<Arc<Weighed<C>
     Ok(weighed)
 }
 
-/// The definition: the weights of all columns, whatever the subset.
+/// The definition: the weights of all columns, whatever the subset, which are computed once for a design.
 pub(crate) fn evaluate<C: Weighing>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Score> {
-    score(&criterion.weights(design)?, subset)
+    score(&weighed(criterion, design)?.1, subset)
 }
 
 /// A sum of weights a trial.

@@ -104,6 +104,7 @@ pub fn curves(bench: &Bench<'_>) -> Result<String> {
     };
     let panels = [
         panel("leave-one-out squared error", DRAWN_FROM, |curve| &curve.left_out),
+        panel("squared error on 10000 test rows", DRAWN_FROM, |curve| &curve.squared),
         panel("share of errors on 10000 test rows", DRAWN_FROM, |curve| &curve.errors),
         panel("seconds to this size", 1, |curve| &curve.seconds),
     ];

@@ -3,6 +3,7 @@
 use super::select;
 use crate::baselines::{low_rank, wrapper};
 use crate::markdown::{MarkdownTable, number, seconds};
+use crate::picture::{self, Line, Panel};
 use crate::run::Bench;
 use linfa::ParamGuard;
 use std::time::Instant;
@@ -15,8 +16,8 @@ use vaglio_testkit::Random;
 
 /// Rows of the timed comparison, the most for which each of the others is run, and of the curve of greedy alone.
 const TIMED: [usize; 6] = [500, 1000, 2000, 3000, 4000, 5000];
-const MOST_OF_WRAPPER: usize = 2000;
-const MOST_OF_LOW_RANK: usize = 2000;
+const MOST_OF_WRAPPER: usize = 5000;
+const MOST_OF_LOW_RANK: usize = 5000;
 const CURVE: [usize; 6] = [1000, 2000, 5000, 10_000, 20_000, 50_000];
 const COLUMNS: usize = 1000;
 const CHOSEN: usize = 50;
@@ -36,6 +37,7 @@ pub fn scaling(bench: &Bench<'_>) -> Result<String> {
         "low-rank / vaglio",
     ];
     let mut table = MarkdownTable::new(&format!("Seconds to choose {CHOSEN} of {COLUMNS} columns"), &head);
+    let mut timed = Vec::new();
     let lambda = 1.0;
     let time = |what: &dyn Fn() -> Result<Vec<Feature>>| {
         let start = Instant::now();
@@ -52,10 +54,12 @@ pub fn scaling(bench: &Bench<'_>) -> Result<String> {
         let same = plain.iter().chain(&low).all(|(chosen, _)| *chosen == ours);
         let seconds_of = |run: &Option<(Vec<Feature>, f64)>| run.as_ref().map_or(f64::NAN, |(_, time)| *time);
         let (slow, medium) = (seconds_of(&plain), seconds_of(&low));
+        let all = refitted(&problem, lambda, CHOSEN)?;
+        timed.push((rows as f64, [all, slow, medium, fast]));
         let shown = |value: f64| if value.is_finite() { seconds(value) } else { "–".into() };
         table.row(&[
             format!("{rows}{}", if same { "" } else { " (other columns)" }),
-            format!("{:.1e}", refitted(&problem, lambda, CHOSEN)?),
+            format!("{all:.1e}"),
             shown(slow),
             shown(medium),
             seconds(fast),
@@ -63,6 +67,7 @@ pub fn scaling(bench: &Bench<'_>) -> Result<String> {
             number(medium / fast, 0),
         ]);
     }
+    bench.picture("greedy-seconds", || picture::draw(&panels(&timed)))?;
     let mut curve = MarkdownTable::new("Greedy alone", &["rows", "seconds"]);
     let mut points = Vec::new();
     for rows in CURVE {
@@ -80,6 +85,20 @@ pub fn scaling(bench: &Bench<'_>) -> Result<String> {
             curve.finish(),
             slope(&points)
         ))
+}
+
+/// The seconds of the algorithms over rows: of all of them as powers, and of those two that the paper compares.
+fn panels(timed: &[(f64, [f64; 4])]) -> [Panel; 2] {
+    let line = |name, color, k: usize| {
+        let points = timed.iter().map(|(rows, seconds)| (*rows, seconds[k]));
+        Line { name, color, points: points.filter(|(_, value)| value.is_finite()).collect() }
+    };
+    let low_rank = |color| line("low-rank LS-SVM", color, 2);
+    let lines = vec![line("rows refitted", 3, 0), line("wrapper", 2, 1), low_rank(1), line("vaglio", 0, 3)];
+    [
+        Panel { title: "seconds of all, as powers".into(), across: "rows", lines },
+        Panel { title: "seconds".into(), across: "rows", lines: vec![low_rank(1), line("vaglio", 0, 3)] },
+    ]
 }
 
 /// Seconds that a wrapper would take that trains for every row left out, from one candidate beside half of the columns.

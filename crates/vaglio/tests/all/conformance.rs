@@ -71,9 +71,11 @@ fn threads_change_no_bit_of_a_criterion_or_a_search() -> Kept {
 type Named = (&'static str, Box<dyn Criterion>);
 
 /// Every criterion but `hsic`, whose scores of subsets of different sizes do not compare, so that a walk may end at once, and
-/// `qpfs`, whose program weighs a column otherwise where it has copies.
+/// those that weigh all columns at once: `qpfs`, whose program weighs a column otherwise where it has copies, and the others, in
+/// which most columns weigh nothing and tie.
 fn comparing_sizes(settings: &[Value]) -> Result<Vec<Named>, Broken> {
-    Ok(registry::every_criterion(settings)?.into_iter().filter(|(kind, _)| !["hsic", "qpfs"].contains(kind)).collect())
+    let others = ["hsic", "qpfs", "fcbf", "hiton_pc", "hsfs", "spam"];
+    Ok(registry::every_criterion(settings)?.into_iter().filter(|(kind, _)| !others.contains(kind)).collect())
 }
 
 /// All laws of searches but that of ties: of copies a stage hands on those that it took.

@@ -164,3 +164,20 @@ fn tables_in_batches_are_rounded_too() {
     let change = single["numerics"]["single"]["score_change"].as_f64().unwrap();
     assert!(a != b && (a / b - 1.0).abs() < 30.0 * change && change < 1e-2, "{a} {b} {change}");
 }
+
+#[test]
+fn a_journal_of_doubles_is_not_one_of_singles() {
+    let folder = Folder::new("single-resumed");
+    written(&folder);
+    let lines = "search: {kind: greedy, max_features: 3, choose: last}\ncriterion: loo";
+    let pipeline = |precision: &str| {
+        format!("version: 1\ndata: {{train: doubles.csv, target: y, weights: w}}\n{lines}\nengine: {{precision: {precision}}}\n")
+    };
+    for (first, second, is_alike) in [("double", "single", false), ("single", "single", true)] {
+        folder.write("p.yaml", pipeline(first));
+        assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", first, "--quiet"]).code, Some(0));
+        folder.write("p.yaml", pipeline(second));
+        let Ran { code, err, .. } = folder.vaglio(&["run", "p.yaml", "--out", first, "--quiet", "--resume"]);
+        assert_eq!(code == Some(0), is_alike, "{first} {second}: {code:?} {err}");
+    }
+}

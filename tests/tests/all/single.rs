@@ -172,7 +172,9 @@ fn a_journal_of_doubles_is_not_one_of_singles() {
     written(&folder);
     let lines = "search: {kind: greedy, max_features: 3, choose: last}\ncriterion: loo";
     let pipeline = |precision: &str| {
-        format!("version: 1\ndata: {{train: doubles.csv, target: y, weights: w}}\n{lines}\nengine: {{precision: {precision}}}\n")
+        format!(
+            "version: 1\ndata: {{train: doubles.csv, target: y, weights: w}}\n{lines}\nengine: {{precision: {precision}}}\n"
+        )
     };
     for (first, second, is_alike) in [("double", "single", false), ("single", "single", true)] {
         folder.write("p.yaml", pipeline(first));

@@ -54,7 +54,7 @@ impl CenteredData {
         };
         let of_column = |feature: Feature| {
             let x = data.column(feature);
-            (dot(&x, &x), data.targets.iter().map(|y| dot(&x, y)).collect())
+            (dot(&x, &x), data.targets.iter().map(|y| dot(&x, y)).collect::<Vec<f64>>())
         };
         let (squares, with): (Vec<f64>, Vec<Vec<f64>>) = (0..data.len()).into_par_iter().map(of_column).unzip();
         let along = (0..data.targets.len()).map(|output| with.iter().map(|with| with[output]).collect()).collect();

@@ -1,6 +1,7 @@
 //! Columns in single precision give what a table of rounded entries gives.
 
 use crate::common::{Folder, Ran, names, timeless};
+use crate::journal::run;
 use serde_json::Value;
 use std::fmt::Write as _;
 use vaglio_testkit::Random;
@@ -163,4 +164,24 @@ fn tables_in_batches_are_rounded_too() {
     let [a, b] = [single, double].map(|value| value["score"].as_f64().unwrap());
     let change = single["numerics"]["single"]["score_change"].as_f64().unwrap();
     assert!(a != b && (a / b - 1.0).abs() < 30.0 * change && change < 1e-2, "{a} {b} {change}");
+}
+
+#[test]
+fn a_journal_of_doubles_is_not_one_of_singles() {
+    let folder = Folder::new("single-resumed");
+    written(&folder);
+    let lines = "search: {kind: greedy, max_features: 3, choose: last}\ncriterion: loo";
+    let pipeline = |precision: &str| {
+        format!(
+            "version: 1\ndata: {{train: doubles.csv, target: y, weights: w}}\n{lines}\nengine: {{precision: {precision}}}\n"
+        )
+    };
+    for (first, second, is_alike) in [("double", "single", false), ("single", "single", true)] {
+        folder.write("p.yaml", pipeline(first));
+        assert_eq!(run(&folder, first, &[]).code, Some(0));
+        folder.write("p.yaml", pipeline(second));
+        let Ran { code, err, .. } = run(&folder, first, &["--resume"]);
+        assert_eq!(code == Some(0), is_alike, "{first} {second}: {code:?} {err}");
+        assert!(is_alike || err.contains("to begin anew, leave `--resume` out"), "{err}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::halves::PIECES;
 use super::monitor::Most;
-use crate::pipeline::{ColumnType, Names, OuterFolds, ValidPipeline};
+use crate::pipeline::{ColumnType, Names, OuterFolds, Precision, ValidPipeline};
 use crate::resample::Chosen;
 use vaglio_core::{Error, Per, Result};
 use vaglio_tables::read::Hint;
@@ -62,6 +62,10 @@ impl ValidPipeline {
         let mut settings = serde_json::to_value(self).map_err(failed)?;
         if let Some(settings) = settings.as_object_mut() {
             settings.retain(|key, _| key != "limits" && key != "engine");
+            // Where and on how many threads changes no result; rounded columns do.
+            if self.0.engine.precision == Precision::Single {
+                settings.insert("precision".into(), "single".into());
+            }
             if let Some(data) = settings.get_mut("data").and_then(serde_json::Value::as_object_mut) {
                 data.retain(|key, _| !["train", "test", "digest"].contains(&key.as_str()));
             }

@@ -11,6 +11,7 @@
 
 mod build;
 mod ledger;
+mod merge;
 mod plan;
 mod share;
 mod state;

@@ -1,8 +1,8 @@
 """Runs whose repetitions other processes share: those of Dask, of an executor, or of Spark.
 
-Outer folds, shuffles, points of a learning curve, halves, the search on all rows and the folds of its choice are units of work. A folder that all workers see,
-the ledger, gets what each has done; from it the run is put together, to the last bit that of one process. Whoever is lost on the
-way, a worker or the process that gives the units out, costs what was not in the ledger yet.
+Outer folds, shuffles, points of a learning curve, halves, the search on all rows and the folds of its choice are units of work. A
+folder that all workers see, the ledger, gets what each has done; from it the run is put together, to the last bit that of one
+process. Whoever is lost on the way, a worker or the process that gives the units out, costs what was not in the ledger yet.
 
 >>> import pandas, tempfile, vaglio.distributed
 >>> from concurrent.futures import ThreadPoolExecutor

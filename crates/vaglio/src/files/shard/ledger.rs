@@ -9,7 +9,6 @@ use super::work::{LOOK, Work};
 use crate::files::claim::{Claim, is_claimed};
 use crate::files::journal::{Book, Header, Known, NAME, read, written};
 use crate::files::monitor::limited;
-use crate::files::run::{RunOptions, RunOutcome, run_here};
 use crate::files::{Prepared, prepare};
 use crate::pipeline::ValidPipeline;
 use crate::resample::STARTS;
@@ -32,7 +31,7 @@ const REMEDY: &str = "remove this file, and `vaglio shard run` does its index ag
 pub struct Shards {
     pub(super) folder: PathBuf,
     pub(super) plan: Plan,
-    pipeline: ValidPipeline,
+    pub(super) pipeline: ValidPipeline,
     /// What the indexes that this runs have in common.
     prepared: Mutex<Option<Arc<Prepared>>>,
 }
@@ -213,7 +212,7 @@ impl Shards {
         Ok(Header::new(&self.plan.data, configuration).remedied(REMEDY))
     }
 
-    fn check_build(&self) -> Result<()> {
+    pub(super) fn check_build(&self) -> Result<()> {
         let own = build()?;
         if own == self.plan.build {
             return Ok(());
@@ -377,55 +376,5 @@ impl Shards {
             all.extend(known);
         }
         Ok(all)
-    }
-
-    /// Puts the pieces of all indexes together and ends the run with them: the files of a run are in `options.out` then. Its
-    /// `selection.json` is that of one process, times and memory aside.
-    ///
-    /// # Errors
-    /// [`Error::JournalRefused`] for another build, and where indexes are not done, with what is missing; those of
-    /// [`run`](crate::files::run).
-    pub fn merge<'m>(&self, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
-        self.check_build()?;
-        let mut pieces: BTreeMap<String, String> = BTreeMap::new();
-        for index in 0..self.plan.of {
-            match self.finished(index)? {
-                Some(known) => pieces.extend(known.pieces),
-                None => return Err(self.incomplete()?),
-            }
-        }
-        self.end(&pieces, options, monitor.into())
-    }
-
-    /// The same with what is there: the result is partial, as that of one process which was stopped for this reason when it had
-    /// done so much.
-    ///
-    /// # Errors
-    /// [`Error::JournalRefused`] for another build; those of [`run`](crate::files::run).
-    pub fn merge_stopped<'m>(
-        &self,
-        reason: StopReason,
-        options: &RunOptions,
-        monitor: impl Into<Monitor<'m>>,
-    ) -> Result<RunOutcome> {
-        self.check_build()?;
-        let mut pieces: BTreeMap<String, String> = BTreeMap::new();
-        for index in 0..self.plan.of {
-            match self.finished(index)? {
-                Some(known) => pieces.extend(known.pieces),
-                None => pieces.extend(self.begun(index)?.unwrap_or_default()),
-            }
-        }
-        let monitor = monitor.into();
-        let stop = monitor.stop.clone().or(move || Some(reason));
-        self.end(&pieces, options, Monitor { stop, ..monitor })
-    }
-
-    fn end(&self, pieces: &BTreeMap<String, String>, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
-        let claim = Claim::new(&options.out)?;
-        Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
-        drop(claim);
-        let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
-        run_here(&self.pipeline, &options, monitor)
     }
 }

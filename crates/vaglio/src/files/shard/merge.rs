@@ -1,0 +1,60 @@
+//! The end of a run that several processes shared.
+
+use super::ledger::Shards;
+use crate::files::claim::Claim;
+use crate::files::journal::{Book, Header};
+use crate::files::run::{RunOptions, RunOutcome, run_here};
+use std::collections::BTreeMap;
+use vaglio_core::{Monitor, Result, StopReason};
+
+impl Shards {
+    /// Puts the pieces of all indexes together and ends the run with them: the files of a run are in `options.out` then. Its
+    /// `selection.json` is that of one process, times and memory aside.
+    ///
+    /// # Errors
+    /// [`Error::JournalRefused`] for another build, and where indexes are not done, with what is missing; those of
+    /// [`run`](crate::files::run).
+    pub fn merge<'m>(&self, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
+        self.check_build()?;
+        let mut pieces: BTreeMap<String, String> = BTreeMap::new();
+        for index in 0..self.plan.of {
+            match self.finished(index)? {
+                Some(known) => pieces.extend(known.pieces),
+                None => return Err(self.incomplete()?),
+            }
+        }
+        self.end(&pieces, options, monitor.into())
+    }
+
+    /// The same with what is there: the result is partial, as that of one process which was stopped for this reason when it had
+    /// done so much.
+    ///
+    /// # Errors
+    /// [`Error::JournalRefused`] for another build; those of [`run`](crate::files::run).
+    pub fn merge_stopped<'m>(
+        &self,
+        reason: StopReason,
+        options: &RunOptions,
+        monitor: impl Into<Monitor<'m>>,
+    ) -> Result<RunOutcome> {
+        self.check_build()?;
+        let mut pieces: BTreeMap<String, String> = BTreeMap::new();
+        for index in 0..self.plan.of {
+            match self.finished(index)? {
+                Some(known) => pieces.extend(known.pieces),
+                None => pieces.extend(self.begun(index)?.unwrap_or_default()),
+            }
+        }
+        let monitor = monitor.into();
+        let stop = monitor.stop.clone().or(move || Some(reason));
+        self.end(&pieces, options, Monitor { stop, ..monitor })
+    }
+
+    fn end(&self, pieces: &BTreeMap<String, String>, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
+        let claim = Claim::new(&options.out)?;
+        Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
+        drop(claim);
+        let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
+        run_here(&self.pipeline, &options, monitor)
+    }
+}

@@ -62,8 +62,7 @@ const WINDOWED: [(&str, &str, usize); 2] =
 
 /// Class-reweighted ridge regression on windows, in place of the paper's recordings of the brain.
 fn windows(bench: &Bench<'_>) -> Result<String> {
-    let head =
-        ["data", "method", "folds' balanced error %", "test balanced error %", "± series", "columns", "seconds"];
+    let head = ["data", "method", "folds' balanced error %", "test balanced error %", "± series", "columns", "seconds"];
     let mut table = MarkdownTable::new("Class-reweighted ridge regression on windows, step by step", &head);
     for (name, file, back) in WINDOWED {
         let (train, test) = (format!("{file}_train"), format!("{file}_test"));

@@ -91,13 +91,16 @@ pub enum Independence {
     GSquared,
 }
 
+/// ln p of a column given a set of others, by their places among these; none where that is not tested.
+type Given<'t> = dyn Fn(&[usize]) -> Option<f64> + 't;
+
 /// A test of columns, named by their place, with the target.
 trait Test: Send + Sync {
     /// ln p without conditions, least of the outputs, times their number.
     fn alone(&self, x: usize) -> f64;
 
     /// The test of `x` given some of `others`, which are named by their place among these: ln p, or none where it is not made.
-    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<dyn Fn(&[usize]) -> Option<f64> + 't>;
+    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<Given<'t>>;
 }
 
 impl HitonPc {

@@ -40,10 +40,10 @@ pub(super) struct Importance {
 /// Substitutes that are kept of each column.
 pub(super) const SUBSTITUTES: usize = 3;
 
-/// Flops that what columns are worth may take whatever the search took: some 20 ms, since its trials are few at a time.
-const LEAST_WORTH: f64 = 4e7;
-/// The same of all other figures of columns and sizes together.
+/// Flops that what columns are worth may take whatever the search took: some 20 ms.
 pub(super) const LEAST_WORK: f64 = 1e8;
+/// The same where trials are of rows held out: they are few at a time there, and open a walk each.
+const LEAST_OF_ROWS: f64 = 4e7;
 /// The share of the search's flops that it may take where that is more.
 pub(super) const SHARE: f64 = 0.25;
 /// The part of all that, which each further kind of figures of columns and sizes may take.
@@ -58,7 +58,8 @@ const FASTER: f64 = 4.0;
 pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outline, walks: Walks) -> f64 {
     let design = design.shared_by(walks.lambdas);
     let engine = selector.criterion().estimate(&design, outline).engine;
-    (SHARE * walks.rounds() * work(selector, &design, outline) / slower(engine)).max(LEAST_WORTH)
+    let least = if slower(engine) > 1.0 { LEAST_OF_ROWS } else { LEAST_WORK };
+    (SHARE * walks.rounds() * work(selector, &design, outline) / slower(engine)).max(least)
 }
 
 /// How many times as long a flop of an exchange by an engine takes as an estimated one of its search.

@@ -1,7 +1,7 @@
 //! Fisher's z of partial correlations.
 
-use super::Test;
 use super::tail::ln_tail;
+use super::{Given, Test};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -66,7 +66,7 @@ impl Test for Fisher {
         self.ln_p(largest, 0).unwrap_or(0.0)
     }
 
-    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<dyn Fn(&[usize]) -> Option<f64> + 't> {
+    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<Given<'t>> {
         let all: Vec<usize> = [&[x], others].concat();
         let of_outputs = |&column: &usize| -> Vec<f64> {
             (0..self.outputs.len()).map(|output| self.with_output(column, output)).collect()

@@ -1,7 +1,7 @@
 //! G² of columns in bins.
 
-use super::Test;
 use super::tail::ln_tail;
+use super::{Given, Test};
 use crate::bins::{Binned, Binning, Bins};
 use rayon::prelude::*;
 use vaglio_core::{Design, Feature};
@@ -48,7 +48,7 @@ impl Test for Likelihood {
         self.ln_p(x, &[]).unwrap_or(0.0)
     }
 
-    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<dyn Fn(&[usize]) -> Option<f64> + 't> {
+    fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<Given<'t>> {
         Box::new(move |set| self.ln_p(x, &set.iter().map(|&z| others[z]).collect::<Vec<usize>>()))
     }
 }

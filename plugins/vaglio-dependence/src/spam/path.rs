@@ -8,7 +8,7 @@ use vaglio_kernels::Level;
 use vaglio_kernels::sums::{axpy, dot};
 
 /// How far functions move in a round at most where they rest, in units of the target.
-const REST: f64 = 1e-8;
+const REST: f64 = 1e-11;
 /// What squares of functions count beside the target's: so little that columns which are nearly alike share what they fit, and
 /// rounds come to an end.
 const EVEN: f64 = 1e-2;
@@ -267,14 +267,14 @@ mod tests {
                         .map(|left| basis.0.iter().map(|b| b.iter().zip(left).map(|(b, v)| b * v).sum()).collect())
                         .collect();
                     if function.is_empty() {
-                        assert!(norm(&along) <= penalty + 1e-7);
+                        assert!(norm(&along) <= penalty + 1e-8);
                         continue;
                     }
                     count += 1;
                     let length = norm(function);
                     for (along, own) in along.iter().flatten().zip(function.iter().flatten()) {
                         let expected = penalty * own / length + EVEN * own;
-                        assert!((along - expected).abs() < 1e-6, "{along} at {penalty}");
+                        assert!((along - expected).abs() < 1e-7, "{along} at {penalty}");
                     }
                 }
                 assert!(count > 0, "at {penalty} there are functions");

@@ -2,6 +2,7 @@
 
 use crate::{Columns, Numbers, Store};
 use rayon::prelude::*;
+use std::fmt;
 use std::sync::Arc;
 
 /// The entries of a column, each rounded to single precision: four bytes an entry.
@@ -23,6 +24,18 @@ pub enum SingleFault {
     Range,
     /// Entries that differ are all rounded to one number.
     Constant,
+}
+
+/// What is wrong with the column, and what helps.
+impl fmt::Display for SingleFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SingleFault::Range => "single precision holds 0 and numbers from 1.2e-38 to 3.4e38 in size alone; rescale it",
+            SingleFault::Constant => {
+                "its entries differ, and are one number in single precision, which has 7 digits; subtract a number near them"
+            }
+        })
+    }
 }
 
 impl Default for SingleNumbers {
@@ -71,7 +84,8 @@ impl SingleNumbers {
         // A missing entry is none, and the larger of NaN and a number is that.
         self.rounding = self.rounding.max(rounding);
         self.range = [self.range[0].min(value), self.range[1].max(value)];
-        rounded
+        // A number that is too large stays one; the column has a fault.
+        if rounded.is_infinite() && value.is_finite() { f32::MAX.copysign(rounded) } else { rounded }
     }
 
     /// The entries.

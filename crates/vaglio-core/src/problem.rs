@@ -4,7 +4,7 @@ mod select;
 
 use crate::labels::RowLabels;
 use crate::units::largest;
-use crate::{Columns, Error, Feature, InFolds, Result, SingleFault, StopSign, Task};
+use crate::{Columns, Error, Feature, InFolds, Result, StopSign, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -259,15 +259,7 @@ impl Problem {
         self.columns = Arc::new(Arc::unwrap_or_clone(columns).in_single());
         let fault = |index: usize| Some((index, self.columns.single(index)?.fault()?));
         let Some((index, fault)) = (0..self.names.len()).find_map(fault) else { return Ok(self) };
-        let why = match fault {
-            SingleFault::Range => {
-                "single precision holds 0 and numbers from 1.2e-38 to 3.4e38 in size alone; rescale it"
-            }
-            SingleFault::Constant => {
-                "its entries differ, and are one number in single precision, which has 7 digits; subtract a number near them"
-            }
-        };
-        Err(Error::Numerical(format!("column `{}`: {why}, or keep doubles", self.names[index])))
+        Err(Error::Numerical(format!("column `{}`: {fault}, or keep doubles", self.names[index])))
     }
 
     /// The same with other values of the columns.

@@ -69,10 +69,11 @@ fn what_would_take_more_memory_than_it_may_is_refused_before_it_is_made() {
             "preprocess: [{kind: one_hot}]\nlimits: {memory: 100MB}",
             "{kind: one_hot}: the columns that it makes of 12000 rows",
         ),
+        // More than 64 MiB of products would be made when they are read.
         (
-            40_000,
+            38_000,
             "preprocess: [{kind: polynomial, degree: 9, columns: [x0, x1, x2]}]\nlimits: {memory: 60MB}",
-            "{kind: products}: the columns that it makes of 40000 rows",
+            "{kind: products}: the columns that it makes of 38000 rows",
         ),
         (2000, "limits: {memory: 20kB}", "this run ("),
     ];

@@ -295,6 +295,16 @@ fn same(cell: &Cell, other: &Cell) -> Result<(), String> {
     }
 }
 
+/// The same scores, of whatever subsets.
+fn same_scores(cell: &Cell, other: &Cell) -> Result<(), String> {
+    let scores = |cell| told(cell).into_iter().map(|(_, score)| score).collect::<Vec<f64>>();
+    let (own, others, left) = (scores(cell), scores(other), left(other));
+    match own.len() == others.len() && own.iter().zip(&others).all(|(a, b)| is_near(*a, *b, left)) {
+        true => Ok(()),
+        false => Err(format!("{own:?}\n  and without {others:?}")),
+    }
+}
+
 /// The bits of a path.
 fn bits(path: &Path) -> Vec<(Vec<usize>, u64)> {
     path.entries.iter().map(|entry| (entry.subset.clone(), entry.score.loss.to_bits())).collect()

@@ -47,7 +47,11 @@ fn the_order_of_columns_changes_no_subset() {
             return Ok(());
         }
         let (one, other) = (answered(Problem::of(&base).result(parts))?, answered(Problem::of(&other).result(parts))?);
-        super::same(&other, &one)
+        // Columns that weigh nothing tie, and of these the first of the table is taken.
+        match parts.has(&["hiton_pc", "hsfs", "spam"]) {
+            true => super::same_scores(&other, &one),
+            false => super::same(&other, &one),
+        }
     });
 }
 

@@ -69,8 +69,8 @@ fn weights_have_no_unit() {
         let unit = 2f64.powi(exponent);
         let sheet = base.clone().with("w", |_, row| format!("{:e}", weight(row) * unit));
         everywhere(|parts| {
-            // To neighbours a weight is a number of rows.
-            if parts.has(&["knn"]) {
+            // To neighbours and to tests of independence a weight is a number of rows.
+            if parts.has(&["knn", "hiton_pc"]) {
                 return Ok(());
             }
             let lambda = if parts.has(&["crrr"]) { String::new() } else { super::yaml(0.5 * unit) };

@@ -8,7 +8,7 @@ use vaglio_kernels::Level;
 use vaglio_kernels::sums::{axpy, dot};
 
 /// How far functions move in a round at most where they rest, in units of the target.
-const REST: f64 = 1e-11;
+const REST: f64 = 1e-13;
 /// What squares of functions count beside the target's: so little that columns which are nearly alike share what they fit, and
 /// rounds come to an end.
 const EVEN: f64 = 1e-2;

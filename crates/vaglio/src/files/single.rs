@@ -3,9 +3,11 @@
 use super::Prepared;
 use super::roles::Roles;
 use crate::pipeline::{Precision, ValidPipeline};
+use crate::search::All;
 use crate::selector::{Selection, ValidSelector};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
+use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Columns, Design, Feature, Outline, Problem, Result, Score, SingleNumbers, SingleRounding, Subset};
 use vaglio_kernels::tolerance::VERIFIED_SCALE;
@@ -80,6 +82,8 @@ fn relative_rounding(columns: &Columns, feature: Feature) -> f64 {
 
 /// The score of all columns of a problem, taken one after the other.
 fn score_of_all(selector: &ValidSelector, problem: &Problem, lambda: Option<f64>) -> Result<Score> {
+    // The settings of the search are of all columns.
+    let selector = ValidSelector { search: Arc::new(All::default()), ..selector.clone() };
     let design = selector.design(problem)?.at_lambda(lambda).without_errors();
     let count = design.features();
     let mut subset = Subset::open(&**selector.criterion(), &design, &Outline::forward(count, count))?;

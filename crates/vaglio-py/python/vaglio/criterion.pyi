@@ -15,6 +15,37 @@ class External(Part):
         compares_with_empty: Any = ...,
     ) -> None: ...
 
+class Fcbf(Part):
+    bins: Any
+    threshold: float
+    def __init__(
+        self,
+        bins: Any = ...,
+        threshold: float = ...,
+    ) -> None: ...
+
+class HitonPc(Part):
+    test: Any
+    level: float
+    conditions: int
+    bins: Any
+    def __init__(
+        self,
+        test: Any = ...,
+        level: float = ...,
+        conditions: int = ...,
+        bins: Any = ...,
+    ) -> None: ...
+
+class Hsfs(Part):
+    kernel: Any
+    steps: int
+    def __init__(
+        self,
+        kernel: Any = ...,
+        steps: int = ...,
+    ) -> None: ...
+
 class Hsic(Part):
     kernel: Any
     estimator: Any
@@ -101,9 +132,22 @@ class Qpfs(Part):
     similarity: Any
     alpha: Any
     bins: Any
+    nystrom: int | None
     def __init__(
         self,
         similarity: Any = ...,
         alpha: Any = ...,
         bins: Any = ...,
+        nystrom: int | None = ...,
+    ) -> None: ...
+
+class Spam(Part):
+    knots: int
+    penalties: int
+    least: float
+    def __init__(
+        self,
+        knots: int = ...,
+        penalties: int = ...,
+        least: float = ...,
     ) -> None: ...

@@ -68,7 +68,9 @@ fn results_are_those_of_rounded_entries_to_the_bit() {
         "search: {kind: lars, max_features: 4, choose: last}\ncriterion: loo".into(),
         "search: {kind: exhaustive, max_features: 3, choose: best}\ncriterion: loo".into(),
         "search: {kind: rank, max_features: 4, choose: last}\ncriterion: loo".into(),
-        format!("{greedy}\ncriterion: {{kind: loo}}\nlearner: {{kind: elm, units: 20, direct: false, input_scaling: 1.0e-12}}"),
+        format!(
+            "{greedy}\ncriterion: {{kind: loo}}\nlearner: {{kind: elm, units: 20, direct: false, input_scaling: 1.0e-12}}"
+        ),
     ] {
         let mut single = ran(&folder, "doubles.csv", &lines, "single");
         let mut rounded = ran(&folder, "rounded.csv", &lines, "double");

@@ -10,6 +10,9 @@ use vaglio_testkit::Random;
 
 const ROWS: usize = 130;
 
+/// A problem made of another.
+type Changed<'a> = dyn Fn(&Problem) -> Problem + 'a;
+
 /// Columns with all of their products and squares, made when they are read and stored: among them constant ones, copies, bytes, and some
 /// far from 0.
 fn columns() -> [Columns; 2] {
@@ -65,7 +68,7 @@ fn searches_find_the_same_whether_products_are_made_or_stored() {
     let rows: Vec<usize> = (0..ROWS).filter(|row| row % 6 != 1).collect();
     let few: Vec<usize> = (0..ROWS).filter(|row| row % 3 == 1).collect();
     let weights: Vec<f64> = (0..ROWS).map(|row| 0.25 + (row % 7) as f64).collect();
-    let variants: [(&str, &dyn Fn(&Problem) -> Problem); 5] = [
+    let variants: [(&str, &Changed<'_>); 5] = [
         ("plain", &Problem::clone),
         ("weights", &|p| p.clone().with_weights(weights.clone()).unwrap()),
         ("most rows", &|p| p.view_rows(&rows)),

@@ -12,7 +12,7 @@ impl Shards {
     /// `selection.json` is that of one process, times and memory aside.
     ///
     /// # Errors
-    /// [`Error::JournalRefused`] for another build, and where indexes are not done, with what is missing; those of
+    /// [`vaglio_core::Error::JournalRefused`] for another build, and where indexes are not done, with what is missing; those of
     /// [`run`](crate::files::run).
     pub fn merge<'m>(&self, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
         self.check_build()?;
@@ -30,7 +30,7 @@ impl Shards {
     /// done so much.
     ///
     /// # Errors
-    /// [`Error::JournalRefused`] for another build; those of [`run`](crate::files::run).
+    /// [`vaglio_core::Error::JournalRefused`] for another build; those of [`run`](crate::files::run).
     pub fn merge_stopped<'m>(
         &self,
         reason: StopReason,

@@ -2,12 +2,10 @@
 
 use crate::bins::{Binned, Binning, Bins};
 use crate::target::{Output, check};
-use crate::weighed::{self, Originals, Weighing, members};
+use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part, standardized,
-};
+use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, part, standardized};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "predominance";
@@ -101,19 +99,7 @@ fn of_targets(design: &Design, columns: &[Feature]) -> Vec<f64> {
 }
 
 impl Criterion for Fcbf {
-    /// The definition: the weights of all columns. Cost O(nmp) whatever the subset.
-    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        weighed::evaluate(self, design, subset)
-    }
-
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        weighed::shortcut(self, ENGINE, design)
-    }
-
-    /// What each chosen column weighs.
-    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
-        weighed::found(self, design, subset)
-    }
+    scored_by_weights!(ENGINE);
 
     fn check(&self, design: &Design) -> Result<()> {
         self.bins.check()?;

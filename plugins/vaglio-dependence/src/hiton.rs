@@ -6,14 +6,12 @@ mod tail;
 
 use crate::bins::Bins;
 use crate::target::{Output, check};
-use crate::weighed::{self, Originals, Weighing, members};
+use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use fisher::Fisher;
 use likelihood::Likelihood;
 use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part, setting,
-};
+use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, setting};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "independence";
@@ -173,19 +171,7 @@ impl Weighing for HitonPc {
 }
 
 impl Criterion for HitonPc {
-    /// The definition: the weights of all columns, whatever the subset.
-    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        weighed::evaluate(self, design, subset)
-    }
-
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        weighed::shortcut(self, ENGINE, design)
-    }
-
-    /// What each chosen column weighs.
-    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
-        weighed::found(self, design, subset)
-    }
+    scored_by_weights!(ENGINE);
 
     fn check(&self, design: &Design) -> Result<()> {
         self.bins.check()?;

@@ -3,9 +3,9 @@
 mod ascent;
 
 use crate::hsic::{Estimator, Hsic, HsicKernel};
-use crate::weighed::{self, Originals, Weighing, members};
+use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use ascent::Ascent;
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part};
+use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "ascent";
@@ -87,19 +87,7 @@ impl Weighing for Hsfs {
 }
 
 impl Criterion for Hsfs {
-    /// The definition: the weights of all columns. Cost O(nm²) a step of the ascent, whatever the subset.
-    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        weighed::evaluate(self, design, subset)
-    }
-
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        weighed::shortcut(self, ENGINE, design)
-    }
-
-    /// What each chosen column weighs.
-    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
-        weighed::found(self, design, subset)
-    }
+    scored_by_weights!(ENGINE);
 
     fn check(&self, design: &Design) -> Result<()> {
         if self.steps == 0 {

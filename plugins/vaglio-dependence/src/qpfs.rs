@@ -6,12 +6,10 @@ mod similarities;
 
 use crate::bins::Bins;
 use crate::target::{Output, check};
-use crate::weighed::{self, Weighing, members};
+use crate::weighed::{Weighing, members, scored_by_weights};
 use program::Program;
 use similarities::Similarities;
-use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part, setting,
-};
+use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, setting};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "program";
@@ -132,19 +130,7 @@ impl Weighing for Qpfs {
 }
 
 impl Criterion for Qpfs {
-    /// The definition: the program of all columns. Cost O(n² m) whatever the subset, memory O(n²).
-    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        weighed::evaluate(self, design, subset)
-    }
-
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        weighed::shortcut(self, ENGINE, design)
-    }
-
-    /// What each chosen column weighs.
-    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
-        weighed::found(self, design, subset)
-    }
+    scored_by_weights!(ENGINE);
 
     fn check(&self, design: &Design) -> Result<()> {
         self.bins.check()?;

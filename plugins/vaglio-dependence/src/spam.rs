@@ -4,13 +4,11 @@ mod basis;
 mod path;
 
 use crate::target::{Output, check};
-use crate::weighed::{self, Originals, Weighing, members};
+use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use basis::Basis;
 use path::Additive;
 use rayon::prelude::*;
-use vaglio_core::{
-    Criterion, Design, Error, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part, standardized,
-};
+use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, standardized};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "backfitting";
@@ -88,19 +86,7 @@ impl Weighing for Spam {
 }
 
 impl Criterion for Spam {
-    /// The definition: the weights of all columns, whatever the subset.
-    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        weighed::evaluate(self, design, subset)
-    }
-
-    fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<Shortcut<'d>>> {
-        weighed::shortcut(self, ENGINE, design)
-    }
-
-    /// What each chosen column weighs.
-    fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
-        weighed::found(self, design, subset)
-    }
+    scored_by_weights!(ENGINE);
 
     fn check(&self, design: &Design) -> Result<()> {
         Error::unless_between("knots", self.knots, 0..=20)?;

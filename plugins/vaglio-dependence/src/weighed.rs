@@ -25,7 +25,26 @@ fn weighed<C: Weighing>(criterion: &C, design: &Design) -> Result<Arc<Weighed<C>
     Ok(weighed)
 }
 
-/// The definition: the weights of all columns, whatever the subset, which are computed once for a design.
+/// The methods of a [`Criterion`] that follow from [`Weighing`], with the identifier of their shortcut.
+macro_rules! scored_by_weights {
+    ($engine:expr) => {
+        /// The definition: the weights of all columns, whatever the subset, which are computed once for a design.
+        fn evaluate(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::Score> {
+            $crate::weighed::evaluate(self, design, subset)
+        }
+
+        fn accelerate<'d>(&'d self, design: &'d Design, _: &Outline) -> Result<Option<vaglio_core::Shortcut<'d>>> {
+            $crate::weighed::shortcut(self, $engine, design)
+        }
+
+        /// What each chosen column weighs.
+        fn found(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::Found> {
+            $crate::weighed::found(self, design, subset)
+        }
+    };
+}
+pub(crate) use scored_by_weights;
+
 pub(crate) fn evaluate<C: Weighing>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Score> {
     score(&weighed(criterion, design)?.1, subset)
 }

@@ -68,14 +68,14 @@ impl<'d> Ascent<'d> {
         if size == 0.0 || !size.is_finite() {
             return Ok(simplex(&start));
         }
-        let seen = RefCell::new(Seen { u: start.clone(), value: f64::NEG_INFINITY, last: None, stopped: None });
+        let seen = RefCell::new(Evaluations { u: start.clone(), value: f64::NEG_INFINITY, last: None, stopped: None });
         let failed = |error: argmin::core::Error| Error::Numerical(format!("`hsfs`: {error}"));
         let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY).with_tolerance_grad(ENOUGH).map_err(failed)?;
         let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;
         let configured = |state: IterState<_, _, _, _, _, f64>| state.param(start).max_iters(steps);
         // A line search that finds nothing more ends the ascent where it was best.
         let _ = Executor::new(&Climb { ascent: self, size, seen: &seen }, solver).configure(configured).run();
-        let Seen { u, stopped, .. } = seen.into_inner();
+        let Evaluations { u, stopped, .. } = seen.into_inner();
         match stopped {
             Some(error) => Err(error),
             None => Ok(simplex(&u)),
@@ -89,8 +89,8 @@ fn simplex(u: &[f64]) -> Vec<f64> {
     u.iter().map(|u| u * u / total).collect()
 }
 
-/// What was seen: the highest value, and the last one with its gradient.
-struct Seen {
+/// What was evaluated: the highest value, and the last one with its gradient.
+struct Evaluations {
     u: Vec<f64>,
     value: f64,
     last: Option<(Vec<f64>, f64, Vec<f64>)>,
@@ -101,7 +101,7 @@ struct Seen {
 struct Climb<'c, 'd> {
     ascent: &'c Ascent<'d>,
     size: f64,
-    seen: &'c RefCell<Seen>,
+    seen: &'c RefCell<Evaluations>,
 }
 
 impl Climb<'_, '_> {

@@ -92,13 +92,13 @@ impl Additive {
 
     /// After some rounds with the same functions, goes where they lead to, if that is better: Anderson's extrapolation, as of Q.
     /// Bertrand and M. Massias, *Anderson acceleration of coordinate descent*, AISTATS 2021.
-    fn extrapolate(&mut self, rounds: &mut Vec<Round>, active: &[usize], penalty: f64) {
+    fn extrapolate(&mut self, rounds: &mut Vec<Iterate>, active: &[usize], penalty: f64) {
         if active.iter().any(|&x| self.functions[x].is_empty()) {
             rounds.clear();
             return;
         }
         let functions = active.iter().map(|&x| self.functions[x].clone()).collect();
-        rounds.push(Round { active: active.to_vec(), functions, left: self.left.clone() });
+        rounds.push(Iterate { active: active.to_vec(), functions, left: self.left.clone() });
         if rounds.iter().any(|round| round.active != active) {
             rounds.drain(..rounds.len() - 1);
         }
@@ -107,7 +107,8 @@ impl Additive {
         }
         let last = std::mem::take(rounds);
         let Some(shares) = shares(&last) else { return };
-        let mixed = last.iter().zip(&shares).fold(Round::zero(&last[0]), |sum, (round, share)| sum.plus(round, *share));
+        let mixed =
+            last.iter().zip(&shares).fold(Iterate::zero(&last[0]), |sum, (round, share)| sum.plus(round, *share));
         if mixed.objective(penalty) < last[EXTRAPOLATED].objective(penalty) {
             active.iter().zip(mixed.functions).for_each(|(&x, function)| self.functions[x] = function);
             self.left = mixed.left;
@@ -151,17 +152,17 @@ impl Additive {
 }
 
 /// Where back-fitting was after a round.
-struct Round {
+struct Iterate {
     active: Vec<usize>,
     functions: Vec<Vec<Vec<f64>>>,
     left: Vec<Vec<f64>>,
 }
 
-impl Round {
+impl Iterate {
     /// Zeros of the same shape.
-    fn zero(like: &Round) -> Self {
+    fn zero(like: &Iterate) -> Self {
         let zeros = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| vec![0.0; row.len()]).collect();
-        Round {
+        Iterate {
             active: like.active.clone(),
             functions: like.functions.iter().map(zeros).collect(),
             left: zeros(&like.left),
@@ -173,7 +174,7 @@ impl Round {
     }
 
     /// What is left is a linear function of the functions, so shares of sum 1 give what the sum of them leaves.
-    fn plus(mut self, other: &Round, share: f64) -> Self {
+    fn plus(mut self, other: &Iterate, share: f64) -> Self {
         let own = self.functions.iter_mut().flatten().flatten().chain(self.left.iter_mut().flatten());
         let others = other.functions.iter().flatten().flatten().chain(other.left.iter().flatten());
         own.zip(others).for_each(|(own, other)| *own += share * other);
@@ -188,7 +189,7 @@ impl Round {
 }
 
 /// The shares of sum 1 of the rounds after the first whose moves cancel best; none where moves depend on each other.
-fn shares(rounds: &[Round]) -> Option<Vec<f64>> {
+fn shares(rounds: &[Iterate]) -> Option<Vec<f64>> {
     let moves: Vec<Vec<f64>> =
         rounds.windows(2).map(|w| w[1].numbers().zip(w[0].numbers()).map(|(a, b)| a - b).collect()).collect();
     let product = |a: &Vec<f64>, b: &Vec<f64>| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

@@ -63,7 +63,7 @@ const CHOSEN: usize = 50;
 const SIZES: [usize; 5] = [10, 20, 30, 40, 50];
 
 /// What one split gives, means over the sizes.
-struct Found {
+struct OnSplit {
     redundancy: f64,
     /// The same of all fifty, and of the order of entry.
     of_all: f64,
@@ -115,7 +115,7 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
         let first: Vec<f64> = found[0].iter().map(|f| f.accuracy).collect();
         for (at, ((way, ..), found)) in ways.iter().zip(&found).enumerate() {
             let [redundancy, redundancy_spread, accuracy, spread, less, p, seconds] = cells(found, &first, at);
-            let figures = |of: &dyn Fn(&Found) -> f64| found.iter().map(of).collect::<Vec<f64>>();
+            let figures = |of: &dyn Fn(&OnSplit) -> f64| found.iter().map(of).collect::<Vec<f64>>();
             table.row(&[
                 name.into(),
                 (*way).into(),
@@ -150,8 +150,8 @@ fn asked(bench: &Bench<'_>, ways: &[Way]) -> Vec<Way> {
 
 /// What all tables have of a way: redundancy and accuracy, each with its spread, the difference to the first way with its p, and
 /// seconds.
-fn cells(found: &[Found], first: &[f64], at: usize) -> [String; 7] {
-    let figures = |of: &dyn Fn(&Found) -> f64| found.iter().map(of).collect::<Vec<f64>>();
+fn cells(found: &[OnSplit], first: &[f64], at: usize) -> [String; 7] {
+    let figures = |of: &dyn Fn(&OnSplit) -> f64| found.iter().map(of).collect::<Vec<f64>>();
     let (redundancies, accuracies) = (figures(&|f| f.redundancy), figures(&|f| f.accuracy));
     let [less, p] = if at == 0 { Default::default() } else { less(&accuracies, first) };
     [
@@ -166,7 +166,7 @@ fn cells(found: &[Found], first: &[f64], at: usize) -> [String; 7] {
 }
 
 /// The figure at each size, means over splits, of the ways that are drawn.
-fn panel(title: String, ways: &[Way], found: &[Vec<Found>]) -> Panel {
+fn panel(title: String, ways: &[Way], found: &[Vec<OnSplit>]) -> Panel {
     let line = |(color, way): (usize, &Way)| {
         let found = &found[ways.iter().position(|other| other.0 == way.0)?];
         let value = |at: usize| mean(&found.iter().map(|f| f.by_size[at]).collect::<Vec<f64>>());
@@ -206,8 +206,8 @@ fn regression(bench: &Bench<'_>) -> Result<String> {
 }
 
 /// What each way finds on every split, which is read once for all of them.
-fn over_splits(bench: &Bench<'_>, name: &str, data: (&str, &str), ways: &[Way]) -> Result<Vec<Vec<Found>>> {
-    let mut found: Vec<Vec<Found>> = ways.iter().map(|_| Vec::new()).collect();
+fn over_splits(bench: &Bench<'_>, name: &str, data: (&str, &str), ways: &[Way]) -> Result<Vec<Vec<OnSplit>>> {
+    let mut found: Vec<Vec<OnSplit>> = ways.iter().map(|_| Vec::new()).collect();
     for seed in 1..=bench.seeds {
         (bench.note)(&format!("{name}: split {seed} of {}", bench.seeds));
         let split = prepare(&pipeline(data, ways[0], seed)?, &bench.folder)?;
@@ -229,7 +229,7 @@ fn pipeline((file, task): (&str, &str), (_, criterion, search): Way, seed: u64) 
 }
 
 /// One selection on one split.
-fn choose(split: &Prepared, pipeline: &ValidPipeline) -> Result<Found> {
+fn choose(split: &Prepared, pipeline: &ValidPipeline) -> Result<OnSplit> {
     let selection = pipeline.selector().select(&split.train, &mut Silent)?;
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     let ordered = match &selection.alpha {
@@ -243,7 +243,7 @@ fn choose(split: &Prepared, pipeline: &ValidPipeline) -> Result<Found> {
     };
     let over_sizes = |f: &dyn Fn(usize) -> Result<f64>| at_sizes(f).map(|values| mean(&values));
     let by_size = at_sizes(&|size| accuracy(train, test, &ordered[..size]))?;
-    Ok(Found {
+    Ok(OnSplit {
         redundancy: over_sizes(&|size| Ok(redundancy(train, &ordered[..size]) / 2.0))?,
         of_entry: over_sizes(&|size| Ok(redundancy(train, &subset[..size]) / 2.0))?,
         of_all: redundancy(train, subset),

@@ -298,7 +298,7 @@ fn is_own(file: &str) -> bool {
 /// Whether a process has a folder, as far as the system knows.
 pub(super) fn is_claimed(out: &Path) -> bool {
     let Ok(file) = opened(out) else { return false };
-    let is_claimed = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+    let is_claimed = file.try_lock_shared().is_err_and(|error| is_taken(&error));
     let _ = file.unlock();
     is_claimed
 }
@@ -316,21 +316,24 @@ const MOMENT: Duration = Duration::from_millis(5);
 
 /// Locks a folder; nothing where the system cannot.
 fn lock(out: &Path, taken: &str) -> Result<Option<File>> {
-    let refused = || Err(Error::Unwritable { path: out.to_owned(), message: taken.to_owned() });
     let Ok(file) = opened(out) else { return Ok(None) };
-    for _ in 1..TRIES {
-        if file.try_lock().is_ok() {
-            return Ok(Some(file));
+    for left in (0..TRIES).rev() {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(error) if !is_taken(&error) => {
+                tracing::info!("{} cannot be locked: {error}", out.display());
+                return Ok(None);
+            }
+            Err(_) if left > 0 => std::thread::sleep(MOMENT),
+            Err(_) => {}
         }
-        std::thread::sleep(MOMENT);
     }
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => refused(),
-        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::WouldBlock => refused(),
-        Err(TryLockError::Error(error)) => {
-            tracing::info!("{} cannot be locked: {error}", out.display());
-            Ok(None)
-        }
+    Err(Error::Unwritable { path: out.to_owned(), message: taken.to_owned() })
+}
+
+fn is_taken(error: &TryLockError) -> bool {
+    match error {
+        TryLockError::WouldBlock => true,
+        TryLockError::Error(error) => error.kind() == ErrorKind::WouldBlock,
     }
 }

@@ -13,7 +13,7 @@ use super::scored::{by_score, interrupted, not_validated, plain};
 use super::sizes;
 use super::table::{self, Matched};
 use super::tally::Tally;
-use super::validated::{Begun, CrossValidated, Made, Validation, begun};
+use super::validated::{ChoiceParts, CrossValidated, Made, Validation, parted_choice};
 use crate::selector::{Searched, ValidSelector, Walking, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
@@ -75,7 +75,7 @@ pub(crate) fn select(
     let Some((how, is_written)) = cross_validation(selector) else {
         return plain(&selector.of_winner(Some(0)), design, start, monitor, warnings);
     };
-    let Begun { how, mut lambdas, deals, design } = begun(selector, sample, design, (how, is_written))?;
+    let ChoiceParts { how, mut lambdas, deals, design } = parted_choice(selector, sample, design, (how, is_written))?;
     let design = &design;
     let fitted = selector.at_penalties(design)?;
     let selector = fitted.as_ref().unwrap_or(selector);

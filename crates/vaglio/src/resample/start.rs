@@ -7,7 +7,7 @@ use super::parting::Part;
 use super::pool::{Watcher, repeated};
 use super::sample::Sample;
 use super::tally::Tally;
-use super::validated::{Begun, FoldTraining, Made, Validation, begun, deals, parting, start_key};
+use super::validated::{ChoiceParts, FoldTraining, Made, Validation, deals, parted_choice, parting, start_key};
 use crate::selector::ValidSelector;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, ExitClass, Result};
@@ -37,7 +37,7 @@ pub(crate) fn start(
     watcher: &Watcher<'_>,
 ) -> Result<bool> {
     let Some((how, is_written)) = cross_validation(selector) else { return Ok(false) };
-    let Begun { how, lambdas, deals, design } = begun(selector, sample, design, (how, is_written))?;
+    let ChoiceParts { how, lambdas, deals, design } = parted_choice(selector, sample, design, (how, is_written))?;
     let fitted = selector.at_penalties(&design)?;
     let selector = fitted.as_ref().unwrap_or(selector);
     let all = full::lambdas(selector, &design, how.folds * how.repeats);

@@ -94,7 +94,7 @@ pub(crate) fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<
 }
 
 /// What a cross-validated choice begins with.
-pub(super) struct Begun {
+pub(super) struct ChoiceParts {
     pub how: CrossValidation,
     pub lambdas: Vec<Option<f64>>,
     /// The parts of every repeat.
@@ -105,12 +105,12 @@ pub(super) struct Begun {
 
 /// # Errors
 /// [`Error::Setting`] for folds that cannot be made.
-pub(super) fn begun(
+pub(super) fn parted_choice(
     selector: &ValidSelector,
     sample: &Sample,
     design: &Design,
     (how, is_written): (CrossValidation, bool),
-) -> Result<Begun> {
+) -> Result<ChoiceParts> {
     let parting = parting(selector, sample, &how, is_written)?;
     let lambdas = walk_lambdas(design, true);
     let deals = deals(selector, sample, &parting, how.repeats);
@@ -118,7 +118,7 @@ pub(super) fn begun(
     let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
     let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
     let design = design.clone().shared_by(lambdas.len()).parted(&of_rows(&parting, deal, sample.rows()));
-    Ok(Begun { how, lambdas, deals, design })
+    Ok(ChoiceParts { how, lambdas, deals, design })
 }
 
 /// Losses of the whole selection on rows held out.

@@ -237,6 +237,14 @@ impl Shards {
         }
     }
 
+    /// What there is of an index, done or begun.
+    pub(super) fn pieces(&self, index: usize) -> Result<HashMap<String, String>> {
+        Ok(match self.finished(index)? {
+            Some(known) => known.pieces,
+            None => self.begun(index)?.unwrap_or_default(),
+        })
+    }
+
     /// Does the units of an index that are not done, and gives how far it is then. Units that need the search on all rows, which is
     /// index 0's, wait for it so long at most; what is left of them is done by a later call. An index that is done costs nothing.
     ///
@@ -365,11 +373,7 @@ impl Shards {
         let others: BTreeSet<usize> = starts.into_iter().map(|(_, index)| index).chain([searching]).collect();
         let mut all = HashMap::new();
         for index in others.into_iter().filter(|index| *index != own) {
-            let known = match self.finished(index)? {
-                Some(known) => Some(known.pieces),
-                None => self.begun(index)?,
-            };
-            let mut known = known.unwrap_or_default();
+            let mut known = self.pieces(index)?;
             if index != searching || !known.contains_key(SEARCH) {
                 known.retain(|key, _| key.starts_with(STARTS));
             }

@@ -40,10 +40,7 @@ impl Shards {
         self.check_build()?;
         let mut pieces: BTreeMap<String, String> = BTreeMap::new();
         for index in 0..self.plan.of {
-            match self.finished(index)? {
-                Some(known) => pieces.extend(known.pieces),
-                None => pieces.extend(self.begun(index)?.unwrap_or_default()),
-            }
+            pieces.extend(self.pieces(index)?);
         }
         let monitor = monitor.into();
         let stop = monitor.stop.clone().or(move || Some(reason));

@@ -3,9 +3,9 @@
 use crate::files::Prepared;
 use crate::files::learning::{SHARES, learning_parts, points};
 use crate::files::pairs;
-use crate::pipeline::ValidPipeline;
+use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::resample::whole::{Whole, outer_jobs};
-use crate::resample::{self, STARTS};
+use crate::resample::{self, STARTS, Sample};
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 
@@ -32,6 +32,25 @@ pub(super) struct Phase {
 impl Phase {
     fn new(prefix: &str, count: usize) -> Self {
         Phase { prefix: prefix.into(), count, inner: None }
+    }
+
+    /// Those that `evaluate` asks for.
+    fn of_evaluate(evaluate: &Evaluate, whole: Whole<'_>, sample: &Sample) -> Result<Vec<Self>> {
+        let (selector, outer, mut phases) = (whole.selector, evaluate.outer_folds(), Vec::new());
+        if let Some(how) = &outer {
+            phases.push(Phase::new(NESTED, outer_jobs(whole, sample, how)?.len()));
+            let is_parted = how.parting(selector, sample)?.splits().is_none();
+            let pairs = if is_parted { pairs::outer_pairs_of(how) } else { 0 };
+            phases.push(Phase::new(PAIRS, pairs));
+        }
+        phases.push(Phase::new(SHUFFLES, evaluate.permutations.unwrap_or(0)));
+        if let Some(how) = evaluate.learning_folds() {
+            let shares = points(outer.is_some());
+            let folds = learning_parts(selector, sample, &how.parting(selector, sample)?)?.len();
+            phases.push(Phase { inner: Some(shares), ..Phase::new(LEARNING, folds * shares) });
+        }
+        phases.push(Phase::new(HALVES, evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)));
+        Ok(phases)
     }
 
     /// What it is, for people.
@@ -89,25 +108,10 @@ impl WorkUnits {
         let is_parted = pipeline.0.tune.is_none() && prepared.streamed.is_none();
         let starts = if is_parted { resample::count_starts(selector, sample)? } else { 0 };
         let mut phases = vec![Phase::new(SEARCH, 1), Phase::new(STARTS, starts)];
-        let Some(evaluate) = &pipeline.0.evaluate else {
-            phases.retain(|phase| phase.count > 0);
-            return Ok(WorkUnits(phases));
-        };
-        let whole = Whole { selector, tune: pipeline.0.tune.as_ref() };
-        let outer = evaluate.outer_folds();
-        if let Some(how) = &outer {
-            phases.push(Phase::new(NESTED, outer_jobs(whole, sample, how)?.len()));
-            let is_parted = how.parting(selector, sample)?.splits().is_none();
-            let pairs = if is_parted { pairs::outer_pairs_of(how) } else { 0 };
-            phases.push(Phase::new(PAIRS, pairs));
+        if let Some(evaluate) = &pipeline.0.evaluate {
+            let whole = Whole { selector, tune: pipeline.0.tune.as_ref() };
+            phases.extend(Phase::of_evaluate(evaluate, whole, sample)?);
         }
-        phases.push(Phase::new(SHUFFLES, evaluate.permutations.unwrap_or(0)));
-        if let Some(how) = evaluate.learning_folds() {
-            let shares = points(outer.is_some());
-            let folds = learning_parts(selector, sample, &how.parting(selector, sample)?)?.len();
-            phases.push(Phase { inner: Some(shares), ..Phase::new(LEARNING, folds * shares) });
-        }
-        phases.push(Phase::new(HALVES, evaluate.stability.as_ref().map_or(0, |how| 2 * how.pairs)));
         phases.retain(|phase| phase.count > 0);
         Ok(WorkUnits(phases))
     }
@@ -129,9 +133,9 @@ impl WorkUnits {
 
     /// The keys of the folds of the choice, with the index of each.
     pub fn starts(&self, of: usize) -> Vec<(String, usize)> {
-        let phases = self.0.iter().filter(|phase| phase.prefix == STARTS);
-        let keys = phases.flat_map(|phase| (0..phase.count).map(|number| phase.key(number)));
-        keys.map(|key| (self.number(&key).unwrap_or(0) % of, key)).map(|(index, key)| (key, index)).collect()
+        let keys = self.0.iter().flat_map(|phase| (0..phase.count).map(|number| phase.key(number)));
+        let starts = keys.enumerate().filter(|(_, key)| key.starts_with(STARTS));
+        starts.map(|(number, key)| (key, number % of)).collect()
     }
 
     /// The keys of the units of one of so many indexes.

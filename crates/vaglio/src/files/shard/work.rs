@@ -96,14 +96,18 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
+    /// A selector that holds as many folds at once as there is memory for.
+    fn in_room(&self, selector: ValidSelector) -> ValidSelector {
+        ValidSelector { room: self.memory.in_process(self.held).room(self.pipeline.budget()), ..selector }
+    }
+
     /// Folds of the choice, by their keys.
     fn start(&self, share: &Share, keys: &[String], watcher: &Watcher<'_>) -> Result<()> {
         let places: Vec<usize> = keys.iter().filter_map(|key| key.strip_prefix(STARTS)?.parse().ok()).collect();
         if places.is_empty() || watcher.stopped().is_some() {
             return Ok(());
         }
-        let room = self.memory.in_process(self.held).room(self.pipeline.budget());
-        let selector = ValidSelector { room, ..self.pipeline.selector() };
+        let selector = self.in_room(self.pipeline.selector());
         if !resample::start(&selector, &self.prepared.sample, &self.design, &places, watcher)? {
             keys.iter().for_each(|key| share.keep(key, NOTHING));
         }
@@ -138,7 +142,7 @@ impl<'a> Work<'a> {
     fn search(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<Option<SearchFound>> {
         let Work { pipeline, prepared, .. } = *self;
         let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
-        let selector = ValidSelector { room: self.memory.in_process(self.held).room(pipeline.budget()), ..selector };
+        let selector = self.in_room(selector);
         let design = match tuned {
             Some(_) if prepared.streamed.is_some() => selector.design(&prepared.train)?.without_errors(),
             Some(_) => selector.design(&prepared.train)?,

@@ -20,7 +20,7 @@ from given import program
 
 import vaglio
 import vaglio.distributed
-from vaglio.distributed import _drive
+from vaglio.distributed import _drive, _engines
 
 pytest.importorskip("distributed")
 
@@ -295,6 +295,42 @@ def test_a_worker_that_hangs_is_no_obstacle(tmp_path, monkeypatch):
         made.workers[0].send_signal(signal.SIGSTOP)
         try:
             running.result(LONG)
+        finally:
+            made.workers[0].send_signal(signal.SIGCONT)
+    assert timeless(tmp_path / "run") == local(path)
+
+
+def test_what_a_hung_worker_keeps_is_in_the_ledger(tmp_path, monkeypatch):
+    monkeypatch.setattr(_drive, "SLOW_SECONDS", 1.0)
+    monkeypatch.setattr(_engines, "ANSWER", 1.0)
+    path = write(tmp_path, SLOW, rows=400, columns=30)
+    hung = []
+    with cluster(tmp_path) as (_, client):
+        numbers = client.run(os.getpid)
+        outcome = _engines.Dask.outcome
+
+        def hanging(engine, future):
+            """The worker of the first unit that was done hangs before its answer is fetched."""
+            if not hung and future.status == "finished":
+                hung.append(numbers[client.who_has([future])[future.key][0]])
+                os.kill(hung[0], signal.SIGSTOP)
+            return outcome(engine, future)
+
+        monkeypatch.setattr(_engines.Dask, "outcome", hanging)
+        try:
+            vaglio.distributed.run(path, client, ledger=ledger_of(path), out=tmp_path / "run")
+        finally:
+            os.kill(hung[0], signal.SIGCONT)
+    assert timeless(tmp_path / "run") == local(path)
+
+
+def test_a_worker_that_never_answers_gets_no_unit(tmp_path, monkeypatch):
+    monkeypatch.setattr(_engines, "ANSWER", 1.0)
+    path = write(tmp_path, f"search: {{kind: greedy, max_features: 3}}\n{EVALUATE}")
+    with cluster(tmp_path) as (made, client):
+        made.workers[0].send_signal(signal.SIGSTOP)
+        try:
+            vaglio.distributed.run(path, client, ledger=ledger_of(path), out=tmp_path / "run")
         finally:
             made.workers[0].send_signal(signal.SIGCONT)
     assert timeless(tmp_path / "run") == local(path)

@@ -1,8 +1,10 @@
 """Where units run: a client of Dask, or an executor."""
 
 import concurrent.futures
+import contextlib
 import os
 import queue
+import threading
 import time
 
 from vaglio._errors import DataError, SettingError
@@ -10,6 +12,8 @@ from vaglio.distributed import _work
 
 #: How often the workers of Dask are looked at, in seconds.
 LOOK = 1.0
+#: How long a worker of Dask may take to answer, in seconds: one that hangs answers never.
+ANSWER = 10.0
 
 
 def engine(client, planned, workers=None):
@@ -103,7 +107,7 @@ class Dask(_Engine):
             raise SettingError("the client of Dask is asynchronous; give one that waits", field="client")
         self.name = client.scheduler.address if client.scheduler else "the scheduler"
         self._client, self._planned = client, planned
-        self._builds, self._threads, self._looked, self._only = {}, {}, 0.0, {}
+        self._builds, self._heard, self._threads, self._looked, self._only = {}, set(), {}, 0.0, {}
         self._number = 0
         self.look()
 
@@ -121,12 +125,7 @@ class Dask(_Engine):
         if time.monotonic() - self._looked < LOOK:
             return []
         self._threads = self._asked(self._client.nthreads)
-        new = [worker for worker in self._threads if worker not in self._builds]
-        if new:
-            found = self._asked(lambda: self._client.run(_work.build, workers=new, on_error="return"))
-            # One that was lost meanwhile has said nothing.
-            said = {worker: what for worker, what in found.items() if not isinstance(what, OSError)}
-            self._builds.update({worker: _named(what) for worker, what in said.items()})
+        self._ask([worker for worker in self._threads if worker not in self._heard])
         self._looked = time.monotonic()
         if self._threads and not self._good() and all(worker in self._builds for worker in self._threads):
             others = "; ".join(f"{worker} has {self._builds[worker]}" for worker in sorted(self._threads)[:3])
@@ -134,6 +133,26 @@ class Dask(_Engine):
         alive = set(self._threads)
         stuck = [future for future, only in self._only.items() if only and not alive & only]
         return stuck
+
+    def _ask(self, workers):
+        """Ask workers for their build. What one says later than others wait counts from then on."""
+
+        def hear(worker):
+            # The scheduler, where it was lost, is missed by the next look, and so is a worker.
+            with contextlib.suppress(OSError, TimeoutError, RuntimeError, AttributeError):
+                found = self._client.run(_work.build, workers=[worker], on_error="return")[worker]
+                if not isinstance(found, OSError):
+                    self._builds[worker] = _named(found)
+                    return
+            self._heard.discard(worker)
+
+        self._heard.update(workers)
+        asking = [threading.Thread(target=hear, args=(worker,), daemon=True) for worker in workers]
+        for thread in asking:
+            thread.start()
+        until = time.monotonic() + ANSWER
+        for thread in asking:
+            thread.join(max(0.0, until - time.monotonic()))
 
     def _good(self):
         return [worker for worker in self._threads if self._builds.get(worker) == self._planned]
@@ -167,7 +186,7 @@ class Dask(_Engine):
         """What a unit returned; `Lost` where its worker was."""
         self._only.pop(future, None)
         if future.status == "finished":
-            return self._asked(future.result)
+            return self._asked(lambda: _fetched(future))
         if self._client.status != "running" or future.status == "lost":
             self._asked(self._client.nthreads)
         error = None if future.status == "cancelled" else future.exception()
@@ -180,6 +199,14 @@ class Dask(_Engine):
 
     def end(self):
         """Nothing: the client is its owner's."""
+
+
+def _fetched(future):
+    """What a unit returned, which is still with its worker."""
+    try:
+        return future.result(ANSWER)
+    except TimeoutError as error:
+        raise Lost("it does not answer") from error
 
 
 def _named(found):

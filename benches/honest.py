@@ -1,6 +1,6 @@
 """Nested losses on wide tables: vaglio's cross-validated search beside scikit-learn's ways, on the same outer folds.
 
-python benches/honest.py --vaglio target/release/vaglio --data ../shared/data [--only colon] [--folds 5] [--out FILE]
+python benches/honest.py --vaglio target/release/vaglio --data ../shared/data [--only colon] [--way race] [--folds 5] [--out FILE]
 
 Needs scikit-learn, pandas and pyarrow. Columns are standardized inside every fold, by every way. Targets of several
 classes are one output of -1 and 1 for each; the loss is the mean square over rows and outputs, of rows that nothing had
@@ -149,10 +149,12 @@ def losses(arguments, x, y, labels):
         mean = np.tile(targets[training].mean(0), (len(held), 1))
         keep("no columns", held, mean, float("nan"), 0, time.time())
         with tempfile.TemporaryDirectory() as folder:
-            for way in WAYS:
+            for way in filter(arguments.is_asked, WAYS):
                 start = time.time()
                 keep(way, held, *vaglio(arguments.vaglio, Path(folder), way, x, y, labels, training, held), start)
         for name, estimator, told in ways(y, labels):
+            if not arguments.is_asked(name):
+                continue
             start = time.time()
             flat = targets[training] if targets.shape[1] > 1 else targets[training, 0]
             estimator.fit(x[training], flat)
@@ -165,9 +167,11 @@ def main():
     parser.add_argument("--vaglio", default="target/release/vaglio")
     parser.add_argument("--data", default="../shared/data")
     parser.add_argument("--only", default="")
+    parser.add_argument("--way", action="append", help="a part of the name of a way; all by default")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--out")
     arguments = parser.parse_args()
+    arguments.is_asked = lambda name: not arguments.way or any(part in name for part in arguments.way)
     warnings.filterwarnings("ignore")
     lines = ["| data | way | claimed | nested | ± | columns | seconds a fold | above the best, in standard errors |"]
     lines.append("|---|---|---:|---:|---:|---:|---:|---:|")

@@ -3,8 +3,10 @@
 use crate::markdown::{MarkdownTable, number, seconds};
 use crate::run::{Bench, mean};
 use ndarray::Array2;
+use std::path::PathBuf;
 use std::time::Instant;
-use vaglio::pipeline::load;
+use vaglio::files::prepare;
+use vaglio::pipeline::{ValidPipeline, load};
 use vaglio_core::{Columns, Feature, Problem, Result, Silent, Task};
 use vaglio_testkit::Random;
 
@@ -18,16 +20,15 @@ const TELLING: usize = 10;
 const RARE: f64 = 0.005;
 /// Rows of the tables on which all approximations are compared, and how many columns are chosen there.
 const SUBSAMPLE: (usize, usize) = (500, 20);
+/// Entries of a file beyond which exact kernels take gigabytes.
+const MOST_ENTRIES: usize = 10_000_000;
 /// Tables whose seconds say what an entry costs: rows, columns and how many are chosen.
 const SIZES: [(usize, usize, usize); 3] = [(5_000, 1_000, 20), (10_000, 2_000, 20), (20_000, 2_000, 40)];
 /// What that is extrapolated to, the last as large as those of the paper's cluster.
 const FAR: [(usize, usize, usize); 3] = [(20_000, 20_000, 50), (31_420, 5_408, 100), (1_000_000, 10_000, 100)];
 /// Ways to choose: their names, criterion and search.
-const WAYS: [(&str, &str, &str); 3] = [
-    ("N³LARS", "nhsic", "lars"),
-    ("MR-NHSIC", "nhsic", "rank"),
-    ("mRMR, information", "mrmr_information", "greedy"),
-];
+const WAYS: [(&str, &str, &str); 3] =
+    [("N³LARS", "nhsic", "lars"), ("MR-NHSIC", "nhsic", "rank"), ("mRMR, information", "mrmr_information", "greedy")];
 
 /// Seconds and choices on such tables, what an approximation by levels changes, and a model of the cost.
 ///
@@ -40,9 +41,12 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
          class.\n\n",
         100.0 * RARE
     );
-    for (title, table) in
-        [("time", large as fn(&Bench<'_>) -> Result<String>), ("agreement", agreement), ("cost", cost)]
-    {
+    for (title, table) in [
+        ("time", large as fn(&Bench<'_>) -> Result<String>),
+        ("agreement", agreement),
+        ("files", files),
+        ("cost", cost),
+    ] {
         if title.contains(&bench.only) {
             text += &table(bench)?;
         }
@@ -90,6 +94,46 @@ fn agreement(bench: &Bench<'_>) -> Result<String> {
     Ok(table.finish())
 }
 
+/// The same on every file of the folder that exact kernels can do.
+fn files(bench: &Bench<'_>) -> Result<String> {
+    let (_, size) = SUBSAMPLE;
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(&bench.folder)
+        .map(|entries| entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect())
+        .unwrap_or_default();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "parquet"));
+    paths.sort();
+    let head = ["file", "rows", "columns", "chosen", "in both", "the same order up to", "scores apart at most"];
+    let mut table = MarkdownTable::new(&format!("{size} columns of each file by levels, beside exact kernels"), &head);
+    for path in paths {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (bench.note)(&format!("files: {file}"));
+        let of = |approximation: &str| -> Result<_> {
+            let criterion = format!("{{kind: nhsic, kernel: {{approximation: {approximation}}}}}");
+            let text = text(&format!("{{train: {file}, target: target}}"), &criterion, "lars", size);
+            load(&text, "pipeline", &[]).map(|(pipeline, _)| pipeline)
+        };
+        let exact = of("exact")?;
+        let prepared = prepare(&exact, &bench.folder)?;
+        let (rows, columns) = (prepared.train.rows(), prepared.train.columns().len());
+        if rows * columns > MOST_ENTRIES {
+            continue;
+        }
+        let path = |pipeline: &ValidPipeline| -> Result<_> {
+            let selection = pipeline.selector().select(&prepared.train, &mut Silent)?;
+            Ok(selection.path.entries.iter().map(|entry| (entry.subset.clone(), entry.score.loss)).collect::<Vec<_>>())
+        };
+        let (exact, levels) = (path(&exact)?, path(&of("levels")?)?);
+        let pairs = exact.iter().zip(&levels);
+        let order = pairs.clone().take_while(|(a, b)| a.0 == b.0);
+        let apart = order.clone().map(|(a, b)| (a.1 - b.1).abs()).fold(0.0, f64::max);
+        let [largest, others] = [&exact, &levels].map(|path| path.last().map_or(&[][..], |(subset, _)| subset));
+        let both = largest.iter().filter(|f| others.contains(f)).count();
+        let counts = [rows, columns, largest.len(), both, order.count()].map(|count| count.to_string());
+        table.row(&[&[file][..], &counts, &[format!("{apart:.1e}")]].concat());
+    }
+    Ok(table.finish())
+}
+
 /// Seconds as rows × columns × (columns chosen + 2): a pass for the columns' levels, one for the target and one for each choice.
 fn cost(bench: &Bench<'_>) -> Result<String> {
     let work = |(rows, columns, size): (usize, usize, usize)| rows as f64 * columns as f64 * (size + 2) as f64;
@@ -120,15 +164,18 @@ fn tells(feature: Feature) -> bool {
 
 /// The columns that a way chooses, in the order of entry, and seconds of its search.
 fn chosen(problem: &Problem, criterion: &str, search: &str, size: usize) -> Result<(Vec<Feature>, f64)> {
-    let text = format!(
-        "version: 1\ndata: {{train: none.csv, target: y}}\ncriterion: {criterion}\nlearner: {{kind: rls, lambda: 1.0}}\n\
-         search: {{kind: {search}, max_features: {size}, choose: last}}\n"
-    );
-    let (pipeline, _) = load(&text, "pipeline", &[])?;
+    let (pipeline, _) = load(&text("{train: none.csv, target: y}", criterion, search, size), "pipeline", &[])?;
     let begun = Instant::now();
     let selection = pipeline.selector().select(problem, &mut Silent)?;
     let chosen = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
     Ok((chosen, begun.elapsed().as_secs_f64()))
+}
+
+fn text(data: &str, criterion: &str, search: &str, size: usize) -> String {
+    format!(
+        "version: 1\ndata: {data}\ncriterion: {criterion}\nlearner: {{kind: rls, lambda: 1.0}}\n\
+         search: {{kind: {search}, max_features: {size}, choose: last}}\n"
+    )
 }
 
 fn problem(seed: u64, rows: usize, columns: usize) -> Result<Problem> {

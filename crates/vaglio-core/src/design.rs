@@ -3,9 +3,9 @@
 use crate::decisions::Decisions;
 use crate::labels::RowLabels;
 use crate::model::Identity;
-use crate::session::{OwnCaches, SharedCaches};
-use crate::training::mapped;
-use crate::units::largest;
+use crate::session::{OwnCaches, Sessions, SharedCaches};
+use crate::training::{Training, mapped};
+use crate::units::{Magnitudes, largest};
 use crate::{
     Block, Column, Columns, Error, Feature, FeatureMap, InFolds, Learner, Problem, Readout, Result, Score, StopSign,
     Task, lambda,
@@ -23,6 +23,8 @@ pub struct Design {
     data: DesignData,
     shared: Arc<SharedCaches>,
     own: Arc<OwnCaches<Design>>,
+    /// What is computed of labels, targets and weights of the rows.
+    of_rows: Arc<Sessions>,
 }
 
 /// What a design consists of.
@@ -60,24 +62,6 @@ pub(crate) struct DesignData {
     pub extent: SearchExtent,
     /// Ends the work on it.
     pub sign: StopSign,
-}
-
-/// How a [`Design`] is trained on some of its rows.
-#[derive(Debug, Clone)]
-pub(crate) enum Training {
-    /// A ridge readout on the columns, which a map made.
-    Ridge(Readout, Arc<dyn FeatureMap>),
-    /// A learner that is trained by its own `fit` alone.
-    Learner(Arc<dyn Learner>, Box<Problem>),
-}
-
-/// The magnitudes of the columns and targets of a design.
-#[derive(Debug, Clone)]
-pub(crate) struct Magnitudes {
-    /// The largest magnitude of each column, or more; `None` where the numbers are over their units already.
-    pub largest: Option<Arc<[f64]>>,
-    /// The power of two that targets were divided by.
-    pub targets: i32,
 }
 
 /// Which rows a design has in common with others that are searched too.
@@ -177,7 +161,7 @@ impl Design {
     }
 
     fn new(data: DesignData) -> Self {
-        Design { data, shared: Arc::default(), own: Arc::default() }
+        Design { data, shared: Arc::default(), own: Arc::default(), of_rows: Arc::default() }
     }
 
     /// Another design, which is searched alone and of which nothing is computed yet.
@@ -196,7 +180,12 @@ impl Design {
     pub(crate) fn sharing(&self, change: impl FnOnce(&mut DesignData)) -> Self {
         let mut data = self.data.clone();
         change(&mut data);
-        Design { shared: Arc::clone(&self.shared), ..Design::new(data) }
+        Design { shared: Arc::clone(&self.shared), of_rows: Arc::clone(&self.of_rows), ..Design::new(data) }
+    }
+
+    /// The same with other columns, or fewer to select from.
+    pub(crate) fn of_other_columns(&self, change: impl FnOnce(&mut DesignData)) -> Self {
+        Design { of_rows: Arc::clone(&self.of_rows), ..self.derived(change) }
     }
 
     pub(crate) fn data(&self) -> &DesignData {
@@ -214,7 +203,13 @@ impl Design {
     /// What a criterion computes of columns, targets and weights alone, as a value of its own type: empty when it is first
     /// asked for, and one for the design at all λ.
     pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        self.shared.session()
+        self.shared.sessions.of()
+    }
+
+    /// What a criterion computes of labels, targets and weights of the rows alone, such as their folds: the same as
+    /// [`Design::session`], and one for designs of some of its columns too.
+    pub fn row_session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
+        self.of_rows.of()
     }
 
     /// The same with the seed from which every random choice follows.
@@ -237,7 +232,7 @@ impl Design {
     pub fn among(&self, columns: &[Feature]) -> Self {
         let mut among = columns.to_vec();
         among.sort_unstable();
-        self.derived(|data| data.among = Some(among.into()))
+        self.of_other_columns(|data| data.among = Some(among.into()))
     }
 
     /// The same with what is fitted again on the training rows whenever some rows are held out; maps make all columns of a

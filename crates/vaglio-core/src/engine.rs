@@ -1,6 +1,7 @@
 //! What engines and those who run searches ask of a design, which the author of a criterion need not read.
 
-use crate::design::{RowSharing, Training};
+use crate::design::RowSharing;
+use crate::training::Training;
 use crate::{
     AnyLoss, Design, Error, Feature, Found, InFolds, Loss, Model, Problem, Readout, Result, StopSign, Task, Trained,
     times_power,
@@ -104,7 +105,7 @@ pub trait EngineDesign {
         if design.readout().is_none() || design.in_folds().is_by_maps() {
             return None;
         }
-        Some(design.derived(|data| {
+        Some(design.of_other_columns(|data| {
             data.columns = Arc::new(data.columns.select(columns));
             data.names = columns.iter().map(|&feature| data.names[feature].clone()).collect();
             data.blocks = Arc::from([]);

@@ -1,6 +1,12 @@
 //! Quantiles of the normal and of Student's distribution.
 
+use std::cell::Cell;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
+
+thread_local! {
+    /// The last probability with its quantile: runs ask for those of one level again and again.
+    static LAST: Cell<(f64, f64)> = const { Cell::new((f64::NAN, f64::NAN)) };
+}
 
 /// The number below which a standard normal variable is with this probability, by halving.
 pub fn normal_quantile(probability: f64) -> f64 {
@@ -39,7 +45,9 @@ pub fn student_quantile(freedom: f64, level: f64) -> f64 {
     let d = ((94.5 / (b + c) - 3.0) / b + 1.0) * (a * FRAC_PI_2).sqrt() * n;
     let mut y = (tails * d).powf(2.0 / n);
     if y > 0.05 + a {
-        let x = normal_quantile(0.5 * tails);
+        let known = LAST.get();
+        let x = if known.0 == 0.5 * tails { known.1 } else { normal_quantile(0.5 * tails) };
+        LAST.set((0.5 * tails, x));
         y = x * x;
         if n < 5.0 {
             c += 0.3 * (n - 4.5) * (x + 0.6);

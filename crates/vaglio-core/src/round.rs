@@ -22,7 +22,7 @@ impl Round {
     /// [`Error::Setting`] for a split without rows to hold out or to train on, or with a row in both, and for rows that there
     /// are not. Splits count from 1 in messages.
     pub fn of_splits(rows: usize, splits: Vec<Split>) -> Result<Vec<Round>> {
-        let mut rounds: Vec<Round> = Vec::new();
+        let (mut rounds, mut fold): (Vec<Round>, u32) = (Vec::new(), 0);
         for (number, split) in splits.into_iter().enumerate() {
             let Split { held_out, training } =
                 checked(split, rows).map_err(|why| Error::setting("", format!("split {} {why}", number + 1)))?;
@@ -31,11 +31,12 @@ impl Round {
                     && held_out.iter().all(|&row| round.of_row[row].is_none())
             });
             if !goes_on {
+                fold = 0;
                 rounds.push(Round { of_row: vec![None; rows], training: training.as_ref().map(|_| Vec::new()) });
             }
             if let Some(round) = rounds.last_mut() {
-                let fold = round.count() as u32;
                 held_out.iter().for_each(|&row| round.of_row[row] = Some(fold));
+                fold += 1;
                 round.training.iter_mut().zip(training).for_each(|(all, own)| all.push(own));
             }
         }

@@ -1,6 +1,8 @@
 //! Designs in other units: numbers over powers of two, so that no product of them over- or underflows.
 
-use crate::design::{Magnitudes, RowSharing, Training};
+use crate::design::RowSharing;
+use crate::training::Training;
+use crate::units::Magnitudes;
 use crate::units::{Units, times_power};
 use crate::{Columns, Design, Error, Result};
 use std::sync::Arc;

@@ -3,7 +3,8 @@
 //! A design that is made of another by other columns, targets, weights, rows or fits in folds begins with empty caches.
 //! Designs that differ only in λ, or in how far and on whose behalf they are searched, share [`SharedCaches`], which depends on
 //! neither: columns in other units, columns that maps are refitted to, and the sessions of criteria. What depends on these
-//! too is [`OwnCaches`], which copies of a design have in common and any other design begins anew.
+//! too is [`OwnCaches`], which copies of a design have in common and any other design begins anew. What depends on the rows alone is
+//! kept for designs of other columns, too.
 
 use crate::units::Units;
 use ndarray::Array2;
@@ -18,20 +19,23 @@ use vaglio_columns::Columns;
 type Scaled = (Arc<Columns>, Arc<Array2<f64>>, Arc<SharedCaches>);
 
 /// What designs that differ only in λ have in common.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct SharedCaches {
     /// In the units that were asked for.
     pub units: ByKey<Units, Scaled>,
     /// Columns that maps make when they are refitted on some rows, with what is computed of them.
     pub refitted: ByKey<Vec<usize>, (Arc<Columns>, Arc<SharedCaches>)>,
-    /// One of each type.
-    sessions: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
+    pub sessions: Sessions,
 }
 
-impl SharedCaches {
-    /// The session of a type, empty when it is first asked for.
-    pub fn session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        let Ok(mut sessions) = self.sessions.lock() else { return Arc::default() };
+/// Values that criteria keep, one of each type.
+#[derive(Default)]
+pub(crate) struct Sessions(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
+
+impl Sessions {
+    /// The value of a type, empty when it is first asked for.
+    pub fn of<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
+        let Ok(mut sessions) = self.0.lock() else { return Arc::default() };
         if let Some(known) = sessions.iter().find_map(|session| Arc::clone(session).downcast().ok()) {
             return known;
         }
@@ -41,9 +45,9 @@ impl SharedCaches {
     }
 }
 
-impl std::fmt::Debug for SharedCaches {
+impl std::fmt::Debug for Sessions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SharedCaches")
+        f.write_str("Sessions")
     }
 }
 

@@ -2,11 +2,22 @@
 
 use crate::apart::{apart, is_apart};
 use crate::by_definition::named;
-use crate::design::Training;
 use crate::engine::EngineDesign;
-use crate::{Columns, Design, Feature, Form, InFolds, Learner, Model, Problem, Result, Role, Squared, Trained, ridge};
+use crate::{
+    Columns, Design, Feature, FeatureMap, Form, InFolds, Learner, Model, Problem, Readout, Result, Role, Squared,
+    Trained, ridge,
+};
 use ndarray::Array2;
 use std::sync::Arc;
+
+/// How a [`Design`] is trained on some of its rows.
+#[derive(Debug, Clone)]
+pub(crate) enum Training {
+    /// A ridge readout on the columns, which a map made.
+    Ridge(Readout, Arc<dyn FeatureMap>),
+    /// A learner that is trained by its own `fit` alone.
+    Learner(Arc<dyn Learner>, Box<Problem>),
+}
 
 impl Design {
     /// Trains on the rows `training` and columns `subset` alone and predicts the rows `held_out`: outputs × held out.

@@ -6,6 +6,16 @@
 //! that grows with no power of the targets sees them as the data have them.
 
 use crate::{Coefficients, Column, Score};
+use std::sync::Arc;
+
+/// The magnitudes of the columns and targets of a design.
+#[derive(Debug, Clone)]
+pub(crate) struct Magnitudes {
+    /// The largest magnitude of each column, or more; `None` where the numbers are over their units already.
+    pub largest: Option<Arc<[f64]>>,
+    /// The power of two that targets were divided by.
+    pub targets: i32,
+}
 
 /// The powers of two by which the numbers of a design are divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]

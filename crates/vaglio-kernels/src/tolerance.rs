@@ -152,6 +152,8 @@ pub const BIN_EDGE: f64 = 1e-9;
 pub const OPTIMUM: f64 = 1e-12;
 /// The part of Q_ii + Q_jj at which Q_ii + Q_jj − 2Q_ij makes two columns of a quadratic program equal.
 pub const EQUAL_SIMILARITY: f64 = 1e-9;
+/// The same of kernels by levels, whose products are sums in single precision.
+pub const LEVEL_SIMILARITY: f64 = 1e-6;
 /// What rounding may take from a training error, as a part of the squares of the targets.
 pub const TRAINING_ROUNDING: f64 = 1e-9;
 /// The part of the error of the empty subset below which rounding hides the error of a fit.

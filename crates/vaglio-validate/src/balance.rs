@@ -12,8 +12,16 @@ use vaglio_kernels::{Folds, Halt};
 #[derive(Debug)]
 pub(super) struct Weighting {
     pub folds: Vec<usize>,
-    /// The weight of every row in training; `None`: r_j.
-    pub weights: Option<Vec<f64>>,
+    /// The weight of each class among the rows in training, where classes are balanced.
+    totals: Option<Vec<f64>>,
+}
+
+impl Weighting {
+    /// The weight of every row in training; `None`: r_j. Cost O(m).
+    pub fn weights(&self, design: &Design) -> Option<Vec<f64>> {
+        let (totals, classes) = (self.totals.as_ref()?, classes_of(design)?);
+        Some(classes.of_row.iter().enumerate().map(|(row, &class)| weight(design, row) / totals[class]).collect())
+    }
 }
 
 /// The classes of a design whose readout balances them.
@@ -61,7 +69,7 @@ fn weight(design: &Design, row: usize) -> f64 {
 pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<Weighting>> {
     let folds = &round.folds;
     let Some(classes) = classes_of(design) else {
-        return Some(vec![Weighting { folds: (0..round.held_out).collect(), weights: None }]);
+        return Some(vec![Weighting { folds: (0..round.held_out).collect(), totals: None }]);
     };
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut parts: Vec<Weighting> = Vec::new();
@@ -78,8 +86,7 @@ pub(super) fn parts(design: &Design, round: &Round, most: usize) -> Option<Vec<W
             if classes.of_row.iter().any(|&class| totals[class] <= 0.0) {
                 return None;
             }
-            let share = |row: usize| weight(design, row) / totals[classes.of_row[row]];
-            parts.push(Weighting { folds: Vec::new(), weights: Some((0..design.rows()).map(share).collect()) });
+            parts.push(Weighting { folds: Vec::new(), totals: Some(totals) });
         }
         parts[at].folds.push(fold);
     }

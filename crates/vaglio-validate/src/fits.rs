@@ -113,11 +113,11 @@ impl<'d> RoundFits<'d> {
         let intercept = self.design.readout().is_some_and(|readout| readout.intercept);
         let part = |part: &Weighting| -> Result<WeighedFolds<'d>> {
             let (folds, rows) = (part.folds.clone(), &self.rows);
-            let Some(weights) = &part.weights else {
+            let Some(weights) = part.weights(self.design) else {
                 let is_whole = self.held_out == rows.folds().count();
                 return Ok(WeighedFolds { rows: Arc::clone(rows), scorer: self.scorer.clone(), folds, is_whole });
             };
-            let data = weighing(self.design, Some(weights), intercept)?;
+            let data = weighing(self.design, Some(&weights), intercept)?;
             let is_held_out = is_held_out(&folds, rows.folds());
             let scorer = self.scorer.of_part(data.targets(), |row| is_held_out[row]);
             let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), intercept, false));

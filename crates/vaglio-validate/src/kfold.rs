@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    AnyLoss, AnyResampling, Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, HeldOut, Outline,
+    AnyLoss, AnyResampling, Cache, Criterion, Design, Error, Estimate, Evaluator, Feature, Geometry, HeldOut, Outline,
     Recorder, Result, Score, Shortcut, part,
 };
 
@@ -217,8 +217,15 @@ impl Criterion for KFold {
 }
 
 impl KFold {
+    /// Kept with the rows: walks, estimates and trials of other columns ask for the same.
     fn rounds(&self, design: &Design) -> Result<Vec<Round>> {
-        Ok(self.rounds_of(design)?.iter().map(Round::new).collect())
+        let kept = design.row_session::<Cache<(KFold, Vec<Round>)>>();
+        if let Some(known) = kept.get().filter(|known| known.0 == *self) {
+            return Ok(known.1.clone());
+        }
+        let rounds: Vec<Round> = self.rounds_of(design)?.iter().map(Round::new).collect();
+        kept.set(Arc::new((self.clone(), rounds.clone())));
+        Ok(rounds)
     }
 
     /// The score of a subset by the definition, on a design whose outputs share λ.

@@ -179,10 +179,14 @@ impl Nhsic {
         (self.approximation(rows) == Approximation::Nystrom).then(|| self.landmarks()).transpose()
     }
 
+    /// Whether columns of so many rows are kept as levels.
+    pub(crate) fn is_by_levels(&self, rows: usize) -> bool {
+        self.approximation(rows) == Approximation::Levels
+    }
+
     /// The levels of the columns, where they have such.
     fn levels(&self, rows: usize) -> Option<CommonLevels> {
-        let is_so = self.approximation(rows) == Approximation::Levels;
-        is_so.then(|| CommonLevels::new(Level::best(), self.kernel.bandwidth))
+        self.is_by_levels(rows).then(|| CommonLevels::new(Level::best(), self.kernel.bandwidth))
     }
 
     /// The word in `selection.json`.

@@ -19,8 +19,8 @@ pub(super) struct Program {
 impl Program {
     /// Cost O(n²), of an approximation O(nr log n).
     pub fn new(similarities: Similarities, alpha: f64) -> Self {
-        let Similarities { mut matrix, relevance } = similarities;
-        let alike = matrix.alike();
+        let Similarities { mut matrix, relevance, equal } = similarities;
+        let alike = matrix.alike(equal);
         matrix.scale(1.0 - alpha);
         Program { a: matrix, b: relevance.iter().map(|f| alpha * f).collect(), alike }
     }
@@ -119,7 +119,7 @@ mod tests {
         let dot = |i: usize, k: usize| rows[i].iter().zip(&rows[k]).map(|(a, b)| a * b).sum::<f64>();
         let entry = |i, k| dot(i, k) + if i == k { 0.05 } else { 0.0 };
         let matrix = Redundancy::Whole((0..count).map(|i| (0..count).map(|k| entry(i, k)).collect()).collect());
-        Similarities { matrix, relevance: (0..count).map(|_| random.uniform()).collect() }
+        Similarities { matrix, relevance: (0..count).map(|_| random.uniform()).collect(), equal: 1e-9 }
     }
 
     /// The solution of A_SS x = b_S + μ with Σ x = 1 by elimination.

@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
+use vaglio_core::Result;
 use vaglio_kernels::Level;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
@@ -15,18 +17,35 @@ pub(super) enum Redundancy {
 }
 
 impl Redundancy {
-    /// Of a similarity of two columns; by so many columns where a number is given. Cost O(n²) similarities, or O(nr) and
-    /// O(nr²) operations.
-    pub fn new<T: Sync>(
+    /// Of the similarities of a column with others; by so many columns where a number is given. Cost O(n²) similarities, or O(nr)
+    /// and O(nr²) operations.
+    ///
+    /// # Errors
+    /// Those of the similarities.
+    pub fn new(
+        most: Option<usize>,
+        relevance: &[f64],
+        similarities: impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync,
+    ) -> Result<Self> {
+        Ok(match most {
+            Some(most) => Redundancy::Thin(thin(most, relevance, similarities)?),
+            None => Redundancy::Whole(whole(relevance.len(), similarities)?),
+        })
+    }
+
+    /// Of a similarity of two columns.
+    ///
+    /// # Errors
+    /// None.
+    pub fn of_pairs<T: Sync>(
         most: Option<usize>,
         columns: &[T],
         relevance: &[f64],
         similarity: impl Fn(&T, &T) -> f64 + Sync,
-    ) -> Self {
-        match most {
-            Some(most) => Redundancy::Thin(thin(most, columns, relevance, similarity)),
-            None => Redundancy::Whole(whole(columns, similarity)),
-        }
+    ) -> Result<Self> {
+        Redundancy::new(most, relevance, |i, others| {
+            Ok(columns[others].par_iter().map(|other| similarity(&columns[i], other)).collect())
+        })
     }
 
     /// Q_ik. Cost O(1), or O(r).
@@ -90,14 +109,14 @@ impl Redundancy {
         }
     }
 
-    /// The lowest column that each is alike: Q_ii + Q_kk = 2Q_ik, or rows of G that are equal.
-    pub fn alike(&self) -> Vec<usize> {
+    /// The lowest column that each is alike: Q_ii + Q_kk = 2Q_ik to the part `equal` of Q_ii + Q_kk, or rows of G that are equal.
+    pub fn alike(&self, equal: f64) -> Vec<usize> {
         match self {
             Redundancy::Whole(rows) => {
                 let mut alike: Vec<usize> = Vec::with_capacity(rows.len());
                 for i in 0..rows.len() {
                     let own = |k: usize| rows[i][i] + rows[k][k];
-                    let is_alike = |&k: &usize| alike[k] == k && own(k) - 2.0 * rows[i][k] <= EQUAL_SIMILARITY * own(k);
+                    let is_alike = |&k: &usize| alike[k] == k && own(k) - 2.0 * rows[i][k] <= equal * own(k);
                     alike.push((0..i).find(is_alike).unwrap_or(i));
                 }
                 alike
@@ -112,48 +131,50 @@ impl Redundancy {
 }
 
 /// The symmetric matrix of a similarity.
-fn whole<T: Sync>(columns: &[T], similarity: impl Fn(&T, &T) -> f64 + Sync) -> Vec<Vec<f64>> {
-    let later = |i: usize| columns[i..].iter().map(|other| similarity(&columns[i], other)).collect();
-    let upper: Vec<Vec<f64>> = (0..columns.len()).into_par_iter().map(later).collect();
-    let row = |i: usize| (0..columns.len()).map(|k| upper[i.min(k)][i.max(k) - i.min(k)]).collect();
-    (0..columns.len()).into_par_iter().map(row).collect()
+fn whole(count: usize, similarities: impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync) -> Result<Vec<Vec<f64>>> {
+    let upper: Vec<Vec<f64>> = (0..count).into_par_iter().map(|i| similarities(i, i..count)).collect::<Result<_>>()?;
+    let row = |i: usize| (0..count).map(|k| upper[i.min(k)][i.max(k) - i.min(k)]).collect();
+    Ok((0..count).into_par_iter().map(row).collect())
 }
 
 /// G of Q ≈ GGᵀ: the first columns of its Cholesky decomposition, each time by the column of which most is left. That is
 /// Nyström's approximation by these columns. Of equals, as all are at first where Q_ii = 1, the most relevant is taken.
-fn thin<T: Sync>(
+fn thin(
     most: usize,
-    columns: &[T],
     relevance: &[f64],
-    similarity: impl Fn(&T, &T) -> f64 + Sync,
-) -> Vec<Vec<f64>> {
-    let mut left: Vec<f64> = columns.par_iter().map(|column| similarity(column, column)).collect();
+    similarities: impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync,
+) -> Result<Vec<Vec<f64>>> {
+    let count = relevance.len();
+    let own = |i: usize| similarities(i, i..i + 1).map(|own| own[0]);
+    let mut left: Vec<f64> = (0..count).into_par_iter().map(own).collect::<Result<_>>()?;
     let enough = EQUAL_SIMILARITY * left.iter().fold(0.0, |most: f64, q| q.max(most));
-    let mut rows = vec![Vec::new(); columns.len()];
-    for _ in 0..most.min(columns.len()) {
+    let mut rows: Vec<Vec<f64>> = vec![Vec::new(); count];
+    for _ in 0..most.min(count) {
         let largest = left.iter().fold(0.0, |most: f64, q| q.max(most));
         if largest <= enough {
             break;
         }
-        let equal = (0..columns.len()).filter(|&i| left[i] >= largest - EQUAL_SIMILARITY * largest);
+        let equal = (0..count).filter(|&i| left[i] >= largest - EQUAL_SIMILARITY * largest);
         let pivot = equal.fold(None, |best, i| match best {
             Some(best) if relevance[i] <= relevance[best] => Some(best),
             _ => Some(i),
         });
         let Some(pivot) = pivot else { break };
         let (own, root) = (rows[pivot].clone(), left[pivot].sqrt());
-        rows.par_iter_mut().zip(columns).zip(&mut left).for_each(|((row, column), left)| {
+        let alike = similarities(pivot, 0..count)?;
+        rows.par_iter_mut().zip(&alike).zip(&mut left).for_each(|((row, alike), left)| {
             let along: f64 = row.iter().zip(&own).map(|(a, b)| a * b).sum();
-            let g = (similarity(column, &columns[pivot]) - along) / root;
+            let g = (alike - along) / root;
             row.push(g);
             *left -= g * g;
         });
         left[pivot] = 0.0;
     }
-    rows
+    Ok(rows)
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use vaglio_testkit::Random;
@@ -169,7 +190,7 @@ mod tests {
     }
 
     fn redundancy(nystrom: Option<usize>, columns: &[[f64; 3]]) -> Redundancy {
-        Redundancy::new(nystrom, columns, &vec![0.0; columns.len()], product)
+        Redundancy::of_pairs(nystrom, columns, &vec![0.0; columns.len()], product).unwrap()
     }
 
     #[test]
@@ -209,7 +230,7 @@ mod tests {
         columns.push(columns[1]);
         for nystrom in [None, Some(4)] {
             let of = redundancy(nystrom, &columns);
-            assert_eq!(of.alike(), [0, 1, 2, 3, 4, 5, 1]);
+            assert_eq!(of.alike(EQUAL_SIMILARITY), [0, 1, 2, 3, 4, 5, 1]);
             let mut sums = vec![0.0; 7];
             of.add(2, 0.5, &mut sums);
             of.exchange(0.25, 3, 2, &mut sums);

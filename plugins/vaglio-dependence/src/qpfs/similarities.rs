@@ -2,12 +2,16 @@
 
 use super::redundancy::Redundancy;
 use super::{Qpfs, Similarity};
+use crate::Nhsic;
 use crate::bins::{Binned, Binning};
+use crate::nhsic::kernels::Kernels;
 use crate::target::{Output, Target};
 use rayon::prelude::*;
+use std::ops::Range;
 use vaglio_core::{Design, Feature, Result, standardized};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{ThinFactor, gaussian, shares, standardized as in_deviations};
+use vaglio_kernels::hsic::shares;
+use vaglio_kernels::tolerance::{EQUAL_SIMILARITY, LEVEL_SIMILARITY};
 
 /// Q and F of some columns.
 pub(super) struct Similarities {
@@ -15,13 +19,15 @@ pub(super) struct Similarities {
     pub matrix: Redundancy,
     /// F.
     pub relevance: Vec<f64>,
+    /// The part of Q_ii + Q_kk to which columns that are alike are.
+    pub equal: f64,
 }
 
 impl Similarities {
-    /// Cost O(n² m), with kernels O(n² m·rank²), memory O(n² + nm); by r columns O(nrm) and O(nr + nm).
+    /// Cost O(n² m), with kernels O(n² m·rank²), by levels O(n² m·rank), memory O(n² + nm); by r columns O(nrm) and O(nr + nm).
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Stopped`].
+    /// [`vaglio_core::Error::Stopped`], and with kernels [`vaglio_core::Error::Numerical`] of a decomposition.
     pub fn new(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Self> {
         Ok(match qpfs.similarity {
             Similarity::MutualInformation => {
@@ -30,11 +36,12 @@ impl Similarities {
                 let columns: Vec<Binned> = members.par_iter().map(|&feature| rows.column(design, feature)).collect();
                 let relevance: Vec<f64> = columns.par_iter().map(|x| rows.relevance(x, &targets)).collect();
                 Similarities {
-                    matrix: Redundancy::new(qpfs.nystrom, &columns, &relevance, |a, b| rows.information(a, b)),
+                    matrix: Redundancy::of_pairs(qpfs.nystrom, &columns, &relevance, |a, b| rows.information(a, b))?,
                     relevance,
+                    equal: EQUAL_SIMILARITY,
                 }
             }
-            Similarity::Correlation => by_correlation(qpfs, design, members),
+            Similarity::Correlation => by_correlation(qpfs, design, members)?,
             Similarity::Nhsic => by_kernels(qpfs, design, members)?,
         })
     }
@@ -49,7 +56,7 @@ impl Similarities {
     }
 }
 
-fn by_correlation(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Similarities {
+fn by_correlation(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Similarities> {
     let unit = |values: &[f64]| standardized(values, design.weights());
     let correlation = |x: &Vec<f64>, z: &Vec<f64>| x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0);
     let columns: Vec<Vec<f64>> = members.par_iter().map(|&feature| unit(&design.column(feature).values())).collect();
@@ -57,7 +64,8 @@ fn by_correlation(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Similari
     let counts = outputs_count(design);
     let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();
     let relevance: Vec<f64> = columns.iter().map(relevance).collect();
-    Similarities { matrix: Redundancy::new(qpfs.nystrom, &columns, &relevance, correlation), relevance }
+    let matrix = Redundancy::of_pairs(qpfs.nystrom, &columns, &relevance, correlation)?;
+    Ok(Similarities { matrix, relevance, equal: EQUAL_SIMILARITY })
 }
 
 /// What the outputs count: numbers alike, classes against the rest by their shares of the rows.
@@ -70,17 +78,14 @@ fn outputs_count(design: &Design) -> Vec<f64> {
     counts
 }
 
+/// The kernels of [`Nhsic`]: exact for few rows, by levels for many.
 fn by_kernels(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Similarities> {
-    let (level, shares) = (Level::best(), shares(design.rows(), design.weights()));
-    let column = |&feature: &Feature| match in_deviations(&design.column(feature).values(), &shares) {
-        Some(values) => gaussian(level, &shares, &[values], 1.0).normalized(level),
-        None => ThinFactor::default(),
-    };
-    let columns: Vec<ThinFactor> = members.par_iter().map(column).collect();
+    let (nhsic, level, shares) = (Nhsic::default(), Level::best(), shares(design.rows(), design.weights()));
+    let kernels = Kernels::new(&nhsic, design, members, level, &shares)?;
     let target = Target::of(Output::Auto, 1.0, design, &shares);
-    let (relevance, _) = target.matrix(level, &shares).products(level, design, &columns, true)?;
-    Ok(Similarities {
-        matrix: Redundancy::new(qpfs.nystrom, &columns, &relevance, |a, b| a.inner(level, b)),
-        relevance,
-    })
+    let (relevance, _) = kernels.relevance(&target.matrix(level, &shares), level, design, true)?;
+    // With itself as with others, so that copies have its bits.
+    let similarities = |i: usize, others: Range<usize>| kernels.products(i, others, level);
+    let equal = if matches!(kernels, Kernels::Levels(_)) { LEVEL_SIMILARITY } else { EQUAL_SIMILARITY };
+    Ok(Similarities { matrix: Redundancy::new(qpfs.nystrom, &relevance, similarities)?, relevance, equal })
 }

@@ -97,6 +97,49 @@ fn every_law_holds_of_the_approximation() {
     }
 }
 
+/// The centered Gaussian kernel of a column over its norm, by the definition.
+fn kernel(column: &[f64]) -> Vec<f64> {
+    let rows = column.len();
+    let mean = column.iter().sum::<f64>() / rows as f64;
+    let deviation = (column.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / rows as f64).sqrt();
+    let entry = |i: usize, k: usize| (-((column[i] - column[k]) / deviation).powi(2) / 2.0).exp();
+    let of_rows: Vec<f64> = (0..rows).map(|i| (0..rows).map(|k| entry(i, k)).sum::<f64>() / rows as f64).collect();
+    let all = of_rows.iter().sum::<f64>() / rows as f64;
+    let pairs = (0..rows * rows).map(|at| (at / rows, at % rows));
+    let centered: Vec<f64> = pairs.map(|(i, k)| entry(i, k) - of_rows[i] - of_rows[k] + all).collect();
+    let norm = centered.iter().map(|v| v * v).sum::<f64>().sqrt();
+    centered.into_iter().map(|v| v / norm).collect()
+}
+
+/// Beyond 400 rows kernels are kept as levels: the conditions of the optimum hold for Q and F by the definition to the error of these.
+#[test]
+fn by_levels_the_weights_are_those_of_the_kernels() {
+    let drawn = data::regression(430, 5, 9).problem();
+    let mut columns: Vec<Vec<f64>> = (0..5).map(|k| design(&drawn).column(k).values().to_vec()).collect();
+    columns.push(columns[1].clone());
+    let y = drawn.targets().row(0).to_vec();
+    let all: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let problem = data::given(&all, &[&y], Task::Regression).unwrap();
+    let qpfs = Qpfs { similarity: Similarity::Nhsic, alpha: Alpha::Value(0.4), ..Qpfs::default() };
+    let weights: Vec<f64> = (0..6).map(|column| -score(&qpfs, &problem, &[column])).collect();
+    assert_eq!(weights[1], weights[5]);
+    // The copy is in the program once.
+    let weights = &weights[..5];
+    let kernels: Vec<Vec<f64>> = columns[..5].iter().map(|column| kernel(column)).collect();
+    let alike = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let target = kernel(&y);
+    let slope = |i: usize| {
+        let redundancy: f64 = kernels.iter().zip(weights).map(|(other, x)| x * alike(&kernels[i], other)).sum();
+        0.6 * redundancy - 0.4 * alike(&kernels[i], &target)
+    };
+    let slopes: Vec<f64> = (0..5).map(slope).collect();
+    let least = slopes.iter().copied().fold(f64::INFINITY, f64::min);
+    for (slope, weight) in slopes.iter().zip(weights) {
+        assert!(*weight == 0.0 || (slope - least).abs() < 1e-4, "{slopes:?} of {weights:?}");
+    }
+    assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let problem = data::regression(12, 3, 3).problem();

@@ -36,15 +36,14 @@ pub(super) fn served(pipeline: &ValidPipeline) -> Result<()> {
 fn of_parts(settings: &Settings) -> Result<()> {
     let Settings { criterion, search, learner, .. } = settings;
     match (criterion.kind(), criterion.loss()) {
-        ("kfold", Some(loss)) if loss.measure().is_of_squares() => {}
+        _ if criterion.is_of_moments() => {}
         ("kfold", Some(loss)) => {
             let message = format!("`{}` is a loss of single rows", loss.name());
             return Err(refused("criterion.loss", &message, "use `squared`, or of two classes `balanced_squared`"));
         }
-        ("information", _) => {}
         (kind, _) => {
             let message = format!("`{kind}` looks at single rows");
-            return Err(refused("criterion", &message, "use `kfold` with `loss: squared`, or `information`"));
+            return Err(refused("criterion", &message, "use `kfold` with `loss: squared`, `information` or `mrmr`"));
         }
     }
     if !SEARCHES.contains(&search.kind()) {

@@ -1,5 +1,7 @@
 //! Tables that are read in batches, beside the same tables in memory.
 
+mod files;
+
 use crate::common::{Folder, Ran, side, table};
 use serde_json::Value;
 
@@ -156,8 +158,12 @@ fn dependence_by_correlation_is_of_moments() {
         (of_weights.to_owned(), "quotient", "\npreprocess: [standardize]"),
         (of_weights.to_owned(), "difference", "\nevaluate: {nested: {folds: 3}}"),
     ] {
-        for search in ["{kind: greedy, max_features: 5, choose: last}", "{kind: exhaustive, max_features: 3, choose: best}"] {
-            let lines = format!("search: {search}\ncriterion: {{kind: mrmr, scheme: {scheme}}}\nlearner: {{kind: rls, lambda: 0.1}}{more}");
+        for search in
+            ["{kind: greedy, max_features: 5, choose: last}", "{kind: exhaustive, max_features: 3, choose: best}"]
+        {
+            let lines = format!(
+                "search: {search}\ncriterion: {{kind: mrmr, scheme: {scheme}}}\nlearner: {{kind: rls, lambda: 0.1}}{more}"
+            );
             let both = lines_of(&folder, &target, &lines);
             same(&lines, &both);
             assert!(alike(&both[0]["found"], &both[1]["found"]), "{}\n{}", both[0]["found"], both[1]["found"]);
@@ -165,7 +171,10 @@ fn dependence_by_correlation_is_of_moments() {
     }
     // Of classes, predictions are judged by how many are wrong, which moments do not tell.
     let lines = "search: {kind: greedy, max_features: 2, choose: last}\ncriterion: mrmr\nengine: {stream: always}";
-    folder.write("p.yaml", format!("version: 1\ndata: {{train: train.csv, target: class, exclude: [y, w, g, fold]}}\n{lines}\n"));
+    folder.write(
+        "p.yaml",
+        format!("version: 1\ndata: {{train: train.csv, target: class, exclude: [y, w, g, fold]}}\n{lines}\n"),
+    );
     let Ran { code, err, .. } = folder.vaglio(&["run", "p.yaml"]);
     assert!(code == Some(2) && err.contains("`criterion`: classes are judged by `zero_one`"), "{code:?} {err}");
 }

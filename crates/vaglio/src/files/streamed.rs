@@ -7,6 +7,7 @@
 //! small table with weights: a row of weight 2 is that row twice, everywhere.
 
 mod cells;
+mod file_rows;
 mod pass;
 mod record;
 mod served;
@@ -26,7 +27,8 @@ use crate::pipeline::{Precision, Reading, Streaming, ValidPipeline};
 use crate::resample::dealt::{Deals, Dealt};
 use crate::resample::{Fitted, Rows, Sample};
 use cells::RowCells;
-use pass::{Condensed, FileRows, TablePass};
+use file_rows::FileRows;
+use pass::{Condensed, TablePass};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{AnyResampling, Cells, Error, Numbers, Result, Table, Task};
@@ -118,7 +120,7 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
     let assignment = assignment(settings)?;
     let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
     let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back: false };
-    let train_path = files.paths()[0].clone();
+    let train_path = files.first().clone();
     let header = files.names().to_vec();
     roles.check_names(&header)?;
     let hints = column_types::hints(&roles);

@@ -1,38 +1,23 @@
 //! One pass over the rows of files, in batches.
 
 use super::cells::{RowCells, too_many};
+use super::file_rows::FileRows;
 use crate::resample::Rows;
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::time::Instant;
 use vaglio_core::{Cells, Column, Error, Numbers, Result, Table};
 use vaglio_kernels::condensed::{CondensedCell, Condenser, NO_CELL, RowBatch};
 use vaglio_kernels::linalg::Failure;
+use vaglio_tables::ColumnSurvey;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{
-    Batch, BatchReader, Batches, ColumnFilter, Digest, Hint, InferredType, Source, Survey, Wanted, expanded,
-};
-use vaglio_tables::{ColumnSurvey, DigestKind, ReadSpec};
+use vaglio_tables::read::{Batch, Hint, InferredType, Survey};
 
-/// Rows of a batch, at most.
-const ROWS: usize = 1 << 16;
-/// Numbers of a batch, at most.
-const NUMBERS: usize = 1 << 22;
 /// Rows of a sample.
 const SAMPLE: usize = 1 << 17;
 /// Rows of a block, at most.
 const HEIGHT: usize = 1 << 12;
 /// The part of the memory that blocks and rows that stand for others may take.
 const PART: f64 = 0.25;
-
-/// Files whose rows come in batches.
-pub(super) struct FileRows {
-    paths: Vec<PathBuf>,
-    read: ReadSpec,
-    names: Vec<String>,
-    is_typed: bool,
-    settled: ReadSpec,
-}
 
 /// What a pass reads.
 pub(super) struct TablePass<'p> {
@@ -55,97 +40,6 @@ pub(super) struct Condensed {
     found: Vec<ColumnSurvey>,
     /// Where the test rows stand in the files, and their features.
     test: (Vec<usize>, Vec<(String, Vec<f64>)>),
-}
-
-impl FileRows {
-    /// # Errors
-    /// [`Error::Setting`] for files that have to be read as a whole.
-    pub fn open(paths: &[PathBuf], read: &ReadSpec) -> Result<Self> {
-        let paths: Vec<PathBuf> =
-            paths.iter().map(|path| expanded(path)).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-        let whole = |path: &PathBuf| {
-            let message = format!(
-                "{} cannot be read in batches, as one table in Parquet, and one text file in UTF-8 with a header, can be",
-                path.display()
-            );
-            Error::setting("engine.stream", message)
-        };
-        let first = paths.first().ok_or_else(|| Error::setting("data.train", "it names no file"))?;
-        let batches = Batches::open(first, read)?.ok_or_else(|| whole(first))?;
-        let (names, is_typed, settled) = (batches.names().to_vec(), batches.is_typed(), batches.settled(read));
-        if let Some(second) = paths.get(1).filter(|_| !is_typed) {
-            return Err(whole(second));
-        }
-        Ok(FileRows { paths, read: read.clone(), names, is_typed, settled })
-    }
-
-    pub fn paths(&self) -> &[PathBuf] {
-        &self.paths
-    }
-
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// How the files are read, with what was found of the first.
-    pub fn settled(&self) -> &ReadSpec {
-        &self.settled
-    }
-
-    /// Bytes of the files.
-    pub fn bytes(&self) -> u64 {
-        self.paths.iter().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
-    }
-
-    /// About how many bytes the table takes in memory, at so many a number.
-    pub fn bytes_in_memory(&self, width: usize) -> f64 {
-        let stored = |path: &PathBuf| Batches::open(path, &self.read).ok().flatten().and_then(|batches| batches.rows());
-        let rows: Option<usize> = self.paths.iter().map(stored).sum();
-        match rows {
-            Some(rows) => width as f64 * rows as f64 * self.names.len() as f64,
-            // A number takes some eight characters; the text is in memory beside the numbers.
-            None => 2.0 * self.bytes() as f64,
-        }
-    }
-
-    /// The columns of some names, with the hash of the files.
-    ///
-    /// # Errors
-    /// Those of [`Source::read`].
-    pub fn labels(
-        &self,
-        wanted: &[String],
-        hints: &HashMap<String, Hint>,
-        (digest, budget): (DigestKind, Budget),
-    ) -> Result<(Table, Survey, Digest)> {
-        if self.is_typed {
-            let source = Source::open_within(&self.paths, &self.read, budget, digest)?;
-            let wanted = Wanted { filter: ColumnFilter::only(wanted.iter().cloned()), hints: hints.clone() };
-            return source.read_and_hash(&wanted);
-        }
-        let mut reader = self.reader(0, &[], wanted)?;
-        while reader.next_rows()?.is_some() {}
-        let (table, survey) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
-        Ok((table, survey, Digest::of_file(&self.paths[0], digest)?))
-    }
-
-    /// The reader of a file.
-    fn reader(&self, file: usize, columns: &[(String, Hint)], gathered: &[String]) -> Result<BatchReader> {
-        let path = &self.paths[file];
-        let batches = Batches::open(path, &self.read)?;
-        let rows = (NUMBERS / (columns.len() + gathered.len()).max(1)).clamp(1, ROWS);
-        let missing = columns
-            .iter()
-            .map(|(name, _)| name)
-            .find(|name| batches.as_ref().is_none_or(|batches| !batches.names().contains(name)));
-        if let Some(name) = missing {
-            let message = format!("has no column `{name}` of its own, and rows are read in batches file by file");
-            return Err(Error::Unreadable { path: path.clone(), message });
-        }
-        let started = batches.map(|batches| batches.start(columns, gathered, rows)).transpose()?.flatten();
-        started
-            .ok_or_else(|| Error::setting("engine.stream", format!("{} can be read as a whole alone", path.display())))
-    }
 }
 
 impl TablePass<'_> {
@@ -174,29 +68,21 @@ impl TablePass<'_> {
         self.budget.need(test.bytes(), "the test rows", "set fewer rows aside, or raise the limit")?;
         let columns: Vec<(String, Hint)> = self.features.iter().map(|name| (name.clone(), self.hint(name))).collect();
         let mut condenser: Option<Condenser> = None;
-        let (mut before, mut seen, begun) = (0, 0, Instant::now());
-        for file in 0..self.files.paths.len() {
-            let mut reader = self.files.reader(file, &columns, &[])?;
-            let mut batch = reader.next_rows()?;
-            while let Some(now) = batch {
-                // The next rows are read meanwhile.
-                let (next, done) = rayon::join(
-                    || reader.next_rows(),
-                    || self.take(&now, (&mut condenser, &mut test), (labels, cells, &place[before..]), height),
-                );
-                done?;
-                seen += rows_of(&now);
-                if self.is_sample && seen >= SAMPLE {
-                    break;
-                }
-                batch = next?;
-                if batch.is_none() {
-                    before += now.first + rows_of(&now);
-                }
-            }
+        let (mut seen, begun) = (0, Instant::now());
+        let mut reader = self.files.reader(&columns, &[])?;
+        let mut batch = reader.next_rows()?;
+        while let Some(now) = batch {
+            // The next rows are read meanwhile.
+            let (next, done) = rayon::join(
+                || reader.next_rows(),
+                || self.take(&now, (&mut condenser, &mut test), (labels, cells, &place), height),
+            );
+            done?;
+            seen += rows_of(&now);
             if self.is_sample && seen >= SAMPLE {
                 break;
             }
+            batch = next?;
         }
         let seconds = begun.elapsed().as_secs_f64() * self.rows as f64 / seen.max(1) as f64;
         let cells = condenser.map_or_else(|| Ok(Vec::new()), Condenser::finish).map_err(failed)?;
@@ -219,7 +105,7 @@ impl TablePass<'_> {
     fn hint(&self, name: &str) -> Hint {
         match self.hints.get(name) {
             Some(hint) if *hint != Hint::Auto => *hint,
-            _ if self.files.is_typed => Hint::Auto,
+            _ if self.files.is_typed(name) => Hint::Auto,
             _ => Hint::Number,
         }
     }
@@ -233,7 +119,10 @@ impl TablePass<'_> {
         height: usize,
     ) -> Result<()> {
         let rows = rows_of(batch);
-        let place = &place[batch.first..batch.first + rows];
+        let place = place.get(batch.first..batch.first + rows).ok_or_else(|| {
+            let message = "it was changed while it was read; try again when nothing writes to it".to_owned();
+            Error::Unreadable { path: self.files.first().clone(), message }
+        })?;
         let mut columns: Vec<Column<'_>> = Vec::new();
         for (name, cells) in &batch.columns {
             columns.push(numbers(name, cells).map_err(|error| batch.survey.located(following(error, batch.first)))?);

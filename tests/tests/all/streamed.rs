@@ -1,6 +1,7 @@
 //! Tables that are read in batches, beside the same tables in memory.
 
 mod files;
+mod maps;
 
 use crate::common::{Folder, Ran, side, table};
 use serde_json::Value;
@@ -240,7 +241,10 @@ fn what_needs_rows_is_refused_with_what_would_do() {
             format!("{greedy}\ncriterion: {{kind: kfold, loss: absolute}}"),
             "`criterion.loss`: `absolute` is a loss of single rows",
         ),
-        (format!("{greedy}\n{kfold}\npreprocess: [impute]"), "`preprocess[0]`: `impute` looks at single rows"),
+        (
+            format!("{greedy}\n{kfold}\npreprocess: [target_encode]"),
+            "`preprocess[0]`: `target_encode` looks at several columns",
+        ),
         (format!("{greedy}\n{kfold}\ntarget_map: log"), "`target_map`: it changes the target row by row"),
         (format!("{greedy}\n{kfold}\nevaluate: {{permutations: 3}}"), "`evaluate.permutations`"),
         (format!("{greedy}\n{kfold}\nevaluate: {{shares: true}}"), "`evaluate.shares`"),

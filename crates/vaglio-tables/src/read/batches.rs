@@ -9,7 +9,7 @@ mod text;
 use super::bytes::check_encoding;
 use super::growing::Growing;
 use super::paths;
-use super::settle::{Settled, settle};
+use super::settle::{Settled, settle, truth};
 use super::source::of_fault;
 use super::{Hint, ReadSpec, cell::Rules, unreadable};
 use crate::{ColumnSurvey, Survey};
@@ -126,6 +126,17 @@ impl Batches {
     /// Whether the format of the first file says what its columns hold.
     pub fn is_typed(&self) -> bool {
         self.file.is_typed()
+    }
+
+    /// The first cell of a column of text files of which no cell among the first is a number.
+    pub fn first_word(&self, name: &str) -> Option<&str> {
+        let rules = &self.rules;
+        let cells = self.file.sample(name, Hint::Auto)??;
+        let mut cells = cells.into_iter().filter(|cell| !rules.is_missing(cell));
+        let is_word =
+            |cell: &&str| rules.number(cell).is_none() && rules.dressed(cell).is_none() && truth(cell).is_none();
+        let first = cells.next().filter(is_word)?;
+        cells.all(|cell| is_word(&cell)).then_some(first)
     }
 
     /// Whether folders name the column, and not the files.

@@ -8,6 +8,8 @@
 
 mod cells;
 mod file_rows;
+mod first_pass;
+mod means;
 mod pass;
 mod record;
 mod served;
@@ -25,15 +27,18 @@ use super::rows::taking_part;
 use crate::criteria::KFold;
 use crate::pipeline::{Precision, Reading, Streaming, ValidPipeline};
 use crate::resample::dealt::{Deals, Dealt};
-use crate::resample::{Fitted, Rows, Sample};
+use crate::resample::{Fitted, Recipe, Rows, Sample};
 use cells::RowCells;
 use file_rows::FileRows;
-use pass::{Condensed, TablePass};
+use first_pass::{FirstPass, Fitting};
+use means::{Filled, Means};
+use pass::{Condensed, SAMPLE, TablePass};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vaglio_core::{AnyResampling, Cells, Error, Numbers, Result, Table, Task};
+use vaglio_core::{AnyResampling, Cells, Error, FittedMap, Map, Numbers, Result, Table, Task};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::budget::shown;
+use vaglio_tables::read::Survey;
 
 /// How a table that was read in batches is searched.
 #[derive(Debug)]
@@ -168,10 +173,24 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
     let skeleton = Sample::new(labels.clone(), Arc::clone(&recipe), ordered)?;
     let cells = RowCells::new(pipeline, &skeleton)?;
     drop(skeleton);
+    let first = Fitting {
+        pipeline,
+        files,
+        roles: &roles,
+        features: &features,
+        hints: &hints,
+        origins: &origins,
+        weights: labels.weights.as_deref(),
+        rows: rows_in_files,
+        most: is_sample.then_some(SAMPLE),
+    };
+    let first = first.fitted()?;
+    let known = Survey { columns: first.survey.clone(), ..survey.clone() };
     let pass = TablePass {
         files,
         features: &features,
-        hints: &hints,
+        hints: &column_types::hints_like(&roles, &known),
+        first: &first,
         rows: rows_in_files,
         budget: pipeline.budget(),
         is_sample,
@@ -182,10 +201,13 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
     read.surveyed(&mut survey, &header);
     let columns = column_types::taken(&roles, &survey, &header, &[]);
     let reading = Reading::settled(spec, files.settled().decimal, &survey);
-    let sample_rows = condensed_rows(&read, &features, labels.targets.nrows())?;
+    let sample_rows = condensed_rows(&read, labels.targets.nrows())?;
     drop(labels);
+    let (recipe, means) = behind(pipeline, &recipe, (&first, &read))?;
     let sample = Sample::new(sample_rows, Arc::clone(&recipe), false)?;
-    let Fitted { problem: train, maps, units } = sample.fitted()?;
+    let Fitted { problem: train, maps: behind, units } = sample.fitted()?;
+    let maps: Vec<Box<dyn FittedMap>> =
+        copied(&first.maps)?.into_iter().chain(behind.into_iter().skip(means)).collect();
     let test_files = match (&spec.test, aside) {
         (Some(test), _) => {
             let source = open(folder, test, &reading.read, spec, pipeline.budget(), false)?;
@@ -268,10 +290,10 @@ fn told(streamed: &Streamed) -> Warning {
 }
 
 /// The rows that stand for the cells.
-fn condensed_rows(read: &Condensed, features: &[String], outputs: usize) -> Result<Rows> {
-    let count = features.len();
+fn condensed_rows(read: &Condensed, outputs: usize) -> Result<Rows> {
+    let count = read.names.len();
     let column = |k: usize| read.cells.iter().flat_map(|cell| &cell.columns[k]).copied().collect::<Vec<f64>>();
-    let table = features.iter().enumerate().map(|(k, name)| (name.clone(), Cells::Numbers(Numbers::from(column(k)))));
+    let table = read.names.iter().enumerate().map(|(k, name)| (name.clone(), Cells::Numbers(Numbers::from(column(k)))));
     let table = Table::new(table.collect())?;
     let targets: Vec<f64> = (0..outputs).flat_map(|output| column(count + output)).collect();
     let targets = ndarray::Array2::from_shape_vec((outputs, table.rows()), targets)
@@ -287,6 +309,34 @@ fn condensed_rows(read: &Condensed, features: &[String], outputs: usize) -> Resu
         assignment: Some(cells),
         ..Rows::default()
     })
+}
+
+/// How the rows that stand for others become a problem: by the maps behind those of the first pass, after means of missing cells;
+/// with how many maps these are.
+fn behind(
+    pipeline: &ValidPipeline,
+    recipe: &Recipe,
+    (first, read): (&FirstPass, &Condensed),
+) -> Result<(Arc<Recipe>, usize)> {
+    let mut own = pipeline.clone();
+    own.0.preprocess.drain(..first.maps.len());
+    let means = |is_in_folds: bool| {
+        let columns = read.filled.iter().filter(|(_, in_folds)| *in_folds == is_in_folds);
+        let columns: Vec<Filled> = columns.map(|(filled, _)| filled.clone()).collect();
+        (!columns.is_empty()).then(|| Arc::new(Means { columns, is_in_folds }) as Arc<dyn Map>)
+    };
+    let means: Vec<Arc<dyn Map>> = [false, true].into_iter().filter_map(means).collect();
+    let count = means.len();
+    own.0.preprocess.splice(..0, means);
+    let made = own.recipe(recipe.task.clone(), recipe.target_names.clone())?;
+    Ok((Arc::new(Recipe { before: Arc::clone(&first.maps), ..made }), count))
+}
+
+/// Maps, written and read.
+fn copied(maps: &[Box<dyn FittedMap>]) -> Result<Vec<Box<dyn FittedMap>>> {
+    let failed = |error: serde_json::Error| Error::Numerical(format!("the maps cannot be written: {error}"));
+    let copy = |map| serde_json::from_value(serde_json::to_value(map).map_err(failed)?).map_err(failed);
+    maps.iter().map(copy).collect()
 }
 
 /// The pipeline with rows parted as they were dealt.

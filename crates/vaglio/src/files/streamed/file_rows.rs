@@ -65,6 +65,16 @@ impl FileRows {
         self.is_typed && !self.of_folders.iter().any(|own| own == name)
     }
 
+    /// The first of some columns that holds text, with a cell.
+    ///
+    /// # Errors
+    /// Those of [`FileRows::open`].
+    pub fn text_among<'n>(&self, names: &'n [String]) -> Result<Option<(&'n str, String)>> {
+        let batches = Batches::open_all(&self.named, &self.read)?.ok_or_else(|| whole(&self.named))?;
+        let word = |name: &'n String| Some((name.as_str(), batches.first_word(name)?.to_owned()));
+        Ok(names.iter().find_map(word))
+    }
+
     /// Bytes of the files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
@@ -79,16 +89,25 @@ impl FileRows {
         }
     }
 
-    /// The columns of some names, as all their cells say.
+    /// The columns of some names, as all their cells say, or those of the first rows.
     ///
     /// # Errors
     /// Those of [`Source::read`].
-    pub fn columns(&self, wanted: &[String], hints: &HashMap<String, Hint>, budget: Budget) -> Result<(Table, Survey)> {
-        if self.is_by_column {
+    pub fn columns(
+        &self,
+        wanted: &[String],
+        hints: &HashMap<String, Hint>,
+        (budget, most): (Budget, Option<usize>),
+    ) -> Result<(Table, Survey)> {
+        if self.is_by_column && most.is_none() {
             return self.source(budget, DigestKind::default())?.read(&self.wanted(wanted, hints));
         }
         let mut reader = self.reader(&[], wanted)?;
-        while reader.next_rows()?.is_some() {}
+        while let Some(rows) = reader.next_rows()? {
+            if most.is_some_and(|most| rows.first + ROWS >= most) {
+                break;
+            }
+        }
         reader.gathered(|name| hints.get(name).copied().unwrap_or_default())
     }
 
@@ -105,7 +124,7 @@ impl FileRows {
         if self.is_by_column {
             return self.source(budget, digest)?.read_and_hash(&self.wanted(wanted, hints));
         }
-        let (table, survey) = self.columns(wanted, hints, budget)?;
+        let (table, survey) = self.columns(wanted, hints, (budget, None))?;
         Ok((table, survey, Digest::of_files(self.files.iter().map(PathBuf::as_path), digest)?))
     }
 

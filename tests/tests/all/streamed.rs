@@ -1,6 +1,7 @@
 //! Tables that are read in batches, beside the same tables in memory.
 
 mod files;
+mod kills;
 mod maps;
 
 use crate::common::{Folder, Ran, side, table};

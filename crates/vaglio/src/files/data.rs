@@ -9,7 +9,7 @@ use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
 use super::single;
-use super::streamed::{self, Streamed};
+use super::streamed::{self, Kept, Streamed};
 use super::target_file;
 use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
@@ -76,7 +76,15 @@ pub struct Prepared {
 /// Files that cannot be read or hold values that are not finite; names and labels that the data do not have; text
 /// columns that no map takes.
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
-    match streamed::prepared(pipeline, folder)? {
+    prepare_keeping(pipeline, folder, None)
+}
+
+/// The same, where what a pass over a large table makes is kept meanwhile.
+///
+/// # Errors
+/// Those of [`prepare`].
+pub(super) fn prepare_keeping(pipeline: &ValidPipeline, folder: &Path, kept: Option<Kept<'_>>) -> Result<Prepared> {
+    match streamed::prepared(pipeline, folder, kept)? {
         Some(prepared) => Ok(prepared),
         None => prepared(pipeline, folder, false),
     }

@@ -9,11 +9,14 @@
 mod cells;
 mod file_rows;
 mod first_pass;
+mod kept;
+mod making;
 mod means;
 mod pass;
 mod record;
 mod served;
 
+pub(super) use kept::{Kept, NAME as MOMENTS, forget};
 pub(super) use record::of_moments;
 
 use super::Prepared;
@@ -65,8 +68,8 @@ pub(crate) struct Streamed {
 ///
 /// # Errors
 /// What moments cannot serve, where the pipeline says `always`; those of the data.
-pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<Prepared>> {
-    files(pipeline, folder)?.map(|files| streamed(pipeline, folder, &files, false)).transpose()
+pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, kept: Option<Kept<'_>>) -> Result<Option<Prepared>> {
+    files(pipeline, folder)?.map(|files| streamed(pipeline, folder, &files, (false, kept))).transpose()
 }
 
 /// The same of the first rows of the files, with all labels.
@@ -74,7 +77,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path) -> Result<Option
 /// # Errors
 /// Those of [`prepared`].
 pub(super) fn sampled(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<Prepared>> {
-    files(pipeline, folder)?.map(|files| streamed(pipeline, folder, &files, true)).transpose()
+    files(pipeline, folder)?.map(|files| streamed(pipeline, folder, &files, (true, None))).transpose()
 }
 
 /// The training files, where they are read in batches.
@@ -119,7 +122,12 @@ fn files(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<FileRows>> {
 /// A table takes at most so many times the bytes of its files.
 const LEAST_SHARE: u64 = 64;
 
-fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample: bool) -> Result<Prepared> {
+fn streamed(
+    pipeline: &ValidPipeline,
+    folder: &Path,
+    files: &FileRows,
+    (is_sample, mut kept): (bool, Option<Kept<'_>>),
+) -> Result<Prepared> {
     let settings = &pipeline.0;
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let assignment = assignment(settings)?;
@@ -196,7 +204,7 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
         is_sample,
     };
     let aside_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
-    let read = pass.condensed(&labels, &origins, &cells, aside_rows.as_deref())?;
+    let read = pass.condensed(&labels, &origins, &cells, aside_rows.as_deref(), kept.as_mut())?;
     let test_rows = aside.as_ref().map(numbers_in_file);
     read.surveyed(&mut survey, &header);
     let columns = column_types::taken(&roles, &survey, &header, &[]);

@@ -130,6 +130,7 @@ impl OpenFile {
     }
 
     /// Says which columns are wanted, and how many rows at a time.
+    #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
     pub fn start(&mut self, wanted: Vec<String>, rows: usize) -> Result<()> {
         self.wanted = wanted;
         let own: Vec<&str> =

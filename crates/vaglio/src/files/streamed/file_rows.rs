@@ -80,6 +80,12 @@ impl FileRows {
         self.files.iter().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
     }
 
+    /// How the system knows the files: their lengths, and when they were written to; and how they are read.
+    pub fn identity(&self) -> String {
+        let known = |path: &PathBuf| path.metadata().ok().map(|known| (known.len(), known.modified().ok()));
+        format!("{:?} {:?}", self.files.iter().map(known).collect::<Vec<_>>(), self.settled)
+    }
+
     /// About how many bytes the table takes in memory, at so many a number.
     pub fn bytes_in_memory(&self, width: usize) -> f64 {
         match self.rows {

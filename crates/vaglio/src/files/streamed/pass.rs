@@ -3,12 +3,15 @@
 use super::cells::{RowCells, too_many};
 use super::file_rows::FileRows;
 use super::first_pass::FirstPass;
+use super::kept::{Kept, Key};
+use super::making::{Making, SetAside, TEST};
 use super::means::Filled;
 use crate::resample::Rows;
 use crate::resample::numeric::{numeric, unless_too_large};
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::time::Instant;
-use vaglio_core::{Cells, Column, Columns, Error, Numbers, Result, Table};
+use vaglio_core::{Cells, Column, Columns, Error, Result, Table};
 use vaglio_kernels::condensed::{CondensedCell, Condenser, NO_CELL, RowBatch};
 use vaglio_kernels::linalg::Failure;
 use vaglio_tables::ColumnSurvey;
@@ -51,14 +54,6 @@ pub(super) struct Condensed {
     test: Vec<(String, Cells)>,
 }
 
-/// What a pass makes.
-struct Making {
-    condenser: Option<Condenser>,
-    names: Vec<String>,
-    filled: Vec<(Filled, bool)>,
-    test: SetAside,
-}
-
 impl TablePass<'_> {
     /// The rows of each cell reduced to few; `origins` says where the labelled rows stand in the files, and `test_rows` which are
     /// kept as they are. Cost O(rows · columns²).
@@ -71,6 +66,7 @@ impl TablePass<'_> {
         origins: &[usize],
         cells: &RowCells,
         test_rows: Option<&[usize]>,
+        mut kept: Option<&mut Kept<'_>>,
     ) -> Result<Condensed> {
         let mut place = vec![NO_CELL; self.rows];
         origins.iter().enumerate().for_each(|(row, &origin)| place[origin] = row as u32);
@@ -80,23 +76,40 @@ impl TablePass<'_> {
         let unknown =
             |(column, is_in_folds): &(String, bool)| (Filled { column: column.clone(), value: f64::NAN }, *is_in_folds);
         let filled = self.first.filled.iter().map(unknown).collect();
-        let mut making = Making { condenser: None, names: Vec::new(), filled, test };
+        let mut making = Making { condenser: None, names: Vec::new(), filled, test, seen: 0 };
         let columns: Vec<(String, Hint)> = self.features.iter().map(|name| (name.clone(), self.hint(name))).collect();
-        let (mut seen, begun) = (0, Instant::now());
+        let begun = Instant::now();
+        let key = kept.as_ref().map(|_| self.key(labels, origins, cells, test_rows));
+        let known = kept.as_ref().zip(key.as_ref()).and_then(|(kept, key)| kept.known(key));
+        let before = match known.and_then(|known| making.restored(&known)) {
+            Some(()) => making.seen,
+            None => 0,
+        };
+        if before > 0 {
+            tracing::info!("the pass over the table goes on behind row {before} of {}", self.rows);
+        }
         let mut reader = self.files.reader(&columns, &[])?;
-        let mut batch = reader.next_rows()?;
+        let mut batch = None;
+        if before < self.rows {
+            reader.skip(before)?;
+            batch = reader.next_rows()?;
+        }
         while let Some(now) = batch {
             // The next rows are read meanwhile.
             let (next, done) =
                 rayon::join(|| reader.next_rows(), || self.take(now, &mut making, (labels, cells, &place)));
-            seen += done?;
-            if self.is_sample && seen >= SAMPLE {
+            making.seen += done?;
+            if self.is_sample && making.seen >= SAMPLE {
                 break;
+            }
+            if let (Some(kept), Some(key)) = (&mut kept, &key) {
+                kept.keep(key, || making.state())?;
             }
             batch = next?;
         }
+        let seen = making.seen - before;
         let seconds = begun.elapsed().as_secs_f64() * self.rows as f64 / seen.max(1) as f64;
-        let Making { condenser, names, filled, test } = making;
+        let Making { condenser, names, filled, test, .. } = making;
         let cells = condenser.map_or_else(|| Ok(Vec::new()), Condenser::finish).map_err(failed)?;
         let found = |name: &String| ColumnSurvey {
             name: name.clone(),
@@ -113,6 +126,26 @@ impl TablePass<'_> {
         // A column that no row was seen to miss is filled with nothing.
         let filled = filled.into_iter().filter(|(filled, _)| !filled.value.is_nan()).collect();
         Ok(Condensed { cells, names, filled, seconds, found, test: test.finish()? })
+    }
+
+    /// What a pass follows from: the files as the system knows them, the maps, and what the rows are.
+    fn key(&self, labels: &Rows, origins: &[usize], cells: &RowCells, test_rows: Option<&[usize]>) -> Key {
+        let mut hash = Sha256::new();
+        hash.update(env!("CARGO_PKG_VERSION"));
+        hash.update(self.files.identity());
+        let hints: Vec<Hint> = self.features.iter().map(|name| self.hint(name)).collect();
+        hash.update(format!("{hints:?}"));
+        hash.update(serde_json::to_vec(&(self.features, &*self.first.maps, &self.first.filled)).unwrap_or_default());
+        let mut words = |words: &mut dyn ExactSizeIterator<Item = u64>| {
+            hash.update((words.len() as u64).to_le_bytes());
+            words.for_each(|word| hash.update(word.to_le_bytes()));
+        };
+        words(&mut origins.iter().map(|row| *row as u64));
+        words(&mut cells.of_row.iter().map(|cell| u64::from(*cell)));
+        words(&mut test_rows.unwrap_or_default().iter().map(|row| *row as u64));
+        words(&mut labels.targets.iter().map(|y| y.to_bits()));
+        words(&mut labels.weights.iter().flatten().map(|weight| weight.to_bits()).collect::<Vec<u64>>().into_iter());
+        hash.finalize().into()
     }
 
     fn hint(&self, name: &str) -> Hint {
@@ -238,68 +271,6 @@ fn shifts(columns: &[Column<'_>]) -> Vec<f64> {
 
 fn failed(failure: Failure) -> Error {
     Error::Numerical(format!("the moments of the columns: {failure}; rescale the columns"))
-}
-
-/// Rows that are kept as they are, in the order of the files.
-struct SetAside {
-    rows: Vec<usize>,
-    parts: Vec<Table>,
-}
-
-/// Where a row is one of these.
-const TEST: u32 = NO_CELL - 1;
-
-impl SetAside {
-    /// Marks the rows among the places.
-    fn new(rows: &[usize], place: &mut [u32]) -> Self {
-        rows.iter().for_each(|&row| place[row] = TEST);
-        SetAside { rows: rows.to_vec(), parts: Vec::new() }
-    }
-
-    fn take(&mut self, columns: &[(String, Cells)], place: &[u32]) -> Result<()> {
-        let rows: Vec<usize> = (0..place.len()).filter(|&at| place[at] == TEST).collect();
-        if !rows.is_empty() {
-            let columns = columns.iter().map(|(name, cells)| (name.clone(), cells.select_rows(&rows)));
-            self.parts.push(Table::new(columns.collect())?);
-        }
-        Ok(())
-    }
-
-    /// The columns, rows in the order that they were asked for.
-    fn finish(self) -> Result<Vec<(String, Cells)>> {
-        let Some(first) = self.parts.first() else { return Ok(Vec::new()) };
-        let mut sorted: Vec<usize> = self.rows.clone();
-        sorted.sort_unstable();
-        let order: Vec<usize> = self.rows.iter().filter_map(|row| sorted.binary_search(row).ok()).collect();
-        let column = |(at, (name, _)): (usize, &(String, Cells))| {
-            let parts = self.parts.iter().map(|part| &part.columns()[at].1);
-            Ok((name.clone(), together(parts)?.select_rows(&order)))
-        };
-        first.columns().iter().enumerate().map(column).collect()
-    }
-}
-
-/// Cells of one kind, one part after the other.
-fn together<'c>(parts: impl Iterator<Item = &'c Cells> + Clone) -> Result<Cells> {
-    let mut all = parts.clone().peekable();
-    let other = || Error::Shape("a column is of another kind than before".into());
-    match all.peek() {
-        Some(Cells::Text(_)) => {
-            let text = |cells: &Cells| if let Cells::Text(text) = cells { Some(text.clone()) } else { None };
-            let text: Option<Vec<Vec<String>>> = all.map(text).collect();
-            Ok(Cells::Text(text.ok_or_else(other)?.concat()))
-        }
-        Some(Cells::Dates(_)) => {
-            let dates = |cells: &Cells| if let Cells::Dates(dates) = cells { Some(dates.clone()) } else { None };
-            let dates: Option<Vec<Vec<f64>>> = all.map(dates).collect();
-            Ok(Cells::Dates(dates.ok_or_else(other)?.concat()))
-        }
-        _ => {
-            let numbers = |cells: &Cells| cells.numbers().map(|column| column.values().into_owned());
-            let numbers: Option<Vec<Vec<f64>>> = all.map(numbers).collect();
-            Ok(Cells::Numbers(Numbers::from(numbers.ok_or_else(other)?.concat())))
-        }
-    }
 }
 
 impl Condensed {

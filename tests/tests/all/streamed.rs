@@ -1,5 +1,6 @@
 //! Tables that are read in batches, beside the same tables in memory.
 
+mod auto;
 mod files;
 mod kills;
 mod maps;

@@ -9,7 +9,7 @@ use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
 use super::single;
-use super::streamed::{self, Kept, Streamed};
+use super::streamed::{self, Kept, Streamed, Way};
 use super::target_file;
 use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
@@ -85,8 +85,8 @@ pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
 /// Those of [`prepare`].
 pub(super) fn prepare_keeping(pipeline: &ValidPipeline, folder: &Path, kept: Option<Kept<'_>>) -> Result<Prepared> {
     match streamed::prepared(pipeline, folder, kept)? {
-        Some(prepared) => Ok(prepared),
-        None => prepared(pipeline, folder, false),
+        Way::Batches(prepared) => Ok(*prepared),
+        Way::Whole(why) => prepared(pipeline, folder, false).map_err(|error| Way::told(why.as_ref(), error)),
     }
 }
 

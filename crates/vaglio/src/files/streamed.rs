@@ -15,6 +15,7 @@ mod means;
 mod pass;
 mod record;
 mod served;
+mod size;
 
 pub(super) use kept::{Kept, NAME as MOMENTS, forget};
 pub(super) use record::of_moments;
@@ -28,7 +29,7 @@ use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::taking_part;
 use crate::criteria::KFold;
-use crate::pipeline::{Precision, Reading, Streaming, ValidPipeline};
+use crate::pipeline::{Reading, ValidPipeline};
 use crate::resample::dealt::{Deals, Dealt};
 use crate::resample::{Fitted, Recipe, Rows, Sample};
 use cells::RowCells;
@@ -36,7 +37,7 @@ use file_rows::FileRows;
 use first_pass::{FirstPass, Fitting};
 use means::{Filled, Means};
 use pass::{Condensed, SAMPLE, TablePass};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{AnyResampling, Cells, Error, FittedMap, Map, Numbers, Result, Table, Task};
 use vaglio_report::record::{Warning, WarningKind};
@@ -64,63 +65,49 @@ pub(crate) struct Streamed {
     pub seconds: f64,
 }
 
-/// The data of a pipeline whose table is read in batches; `None` where it is read whole.
+/// What becomes of a table.
+pub(super) enum Way {
+    /// It was read in batches.
+    Batches(Box<Prepared>),
+    /// It is read whole; where it may be too large for that, with why it cannot be read in batches.
+    Whole(Option<Error>),
+}
+
+/// The data of a pipeline, where its table is read in batches.
 ///
 /// # Errors
 /// What moments cannot serve, where the pipeline says `always`; those of the data.
-pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, kept: Option<Kept<'_>>) -> Result<Option<Prepared>> {
-    files(pipeline, folder)?.map(|files| streamed(pipeline, folder, &files, (false, kept))).transpose()
+pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, kept: Option<Kept<'_>>) -> Result<Way> {
+    way(pipeline, folder, (false, kept))
 }
 
 /// The same of the first rows of the files, with all labels.
 ///
 /// # Errors
 /// Those of [`prepared`].
-pub(super) fn sampled(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<Prepared>> {
-    files(pipeline, folder)?.map(|files| streamed(pipeline, folder, &files, (true, None))).transpose()
+pub(super) fn sampled(pipeline: &ValidPipeline, folder: &Path) -> Result<Way> {
+    way(pipeline, folder, (true, None))
 }
 
-/// The training files, where they are read in batches.
-fn files(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<FileRows>> {
-    let settings = &pipeline.0;
-    let Some(spec) = settings.data.as_ref() else { return Ok(None) };
-    let paths: Vec<PathBuf> = spec.train.names().iter().map(|name| folder.join(name)).collect();
-    match settings.engine.stream {
-        Streaming::Never => Ok(None),
-        Streaming::Always => {
-            served::served(pipeline)?;
-            FileRows::open(&paths, &spec.read).map(Some)
-        }
-        Streaming::Auto => {
-            let budget = pipeline.budget();
-            let width = match settings.engine.precision {
-                Precision::Double => size_of::<f64>(),
-                Precision::Single => size_of::<f32>(),
-            };
-            let bytes: u64 = paths.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
-            // Numbers take a few bits at least.
-            let may_be_large = paths.iter().any(|path| !path.is_file()) || bytes > budget.limit() / LEAST_SHARE;
-            let files = may_be_large.then(|| FileRows::open(&paths, &spec.read).ok()).flatten();
-            let Some(files) = files.filter(|files| files.bytes_in_memory(width) > budget.limit() as f64) else {
-                return Ok(None);
-            };
-            let needed = shown(files.bytes_in_memory(width));
-            match served::served(pipeline) {
-                Ok(()) => {
-                    tracing::info!("the table would take about {needed}, and is read in batches");
-                    Ok(Some(files))
-                }
-                Err(why) => {
-                    tracing::info!("the table would take about {needed}, and cannot be read in batches: {why}");
-                    Ok(None)
-                }
+fn way(pipeline: &ValidPipeline, folder: &Path, how: (bool, Option<Kept<'_>>)) -> Result<Way> {
+    Ok(match size::batches(pipeline, folder)? {
+        Ok(files) => Way::Batches(Box::new(streamed(pipeline, folder, &files, how)?)),
+        Err(why) => Way::Whole(why),
+    })
+}
+
+impl Way {
+    /// An error of a table that was read whole: where it is too large, with why it cannot be read in batches.
+    pub(super) fn told(why: Option<&Error>, error: Error) -> Error {
+        match (why, error) {
+            (Some(why), Error::Setting { field, message, place, from_root }) if field == "limits.memory" => {
+                let message = format!("{message}; and it cannot be read in batches: {why}");
+                Error::Setting { field, message, place, from_root }
             }
+            (_, error) => error,
         }
     }
 }
-
-/// A table takes at most so many times the bytes of its files.
-const LEAST_SHARE: u64 = 64;
 
 fn streamed(
     pipeline: &ValidPipeline,

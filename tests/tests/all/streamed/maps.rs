@@ -166,7 +166,9 @@ fn columns_are_fitted_some_at_a_time_where_memory_is_little() {
     let extra: [Made<'_>; 4] = [("t", &text), ("u", &side), ("gap", &gap), ("hole", &gap)];
     folder.write("train.csv", table(20_000, 45, &extra));
     let lines = format!(
-        "{GREEDY}{GRID}preprocess: [{{kind: impute, how: median, indicator: true}}, one_hot, {{kind: clip, columns: [x1, x40]}}]"
+        "{GREEDY}{GRID}preprocess: [{{kind: impute, how: median, indicator: true}}, {{kind: ordinal, columns: [u]}}, one_hot, \
+         {{kind: clip, columns: [x1, x40]}}, {{kind: power, columns: [x44], lambda: 0.5}}, {{kind: log1p, columns: [t=a0, u]}}, \
+         {{kind: standardize, scope: train}}, {{kind: clip, columns: [x2], lower: -1.0}}]"
     );
     let data = "train: train.csv, target: y, missing_target: drop, types: {t: class}";
     let found = both(&folder, data, &lines);

@@ -11,6 +11,8 @@ use vaglio_tables::{DigestKind, ReadSpec};
 const ROWS: usize = 1 << 16;
 /// Numbers of a batch, at most.
 const NUMBERS: usize = 1 << 22;
+/// The part of the memory that a batch takes; some are there at once, as they are read, mapped and reduced.
+const SHARE: f64 = 1.0 / 32.0;
 
 /// The files of a table, whose rows come in batches.
 pub(super) struct FileRows {
@@ -25,12 +27,14 @@ pub(super) struct FileRows {
     is_by_column: bool,
     rows: Option<usize>,
     settled: ReadSpec,
+    /// Numbers of a batch, at most.
+    at_once: usize,
 }
 
 impl FileRows {
     /// # Errors
     /// [`Error::Setting`] for files that have to be read as a whole; those of [`Source::open`].
-    pub fn open(named: &[PathBuf], read: &ReadSpec) -> Result<Self> {
+    pub fn open(named: &[PathBuf], read: &ReadSpec, budget: Budget) -> Result<Self> {
         let batches = Batches::open_all(named, read)?.ok_or_else(|| whole(named))?;
         let names = batches.names().to_vec();
         Ok(FileRows {
@@ -42,6 +46,7 @@ impl FileRows {
             is_by_column: batches.is_by_column(),
             rows: batches.rows(),
             settled: batches.settled(),
+            at_once: ((SHARE * budget.limit() as f64) as usize / size_of::<f64>()).min(NUMBERS),
             names,
         })
     }
@@ -147,7 +152,7 @@ impl FileRows {
     /// # Errors
     /// [`Error::Setting`] for columns that can be told only by all their cells.
     pub fn reader(&self, columns: &[(String, Hint)], gathered: &[String]) -> Result<BatchReader> {
-        let rows = (NUMBERS / (columns.len() + gathered.len()).max(1)).clamp(1, ROWS);
+        let rows = (self.at_once / (columns.len() + gathered.len()).max(1)).clamp(1, ROWS);
         let batches = Batches::open_all(&self.named, &self.read)?.ok_or_else(|| whole(&self.named))?;
         batches.start(columns, gathered, rows)?.ok_or_else(|| {
             let written =

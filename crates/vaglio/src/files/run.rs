@@ -1,7 +1,6 @@
 //! A run: prepare, select, fit, evaluate, write.
 
 use super::claim::Claim;
-use super::data::prepare_keeping;
 use super::discoveries::planned;
 use super::facts::Described;
 use super::figures::Evaluated;
@@ -12,6 +11,7 @@ use super::journal::{Book, Header};
 use super::memory::Memory;
 use super::monitor::{limited, timed};
 use super::origins::Origins;
+use super::prepare::prepare_keeping;
 use super::record::record;
 use super::streamed::{Kept, forget, of_moments};
 use super::{Prepared, target_file};

@@ -96,19 +96,6 @@ fn way(pipeline: &ValidPipeline, folder: &Path, how: (bool, Option<Kept<'_>>)) -
     })
 }
 
-impl Way {
-    /// An error of a table that was read whole: where it is too large, with why it cannot be read in batches.
-    pub(super) fn told(why: Option<&Error>, error: Error) -> Error {
-        match (why, error) {
-            (Some(why), Error::Setting { field, message, place, from_root }) if field == "limits.memory" => {
-                let message = format!("{message}; and it cannot be read in batches: {why}");
-                Error::Setting { field, message, place, from_root }
-            }
-            (_, error) => error,
-        }
-    }
-}
-
 fn streamed(
     pipeline: &ValidPipeline,
     folder: &Path,

@@ -9,6 +9,8 @@
 //!
 //! Columns that are equal stay so to the bit, and constant ones constant.
 
+mod state;
+
 use crate::duplicates::first_equal;
 use crate::linalg::{Failure, LowerFactor, gram, triangle};
 use crate::{Column, Level};

@@ -126,6 +126,10 @@ impl Criterion for Information {
         true
     }
 
+    fn is_of_moments(&self) -> bool {
+        true
+    }
+
     /// A pass over the rows for each column that is selected, then O(1) a trial for each λ.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, design.candidates().len() as f64);

@@ -1,5 +1,10 @@
 //! Tables that are read in batches, beside the same tables in memory.
 
+mod auto;
+mod files;
+mod kills;
+mod maps;
+
 use crate::common::{Folder, Ran, side, table};
 use serde_json::Value;
 
@@ -148,6 +153,36 @@ fn searches_find_the_same_in_batches_as_in_memory() {
 }
 
 #[test]
+fn dependence_by_correlation_is_of_moments() {
+    let folder = folder("streamed-mrmr", 500);
+    let of_weights = "y, weights: w, exclude: [class, g, fold]";
+    for (target, scheme, more) in [
+        (format!("y, {OTHERS}"), "difference", ""),
+        (of_weights.to_owned(), "quotient", "\npreprocess: [standardize]"),
+        (of_weights.to_owned(), "difference", "\nevaluate: {nested: {folds: 3}}"),
+    ] {
+        for search in
+            ["{kind: greedy, max_features: 5, choose: last}", "{kind: exhaustive, max_features: 3, choose: best}"]
+        {
+            let lines = format!(
+                "search: {search}\ncriterion: {{kind: mrmr, scheme: {scheme}}}\nlearner: {{kind: rls, lambda: 0.1}}{more}"
+            );
+            let both = lines_of(&folder, &target, &lines);
+            same(&lines, &both);
+            assert!(alike(&both[0]["found"], &both[1]["found"]), "{}\n{}", both[0]["found"], both[1]["found"]);
+        }
+    }
+    // Of classes, predictions are judged by how many are wrong, which moments do not tell.
+    let lines = "search: {kind: greedy, max_features: 2, choose: last}\ncriterion: mrmr\nengine: {stream: always}";
+    folder.write(
+        "p.yaml",
+        format!("version: 1\ndata: {{train: train.csv, target: class, exclude: [y, w, g, fold]}}\n{lines}\n"),
+    );
+    let Ran { code, err, .. } = folder.vaglio(&["run", "p.yaml"]);
+    assert!(code == Some(2) && err.contains("`criterion`: classes are judged by `zero_one`"), "{code:?} {err}");
+}
+
+#[test]
 fn rows_may_have_weights_groups_folds_and_maps() {
     let folder = folder("streamed-rows", 600);
     let search = "search: {kind: greedy, max_features: 4, choose: last}";
@@ -208,7 +243,10 @@ fn what_needs_rows_is_refused_with_what_would_do() {
             format!("{greedy}\ncriterion: {{kind: kfold, loss: absolute}}"),
             "`criterion.loss`: `absolute` is a loss of single rows",
         ),
-        (format!("{greedy}\n{kfold}\npreprocess: [impute]"), "`preprocess[0]`: `impute` looks at single rows"),
+        (
+            format!("{greedy}\n{kfold}\npreprocess: [target_encode]"),
+            "`preprocess[0]`: `target_encode` looks at several columns",
+        ),
         (format!("{greedy}\n{kfold}\ntarget_map: log"), "`target_map`: it changes the target row by row"),
         (format!("{greedy}\n{kfold}\nevaluate: {{permutations: 3}}"), "`evaluate.permutations`"),
         (format!("{greedy}\n{kfold}\nevaluate: {{shares: true}}"), "`evaluate.shares`"),

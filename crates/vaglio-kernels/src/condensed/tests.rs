@@ -25,6 +25,12 @@ fn condensed(all: &[Vec<f64>], cells: &[u32], weights: &[f64], batch: usize, hei
         let columns: Vec<Column<'_>> = all.iter().map(|column| Column::Double(&column[start..end])).collect();
         let (cells, weights) = (&cells[start..end], Some(&weights[start..end]));
         condenser.push(RowBatch { columns: &columns, cells, weights }).unwrap();
+        if start.is_multiple_of(2) {
+            let state = condenser.state();
+            // Killed, it goes on.
+            condenser = Condenser::of_state(&state).unwrap();
+            assert!(condenser.state() == state && Condenser::of_state(&state[..state.len() - 1]).is_none());
+        }
     }
     condenser.finish().unwrap()
 }

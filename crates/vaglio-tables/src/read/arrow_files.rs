@@ -6,6 +6,7 @@ mod direct;
 mod footer;
 mod messages;
 mod pages;
+mod rows;
 
 use super::bytes::FileKind;
 use super::growing::Growing;
@@ -22,7 +23,7 @@ use bytes::Bytes;
 pub(super) use columns::GrowingColumn;
 use columns::{LESS, plain_type};
 pub(super) use decode::Hashing;
-use decode::Kept;
+use decode::{Kept, PARQUET};
 pub(super) use footer::{check_codecs, check_footer, check_rows, footer, with_dictionaries};
 use messages::{Blocks, check_stream};
 pub(super) use pages::check_pages;
@@ -30,6 +31,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::file::reader::Length;
 use rayon::prelude::*;
+pub(super) use rows::ArrowRows;
 use std::collections::HashSet;
 use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
@@ -102,7 +104,7 @@ impl Stored {
                     (Format::Stream(lengths), reader.schema())
                 }
                 FileKind::Arrow | FileKind::Text | FileKind::Sparse(_) => {
-                    let blocks = Blocks::new(path, &bytes, budget)?;
+                    let blocks = Blocks::new(path, &kept, budget)?;
                     let schema = blocks.schema.clone();
                     (Format::File(blocks), schema)
                 }
@@ -127,7 +129,7 @@ impl Stored {
     /// # Errors
     /// Those of [`Stored::new`].
     pub fn on_disk(path: &Path, budget: Budget) -> Result<Option<Self>> {
-        let Some(kept) = Kept::on_disk(path)? else { return Ok(None) };
+        let Some(kept) = Kept::on_disk(path, PARQUET)? else { return Ok(None) };
         let stored = || {
             let (format, schema) = of_parquet(path, &kept, budget)?;
             Stored::of(path, kept.clone(), budget, format, schema)
@@ -281,8 +283,7 @@ impl Stored {
         let failed = |error: ArrowError| unreadable(&self.path, error.to_string());
         match &self.format {
             Format::File(blocks) => {
-                let bytes = self.kept.in_memory();
-                let batches = blocks.read(&bytes, indices.to_vec()).map_err(failed)?;
+                let batches = blocks.read(&self.kept, indices.to_vec()).map_err(failed)?;
                 append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
             }
             Format::Batches(batches) => {

@@ -1,62 +1,59 @@
-//! Files whose rows are read some at a time, where all is known of the columns that are wanted.
+//! Tables whose rows are read some at a time, file by file, where all is known of the columns that are wanted.
 
 #[cfg(feature = "parquet")]
 mod columnar;
+mod opened;
 mod schema;
 mod text;
 
-use super::bytes::{FileKind, check_encoding, kind};
+use super::bytes::check_encoding;
 use super::growing::Growing;
-use super::load::check_unchanged;
-use super::settle::{Settled, settle};
+use super::paths;
+use super::settle::{Settled, settle, truth};
 use super::source::of_fault;
-use super::{Hint, ReadSpec, cell::Rules, system, unreadable};
-use crate::budget::Budget;
+use super::{Hint, ReadSpec, cell::Rules, unreadable};
 use crate::{ColumnSurvey, Survey};
-#[cfg(feature = "parquet")]
-use columnar::StoredRows;
+use opened::OpenFile;
 use schema::Known;
-use std::fs::Metadata;
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use text::{Plain, TextRows};
 use vaglio_core::{Cells, Error, Result, Table};
 
-/// A file whose header is known and whose rows are read some at a time.
+/// The files of a table whose header is known and whose rows are read some at a time.
 pub struct Batches {
-    path: PathBuf,
-    body: Body,
+    file: OpenFile,
+    /// The files after it, each with whether its folders name columns.
+    rest: VecDeque<(PathBuf, bool)>,
+    names: Vec<String>,
     rules: Rules,
-    /// The file as it was before anything of it was read.
-    before: Metadata,
+    spec: ReadSpec,
+    rows: Option<usize>,
+    is_by_column: bool,
 }
 
-enum Body {
-    Text(Box<TextRows>),
-    #[cfg(feature = "parquet")]
-    Stored(Box<StoredRows>),
-}
-
-/// Some rows of a file.
+/// Some rows of a table.
 pub struct Batch {
-    /// Where the first of them stands in the file, from 0.
+    /// Where the first of them stands in the table, from 0.
     pub first: usize,
     /// The columns that were asked for, in that order; a column may be asked for twice.
     pub columns: Vec<(String, Cells)>,
-    /// What was found out about these columns, rows counting from the first of the file.
+    /// What was found out about these columns, rows counting from the first of the table.
     pub survey: Survey,
 }
 
-/// The rows of a file, some at a time.
+/// The rows of a table, some at a time.
 pub struct BatchReader {
     batches: Batches,
     known: Vec<Known>,
     gathered: Vec<(String, Option<Growing>)>,
     most: usize,
     first: usize,
+    /// The files that were read, with their rows.
+    done: Vec<(PathBuf, usize)>,
 }
 
 impl Batches {
-    /// Opens a text file in UTF-8, compressed or not, or a Parquet file. `None`: the file has to be read as a whole, by
+    /// Opens a text file in UTF-8, compressed or not, or a Parquet or Arrow file. `None`: the file has to be read as a whole, by
     /// which what is wrong with it will be told.
     ///
     /// Header, delimiter and decimal mark are those that [`super::Source`] finds.
@@ -65,65 +62,98 @@ impl Batches {
     /// [`Error::Setting`] for an encoding that nobody knows.
     pub fn open(path: &Path, spec: &ReadSpec) -> Result<Option<Self>> {
         check_encoding(spec)?;
-        let Some(before) = std::fs::metadata(path).ok().filter(Metadata::is_file) else { return Ok(None) };
-        let Some(mut plain) = Plain::open(path) else { return Ok(None) };
-        let Some(body) = plain.begin().and_then(|()| kind(path, &plain.head).ok()).and_then(|kind| match kind {
-            FileKind::Text => {
-                TextRows::new(path, plain, spec, Budget::of_machine()).map(|rows| Body::Text(Box::new(rows)))
-            }
-            #[cfg(feature = "parquet")]
-            FileKind::Parquet if !plain.is_compressed => {
-                StoredRows::new(path, Budget::of_machine()).map(|rows| Body::Stored(Box::new(rows)))
-            }
-            _ => None,
-        }) else {
-            return Ok(None);
-        };
-        let rules = match &body {
-            Body::Text(rows) => Rules::new(spec).with_comma(rows.sheet.comma),
-            #[cfg(feature = "parquet")]
-            Body::Stored(_) => Rules::stored(spec),
-        };
-        Ok(Some(Batches { path: path.to_owned(), body, rules, before }))
+        let Some(file) = OpenFile::new(path, false, spec)? else { return Ok(None) };
+        Ok(Some(Batches::of(file, spec)))
     }
 
-    /// The names of the columns.
+    /// The same of files, patterns and folders, as [`super::Source::open`] takes them; `None` where some file has to be read as a
+    /// whole.
+    ///
+    /// # Errors
+    /// Those of [`super::Source::open`].
+    pub fn open_all(paths: &[PathBuf], spec: &ReadSpec) -> Result<Option<Self>> {
+        check_encoding(spec)?;
+        let mut files = VecDeque::from(paths::of_all(paths)?);
+        let first = files.pop_front().ok_or_else(|| Error::setting("data.train", "it names no file"))?;
+        let Some(file) = OpenFile::new(&first.0, first.1, spec)? else { return Ok(None) };
+        let mut batches = Batches::of(file, spec);
+        for (path, is_folder) in &files {
+            let Some(other) = OpenFile::new(path, *is_folder, spec)? else { return Ok(None) };
+            batches.check_names(&other)?;
+            batches.rows = batches.rows.zip(other.rows()).map(|(all, own)| all + own);
+            batches.is_by_column &= other.is_by_column();
+        }
+        Ok(Some(Batches { rest: files, ..batches }))
+    }
+
+    fn of(file: OpenFile, spec: &ReadSpec) -> Self {
+        let (names, rules, rows) = (file.names(), file.rules(spec), file.rows());
+        let is_by_column = file.is_by_column();
+        Batches { file, rest: VecDeque::new(), names, rules, spec: spec.clone(), rows, is_by_column }
+    }
+
+    fn check_names(&self, other: &OpenFile) -> Result<()> {
+        let (first, others) = (self.file.path.display(), other.names());
+        if let Some(name) = self.names.iter().find(|name| !others.contains(name)) {
+            return Err(unreadable(&other.path, format!("has no column `{name}`, and {first} has")));
+        }
+        match others.iter().find(|name| !self.names.contains(name)) {
+            Some(name) => Err(unreadable(&other.path, format!("has a column `{name}`, and {first} has none"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The names of the columns, in the order of the first file.
     pub fn names(&self) -> &[String] {
-        match &self.body {
-            Body::Text(rows) => &rows.sheet.names,
-            #[cfg(feature = "parquet")]
-            Body::Stored(rows) => &rows.names,
-        }
+        &self.names
     }
 
-    /// How many rows there are, where the file says so.
+    /// The files, in order.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(&*self.file.path).chain(self.rest.iter().map(|(path, _)| &**path))
+    }
+
+    /// How many rows there are, where the files say so.
     pub fn rows(&self) -> Option<usize> {
-        match &self.body {
-            Body::Text(_) => None,
-            #[cfg(feature = "parquet")]
-            Body::Stored(rows) => Some(rows.rows),
-        }
+        self.rows
     }
 
-    /// The settings with what was found about the file written out.
-    pub fn settled(&self, spec: &ReadSpec) -> ReadSpec {
-        match &self.body {
-            Body::Text(rows) => rows.sheet.settled(spec),
-            #[cfg(feature = "parquet")]
-            Body::Stored(_) => spec.clone(),
-        }
+    /// The settings with what was found about the first file written out.
+    pub fn settled(&self) -> ReadSpec {
+        self.file.settled(&self.spec)
     }
 
-    /// Whether the format says what its columns hold.
+    /// Whether the format of the first file says what its columns hold.
     pub fn is_typed(&self) -> bool {
-        !matches!(self.body, Body::Text(_))
+        self.file.is_typed()
+    }
+
+    /// The first cell of a column of text files of which no cell among the first is a number.
+    pub fn first_word(&self, name: &str) -> Option<&str> {
+        let rules = &self.rules;
+        let cells = self.file.sample(name, Hint::Auto)??;
+        let mut cells = cells.into_iter().filter(|cell| !rules.is_missing(cell));
+        let is_word =
+            |cell: &&str| rules.number(cell).is_none() && rules.dressed(cell).is_none() && truth(cell).is_none();
+        let first = cells.next().filter(is_word)?;
+        cells.all(|cell| is_word(&cell)).then_some(first)
+    }
+
+    /// Whether folders name the column, and not the files.
+    pub fn is_of_folders(&self, name: &str) -> bool {
+        self.file.fixed.iter().any(|(own, _)| own == name)
+    }
+
+    /// Whether some columns are read without the others.
+    pub fn is_by_column(&self) -> bool {
+        self.is_by_column
     }
 
     /// Reads columns in batches of at most `rows` rows, and gathers others on the way. `None` where some column can be
     /// told only by all its cells.
     ///
     /// # Errors
-    /// A Parquet file that is damaged, or has columns of another type.
+    /// A file of types that is damaged, or has columns of another type.
     pub fn start(
         mut self,
         columns: &[(String, Hint)],
@@ -132,26 +162,16 @@ impl Batches {
     ) -> Result<Option<BatchReader>> {
         let mut known = Vec::with_capacity(columns.len());
         for (name, hint) in columns {
-            let sample = match &self.body {
-                Body::Text(rows) => Some(rows.sheet.sample(name)),
-                #[cfg(feature = "parquet")]
-                Body::Stored(rows) if *hint == Hint::Date && !rows.holds_dates(name) => return Ok(None),
-                #[cfg(feature = "parquet")]
-                Body::Stored(_) => None,
-            };
+            let Some(sample) = self.file.sample(name, *hint) else { return Ok(None) };
             match Known::new(name, *hint, sample.as_deref(), &self.rules) {
                 Some(column) => known.push(column),
                 None => return Ok(None),
             }
         }
-        let names: Vec<&str> = columns.iter().map(|(name, _)| name).chain(gathered).map(String::as_str).collect();
-        match &mut self.body {
-            Body::Text(rows) => rows.start(&names),
-            #[cfg(feature = "parquet")]
-            Body::Stored(stored) => stored.start(&self.path, &names, rows)?,
-        }
+        let names: Vec<String> = columns.iter().map(|(name, _)| name).chain(gathered).cloned().collect();
+        self.file.start(names, rows)?;
         let gathered = gathered.iter().map(|name| (name.clone(), None)).collect();
-        Ok(Some(BatchReader { batches: self, known, gathered, most: rows.max(1), first: 0 }))
+        Ok(Some(BatchReader { batches: self, known, gathered, most: rows.max(1), first: 0, done: Vec::new() }))
     }
 }
 
@@ -161,20 +181,17 @@ impl BatchReader {
     /// # Errors
     /// Those of [`super::Source::read`].
     pub fn next_rows(&mut self) -> Result<Option<Batch>> {
-        let (first, path) = (self.first, &self.batches.path);
-        let read = match &mut self.batches.body {
-            Body::Text(rows) => rows.next(path, first, self.most)?,
-            #[cfg(feature = "parquet")]
-            Body::Stored(rows) => rows.next(path, first)?,
+        let read = loop {
+            let read = self.batches.file.next(self.most, &self.batches.rules)?;
+            if read.first().map_or(0, Growing::rows) > 0 {
+                break read;
+            }
+            self.batches.file.check_end()?;
+            if !self.next_file()? {
+                return Ok(None);
+            }
         };
-        let rows = read.first().map_or(0, Growing::rows);
-        if rows == 0 {
-            let before = &self.batches.before;
-            let after = std::fs::metadata(path).map_err(|error| system(path, &error))?;
-            check_unchanged(path, before, &after, before.len())?;
-            let nothing = if self.batches.is_typed() { "has columns and no rows" } else { "has a header and no rows" };
-            return if first == 0 { Err(unreadable(path, nothing)) } else { Ok(None) };
-        }
+        let (first, rows) = (self.first, read.first().map_or(0, Growing::rows));
         self.first += rows;
         let mut read = read.into_iter();
         let columns: Vec<Growing> = read.by_ref().take(self.known.len()).collect();
@@ -187,10 +204,43 @@ impl BatchReader {
                 }
             };
             if !is_alike {
-                return Err(unreadable(path, format!("column `{name}` is of another type than before")));
+                return Err(unreadable(
+                    &self.batches.file.path,
+                    format!("column `{name}` is of another type than before"),
+                ));
             }
         }
         self.settled(first, columns).map(Some)
+    }
+
+    /// Opens the file after this one, if there is one.
+    fn next_file(&mut self) -> Result<bool> {
+        let Some((path, is_folder)) = self.batches.rest.pop_front() else { return Ok(false) };
+        let other = OpenFile::new(&path, is_folder, &self.batches.spec)?;
+        let other = other.ok_or_else(|| unreadable(&path, "was changed while the table was read"))?;
+        self.batches.check_names(&other)?;
+        let before = std::mem::replace(&mut self.batches.file, other);
+        self.done.push((before.path, before.first));
+        self.batches.file.start(before.wanted, self.most)?;
+        Ok(true)
+    }
+
+    /// Leaves out so many rows, as if they had been read. Cost O(rows) of text, and less of other files.
+    ///
+    /// # Errors
+    /// Those of [`BatchReader::next_rows`]; fewer rows.
+    pub fn skip(&mut self, rows: usize) -> Result<()> {
+        let mut left = rows;
+        loop {
+            let skipped = self.batches.file.skip(left)?;
+            (self.first, left) = (self.first + skipped, left - skipped);
+            if left == 0 {
+                return Ok(());
+            }
+            if !self.next_file()? {
+                return Err(unreadable(&self.batches.file.path, "has fewer rows than when it was read before"));
+            }
+        }
     }
 
     fn settled(&mut self, first: usize, columns: Vec<Growing>) -> Result<Batch> {
@@ -214,9 +264,10 @@ impl BatchReader {
         Ok(Batch { first, columns: cells, survey })
     }
 
-    /// Every row is of the one file.
+    /// Rows behind those of the files that were read are of the one that is.
     fn survey(&self) -> Survey {
-        Survey { columns: Vec::new(), files: vec![(self.batches.path.clone(), usize::MAX)] }
+        let now = (self.batches.file.path.clone(), usize::MAX);
+        Survey { columns: Vec::new(), files: self.done.iter().cloned().chain([now]).collect() }
     }
 
     /// The columns that were gathered, as [`super::Source::read`] reads them.
@@ -228,10 +279,10 @@ impl BatchReader {
         let mut table = Vec::new();
         for (name, column) in self.gathered {
             let Some(column) = column else { continue };
-            let hint = match (hint(&name), &column, &self.batches.body) {
-                #[cfg(feature = "parquet")]
-                (Hint::Auto | Hint::Target | Hint::Label, Growing::Raw(_), Body::Stored(_)) => Hint::Stored,
-                (hint, ..) => hint,
+            let is_stored = self.batches.is_typed() && !self.batches.is_of_folders(&name);
+            let hint = match (hint(&name), &column) {
+                (Hint::Auto | Hint::Target | Hint::Label, Growing::Raw(_)) if is_stored => Hint::Stored,
+                (hint, _) => hint,
             };
             match settle(&name, column, hint, &self.batches.rules) {
                 Ok(Settled::Cells(cells, found)) => {
@@ -243,6 +294,9 @@ impl BatchReader {
                 }
                 Err(fault) => return Err(of_fault(&name, fault, &survey)),
             }
+        }
+        if let Some((_, rows)) = survey.files.last_mut() {
+            *rows = self.batches.file.first;
         }
         Ok((Table::new(table)?, survey))
     }

@@ -32,20 +32,24 @@ impl Digest {
         digest
     }
 
-    /// That of a file, read in blocks. Cost O(bytes), memory O(1).
+    /// That of files, read in blocks. Cost O(bytes), memory O(1).
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn of_file(path: &Path, kind: DigestKind) -> Result<Self> {
-        let failed = |error: std::io::Error| super::system(path, &error);
-        let mut file = File::open(path).map_err(failed)?;
-        let (mut hasher, mut block) = (Hasher::new(kind), vec![0; BLOCK]);
-        loop {
-            match file.read(&mut block).map_err(failed)? {
-                0 => return Ok(Digest::known(written(kind, &[hasher.finish()]))),
-                read => hasher.update(&block[..read]),
+    pub fn of_files<'p>(paths: impl IntoIterator<Item = &'p Path>, kind: DigestKind) -> Result<Self> {
+        let hash = |path: &Path| {
+            let failed = |error: std::io::Error| super::system(path, &error);
+            let mut file = File::open(path).map_err(failed)?;
+            let (mut hasher, mut block) = (Hasher::new(kind), vec![0; BLOCK]);
+            loop {
+                match file.read(&mut block).map_err(failed)? {
+                    0 => return Ok(hasher.finish()),
+                    read => hasher.update(&block[..read]),
+                }
             }
-        }
+        };
+        let hashes: Vec<[u8; 32]> = paths.into_iter().map(hash).collect::<Result<_>>()?;
+        Ok(Digest::known(written(kind, &hashes)))
     }
 
     /// One that is made from here on, file by file.

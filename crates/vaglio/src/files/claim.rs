@@ -1,5 +1,6 @@
 //! The folder of a run, which one run at a time writes; its files come into place together.
 
+use super::streamed::MOMENTS;
 use super::sync::sync_folder;
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{Error as IoError, ErrorKind, Write};
@@ -292,7 +293,10 @@ impl Drop for Claim {
 /// Whether a file is one that runs write into their folder.
 fn is_own(file: &str) -> bool {
     let ages = ["", PREVIOUS, OLDER];
-    file == "journal.jsonl" || file == PROBE || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
+    file == "journal.jsonl"
+        || file == PROBE
+        || file == MOMENTS
+        || FILES.iter().any(|own| ages.iter().any(|age| named(own, age) == file))
 }
 
 /// Whether a process has a folder, as far as the system knows.

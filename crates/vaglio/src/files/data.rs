@@ -9,7 +9,7 @@ use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::{taking_part, together};
 use super::single;
-use super::streamed::{self, Streamed};
+use super::streamed::Streamed;
 use super::target_file;
 use crate::pipeline::Reading;
 use crate::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
@@ -70,28 +70,8 @@ pub struct Prepared {
     pub(crate) streamed: Option<Streamed>,
 }
 
-/// Reads, codes, splits and preprocesses the data of a pipeline.
-///
-/// # Errors
-/// Files that cannot be read or hold values that are not finite; names and labels that the data do not have; text
-/// columns that no map takes.
-pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
-    match streamed::prepared(pipeline, folder)? {
-        Some(prepared) => Ok(prepared),
-        None => prepared(pipeline, folder, false),
-    }
-}
-
-/// The same of the beginning of large files. What would be refused by it, since a class or a value is not among the first
-/// rows, is read as a whole.
-///
-/// # Errors
-/// Those of [`prepare`].
-pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
-    prepared(pipeline, folder, true).or_else(|_| prepare(pipeline, folder))
-}
-
-fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Prepared> {
+/// The data of a pipeline whose tables are read whole, or those of the beginning of large files.
+pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Prepared> {
     let settings = &pipeline.0;
     let own = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, own, pipeline.budget(), is_sample);

@@ -55,6 +55,20 @@ fn begin(path: &Path, header: &Header) -> Result<Begun> {
     Ok(Begun { file, length: line.len() as u64, sum })
 }
 
+/// Sets the journal of the run before aside.
+///
+/// # Errors
+/// [`Error::Unwritable`].
+pub(super) fn set_aside(out: &Path) -> Result<()> {
+    let path = out.join(NAME);
+    match std::fs::rename(&path, out.join(PREVIOUS)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::Unwritable { path, message: error.to_string() })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The journal of a run under way.
 pub(super) struct Book {
     path: PathBuf,
@@ -70,14 +84,14 @@ pub(super) struct Book {
 
 /// What is kept, by the environment: for tests, and to measure what a journal costs.
 #[derive(PartialEq)]
-enum Keeps {
+pub(super) enum Keeps {
     Worthwhile,
     Every,
     Nothing,
 }
 
 impl Keeps {
-    fn of_environment() -> Self {
+    pub fn of_environment() -> Self {
         match std::env::var("VAGLIO_JOURNAL").as_deref() {
             Ok("every") => Keeps::Every,
             Ok("nothing") => Keeps::Nothing,

@@ -16,7 +16,6 @@ use super::importance;
 use super::memory::Memory;
 use super::prepare_sample;
 use super::shard::WorkUnits;
-use super::streamed;
 use super::{near_best, shares};
 use crate::budget::resident;
 use crate::pipeline::{Evaluate, ValidPipeline};
@@ -44,10 +43,7 @@ use vaglio_report::record::left_out_rows;
 /// Those that `run` would give before its search starts.
 pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let clock = Clock::start();
-    let prepared = match streamed::sampled(pipeline, folder)? {
-        Some(prepared) => prepared,
-        None => prepare_sample(pipeline, folder)?,
-    };
+    let prepared = prepare_sample(pipeline, folder)?;
     let pipeline = &prepared.searched(pipeline);
     let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
     let threads = rayon::current_num_threads();

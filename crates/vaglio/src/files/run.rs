@@ -11,9 +11,10 @@ use super::journal::{Book, Header};
 use super::memory::Memory;
 use super::monitor::{limited, timed};
 use super::origins::Origins;
+use super::prepare::prepare_keeping;
 use super::record::record;
-use super::streamed::of_moments;
-use super::{Prepared, prepare, target_file};
+use super::streamed::{Kept, forget, of_moments};
+use super::{Prepared, target_file};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
 use crate::pipeline::{Observed, SavedModel};
@@ -24,7 +25,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Monitor, Result, StopSign};
+use vaglio_core::{Error, Monitor, Result, StopSign};
 use vaglio_report::record::{RaceRecord, Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_tables::budget::{peak, resident, shown};
@@ -74,6 +75,9 @@ pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Int
 pub(super) fn run_here(pipeline: &ValidPipeline, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
     let mut claim = Claim::existing(&options.out)?;
     let done = run_in(&mut claim, pipeline, options, monitor);
+    if claim.is_some() && !matches!(done, Err(Error::Unwritable { .. })) {
+        forget(&options.out);
+    }
     if let (Err(_), Some(claim)) = (&done, &claim) {
         // What failed is told, and not that this fails as well.
         let _ = claim.set_aside(options.pipeline.as_deref());
@@ -90,7 +94,8 @@ fn run_in(
     let start = Instant::now();
     let prepared = {
         let _entered = tracing::info_span!("read").entered();
-        prepare(pipeline, &options.folder)?
+        let kept = Kept::new(claim, &options.out, options.resume);
+        prepare_keeping(pipeline, &options.folder, Some(kept))?
     };
     // Rows that stand for others are searched as these would be, by settings that the user did not write.
     let (written, searched) = (pipeline, prepared.searched(pipeline));

@@ -22,7 +22,7 @@ impl SavedModel {
     ///
     /// The predictions are those of [`SavedModel::predict_file_with`] to the last bit. Memory does not grow with the file;
     /// but all rows come at once where the model looks at several (series, lags, models that are no readout of columns as
-    /// they are), from Arrow files, several files and other encodings than UTF-8, and from models of earlier versions.
+    /// they are), from several files, from other encodings than UTF-8, and from models of earlier versions.
     /// For figures, predictions and targets are remembered.
     ///
     /// # Errors

@@ -7,10 +7,17 @@
 //! small table with weights: a row of weight 2 is that row twice, everywhere.
 
 mod cells;
+mod file_rows;
+mod first_pass;
+mod kept;
+mod making;
+mod means;
 mod pass;
 mod record;
 mod served;
+mod size;
 
+pub(super) use kept::{Kept, NAME as MOMENTS, forget};
 pub(super) use record::of_moments;
 
 use super::Prepared;
@@ -22,16 +29,20 @@ use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::taking_part;
 use crate::criteria::KFold;
-use crate::pipeline::{Precision, Reading, Streaming, ValidPipeline};
+use crate::pipeline::{Reading, ValidPipeline};
 use crate::resample::dealt::{Deals, Dealt};
-use crate::resample::{Fitted, Rows, Sample};
+use crate::resample::{Fitted, Recipe, Rows, Sample};
 use cells::RowCells;
-use pass::{Condensed, FileRows, TablePass};
-use std::path::{Path, PathBuf};
+use file_rows::FileRows;
+use first_pass::{FirstPass, Fitting};
+use means::{Filled, Means};
+use pass::{Condensed, SAMPLE, TablePass};
+use std::path::Path;
 use std::sync::Arc;
-use vaglio_core::{AnyResampling, Cells, Error, Numbers, Result, Table, Task};
+use vaglio_core::{AnyResampling, Cells, Error, FittedMap, Map, Numbers, Result, Table, Task};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::budget::shown;
+use vaglio_tables::read::Survey;
 
 /// How a table that was read in batches is searched.
 #[derive(Debug)]
@@ -54,71 +65,49 @@ pub(crate) struct Streamed {
     pub seconds: f64,
 }
 
-/// The data of a pipeline whose table is read in batches; `None` where it is read whole.
+/// What becomes of a table.
+pub(super) enum Way {
+    /// It was read in batches.
+    Batches(Box<Prepared>),
+    /// It is read whole; where it may be too large for that, with why it cannot be read in batches.
+    Whole(Option<Error>),
+}
+
+/// The data of a pipeline, where its table is read in batches.
 ///
 /// # Errors
 /// What moments cannot serve, where the pipeline says `always`; those of the data.
-pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<Prepared>> {
-    files(pipeline, folder)?.map(|files| streamed(pipeline, folder, &files, false)).transpose()
+pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, kept: Option<Kept<'_>>) -> Result<Way> {
+    way(pipeline, folder, (false, kept))
 }
 
 /// The same of the first rows of the files, with all labels.
 ///
 /// # Errors
 /// Those of [`prepared`].
-pub(super) fn sampled(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<Prepared>> {
-    files(pipeline, folder)?.map(|files| streamed(pipeline, folder, &files, true)).transpose()
+pub(super) fn sampled(pipeline: &ValidPipeline, folder: &Path) -> Result<Way> {
+    way(pipeline, folder, (true, None))
 }
 
-/// The training files, where they are read in batches.
-fn files(pipeline: &ValidPipeline, folder: &Path) -> Result<Option<FileRows>> {
-    let settings = &pipeline.0;
-    let Some(spec) = settings.data.as_ref() else { return Ok(None) };
-    let paths: Vec<PathBuf> = spec.train.names().iter().map(|name| folder.join(name)).collect();
-    match settings.engine.stream {
-        Streaming::Never => Ok(None),
-        Streaming::Always => {
-            served::served(pipeline)?;
-            FileRows::open(&paths, &spec.read).map(Some)
-        }
-        Streaming::Auto => {
-            let budget = pipeline.budget();
-            let width = match settings.engine.precision {
-                Precision::Double => size_of::<f64>(),
-                Precision::Single => size_of::<f32>(),
-            };
-            let bytes: u64 = paths.iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum();
-            // Numbers take a few bits at least.
-            let may_be_large = paths.iter().any(|path| !path.is_file()) || bytes > budget.limit() / LEAST_SHARE;
-            let files = may_be_large.then(|| FileRows::open(&paths, &spec.read).ok()).flatten();
-            let Some(files) = files.filter(|files| files.bytes_in_memory(width) > budget.limit() as f64) else {
-                return Ok(None);
-            };
-            let needed = shown(files.bytes_in_memory(width));
-            match served::served(pipeline) {
-                Ok(()) => {
-                    tracing::info!("the table would take about {needed}, and is read in batches");
-                    Ok(Some(files))
-                }
-                Err(why) => {
-                    tracing::info!("the table would take about {needed}, and cannot be read in batches: {why}");
-                    Ok(None)
-                }
-            }
-        }
-    }
+fn way(pipeline: &ValidPipeline, folder: &Path, how: (bool, Option<Kept<'_>>)) -> Result<Way> {
+    Ok(match size::batches(pipeline, folder)? {
+        Ok(files) => Way::Batches(Box::new(streamed(pipeline, folder, &files, how)?)),
+        Err(why) => Way::Whole(why),
+    })
 }
 
-/// A table takes at most so many times the bytes of its files.
-const LEAST_SHARE: u64 = 64;
-
-fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample: bool) -> Result<Prepared> {
+fn streamed(
+    pipeline: &ValidPipeline,
+    folder: &Path,
+    files: &FileRows,
+    (is_sample, mut kept): (bool, Option<Kept<'_>>),
+) -> Result<Prepared> {
     let settings = &pipeline.0;
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let assignment = assignment(settings)?;
     let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
     let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back: false };
-    let train_path = files.paths()[0].clone();
+    let train_path = files.first().clone();
     let header = files.names().to_vec();
     roles.check_names(&header)?;
     let hints = column_types::hints(&roles);
@@ -166,24 +155,41 @@ fn streamed(pipeline: &ValidPipeline, folder: &Path, files: &FileRows, is_sample
     let skeleton = Sample::new(labels.clone(), Arc::clone(&recipe), ordered)?;
     let cells = RowCells::new(pipeline, &skeleton)?;
     drop(skeleton);
+    let first = Fitting {
+        pipeline,
+        files,
+        roles: &roles,
+        features: &features,
+        hints: &hints,
+        origins: &origins,
+        weights: labels.weights.as_deref(),
+        rows: rows_in_files,
+        most: is_sample.then_some(SAMPLE),
+    };
+    let first = first.fitted()?;
+    let known = Survey { columns: first.survey.clone(), ..survey.clone() };
     let pass = TablePass {
         files,
         features: &features,
-        hints: &hints,
+        hints: &column_types::hints_like(&roles, &known),
+        first: &first,
         rows: rows_in_files,
         budget: pipeline.budget(),
         is_sample,
     };
     let aside_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
-    let read = pass.condensed(&labels, &origins, &cells, aside_rows.as_deref())?;
+    let read = pass.condensed(&labels, &origins, &cells, aside_rows.as_deref(), kept.as_mut())?;
     let test_rows = aside.as_ref().map(numbers_in_file);
     read.surveyed(&mut survey, &header);
     let columns = column_types::taken(&roles, &survey, &header, &[]);
     let reading = Reading::settled(spec, files.settled().decimal, &survey);
-    let sample_rows = condensed_rows(&read, &features, labels.targets.nrows())?;
+    let sample_rows = condensed_rows(&read, labels.targets.nrows())?;
     drop(labels);
+    let (recipe, means) = behind(pipeline, &recipe, (&first, &read))?;
     let sample = Sample::new(sample_rows, Arc::clone(&recipe), false)?;
-    let Fitted { problem: train, maps, units } = sample.fitted()?;
+    let Fitted { problem: train, maps: behind, units } = sample.fitted()?;
+    let maps: Vec<Box<dyn FittedMap>> =
+        copied(&first.maps)?.into_iter().chain(behind.into_iter().skip(means)).collect();
     let test_files = match (&spec.test, aside) {
         (Some(test), _) => {
             let source = open(folder, test, &reading.read, spec, pipeline.budget(), false)?;
@@ -266,10 +272,10 @@ fn told(streamed: &Streamed) -> Warning {
 }
 
 /// The rows that stand for the cells.
-fn condensed_rows(read: &Condensed, features: &[String], outputs: usize) -> Result<Rows> {
-    let count = features.len();
+fn condensed_rows(read: &Condensed, outputs: usize) -> Result<Rows> {
+    let count = read.names.len();
     let column = |k: usize| read.cells.iter().flat_map(|cell| &cell.columns[k]).copied().collect::<Vec<f64>>();
-    let table = features.iter().enumerate().map(|(k, name)| (name.clone(), Cells::Numbers(Numbers::from(column(k)))));
+    let table = read.names.iter().enumerate().map(|(k, name)| (name.clone(), Cells::Numbers(Numbers::from(column(k)))));
     let table = Table::new(table.collect())?;
     let targets: Vec<f64> = (0..outputs).flat_map(|output| column(count + output)).collect();
     let targets = ndarray::Array2::from_shape_vec((outputs, table.rows()), targets)
@@ -285,6 +291,34 @@ fn condensed_rows(read: &Condensed, features: &[String], outputs: usize) -> Resu
         assignment: Some(cells),
         ..Rows::default()
     })
+}
+
+/// How the rows that stand for others become a problem: by the maps behind those of the first pass, after means of missing cells;
+/// with how many maps these are.
+fn behind(
+    pipeline: &ValidPipeline,
+    recipe: &Recipe,
+    (first, read): (&FirstPass, &Condensed),
+) -> Result<(Arc<Recipe>, usize)> {
+    let mut own = pipeline.clone();
+    own.0.preprocess.drain(..first.maps.len());
+    let means = |is_in_folds: bool| {
+        let columns = read.filled.iter().filter(|(_, in_folds)| *in_folds == is_in_folds);
+        let columns: Vec<Filled> = columns.map(|(filled, _)| filled.clone()).collect();
+        (!columns.is_empty()).then(|| Arc::new(Means { columns, is_in_folds }) as Arc<dyn Map>)
+    };
+    let means: Vec<Arc<dyn Map>> = [false, true].into_iter().filter_map(means).collect();
+    let count = means.len();
+    own.0.preprocess.splice(..0, means);
+    let made = own.recipe(recipe.task.clone(), recipe.target_names.clone())?;
+    Ok((Arc::new(Recipe { before: Arc::clone(&first.maps), ..made }), count))
+}
+
+/// Maps, written and read.
+fn copied(maps: &[Box<dyn FittedMap>]) -> Result<Vec<Box<dyn FittedMap>>> {
+    let failed = |error: serde_json::Error| Error::Numerical(format!("the maps cannot be written: {error}"));
+    let copy = |map| serde_json::from_value(serde_json::to_value(map).map_err(failed)?).map_err(failed);
+    maps.iter().map(copy).collect()
 }
 
 /// The pipeline with rows parted as they were dealt.

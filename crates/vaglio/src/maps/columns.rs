@@ -53,6 +53,11 @@ pub(super) fn chosen<'t>(
     columns.iter().enumerate().map(named).collect()
 }
 
+/// Of the columns that are named, if some are, those among others.
+pub(super) fn among(columns: Option<&[String]>, names: &[&str]) -> Option<Vec<String>> {
+    columns.map(|columns| columns.iter().filter(|name| names.contains(&name.as_str())).cloned().collect())
+}
+
 /// The columns of numbers, made doubles one by one; of those that are named, each must hold numbers.
 ///
 /// # Errors

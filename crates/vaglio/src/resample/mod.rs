@@ -29,7 +29,7 @@ mod interval;
 pub(crate) mod judged;
 pub(crate) mod lockstep;
 mod missing;
-mod numeric;
+pub(crate) mod numeric;
 pub(crate) mod parting;
 pub(crate) mod pool;
 mod race;

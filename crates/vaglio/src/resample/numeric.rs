@@ -28,12 +28,7 @@ pub(crate) fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
         };
         if let Some(map) = made_by {
             let example = (0..cells.len()).find(|&row| !cells.is_missing(row)).map(|row| cells.label(row));
-            let message = format!(
-                "the column `{name}` holds {} (`{}`, …); add {{kind: {map}}} to preprocess or the column to data.exclude",
-                cells.what(),
-                example.unwrap_or_default()
-            );
-            return Err(Error::setting("preprocess", message));
+            return Err(not_numbers(&name, cells.what(), &example.unwrap_or_default(), map));
         }
         if let Some(missing) = cells.missing() {
             return Err(Error::NonFinite {
@@ -51,4 +46,12 @@ pub(crate) fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
         }
     }
     Ok((columns, names))
+}
+
+/// Refuses a column that a map would make numbers of.
+pub(crate) fn not_numbers(name: &str, what: &str, example: &str, map: &str) -> Error {
+    let message = format!(
+        "the column `{name}` holds {what} (`{example}`, …); add {{kind: {map}}} to preprocess or the column to data.exclude"
+    );
+    Error::setting("preprocess", message)
 }

@@ -130,6 +130,8 @@ pub(super) struct Learned {
 /// How rows become a problem.
 #[derive(Debug)]
 pub(crate) struct Recipe {
+    /// Maps that were fitted before, and made the columns of the rows.
+    pub before: Arc<Vec<Box<dyn FittedMap>>>,
     pub maps: Vec<Arc<dyn Map>>,
     /// What is done to targets first, and whether predictions are smeared.
     pub target_map: Option<(Arc<dyn TargetMap>, bool)>,
@@ -169,6 +171,7 @@ impl Recipe {
                 let budget = Budget::of_machine();
                 let lagged = Vec::new();
                 Ok(Recipe {
+                    before: Arc::default(),
                     maps,
                     target_map: None,
                     standardize,

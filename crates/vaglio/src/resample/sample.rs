@@ -202,7 +202,7 @@ impl Sample {
         let mut rows = Rows::clone(before);
         let Learned { maps, units, filled } = recipe.fit(&mut rows)?;
         let (columns, names) = numeric(&mut rows.table)?;
-        let blocks = blocks(&maps, &names);
+        let blocks = blocks(recipe.before.iter().chain(&maps), &names);
         let targets = std::mem::take(&mut rows.targets);
         let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
         let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
@@ -260,12 +260,12 @@ fn shared(mut table: Table) -> Result<Table> {
 }
 
 /// The blocks of columns that the maps made of one column.
-fn blocks(maps: &[Box<dyn FittedMap>], names: &[String]) -> Vec<Block> {
+fn blocks<'m>(maps: impl DoubleEndedIterator<Item = &'m Box<dyn FittedMap>> + Clone, names: &[String]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for (index, name) in names.iter().enumerate() {
         let (mut source, mut is_block) = (name.clone(), false);
-        for map in maps.iter().rev() {
+        for map in maps.clone().rev() {
             let [from] = &map.sources(&source)[..] else { break };
             is_block |= map.makes_blocks() && *from != source;
             source.clone_from(from);

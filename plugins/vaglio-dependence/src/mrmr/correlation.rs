@@ -97,6 +97,10 @@ impl Criterion for Mrmr {
         true
     }
 
+    fn is_of_moments(&self) -> bool {
+        true
+    }
+
     /// The two sides of the objective for each column.
     fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
         Ok(Correlations::new(design, subset).sides(design, subset))

@@ -40,12 +40,15 @@ const STEP: usize = 1 << 18;
 /// Bytes that may lie between what was hashed and what is read: headers of pages.
 const BETWEEN: u64 = 1 << 16;
 
+/// What Parquet files begin with.
+pub(super) const PARQUET: &[u8] = b"PAR1";
+
 impl Kept {
-    /// A Parquet file, left where it is; `None` of other files, of what is no file, and where systems do not read by places.
+    /// A file that begins so, left where it is; `None` of other files, of what is no file, and where systems do not read by places.
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn on_disk(path: &Path) -> Result<Option<Self>> {
+    pub fn on_disk(path: &Path, begins: &[u8]) -> Result<Option<Self>> {
         let failed = |error: Error| system(path, &error);
         // A stream can be opened once.
         if !std::fs::metadata(path).map_err(failed)?.is_file() || !cfg!(any(unix, windows)) {
@@ -54,9 +57,9 @@ impl Kept {
         let file = File::open(path).map_err(failed)?;
         let before = file.metadata().map_err(failed)?;
         let kept = Kept::Disk(Arc::new(OnDisk { file, before, along: Mutex::default() }));
-        let mut first = [0; 4];
-        let is_parquet = kept.fill(&mut first, 0).is_ok() && first == *b"PAR1";
-        Ok(is_parquet.then_some(kept))
+        let mut first = vec![0; begins.len()];
+        let is_such = kept.fill(&mut first, 0).is_ok() && first == begins;
+        Ok(is_such.then_some(kept))
     }
 
     /// The bytes, where they are in memory.
@@ -257,7 +260,7 @@ mod tests {
         let path = folder_of("kept").join("some.parquet");
         let bytes: Vec<u8> = b"PAR1".iter().copied().chain((0..700_000u32).map(|i| (i * 31 % 251) as u8)).collect();
         std::fs::write(&path, &bytes).unwrap();
-        let disk = Kept::on_disk(&path).unwrap().unwrap();
+        let disk = Kept::on_disk(&path, PARQUET).unwrap().unwrap();
         let memory = Kept::Memory(Bytes::from(bytes.clone()));
         for kind in [DigestKind::Blake3, DigestKind::Sha256] {
             assert_eq!(disk.digest(&path, kind).unwrap(), memory.digest(&path, kind).unwrap());
@@ -292,14 +295,14 @@ mod tests {
             (0..2).for_each(|_| assert_eq!(disk.digest(&path, kind).unwrap(), memory.digest(&path, kind).unwrap()));
         }
         std::fs::write(&path, b"a,b\n1,2\n").unwrap();
-        assert!(Kept::on_disk(&path).unwrap().is_none());
+        assert!(Kept::on_disk(&path, PARQUET).unwrap().is_none());
     }
 
     #[test]
     fn a_file_that_is_written_to_after_it_was_opened_is_noticed() {
         let path = folder_of("kept").join("growing.parquet");
         std::fs::write(&path, b"PAR1 and more").unwrap();
-        let disk = Kept::on_disk(&path).unwrap().unwrap();
+        let disk = Kept::on_disk(&path, PARQUET).unwrap().unwrap();
         disk.check_unchanged(&path).unwrap();
         std::fs::write(&path, b"PAR1 and other things").unwrap();
         for error in [disk.check_unchanged(&path).unwrap_err(), disk.digest(&path, DigestKind::Blake3).unwrap_err()] {

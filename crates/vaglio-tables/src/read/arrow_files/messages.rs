@@ -4,6 +4,7 @@
 //! compressed buffer claims to become.
 
 use super::super::unreadable;
+use super::decode::Kept;
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
 use arrow_ipc::convert::try_fb_to_schema;
@@ -11,6 +12,7 @@ use arrow_ipc::reader::{FileDecoder, read_footer_length};
 use arrow_ipc::{Block, Message, MetadataVersion, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 use bytes::Bytes;
+use parquet::file::reader::{ChunkReader, Length};
 use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{Error, Result};
@@ -27,7 +29,7 @@ pub(super) struct Blocks {
 }
 
 /// The longest name of the format, by which files begin and end.
-const MAGIC: usize = 6;
+const MAGIC: u64 = 6;
 
 fn damaged(path: &Path, what: &str) -> Error {
     unreadable(path, format!("is damaged: {what}"))
@@ -38,14 +40,19 @@ impl Blocks {
     ///
     /// # Errors
     /// A file that is damaged; batches that would take more memory than there may be.
-    pub fn new(path: &Path, bytes: &Bytes, budget: Budget) -> Result<Self> {
+    pub fn new(path: &Path, kept: &Kept, budget: Budget) -> Result<Self> {
         let failed = |error: ArrowError| unreadable(path, error.to_string());
-        let end = bytes.len().checked_sub(4 + MAGIC).and_then(|at| bytes[at..].first_chunk().map(|end| (at, *end)));
+        let read = |at: u64, length: usize| {
+            let is_there = at.checked_add(length as u64).is_some_and(|end| end <= kept.len());
+            is_there.then(|| kept.get_bytes(at, length).ok()).flatten()
+        };
+        let at = kept.len().checked_sub(4 + MAGIC);
+        let end = at.and_then(|at| Some((at, *read(at, 4 + MAGIC as usize)?.first_chunk()?)));
         let Some((at, end)) = end else { return Err(damaged(path, "it is too short for a footer")) };
         let length = read_footer_length(end).map_err(failed)?;
-        let footer = at.checked_sub(length).map(|start| &bytes[start..at]);
+        let footer = at.checked_sub(length as u64).and_then(|start| read(start, length));
         let footer = footer.ok_or_else(|| damaged(path, "its footer is longer than the file"))?;
-        let footer = root_as_footer(footer).map_err(|error| damaged(path, &format!("its footer: {error}")))?;
+        let footer = root_as_footer(&footer).map_err(|error| damaged(path, &format!("its footer: {error}")))?;
         let schema = footer.schema().ok_or_else(|| damaged(path, "its footer names no columns"))?;
         if !schema.endianness().equals_to_target_endianness() {
             return Err(unreadable(path, "its bytes are in another order than those of this machine"));
@@ -57,8 +64,11 @@ impl Blocks {
         let batches = all(footer.recordBatches().map(|blocks| blocks.iter().copied().collect::<Vec<_>>()).as_deref());
         let mut lengths = Vec::new();
         for block in dictionaries.iter().chain(&batches) {
-            let (metadata, body) = parts(bytes, block).ok_or_else(|| damaged(path, "a block lies outside of it"))?;
-            lengths.push(check(path, message(path, metadata)?, body, budget)?);
+            let parts = parts(kept.len(), block)
+                .and_then(|(at, [metadata, body])| Some((read(at, metadata)?, at + metadata as u64, body)));
+            let (metadata, at, length) = parts.ok_or_else(|| damaged(path, "a block lies outside of it"))?;
+            let body = MessageBody { length, read: &|start, length| read(at + start as u64, length) };
+            lengths.push(check(path, message(path, &metadata)?, &body, budget)?);
         }
         lengths.drain(..dictionaries.len());
         Ok(Blocks { schema, version: footer.version(), dictionaries, batches, lengths })
@@ -70,30 +80,67 @@ impl Blocks {
     /// A block that cannot be decoded.
     pub fn read(
         &self,
-        bytes: &Bytes,
+        kept: &Kept,
         columns: Vec<usize>,
     ) -> std::result::Result<impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>, ArrowError> {
+        let decoder = self.decoder(kept, columns)?;
+        let batch = move |place| self.batch(kept, &decoder, place).transpose();
+        Ok((0..self.batches.len()).filter_map(batch))
+    }
+
+    /// What decodes these columns, with all dictionaries.
+    ///
+    /// # Errors
+    /// A block that cannot be decoded.
+    pub fn decoder(&self, kept: &Kept, columns: Vec<usize>) -> std::result::Result<FileDecoder, ArrowError> {
         let mut decoder = FileDecoder::new(self.schema.clone(), self.version).with_projection(columns);
-        let of_block = |block: &Block| {
-            let length = block.metaDataLength() as usize + block.bodyLength() as usize;
-            let start = block.offset() as usize;
-            bytes.slice(start..start + length).into()
-        };
         for block in &self.dictionaries {
-            decoder.read_dictionary(block, &of_block(block))?;
+            decoder.read_dictionary(block, &of_block(kept, block)?.into())?;
         }
-        let batch = move |block: &Block| decoder.read_record_batch(block, &of_block(block)).transpose();
-        Ok(self.batches.iter().filter_map(batch))
+        Ok(decoder)
+    }
+
+    /// The batch at that place.
+    ///
+    /// # Errors
+    /// A block that cannot be decoded.
+    pub fn batch(
+        &self,
+        kept: &Kept,
+        decoder: &FileDecoder,
+        place: usize,
+    ) -> std::result::Result<Option<RecordBatch>, ArrowError> {
+        let block = &self.batches[place];
+        decoder.read_record_batch(block, &of_block(kept, block)?.into())
+    }
+
+    /// Bytes of the batch at that place, as it is stored.
+    pub fn bytes(&self, place: usize) -> f64 {
+        self.batches[place].bodyLength() as f64
     }
 }
 
-/// The metadata and the body of a block, if it lies in the file.
-fn parts<'a>(bytes: &'a [u8], block: &Block) -> Option<(&'a [u8], &'a [u8])> {
-    let start = usize::try_from(block.offset()).ok()?;
-    let metadata = usize::try_from(block.metaDataLength()).ok()?;
-    let body = usize::try_from(block.bodyLength()).ok()?;
-    let rest = bytes.get(start..)?;
-    rest.get(metadata..)?.get(..body).map(|body| (&rest[..metadata], body))
+/// The bytes of a block, which lies in the file.
+fn of_block(kept: &Kept, block: &Block) -> std::result::Result<Bytes, ArrowError> {
+    let length = block.metaDataLength() as usize + block.bodyLength() as usize;
+    let bytes = kept.get_bytes(block.offset() as u64, length);
+    bytes.map_err(|error| ArrowError::IpcError(error.to_string()))
+}
+
+/// Where a block begins in a file of so many bytes, and the lengths of its metadata and its body, if it lies there.
+fn parts(length: u64, block: &Block) -> Option<(u64, [usize; 2])> {
+    let start = u64::try_from(block.offset()).ok()?;
+    let metadata = u64::try_from(block.metaDataLength()).ok()?;
+    let body = u64::try_from(block.bodyLength()).ok()?;
+    let end = start.checked_add(metadata)?.checked_add(body)?;
+    let lengths = [usize::try_from(metadata).ok()?, usize::try_from(body).ok()?];
+    (end <= length).then_some((start, lengths))
+}
+
+/// The bytes behind a message, of which few are read.
+struct MessageBody<'b> {
+    length: usize,
+    read: &'b dyn Fn(usize, usize) -> Option<Bytes>,
 }
 
 /// The message in the metadata of a block, which begins with its length.
@@ -104,7 +151,7 @@ fn message<'a>(path: &Path, metadata: &'a [u8]) -> Result<Message<'a>> {
 }
 
 /// Compares the lengths that a message claims with its body, and returns the number of rows that it has.
-fn check(path: &Path, message: Message<'_>, body: &[u8], budget: Budget) -> Result<usize> {
+fn check(path: &Path, message: Message<'_>, body: &MessageBody<'_>, budget: Budget) -> Result<usize> {
     let dictionary = message.header_as_dictionary_batch();
     let batch = message.header_as_record_batch().or(dictionary.and_then(|dictionary| dictionary.data()));
     let Some(batch) = batch else { return Ok(0) };
@@ -114,9 +161,10 @@ fn check(path: &Path, message: Message<'_>, body: &[u8], budget: Budget) -> Resu
     let (mut claimed, is_compressed) = (0.0, batch.compression().is_some());
     for buffer in batch.buffers().into_iter().flatten() {
         let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
-        let bytes = place.and_then(|(start, length)| body.get(start..)?.get(..length));
-        let bytes = bytes.ok_or_else(|| damaged(path, "a column lies outside of its block"))?;
-        if let (true, Some(length)) = (is_compressed, bytes.first_chunk()) {
+        let place = place.filter(|(start, length)| start.checked_add(*length).is_some_and(|end| end <= body.length));
+        let (start, length) = place.ok_or_else(|| damaged(path, "a column lies outside of its block"))?;
+        let first = if is_compressed && length >= 8 { (body.read)(start, 8) } else { None };
+        if let Some(length) = first.as_deref().and_then(|first| first.first_chunk()) {
             claimed += i64::from_le_bytes(*length).max(0) as f64;
         }
     }
@@ -129,9 +177,9 @@ fn check(path: &Path, message: Message<'_>, body: &[u8], budget: Budget) -> Resu
 ///
 /// # Errors
 /// A stream that is damaged; batches that would take more memory than there may be.
-pub(super) fn check_stream(path: &Path, bytes: &[u8], budget: Budget) -> Result<Vec<usize>> {
+pub(super) fn check_stream(path: &Path, bytes: &Bytes, budget: Budget) -> Result<Vec<usize>> {
     let cut = || damaged(path, "a message is longer than what is left of it");
-    let (mut rest, mut lengths) = (bytes, Vec::new());
+    let (mut rest, mut lengths) = (&bytes[..], Vec::new());
     while let Some((mark, after)) = rest.split_first_chunk::<4>() {
         let (length, after) = match mark {
             [0xff, 0xff, 0xff, 0xff] => after.split_first_chunk::<4>().ok_or_else(cut)?,
@@ -145,7 +193,8 @@ pub(super) fn check_stream(path: &Path, bytes: &[u8], budget: Budget) -> Result<
         let message = root_as_message(metadata).map_err(|error| damaged(path, &format!("a message: {error}")))?;
         let body = usize::try_from(message.bodyLength()).ok().and_then(|body| after[length..].get(..body));
         let body = body.ok_or_else(cut)?;
-        lengths.push(check(path, message, body, budget)?);
+        let read = |start: usize, length: usize| Some(Bytes::copy_from_slice(body.get(start..)?.get(..length)?));
+        lengths.push(check(path, message, &MessageBody { length: body.len(), read: &read }, budget)?);
         rest = &after[length + body.len()..];
     }
     Ok(lengths)

@@ -1,12 +1,13 @@
-//! The rows of a Parquet file, some at a time.
+//! The rows of a Parquet or Arrow file, some at a time.
 
 use super::super::arrow_files::{
-    GrowingColumn, check_codecs, check_footer, check_pages, check_rows, footer, with_dictionaries,
+    ArrowRows, GrowingColumn, check_codecs, check_footer, check_pages, check_rows, footer, with_dictionaries,
 };
 use super::super::growing::Growing;
 use super::super::guard::guarded;
 use super::super::{checked_names, places, system, unreadable};
 use crate::budget::Budget;
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -15,26 +16,30 @@ use std::io::BufReader;
 use std::path::Path;
 use vaglio_core::Result;
 
-/// A Parquet file, and the reader of its rows.
+/// A file of types, and the reader of its rows.
 pub(super) struct StoredRows {
     /// Names of the columns.
     pub names: Vec<String>,
-    file: File,
-    metadata: ArrowReaderMetadata,
+    format: Format,
     /// The types of the columns, as the file says.
     schema: SchemaRef,
     /// How many rows the file says that it has.
     pub rows: usize,
     budget: Budget,
-    reader: Option<ParquetRecordBatchReader>,
     /// The columns of the file that are read, increasing, and which of them each wanted one is.
     indices: Vec<usize>,
     places: Vec<usize>,
+    most: usize,
+}
+
+enum Format {
+    Parquet(File, ArrowReaderMetadata, Option<ParquetRecordBatchReader>),
+    Arrow(ArrowRows),
 }
 
 impl StoredRows {
-    /// `None` for a file whose fault will be told when it is read as a whole.
-    pub fn new(path: &Path, budget: Budget) -> Option<Self> {
+    /// A Parquet file. `None` for one whose fault will be told when it is read as a whole.
+    pub fn of_parquet(path: &Path, budget: Budget) -> Option<Self> {
         let read = || {
             let file = File::open(path).map_err(|error| unreadable(path, error.to_string()))?;
             let metadata = footer(path, file.try_clone().map_err(|error| system(path, &error))?)?;
@@ -42,12 +47,31 @@ impl StoredRows {
             let rows = check_footer(path, metadata.metadata(), length)?;
             check_pages(path, metadata.metadata(), BufReader::new(&file), budget)?;
             let (schema, metadata) = (metadata.schema().clone(), with_dictionaries(metadata));
-            let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-            let names = checked_names(path, names)?;
-            let (indices, places) = (Vec::new(), Vec::new());
-            Ok(StoredRows { names, file, metadata, schema, rows, budget, reader: None, indices, places })
+            StoredRows::of(path, Format::Parquet(file, metadata, None), schema, rows, budget)
         };
         guarded(path, read).ok().filter(|rows| !rows.names.is_empty())
+    }
+
+    /// An Arrow file, likewise.
+    pub fn of_arrow(path: &Path, budget: Budget) -> Option<Self> {
+        let read = || match ArrowRows::open(path, budget)? {
+            Some(rows) => {
+                let (schema, count) = (rows.schema(), rows.rows());
+                StoredRows::of(path, Format::Arrow(rows), schema, count, budget).map(Some)
+            }
+            None => Ok(None),
+        };
+        guarded(path, read).ok().flatten().filter(|rows| !rows.names.is_empty())
+    }
+
+    fn of(path: &Path, format: Format, schema: SchemaRef, rows: usize, budget: Budget) -> Result<Self> {
+        let names = checked_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())?;
+        Ok(StoredRows { names, format, schema, rows, budget, indices: Vec::new(), places: Vec::new(), most: 1 })
+    }
+
+    /// Whether columns are read without the others.
+    pub fn is_by_column(&self) -> bool {
+        matches!(self.format, Format::Parquet(..))
     }
 
     /// Whether a column holds dates.
@@ -59,37 +83,52 @@ impl StoredRows {
     }
 
     /// Says which columns are wanted, and how many rows at a time.
-    pub fn start(&mut self, path: &Path, names: &[&str], rows: usize) -> Result<()> {
+    pub fn start(&mut self, path: &Path, names: &[&str], most: usize) -> Result<()> {
+        self.most = most;
         let places = places(&self.names);
         let wanted: Vec<usize> = names.iter().filter_map(|name| places.get(name).copied()).collect();
         self.indices = wanted.clone();
         self.indices.sort_unstable();
         self.indices.dedup();
         self.places = wanted.iter().filter_map(|index| self.indices.binary_search(index).ok()).collect();
-        check_codecs(path, self.metadata.metadata(), &self.indices)?;
-        self.reader = Some(guarded(path, || self.open(path, rows))?);
-        Ok(())
+        let indices = &self.indices;
+        match &mut self.format {
+            Format::Parquet(file, metadata, reader) => {
+                check_codecs(path, metadata.metadata(), indices)?;
+                *reader = Some(guarded(path, || opened(path, (file, metadata), indices, (0, most)))?);
+                Ok(())
+            }
+            Format::Arrow(rows) => guarded(path, || rows.start(path, indices, most)),
+        }
     }
 
-    fn open(&self, path: &Path, rows: usize) -> Result<ParquetRecordBatchReader> {
-        let failed = |error: &dyn std::fmt::Display| unreadable(path, error.to_string());
-        let file = self.file.try_clone().map_err(|error| failed(&error))?;
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), self.indices.iter().copied());
-        ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-            .with_projection(mask)
-            .with_batch_size(rows.max(1))
-            .build()
-            .map_err(|error| failed(&error))
+    /// Leaves out the rows from `first` on, so many or all that are left; how many.
+    pub fn skip(&mut self, path: &Path, first: usize, rows: usize) -> Result<usize> {
+        let (skipped, indices) = (rows.min(self.rows - first.min(self.rows)), &self.indices);
+        match &mut self.format {
+            Format::Parquet(file, metadata, reader) => {
+                let next = || opened(path, (file, metadata), indices, (first + skipped, self.most));
+                *reader = Some(guarded(path, next)?);
+            }
+            Format::Arrow(rows) => guarded(path, || rows.skip(path, skipped))?,
+        }
+        Ok(skipped)
     }
 
     /// The next rows, of which the first is the row `first` of the file.
     pub fn next(&mut self, path: &Path, first: usize) -> Result<Vec<Growing>> {
-        let Some(reader) = &mut self.reader else { return Ok(Vec::new()) };
         let (schema, indices, places, said, budget) =
             (&self.schema, &self.indices, &self.places, self.rows, self.budget);
+        let format = &mut self.format;
         guarded(path, || {
-            let Some(batch) = reader.next() else { return check_rows(path, said, first).map(|()| Vec::new()) };
-            let batch = batch.map_err(|error| unreadable(path, error.to_string()))?;
+            let batch: Option<RecordBatch> = match format {
+                Format::Parquet(_, _, reader) => {
+                    let batch = reader.as_mut().and_then(Iterator::next).transpose();
+                    batch.map_err(|error| unreadable(path, error.to_string()))?
+                }
+                Format::Arrow(rows) => rows.next(path)?,
+            };
+            let Some(batch) = batch else { return check_rows(path, said, first).map(|()| Vec::new()) };
             let column = |place: &usize| {
                 let mut column = GrowingColumn::of(path, schema.field(indices[*place]), 0, false)?.after(first);
                 column.append(path, batch.column(*place), budget)?;
@@ -98,4 +137,21 @@ impl StoredRows {
             places.iter().map(column).collect()
         })
     }
+}
+
+fn opened(
+    path: &Path,
+    (file, metadata): (&File, &ArrowReaderMetadata),
+    columns: &[usize],
+    (first, most): (usize, usize),
+) -> Result<ParquetRecordBatchReader> {
+    let failed = |error: &dyn std::fmt::Display| unreadable(path, error.to_string());
+    let file = file.try_clone().map_err(|error| failed(&error))?;
+    let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
+    ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+        .with_projection(mask)
+        .with_batch_size(most.max(1))
+        .with_offset(first)
+        .build()
+        .map_err(|error| failed(&error))
 }

@@ -1,44 +1,37 @@
 //! One pass over the rows of files, in batches.
 
 use super::cells::{RowCells, too_many};
+use super::file_rows::FileRows;
+use super::first_pass::FirstPass;
+use super::kept::{Kept, Key};
+use super::making::{Making, SetAside, TEST};
+use super::means::Filled;
 use crate::resample::Rows;
+use crate::resample::numeric::{numeric, unless_too_large};
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::time::Instant;
-use vaglio_core::{Cells, Column, Error, Numbers, Result, Table};
+use vaglio_core::{Cells, Column, Columns, Error, Result, Table};
 use vaglio_kernels::condensed::{CondensedCell, Condenser, NO_CELL, RowBatch};
 use vaglio_kernels::linalg::Failure;
+use vaglio_tables::ColumnSurvey;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{
-    Batch, BatchReader, Batches, ColumnFilter, Digest, Hint, InferredType, Source, Survey, Wanted, expanded,
-};
-use vaglio_tables::{ColumnSurvey, DigestKind, ReadSpec};
+use vaglio_tables::read::{Batch, Hint, InferredType, Survey};
 
-/// Rows of a batch, at most.
-const ROWS: usize = 1 << 16;
-/// Numbers of a batch, at most.
-const NUMBERS: usize = 1 << 22;
 /// Rows of a sample.
-const SAMPLE: usize = 1 << 17;
+pub(super) const SAMPLE: usize = 1 << 17;
 /// Rows of a block, at most.
 const HEIGHT: usize = 1 << 12;
 /// The part of the memory that blocks and rows that stand for others may take.
 const PART: f64 = 0.25;
-
-/// Files whose rows come in batches.
-pub(super) struct FileRows {
-    paths: Vec<PathBuf>,
-    read: ReadSpec,
-    names: Vec<String>,
-    is_typed: bool,
-    settled: ReadSpec,
-}
 
 /// What a pass reads.
 pub(super) struct TablePass<'p> {
     pub files: &'p FileRows,
     pub features: &'p [String],
     pub hints: &'p HashMap<String, Hint>,
+    /// What is done to the rows before they are reduced.
+    pub first: &'p FirstPass,
     /// Rows of all files.
     pub rows: usize,
     pub budget: Budget,
@@ -49,103 +42,16 @@ pub(super) struct TablePass<'p> {
 /// What a pass has made.
 pub(super) struct Condensed {
     pub cells: Vec<CondensedCell>,
+    /// The names of the columns before the targets.
+    pub names: Vec<String>,
+    /// Columns whose missing cells are filled again, with what stands there, and whether in each fold.
+    pub filled: Vec<(Filled, bool)>,
     /// Seconds of the pass; of a sample those that all rows would take.
     pub seconds: f64,
     /// What the features are taken for.
     found: Vec<ColumnSurvey>,
     /// Where the test rows stand in the files, and their features.
-    test: (Vec<usize>, Vec<(String, Vec<f64>)>),
-}
-
-impl FileRows {
-    /// # Errors
-    /// [`Error::Setting`] for files that have to be read as a whole.
-    pub fn open(paths: &[PathBuf], read: &ReadSpec) -> Result<Self> {
-        let paths: Vec<PathBuf> =
-            paths.iter().map(|path| expanded(path)).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-        let whole = |path: &PathBuf| {
-            let message = format!(
-                "{} cannot be read in batches, as one table in Parquet, and one text file in UTF-8 with a header, can be",
-                path.display()
-            );
-            Error::setting("engine.stream", message)
-        };
-        let first = paths.first().ok_or_else(|| Error::setting("data.train", "it names no file"))?;
-        let batches = Batches::open(first, read)?.ok_or_else(|| whole(first))?;
-        let (names, is_typed, settled) = (batches.names().to_vec(), batches.is_typed(), batches.settled(read));
-        if let Some(second) = paths.get(1).filter(|_| !is_typed) {
-            return Err(whole(second));
-        }
-        Ok(FileRows { paths, read: read.clone(), names, is_typed, settled })
-    }
-
-    pub fn paths(&self) -> &[PathBuf] {
-        &self.paths
-    }
-
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// How the files are read, with what was found of the first.
-    pub fn settled(&self) -> &ReadSpec {
-        &self.settled
-    }
-
-    /// Bytes of the files.
-    pub fn bytes(&self) -> u64 {
-        self.paths.iter().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum()
-    }
-
-    /// About how many bytes the table takes in memory, at so many a number.
-    pub fn bytes_in_memory(&self, width: usize) -> f64 {
-        let stored = |path: &PathBuf| Batches::open(path, &self.read).ok().flatten().and_then(|batches| batches.rows());
-        let rows: Option<usize> = self.paths.iter().map(stored).sum();
-        match rows {
-            Some(rows) => width as f64 * rows as f64 * self.names.len() as f64,
-            // A number takes some eight characters; the text is in memory beside the numbers.
-            None => 2.0 * self.bytes() as f64,
-        }
-    }
-
-    /// The columns of some names, with the hash of the files.
-    ///
-    /// # Errors
-    /// Those of [`Source::read`].
-    pub fn labels(
-        &self,
-        wanted: &[String],
-        hints: &HashMap<String, Hint>,
-        (digest, budget): (DigestKind, Budget),
-    ) -> Result<(Table, Survey, Digest)> {
-        if self.is_typed {
-            let source = Source::open_within(&self.paths, &self.read, budget, digest)?;
-            let wanted = Wanted { filter: ColumnFilter::only(wanted.iter().cloned()), hints: hints.clone() };
-            return source.read_and_hash(&wanted);
-        }
-        let mut reader = self.reader(0, &[], wanted)?;
-        while reader.next_rows()?.is_some() {}
-        let (table, survey) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
-        Ok((table, survey, Digest::of_file(&self.paths[0], digest)?))
-    }
-
-    /// The reader of a file.
-    fn reader(&self, file: usize, columns: &[(String, Hint)], gathered: &[String]) -> Result<BatchReader> {
-        let path = &self.paths[file];
-        let batches = Batches::open(path, &self.read)?;
-        let rows = (NUMBERS / (columns.len() + gathered.len()).max(1)).clamp(1, ROWS);
-        let missing = columns
-            .iter()
-            .map(|(name, _)| name)
-            .find(|name| batches.as_ref().is_none_or(|batches| !batches.names().contains(name)));
-        if let Some(name) = missing {
-            let message = format!("has no column `{name}` of its own, and rows are read in batches file by file");
-            return Err(Error::Unreadable { path: path.clone(), message });
-        }
-        let started = batches.map(|batches| batches.start(columns, gathered, rows)).transpose()?.flatten();
-        started
-            .ok_or_else(|| Error::setting("engine.stream", format!("{} can be read as a whole alone", path.display())))
-    }
+    test: Vec<(String, Cells)>,
 }
 
 impl TablePass<'_> {
@@ -160,45 +66,50 @@ impl TablePass<'_> {
         origins: &[usize],
         cells: &RowCells,
         test_rows: Option<&[usize]>,
+        mut kept: Option<&mut Kept<'_>>,
     ) -> Result<Condensed> {
-        let side = self.features.len() + labels.targets.nrows() + 1;
-        let room = PART * self.budget.limit() as f64;
-        let bytes = |height: usize| (cells.count * side * (2 * side + height) * 8) as f64;
-        if bytes(2 * side) > room {
-            return Err(too_many(cells.count));
-        }
-        let height = ((room / (cells.count * side * 8) as f64) as usize).saturating_sub(2 * side).min(HEIGHT);
         let mut place = vec![NO_CELL; self.rows];
         origins.iter().enumerate().for_each(|(row, &origin)| place[origin] = row as u32);
-        let mut test = SetAside::new(test_rows.unwrap_or_default(), self);
-        self.budget.need(test.bytes(), "the test rows", "set fewer rows aside, or raise the limit")?;
+        let test = SetAside::new(test_rows.unwrap_or_default(), &mut place);
+        let bytes = 8.0 * (test.rows.len() * self.features.len()) as f64;
+        self.budget.need(bytes, "the test rows", "set fewer rows aside, or raise the limit")?;
+        let unknown =
+            |(column, is_in_folds): &(String, bool)| (Filled { column: column.clone(), value: f64::NAN }, *is_in_folds);
+        let filled = self.first.filled.iter().map(unknown).collect();
+        let mut making = Making { condenser: None, names: Vec::new(), filled, test, seen: 0 };
         let columns: Vec<(String, Hint)> = self.features.iter().map(|name| (name.clone(), self.hint(name))).collect();
-        let mut condenser: Option<Condenser> = None;
-        let (mut before, mut seen, begun) = (0, 0, Instant::now());
-        for file in 0..self.files.paths.len() {
-            let mut reader = self.files.reader(file, &columns, &[])?;
-            let mut batch = reader.next_rows()?;
-            while let Some(now) = batch {
-                // The next rows are read meanwhile.
-                let (next, done) = rayon::join(
-                    || reader.next_rows(),
-                    || self.take(&now, (&mut condenser, &mut test), (labels, cells, &place[before..]), height),
-                );
-                done?;
-                seen += rows_of(&now);
-                if self.is_sample && seen >= SAMPLE {
-                    break;
-                }
-                batch = next?;
-                if batch.is_none() {
-                    before += now.first + rows_of(&now);
-                }
-            }
-            if self.is_sample && seen >= SAMPLE {
+        let begun = Instant::now();
+        let key = kept.as_ref().map(|_| self.key(labels, origins, cells, test_rows));
+        let known = kept.as_ref().zip(key.as_ref()).and_then(|(kept, key)| kept.known(key));
+        let before = match known.and_then(|known| making.restored(&known)) {
+            Some(()) => making.seen,
+            None => 0,
+        };
+        if before > 0 {
+            tracing::info!("the pass over the table goes on behind row {before} of {}", self.rows);
+        }
+        let mut reader = self.files.reader(&columns, &[])?;
+        let mut batch = None;
+        if before < self.rows {
+            reader.skip(before)?;
+            batch = reader.next_rows()?;
+        }
+        while let Some(now) = batch {
+            // The next rows are read meanwhile.
+            let (next, done) =
+                rayon::join(|| reader.next_rows(), || self.take(now, &mut making, (labels, cells, &place)));
+            making.seen += done?;
+            if self.is_sample && making.seen >= SAMPLE {
                 break;
             }
+            if let (Some(kept), Some(key)) = (&mut kept, &key) {
+                kept.keep(key, || making.state())?;
+            }
+            batch = next?;
         }
+        let seen = making.seen - before;
         let seconds = begun.elapsed().as_secs_f64() * self.rows as f64 / seen.max(1) as f64;
+        let Making { condenser, names, filled, test, .. } = making;
         let cells = condenser.map_or_else(|| Ok(Vec::new()), Condenser::finish).map_err(failed)?;
         let found = |name: &String| ColumnSurvey {
             name: name.clone(),
@@ -208,57 +119,142 @@ impl TablePass<'_> {
             levels: 0,
             note: None,
         };
-        Ok(Condensed {
-            cells,
-            seconds,
-            found: self.features.iter().map(found).collect(),
-            test: (test.rows, test.columns),
-        })
+        let found = match self.first.survey.is_empty() {
+            true => self.features.iter().map(found).collect(),
+            false => self.first.survey.clone(),
+        };
+        // A column that no row was seen to miss is filled with nothing.
+        let filled = filled.into_iter().filter(|(filled, _)| !filled.value.is_nan()).collect();
+        Ok(Condensed { cells, names, filled, seconds, found, test: test.finish()? })
+    }
+
+    /// What a pass follows from: the files as the system knows them, the maps, and what the rows are.
+    fn key(&self, labels: &Rows, origins: &[usize], cells: &RowCells, test_rows: Option<&[usize]>) -> Key {
+        let mut hash = Sha256::new();
+        hash.update(env!("CARGO_PKG_VERSION"));
+        hash.update(self.files.identity());
+        let hints: Vec<Hint> = self.features.iter().map(|name| self.hint(name)).collect();
+        hash.update(format!("{hints:?}"));
+        hash.update(serde_json::to_vec(&(self.features, &*self.first.maps, &self.first.filled)).unwrap_or_default());
+        let mut words = |words: &mut dyn ExactSizeIterator<Item = u64>| {
+            hash.update((words.len() as u64).to_le_bytes());
+            words.for_each(|word| hash.update(word.to_le_bytes()));
+        };
+        words(&mut origins.iter().map(|row| *row as u64));
+        words(&mut cells.of_row.iter().map(|cell| u64::from(*cell)));
+        words(&mut test_rows.unwrap_or_default().iter().map(|row| *row as u64));
+        words(&mut labels.targets.iter().map(|y| y.to_bits()));
+        words(&mut labels.weights.iter().flatten().map(|weight| weight.to_bits()).collect::<Vec<u64>>().into_iter());
+        hash.finalize().into()
     }
 
     fn hint(&self, name: &str) -> Hint {
         match self.hints.get(name) {
             Some(hint) if *hint != Hint::Auto => *hint,
-            _ if self.files.is_typed => Hint::Auto,
+            _ if self.files.is_typed(name) => Hint::Auto,
             _ => Hint::Number,
         }
     }
 
-    /// Takes the rows of a batch in.
+    /// Takes the rows of a batch in; how many they are.
     fn take(
         &self,
-        batch: &Batch,
-        (condenser, test): (&mut Option<Condenser>, &mut SetAside),
+        batch: Batch,
+        making: &mut Making,
         (labels, cells, place): (&Rows, &RowCells, &[u32]),
-        height: usize,
-    ) -> Result<()> {
-        let rows = rows_of(batch);
-        let place = &place[batch.first..batch.first + rows];
-        let mut columns: Vec<Column<'_>> = Vec::new();
-        for (name, cells) in &batch.columns {
-            columns.push(numbers(name, cells).map_err(|error| batch.survey.located(following(error, batch.first)))?);
+    ) -> Result<usize> {
+        let Batch { first, columns, survey } = batch;
+        let rows = columns.first().map_or(0, |(_, cells)| cells.len());
+        let place = place.get(first..first + rows).ok_or_else(|| {
+            let message = "it was changed while it was read; try again when nothing writes to it".to_owned();
+            Error::Unreadable { path: self.files.first().clone(), message }
+        })?;
+        making.test.take(&columns, place)?;
+        let kept: Vec<usize> = (0..rows).filter(|&at| place[at] < TEST).collect();
+        let mut table = Table::new(columns)?.following(first);
+        if kept.len() < rows {
+            table = table.select_rows(&kept);
         }
-        let own = |of: &dyn Fn(usize) -> f64| -> Vec<f64> {
-            place.iter().map(|&row| if row == NO_CELL { 0.0 } else { of(row as usize) }).collect()
+        if !kept.is_empty() {
+            let place: Vec<u32> = kept.iter().map(|&at| place[at]).collect();
+            self.mapped(table, making)
+                .and_then(|columns| self.push(&columns, &place, first, making, (labels, cells)))
+                .map_err(|error| survey.located(error))?;
+        }
+        Ok(rows)
+    }
+
+    /// The columns of some rows behind the maps, and those that say where cells were missing.
+    fn mapped(&self, mut table: Table, making: &mut Making) -> Result<Columns> {
+        let is_missing = |name: &String| -> Vec<f64> {
+            let cells = table.get(name);
+            let is_missing = |row| cells.is_some_and(|cells| cells.is_missing(row));
+            (0..table.rows()).map(|row| f64::from(u8::from(is_missing(row)))).collect()
         };
+        let masks: Vec<Vec<f64>> = making.filled.iter().map(|(filled, _)| is_missing(&filled.column)).collect();
+        if !self.first.survey.is_empty() {
+            // Columns without any value are no features.
+            let empty = |name: &str| {
+                self.first.survey.iter().any(|found| found.name == name && found.taken == InferredType::Empty)
+            };
+            let columns = table.take_columns().into_iter().filter(|(name, _)| !empty(name)).collect();
+            table = table.with_columns(columns)?;
+        }
+        for map in self.first.maps.iter() {
+            unless_too_large(&**map, &table, self.budget)?;
+            table = map.transform(table)?;
+        }
+        let (mut columns, mut names) = numeric(&mut table)?;
+        for ((filled, _), mask) in making.filled.iter_mut().zip(masks) {
+            let column = names.iter().position(|name| *name == filled.column);
+            if let (true, Some(row), Some(column)) = (filled.value.is_nan(), mask.iter().position(|m| *m > 0.0), column)
+            {
+                filled.value = columns.column(column).get(row);
+            }
+            columns.push(mask);
+            names.push(Filled::mask(&filled.column));
+        }
+        making.names = names;
+        Ok(columns)
+    }
+
+    /// Reduces some rows, which stand at these places of the labels.
+    fn push(
+        &self,
+        columns: &Columns,
+        place: &[u32],
+        first: usize,
+        making: &mut Making,
+        (labels, cells): (&Rows, &RowCells),
+    ) -> Result<()> {
+        let own = |of: &dyn Fn(usize) -> f64| -> Vec<f64> { place.iter().map(|&row| of(row as usize)).collect() };
         let targets: Vec<Vec<f64>> = labels.targets.rows().into_iter().map(|target| own(&|row| target[row])).collect();
-        columns.extend(targets.iter().map(|target| Column::Double(target)));
+        let columns = (0..columns.len()).map(|k| columns.column(k));
+        let columns: Vec<Column<'_>> = columns.chain(targets.iter().map(|target| Column::Double(target))).collect();
         let weights = labels.weights.as_ref().map(|weights| own(&|row| weights[row]));
-        let cell = |(at, &row): (usize, &u32)| match row {
-            NO_CELL => NO_CELL,
-            _ if self.is_sample => ((batch.first + at) % cells.count) as u32,
-            row => cells.of_row[row as usize],
+        let cell = |(at, &row): (usize, &u32)| match self.is_sample {
+            true => ((first + at) % cells.count) as u32,
+            false => cells.of_row[row as usize],
         };
         let of_rows: Vec<u32> = place.iter().enumerate().map(cell).collect();
-        test.take(&columns, rows);
-        let condenser = condenser.get_or_insert_with(|| Condenser::new(cells.count, shifts(&columns), height));
-        let batch = RowBatch { columns: &columns, cells: &of_rows, weights: weights.as_deref() };
-        condenser.push(batch).map_err(failed)
+        if making.condenser.is_none() {
+            making.condenser = Some(Condenser::new(cells.count, shifts(&columns), self.height(cells, columns.len())?));
+        }
+        let Some(condenser) = &mut making.condenser else { return Ok(()) };
+        condenser.push(RowBatch { columns: &columns, cells: &of_rows, weights: weights.as_deref() }).map_err(failed)
     }
-}
 
-fn rows_of(batch: &Batch) -> usize {
-    batch.columns.first().map_or(0, |(_, cells)| cells.len())
+    /// Rows of a block, of so many columns and targets.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for more cells than there is memory for.
+    fn height(&self, cells: &RowCells, columns: usize) -> Result<usize> {
+        let (side, room) = (columns + 1, PART * self.budget.limit() as f64);
+        if (cells.count * side * (4 * side) * 8) as f64 > room {
+            return Err(too_many(cells.count));
+        }
+        Ok(((room / (cells.count * side * 8) as f64) as usize).saturating_sub(2 * side).min(HEIGHT))
+    }
 }
 
 /// A number near the entries of each column: that of all where all are equal, else the mean.
@@ -273,78 +269,8 @@ fn shifts(columns: &[Column<'_>]) -> Vec<f64> {
     columns.iter().map(shift).collect()
 }
 
-/// The numbers of a column, none of which is missing.
-fn numbers<'c>(name: &str, cells: &'c Cells) -> Result<Column<'c>> {
-    let Some(column) = cells.numbers() else {
-        let message = format!(
-            "the column `{name}` holds {}, and tables that are read in batches hold numbers; map it in the file before, or add the column to \
-             data.exclude",
-            cells.what()
-        );
-        return Err(Error::setting("preprocess", message));
-    };
-    match cells.missing() {
-        None => Ok(column),
-        Some(missing) => Err(Error::NonFinite {
-            row: missing.first + 1,
-            column: name.to_owned(),
-            value: "a missing cell".into(),
-            count: missing.count,
-            file: None,
-            remedy: Some(
-                "tables that are read in batches have no missing cells; fill them in the file before, or add the column to data.exclude".into(),
-            ),
-        }),
-    }
-}
-
-/// An error about a row of a batch as one of its file.
-fn following(error: Error, first: usize) -> Error {
-    match error {
-        Error::NonFinite { row, column, value, count, file, remedy } => {
-            Error::NonFinite { row: row + first, column, value, count, file, remedy }
-        }
-        other => other,
-    }
-}
-
 fn failed(failure: Failure) -> Error {
     Error::Numerical(format!("the moments of the columns: {failure}; rescale the columns"))
-}
-
-/// Rows that are kept as they are.
-struct SetAside {
-    rows: Vec<usize>,
-    /// The places among these, in the order of the files.
-    order: Vec<usize>,
-    next: usize,
-    seen: usize,
-    columns: Vec<(String, Vec<f64>)>,
-}
-
-impl SetAside {
-    fn new(rows: &[usize], pass: &TablePass<'_>) -> Self {
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_unstable_by_key(|&at| rows[at]);
-        let columns = pass.features.iter().map(|name| (name.clone(), Vec::new())).collect();
-        SetAside { rows: rows.to_vec(), order, next: 0, seen: 0, columns }
-    }
-
-    fn bytes(&self) -> f64 {
-        8.0 * self.rows.len() as f64 * self.columns.len() as f64
-    }
-
-    fn take(&mut self, columns: &[Column<'_>], rows: usize) {
-        while let Some(&at) = self.order.get(self.next).filter(|&&at| self.rows[at] < self.seen + rows) {
-            let row = self.rows[at] - self.seen;
-            for ((_, kept), column) in self.columns.iter_mut().zip(columns) {
-                kept.resize(self.rows.len(), 0.0);
-                kept[at] = column.get(row);
-            }
-            self.next += 1;
-        }
-        self.seen += rows;
-    }
 }
 
 impl Condensed {
@@ -361,9 +287,7 @@ impl Condensed {
     /// # Errors
     /// [`Error::Shape`] where they were not read, which does not occur.
     pub fn test_table(&self, mut aside: Table) -> Result<Table> {
-        let features =
-            self.test.1.iter().map(|(name, values)| (name.clone(), Cells::Numbers(Numbers::from(values.clone()))));
-        let features: Vec<(String, Cells)> = features.collect();
+        let features = &self.test;
         let labels = aside.take_columns().into_iter().filter(|(name, _)| !features.iter().any(|(own, _)| own == name));
         let columns = labels.chain(features.iter().cloned()).collect();
         aside.with_columns(columns)

@@ -1,0 +1,108 @@
+//! The rows of an Arrow file on the disk, some at a time.
+
+use super::decode::Kept;
+use super::messages::Blocks;
+use super::unreadable;
+use crate::budget::Budget;
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::FileDecoder;
+use arrow_schema::{ArrowError, SchemaRef};
+use std::path::Path;
+use vaglio_core::Result;
+
+/// What Arrow files begin with.
+const ARROW: &[u8] = b"ARROW1";
+
+/// An Arrow file, and the reader of its rows.
+pub(in crate::read) struct ArrowRows {
+    kept: Kept,
+    blocks: Blocks,
+    budget: Budget,
+    decoder: Option<FileDecoder>,
+    /// The next batch of the file.
+    next: usize,
+    /// What is left of the one before.
+    left: Option<RecordBatch>,
+    most: usize,
+}
+
+impl ArrowRows {
+    /// `None` of other files.
+    ///
+    /// # Errors
+    /// A file that is damaged.
+    pub fn open(path: &Path, budget: Budget) -> Result<Option<Self>> {
+        let Some(kept) = Kept::on_disk(path, ARROW)? else { return Ok(None) };
+        let blocks = Blocks::new(path, &kept, budget)?;
+        Ok(Some(ArrowRows { kept, blocks, budget, decoder: None, next: 0, left: None, most: 1 }))
+    }
+
+    /// The types of the columns.
+    pub fn schema(&self) -> SchemaRef {
+        self.blocks.schema.clone()
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.blocks.lengths.iter().sum()
+    }
+
+    /// Says which columns are wanted, and how many rows at a time.
+    ///
+    /// # Errors
+    /// A dictionary that cannot be decoded.
+    pub fn start(&mut self, path: &Path, columns: &[usize], most: usize) -> Result<()> {
+        let decoder = self.blocks.decoder(&self.kept, columns.to_vec()).map_err(|error| failed(path, &error))?;
+        (self.decoder, self.most) = (Some(decoder), most.max(1));
+        Ok(())
+    }
+
+    /// Leaves out so many rows.
+    ///
+    /// # Errors
+    /// Those of [`ArrowRows::next`].
+    pub fn skip(&mut self, path: &Path, mut rows: usize) -> Result<()> {
+        if self.left.is_none() {
+            while let Some(length) = self.blocks.lengths.get(self.next).filter(|length| **length <= rows) {
+                (rows, self.next) = (rows - length, self.next + 1);
+            }
+        }
+        let most = self.most;
+        while rows > 0 {
+            self.most = rows.min(most);
+            let Some(batch) = self.next(path)? else { break };
+            rows -= batch.num_rows();
+        }
+        self.most = most;
+        Ok(())
+    }
+
+    /// The next rows.
+    ///
+    /// # Errors
+    /// A batch that cannot be decoded, or would take more memory than there may be.
+    pub fn next(&mut self, path: &Path) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some(batch) = self.left.take().filter(|batch| batch.num_rows() > 0) {
+                let rows = batch.num_rows().min(self.most);
+                self.left = Some(batch.slice(rows, batch.num_rows() - rows));
+                return Ok(Some(batch.slice(0, rows)));
+            }
+            let Some(decoder) = self.decoder.as_ref().filter(|_| self.next < self.blocks.lengths.len()) else {
+                return Ok(None);
+            };
+            let what = format_args!("{}: a batch", path.display());
+            self.budget.need(
+                self.blocks.bytes(self.next),
+                what,
+                "write the file in smaller batches, or raise the limit",
+            )?;
+            let batch = self.blocks.batch(&self.kept, decoder, self.next).map_err(|error| failed(path, &error))?;
+            (self.left, self.next) = (batch, self.next + 1);
+        }
+    }
+}
+
+fn failed(path: &Path, error: &ArrowError) -> vaglio_core::Error {
+    unreadable(path, error.to_string())
+}

@@ -1,0 +1,153 @@
+//! What a pass has made so far, kept in the folder of the run: a pass that was killed goes on there.
+
+use crate::files::claim::Claim;
+use crate::files::journal::{Keeps, set_aside};
+use sha2::{Digest, Sha256};
+use std::fs::remove_file;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use vaglio_core::{Error, Result};
+use vaglio_tables::disk::{fresh, regular};
+
+/// Its name in the folder of a run.
+pub(in crate::files) const NAME: &str = "moments.bin";
+/// How it begins.
+const MAGIC: &[u8; 17] = b"vaglio moments 1\n";
+/// A larger file is not read.
+const MOST: u64 = 1 << 36;
+/// Time between two, at least, and how many times as long as one takes to be written.
+const BETWEEN: Duration = Duration::from_secs(3);
+const TIMES: u32 = 20;
+
+/// The hash of what a pass follows from.
+pub(super) type Key = [u8; 32];
+
+/// Keeps what a pass makes.
+pub(in crate::files) struct Kept<'k> {
+    claim: &'k mut Option<Claim>,
+    out: &'k Path,
+    is_resumed: bool,
+    keeps: Keeps,
+    last: Instant,
+    took: Duration,
+}
+
+impl<'k> Kept<'k> {
+    /// In the folder of a run, which is claimed once something is kept.
+    pub fn new(claim: &'k mut Option<Claim>, out: &'k Path, is_resumed: bool) -> Self {
+        let keeps = Keeps::of_environment();
+        Kept { claim, out, is_resumed, keeps, last: Instant::now(), took: Duration::ZERO }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.out.join(NAME)
+    }
+
+    /// What a pass of this key had made, where the run goes on.
+    pub fn known(&self, key: &Key) -> Option<Vec<u8>> {
+        let mut bytes = regular(&self.path(), MOST).ok().flatten().filter(|_| self.is_resumed)?;
+        let head = MAGIC.len() + 2 * key.len();
+        let (magic, rest) = bytes.split_at_checked(MAGIC.len())?;
+        let (own, rest) = rest.split_at_checked(key.len())?;
+        let (sum, content) = rest.split_at_checked(key.len())?;
+        let is_whole = magic == MAGIC && own == key && *sum == *Sha256::digest(content);
+        is_whole.then(|| bytes.split_off(head))
+    }
+
+    /// Keeps what was made, unless that was done a moment ago.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
+    pub fn keep(&mut self, key: &Key, content: impl FnOnce() -> Vec<u8>) -> Result<()> {
+        let is_due = match self.keeps {
+            Keeps::Nothing => false,
+            Keeps::Every => true,
+            Keeps::Worthwhile => self.last.elapsed() >= BETWEEN.max(TIMES * self.took),
+        };
+        if !is_due {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        if self.claim.is_none() {
+            *self.claim = Some(Claim::new(self.out)?);
+        }
+        if !std::mem::replace(&mut self.is_resumed, true) {
+            // From here on the run can be resumed, and not the one before.
+            set_aside(self.out)?;
+        }
+        let (path, content) = (self.path(), content());
+        let write = || -> std::io::Result<()> {
+            let (temporary, mut file) = fresh(&path, None)?;
+            for part in [&MAGIC[..], &key[..], &Sha256::digest(&content)[..], &content[..]] {
+                file.write_all(part)?;
+            }
+            file.sync_all()?;
+            std::fs::rename(temporary, &path)
+        };
+        write().map_err(|error| Error::Unwritable { path: path.clone(), message: error.to_string() })?;
+        (self.last, self.took) = (Instant::now(), begun.elapsed());
+        Ok(())
+    }
+}
+
+/// Removes what was kept of a run that has ended.
+pub(in crate::files) fn forget(out: &Path) {
+    // There is none as a rule.
+    let _ = remove_file(out.join(NAME));
+}
+
+/// Bytes that are written one after the other.
+#[derive(Default)]
+pub(super) struct Writing(pub Vec<u8>);
+
+impl Writing {
+    pub fn count(&mut self, count: usize) {
+        self.0.extend((count as u64).to_le_bytes());
+    }
+
+    pub fn words(&mut self, words: &[u64]) {
+        self.count(words.len());
+        words.iter().for_each(|word| self.0.extend(word.to_le_bytes()));
+    }
+
+    pub fn doubles(&mut self, values: &[f64]) {
+        self.count(values.len());
+        values.iter().for_each(|value| self.0.extend(value.to_bits().to_le_bytes()));
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.count(text.len());
+        self.0.extend(text.as_bytes());
+    }
+}
+
+/// Bytes that are read again.
+pub(super) struct Written<'w>(pub &'w [u8]);
+
+impl Written<'_> {
+    fn word(&mut self) -> Option<u64> {
+        let (word, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*word))
+    }
+
+    pub fn count(&mut self) -> Option<usize> {
+        usize::try_from(self.word()?).ok()
+    }
+
+    pub fn words(&mut self) -> Option<Vec<u64>> {
+        (0..self.count()?).map(|_| self.word()).collect()
+    }
+
+    pub fn doubles(&mut self) -> Option<Vec<f64>> {
+        (0..self.count()?).map(|_| self.word().map(f64::from_bits)).collect()
+    }
+
+    pub fn text(&mut self) -> Option<String> {
+        let count = self.count()?;
+        let (text, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        String::from_utf8(text.to_vec()).ok()
+    }
+}

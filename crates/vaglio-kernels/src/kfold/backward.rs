@@ -61,9 +61,7 @@ impl Backward {
         let mut selected = moments.places(subset);
         selected.sort_unstable();
         selected.dedup();
-        let pair = |k: usize| {
-            BackwardPair::new(moments, k / lambdas.len(), lambdas[k % lambdas.len()], &selected)
-        };
+        let pair = |k: usize| BackwardPair::new(moments, k / lambdas.len(), lambdas[k % lambdas.len()], &selected);
         let pairs = (0..moments.folds() * lambdas.len()).into_par_iter().map(pair).collect();
         let positions = (0..selected.len()).collect();
         Backward { moments: Arc::clone(moments), lambdas: lambdas.to_vec(), selected, positions, pairs, removals: 0 }

@@ -199,4 +199,3 @@ fn mirror(matrix: &mut [f64], n: usize, stride: usize) {
         }
     }
 }
-

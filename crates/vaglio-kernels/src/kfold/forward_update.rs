@@ -41,13 +41,7 @@ pub(super) struct ForwardPair {
 
 /// r = A_t p and x = A_v p − A_t u over all columns, then with them d ← d − r², g ← g − γr, h ← h − rη + γ(x − rπ) and
 /// q ← q − 2rx + r²π. Cost O(R·n·s).
-pub(super) fn apply(
-    moments: &Moments,
-    fold: usize,
-    rows: &[usize],
-    steps: &[ForwardStep],
-    pairs: &mut [ForwardPair],
-) {
+pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], pairs: &mut [ForwardPair]) {
     let eights = moments.stride / Wide::WIDTH;
     let coefficients: Vec<Coefficients> = steps.chunks(SHARE).map(|s| Coefficients::new(s, rows.len())).collect();
     let matrices: Vec<[&[f64]; 2]> = rows.iter().map(|&row| moments.rows(fold, row)).collect();

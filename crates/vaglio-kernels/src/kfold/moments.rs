@@ -89,7 +89,10 @@ impl Moments {
     /// K·n) for each.
     pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize]) {
         let Some(made) = &self.rows else { return };
-        columns.iter().filter_map(|&column| self.place(column)).for_each(|place| made.read(rows, &self.features, place));
+        columns
+            .iter()
+            .filter_map(|&column| self.place(column))
+            .for_each(|place| made.read(rows, &self.features, place));
     }
 
     /// The rows of A_t and A_v of the column at a place.

@@ -7,8 +7,8 @@ use crate::session::Session;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{Design, Feature, Result};
-use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
+use vaglio_kernels::linalg::Failure;
 
 /// The moments of a design in folds, of which the first are held out, which its session keeps for other λ; from cells of rows where it is one of several
 /// parts that have these in common.

@@ -10,6 +10,7 @@ mod greedy;
 mod honest;
 mod lambda_search;
 mod markdown;
+mod p53;
 mod pair;
 mod picture;
 mod reading;
@@ -68,6 +69,8 @@ enum Paper {
     Ridge,
     /// N³LARS and NHSIC (Yamada et al.).
     N3lars,
+    /// N³LARS on a table of the size of the p53 mutants: time, agreement with exact kernels, a model of the cost.
+    P53,
     /// Reservoir readouts.
     Reservoir,
     /// What scores are worth on wide tables.
@@ -98,12 +101,20 @@ fn tables(arguments: &Arguments) -> Result<String> {
     let bench = Bench { folder: data.clone(), pictures, seeds, folds, only, way, note: &note };
     vaglio::pipeline::pool(*threads)?.install(|| match paper {
         Paper::All => {
-            let papers = [greedy::tables, ridge::tables, redundancy::tables, reservoir::tables, honest::tables];
+            let papers = [
+                greedy::tables,
+                ridge::tables,
+                redundancy::tables,
+                p53::tables,
+                reservoir::tables,
+                honest::tables,
+            ];
             papers.into_iter().map(|tables| tables(&bench)).collect()
         }
         Paper::Greedy => greedy::tables(&bench),
         Paper::Ridge => ridge::tables(&bench),
         Paper::N3lars => redundancy::tables(&bench),
+        Paper::P53 => p53::tables(&bench),
         Paper::Reservoir => reservoir::tables(&bench),
         Paper::Honest if *coverage => coverage::tables(bench.seeds, bench.note),
         Paper::Honest => honest::tables(&bench),

@@ -73,6 +73,21 @@ impl LevelGrid {
         LevelGrid { values, factor, rank }
     }
 
+    /// The last level that is at most `u`, and the first where none is. Cost O(1) where levels are equally far apart.
+    fn place(&self, u: f64) -> usize {
+        let last = self.values.len() - 1;
+        let step = (self.values[last] - self.values[0]) / last as f64;
+        let near = ((u - self.values[0]) / step) as usize;
+        let is_in = |place: usize| self.values[place] <= u && self.values.get(place + 1).is_none_or(|next| u < *next);
+        match [near, near.saturating_sub(1), near.saturating_add(1)]
+            .into_iter()
+            .find(|place| *place <= last && is_in(*place))
+        {
+            Some(place) => place,
+            None => self.values.partition_point(|v| *v <= u).saturating_sub(1),
+        }
+    }
+
     fn row(&self, place: usize) -> &[f64] {
         &self.factor[place * self.rank..][..self.rank]
     }
@@ -100,7 +115,7 @@ impl CommonLevels {
         };
         let (mut places, mut weights) = (vec![0; values.len()], vec![0; if is_exact { 0 } else { values.len() }]);
         for (j, &u) in values.iter().enumerate() {
-            let at = grid.values.partition_point(|v| *v <= u).saturating_sub(1);
+            let at = grid.place(u);
             places[j] = at as u8;
             if let (Some(weight), Some(next)) = (weights.get_mut(j), grid.values.get(at + 1)) {
                 *weight = (WHOLE * (u - grid.values[at]) / (next - grid.values[at])).round().clamp(0.0, WHOLE) as u8;

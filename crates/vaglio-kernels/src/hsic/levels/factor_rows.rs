@@ -122,7 +122,7 @@ type Sums<const N: usize> = [[Chunk; N]; MOST + 1];
 
 /// For each level the sums of its rows, and of these times the weight of the next level in 255ths.
 #[derive(Clone)]
-struct SinglePrecision<const N: usize>(Vec<LevelSums<N>>);
+struct SinglePrecision<const N: usize>(Box<[LevelSums<N>; MOST]>);
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
@@ -137,7 +137,7 @@ impl<const N: usize> LevelSums<N> {
 
 impl<const N: usize> SinglePrecision<N> {
     fn new() -> Self {
-        SinglePrecision(vec![LevelSums::ZERO; MOST])
+        SinglePrecision(Box::new([LevelSums::ZERO; MOST]))
     }
 
     /// Adds the sums to those of a level and of the next, and begins anew.
@@ -169,13 +169,16 @@ impl<const N: usize> NullaryFnOnce for Scatter<'_, N> {
     fn call(self) {
         let Scatter { rows, places, weights, single } = self;
         for ((row, &place), &weight) in rows.iter().zip(places).zip(weights) {
-            let (sums, weight) = (&mut single.0[usize::from(place)], f32::from(weight));
-            for ((row, own), weighted) in row.iter().zip(&mut sums.rows).zip(&mut sums.weighted) {
-                for ((v, own), weighted) in row.iter().zip(own).zip(weighted) {
-                    *own += v;
-                    *weighted += weight * v;
+            let sums = &mut single.0[usize::from(place)];
+            // Copies: that rows and sums do not overlap is not known here, and else there would be no vectors.
+            let (LevelSums { rows: mut own, mut weighted }, row, weight) = (*sums, *row, f32::from(weight));
+            for k in 0..N {
+                for lane in 0..Wide::WIDTH {
+                    own[k][lane] += row[k][lane];
+                    weighted[k][lane] += weight * row[k][lane];
                 }
             }
+            *sums = LevelSums { rows: own, weighted };
         }
     }
 }

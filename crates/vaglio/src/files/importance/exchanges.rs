@@ -94,6 +94,14 @@ impl Tried {
     }
 }
 
+/// On which design exchanges are scored.
+pub(super) enum Scored<'d> {
+    /// All on one: the whole, or that of the selected columns and all that are tried.
+    Together(ExchangePlace<'d>),
+    /// Those of each place on a design of its columns alone.
+    Apart,
+}
+
 /// Columns in the place of selected ones.
 pub(in crate::files) struct Exchanges<'d, 's> {
     design: &'d Design,
@@ -101,18 +109,24 @@ pub(in crate::files) struct Exchanges<'d, 's> {
     tried: Tried,
     /// How many are tried in each place, where not all are.
     pub ranked: Option<usize>,
-    /// Whether each place has a design of its columns alone, or all have the whole.
-    pub(super) is_alone: bool,
+    pub(super) scored: Scored<'d>,
 }
 
 impl<'d, 's> Exchanges<'d, 's> {
     /// Those of these columns, whatever it costs.
     pub fn of(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature], tried: Tried) -> Self {
-        let some = tried.in_place(0);
-        let is_alone = of_alone(selector, design, selected, some)
-            .is_some_and(|alone| alone < of_exchanges(selector, design, selected.len(), some.len()));
-        let ranked = matches!(tried, Tried::OfEach(_)).then_some(some.len());
-        Exchanges { design, selected, tried, ranked, is_alone }
+        let count = tried.in_place(0).len();
+        let all: Vec<Feature> = match &tried {
+            Tried::InEach(columns) => columns.clone(),
+            Tried::OfEach(columns) => columns.concat(),
+        };
+        let columns = selected.iter().chain(&all).copied();
+        let flops = |design: &Design| of_exchanges(selector, design, selected.len(), count);
+        let (place, together) = ExchangePlace::cheapest(selector, design, columns, flops);
+        let apart = of_alone(selector, design, selected, tried.in_place(0));
+        let scored = if apart.is_some_and(|apart| apart < together) { Scored::Apart } else { Scored::Together(place) };
+        let ranked = matches!(tried, Tried::OfEach(_)).then_some(count);
+        Exchanges { design, selected, tried, ranked, scored }
     }
 
     /// All columns outside in every place, or those that are ranked first; `None` where nothing can be afforded.
@@ -132,12 +146,18 @@ impl<'d, 's> Exchanges<'d, 's> {
         }
         let ranking = substitute_ranking::flops(design, size, others);
         let is_affordable = |most: &usize| {
-            let whole = || of_exchanges(selector, design, size, *most);
-            *most < others
+            let most = *most;
+            let together = || {
+                // The first of them stand for those that will be ranked first.
+                let columns = selected.iter().chain(&outside[..others.min(size * most)]).copied();
+                let flops = |design: &Design| of_exchanges(selector, design, size, most);
+                ExchangePlace::cheapest(selector, design, columns, flops).1
+            };
+            most < others
                 && ranking < budget
-                && (of_alone(selector, design, selected, &outside[..*most])
-                    .is_some_and(|alone| ranking + alone <= budget)
-                    || ranking + whole() <= budget)
+                && (of_alone(selector, design, selected, &outside[..most])
+                    .is_some_and(|apart| ranking + apart <= budget)
+                    || ranking + together() <= budget)
         };
         let most = RANKED.into_iter().find(is_affordable)?;
         let tried = Tried::OfEach(ranked(design, selected, &outside, most));
@@ -158,24 +178,26 @@ impl<'d, 's> Exchanges<'d, 's> {
     ) -> Result<()> {
         let outline = exchanges(self.selected.len(), self.tried.in_place(0).len());
         let rules = selector.search().rules(self.design).map_err(|error| error.under("search"))?;
-        let mut whole = None;
+        let mut open = None;
         for k in places {
             let tried = self.tried.in_place(k);
             let mut scores = vec![Score::WORST; tried.len()];
-            if self.is_alone {
-                self.score_alone(selector, k, &mut scores)?;
-            } else {
-                let subset = match &mut whole {
-                    Some(subset) => subset,
-                    none => {
-                        let mut subset = Subset::open(&**selector.criterion(), self.design, &outline)?;
-                        subset.reset(self.selected)?;
-                        none.insert(subset)
-                    }
-                };
-                subset.remove(self.selected[k])?;
-                subset.score_additions(tried, &mut scores)?;
-                subset.add(self.selected[k])?;
+            match &self.scored {
+                Scored::Apart => self.score_alone(selector, k, &mut scores)?,
+                Scored::Together(place) => {
+                    let selected = place.places(self.selected);
+                    let subset = match &mut open {
+                        Some(subset) => subset,
+                        none => {
+                            let mut subset = Subset::open(&**selector.criterion(), &place.design, &outline)?;
+                            subset.reset(&selected)?;
+                            none.insert(subset)
+                        }
+                    };
+                    subset.remove(selected[k])?;
+                    subset.score_additions(&place.places(tried), &mut scores)?;
+                    subset.add(selected[k])?;
+                }
             }
             let mut found: Vec<(Feature, Score)> = tried.iter().copied().zip(scores).collect();
             if let Some(rules) = &rules {

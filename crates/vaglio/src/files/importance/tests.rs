@@ -1,4 +1,4 @@
-use super::exchanges::{ExchangePlace, Tried};
+use super::exchanges::{ExchangePlace, Scored, Tried};
 use super::*;
 use crate::criteria::{KFold, Loo};
 use crate::files::substitute_ranking::ranked;
@@ -77,17 +77,24 @@ fn what_is_ranked_has_exact_scores() {
     for selector in selectors() {
         let design = selector.design(&data::regression(60, 80, 5).problem()).unwrap();
         let outside: Vec<Feature> = (0..80).filter(|f| !selected.contains(f)).collect();
-        let tried = Tried::OfEach(ranked(&design, &selected, &outside, 8));
-        let exchanges = Exchanges::of(&selector, &design, &selected, tried);
+        let tried = || Tried::OfEach(ranked(&design, &selected, &outside, 8));
         let definition = ByDefinition(&selector, &design, &selected);
-        assert!(exchanges.is_alone && exchanges.ranked == Some(8));
-        exchanges
-            .each(&selector, [0, 2], usize::MAX, |k, found| {
-                assert!(k != 1 && found.len() == 8);
-                found.iter().for_each(|(feature, score)| near(*score, definition.with(k, *feature)));
-                true
-            })
-            .unwrap();
+        for is_apart in [true, false] {
+            let mut exchanges = Exchanges::of(&selector, &design, &selected, tried());
+            if is_apart {
+                exchanges.scored = Scored::Apart;
+            } else if let Scored::Together(place) = &exchanges.scored {
+                assert!(place.design.features() <= 27);
+            }
+            assert_eq!(exchanges.ranked, Some(8));
+            exchanges
+                .each(&selector, [0, 2], usize::MAX, |k, found| {
+                    assert!(k != 1 && found.len() == 8);
+                    found.iter().for_each(|(feature, score)| near(*score, definition.with(k, *feature)));
+                    true
+                })
+                .unwrap();
+        }
     }
 }
 

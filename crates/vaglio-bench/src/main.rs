@@ -101,14 +101,8 @@ fn tables(arguments: &Arguments) -> Result<String> {
     let bench = Bench { folder: data.clone(), pictures, seeds, folds, only, way, note: &note };
     vaglio::pipeline::pool(*threads)?.install(|| match paper {
         Paper::All => {
-            let papers = [
-                greedy::tables,
-                ridge::tables,
-                redundancy::tables,
-                p53::tables,
-                reservoir::tables,
-                honest::tables,
-            ];
+            let papers =
+                [greedy::tables, ridge::tables, redundancy::tables, p53::tables, reservoir::tables, honest::tables];
             papers.into_iter().map(|tables| tables(&bench)).collect()
         }
         Paper::Greedy => greedy::tables(&bench),

@@ -23,11 +23,8 @@ const SIZES: [(usize, usize, usize); 3] = [(5_000, 1_000, 20), (10_000, 2_000, 2
 /// What that is extrapolated to, the last as large as those of the paper's cluster.
 const FAR: [(usize, usize, usize); 3] = [(20_000, 20_000, 50), (31_420, 5_408, 100), (1_000_000, 10_000, 100)];
 /// Ways to choose: their names, criterion and search.
-const WAYS: [(&str, &str, &str); 3] = [
-    ("N³LARS", "nhsic", "lars"),
-    ("MR-NHSIC", "nhsic", "rank"),
-    ("mRMR, information", "mrmr_information", "greedy"),
-];
+const WAYS: [(&str, &str, &str); 3] =
+    [("N³LARS", "nhsic", "lars"), ("MR-NHSIC", "nhsic", "rank"), ("mRMR, information", "mrmr_information", "greedy")];
 
 /// Seconds and choices on such tables, what an approximation by levels changes, and a model of the cost.
 ///

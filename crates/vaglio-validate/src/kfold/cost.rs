@@ -1,15 +1,17 @@
 //! Which engine is the cheapest.
 
+mod serving;
+
 use super::{Engine, KFold, moments};
 use crate::balance::{self, Weighting};
-use crate::fits::are_decomposed;
 use crate::plan::EngineId;
 use crate::round::Round;
 use crate::session::Session;
+pub(crate) use serving::decomposed_parts;
+use serving::{can_decompose, is_light};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Loss, Measure, Outline};
 use vaglio_kernels::kfold::{Backward, Moments};
-use vaglio_kernels::tolerance::LIGHT_TRAINING;
 
 /// What a search works on.
 struct Extent {
@@ -142,20 +144,6 @@ impl Extent {
     }
 }
 
-/// Whether decomposing a subset serves the folds, in so many parts, at less than refitting each.
-fn can_decompose(design: &Design, round: &Round, parts: Option<usize>) -> bool {
-    !design.in_folds().is_by_formula()
-        && round.folds.is_of_others()
-        && parts.is_some_and(|parts| are_decomposed(parts, round.held_out))
-}
-
-/// The folds by their training weights for the fit of one subset; none where every fold is refitted.
-pub(crate) fn decomposed_parts(design: &Design, round: &Round) -> Vec<Weighting> {
-    let parts = balance::parts(design, round, round.held_out);
-    let serves = can_decompose(design, round, parts.as_ref().map(Vec::len)) && !is_light(design, round);
-    parts.filter(|_| serves).unwrap_or_default()
-}
-
 /// The engine of one round with its cost.
 fn chosen(
     criterion: &KFold,
@@ -238,22 +226,6 @@ fn chosen(
     }
 }
 
-/// Whether a fold is trained on next to none of the weight.
-fn is_light(design: &Design, round: &Round) -> bool {
-    if design.weights().is_none() {
-        return false;
-    }
-    let classes = balance::classes_of(design);
-    let all = balance::totals(design, classes.as_ref(), 0..design.rows());
-    (0..round.held_out).any(|fold| {
-        let of_others = round.folds.is_of_others();
-        let some = if of_others { round.folds.held_out(fold).to_vec() } else { round.folds.training(fold) };
-        let some = balance::totals(design, classes.as_ref(), some.into_iter());
-        let left = |all: f64, some: f64| if of_others { all - some } else { some };
-        all.iter().zip(some).any(|(all, some)| left(*all, some) < LIGHT_TRAINING * all)
-    })
-}
-
 fn share(part: f64, whole: f64) -> String {
     let percent = 100.0 * part / whole;
     if percent < 1.0 { format!("{percent:.1e} %") } else { format!("{percent:.0} %") }
@@ -276,6 +248,7 @@ impl Extent {
         };
         let start = outline.start as f64;
         let (steps, size) = (outline.steps as f64, outline.largest as f64);
+        let of = if self.stored.is_some() { "moments of the folds, of entries" } else { "moments of the folds" };
         if outline.start > 0 {
             let decompositions = folds * 4.0 * start.powi(3);
             let removals = if outline.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
@@ -284,9 +257,9 @@ impl Extent {
             return Estimate {
                 engine: EngineId::Moments.name(),
                 reason: if outline.steps == 0 {
-                    "moments of the folds, one tridiagonal form of each for every lambda".into()
+                    format!("{of}, one tridiagonal form of each for every lambda")
                 } else {
-                    "moments of the folds, backward in O(1) a trial".into()
+                    format!("{of}, backward in O(1) a trial")
                 },
                 flops: pass + decompositions + removals,
                 bytes: moments + if outline.steps == 0 { spectrum } else { state },
@@ -296,7 +269,7 @@ impl Extent {
         let state = pairs * 8.0 * (columns * (size + 3.0 + 2.0 * outputs) + size * size);
         Estimate {
             engine: EngineId::Moments.name(),
-            reason: "moments of the folds, forward in O(1) a trial".into(),
+            reason: format!("{of}, forward in O(1) a trial"),
             flops: pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * outline.trials),
             bytes: moments + state,
         }

@@ -84,8 +84,8 @@ fn content(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// What the names of tables end with.
-const ENDINGS: [&str; 12] =
-    ["csv", "tsv", "tab", "dat", "data", "parquet", "arrow", "arrows", "feather", "ipc", "gz", "zst"];
+const ENDINGS: [&str; 13] =
+    ["csv", "tsv", "tab", "dat", "data", "parquet", "arrow", "arrows", "feather", "ipc", "gz", "bz2", "zst"];
 
 /// What binary tables and compressed files start with.
 const MAGIC: [&[u8]; 5] = [b"PAR1", b"ARROW1", b"FEA1", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];

@@ -140,7 +140,13 @@ impl SparseNumbers {
         if rows.is_sorted() {
             let mut from = 0;
             self.view().for_each(|row, value| {
-                from += rows[from..].partition_point(|chosen| *chosen < row);
+                // The next place is near where most rows are chosen.
+                let mut reach = 1;
+                while rows.get(from + reach).is_some_and(|chosen| *chosen < row) {
+                    reach *= 2;
+                }
+                let end = rows.len().min(from + reach);
+                from += rows[from..end].partition_point(|chosen| *chosen < row);
                 let same = rows[from..].iter().take_while(|chosen| **chosen == row).count();
                 own.extend((from..from + same).map(|place| place as u32));
                 values.extend(std::iter::repeat_n(value, same));

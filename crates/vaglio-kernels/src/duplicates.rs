@@ -1,7 +1,6 @@
 //! Rows that differ, and columns that do not.
 
 use crate::Column;
-use crate::sums::LANES;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -35,21 +34,37 @@ pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
     order
 }
 
-/// The place of the first column that equals each; −0 equals 0. Found by a hash, confirmed by entries. Cost O(m·n).
+/// The place of the first column that equals each; −0 equals 0. Found by a hash, confirmed by entries. Cost O(m·n), or O(entries)
+/// for sparse columns.
 pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
-    let hash = |column: &Column<'_>| {
-        let mut lanes = [SEED; LANES];
-        match column {
-            Column::Double(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied())),
-            Column::Single(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().map(|&x| f64::from(x)))),
-            Column::Byte(x) => x.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().map(|&b| f64::from(b)))),
-            Column::Sparse(x) => x.to_vec().chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied())),
-            Column::Product(x) => x.for_each_tile(|tile| {
-                tile.chunks(LANES).for_each(|x| mix(&mut lanes, x.iter().copied()));
-                true
-            }),
+    // Σ_j c_j·h(x_j) with numbers c_j of the rows, so that what most rows have counts once.
+    let of_row = |row: usize| {
+        let mixed = (row as u64 ^ SEED).wrapping_mul(SPREAD);
+        (mixed ^ (mixed >> 32)).wrapping_mul(SPREAD) | 1
+    };
+    let of_rows: Vec<u64> = (0..columns.first().map_or(0, Column::len)).map(of_row).collect();
+    let all = of_rows.iter().fold(0u64, |sum, own| sum.wrapping_add(*own));
+    let hash = |column: &Column<'_>| match column {
+        Column::Double(x) => summed(&of_rows, x.iter().copied()),
+        Column::Single(x) => summed(&of_rows, x.iter().map(|&x| f64::from(x))),
+        Column::Byte(x) => summed(&of_rows, x.iter().map(|&b| f64::from(b))),
+        Column::Sparse(x) => {
+            let fill = bits(x.fill());
+            let mut sum = all.wrapping_mul(fill);
+            x.for_each(|row, value| {
+                sum = sum.wrapping_add(of_rows[row].wrapping_mul(bits(value).wrapping_sub(fill)));
+            });
+            sum
         }
-        lanes.iter().fold(SEED, |hash, lane| (hash ^ lane).rotate_left(23).wrapping_mul(SPREAD))
+        Column::Product(x) => {
+            let (mut sum, mut done) = (0u64, 0);
+            x.for_each_tile(|tile| {
+                sum = sum.wrapping_add(summed(&of_rows[done..], tile.iter().copied()));
+                done += tile.len();
+                true
+            });
+            sum
+        }
     };
     let hashes: Vec<u64> = columns.par_iter().map(hash).collect();
     let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -64,6 +79,16 @@ pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
     hashes.into_iter().enumerate().map(find).collect()
 }
 
+fn summed(of_rows: &[u64], values: impl Iterator<Item = f64>) -> u64 {
+    of_rows.iter().zip(values).fold(0, |sum, (own, value)| sum.wrapping_add(own.wrapping_mul(bits(value))))
+}
+
+/// The bits of an entry, each of which changes the higher ones.
+fn bits(value: f64) -> u64 {
+    let mixed = (value + 0.0).to_bits().wrapping_mul(SPREAD);
+    mixed ^ (mixed >> 32)
+}
+
 /// Takes an entry into each hash: a multiplication spreads a bit upwards, and a shift brings it down again.
 fn mix(hashes: &mut [u64], values: impl Iterator<Item = f64>) {
     for (hash, value) in hashes.iter_mut().zip(values) {
@@ -75,6 +100,7 @@ fn mix(hashes: &mut [u64], values: impl Iterator<Item = f64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vaglio_columns::{Numbers, SparseNumbers};
 
     #[test]
     fn the_first_of_equal_rows_is_given_in_an_order_of_their_own() {
@@ -102,8 +128,13 @@ mod tests {
             other[rows - 1] += 1.0;
             let (b, c) = (vec![5u8; rows], vec![6u8; rows]);
             let columns = [&x, &other, &negative, &other].map(|x| Column::Double(x));
-            let all: Vec<Column<'_>> = columns.into_iter().chain([&b, &c, &b].map(|b| Column::Byte(b))).collect();
-            assert_eq!(first_equal(&all), [0, 1, 0, 1, 4, 5, 4]);
+            let entries = |x: &[f64]| SparseNumbers::new(rows, (0..rows as u32).collect(), x.to_vec());
+            let filled = Numbers::Sparse(entries(&[0.0].repeat(rows)).map(|x| x + 5.0));
+            let sparse = [&x, &other].map(|x| Numbers::Sparse(entries(x)));
+            let bytes = [&b, &c, &b].map(|b| Column::Byte(b));
+            let all: Vec<Column<'_>> =
+                columns.into_iter().chain(bytes).chain(sparse.iter().chain([&filled]).map(Numbers::view)).collect();
+            assert_eq!(first_equal(&all), [0, 1, 0, 1, 4, 5, 4, 0, 1, 4]);
         }
     }
 

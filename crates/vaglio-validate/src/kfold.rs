@@ -314,7 +314,7 @@ impl KFold {
             let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 EngineId::Moments => {
                     let moments = own.moments.insert(moments::of(self, design, &own.rows, held_out)?);
-                    Some(Box::new(MomentEngine::new(Arc::clone(moments), &lambdas)))
+                    Some(Box::new(MomentEngine::new(Arc::clone(moments), &own.rows, &lambdas)))
                 }
                 EngineId::RowsHeldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own, &lambdas))),
                 EngineId::Decomposition | EngineId::States | EngineId::Refit => None,

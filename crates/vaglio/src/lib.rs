@@ -69,6 +69,8 @@ mod train;
 pub mod tune;
 
 pub use final_model::{FinalModel, FittedFinalModel};
+#[cfg(feature = "sprs")]
+pub use linfa_api::SparseRecords;
 pub use linfa_api::{
     FitError, FittedPipeline, FittedSelector, Given, NamedRows, Nested, NestedFold, NestedResult, OriginalScale, Rows,
     TargetValue, TargetedTable, ValidNested, problem,

@@ -10,6 +10,8 @@ mod linfa_pipeline;
 mod linfa_problem;
 #[path = "../../linfa_progress.rs"]
 mod linfa_progress;
+#[path = "../../linfa_words.rs"]
+mod linfa_words;
 #[path = "../../own_annealing.rs"]
 mod own_annealing;
 #[path = "../../own_criterion.rs"]
@@ -49,6 +51,11 @@ fn linfa_pipeline_runs() -> Outcome {
 #[test]
 fn linfa_problem_runs() -> Outcome {
     linfa_problem::main()
+}
+
+#[test]
+fn linfa_words_runs() -> Outcome {
+    linfa_words::main()
 }
 
 #[test]

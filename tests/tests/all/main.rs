@@ -57,6 +57,7 @@ mod rows;
 mod series;
 mod shards;
 mod single;
+mod sparse_records;
 mod sparse_tables;
 mod splits;
 mod strangers;

@@ -80,6 +80,16 @@ fn every_criterion_and_search_has_the_dense_table_s_columns_and_scores() {
         ("kfold", "greedy", "preprocess: [{kind: standardize, scope: fold}]"),
         ("kfold", "greedy", "preprocess: [{kind: standardize, center: false}]"),
         ("{kind: kfold, folds: 4, shuffle: true}", "backward", ""),
+        ("kfold", "floating", ""),
+        ("kfold", "lars", ""),
+        ("{kind: kfold, folds: 3}", "exhaustive", ""),
+        ("{kind: kfold, loss: absolute}", "greedy", ""),
+        ("{kind: kfold, splits: {kind: repeated, folds: 5, repeats: 3}}", "floating", ""),
+        (
+            "{kind: kfold, splits: {kind: forward, folds: 4}}",
+            "greedy",
+            "preprocess: [{kind: standardize, scope: fold}]",
+        ),
         ("{kind: loo, loss: absolute}", "greedy", ""),
         ("information", "greedy", ""),
         ("mrmr", "greedy", ""),
@@ -100,11 +110,116 @@ fn every_criterion_and_search_has_the_dense_table_s_columns_and_scores() {
     }
 }
 
+/// A matrix of columns that are hard on sums over entries, its targets, and a fold and a weight for each row.
+fn hard(folder: &Folder) {
+    let mut random = Random::new(40);
+    let draws: Vec<f64> = (0..ROWS).map(|_| random.uniform()).collect();
+    let noise: Vec<f64> = (0..ROWS).map(|_| random.normal()).collect();
+    let cell = |row: usize, column: usize| match column {
+        // One entry; one a fold; all ones, and all but one; large numbers in few rows; a copy; and what tells the target.
+        0 => f64::from(u8::from(row == 31)),
+        1 => f64::from(u8::from(row % 18 == 5)),
+        2 => 1.0,
+        3 => f64::from(u8::from(row != 40)),
+        4 => {
+            if draws[row] < 0.1 {
+                1e6 + row as f64
+            } else {
+                0.0
+            }
+        }
+        5 | 6 => {
+            if draws[row] > 0.85 {
+                1.0 + (row % 4) as f64
+            } else {
+                0.0
+            }
+        }
+        7 => {
+            if row % 5 == 1 {
+                2.0
+            } else {
+                0.0
+            }
+        }
+        _ => {
+            if (row + column) % (column - 4) == 0 {
+                noise[row]
+            } else {
+                0.0
+            }
+        }
+    };
+    let (mut entries, mut count) = (String::new(), 0);
+    let (mut beside, mut csv) = ("y,weight,fold\n".to_owned(), String::new());
+    let columns = 12;
+    for column in 0..columns {
+        write!(csv, "x{},", column + 1).unwrap();
+    }
+    csv.push_str("y,weight,fold\n");
+    let mut repeated = csv.clone();
+    for row in 0..ROWS {
+        let x: Vec<f64> = (0..columns).map(|column| cell(row, column)).collect();
+        let y = x[7] - 1e-6 * x[4] + x[9] + 0.5 * x[5] + 0.2 * noise[ROWS - 1 - row];
+        let (weight, fold) = (1 + row * row % 3, row % 5);
+        for (column, x) in x.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+            writeln!(entries, "{} {} {x}", row + 1, column + 1).unwrap();
+            count += 1;
+        }
+        let cells: Vec<String> = x.iter().map(f64::to_string).collect();
+        writeln!(beside, "{y},{weight},{fold}").unwrap();
+        writeln!(csv, "{},{y},{weight},{fold}", cells.join(",")).unwrap();
+        (0..weight).for_each(|_| writeln!(repeated, "{},{y},1,{fold}", cells.join(",")).unwrap());
+    }
+    let banner = "%%MatrixMarket matrix coordinate real general";
+    folder.write("hard.mtx", format!("{banner}\n{ROWS} {columns} {count}\n{entries}"));
+    folder.write("beside.csv", beside);
+    folder.write("train.csv", csv);
+    folder.write("repeated.csv", repeated);
+}
+
+#[test]
+fn hard_columns_and_weights_have_the_dense_scores_in_folds() {
+    let folder = Folder::new("hard");
+    hard(&folder);
+    let beside = "hard.mtx, target: {file: beside.csv, column: y}";
+    for (search, loss, more) in [
+        ("greedy", "squared", ""),
+        ("greedy", "squared", "preprocess: [{kind: standardize}]"),
+        ("floating", "squared", "preprocess: [{kind: standardize, scope: fold}]"),
+        ("backward", "squared", ""),
+        ("greedy", "absolute", ""),
+    ] {
+        let lines = format!(
+            "learner: {{kind: rls, lambda: 0.5}}\ncriterion: {{kind: kfold, assignment: fold, loss: {loss}}}\nsearch: {{kind: {search}, max_features: 5, choose: last}}\n{more}\n"
+        );
+        let what = format!("{search}, {loss}, {more}");
+        let own = pipeline(&lines);
+        let plain = own.replace("target: y", "target: y, exclude: [weight]");
+        let (dense, sparse) =
+            (folder.run(&plain), folder.run(&plain.replace("train.csv, target: y, exclude: [weight]", beside)));
+        let losses =
+            |result: &Value| result["path"].as_array().unwrap().iter().map(|s| s["score"].clone()).collect::<Vec<_>>();
+        let near = |a: &Value, b: &Value, what: &str| {
+            assert_eq!(names(a), names(b), "{what}");
+            for (a, b) in losses(a).iter().zip(losses(b)) {
+                let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+                assert!((a - b).abs() <= 1e-12 * a.max(1.0), "{what}: {a} is not {b}");
+            }
+        };
+        near(&dense, &sparse, &what);
+        // A weight counts as so many rows.
+        let weighted = folder.run(&own.replace("train.csv, target: y", &format!("{beside}, weights: weight")));
+        let repeated = folder.run(&plain.replace("train.csv", "repeated.csv"));
+        near(&repeated, &weighted, &format!("weights, {what}"));
+    }
+}
+
 #[test]
 fn classes_of_svmlight_s_text_are_its_labels() {
     let folder = Folder::new("labels");
     written(&folder, |y| if y > 0.5 { "+1".into() } else { "-1".into() });
-    for loss in ["zero_one", "auc", "balanced_error", "squared"] {
+    for loss in ["zero_one", "auc", "balanced_error", "balanced_squared", "squared"] {
         for criterion in ["kind: loo", "kind: kfold, folds: 5, stratified: true"] {
             let lines = format!(
                 "learner: {{kind: rls, lambda: 0.5}}\ncriterion: {{{criterion}, loss: {loss}}}\nsearch: {{kind: greedy, max_features: 5, choose: last}}\n"

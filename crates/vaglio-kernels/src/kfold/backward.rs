@@ -12,7 +12,7 @@ use crate::linalg;
 use crate::tolerance::FALLEN_MOMENTS;
 use crate::trial::worse;
 use crate::wide::Wide;
-use ndarray::{Array1, Array2};
+use ndarray::Array1;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -61,10 +61,7 @@ impl Backward {
         let mut selected = moments.places(subset);
         selected.sort_unstable();
         selected.dedup();
-        let pair = |k: usize| {
-            let (fold, lambda) = (&moments.folds[k / lambdas.len()], lambdas[k % lambdas.len()]);
-            BackwardPair::new(moments, fold, lambda, &selected)
-        };
+        let pair = |k: usize| BackwardPair::new(moments, k / lambdas.len(), lambdas[k % lambdas.len()], &selected);
         let pairs = (0..moments.folds() * lambdas.len()).into_par_iter().map(pair).collect();
         let positions = (0..selected.len()).collect();
         Backward { moments: Arc::clone(moments), lambdas: lambdas.to_vec(), selected, positions, pairs, removals: 0 }
@@ -132,11 +129,11 @@ impl Backward {
         self.removals += 1;
         let (moments, lambdas) = (&*self.moments, &self.lambdas);
         let (selected, positions) = (&self.selected, &self.positions);
-        let of_pair = |k: usize| (&moments.folds[k / lambdas.len()], lambdas[k % lambdas.len()]);
+        let of_pair = |k: usize| (k / lambdas.len(), lambdas[k % lambdas.len()]);
         let remove = |(k, pair): (usize, &mut BackwardPair)| {
             let (fold, lambda) = of_pair(k);
             pair.remove(moments.level, at, positions);
-            pair.conditioning = pair.lowest(fold, lambda, selected, positions);
+            pair.conditioning = pair.lowest(&moments.folds[fold], lambda, selected, positions);
             is_unreliable(pair.conditioning) || pair.fell(positions)
         };
         let spent: Vec<bool> = self.pairs.par_iter_mut().enumerate().map(remove).collect();
@@ -159,31 +156,27 @@ impl Backward {
 
 impl BackwardPair {
     /// H and V from the Cholesky factor of A_t + λ with its diagonal scaled to about 1, by powers of 2.
-    fn new(moments: &Moments, fold: &FoldMoments, lambda: f64, selected: &[usize]) -> Self {
+    fn new(moments: &Moments, fold: usize, lambda: f64, selected: &[usize]) -> Self {
         let (s, stride) = (selected.len(), moments.stride);
-        let entry = |m: &[f64], i: usize, j: usize| m[selected[i] * stride + selected[j]];
-        let scale: Array1<f64> = (0..s)
-            .map(|i| (-0.5 * (entry(&fold.training, i, i) + lambda).log2()).round().exp2())
+        let [mut training, mut held_out] = moments.among(fold, selected);
+        let fold = &moments.folds[fold];
+        let scale: Array1<f64> = training
+            .diag()
+            .iter()
+            .map(|square| (-0.5 * (square + lambda).log2()).round().exp2())
             .map(|scale| if scale.is_finite() { scale } else { 1.0 })
             .collect();
-        let scaled = |m: &[f64]| {
-            let mut out = Array2::zeros((s, s));
-            for ((mut to, &place), by) in out.rows_mut().into_iter().zip(selected).zip(&scale) {
-                let row = &m[place * stride..][..stride];
-                for ((to, &place), scale) in to.iter_mut().zip(selected).zip(&scale) {
-                    *to = row[place] * by * scale;
-                }
+        for matrix in [&mut training, &mut held_out] {
+            for (mut row, by) in matrix.rows_mut().into_iter().zip(&scale) {
+                row.iter_mut().zip(&scale).for_each(|(entry, scale)| *entry = *entry * by * scale);
             }
-            out
-        };
-        let mut training = scaled(&fold.training);
+        }
         training.diag_mut().iter_mut().zip(&scale).for_each(|(d, scale)| *d += lambda * scale * scale);
         let inverse = match s {
             0 => Ok(training),
             _ => linalg::inverse(training.view()),
         };
         let Ok(inverse) = inverse else { return BackwardPair::lost(s, moments.outputs) };
-        let held_out = scaled(&fold.held_out);
         let along = linalg::gemm(held_out.view(), inverse.view());
         let square = linalg::gemm(inverse.view(), along.view());
         let h = |i: usize, j: usize| inverse[[i, j]] * scale[i] * scale[j];

@@ -145,8 +145,7 @@ impl Forward {
 impl Block {
     fn add(&mut self, moments: &Moments, selected: &[usize], place: usize) {
         let (fold, s) = (&moments.folds[self.fold], selected.len());
-        let training = &fold.training[place * moments.stride..][..moments.stride];
-        let held_out = &fold.held_out[place * moments.stride..][..moments.stride];
+        let [training, held_out] = moments.rows(self.fold, place);
         let gather = |row: &[f64]| selected.iter().map(|&place| row[place]).collect::<Vec<f64>>();
         let (a, a_held) = (gather(training), gather(held_out));
         self.grow(s + 1);
@@ -162,7 +161,7 @@ impl Block {
             })
             .collect();
         let rows: Vec<usize> = selected.iter().copied().chain([place]).collect();
-        apply(moments, fold, &rows, &steps, &mut self.pairs);
+        apply(moments, self.fold, &rows, &steps, &mut self.pairs);
         for (k, value) in a_held.iter().chain([&held_out[place]]).enumerate() {
             self.held_out[s * self.room + k] = *value;
             self.held_out[k * self.room + s] = *value;
@@ -198,7 +197,7 @@ impl ForwardPair {
         let (fold, stride) = (&moments.folds[fold], moments.stride);
         let diagonal = |m: &[f64], more: f64| {
             let mut out = vec![1.0; stride];
-            (0..moments.features().len()).for_each(|i| out[i] = m[i * stride + i] + more);
+            (0..moments.features().len()).for_each(|i| out[i] = m[i * fold.apart] + more);
             out
         };
         ForwardPair {

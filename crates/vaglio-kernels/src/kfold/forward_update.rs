@@ -3,7 +3,6 @@
 //! The sums are those of the book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::Moments;
-use super::moments::FoldMoments;
 use crate::linalg::InverseFactor;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
@@ -42,22 +41,17 @@ pub(super) struct ForwardPair {
 
 /// r = A_t p and x = A_v p − A_t u over all columns, then with them d ← d − r², g ← g − γr, h ← h − rη + γ(x − rπ) and
 /// q ← q − 2rx + r²π. Cost O(R·n·s).
-pub(super) fn apply(
-    moments: &Moments,
-    fold: &FoldMoments,
-    rows: &[usize],
-    steps: &[ForwardStep],
-    pairs: &mut [ForwardPair],
-) {
+pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], pairs: &mut [ForwardPair]) {
     let eights = moments.stride / Wide::WIDTH;
     let coefficients: Vec<Coefficients> = steps.chunks(SHARE).map(|s| Coefficients::new(s, rows.len())).collect();
+    let matrices: Vec<[&[f64]; 2]> = rows.iter().map(|&row| moments.rows(fold, row)).collect();
     let mut packed = vec![[Wide::ZERO; EIGHTS]; 2 * rows.len()];
     for start in (0..eights).step_by(EIGHTS) {
         let here = EIGHTS.min(eights - start);
         let (a, v) = packed.split_at_mut(rows.len());
-        for (packed, matrix) in [(a, &fold.training), (v, &fold.held_out)] {
-            for (packed, &row) in packed.iter_mut().zip(rows) {
-                let chunks = &matrix[row * moments.stride..][..moments.stride].as_chunks().0[start..start + here];
+        for (packed, which) in [(a, 0), (v, 1)] {
+            for (packed, row) in packed.iter_mut().zip(&matrices) {
+                let chunks = &row[which].as_chunks().0[start..start + here];
                 packed.iter_mut().zip(chunks).for_each(|(to, from)| *to = Wide::load(from));
             }
         }

@@ -16,6 +16,7 @@
 
 mod backward;
 mod cells;
+mod centering;
 mod decomposition;
 mod downdates;
 mod forward;
@@ -24,6 +25,7 @@ mod gram;
 pub mod hold_out;
 mod imputation;
 mod missing_mask;
+mod moment_rows;
 mod moments;
 mod normal_equations;
 mod products;

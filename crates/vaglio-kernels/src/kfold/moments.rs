@@ -2,15 +2,18 @@
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
+use super::centering::{Centering, MomentSource, ProductLayout, rounding};
 use super::gram::SIDE;
 use super::imputation::Imputation;
+use super::moment_rows::{MomentRows, StoredEntries};
 use super::products::{FoldSums, sums};
-use super::training::{Split, Totals, range, ranges};
+use super::training::{Totals, range, ranges};
 use super::{Cells, FoldedRows};
 use crate::duplicates::first_equal;
 use crate::linalg::Failure;
 use crate::normal_equations::NormalEquations;
 use crate::sums::LANES;
+use ndarray::Array2;
 use rayon::prelude::*;
 
 /// The moments of every fold: all that ridge losses on held-out rows need of the data.
@@ -22,6 +25,8 @@ use rayon::prelude::*;
 pub struct Moments {
     pub(super) level: crate::Level,
     pub(super) folds: Vec<FoldMoments>,
+    /// What makes rows of A_t and A_v, where folds have no more than the diagonals.
+    rows: Option<MomentRows>,
     /// The active columns, in order.
     features: Vec<usize>,
     /// The place of every column among the active ones.
@@ -40,9 +45,11 @@ pub struct Moments {
 /// The moments of one fold; matrices are symmetric, rows one after the other.
 #[derive(Debug)]
 pub(super) struct FoldMoments {
-    /// A_t and A_v: columns × stride.
+    /// A_t and A_v: columns × stride, or no more than their diagonals.
     pub training: Vec<f64>,
     pub held_out: Vec<f64>,
+    /// How far apart the entries of a diagonal stand.
+    pub apart: usize,
     /// B_t and B_v: outputs × stride.
     pub training_targets: Vec<f64>,
     pub held_out_targets: Vec<f64>,
@@ -62,7 +69,47 @@ impl Moments {
         let duplicates = duplicates(rows, &features);
         let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
         let (sums, side) = sums(rows, folds, &features)?;
-        Moments::of_sums(rows, features, duplicates, &sums, side)
+        Moments::of_sums(rows, features, duplicates, &sums, side, None)
+    }
+
+    /// The same from the entries that columns store: of A_t and A_v the diagonals, and other rows when [`Moments::read`] asks
+    /// for them. No cells are missing. Cost O(entries + K·n), memory 16·K·n bytes for each column that is read.
+    ///
+    /// # Errors
+    /// [`Failure::NoConvergence`] when products overflow.
+    pub fn of_entries(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
+        let features = rows.active();
+        let duplicates = duplicates(rows, &features);
+        let entries = StoredEntries::new(rows, &features);
+        let (sums, side) = entries.sums(rows, &features);
+        Moments::of_sums(rows, features, duplicates, &sums, side, Some(entries))
+    }
+
+    /// Makes the rows of A_t and A_v of some columns, unless they are there; `rows` are those of the moments. Cost O(entries +
+    /// K·n) for each.
+    pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize]) {
+        let Some(made) = &self.rows else { return };
+        columns
+            .iter()
+            .filter_map(|&column| self.place(column))
+            .for_each(|place| made.read(rows, &self.features, place));
+    }
+
+    /// The rows of A_t and A_v of the column at a place.
+    pub(super) fn rows(&self, fold: usize, place: usize) -> [&[f64]; 2] {
+        match &self.rows {
+            Some(made) => made.rows(fold, place),
+            None => {
+                let of_fold = &self.folds[fold];
+                [&of_fold.training, &of_fold.held_out].map(|all| &all[place * self.stride..][..self.stride])
+            }
+        }
+    }
+
+    /// A_t and A_v of the columns at some places.
+    pub(super) fn among(&self, fold: usize, places: &[usize]) -> [Array2<f64>; 2] {
+        let rows: Vec<[&[f64]; 2]> = places.iter().map(|&place| self.rows(fold, place)).collect();
+        [0, 1].map(|which| Array2::from_shape_fn((places.len(), places.len()), |(i, j)| rows[i][which][places[j]]))
     }
 
     /// The same from `cells` of rows of which `rows` has some: `folds` gives each cell its fold, or none where none of its
@@ -80,28 +127,30 @@ impl Moments {
         let duplicates = duplicates(rows, &features);
         let first: Vec<usize> = duplicates.iter().map(|&place| features[place]).collect();
         let Some((sums, side)) = cells.folded(rows, &first, folds) else { return Ok(None) };
-        Moments::of_sums(rows, features, duplicates, &sums, side).map(Some)
+        Moments::of_sums(rows, features, duplicates, &sums, side, None).map(Some)
     }
 
+    /// With `entries`, `sums` are without the products of columns with each other.
     fn of_sums(
         rows: &FoldedRows<'_>,
         features: Vec<usize>,
         duplicates: Vec<usize>,
         sums: &[Vec<FoldSums>],
         side: usize,
+        entries: Option<StoredEntries>,
     ) -> Result<Self, Failure> {
         let data = &rows.data;
         let (outputs, columns) = (data.outputs(), features.len());
         let stride = columns.next_multiple_of(LANES);
         let imputed = Imputation::new(rows, &features, side);
         let blocks = rows.folds.blocks();
-        let weight = rows.classes.as_ref().map(|_| imputed.ones() * (side + 1));
-        let totals = Totals::new(sums, side, weight, rows.scored.as_ref().map(|(_, shares)| &shares[..]));
+        let layout = ProductLayout { columns, side, is_whole: entries.is_none() };
+        let weight = rows.classes.as_ref().map(|_| layout.at(imputed.ones(), imputed.ones()));
+        let totals = Totals::new(sums, layout.len(), weight, rows.scored.as_ref().map(|(_, shares)| &shares[..]));
         let whole = MomentSource {
             rows,
             imputed: &imputed,
-            side: imputed.side(),
-            columns,
+            layout: ProductLayout { side: imputed.side(), ..layout },
             stride,
             outputs,
             ranges: match blocks {
@@ -110,15 +159,9 @@ impl Moments {
             },
             rounding: features.iter().map(|&feature| rounding(rows, feature)).collect(),
         };
-        let split = |k: usize| match blocks {
-            Some(blocks) => {
-                let of = |some: &[usize]| some.iter().map(|&block| &sums[block][..]).collect::<Vec<_>>();
-                totals.split_of(&of(&blocks.training[k]), &of(&blocks.held_out[k]))
-            }
-            None => totals.split(&sums[k]),
-        };
         let count = blocks.map_or(sums.len(), |blocks| blocks.training.len());
-        let folds: Vec<FoldMoments> = (0..count).into_par_iter().map(|k| whole.fold(k, split(k))).collect();
+        let fold = |k: usize| whole.fold(k, totals.of_fold(sums, blocks, k));
+        let (folds, centering): (Vec<FoldMoments>, Vec<Centering>) = (0..count).into_par_iter().map(fold).unzip();
         let finite =
             |f: &FoldMoments| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
         if !folds.par_iter().all(finite) {
@@ -132,11 +175,12 @@ impl Moments {
         let divisor = held_out * outputs as f64;
         let places = rows.places();
         let is_plain = rows.classes.is_none() && rows.missing.is_empty() && rows.folds.is_of_others();
-        let normal_equations = (is_plain && (rows.intercept || !rows.standardize))
+        let normal_equations = (is_plain && layout.is_whole && (rows.intercept || !rows.standardize))
             .then(|| NormalEquations::from_products(features.clone(), totals.all(), side, outputs, rows.intercept));
         Ok(Moments {
             level: data.level,
             folds,
+            rows: entries.map(|entries| MomentRows::new(entries, centering, stride)),
             features,
             places,
             duplicates,
@@ -207,164 +251,6 @@ impl Moments {
 
     pub(super) fn places(&self, subset: &[usize]) -> Vec<usize> {
         subset.iter().filter_map(|&feature| self.place(feature)).collect()
-    }
-}
-
-/// What the moments of all folds are made with.
-struct MomentSource<'w> {
-    rows: &'w FoldedRows<'w>,
-    imputed: &'w Imputation,
-    side: usize,
-    columns: usize,
-    stride: usize,
-    outputs: usize,
-    ranges: Vec<Vec<(f64, f64)>>,
-    /// By how much the entries of a column may differ that count as constant.
-    rounding: Vec<f64>,
-}
-
-/// Only what is divided by its deviation is constant where it is so but for rounding.
-fn rounding(rows: &FoldedRows<'_>, feature: usize) -> f64 {
-    if rows.standardize { rows.data.column(feature).0.rounding() } else { 0.0 }
-}
-
-/// What centering and standardizing need of one fold v with training rows t.
-///
-/// With μ_i the mean of column i over t, d_i its deviation there, sums σ_i = Σ_v x_i over the rows held out and n_t, n_v the
-/// weights of both, the centered moments follow from the sums of products alone:
-///
-///   (A_t)_ij = (Σ_t x_i x_j − n_t·μ_i μ_j)/(d_i d_j),
-///   (A_v)_ij = (Σ_v x_i x_j − σ_i μ_j − μ_i σ_j + n_v·μ_i μ_j)/(d_i d_j),
-///
-/// the first because Σ_t x_i = n_t·μ_i. Targets have means of their own and no deviation; Σ_t (x_i − μ_i) = 0, so
-/// (B_t)_i = (Σ_t x_i y − μ_i·Σ_t y)/d_i.
-struct Centering {
-    means: Vec<f64>,
-    /// One over the standard deviation.
-    inverse: Vec<f64>,
-    /// Columns that are 0 in training.
-    constant: Vec<bool>,
-    target_means: Vec<f64>,
-    sums: Vec<f64>,
-    target_sums: Vec<f64>,
-    /// Sums of the targets over the training rows.
-    training_sums: Vec<f64>,
-    weight: f64,
-    held_out_weight: f64,
-}
-
-impl MomentSource<'_> {
-    fn fold(&self, fold: usize, split: Split) -> FoldMoments {
-        let (n, stride, side) = (self.columns, self.stride, self.side);
-        let Split { training, held_out, from } = self.imputed.filled(split, &self.ranges[fold]);
-        let centering = self.centering(fold, &training, &held_out);
-        let mut out = FoldMoments {
-            training: vec![0.0; n * stride],
-            held_out: vec![0.0; n * stride],
-            training_targets: vec![0.0; self.outputs * stride],
-            held_out_targets: vec![0.0; self.outputs * stride],
-            squares: 0.0,
-            scale: vec![0.0; stride],
-        };
-        for i in 0..n {
-            for j in 0..=i {
-                let (training, held) = centering.columns(i, j, training[i * side + j], held_out[i * side + j]);
-                (out.training[i * stride + j], out.held_out[i * stride + j]) = (training, held);
-            }
-            if !centering.constant[i] {
-                out.scale[i] = from[i * side + i] * (centering.inverse[i] * centering.inverse[i]);
-            }
-        }
-        mirror(&mut out.training, n, stride);
-        mirror(&mut out.held_out, n, stride);
-        for o in 0..self.outputs {
-            let row = (n + o) * side;
-            for i in 0..n {
-                let (training, held) = centering.targets(i, o, training[row + i], held_out[row + i]);
-                out.training_targets[o * stride + i] = training;
-                out.held_out_targets[o * stride + i] = held;
-            }
-            let mean = centering.target_means[o];
-            out.squares +=
-                held_out[row + n + o] - 2.0 * mean * centering.target_sums[o] + centering.held_out_weight * mean * mean;
-        }
-        out
-    }
-
-    fn centering(&self, fold: usize, training: &[f64], held_out: &[f64]) -> Centering {
-        let (n, side) = (self.columns, self.side);
-        let ones = (n + self.outputs) * side;
-        let last = ones + n + self.outputs;
-        let (weight, held_out_weight) = (training[last], held_out[last]);
-        let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
-        let centered = (intercept || standardize) && weight > 0.0;
-        let mut centering = Centering {
-            means: vec![0.0; n],
-            inverse: vec![1.0; n],
-            constant: vec![false; n],
-            target_means: vec![0.0; self.outputs],
-            sums: held_out[ones..ones + n].to_vec(),
-            target_sums: held_out[ones + n..last].to_vec(),
-            training_sums: training[ones + n..last].to_vec(),
-            weight,
-            held_out_weight,
-        };
-        for i in (0..n).filter(|_| centered) {
-            let mean = training[ones + i] / weight;
-            let (least, greatest) = self.ranges[fold][i];
-            centering.means[i] = mean;
-            centering.constant[i] = greatest - least <= self.rounding[i];
-            let at = i * side + i;
-            let variance = (training[at] - weight * (mean * mean)) / weight;
-            if standardize && !centering.constant[i] && variance > 0.0 {
-                centering.inverse[i] = 1.0 / variance.sqrt();
-            }
-        }
-        if intercept && weight > 0.0 {
-            for o in 0..self.outputs {
-                centering.target_means[o] = centering.training_sums[o] / weight;
-            }
-        }
-        centering
-    }
-}
-
-impl Centering {
-    /// The entries of A_t and A_v, centered and scaled, from those of the training and held-out rows as they are.
-    fn columns(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {
-        let scale = self.inverse[i] * self.inverse[j];
-        let (a, b) = (self.means[i], self.means[j]);
-        let cross = self.sums[i] * b + a * self.sums[j];
-        let held = (held - cross + self.held_out_weight * (a * b)) * scale;
-        if self.constant[i] || self.constant[j] {
-            return (0.0, held);
-        }
-        ((training - self.weight * (a * b)) * scale, held)
-    }
-
-    /// The entries of B_t and B_v.
-    fn targets(&self, i: usize, o: usize, training: f64, held: f64) -> (f64, f64) {
-        let (a, b, scale) = (self.means[i], self.target_means[o], self.inverse[i]);
-        let held = (held - (self.sums[i] * b + a * self.target_sums[o]) + self.held_out_weight * (a * b)) * scale;
-        if self.constant[i] {
-            return (0.0, held);
-        }
-        // The rows of a centered column add up to 0, so the mean of the targets takes nothing off.
-        ((training - a * self.training_sums[o]) * scale, held)
-    }
-}
-
-/// Mirrors what is below the diagonal, in blocks that stay in cache.
-fn mirror(matrix: &mut [f64], n: usize, stride: usize) {
-    const BLOCK: usize = 32;
-    for i_block in (0..n).step_by(BLOCK) {
-        for j_block in (0..=i_block).step_by(BLOCK) {
-            for j in j_block..n.min(j_block + BLOCK) {
-                for i in i_block.max(j + 1)..n.min(i_block + BLOCK) {
-                    matrix[j * stride + i] = matrix[i * stride + j];
-                }
-            }
-        }
     }
 }
 

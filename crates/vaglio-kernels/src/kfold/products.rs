@@ -20,7 +20,7 @@ const CHUNK: usize = 64 * Wide::WIDTH * TILE;
 /// Products of the columns, targets and ones-vector of one fold, rows scaled by √r_j, columns shifted.
 #[derive(Debug, Clone)]
 pub(super) struct FoldSums {
-    /// Side × side, on and below the diagonal: columns first, then the masks of those with missing cells, then outputs, then
+    /// Side × side, on and below the diagonal, or some of these by a layout: columns first, then the masks of those with missing cells, then outputs, then
     /// the ones-vector.
     pub products: Vec<f64>,
     /// The least and greatest entry of each column, missing cells left out.
@@ -78,7 +78,7 @@ impl FoldSums {
     }
 }
 
-/// Columns with the shifts that keep the digits of centering.
+/// Columns, targets and weights as they are multiplied.
 struct Reader<'r> {
     level: Level,
     columns: Vec<(Column<'r>, f64)>,
@@ -92,15 +92,9 @@ struct Reader<'r> {
 impl<'r> Reader<'r> {
     fn new(rows: &'r FoldedRows<'_>, columns: &[usize], side: usize) -> Self {
         let data = &rows.data;
-        let level = data.level;
-        let means = (rows.standardize && !rows.intercept).then(|| Means::new(rows));
-        let with_shift = |&feature: &usize| -> (Column<'r>, f64) {
-            let (column, shift) = data.column(feature);
-            (column, means.as_ref().map_or(shift, |means| means.of(level, column)))
-        };
         Reader {
-            level,
-            columns: columns.par_iter().map(with_shift).collect(),
+            level: data.level,
+            columns: shifted_columns(rows, columns),
             missing: (0..columns.len()).filter_map(|k| Some((k, rows.missing.of(columns[k])?))).collect(),
             targets: (0..data.outputs()).map(|o| data.centered(o)).collect(),
             root: data.root(),
@@ -163,6 +157,16 @@ impl<'r> Reader<'r> {
         }
         parts.for_each(|to| to.fill(Wide::ZERO));
     }
+}
+
+/// Columns with the shifts that keep the digits of centering.
+pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -> Vec<(Column<'r>, f64)> {
+    let (data, means) = (&rows.data, (rows.standardize && !rows.intercept).then(|| Means::new(rows)));
+    let with_shift = |&feature: &usize| -> (Column<'r>, f64) {
+        let (column, shift) = data.column(feature);
+        (column, means.as_ref().map_or(shift, |means| means.of(data.level, column)))
+    };
+    columns.par_iter().map(with_shift).collect()
 }
 
 /// What stands in the missing cells of each column that has some, shifted as in the products, by place.

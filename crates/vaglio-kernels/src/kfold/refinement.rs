@@ -49,6 +49,7 @@ impl<'r, 'd> Refinement<'r, 'd> {
             return None;
         }
         let places = subset.iter().map(|&feature| moments.place(feature)).collect::<Option<Vec<usize>>>()?;
+        moments.read(rows, subset);
         let mut out =
             Refinement { rows, moments, places, parts: parts(rows, moments.folds(), subset), sums: Vec::new() };
         if rows.intercept {
@@ -84,11 +85,7 @@ impl<'r, 'd> Refinement<'r, 'd> {
         let start = |fold: usize| {
             let of_fold = &self.moments.folds[fold];
             let stride = self.moments.stride;
-            let mut gram = Array2::zeros((count, count));
-            for (mut to, &place) in gram.rows_mut().into_iter().zip(&self.places) {
-                let row = &of_fold.training[place * stride..][..stride];
-                to.iter_mut().zip(&self.places).for_each(|(to, &place)| *to = row[place]);
-            }
+            let [gram, _] = self.moments.among(fold, &self.places);
             let along = |(k, o): (usize, usize)| of_fold.training_targets[o * stride + self.places[k]];
             Equations::new(gram, lambda, &Array2::from_shape_fn((count, outputs), along))
         };

@@ -48,23 +48,24 @@ impl Spectrum {
     pub fn new(moments: &Moments, subset: &[usize]) -> Result<Self, Failure> {
         let places = moments.places(subset);
         let (n, stride) = (places.len(), moments.stride);
-        let fold = |fold: &super::moments::FoldMoments| -> Result<FoldSpectrum, Failure> {
-            let square = |m: &[f64]| Array2::from_shape_fn((n, n), |(i, j)| m[places[i] * stride + places[j]]);
+        let fold = |fold: usize| -> Result<FoldSpectrum, Failure> {
+            let [training, held_out] = moments.among(fold, &places);
+            let fold = &moments.folds[fold];
             let columns = |b: &[f64]| Array2::from_shape_fn((n, moments.outputs), |(i, o)| b[o * stride + places[i]]);
-            let training = linalg::tridiagonal(square(&fold.training).view())?;
+            let training = linalg::tridiagonal(training.view())?;
             let mut projected = columns(&fold.training_targets);
             training.apply_transposed(projected.view_mut());
             Ok(FoldSpectrum {
                 least: training.least_eigenvalue(),
                 training,
                 projected,
-                held_out: square(&fold.held_out),
+                held_out,
                 targets: columns(&fold.held_out_targets),
                 squares: fold.squares,
                 scale: places.iter().map(|&p| fold.scale[p]).fold(0.0, f64::max),
             })
         };
-        let folds = moments.folds.par_iter().map(fold).collect::<Result<_, _>>()?;
+        let folds = (0..moments.folds()).into_par_iter().map(fold).collect::<Result<_, _>>()?;
         Ok(Spectrum { level: moments.level, folds, outputs: moments.outputs })
     }
 

@@ -3,8 +3,9 @@
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::products::FoldSums;
+use crate::folds::FoldBlocks;
 
-/// The products of all rows of each class, side × side.
+/// The products of all rows of each class.
 #[derive(Debug)]
 pub(super) struct Totals {
     of_classes: Vec<Vec<f64>>,
@@ -14,7 +15,7 @@ pub(super) struct Totals {
     shares: Option<Vec<f64>>,
 }
 
-/// The products of one fold, side × side.
+/// The products of one fold.
 #[derive(Debug)]
 pub(super) struct Split {
     /// Over the training rows, each weighed as in training.
@@ -29,8 +30,8 @@ impl Totals {
     /// `sums` are those of each class in each fold; where classes count alike in training, `weight` is the place of the
     /// product of the ones-vector with itself; where they do in losses, the products of each that are held out are multiplied by
     /// its share.
-    pub fn new(sums: &[Vec<FoldSums>], side: usize, weight: Option<usize>, shares: Option<&[f64]>) -> Self {
-        let mut of_classes = vec![vec![0.0; side * side]; sums.first().map_or(1, Vec::len)];
+    pub fn new(sums: &[Vec<FoldSums>], size: usize, weight: Option<usize>, shares: Option<&[f64]>) -> Self {
+        let mut of_classes = vec![vec![0.0; size]; sums.first().map_or(1, Vec::len)];
         for fold in sums {
             for (total, own) in of_classes.iter_mut().zip(fold) {
                 add(total, &own.products);
@@ -46,10 +47,17 @@ impl Totals {
         all
     }
 
+    /// The products of a fold, from those of all folds, or of the blocks of rows that folds are made of.
+    pub fn of_fold(&self, sums: &[Vec<FoldSums>], blocks: Option<&FoldBlocks>, fold: usize) -> Split {
+        let Some(blocks) = blocks else { return self.split(&sums[fold]) };
+        let of = |some: &[usize]| some.iter().map(|&block| &sums[block][..]).collect::<Vec<_>>();
+        self.split_of(&of(&blocks.training[fold]), &of(&blocks.held_out[fold]))
+    }
+
     /// The products of the training rows and of the rows held out of a fold, from those of its classes.
     ///
     /// Balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
-    pub fn split(&self, of_fold: &[FoldSums]) -> Split {
+    fn split(&self, of_fold: &[FoldSums]) -> Split {
         let size = self.of_classes.first().map_or(0, Vec::len);
         let mut held_out = vec![0.0; size];
         of_fold.iter().for_each(|own| add(&mut held_out, &own.products));
@@ -85,7 +93,7 @@ impl Totals {
 impl Totals {
     /// The same of a fold that is predicted from some blocks of rows: sums, and no differences. Each block has the sums of its
     /// classes.
-    pub fn split_of(&self, training: &[&[FoldSums]], held_out: &[&[FoldSums]]) -> Split {
+    fn split_of(&self, training: &[&[FoldSums]], held_out: &[&[FoldSums]]) -> Split {
         let size = self.of_classes.first().map_or(0, Vec::len);
         let mut held = vec![0.0; size];
         held_out.iter().flat_map(|block| *block).for_each(|own| add(&mut held, &own.products));

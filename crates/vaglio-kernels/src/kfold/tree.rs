@@ -88,10 +88,10 @@ impl MomentTree {
             };
             let mut set = |at: usize, value: f64| all[at + lane / Wide::WIDTH].update(lane % Wide::WIDTH, |_| value);
             for i in 0..length {
+                let [training, held_out] = moments.rows(pair % folds.max(1), places[i]);
                 for j in i..length {
-                    let entry = |m: &[f64]| m[places[i] * stride + places[j]];
-                    set(layout.at(i, j), entry(&fold.training) + if i == j { lambda } else { 0.0 });
-                    set(layout.q + layout.at(i, j), entry(&fold.held_out));
+                    set(layout.at(i, j), training[places[j]] + if i == j { lambda } else { 0.0 });
+                    set(layout.q + layout.at(i, j), held_out[places[j]]);
                 }
                 for o in 0..moments.outputs {
                     let at = (o * length + i) * eights;

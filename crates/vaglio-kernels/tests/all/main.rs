@@ -10,6 +10,7 @@ mod loo;
 mod loo_branch;
 mod loo_walks;
 mod moments;
+mod moments_of_entries;
 mod refined;
 mod reservoir;
 mod sample;

@@ -220,7 +220,10 @@ impl Stored {
         if columns.first().is_some_and(|column| column.cells.rows() == 0) {
             return Err(unreadable(&self.path, "has columns and no rows"));
         }
-        Ok(columns.into_iter().map(|column| column.cells).collect())
+        // What a program has in memory stays as it is there.
+        let is_file = !matches!(self.format, Format::Batches(_));
+        let cells = columns.into_iter().map(|column| column.cells);
+        Ok(cells.map(|cells| if is_file { cells.thinned() } else { cells }).collect())
     }
 
     fn columns(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {

@@ -56,14 +56,14 @@ pub(super) fn is_stream(path: &Path) -> bool {
 }
 
 /// What files are read.
-pub(super) const FORMATS: &str = "data are read from .csv, .tsv, .txt, .data, .parquet, .arrow, .feather, .svm, .npz and .mtx files, also with .gz or .zst \
+pub(super) const FORMATS: &str = "data are read from .csv, .tsv, .txt, .data, .parquet, .arrow, .feather, .svm, .npz and .mtx files, also with .gz, .bz2 or .zst \
      after it";
 
 /// The extension in lower case, that of compression left out.
 pub(super) fn extension(path: &Path) -> String {
     let of = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
     match of(path).as_str() {
-        "gz" | "gzip" | "zst" | "zstd" => path.file_stem().map_or_else(String::new, |stem| of(Path::new(stem))),
+        "gz" | "gzip" | "zst" | "zstd" | "bz2" => path.file_stem().map_or_else(String::new, |stem| of(Path::new(stem))),
         other => other.to_owned(),
     }
 }

@@ -1,5 +1,8 @@
 //! Columns while they are read.
 
+#[cfg(feature = "parquet")]
+mod thin;
+
 use super::cell::Rules;
 pub(super) use super::raw_column::RawColumn;
 use vaglio_core::{Numbers, SingleNumbers, SparseNumbers};

@@ -114,6 +114,9 @@ fn decompressed(path: &Path, bytes: &[u8], budget: Budget) -> Result<Option<Vec<
             let decoder = zstd::stream::read::Decoder::new(bytes).map_err(failed)?;
             grown(path, decoder, 0, budget, failed).map(Some)
         }
+        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
+            grown(path, bzip2::read::MultiBzDecoder::new(bytes), 0, budget, failed).map(Some)
+        }
         _ => Ok(None),
     }
 }
@@ -121,7 +124,7 @@ fn decompressed(path: &Path, bytes: &[u8], budget: Budget) -> Result<Option<Vec<
 #[cfg(not(feature = "parquet"))]
 fn decompressed(path: &Path, bytes: &[u8], _budget: Budget) -> Result<Option<Vec<u8>>> {
     match bytes {
-        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [b'B', b'Z', b'h', ..] => {
             Err(unreadable(path, "this program was built without compression; build with the feature `parquet`"))
         }
         _ => Ok(None),

@@ -159,7 +159,7 @@ fn numbered(number: usize) -> String {
 /// # Errors
 /// A file that cannot be read, or has another number of lines than the matrix has columns.
 fn names_beside(path: &Path, columns: usize) -> Result<Option<Vec<String>>> {
-    let beside = if path.extension().is_some_and(|e| e == "gz" || e == "zst") {
+    let beside = if path.extension().is_some_and(|e| e == "gz" || e == "bz2" || e == "zst") {
         path.with_extension("").with_extension("txt")
     } else {
         path.with_extension("txt")
@@ -197,6 +197,8 @@ struct Triplets {
 /// What an entry takes while columns are made of it, and a column beside its entries, with its name.
 const ENTRY: usize = 2 * (2 * size_of::<u32>() + size_of::<f64>());
 const COLUMN: usize = size_of::<SparseNumbers>() + size_of::<String>() + 32;
+/// Entries for which there is room at first, at most: files may claim more than they have.
+const ROOM: usize = 1 << 24;
 /// Rows and columns, at most.
 const MOST: usize = u32::MAX as usize;
 
@@ -213,7 +215,9 @@ impl Triplets {
         }
         let bytes = ENTRY as f64 * entries as f64 + COLUMN as f64 * shape[1] as f64;
         budget.need(bytes, path.display(), SMALLER)?;
-        Ok(Triplets { shape, ..Triplets::default() })
+        let room = entries.min(ROOM);
+        let (rows, columns, values) = (Vec::with_capacity(room), Vec::with_capacity(room), Vec::with_capacity(room));
+        Ok(Triplets { shape, rows, columns, values, adds: false })
     }
 
     /// Adds an entry.

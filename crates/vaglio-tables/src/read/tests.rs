@@ -298,7 +298,10 @@ fn compressed_files_are_read_as_what_they_hold() {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(b"a\tb\n1\tx\n").unwrap();
     let zst = zstd::stream::encode_all(&b"a\tb\n1\tx\n"[..], 1).unwrap();
-    for (name, bytes) in [("t.tsv.gz", gz.finish().unwrap()), ("t.csv.zst", zst)] {
+    let mut bz2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    bz2.write_all(b"a\tb\n1\tx\n").unwrap();
+    let files = [("t.tsv.gz", gz.finish().unwrap()), ("t.csv.zst", zst), ("t.tsv.bz2", bz2.finish().unwrap())];
+    for (name, bytes) in files {
         assert_eq!(labels(&read(&file(name, &bytes)), "b"), ["x"]);
         let found = message(&file(&format!("cut_{name}"), &bytes[..bytes.len() - 4]));
         assert!(found.starts_with("it cannot be decompressed"), "{found}");

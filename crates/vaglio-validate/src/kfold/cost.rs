@@ -1,15 +1,17 @@
 //! Which engine is the cheapest.
 
-use super::{Engine, KFold};
+mod serving;
+
+use super::{Engine, KFold, moments};
 use crate::balance::{self, Weighting};
-use crate::fits::are_decomposed;
 use crate::plan::EngineId;
 use crate::round::Round;
 use crate::session::Session;
+pub(crate) use serving::decomposed_parts;
+use serving::{can_decompose, is_light};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Loss, Measure, Outline};
 use vaglio_kernels::kfold::{Backward, Moments};
-use vaglio_kernels::tolerance::LIGHT_TRAINING;
 
 /// What a search works on.
 struct Extent {
@@ -25,6 +27,8 @@ struct Extent {
     has_parts: bool,
     /// Rows that the smallest training part has.
     training: usize,
+    /// Entries that columns store, where moments are made of these.
+    stored: Option<f64>,
     /// Columns that each fold imputes.
     gaps: f64,
     /// Whether each fold standardizes columns.
@@ -52,8 +56,9 @@ const NEAR: f64 = (1u64 << 22) as f64;
 const FAR: f64 = 4.0;
 /// Flops that making a double of these states takes as long as, for each time that they are slower.
 const MADE: f64 = 60.0;
-/// Flops that writing a double of the moments takes as long as.
+/// Flops that writing a double of the moments, or reading an entry of a sparse column, takes as long as.
 const WRITTEN: f64 = 16.0;
+const ENTRY: f64 = 8.0;
 /// Bytes of moments beyond which rows are held out where columns are more than rows, or classes have moments of their own.
 const WIDE: f64 = (1u64 << 28) as f64;
 /// Copies of the targets of each part: scaled, centered, fold after fold, and those of the loss.
@@ -125,6 +130,7 @@ impl Extent {
             parts: parts.unwrap_or(round.held_out) as f64,
             pairs: pairs as f64,
             has_parts: parts.is_some(),
+            stored: moments::stored_entries(design),
             gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.in_folds().is_standardized(),
             is_decomposed: !is_light && can_decompose(design, round, parts),
@@ -136,20 +142,6 @@ impl Extent {
             },
         }
     }
-}
-
-/// Whether decomposing a subset serves the folds, in so many parts, at less than refitting each.
-fn can_decompose(design: &Design, round: &Round, parts: Option<usize>) -> bool {
-    !design.in_folds().is_by_formula()
-        && round.folds.is_of_others()
-        && parts.is_some_and(|parts| are_decomposed(parts, round.held_out))
-}
-
-/// The folds by their training weights for the fit of one subset; none where every fold is refitted.
-pub(crate) fn decomposed_parts(design: &Design, round: &Round) -> Vec<Weighting> {
-    let parts = balance::parts(design, round, round.held_out);
-    let serves = can_decompose(design, round, parts.as_ref().map(Vec::len)) && !is_light(design, round);
-    parts.filter(|_| serves).unwrap_or_default()
 }
 
 /// The engine of one round with its cost.
@@ -224,7 +216,7 @@ fn chosen(
         Engine::Auto if outline.start >= extent.training => {
             by_rows("since there are no more rows to train on than columns to start from")
         }
-        Engine::Auto if extent.is_wide() && is_of_others && extent.has_states(outline) => {
+        Engine::Auto if extent.is_wide(outline) && is_of_others && extent.has_states(outline) => {
             by_rows("since moments of so many columns, or classes, would be larger than the rows")
         }
         Engine::Auto if moments.flops <= flops => {
@@ -232,22 +224,6 @@ fn chosen(
         }
         Engine::Auto => by_rows(&format!("at {} of the work of moments", share(flops, moments.flops))),
     }
-}
-
-/// Whether a fold is trained on next to none of the weight.
-fn is_light(design: &Design, round: &Round) -> bool {
-    if design.weights().is_none() {
-        return false;
-    }
-    let classes = balance::classes_of(design);
-    let all = balance::totals(design, classes.as_ref(), 0..design.rows());
-    (0..round.held_out).any(|fold| {
-        let of_others = round.folds.is_of_others();
-        let some = if of_others { round.folds.held_out(fold).to_vec() } else { round.folds.training(fold) };
-        let some = balance::totals(design, classes.as_ref(), some.into_iter());
-        let left = |all: f64, some: f64| if of_others { all - some } else { some };
-        all.iter().zip(some).any(|(all, some)| left(*all, some) < LIGHT_TRAINING * all)
-    })
 }
 
 fn share(part: f64, whole: f64) -> String {
@@ -260,12 +236,19 @@ impl Extent {
     fn moments(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, folds, lambdas, outputs, .. } = *self;
         let pairs = folds * lambdas;
-        let moments = self.bytes_of_moments();
+        let moments = self.bytes_of_moments(outline);
         // Where columns are more than rows, writing the matrices costs more than the products do.
         let written = if columns > rows { WRITTEN * moments / 8.0 } else { 0.0 };
-        let pass = self.pass * ((rows + self.pairs) * (columns + self.gaps + outputs).powi(2) + written);
+        let pass = match self.stored {
+            None => self.pass * ((rows + self.pairs) * (columns + self.gaps + outputs).powi(2) + written),
+            Some(entries) => {
+                let of_row = ENTRY * entries + WRITTEN * self.pairs * columns;
+                (self.pass * (outputs + 2.0) + self.rows_read(outline)) * of_row
+            }
+        };
         let start = outline.start as f64;
         let (steps, size) = (outline.steps as f64, outline.largest as f64);
+        let of = if self.stored.is_some() { "moments of the folds, of entries" } else { "moments of the folds" };
         if outline.start > 0 {
             let decompositions = folds * 4.0 * start.powi(3);
             let removals = if outline.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
@@ -274,9 +257,9 @@ impl Extent {
             return Estimate {
                 engine: EngineId::Moments.name(),
                 reason: if outline.steps == 0 {
-                    "moments of the folds, one tridiagonal form of each for every lambda".into()
+                    format!("{of}, one tridiagonal form of each for every lambda")
                 } else {
-                    "moments of the folds, backward in O(1) a trial".into()
+                    format!("{of}, backward in O(1) a trial")
                 },
                 flops: pass + decompositions + removals,
                 bytes: moments + if outline.steps == 0 { spectrum } else { state },
@@ -286,20 +269,32 @@ impl Extent {
         let state = pairs * 8.0 * (columns * (size + 3.0 + 2.0 * outputs) + size * size);
         Estimate {
             engine: EngineId::Moments.name(),
-            reason: "moments of the folds, forward in O(1) a trial".into(),
+            reason: format!("{of}, forward in O(1) a trial"),
             flops: pass + pairs * (steps * (columns * 0.5 * FORWARD * size + size * size) + TRIAL * outline.trials),
             bytes: moments + state,
         }
     }
 
-    fn bytes_of_moments(&self) -> f64 {
+    /// Of moments that are made of entries, the rows that are: those of all columns where a tree holds them.
+    fn rows_read(&self, outline: &Outline) -> f64 {
+        if outline.steps == 0 { self.columns } else { outline.largest as f64 }
+    }
+
+    fn bytes_of_moments(&self, outline: &Outline) -> f64 {
+        if self.stored.is_some() {
+            return 16.0 * self.pairs * self.columns * (self.rows_read(outline) + 4.0 + self.outputs);
+        }
         let side = (self.columns + self.gaps + self.outputs + 1.0) as usize;
         Moments::bytes(self.folds as usize, self.pairs as usize, self.columns as usize, side) as f64
     }
 
     /// Whether moments have more numbers than there are rows, and more than are made without being asked for.
-    fn is_wide(&self) -> bool {
-        (self.columns > self.rows || self.pairs > self.folds) && self.bytes_of_moments() > WIDE
+    fn is_wide(&self, outline: &Outline) -> bool {
+        let bytes = self.bytes_of_moments(outline);
+        match self.stored {
+            None => (self.columns > self.rows || self.pairs > self.folds) && bytes > WIDE,
+            Some(_) => bytes > WIDE.max(self.rows_held_out(outline).bytes),
+        }
     }
 
     /// Whether states of rows held out are made: one part has few, unless each fold standardizes.

@@ -8,6 +8,7 @@ use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
+use vaglio_kernels::linalg::Failure;
 
 /// The moments of a design in folds, of which the first are held out, which its session keeps for other λ; from cells of rows where it is one of several
 /// parts that have these in common.
@@ -19,21 +20,36 @@ pub(super) fn of(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>, held
     if let Some(moments) = session.moments_in(rows.folds(), rows.scores_classes_alike()) {
         return Ok(moments);
     }
-    let moments = match cells::moments(criterion, design, rows)? {
-        Some(moments) => moments,
-        None => Moments::new(rows).map_err(|e| failed_or_stopped(design, e))?,
+    let made = |made: std::result::Result<Moments, Failure>| made.map_err(|e| failed_or_stopped(design, e));
+    let moments = match stored_entries(design) {
+        Some(_) => made(Moments::of_entries(rows))?,
+        None => match cells::moments(criterion, design, rows)? {
+            Some(moments) => moments,
+            None => made(Moments::new(rows))?,
+        },
     };
     let moments = Arc::new(moments.holding_out(rows, held_out));
     session.keep_moments(rows.folds(), &moments);
     Ok(moments)
 }
 
+/// How many entries the columns of a design store, where these are at most half of all: moments are then made of them.
+pub(super) fn stored_entries(design: &Design) -> Option<f64> {
+    let (columns, share) = (design.columns(), design.columns().share_stored());
+    (share <= MOST_STORED && design.in_folds().missing().is_none())
+        .then(|| share * (columns.len() * design.planned_rows()) as f64)
+}
+
+/// Of all entries, the part up to which moments are made of those that are stored.
+const MOST_STORED: f64 = 0.5;
 /// Columns up to which several that enter together are decomposed with those selected.
 const FEW: usize = 512;
 
 /// Moments, with the states that additions and removals need.
-pub(super) struct MomentEngine {
+pub(super) struct MomentEngine<'d> {
     moments: Arc<Moments>,
+    /// The rows that they are of.
+    rows: Arc<FoldedRows<'d>>,
     lambdas: Vec<f64>,
     forward: Option<Forward>,
     backward: Option<Backward>,
@@ -41,9 +57,10 @@ pub(super) struct MomentEngine {
     spectrum: Option<Spectrum>,
 }
 
-impl MomentEngine {
-    pub fn new(moments: Arc<Moments>, lambdas: &[f64]) -> Self {
-        MomentEngine { moments, lambdas: lambdas.to_vec(), forward: None, backward: None, spectrum: None }
+impl<'d> MomentEngine<'d> {
+    pub fn new(moments: Arc<Moments>, rows: &Arc<FoldedRows<'d>>, lambdas: &[f64]) -> Self {
+        let rows = Arc::clone(rows);
+        MomentEngine { moments, rows, lambdas: lambdas.to_vec(), forward: None, backward: None, spectrum: None }
     }
 
     fn losses(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
@@ -57,7 +74,17 @@ impl MomentEngine {
         (0..self.lambdas.len()).map(of_lambda).collect()
     }
 
+    /// The state that tries additions to a subset.
+    fn forward(&mut self, subset: &[Feature]) -> &mut Forward {
+        let start = || {
+            self.moments.read(&self.rows, subset);
+            Forward::new(&self.moments, &self.lambdas, subset)
+        };
+        self.forward.get_or_insert_with(start)
+    }
+
     fn spectrum(&mut self, subset: &[Feature]) -> Result<&Spectrum> {
+        self.moments.read(&self.rows, subset);
         let spectrum = match self.spectrum.take() {
             Some(spectrum) => spectrum,
             None => Spectrum::new(&self.moments, subset).map_err(failed)?,
@@ -74,7 +101,7 @@ fn losses(moments: &Moments, sums: Vec<f64>, conditioning: Vec<f64>) -> Vec<Tria
     sums.into_iter().zip(conditioning).map(|(sum, conditioning)| loss(moments, sum, conditioning)).collect()
 }
 
-impl FoldEngine for MomentEngine {
+impl FoldEngine for MomentEngine<'_> {
     fn current(&mut self, subset: &[Feature]) -> Result<Option<Vec<TrialLoss>>> {
         let (sums, conditioning) = match (&self.forward, &self.backward) {
             (Some(forward), _) => (forward.losses(), forward.conditioning()),
@@ -89,8 +116,7 @@ impl FoldEngine for MomentEngine {
     }
 
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
-        let start = || Forward::new(&self.moments, &self.lambdas, subset);
-        let trials = self.forward.get_or_insert_with(start).trials();
+        let trials = self.forward(subset).trials();
         self.losses(&trials, candidates)
     }
 
@@ -99,11 +125,11 @@ impl FoldEngine for MomentEngine {
     }
 
     fn skip_additions(&mut self, subset: &[Feature], _: &[Feature]) {
-        let start = || Forward::new(&self.moments, &self.lambdas, subset);
-        self.forward.get_or_insert_with(start);
+        self.forward(subset);
     }
 
     fn removals(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
+        self.moments.read(&self.rows, subset);
         let start = || Backward::new(&self.moments, &self.lambdas, subset);
         let trials = self.backward.get_or_insert_with(start).trials();
         self.losses(&trials, candidates)
@@ -112,14 +138,14 @@ impl FoldEngine for MomentEngine {
     /// By a decomposition of all of them where they are few, since a state follows every other column as well.
     fn with(&mut self, subset: &[Feature], more: &[Feature]) -> Option<Vec<TrialLoss>> {
         let all: Vec<Feature> = subset.iter().chain(more).copied().collect();
+        self.moments.read(&self.rows, &all);
         if all.len() <= FEW
             && let Ok(spectrum) = Spectrum::new(&self.moments, &all)
         {
             let conditioning = self.lambdas.iter().map(|&lambda| spectrum.conditioning(lambda)).collect();
             return Some(losses(&self.moments, spectrum.losses(&self.lambdas), conditioning));
         }
-        let start = || Forward::new(&self.moments, &self.lambdas, subset);
-        let mut larger = self.forward.get_or_insert_with(start).clone();
+        let mut larger = self.forward(subset).clone();
         more.iter().for_each(|&feature| larger.add(feature));
         Some(losses(&self.moments, larger.losses(), larger.conditioning()))
     }
@@ -127,6 +153,7 @@ impl FoldEngine for MomentEngine {
     fn add(&mut self, feature: Feature) {
         (self.backward, self.spectrum) = (None, None);
         if let Some(forward) = &mut self.forward {
+            self.moments.read(&self.rows, &[feature]);
             forward.add(feature);
         }
     }
@@ -157,6 +184,7 @@ impl FoldEngine for MomentEngine {
     /// Columns that were selected before come first in the tree.
     fn tree(&mut self, subset: &[Feature], later: &[Feature]) -> Box<dyn FoldNode + '_> {
         let columns: Vec<Feature> = subset.iter().chain(later).copied().collect();
+        self.moments.read(&self.rows, &columns);
         let mut tree = MomentTree::new(&self.moments, &self.lambdas, &columns);
         for _ in subset {
             tree = tree.child(0);

@@ -53,7 +53,8 @@ fn known_as(column: &ColumnSurvey) -> Hint {
 /// [`Error::Setting`] with the column, what it looks like, and what would mend it.
 pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Result<()> {
     let spec = roles.spec;
-    for column in &survey.columns {
+    let is_judged = |taken| matches!(taken, InferredType::Empty | InferredType::Text | InferredType::Identifier);
+    for column in survey.columns.iter().filter(|column| is_judged(column.taken)) {
         let name = &column.name;
         if table.get(name).is_none()
             || spec.types.contains_key(name)

@@ -13,7 +13,7 @@ use super::roles::Roles;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Display;
-use vaglio_core::{Cells, Column, Table};
+use vaglio_core::{Cells, Table};
 use vaglio_report::record::Warning;
 use vaglio_tables::budget::Budget;
 use vaglio_tables::read::Survey;
@@ -83,12 +83,11 @@ fn numbers(cells: &Cells) -> Option<Cow<'_, [f64]>> {
 
 /// The numbers of a column in these rows, or its dates as numbers.
 fn numbers_at(cells: &Cells, rows: &[usize]) -> Option<Vec<f64>> {
-    let column = match cells {
-        Cells::Numbers(_) => cells.numbers()?,
-        Cells::Dates(dates) => Column::Double(dates),
-        Cells::Text(_) => return None,
-    };
-    Some(rows.iter().map(|&row| column.get(row)).collect())
+    match cells {
+        Cells::Numbers(numbers) => Some(numbers.select_rows(rows).view().values().into_owned()),
+        Cells::Dates(dates) => Some(rows.iter().map(|&row| dates[row]).collect()),
+        Cells::Text(_) => None,
+    }
 }
 
 /// Rows at equal distances, at most [`SAMPLE`].

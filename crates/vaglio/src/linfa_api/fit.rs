@@ -2,7 +2,7 @@
 
 use super::fitted::FittedPipeline;
 use super::limits::check_memory;
-use super::rows::{DatasetParts, Rows};
+use super::rows::{DatasetParts, Rows, TableRecords};
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector, in_rust};
 use crate::pipeline::{Calibration, HeldOutBy, Observed, Pipeline, SavedModel, ValidPipeline, pool};
@@ -74,6 +74,14 @@ impl ValidPipeline {
     pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+        rows: &Rows,
+    ) -> std::result::Result<FittedPipeline<E, T::Ix>, FitError> {
+        self.fit_dataset(dataset, rows)
+    }
+
+    pub(super) fn fit_dataset<R: TableRecords, T: AsTargets<Elem = E>, E: TargetValue>(
+        &self,
+        dataset: &DatasetBase<R, T>,
         rows: &Rows,
     ) -> std::result::Result<FittedPipeline<E, T::Ix>, FitError> {
         let taken = DatasetParts::of(dataset, rows)?;

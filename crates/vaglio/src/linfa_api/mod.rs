@@ -10,6 +10,8 @@ mod of_table;
 mod original;
 mod predicting;
 mod rows;
+#[cfg(feature = "sprs")]
+mod sparse_records;
 mod targets;
 
 pub use fitted::{FittedPipeline, FittedSelector};
@@ -19,6 +21,8 @@ pub use of_table::TargetedTable;
 pub use original::OriginalScale;
 pub use predicting::{Given, NamedRows};
 pub use rows::{Rows, problem};
+#[cfg(feature = "sprs")]
+pub use sparse_records::SparseRecords;
 pub use targets::TargetValue;
 
 use vaglio_core::Error;

@@ -1,7 +1,7 @@
 //! Predictions and transformations of a fitted pipeline.
 
 use super::fitted::FittedPipeline;
-use super::rows::{are_named, table};
+use super::rows::{TableRecords, are_named, table};
 use super::targets::{TargetValue, write};
 use crate::pipeline::Predicted;
 use linfa::Float;
@@ -21,7 +21,7 @@ pub trait Given<E, I> {
 }
 
 /// Records with the names of their columns, if they have any.
-type Named<'a, D> = (&'a ArrayBase<D, Ix2>, &'a [String]);
+type Named<'a, R> = (&'a R, &'a [String]);
 
 impl<E, I> FittedPipeline<E, I> {
     /// The columns that a dataset must have: those that the pipeline was fitted on, or those that a model of the program
@@ -31,11 +31,11 @@ impl<E, I> FittedPipeline<E, I> {
     }
 
     /// The columns that the model reads, by name where both have names, else by place.
-    fn sources<F: Float, D: Data<Elem = F>>(&self, (records, names): Named<'_, D>) -> Result<Table> {
+    fn sources<R: TableRecords>(&self, (records, names): Named<'_, R>) -> Result<Table> {
         let (known, sources) = (self.columns(), &self.saved.sources);
         let is_by_name = !names.is_empty() && are_named(known);
-        if !is_by_name && records.ncols() != known.len() {
-            let (was, is) = (known.len(), records.ncols());
+        if !is_by_name && records.nfeatures() != known.len() {
+            let (was, is) = (known.len(), records.nfeatures());
             return Err(Error::Shape(format!("the pipeline was fitted on {was} columns, and these rows have {is}")));
         }
         let among = if is_by_name { names } else { known };
@@ -47,15 +47,15 @@ impl<E, I> FittedPipeline<E, I> {
         table(sources.iter().map(place).collect::<Result<Vec<_>>>()?.into_iter(), records)
     }
 
-    fn predicted<F: Float, D: Data<Elem = F>>(&self, given: Named<'_, D>) -> Result<Array2<f64>> {
+    pub(super) fn predicted<R: TableRecords>(&self, given: Named<'_, R>) -> Result<Array2<f64>> {
         let (Predicted { values, rows }, _) = self.saved.chain().predict(self.sources(given)?)?;
-        unless_dropped(rows.len(), given.0.nrows())?;
+        unless_dropped(rows.len(), given.0.nsamples())?;
         Ok(values)
     }
 
-    fn features<F: Float, D: Data<Elem = F>>(&self, given: Named<'_, D>) -> Result<Array2<F>> {
+    fn features<F: Float>(&self, given: Named<'_, impl TableRecords>) -> Result<Array2<F>> {
         let inputs = self.saved.chain().inputs_of(self.sources(given)?)?.0;
-        unless_dropped(inputs.rows(), given.0.nrows())?;
+        unless_dropped(inputs.rows(), given.0.nsamples())?;
         let features = self.saved.model.features(&inputs, None)?;
         Ok(Array2::from_shape_fn((features.rows(), features.len()), |(row, k)| F::cast(features.column(k).get(row))))
     }
@@ -135,7 +135,7 @@ fn unless_dropped(left: usize, given: usize) -> Result<()> {
 
 /// The value, or a panic with the sentence of the error, as linfa's traits have no other way to fail.
 #[track_caller]
-fn unless_failed<T: Default>(made: Result<T>) -> T {
+pub(super) fn unless_failed<T: Default>(made: Result<T>) -> T {
     let error = made.as_ref().err().map(ToString::to_string);
     assert!(error.is_none(), "{}", error.unwrap_or_default());
     made.unwrap_or_default()
@@ -157,7 +157,7 @@ impl<'a, D: Data, T> From<&'a DatasetBase<ArrayBase<D, Ix2>, T>> for NamedRows<'
 }
 
 impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
-    fn targets(&self, predictions: &Array2<f64>) -> Array<E, I> {
+    pub(super) fn targets(&self, predictions: &Array2<f64>) -> Array<E, I> {
         let mut y = self.no_targets(predictions.ncols());
         write(predictions, &self.saved.task, &self.classes, &mut y);
         y

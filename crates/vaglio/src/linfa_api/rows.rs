@@ -3,7 +3,7 @@
 use super::targets::{Coded, TargetValue};
 use crate::resample;
 use linfa::Float;
-use linfa::dataset::{AsTargets, DatasetBase};
+use linfa::dataset::{AsTargets, DatasetBase, Records};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -161,21 +161,19 @@ impl<E: TargetValue> DatasetParts<E> {
     /// # Errors
     /// [`Error::Shape`] for lists of another length, weights that are negative, and a dataset without rows; those of
     /// classes that cannot be told apart.
-    pub fn of<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>>(
-        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
-        known: &Rows,
-    ) -> Result<Self> {
+    pub fn of<R: TableRecords, T: AsTargets<Elem = E>>(dataset: &DatasetBase<R, T>, known: &Rows) -> Result<Self> {
         let records = dataset.records();
-        known.check(records.nrows())?;
+        let (rows, count_of_columns) = (records.nsamples(), records.nfeatures());
+        known.check(rows)?;
         let Coded { task, targets, classes } = Coded::of(dataset.targets())?;
-        if targets.ncols() == 0 || targets.ncols() != records.nrows() {
+        if targets.ncols() == 0 || targets.ncols() != rows {
             return Err(Error::Shape(match targets.ncols() {
                 0 => "the data have no rows".into(),
-                count => format!("the columns have {} rows and the targets {count}", records.nrows()),
+                count => format!("the columns have {rows} rows and the targets {count}"),
             }));
         }
         let weights = dataset.weights().map(|all| all.iter().map(|w| f64::from(*w)).collect());
-        let columns = names(dataset.feature_names(), records.ncols());
+        let columns = names(dataset.feature_names(), count_of_columns);
         let table = table(columns.iter().cloned().zip(0..), records)?;
         let count = if task == Task::Regression { targets.nrows() } else { 1 };
         let given = dataset.target_names();
@@ -207,17 +205,23 @@ pub(super) fn are_named(names: &[String]) -> bool {
     !names.iter().enumerate().all(|(column, name)| *name == counted(column))
 }
 
-/// A table of some of the columns, by name and place.
-pub(super) fn table<F: Float, D: Data<Elem = F>>(
-    columns: impl Iterator<Item = (String, usize)>,
-    records: &ArrayBase<D, Ix2>,
-) -> Result<Table> {
-    let rows = records.nrows();
-    let cells = |place: usize| {
-        let values: Vec<f64> = records.column(place).iter().map(|v| v.to_f64().unwrap_or(f64::NAN)).collect();
+/// Records of which tables are made.
+pub(super) trait TableRecords: Records {
+    /// The cells of a column.
+    fn cells(&self, column: usize) -> Cells;
+}
+
+impl<F: Float, D: Data<Elem = F>> TableRecords for ArrayBase<D, Ix2> {
+    fn cells(&self, column: usize) -> Cells {
+        let values: Vec<f64> = self.column(column).iter().map(|v| v.to_f64().unwrap_or(f64::NAN)).collect();
         Cells::Numbers(values.into())
-    };
-    let columns: Vec<(String, Cells)> = columns.map(|(name, place)| (name, cells(place))).collect();
+    }
+}
+
+/// A table of some of the columns, by name and place.
+pub(super) fn table(columns: impl Iterator<Item = (String, usize)>, records: &impl TableRecords) -> Result<Table> {
+    let rows = records.nsamples();
+    let columns: Vec<(String, Cells)> = columns.map(|(name, place)| (name, records.cells(place))).collect();
     if columns.is_empty() {
         // A table without columns still has rows.
         let mut table = Table::new(vec![(String::new(), Cells::Numbers(vec![0.0; rows].into()))])?;

@@ -76,7 +76,7 @@ pub struct DataSpec {
 /// The extension of a file in lower case, that of compression left out.
 fn extension(name: &str) -> String {
     let name = name.to_lowercase();
-    let name = [".gz", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+    let name = [".gz", ".bz2", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
     name.rsplit_once('.').map(|(_, extension)| extension.to_owned()).unwrap_or_default()
 }
 

@@ -56,6 +56,12 @@ impl GrowingColumn {
         GrowingColumn { before, ..self }
     }
 
+    /// Keeps no more than what is not 0, where nearly all rows are.
+    pub fn thin(&mut self) {
+        let cells = std::mem::replace(&mut self.cells, Growing::Raw(RawColumn::default()));
+        self.cells = cells.thinned();
+    }
+
     /// Appends an array.
     pub fn append(&mut self, path: &Path, array: &dyn Array, budget: Budget) -> Result<()> {
         let what = || format!("column `{}`", super::super::shortened(&self.name));

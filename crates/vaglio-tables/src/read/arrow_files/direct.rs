@@ -81,12 +81,15 @@ impl Stored {
             let what = format!("{}, while it is read,", self.path.display());
             self.budget.need(std::mem::take(&mut taken) as f64, what, LESS)
         };
-        for group in metadata.row_groups() {
+        let groups = metadata.row_groups();
+        for (at, group) in groups.iter().enumerate() {
             let rows = usize::try_from(group.num_rows()).unwrap_or(0).min(left);
             left -= rows;
             for place in &mut columns {
                 let Some(direct) = place else { continue };
                 match guarded(&self.path, || direct.read(&self.kept, group, rows, &mut ask)) {
+                    // What is 0 nearly everywhere is not kept until all columns are read.
+                    Ok(true) if at + 1 == groups.len() => direct.column.thin(),
                     Ok(true) => {}
                     Err(error) if error.field().is_some() => return Err(error),
                     _ => *place = None,

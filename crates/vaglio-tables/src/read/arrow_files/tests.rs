@@ -66,6 +66,29 @@ fn batches_of_a_program_are_read_as_their_file() {
 }
 
 #[test]
+fn columns_of_files_that_are_0_nearly_everywhere_are_sparse() {
+    let column = |step: usize, value: f64| {
+        Arc::new(Float64Array::from_iter_values((0..2000).map(|row| if row % step == 7 { value } else { 0.0 })))
+    };
+    let counts = Arc::new(UInt8Array::from_iter_values((0..2000).map(|row| u8::from(row % 50 == 1))));
+    let whole = batch(vec![("few", column(100, 0.5)), ("many", column(10, 0.5)), ("counts", counts)]);
+    let is_sparse = |table: &Table| {
+        let sparse = |(_, cells): &(String, Cells)| matches!(cells.numbers(), Some(vaglio_core::Column::Sparse(_)));
+        table.columns().iter().map(sparse).collect::<Vec<bool>>()
+    };
+    let source = Source::of_batches("the frame", whole.schema(), vec![whole.clone()], &ReadSpec::default()).unwrap();
+    let (dense, of_dense) = source.read(&Wanted::default()).unwrap();
+    assert_eq!(is_sparse(&dense), [false; 3]);
+    for path in write("thin", &whole) {
+        let (table, survey) = Source::open(&[path], &ReadSpec::default()).unwrap().read(&Wanted::default()).unwrap();
+        assert_eq!((is_sparse(&table), &survey.columns), (vec![true, false, true], &of_dense.columns));
+        for ((_, ours), (_, theirs)) in table.columns().iter().zip(dense.columns()) {
+            assert_eq!(ours.numbers(), theirs.numbers());
+        }
+    }
+}
+
+#[test]
 fn every_type_of_number_and_text_is_read() {
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("u8", Arc::new(UInt8Array::from(vec![1, 2, 255]))),

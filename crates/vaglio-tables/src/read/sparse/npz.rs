@@ -1,7 +1,7 @@
 //! SciPy's `.npz`: an archive of arrays that `scipy.sparse.save_npz` writes.
 
-use super::Triplets;
 use super::npy::Array;
+use super::{SMALLER, Triplets};
 use crate::budget::Budget;
 use crate::read::load::grown;
 use crate::read::unreadable;
@@ -101,7 +101,10 @@ impl Npz<'_> {
             }
             Err(error) => return Err(at_fault(path, name, error)),
         };
-        grown(path, member, 0, self.budget, |error| at_fault(path, name, error))
+        // What an archive says of sizes may be wrong; more is read where it is.
+        let size = usize::try_from(member.size()).unwrap_or(usize::MAX);
+        self.budget.need(size as f64, format_args!("{}, array `{name}`,", path.display()), SMALLER)?;
+        grown(path, member, size, self.budget, |error| at_fault(path, name, error))
     }
 }
 

@@ -1,0 +1,201 @@
+//! Moments: products of one fold, centered and scaled by its training rows.
+//!
+//! The book, *Cross-validation without refitting*, "Moments: forward".
+
+use super::FoldedRows;
+use super::imputation::Imputation;
+use super::moments::FoldMoments;
+use super::training::Split;
+
+/// Where products stand: those of all pairs of columns, or without these but for the squares.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProductLayout {
+    pub columns: usize,
+    /// Columns, masks, targets and the ones-vector, filled up.
+    pub side: usize,
+    /// Whether products of columns with each other are there.
+    pub is_whole: bool,
+}
+
+impl ProductLayout {
+    /// Where that of i with j ≤ i stands; where columns have none with each other, i = j, and the squares are last.
+    pub fn at(self, i: usize, j: usize) -> usize {
+        match (self.is_whole, i.checked_sub(self.columns)) {
+            (true, _) => i * self.side + j,
+            (false, Some(row)) => row * self.side + j,
+            (false, None) => (self.side - self.columns) * self.side + i,
+        }
+    }
+
+    /// How many there are.
+    pub fn len(self) -> usize {
+        match self.is_whole {
+            true => self.side * self.side,
+            false => (self.side - self.columns) * self.side + self.columns,
+        }
+    }
+}
+
+/// What the moments of all folds are made with.
+pub(super) struct MomentSource<'w> {
+    pub rows: &'w FoldedRows<'w>,
+    pub imputed: &'w Imputation,
+    /// Of the products without masks.
+    pub layout: ProductLayout,
+    pub stride: usize,
+    pub outputs: usize,
+    pub ranges: Vec<Vec<(f64, f64)>>,
+    /// By how much the entries of a column may differ that count as constant.
+    pub rounding: Vec<f64>,
+}
+
+/// Only what is divided by its deviation is constant where it is so but for rounding.
+pub(super) fn rounding(rows: &FoldedRows<'_>, feature: usize) -> f64 {
+    if rows.standardize { rows.data.column(feature).0.rounding() } else { 0.0 }
+}
+
+/// What centering and standardizing need of one fold v with training rows t.
+///
+/// With μ_i the mean of column i over t, d_i its deviation there, sums σ_i = Σ_v x_i over the rows held out and n_t, n_v the
+/// weights of both, the centered moments follow from the sums of products alone:
+///
+///   (A_t)_ij = (Σ_t x_i x_j − n_t·μ_i μ_j)/(d_i d_j),
+///   (A_v)_ij = (Σ_v x_i x_j − σ_i μ_j − μ_i σ_j + n_v·μ_i μ_j)/(d_i d_j),
+///
+/// the first because Σ_t x_i = n_t·μ_i. Targets have means of their own and no deviation; Σ_t (x_i − μ_i) = 0, so
+/// (B_t)_i = (Σ_t x_i y − μ_i·Σ_t y)/d_i.
+#[derive(Debug)]
+pub(super) struct Centering {
+    means: Vec<f64>,
+    /// One over the standard deviation.
+    inverse: Vec<f64>,
+    /// Columns that are 0 in training.
+    constant: Vec<bool>,
+    target_means: Vec<f64>,
+    sums: Vec<f64>,
+    target_sums: Vec<f64>,
+    /// Sums of the targets over the training rows.
+    training_sums: Vec<f64>,
+    weight: f64,
+    held_out_weight: f64,
+}
+
+impl MomentSource<'_> {
+    /// The moments of a fold, and what they were centered by.
+    pub fn fold(&self, fold: usize, split: Split) -> (FoldMoments, Centering) {
+        let (layout, stride) = (self.layout, self.stride);
+        let n = layout.columns;
+        let Split { training, held_out, from } = self.imputed.filled(split, &self.ranges[fold]);
+        let centering = self.centering(fold, &training, &held_out);
+        let (size, apart) = if layout.is_whole { (n * stride, stride + 1) } else { (stride, 1) };
+        let mut out = FoldMoments {
+            training: vec![0.0; size],
+            held_out: vec![0.0; size],
+            apart,
+            training_targets: vec![0.0; self.outputs * stride],
+            held_out_targets: vec![0.0; self.outputs * stride],
+            squares: 0.0,
+            scale: vec![0.0; stride],
+        };
+        for i in 0..n {
+            for j in if layout.is_whole { 0..i + 1 } else { i..i + 1 } {
+                let (from, to) = (layout.at(i, j), i * apart - if layout.is_whole { i - j } else { 0 });
+                (out.training[to], out.held_out[to]) = centering.columns(i, j, training[from], held_out[from]);
+            }
+            if !centering.constant[i] {
+                out.scale[i] = from[layout.at(i, i)] * (centering.inverse[i] * centering.inverse[i]);
+            }
+        }
+        if layout.is_whole {
+            mirror(&mut out.training, n, stride);
+            mirror(&mut out.held_out, n, stride);
+        }
+        for o in 0..self.outputs {
+            for i in 0..n {
+                let at = layout.at(n + o, i);
+                let (training, held) = centering.targets(i, o, training[at], held_out[at]);
+                out.training_targets[o * stride + i] = training;
+                out.held_out_targets[o * stride + i] = held;
+            }
+            let mean = centering.target_means[o];
+            out.squares += held_out[layout.at(n + o, n + o)] - 2.0 * mean * centering.target_sums[o]
+                + centering.held_out_weight * mean * mean;
+        }
+        (out, centering)
+    }
+
+    fn centering(&self, fold: usize, training: &[f64], held_out: &[f64]) -> Centering {
+        let n = self.layout.columns;
+        let ones = self.layout.at(n + self.outputs, 0);
+        let last = ones + n + self.outputs;
+        let (weight, held_out_weight) = (training[last], held_out[last]);
+        let (intercept, standardize) = (self.rows.intercept, self.rows.standardize);
+        let centered = (intercept || standardize) && weight > 0.0;
+        let mut centering = Centering {
+            means: vec![0.0; n],
+            inverse: vec![1.0; n],
+            constant: vec![false; n],
+            target_means: vec![0.0; self.outputs],
+            sums: held_out[ones..ones + n].to_vec(),
+            target_sums: held_out[ones + n..last].to_vec(),
+            training_sums: training[ones + n..last].to_vec(),
+            weight,
+            held_out_weight,
+        };
+        for i in (0..n).filter(|_| centered) {
+            let mean = training[ones + i] / weight;
+            let (least, greatest) = self.ranges[fold][i];
+            centering.means[i] = mean;
+            centering.constant[i] = greatest - least <= self.rounding[i];
+            let variance = (training[self.layout.at(i, i)] - weight * (mean * mean)) / weight;
+            if standardize && !centering.constant[i] && variance > 0.0 {
+                centering.inverse[i] = 1.0 / variance.sqrt();
+            }
+        }
+        if intercept && weight > 0.0 {
+            for o in 0..self.outputs {
+                centering.target_means[o] = centering.training_sums[o] / weight;
+            }
+        }
+        centering
+    }
+}
+
+impl Centering {
+    /// The entries of A_t and A_v, centered and scaled, from those of the training and held-out rows as they are.
+    pub fn columns(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {
+        let scale = self.inverse[i] * self.inverse[j];
+        let (a, b) = (self.means[i], self.means[j]);
+        let cross = self.sums[i] * b + a * self.sums[j];
+        let held = (held - cross + self.held_out_weight * (a * b)) * scale;
+        if self.constant[i] || self.constant[j] {
+            return (0.0, held);
+        }
+        ((training - self.weight * (a * b)) * scale, held)
+    }
+
+    /// The entries of B_t and B_v.
+    fn targets(&self, i: usize, o: usize, training: f64, held: f64) -> (f64, f64) {
+        let (a, b, scale) = (self.means[i], self.target_means[o], self.inverse[i]);
+        let held = (held - (self.sums[i] * b + a * self.target_sums[o]) + self.held_out_weight * (a * b)) * scale;
+        if self.constant[i] {
+            return (0.0, held);
+        }
+        // The rows of a centered column add up to 0, so the mean of the targets takes nothing off.
+        ((training - a * self.training_sums[o]) * scale, held)
+    }
+}
+
+/// Mirrors what is below the diagonal, in blocks that stay in cache.
+fn mirror(matrix: &mut [f64], n: usize, stride: usize) {
+    const BLOCK: usize = 32;
+    for i_block in (0..n).step_by(BLOCK) {
+        for j_block in (0..=i_block).step_by(BLOCK) {
+            for j in j_block..n.min(j_block + BLOCK) {
+                for i in i_block.max(j + 1)..n.min(i_block + BLOCK) {
+                    matrix[j * stride + i] = matrix[i * stride + j];
+                }
+            }
+        }
+    }
+}

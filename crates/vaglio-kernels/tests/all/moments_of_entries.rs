@@ -1,0 +1,181 @@
+//! Moments that are made of the entries of sparse columns, beside those of all rows.
+
+use std::sync::Arc;
+use vaglio_columns::{Numbers, SparseNumbers};
+use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum};
+use vaglio_kernels::{Data, Folds, Level};
+use vaglio_testkit::Random;
+
+const ROWS: usize = 160;
+const FOLDS: u32 = 4;
+const LAMBDAS: [f64; 3] = [1e-3, 1.0, 1e3];
+
+/// Columns that are stored sparse but for two, a target of two outputs, weights, the fold and the class of each row.
+struct Words {
+    columns: Vec<Numbers>,
+    targets: Vec<Vec<f64>>,
+    weights: Vec<f64>,
+    fold: Vec<u32>,
+    classes: Vec<usize>,
+}
+
+fn words() -> Words {
+    let mut random = Random::new(71);
+    let fold: Vec<u32> = (0..ROWS).map(|_| (random.uniform() * f64::from(FOLDS)) as u32).collect();
+    let mut columns = Vec::new();
+    let mut sparse = |rows: Vec<usize>, of: &mut dyn FnMut(usize) -> f64| {
+        let values = rows.iter().map(|&row| of(row)).collect();
+        columns.push(SparseNumbers::new(ROWS, rows.into_iter().map(|row| row as u32).collect(), values));
+    };
+    for k in 0..6 {
+        let some: Vec<usize> = (0..ROWS).filter(|_| random.uniform() < 0.05 + 0.05 * k as f64).collect();
+        sparse(some, &mut |_| if k % 2 == 0 { (1.0 + 3.0 * random.uniform()).floor() } else { random.normal() });
+    }
+    // One entry; entries of one fold alone, and of all other folds alike; two that are equal; nearly all rows.
+    sparse(vec![17], &mut |_| 3.0);
+    sparse((0..ROWS).filter(|&row| fold[row] == 2).take(9).collect(), &mut |row| 1.0 + row as f64);
+    let twin: Vec<usize> = (0..ROWS).step_by(11).collect();
+    (0..2).for_each(|_| sparse(twin.clone(), &mut |row| row as f64 * 0.5));
+    sparse((1..ROWS).collect(), &mut |_| 1.0);
+    let mut columns: Vec<Numbers> = columns.into_iter().map(Numbers::Sparse).collect();
+    // As standardizing leaves it, and far from 0.
+    let Numbers::Sparse(first) = &columns[3] else { unreachable!() };
+    let far = first.map(|x| 1e4 + x / 3.0);
+    columns.push(Numbers::Sparse(far));
+    (0..2).for_each(|_| columns.push((0..ROWS).map(|_| random.normal()).collect::<Vec<f64>>().into()));
+    let entry = |k: usize, row: usize| columns[k].view().get(row);
+    let target = |k: usize| (0..ROWS).map(|row| entry(k, row) - entry(k + 3, row) + entry(12, row)).collect();
+    let targets = vec![target(0), target(1)];
+    let weights = (0..ROWS).map(|row| 1.0 + (row % 3) as f64 + if row == 17 { 4e3 } else { 0.0 }).collect();
+    Words { columns, targets, weights, fold, classes: (0..ROWS).map(|row| row * row % 3).collect() }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    is_weighted: bool,
+    intercept: bool,
+    standardize: bool,
+    is_balanced: bool,
+    scores_alike: bool,
+    trains_on_own: bool,
+}
+
+fn settings() -> impl Iterator<Item = Setting> {
+    (0..64).map(|k| Setting {
+        is_weighted: k & 1 > 0,
+        intercept: k & 2 > 0,
+        standardize: k & 4 > 0,
+        is_balanced: k & 8 > 0,
+        scores_alike: k & 16 > 0,
+        trains_on_own: k & 32 > 0,
+    })
+}
+
+impl Words {
+    fn rows(&self, order: &[usize], setting: Setting) -> FoldedRows<'_> {
+        let columns = order.iter().map(|&k| self.columns[k].view()).collect();
+        let targets: Vec<&[f64]> = self.targets.iter().map(|y| &y[..]).collect();
+        let weights = setting.is_weighted.then_some(&self.weights[..]);
+        let active = vec![true; order.len()];
+        let data = Data::new(Level::best(), columns, active, &targets, weights, setting.intercept).unwrap();
+        let folds = Folds::new(&self.fold);
+        let folds = match setting.trains_on_own {
+            true => {
+                let before = |fold: u32| (0..ROWS).filter(|&row| self.fold[row] > fold).collect();
+                folds.training_on((0..FOLDS - 1).map(before).collect())
+            }
+            false => folds,
+        };
+        let mut rows = FoldedRows::new(data, folds, setting.intercept, setting.standardize);
+        if setting.is_balanced {
+            rows = rows.balancing(self.classes.clone());
+        }
+        if setting.scores_alike {
+            rows = rows.scoring(self.classes.clone(), FOLDS as usize - usize::from(setting.trains_on_own));
+        }
+        rows
+    }
+}
+
+/// What every engine says of some walks: losses with their conditioning.
+fn told(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usize) -> usize) -> Vec<(f64, f64)> {
+    let subset: Vec<usize> = [4, 1, 11, 8, 12].map(place).to_vec();
+    moments.read(rows, &subset);
+    let mut out = Vec::new();
+    let mut add = |losses: Vec<f64>, conditioning: Vec<f64>| out.extend(losses.into_iter().zip(conditioning));
+    let mut forward = Forward::new(moments, &LAMBDAS, &subset[..1]);
+    for (step, &feature) in subset[1..].iter().enumerate() {
+        let trials = forward.trials();
+        for l in 0..LAMBDAS.len() {
+            let of = |column: usize| trials.features.iter().position(|&f| f == place(column));
+            let kept: Vec<usize> = (0..rows.columns()).filter_map(of).collect();
+            let pick = |all: &[Vec<f64>]| kept.iter().map(|&k| all[l][k]).collect::<Vec<f64>>();
+            add(pick(&trials.losses), pick(&trials.conditioning));
+        }
+        forward.add(feature);
+        add(forward.losses(), forward.conditioning());
+        if step == 2 {
+            forward.remove(subset[0]);
+            add(forward.losses(), forward.conditioning());
+        }
+    }
+    let backward = Backward::new(moments, &LAMBDAS, &subset);
+    let trials = backward.trials();
+    for &column in &[4, 1, 11, 8, 12] {
+        let at = trials.features.iter().position(|&f| f == place(column)).unwrap();
+        let pick = |all: &[Vec<f64>]| all.iter().map(|own| own[at]).collect::<Vec<f64>>();
+        add(pick(&trials.losses), pick(&trials.conditioning));
+    }
+    let spectrum = Spectrum::new(moments, &subset).unwrap();
+    add(spectrum.losses(&LAMBDAS), LAMBDAS.iter().map(|&lambda| spectrum.conditioning(lambda)).collect());
+    let tree = MomentTree::new(moments, &LAMBDAS, &subset).child(0).child(1);
+    let (losses, conditioning) = tree.trials();
+    add(losses, conditioning);
+    out
+}
+
+#[test]
+fn every_engine_says_what_it_says_of_all_rows() {
+    let words = words();
+    let order: Vec<usize> = (0..words.columns.len()).collect();
+    let permuted: Vec<usize> = order.iter().map(|k| (5 * k + 3) % order.len()).collect();
+    for setting in settings() {
+        let rows = words.rows(&order, setting);
+        let whole = Arc::new(Moments::new(&rows).unwrap());
+        let of_entries = Arc::new(Moments::of_entries(&rows).unwrap());
+        let (dense, sparse) = (told(&whole, &rows, &|k| k), told(&of_entries, &rows, &|k| k));
+        assert_eq!(dense.len(), sparse.len());
+        let empty = whole.squares();
+        assert!((of_entries.squares() - empty).abs() <= 1e-13 * empty, "{setting:?}");
+        let mut sound = 0;
+        for ((a, own), (b, other)) in dense.iter().zip(&sparse) {
+            // Digits are lost alike, and where they are the loss is refitted.
+            let least = own.min(*other);
+            assert!((own - other).abs() <= 1e-6 * own.max(*other) + 1e-12, "{setting:?}: {own} {other}");
+            if least > 1e-3 {
+                sound += 1;
+                assert!((a - b).abs() <= 1e-12 / least * empty.max(*a), "{setting:?}: {a} is not {b} at {least}");
+            }
+        }
+        assert!(3 * sound > dense.len(), "{setting:?}: {sound} of {}", dense.len());
+        // The place of a column changes no bit.
+        let moved = words.rows(&permuted, setting);
+        let again = Arc::new(Moments::of_entries(&moved).unwrap());
+        let place = |k: usize| permuted.iter().position(|&own| own == k).unwrap();
+        let again = told(&again, &moved, &place);
+        assert_eq!(sparse[..LAMBDAS.len() * 13], again[..LAMBDAS.len() * 13], "{setting:?}");
+    }
+}
+
+#[test]
+fn rows_that_were_not_read_are_no_numbers() {
+    let words = words();
+    let setting = Setting { scores_alike: false, ..settings().nth(2).unwrap() };
+    let rows = words.rows(&[0, 1, 2, 3], setting);
+    let moments = Arc::new(Moments::of_entries(&rows).unwrap());
+    let conditioning = |moments: &Arc<Moments>| Forward::new(moments, &LAMBDAS, &[2, 0]).losses();
+    moments.read(&rows, &[2]);
+    assert!(conditioning(&moments).iter().all(|loss| loss.is_nan()));
+    moments.read(&rows, &[0]);
+    assert!(conditioning(&moments).iter().all(|loss| loss.is_finite()));
+}

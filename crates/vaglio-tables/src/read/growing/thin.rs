@@ -1,0 +1,77 @@
+//! Columns of files of types that are 0 nearly everywhere: they are kept sparse.
+
+use super::{Growing, NumberColumn};
+use vaglio_core::{Numbers, SparseNumbers};
+
+/// Rows from which on columns are kept sparse, and the part of them, one in so many, that is not 0 at most.
+const MANY: usize = 1000;
+const THIN: usize = 32;
+
+impl Growing {
+    /// The same, sparse where nearly all rows are 0.
+    #[must_use]
+    pub fn thinned(self) -> Self {
+        let thin = if let Growing::Numbers(column) = &self { column.thin() } else { None };
+        thin.map_or(self, Growing::Sparse)
+    }
+}
+
+impl NumberColumn {
+    /// The entries that are not 0, where every row has a number and these are few of many. Cost O(rows).
+    fn thin(&self) -> Option<SparseNumbers> {
+        if self.rows < MANY || self.rows > u32::MAX as usize || self.missing > 0 || self.lost || !self.odd.is_empty() {
+            return None;
+        }
+        let (rows, values) = match &self.numbers {
+            Numbers::Byte(all) => entries(all, self.rows / THIN, |x| f64::from(*x))?,
+            Numbers::Double(all) => entries(all, self.rows / THIN, |x| *x)?,
+            _ => return None,
+        };
+        Some(SparseNumbers::new(self.rows, rows, values))
+    }
+}
+
+/// The rows that are not 0 and what they are; `None` where these are more than `most`.
+fn entries<E: PartialEq + Default>(all: &[E], most: usize, of: impl Fn(&E) -> f64) -> Option<(Vec<u32>, Vec<f64>)> {
+    let zero = E::default();
+    if all.iter().filter(|x| **x != zero).count() > most {
+        return None;
+    }
+    let others = all.iter().enumerate().filter(|(_, x)| **x != zero);
+    Some(others.map(|(row, x)| (row as u32, of(x))).unzip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nearly_all_zeros_is_sparse_and_has_its_entries() {
+        let column = |rows: usize, step: usize, value: f64, is_missing: bool| {
+            let mut column = NumberColumn::default();
+            (0..rows).for_each(|row| column.push(if row % step == 3 { value } else { 0.0 }));
+            if is_missing {
+                column.push_missing("NaN");
+            }
+            Growing::Numbers(column)
+        };
+        for (rows, step, value, is_missing, is_thin) in [
+            (1600, 40, 2.0, false, true),
+            (1600, 40, 0.25, false, true),
+            (1600, 1600, -1.5, false, true),
+            (1600, 40, 0.0, false, true),
+            // Too many entries, too few rows, a cell that is missing.
+            (1600, 30, 2.0, false, false),
+            (960, 40, 2.0, false, false),
+            (1600, 40, 2.0, true, false),
+        ] {
+            let found = column(rows, step, value, is_missing).thinned();
+            let Growing::Sparse(sparse) = found else {
+                assert!(!is_thin, "{rows} {step} {value}");
+                continue;
+            };
+            let Growing::Numbers(dense) = column(rows, step, value, false) else { unreachable!() };
+            assert!(is_thin && Numbers::Sparse(sparse).view() == dense.finish().view());
+        }
+    }
+}

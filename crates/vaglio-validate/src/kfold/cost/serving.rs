@@ -1,0 +1,37 @@
+//! Which folds can be decomposed together, and which hold out next to all weight.
+
+use crate::balance::{self, Weighting};
+use crate::fits::are_decomposed;
+use crate::round::Round;
+use vaglio_core::Design;
+use vaglio_kernels::tolerance::LIGHT_TRAINING;
+
+/// Whether decomposing a subset serves the folds, in so many parts, at less than refitting each.
+pub(super) fn can_decompose(design: &Design, round: &Round, parts: Option<usize>) -> bool {
+    !design.in_folds().is_by_formula()
+        && round.folds.is_of_others()
+        && parts.is_some_and(|parts| are_decomposed(parts, round.held_out))
+}
+
+/// The folds by their training weights for the fit of one subset; none where every fold is refitted.
+pub(crate) fn decomposed_parts(design: &Design, round: &Round) -> Vec<Weighting> {
+    let parts = balance::parts(design, round, round.held_out);
+    let serves = can_decompose(design, round, parts.as_ref().map(Vec::len)) && !is_light(design, round);
+    parts.filter(|_| serves).unwrap_or_default()
+}
+
+/// Whether a fold is trained on next to none of the weight.
+pub(super) fn is_light(design: &Design, round: &Round) -> bool {
+    if design.weights().is_none() {
+        return false;
+    }
+    let classes = balance::classes_of(design);
+    let all = balance::totals(design, classes.as_ref(), 0..design.rows());
+    (0..round.held_out).any(|fold| {
+        let of_others = round.folds.is_of_others();
+        let some = if of_others { round.folds.held_out(fold).to_vec() } else { round.folds.training(fold) };
+        let some = balance::totals(design, classes.as_ref(), some.into_iter());
+        let left = |all: f64, some: f64| if of_others { all - some } else { some };
+        all.iter().zip(some).any(|(all, some)| left(*all, some) < LIGHT_TRAINING * all)
+    })
+}

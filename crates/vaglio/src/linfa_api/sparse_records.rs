@@ -1,0 +1,132 @@
+//! Datasets whose records are sparse matrices, as linfa's `CountVectorizer` makes them of text.
+
+use super::fitted::FittedPipeline;
+use super::predicting::{Given, unless_failed};
+use super::rows::{Rows, TableRecords};
+use super::targets::TargetValue;
+use super::{FitError, FittedSelector};
+use crate::pipeline::{Pipeline, ValidPipeline};
+use crate::selector::ValidSelector;
+use linfa::ParamGuard;
+use linfa::dataset::{AsTargets, DatasetBase, Records, TargetDim};
+use linfa::traits::Fit;
+use ndarray::Array;
+use num_traits::ToPrimitive;
+use sprs::CsMatView;
+use std::sync::Arc;
+use vaglio_core::{Cells, Numbers, SparseNumbers};
+
+/// A sparse matrix as the records of a dataset, rows × columns, of which no more is kept than what is not 0.
+///
+/// linfa takes as records what it knows, and of matrices of sprs it does not; so a matrix becomes one of these first. Columns are
+/// stored as those of a sparse file are, and searched at the cost of their entries.
+///
+/// # Example
+/// ```
+/// use linfa::prelude::*;
+/// use ndarray::array;
+/// use sprs::TriMat;
+/// use vaglio::SparseRecords;
+/// use vaglio::prelude::*;
+///
+/// let mut counts = TriMat::new((6, 3));
+/// for (row, column, count) in [(0, 0, 1usize), (1, 0, 2), (3, 0, 3), (2, 1, 1), (4, 2, 1), (5, 2, 2)] {
+///     counts.add_triplet(row, column, count);
+/// }
+/// let counts = counts.to_csr::<usize>();
+/// let records = SparseRecords::from(counts.view());
+/// let dataset = DatasetBase::new(records, array![1.1, 1.9, 0.0, 3.1, 0.1, -0.1]);
+/// let fitted = Selector::params(Loo::default(), Greedy::new(1), Rls::default()).fit(&dataset)?;
+/// assert_eq!(fitted.selected(), ["feature-0"]);
+/// assert_eq!(fitted.predict(&dataset).len(), 6);
+/// # Ok::<(), vaglio::FitError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SparseRecords {
+    rows: usize,
+    columns: Vec<Arc<Numbers>>,
+}
+
+/// By rows or by columns. Cost O(entries + columns).
+impl<N: Copy + ToPrimitive> From<CsMatView<'_, N>> for SparseRecords {
+    fn from(matrix: CsMatView<'_, N>) -> Self {
+        let mut columns = vec![(Vec::new(), Vec::new()); matrix.cols()];
+        // Rows come in increasing order in either storage.
+        for (outer, entries) in matrix.outer_iterator().enumerate() {
+            for (inner, value) in entries.iter() {
+                let (row, column) = if matrix.is_csr() { (outer, inner) } else { (inner, outer) };
+                columns[column].0.push(row as u32);
+                columns[column].1.push(value.to_f64().unwrap_or(f64::NAN));
+            }
+        }
+        let rows = matrix.rows();
+        let numbers = |(own, values)| Arc::new(Numbers::from(SparseNumbers::new(rows, own, values)));
+        SparseRecords { rows, columns: columns.into_iter().map(numbers).collect() }
+    }
+}
+
+impl Records for SparseRecords {
+    type Elem = f64;
+
+    fn nsamples(&self) -> usize {
+        self.rows
+    }
+
+    fn nfeatures(&self) -> usize {
+        self.columns.len()
+    }
+}
+
+impl TableRecords for SparseRecords {
+    fn cells(&self, column: usize) -> Cells {
+        Cells::Numbers(Numbers::Shared(Arc::clone(&self.columns[column])))
+    }
+}
+
+impl<T: AsTargets<Elem = E>, E: TargetValue> Fit<SparseRecords, T, FitError> for ValidPipeline {
+    type Object = FittedPipeline<E, T::Ix>;
+
+    fn fit(&self, dataset: &DatasetBase<SparseRecords, T>) -> Result<Self::Object, FitError> {
+        self.fit_dataset(dataset, &Rows::new())
+    }
+}
+
+impl<T: AsTargets<Elem = E>, E: TargetValue> Fit<SparseRecords, T, FitError> for ValidSelector {
+    type Object = FittedSelector<E, T::Ix>;
+
+    fn fit(&self, dataset: &DatasetBase<SparseRecords, T>) -> Result<Self::Object, FitError> {
+        ValidPipeline::from(self.clone()).fit(dataset)
+    }
+}
+
+impl Pipeline {
+    /// Fits on a dataset of sparse records of whose rows more is known: see [`ValidPipeline::fit_with`].
+    ///
+    /// # Errors
+    /// Those of the settings and of [`ValidPipeline::fit_with`].
+    pub fn fit_sparse_with<T: AsTargets<Elem = E>, E: TargetValue>(
+        &self,
+        dataset: &DatasetBase<SparseRecords, T>,
+        rows: &Rows,
+    ) -> Result<FittedPipeline<E, T::Ix>, FitError> {
+        self.check_ref()?.fit_dataset(dataset, rows)
+    }
+}
+
+impl<E: TargetValue, I: TargetDim> Given<E, I> for &SparseRecords {
+    type Predicted = Array<E, I>;
+
+    #[track_caller]
+    fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Array<E, I> {
+        fitted.targets(&unless_failed(fitted.predicted((self, &[]))))
+    }
+}
+
+impl<T, E: TargetValue, I: TargetDim> Given<E, I> for &DatasetBase<SparseRecords, T> {
+    type Predicted = Array<E, I>;
+
+    #[track_caller]
+    fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Array<E, I> {
+        fitted.targets(&unless_failed(fitted.predicted((self.records(), self.feature_names()))))
+    }
+}

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+import vaglio
+
 #: How often the tests kill; a longer campaign sets it.
 KILLS = int(os.environ.get("VAGLIO_ENGINE_KILLS", "1"))
 #: No test waits longer, in seconds.
@@ -45,6 +47,23 @@ def timeless(folder):
         return [without(item) for item in value] if isinstance(value, list) else value
 
     return json.dumps(without(json.loads((Path(folder) / "selection.json").read_text())))
+
+
+def local(path):
+    """The run of one process; its selection."""
+    out = path.parent / "local"
+    vaglio.run(path, out)
+    return timeless(out)
+
+
+def ledger_of(path):
+    """Where the units of a pipeline are kept."""
+    return path.parent / "ledger"
+
+
+def done_units(path):
+    """How many are done."""
+    return len(list(ledger_of(path).glob("**/shards/*.jsonl")))
 
 
 def spawn(*arguments, **options):

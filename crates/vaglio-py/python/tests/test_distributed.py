@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cluster import EVALUATE, KILLS, LONG, SLOW, cluster, end, spawn, timeless, until, write
+from cluster import EVALUATE, KILLS, LONG, SLOW, cluster, done_units, end, ledger_of, local, spawn, timeless, until, write
 from given import program
 
 import vaglio
@@ -43,21 +43,6 @@ CELLS = {
 def dask(tmp_path_factory):
     with cluster(tmp_path_factory.mktemp("dask")) as (made, client):
         yield made, client
-
-
-def local(path):
-    """The run of one process; its selection."""
-    out = path.parent / "local"
-    vaglio.run(path, out)
-    return timeless(out)
-
-
-def ledger_of(path):
-    return path.parent / "ledger"
-
-
-def done_units(path):
-    return len(list(ledger_of(path).glob("**/shards/*.jsonl")))
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -284,56 +269,6 @@ def test_workers_of_another_build_get_no_unit(tmp_path, dask, capfd):
         alone.ready(only, 1)
         with pytest.raises(vaglio.SettingError, match="no worker has build"):
             vaglio.distributed.run(path, only, ledger=tmp_path / "refused")
-
-
-def test_a_worker_that_hangs_is_no_obstacle(tmp_path, monkeypatch):
-    monkeypatch.setattr(_drive, "SLOW_SECONDS", 1.0)
-    path = write(tmp_path, SLOW, rows=400, columns=30)
-    with cluster(tmp_path) as (made, client), ThreadPoolExecutor(1) as beside:
-        running = beside.submit(vaglio.distributed.run, path, client, ledger=ledger_of(path), out=tmp_path / "run")
-        until(lambda: done_units(path) > 5, "units")
-        made.workers[0].send_signal(signal.SIGSTOP)
-        try:
-            running.result(LONG)
-        finally:
-            made.workers[0].send_signal(signal.SIGCONT)
-    assert timeless(tmp_path / "run") == local(path)
-
-
-def test_what_a_hung_worker_keeps_is_in_the_ledger(tmp_path, monkeypatch):
-    monkeypatch.setattr(_drive, "SLOW_SECONDS", 1.0)
-    monkeypatch.setattr(_engines, "ANSWER", 1.0)
-    path = write(tmp_path, SLOW, rows=400, columns=30)
-    hung = []
-    with cluster(tmp_path) as (_, client):
-        numbers = client.run(os.getpid)
-        outcome = _engines.Dask.outcome
-
-        def hanging(engine, future):
-            """The worker of the first unit that was done hangs before its answer is fetched."""
-            if not hung and future.status == "finished":
-                hung.append(numbers[client.who_has([future])[future.key][0]])
-                os.kill(hung[0], signal.SIGSTOP)
-            return outcome(engine, future)
-
-        monkeypatch.setattr(_engines.Dask, "outcome", hanging)
-        try:
-            vaglio.distributed.run(path, client, ledger=ledger_of(path), out=tmp_path / "run")
-        finally:
-            os.kill(hung[0], signal.SIGCONT)
-    assert timeless(tmp_path / "run") == local(path)
-
-
-def test_a_worker_that_never_answers_gets_no_unit(tmp_path, monkeypatch):
-    monkeypatch.setattr(_engines, "ANSWER", 1.0)
-    path = write(tmp_path, f"search: {{kind: greedy, max_features: 3}}\n{EVALUATE}")
-    with cluster(tmp_path) as (made, client):
-        made.workers[0].send_signal(signal.SIGSTOP)
-        try:
-            vaglio.distributed.run(path, client, ledger=ledger_of(path), out=tmp_path / "run")
-        finally:
-            made.workers[0].send_signal(signal.SIGCONT)
-    assert timeless(tmp_path / "run") == local(path)
 
 
 def test_executors_serve_as_well(tmp_path):

@@ -4,7 +4,7 @@ use super::judging::Judged;
 use crate::pipeline::IntervalEnds;
 use crate::pipeline::SavedModel;
 use ndarray::Array2;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cells, Error, Result, Task};
 use vaglio_tables::read::{ColumnFilter, Hint, Source, Wanted};
@@ -117,11 +117,12 @@ impl SavedModel {
 
     /// The columns of a file with this header that are read, and what they hold.
     pub(super) fn wanted(&self, header: &[String], beside: &Beside) -> Result<(Vec<String>, HashMap<String, Hint>)> {
+        let there: HashSet<&String> = header.iter().collect();
         let mut wanted = self.reads(beside);
         // Targets of the past that are not there are forecast.
         let lagged = self.lagged_targets();
-        wanted.retain(|name| header.contains(name) || self.is_ahead() || !lagged.contains(name));
-        if let Some(missing) = wanted.iter().find(|name| !header.contains(name)) {
+        wanted.retain(|name| there.contains(name) || self.is_ahead() || !lagged.contains(name));
+        if let Some(missing) = wanted.iter().find(|name| !there.contains(name)) {
             return Err(Error::unknown("data", "column", missing, header.iter().map(String::as_str)));
         }
         let mut hints = self.hints(&wanted);

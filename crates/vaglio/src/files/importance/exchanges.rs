@@ -94,14 +94,6 @@ impl Tried {
     }
 }
 
-/// On which design exchanges are scored.
-pub(super) enum Scored<'d> {
-    /// All on one: the whole, or that of the selected columns and all that are tried.
-    Together(ExchangePlace<'d>),
-    /// Those of each place on a design of its columns alone.
-    Apart,
-}
-
 /// Columns in the place of selected ones.
 pub(in crate::files) struct Exchanges<'d, 's> {
     design: &'d Design,
@@ -109,7 +101,9 @@ pub(in crate::files) struct Exchanges<'d, 's> {
     tried: Tried,
     /// How many are tried in each place, where not all are.
     pub ranked: Option<usize>,
-    pub(super) scored: Scored<'d>,
+    /// The design of all of them: the whole, or that of the selected columns and all that are tried; `None` where each place has one
+    /// of its columns alone.
+    pub(super) together: Option<ExchangePlace<'d>>,
 }
 
 impl<'d, 's> Exchanges<'d, 's> {
@@ -124,9 +118,9 @@ impl<'d, 's> Exchanges<'d, 's> {
         let flops = |design: &Design| of_exchanges(selector, design, selected.len(), count);
         let (place, together) = ExchangePlace::cheapest(selector, design, columns, flops);
         let apart = of_alone(selector, design, selected, tried.in_place(0));
-        let scored = if apart.is_some_and(|apart| apart < together) { Scored::Apart } else { Scored::Together(place) };
+        let together = Some(place).filter(|_| apart.is_none_or(|apart| apart >= together));
         let ranked = matches!(tried, Tried::OfEach(_)).then_some(count);
-        Exchanges { design, selected, tried, ranked, scored }
+        Exchanges { design, selected, tried, ranked, together }
     }
 
     /// All columns outside in every place, or those that are ranked first; `None` where nothing can be afforded.
@@ -182,9 +176,9 @@ impl<'d, 's> Exchanges<'d, 's> {
         for k in places {
             let tried = self.tried.in_place(k);
             let mut scores = vec![Score::WORST; tried.len()];
-            match &self.scored {
-                Scored::Apart => self.score_alone(selector, k, &mut scores)?,
-                Scored::Together(place) => {
+            match &self.together {
+                None => self.score_alone(selector, k, &mut scores)?,
+                Some(place) => {
                     let selected = place.places(self.selected);
                     let subset = match &mut open {
                         Some(subset) => subset,

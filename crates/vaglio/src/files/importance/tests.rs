@@ -1,4 +1,4 @@
-use super::exchanges::{ExchangePlace, Scored, Tried};
+use super::exchanges::{ExchangePlace, Tried};
 use super::*;
 use crate::criteria::{KFold, Loo};
 use crate::files::substitute_ranking::ranked;
@@ -82,8 +82,8 @@ fn what_is_ranked_has_exact_scores() {
         for is_apart in [true, false] {
             let mut exchanges = Exchanges::of(&selector, &design, &selected, tried());
             if is_apart {
-                exchanges.scored = Scored::Apart;
-            } else if let Scored::Together(place) = &exchanges.scored {
+                exchanges.together = None;
+            } else if let Some(place) = &exchanges.together {
                 assert!(place.design.features() <= 27);
             }
             assert_eq!(exchanges.ranked, Some(8));

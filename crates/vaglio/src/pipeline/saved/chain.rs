@@ -2,8 +2,8 @@
 
 use crate::resample::{in_units, numeric, unless_too_large};
 use ndarray::{Array2, Axis};
-use std::collections::HashSet;
-use vaglio_core::{Columns, Error, FittedMap, Model, Result, Table, TargetUnits};
+use std::collections::{HashMap, HashSet};
+use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Result, Table, TargetUnits};
 use vaglio_tables::budget::Budget;
 
 /// What predicts: maps, the columns among theirs that a model takes, and the units of its targets.
@@ -101,14 +101,11 @@ impl Chain<'_> {
             unless_too_large(&**map, &table, Budget::of_machine())?;
             table = map.transform(table)?;
         }
-        let mut kept = Vec::new();
-        for name in self.inputs {
-            let names: Vec<String> = table.names().map(str::to_owned).collect();
-            let cells = table.take(name);
-            let missing = || Error::unknown("data", "column", name, names.iter().map(String::as_str));
-            kept.push((name.clone(), cells.ok_or_else(missing)?));
-        }
-        table = table.with_columns(kept)?;
+        let names: Vec<String> = table.names().map(str::to_owned).collect();
+        let mut made: HashMap<String, Cells> = table.take_columns().into_iter().collect();
+        let missing = |name| Error::unknown("data", "column", name, names.iter().map(String::as_str));
+        let take = |name: &String| Ok((name.clone(), made.remove(name).ok_or_else(|| missing(name))?));
+        table = table.with_columns(self.inputs.iter().map(take).collect::<Result<_>>()?)?;
         let columns = numeric(&mut table)?.0;
         Ok((columns, table))
     }

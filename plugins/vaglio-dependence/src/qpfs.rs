@@ -4,12 +4,11 @@ mod program;
 mod redundancy;
 mod similarities;
 
-use crate::Nhsic;
 use crate::bins::Bins;
 use crate::target::{Output, check};
 use crate::weighed::{Weighing, members, scored_by_weights};
 use program::Program;
-use similarities::Similarities;
+use similarities::{Similarities, kernels_of};
 use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, setting};
 
 /// The identifier of the shortcut in `selection.json` and in plans.
@@ -28,7 +27,7 @@ const MOST_COLUMNS: usize = 20_000;
 /// |---|---|
 /// | `mutual_information` | mutual information of columns in `bins`; of a column with itself its entropy |
 /// | `correlation` | absolute correlation; with classes F_i is the mean over one against the rest, by the classes' shares |
-/// | `nhsic` | inner product of centered and normalized Gaussian kernels, as in `nhsic`: exact up to 400 rows, then by levels |
+/// | `nhsic` | inner product of centered and normalized Gaussian kernels, as in `nhsic`: exact up to 2000 rows, then by levels |
 ///
 /// The program is solved until the conditions of Karush, Kuhn and Tucker hold to 10⁻¹² of its largest entry: no slope of a column is
 /// further below that of a column with weight. Where Q is positive semidefinite, as with `nhsic`, this is the minimum. Matrices of
@@ -160,7 +159,9 @@ impl Criterion for Qpfs {
             Similarity::MutualInformation => (8.0, 4.0),
             Similarity::Correlation => (2.0, 8.0),
             // Thin factors of about 26 columns; by levels additions to memory, which take about as long as two flops.
-            Similarity::Nhsic if Nhsic::default().is_by_levels(design.planned_rows()) => (8.0 * 26.0, 2.0),
+            Similarity::Nhsic if kernels_of(design.planned_rows()).is_by_levels(design.planned_rows()) => {
+                (8.0 * 26.0, 2.0)
+            }
             Similarity::Nhsic => (2.0 * 26.0 * 26.0, 8.0 * 26.0),
         };
         let kept = self.nystrom.map_or(columns, |kept| columns.min(kept as f64));

@@ -143,7 +143,7 @@ fn hard(folder: &Folder) {
             }
         }
         _ => {
-            if (row + column) % (column - 4) == 0 {
+            if (row + column).is_multiple_of(column - 4) {
                 noise[row]
             } else {
                 0.0

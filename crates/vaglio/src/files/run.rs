@@ -68,13 +68,19 @@ pub struct RunOutcome {
 /// pipeline whose engine has workers, [`Cluster`](crate::pipeline::Cluster).
 pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
     pipeline.0.engine.check_is_here()?;
-    run_here(pipeline, options, monitor.into())
+    run_here(pipeline, options, monitor.into(), false)
 }
 
-/// The same, whatever the engine.
-pub(super) fn run_here(pipeline: &ValidPipeline, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
+/// The same, whatever the engine. Where the pieces of the search are known, no stop keeps the run from putting it together: what
+/// was too short to be kept is done again.
+pub(super) fn run_here(
+    pipeline: &ValidPipeline,
+    options: &RunOptions,
+    monitor: Monitor<'_>,
+    is_searched: bool,
+) -> Result<RunOutcome> {
     let mut claim = Claim::existing(&options.out)?;
-    let done = run_in(&mut claim, pipeline, options, monitor);
+    let done = run_in(&mut claim, pipeline, options, monitor, is_searched);
     if claim.is_some() && !matches!(done, Err(Error::Unwritable { .. })) {
         forget(&options.out);
     }
@@ -90,6 +96,7 @@ fn run_in(
     pipeline: &ValidPipeline,
     options: &RunOptions,
     monitor: Monitor<'_>,
+    is_searched: bool,
 ) -> Result<RunOutcome> {
     let start = Instant::now();
     let prepared = {
@@ -128,8 +135,10 @@ fn run_in(
     if tuned.is_some() {
         design = made(&selector)?;
     }
+    let stop = is_searched.then(|| std::mem::take(&mut monitor.stop));
     let picked = tracing::debug_span!("select")
         .in_scope(|| resample::select(&selector, &prepared.sample, &design, search_start, &mut *monitor))?;
+    monitor.stop = stop.unwrap_or_else(|| monitor.stop.clone());
     let mut selection = selector.fit_on((&prepared.train, &design), picked, monitor)?;
     let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
     let whole = selector.of_own_lambdas(design);

@@ -2,10 +2,10 @@
 
 use super::redundancy::Redundancy;
 use super::{Qpfs, Similarity};
-use crate::Nhsic;
 use crate::bins::{Binned, Binning};
 use crate::nhsic::kernels::Kernels;
 use crate::target::{Output, Target};
+use crate::{Approximation, Kernel, Nhsic};
 use rayon::prelude::*;
 use std::ops::Range;
 use vaglio_core::{Design, Feature, Result, standardized};
@@ -78,9 +78,18 @@ fn outputs_count(design: &Design) -> Vec<f64> {
     counts
 }
 
-/// The kernels of [`Nhsic`]: exact for few rows, by levels for many.
+/// Rows up to which kernels are exact.
+const MOST_EXACT: usize = 2000;
+
+/// The kernels of columns of so many rows: exact for few, by levels for many.
+pub(super) fn kernels_of(rows: usize) -> Nhsic {
+    let approximation = if rows > MOST_EXACT { Approximation::Levels } else { Approximation::Exact };
+    Nhsic { kernel: Kernel { approximation, ..Kernel::default() }, ..Nhsic::default() }
+}
+
 fn by_kernels(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Similarities> {
-    let (nhsic, level, shares) = (Nhsic::default(), Level::best(), shares(design.rows(), design.weights()));
+    let (nhsic, level) = (kernels_of(design.rows()), Level::best());
+    let shares = shares(design.rows(), design.weights());
     let kernels = Kernels::new(&nhsic, design, members, level, &shares)?;
     let target = Target::of(Output::Auto, 1.0, design, &shares);
     let (relevance, _) = kernels.relevance(&target.matrix(level, &shares), level, design, true)?;

@@ -111,10 +111,10 @@ fn kernel(column: &[f64]) -> Vec<f64> {
     centered.into_iter().map(|v| v / norm).collect()
 }
 
-/// Beyond 400 rows kernels are kept as levels: the conditions of the optimum hold for Q and F by the definition to the error of these.
+/// Beyond 2000 rows kernels are kept as levels: the conditions of the optimum hold for Q and F by the definition to the error of these.
 #[test]
 fn by_levels_the_weights_are_those_of_the_kernels() {
-    let drawn = data::regression(430, 5, 9).problem();
+    let drawn = data::regression(2010, 5, 9).problem();
     let mut columns: Vec<Vec<f64>> = (0..5).map(|k| design(&drawn).column(k).values().to_vec()).collect();
     columns.push(columns[1].clone());
     let y = drawn.targets().row(0).to_vec();

@@ -1,6 +1,7 @@
 //! The end of a run that several processes shared.
 
 use super::ledger::Shards;
+use super::units::SEARCH;
 use crate::files::claim::Claim;
 use crate::files::journal::{Book, Header};
 use crate::files::run::{RunOptions, RunOutcome, run_here};
@@ -52,6 +53,6 @@ impl Shards {
         Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
         drop(claim);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
-        run_here(&self.pipeline, &options, monitor)
+        run_here(&self.pipeline, &options, monitor, pieces.contains_key(SEARCH))
     }
 }

@@ -21,6 +21,10 @@ use vaglio_tables::budget::resident;
 
 /// How often an index that waits for another looks.
 pub(super) const LOOK: Duration = Duration::from_millis(200);
+/// How long the search waits for a fold at which another process is before it does it as well, and how many times as long as one
+/// of its own took.
+const PATIENCE: Duration = Duration::from_secs(10);
+const SLOWER: u32 = 3;
 
 /// What units are made of.
 pub(super) struct Work<'a> {
@@ -115,25 +119,30 @@ impl<'a> Work<'a> {
     }
 
     /// Until all folds of the choice are known: those at which no process is are done here, from the last, since others begin with
-    /// the first.
+    /// the first; so are those at which one is for so long that it may hang, as nothing is lost where it does not.
     fn take_over(
         &self,
         share: &Share,
         monitor: &mut Monitor<'_>,
         (refresh, is_alive): (impl Fn() -> Result<()>, impl Fn(usize) -> bool),
     ) -> Result<()> {
+        let (mut patience, mut left, mut since) = (PATIENCE, usize::MAX, Instant::now());
         while monitor.stop.reason().is_none() {
             refresh()?;
             let open = share.open_starts();
-            let Some(last) = open.iter().rev().find(|(_, index)| !is_alive(*index)) else {
-                if open.is_empty() {
-                    break;
-                }
+            let Some(last) = open.last() else { break };
+            if open.len() != left {
+                (left, since) = (open.len(), Instant::now());
+            }
+            let free = open.iter().rev().find(|(_, index)| !is_alive(*index));
+            let Some((key, _)) = free.or((since.elapsed() > patience).then_some(last)) else {
                 std::thread::sleep(LOOK);
                 continue;
             };
-            share.take(&last.0);
-            self.start(share, std::slice::from_ref(&last.0), &Watcher::new(&mut *monitor))?;
+            share.take(key);
+            let begun = Instant::now();
+            self.start(share, std::slice::from_ref(key), &Watcher::new(&mut *monitor))?;
+            patience = patience.max(SLOWER * begun.elapsed());
         }
         Ok(())
     }

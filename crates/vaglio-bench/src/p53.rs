@@ -5,8 +5,9 @@ use crate::run::{Bench, mean};
 use ndarray::Array2;
 use std::path::PathBuf;
 use std::time::Instant;
+use vaglio::Selection;
 use vaglio::files::prepare;
-use vaglio::pipeline::{ValidPipeline, load};
+use vaglio::pipeline::load;
 use vaglio_core::{Columns, Feature, Problem, Result, Silent, Task};
 use vaglio_testkit::Random;
 
@@ -61,7 +62,8 @@ fn large(bench: &Bench<'_>) -> Result<String> {
         let problem = problem(1, rows, columns)?;
         for (way, criterion, search) in WAYS {
             (bench.note)(&format!("{way}: {rows} rows, {columns} columns"));
-            let (chosen, taken) = chosen(&problem, criterion, search, size)?;
+            let (selection, taken) = selected(&problem, criterion, search, size)?;
+            let chosen = selection.path.result().map_or(&[][..], |entry| &entry.subset);
             let telling = chosen.iter().take(TELLING).filter(|f| tells(**f)).count();
             let cells = [rows, columns].map(|count| count.to_string());
             let [rows, columns] = cells;
@@ -82,13 +84,7 @@ fn agreement(bench: &Bench<'_>) -> Result<String> {
     for seed in 1..=bench.seeds {
         (bench.note)(&format!("agreement: seed {seed}"));
         let problem = problem(seed, rows, columns)?;
-        let of = |approximation: &str| {
-            let criterion = format!("{{kind: nhsic, kernel: {{approximation: {approximation}}}}}");
-            chosen(&problem, &criterion, "lars", size).map(|(chosen, _)| chosen)
-        };
-        let (exact, levels) = (of("exact")?, of("levels")?);
-        let both = levels.iter().filter(|f| exact.contains(f)).count();
-        let order = exact.iter().zip(&levels).take_while(|(a, b)| a == b).count();
+        let Agreement { both, order, .. } = Agreement::of(&problem, size)?;
         table.row(&[seed.to_string(), both.to_string(), order.to_string()]);
     }
     Ok(table.finish())
@@ -107,28 +103,15 @@ fn files(bench: &Bench<'_>) -> Result<String> {
     for path in paths {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         (bench.note)(&format!("files: {file}"));
-        let of = |approximation: &str| -> Result<_> {
-            let criterion = format!("{{kind: nhsic, kernel: {{approximation: {approximation}}}}}");
-            let text = text(&format!("{{train: {file}, target: target}}"), &criterion, "lars", size);
-            load(&text, "pipeline", &[]).map(|(pipeline, _)| pipeline)
-        };
-        let exact = of("exact")?;
-        let prepared = prepare(&exact, &bench.folder)?;
-        let (rows, columns) = (prepared.train.rows(), prepared.train.columns().len());
+        let (pipeline, _) =
+            load(&text(&format!("{{train: {file}, target: target}}"), "nhsic", "lars", size), "pipeline", &[])?;
+        let problem = prepare(&pipeline, &bench.folder)?.train;
+        let (rows, columns) = (problem.rows(), problem.columns().len());
         if rows * columns > MOST_ENTRIES {
             continue;
         }
-        let path = |pipeline: &ValidPipeline| -> Result<_> {
-            let selection = pipeline.selector().select(&prepared.train, &mut Silent)?;
-            Ok(selection.path.entries.iter().map(|entry| (entry.subset.clone(), entry.score.loss)).collect::<Vec<_>>())
-        };
-        let (exact, levels) = (path(&exact)?, path(&of("levels")?)?);
-        let pairs = exact.iter().zip(&levels);
-        let order = pairs.clone().take_while(|(a, b)| a.0 == b.0);
-        let apart = order.clone().map(|(a, b)| (a.1 - b.1).abs()).fold(0.0, f64::max);
-        let [largest, others] = [&exact, &levels].map(|path| path.last().map_or(&[][..], |(subset, _)| subset));
-        let both = largest.iter().filter(|f| others.contains(f)).count();
-        let counts = [rows, columns, largest.len(), both, order.count()].map(|count| count.to_string());
+        let Agreement { chosen, both, order, apart } = Agreement::of(&problem, size)?;
+        let counts = [rows, columns, chosen, both, order].map(|count| count.to_string());
         table.row(&[&[file][..], &counts, &[format!("{apart:.1e}")]].concat());
     }
     Ok(table.finish())
@@ -140,7 +123,7 @@ fn cost(bench: &Bench<'_>) -> Result<String> {
     let mut measured = Vec::new();
     for at @ (rows, columns, size) in SIZES {
         (bench.note)(&format!("cost: {rows} rows, {columns} columns"));
-        measured.push((at, chosen(&problem(1, rows, columns)?, "nhsic", "lars", size)?.1));
+        measured.push((at, selected(&problem(1, rows, columns)?, "nhsic", "lars", size)?.1));
     }
     let each = mean(&measured.iter().map(|(at, seconds)| seconds / work(*at)).collect::<Vec<f64>>());
     let head = ["rows", "columns", "chosen", "seconds", "by the model", "ns of an entry and a pass"];
@@ -162,13 +145,41 @@ fn tells(feature: Feature) -> bool {
     feature.is_multiple_of(BLOCK) && feature / BLOCK < TELLING
 }
 
-/// The columns that a way chooses, in the order of entry, and seconds of its search.
-fn chosen(problem: &Problem, criterion: &str, search: &str, size: usize) -> Result<(Vec<Feature>, f64)> {
+/// A path by levels beside that by exact kernels.
+struct Agreement {
+    /// Columns that exact kernels choose, how many of them levels do, and up to which both enter in one order.
+    chosen: usize,
+    both: usize,
+    order: usize,
+    /// By how much scores of the same columns differ at most.
+    apart: f64,
+}
+
+impl Agreement {
+    fn of(problem: &Problem, size: usize) -> Result<Self> {
+        let path = |approximation: &str| -> Result<Vec<(Vec<Feature>, f64)>> {
+            let criterion = format!("{{kind: nhsic, kernel: {{approximation: {approximation}}}}}");
+            let (selection, _) = selected(problem, &criterion, "lars", size)?;
+            Ok(selection.path.entries.into_iter().map(|entry| (entry.subset, entry.score.loss)).collect())
+        };
+        let (exact, levels) = (path("exact")?, path("levels")?);
+        let alike: Vec<_> = exact.iter().zip(&levels).take_while(|(a, b)| a.0 == b.0).collect();
+        let [largest, others] = [&exact, &levels].map(|path| path.last().map_or(&[][..], |(subset, _)| subset));
+        Ok(Agreement {
+            chosen: largest.len(),
+            both: largest.iter().filter(|f| others.contains(f)).count(),
+            order: alike.len(),
+            apart: alike.iter().map(|(a, b)| (a.1 - b.1).abs()).fold(0.0, f64::max),
+        })
+    }
+}
+
+/// What a criterion and a search select, and in how many seconds.
+fn selected(problem: &Problem, criterion: &str, search: &str, size: usize) -> Result<(Selection, f64)> {
     let (pipeline, _) = load(&text("{train: none.csv, target: y}", criterion, search, size), "pipeline", &[])?;
     let begun = Instant::now();
     let selection = pipeline.selector().select(problem, &mut Silent)?;
-    let chosen = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
-    Ok((chosen, begun.elapsed().as_secs_f64()))
+    Ok((selection, begun.elapsed().as_secs_f64()))
 }
 
 fn text(data: &str, criterion: &str, search: &str, size: usize) -> String {

@@ -2,8 +2,7 @@
 
 use crate::design::RowSharing;
 use crate::training::Training;
-use crate::units::Magnitudes;
-use crate::units::{Units, times_power};
+use crate::units::{Magnitudes, Units, times_power};
 use crate::{Columns, Design, Error, Result};
 use std::sync::Arc;
 

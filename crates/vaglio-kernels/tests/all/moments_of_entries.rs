@@ -98,7 +98,7 @@ impl Words {
 }
 
 /// What every engine says of some walks: losses with their conditioning.
-fn told(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usize) -> usize) -> Vec<(f64, f64)> {
+fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usize) -> usize) -> Vec<(f64, f64)> {
     let subset: Vec<usize> = [4, 1, 11, 8, 12].map(place).to_vec();
     moments.read(rows, &subset);
     let mut out = Vec::new();
@@ -143,7 +143,7 @@ fn every_engine_says_what_it_says_of_all_rows() {
         let rows = words.rows(&order, setting);
         let whole = Arc::new(Moments::new(&rows).unwrap());
         let of_entries = Arc::new(Moments::of_entries(&rows).unwrap());
-        let (dense, sparse) = (told(&whole, &rows, &|k| k), told(&of_entries, &rows, &|k| k));
+        let (dense, sparse) = (numbers_of(&whole, &rows, &|k| k), numbers_of(&of_entries, &rows, &|k| k));
         assert_eq!(dense.len(), sparse.len());
         let empty = whole.squares();
         assert!((of_entries.squares() - empty).abs() <= 1e-13 * empty, "{setting:?}");
@@ -162,7 +162,7 @@ fn every_engine_says_what_it_says_of_all_rows() {
         let moved = words.rows(&permuted, setting);
         let again = Arc::new(Moments::of_entries(&moved).unwrap());
         let place = |k: usize| permuted.iter().position(|&own| own == k).unwrap();
-        let again = told(&again, &moved, &place);
+        let again = numbers_of(&again, &moved, &place);
         assert_eq!(sparse[..LAMBDAS.len() * 13], again[..LAMBDAS.len() * 13], "{setting:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! From a pipeline and its files to what a run needs, whichever way the table is read.
 
 use super::data::{Prepared, prepared};
-use super::streamed::{self, Kept, Way};
+use super::streamed::{self, Checkpoints, Loading};
 use crate::pipeline::ValidPipeline;
 use std::path::Path;
 use vaglio_core::{Error, Result};
@@ -12,17 +12,21 @@ use vaglio_core::{Error, Result};
 /// Files that cannot be read or hold values that are not finite; names and labels that the data do not have; text
 /// columns that no map takes.
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
-    prepare_keeping(pipeline, folder, None)
+    prepare_with(pipeline, folder, None)
 }
 
-/// The same, where what a pass over a large table makes is kept meanwhile.
+/// The same, with checkpoints of the pass over a table that is read in batches.
 ///
 /// # Errors
 /// Those of [`prepare`].
-pub(super) fn prepare_keeping(pipeline: &ValidPipeline, folder: &Path, kept: Option<Kept<'_>>) -> Result<Prepared> {
-    match streamed::prepared(pipeline, folder, kept)? {
-        Way::Batches(prepared) => Ok(*prepared),
-        Way::Whole(why) => prepared(pipeline, folder, false).map_err(|error| told(why.as_ref(), error)),
+pub(super) fn prepare_with(
+    pipeline: &ValidPipeline,
+    folder: &Path,
+    checkpoints: Option<Checkpoints<'_>>,
+) -> Result<Prepared> {
+    match streamed::prepared(pipeline, folder, checkpoints)? {
+        Loading::Batches(prepared) => Ok(*prepared),
+        Loading::Whole(why) => prepared(pipeline, folder, false).map_err(|error| with_reason(why.as_ref(), error)),
     }
 }
 
@@ -33,16 +37,16 @@ pub(super) fn prepare_keeping(pipeline: &ValidPipeline, folder: &Path, kept: Opt
 /// Those of [`prepare`].
 pub(super) fn prepare_sample(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
     match streamed::sampled(pipeline, folder)? {
-        Way::Batches(prepared) => Ok(*prepared),
-        Way::Whole(why) => {
+        Loading::Batches(prepared) => Ok(*prepared),
+        Loading::Whole(why) => {
             let sample = prepared(pipeline, folder, true).or_else(|_| prepared(pipeline, folder, false));
-            sample.map_err(|error| told(why.as_ref(), error))
+            sample.map_err(|error| with_reason(why.as_ref(), error))
         }
     }
 }
 
 /// An error of a table that was read whole: where it is too large, with why it cannot be read in batches.
-fn told(why: Option<&Error>, error: Error) -> Error {
+fn with_reason(why: Option<&Error>, error: Error) -> Error {
     match (why, error) {
         (Some(why), Error::Setting { field, message, place, from_root }) if field == "limits.memory" => {
             let message = format!("{message}; and it cannot be read in batches: {why}");

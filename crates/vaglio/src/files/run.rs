@@ -11,9 +11,9 @@ use super::journal::{Book, Header};
 use super::memory::Memory;
 use super::monitor::{limited, timed};
 use super::origins::Origins;
-use super::prepare::prepare_keeping;
+use super::prepare::prepare_with;
 use super::record::record;
-use super::streamed::{Kept, forget, of_moments};
+use super::streamed::{Checkpoints, forget, of_moments};
 use super::{Prepared, target_file};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
@@ -101,8 +101,8 @@ fn run_in(
     let start = Instant::now();
     let prepared = {
         let _entered = tracing::info_span!("read").entered();
-        let kept = Kept::new(claim, &options.out, options.resume);
-        prepare_keeping(pipeline, &options.folder, Some(kept))?
+        let checkpoints = Checkpoints::new(claim, &options.out, options.resume);
+        prepare_with(pipeline, &options.folder, Some(checkpoints))?
     };
     // Rows that stand for others are searched as these would be, by settings that the user did not write.
     let (written, searched) = (pipeline, prepared.searched(pipeline));
@@ -138,7 +138,9 @@ fn run_in(
     let stop = is_searched.then(|| std::mem::take(&mut monitor.stop));
     let picked = tracing::debug_span!("select")
         .in_scope(|| resample::select(&selector, &prepared.sample, &design, search_start, &mut *monitor))?;
-    monitor.stop = stop.unwrap_or_else(|| monitor.stop.clone());
+    if let Some(stop) = stop {
+        monitor.stop = stop;
+    }
     let mut selection = selector.fit_on((&prepared.train, &design), picked, monitor)?;
     let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
     let whole = selector.of_own_lambdas(design);

@@ -7,17 +7,17 @@
 //! small table with weights: a row of weight 2 is that row twice, everywhere.
 
 mod cells;
+mod checkpoints;
 mod file_rows;
 mod first_pass;
-mod kept;
-mod making;
 mod means;
 mod pass;
+mod pass_state;
 mod record;
 mod served;
 mod size;
 
-pub(super) use kept::{Kept, NAME as MOMENTS, forget};
+pub(super) use checkpoints::{Checkpoints, NAME as MOMENTS, forget};
 pub(super) use record::of_moments;
 
 use super::Prepared;
@@ -35,7 +35,7 @@ use crate::resample::{Fitted, Recipe, Rows, Sample};
 use cells::RowCells;
 use file_rows::FileRows;
 use first_pass::{FirstPass, Fitting};
-use means::{Filled, Means};
+use means::{CellMeans, Filled};
 use pass::{Condensed, SAMPLE, TablePass};
 use std::path::Path;
 use std::sync::Arc;
@@ -65,11 +65,11 @@ pub(crate) struct Streamed {
     pub seconds: f64,
 }
 
-/// What becomes of a table.
-pub(super) enum Way {
-    /// It was read in batches.
-    Batches(Box<Prepared>),
-    /// It is read whole; where it may be too large for that, with why it cannot be read in batches.
+/// How a table is read.
+pub(super) enum Loading<T> {
+    /// In batches.
+    Batches(T),
+    /// As a whole; where it may be too large for that, with why it cannot be read in batches.
     Whole(Option<Error>),
 }
 
@@ -77,22 +77,30 @@ pub(super) enum Way {
 ///
 /// # Errors
 /// What moments cannot serve, where the pipeline says `always`; those of the data.
-pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, kept: Option<Kept<'_>>) -> Result<Way> {
-    way(pipeline, folder, (false, kept))
+pub(super) fn prepared(
+    pipeline: &ValidPipeline,
+    folder: &Path,
+    checkpoints: Option<Checkpoints<'_>>,
+) -> Result<Loading<Box<Prepared>>> {
+    loaded(pipeline, folder, (false, checkpoints))
 }
 
 /// The same of the first rows of the files, with all labels.
 ///
 /// # Errors
 /// Those of [`prepared`].
-pub(super) fn sampled(pipeline: &ValidPipeline, folder: &Path) -> Result<Way> {
-    way(pipeline, folder, (true, None))
+pub(super) fn sampled(pipeline: &ValidPipeline, folder: &Path) -> Result<Loading<Box<Prepared>>> {
+    loaded(pipeline, folder, (true, None))
 }
 
-fn way(pipeline: &ValidPipeline, folder: &Path, how: (bool, Option<Kept<'_>>)) -> Result<Way> {
-    Ok(match size::batches(pipeline, folder)? {
-        Ok(files) => Way::Batches(Box::new(streamed(pipeline, folder, &files, how)?)),
-        Err(why) => Way::Whole(why),
+fn loaded(
+    pipeline: &ValidPipeline,
+    folder: &Path,
+    how: (bool, Option<Checkpoints<'_>>),
+) -> Result<Loading<Box<Prepared>>> {
+    Ok(match size::loading(pipeline, folder)? {
+        Loading::Batches(files) => Loading::Batches(Box::new(streamed(pipeline, folder, &files, how)?)),
+        Loading::Whole(why) => Loading::Whole(why),
     })
 }
 
@@ -100,7 +108,7 @@ fn streamed(
     pipeline: &ValidPipeline,
     folder: &Path,
     files: &FileRows,
-    (is_sample, mut kept): (bool, Option<Kept<'_>>),
+    (is_sample, mut checkpoints): (bool, Option<Checkpoints<'_>>),
 ) -> Result<Prepared> {
     let settings = &pipeline.0;
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
@@ -178,7 +186,7 @@ fn streamed(
         is_sample,
     };
     let aside_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
-    let read = pass.condensed(&labels, &origins, &cells, aside_rows.as_deref(), kept.as_mut())?;
+    let read = pass.condensed(&labels, &origins, &cells, aside_rows.as_deref(), checkpoints.as_mut())?;
     let test_rows = aside.as_ref().map(numbers_in_file);
     read.surveyed(&mut survey, &header);
     let columns = column_types::taken(&roles, &survey, &header, &[]);
@@ -305,7 +313,7 @@ fn behind(
     let means = |is_in_folds: bool| {
         let columns = read.filled.iter().filter(|(_, in_folds)| *in_folds == is_in_folds);
         let columns: Vec<Filled> = columns.map(|(filled, _)| filled.clone()).collect();
-        (!columns.is_empty()).then(|| Arc::new(Means { columns, is_in_folds }) as Arc<dyn Map>)
+        (!columns.is_empty()).then(|| Arc::new(CellMeans { columns, is_in_folds }) as Arc<dyn Map>)
     };
     let means: Vec<Arc<dyn Map>> = [false, true].into_iter().filter_map(means).collect();
     let count = means.len();

@@ -33,21 +33,6 @@ impl Redundancy {
         })
     }
 
-    /// Of a similarity of two columns.
-    ///
-    /// # Errors
-    /// None.
-    pub fn of_pairs<T: Sync>(
-        most: Option<usize>,
-        columns: &[T],
-        relevance: &[f64],
-        similarity: impl Fn(&T, &T) -> f64 + Sync,
-    ) -> Result<Self> {
-        Redundancy::new(most, relevance, |i, others| {
-            Ok(columns[others].par_iter().map(|other| similarity(&columns[i], other)).collect())
-        })
-    }
-
     /// Q_ik. Cost O(1), or O(r).
     pub fn entry(&self, i: usize, k: usize) -> f64 {
         match self {
@@ -130,6 +115,14 @@ impl Redundancy {
     }
 }
 
+/// The similarities that [`Redundancy::new`] takes, from that of two columns.
+pub(super) fn of_pairs<'c, T: Sync>(
+    columns: &'c [T],
+    similarity: impl Fn(&T, &T) -> f64 + Sync + 'c,
+) -> impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync + 'c {
+    move |i, others| Ok(columns[others].par_iter().map(|other| similarity(&columns[i], other)).collect())
+}
+
 /// The symmetric matrix of a similarity.
 fn whole(count: usize, similarities: impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync) -> Result<Vec<Vec<f64>>> {
     let upper: Vec<Vec<f64>> = (0..count).into_par_iter().map(|i| similarities(i, i..count)).collect::<Result<_>>()?;
@@ -190,7 +183,7 @@ mod tests {
     }
 
     fn redundancy(nystrom: Option<usize>, columns: &[[f64; 3]]) -> Redundancy {
-        Redundancy::of_pairs(nystrom, columns, &vec![0.0; columns.len()], product).unwrap()
+        Redundancy::new(nystrom, &vec![0.0; columns.len()], of_pairs(columns, product)).unwrap()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How alike columns are to each other and to the target.
 
-use super::redundancy::Redundancy;
+use super::redundancy::{Redundancy, of_pairs};
 use super::{Qpfs, Similarity};
 use crate::bins::{Binned, Binning};
 use crate::nhsic::kernels::Kernels;
@@ -35,11 +35,9 @@ impl Similarities {
                 let targets = rows.targets(design);
                 let columns: Vec<Binned> = members.par_iter().map(|&feature| rows.column(design, feature)).collect();
                 let relevance: Vec<f64> = columns.par_iter().map(|x| rows.relevance(x, &targets)).collect();
-                Similarities {
-                    matrix: Redundancy::of_pairs(qpfs.nystrom, &columns, &relevance, |a, b| rows.information(a, b))?,
-                    relevance,
-                    equal: EQUAL_SIMILARITY,
-                }
+                let pairs = of_pairs(&columns, |a, b| rows.information(a, b));
+                let matrix = Redundancy::new(qpfs.nystrom, &relevance, pairs)?;
+                Similarities { matrix, relevance, equal: EQUAL_SIMILARITY }
             }
             Similarity::Correlation => by_correlation(qpfs, design, members)?,
             Similarity::Nhsic => by_kernels(qpfs, design, members)?,
@@ -64,7 +62,7 @@ fn by_correlation(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<S
     let counts = outputs_count(design);
     let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();
     let relevance: Vec<f64> = columns.iter().map(relevance).collect();
-    let matrix = Redundancy::of_pairs(qpfs.nystrom, &columns, &relevance, correlation)?;
+    let matrix = Redundancy::new(qpfs.nystrom, &relevance, of_pairs(&columns, correlation))?;
     Ok(Similarities { matrix, relevance, equal: EQUAL_SIMILARITY })
 }
 

@@ -135,7 +135,7 @@ class Dask(_Engine):
         return stuck
 
     def _ask(self, workers):
-        """Ask workers for their build. What one says later than others wait counts from then on."""
+        """Ask workers for their build. An answer after the time that is waited for counts once it is there."""
 
         def hear(worker):
             # The scheduler, where it was lost, is missed by the next look, and so is a worker.

@@ -20,7 +20,7 @@ use vaglio_core::Result;
 pub(super) struct StoredRows {
     /// Names of the columns.
     pub names: Vec<String>,
-    format: Format,
+    format: StoredFile,
     /// The types of the columns, as the file says.
     schema: SchemaRef,
     /// How many rows the file says that it has.
@@ -32,7 +32,7 @@ pub(super) struct StoredRows {
     most: usize,
 }
 
-enum Format {
+enum StoredFile {
     Parquet(File, ArrowReaderMetadata, Option<ParquetRecordBatchReader>),
     Arrow(ArrowRows),
 }
@@ -47,7 +47,7 @@ impl StoredRows {
             let rows = check_footer(path, metadata.metadata(), length)?;
             check_pages(path, metadata.metadata(), BufReader::new(&file), budget)?;
             let (schema, metadata) = (metadata.schema().clone(), with_dictionaries(metadata));
-            StoredRows::of(path, Format::Parquet(file, metadata, None), schema, rows, budget)
+            StoredRows::of(path, StoredFile::Parquet(file, metadata, None), schema, rows, budget)
         };
         guarded(path, read).ok().filter(|rows| !rows.names.is_empty())
     }
@@ -57,21 +57,21 @@ impl StoredRows {
         let read = || match ArrowRows::open(path, budget)? {
             Some(rows) => {
                 let (schema, count) = (rows.schema(), rows.rows());
-                StoredRows::of(path, Format::Arrow(rows), schema, count, budget).map(Some)
+                StoredRows::of(path, StoredFile::Arrow(rows), schema, count, budget).map(Some)
             }
             None => Ok(None),
         };
         guarded(path, read).ok().flatten().filter(|rows| !rows.names.is_empty())
     }
 
-    fn of(path: &Path, format: Format, schema: SchemaRef, rows: usize, budget: Budget) -> Result<Self> {
+    fn of(path: &Path, format: StoredFile, schema: SchemaRef, rows: usize, budget: Budget) -> Result<Self> {
         let names = checked_names(path, schema.fields().iter().map(|field| field.name().clone()).collect())?;
         Ok(StoredRows { names, format, schema, rows, budget, indices: Vec::new(), places: Vec::new(), most: 1 })
     }
 
     /// Whether columns are read without the others.
     pub fn is_by_column(&self) -> bool {
-        matches!(self.format, Format::Parquet(..))
+        matches!(self.format, StoredFile::Parquet(..))
     }
 
     /// Whether a column holds dates.
@@ -93,12 +93,12 @@ impl StoredRows {
         self.places = wanted.iter().filter_map(|index| self.indices.binary_search(index).ok()).collect();
         let indices = &self.indices;
         match &mut self.format {
-            Format::Parquet(file, metadata, reader) => {
+            StoredFile::Parquet(file, metadata, reader) => {
                 check_codecs(path, metadata.metadata(), indices)?;
                 *reader = Some(guarded(path, || opened(path, (file, metadata), indices, (0, most)))?);
                 Ok(())
             }
-            Format::Arrow(rows) => guarded(path, || rows.start(path, indices, most)),
+            StoredFile::Arrow(rows) => guarded(path, || rows.start(path, indices, most)),
         }
     }
 
@@ -106,11 +106,11 @@ impl StoredRows {
     pub fn skip(&mut self, path: &Path, first: usize, rows: usize) -> Result<usize> {
         let (skipped, indices) = (rows.min(self.rows - first.min(self.rows)), &self.indices);
         match &mut self.format {
-            Format::Parquet(file, metadata, reader) => {
+            StoredFile::Parquet(file, metadata, reader) => {
                 let next = || opened(path, (file, metadata), indices, (first + skipped, self.most));
                 *reader = Some(guarded(path, next)?);
             }
-            Format::Arrow(rows) => guarded(path, || rows.skip(path, skipped))?,
+            StoredFile::Arrow(rows) => guarded(path, || rows.skip(path, skipped))?,
         }
         Ok(skipped)
     }
@@ -122,11 +122,11 @@ impl StoredRows {
         let format = &mut self.format;
         guarded(path, || {
             let batch: Option<RecordBatch> = match format {
-                Format::Parquet(_, _, reader) => {
+                StoredFile::Parquet(_, _, reader) => {
                     let batch = reader.as_mut().and_then(Iterator::next).transpose();
                     batch.map_err(|error| unreadable(path, error.to_string()))?
                 }
-                Format::Arrow(rows) => rows.next(path)?,
+                StoredFile::Arrow(rows) => rows.next(path)?,
             };
             let Some(batch) = batch else { return check_rows(path, said, first).map(|()| Vec::new()) };
             let column = |place: &usize| {

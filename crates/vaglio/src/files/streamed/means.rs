@@ -26,7 +26,7 @@ impl Filled {
 
 /// Fills missing cells by the means of the rows that it is fitted on.
 #[derive(Debug, Clone)]
-pub(super) struct Means {
+pub(super) struct CellMeans {
     pub columns: Vec<Filled>,
     pub is_in_folds: bool,
 }
@@ -35,7 +35,7 @@ pub(super) struct Means {
 #[derive(Debug)]
 pub(super) struct FittedMeans(Vec<(String, f64)>);
 
-impl Map for Means {
+impl Map for CellMeans {
     fn in_folds(&self) -> FoldFit {
         if self.is_in_folds { FoldFit::Maps } else { FoldFit::No }
     }
@@ -91,7 +91,7 @@ impl FittedMap for FittedMeans {
 }
 
 #[typetag::serde(name = "means of cells")]
-impl Registered for Means {
+impl Registered for CellMeans {
     fn part(self: Box<Self>) -> Box<dyn Map> {
         self
     }
@@ -121,4 +121,4 @@ macro_rules! unwritten {
     )*};
 }
 
-unwritten!(Means, FittedMeans);
+unwritten!(CellMeans, FittedMeans);

@@ -1,11 +1,11 @@
 //! One pass over the rows of files, in batches.
 
 use super::cells::{RowCells, too_many};
+use super::checkpoints::{Checkpoints, Key};
 use super::file_rows::FileRows;
 use super::first_pass::FirstPass;
-use super::kept::{Kept, Key};
-use super::making::{Making, SetAside, TEST};
 use super::means::Filled;
+use super::pass_state::{PassState, SetAside, TEST};
 use crate::resample::Rows;
 use crate::resample::numeric::{numeric, unless_too_large};
 use sha2::{Digest, Sha256};
@@ -66,7 +66,7 @@ impl TablePass<'_> {
         origins: &[usize],
         cells: &RowCells,
         test_rows: Option<&[usize]>,
-        mut kept: Option<&mut Kept<'_>>,
+        mut checkpoints: Option<&mut Checkpoints<'_>>,
     ) -> Result<Condensed> {
         let mut place = vec![NO_CELL; self.rows];
         origins.iter().enumerate().for_each(|(row, &origin)| place[origin] = row as u32);
@@ -76,13 +76,13 @@ impl TablePass<'_> {
         let unknown =
             |(column, is_in_folds): &(String, bool)| (Filled { column: column.clone(), value: f64::NAN }, *is_in_folds);
         let filled = self.first.filled.iter().map(unknown).collect();
-        let mut making = Making { condenser: None, names: Vec::new(), filled, test, seen: 0 };
+        let mut state = PassState { condenser: None, names: Vec::new(), filled, test, seen: 0 };
         let columns: Vec<(String, Hint)> = self.features.iter().map(|name| (name.clone(), self.hint(name))).collect();
         let begun = Instant::now();
-        let key = kept.as_ref().map(|_| self.key(labels, origins, cells, test_rows));
-        let known = kept.as_ref().zip(key.as_ref()).and_then(|(kept, key)| kept.known(key));
-        let before = match known.and_then(|known| making.restored(&known)) {
-            Some(()) => making.seen,
+        let key = checkpoints.as_ref().map(|_| self.key(labels, origins, cells, test_rows));
+        let known = checkpoints.as_ref().zip(key.as_ref()).and_then(|(checkpoints, key)| checkpoints.known(key));
+        let before = match known.and_then(|known| state.restored(&known)) {
+            Some(()) => state.seen,
             None => 0,
         };
         if before > 0 {
@@ -97,19 +97,19 @@ impl TablePass<'_> {
         while let Some(now) = batch {
             // The next rows are read meanwhile.
             let (next, done) =
-                rayon::join(|| reader.next_rows(), || self.take(now, &mut making, (labels, cells, &place)));
-            making.seen += done?;
-            if self.is_sample && making.seen >= SAMPLE {
+                rayon::join(|| reader.next_rows(), || self.take(now, &mut state, (labels, cells, &place)));
+            state.seen += done?;
+            if self.is_sample && state.seen >= SAMPLE {
                 break;
             }
-            if let (Some(kept), Some(key)) = (&mut kept, &key) {
-                kept.keep(key, || making.state())?;
+            if let (Some(checkpoints), Some(key)) = (&mut checkpoints, &key) {
+                checkpoints.keep(key, || state.bytes())?;
             }
             batch = next?;
         }
-        let seen = making.seen - before;
+        let seen = state.seen - before;
         let seconds = begun.elapsed().as_secs_f64() * self.rows as f64 / seen.max(1) as f64;
-        let Making { condenser, names, filled, test, .. } = making;
+        let PassState { condenser, names, filled, test, .. } = state;
         let cells = condenser.map_or_else(|| Ok(Vec::new()), Condenser::finish).map_err(failed)?;
         let found = |name: &String| ColumnSurvey {
             name: name.clone(),
@@ -160,7 +160,7 @@ impl TablePass<'_> {
     fn take(
         &self,
         batch: Batch,
-        making: &mut Making,
+        state: &mut PassState,
         (labels, cells, place): (&Rows, &RowCells, &[u32]),
     ) -> Result<usize> {
         let Batch { first, columns, survey } = batch;
@@ -169,7 +169,7 @@ impl TablePass<'_> {
             let message = "it was changed while it was read; try again when nothing writes to it".to_owned();
             Error::Unreadable { path: self.files.first().clone(), message }
         })?;
-        making.test.take(&columns, place)?;
+        state.test.take(&columns, place)?;
         let kept: Vec<usize> = (0..rows).filter(|&at| place[at] < TEST).collect();
         let mut table = Table::new(columns)?.following(first);
         if kept.len() < rows {
@@ -177,21 +177,21 @@ impl TablePass<'_> {
         }
         if !kept.is_empty() {
             let place: Vec<u32> = kept.iter().map(|&at| place[at]).collect();
-            self.mapped(table, making)
-                .and_then(|columns| self.push(&columns, &place, first, making, (labels, cells)))
+            self.mapped(table, state)
+                .and_then(|columns| self.push(&columns, &place, first, state, (labels, cells)))
                 .map_err(|error| survey.located(error))?;
         }
         Ok(rows)
     }
 
     /// The columns of some rows behind the maps, and those that say where cells were missing.
-    fn mapped(&self, mut table: Table, making: &mut Making) -> Result<Columns> {
+    fn mapped(&self, mut table: Table, state: &mut PassState) -> Result<Columns> {
         let is_missing = |name: &String| -> Vec<f64> {
             let cells = table.get(name);
             let is_missing = |row| cells.is_some_and(|cells| cells.is_missing(row));
             (0..table.rows()).map(|row| f64::from(u8::from(is_missing(row)))).collect()
         };
-        let masks: Vec<Vec<f64>> = making.filled.iter().map(|(filled, _)| is_missing(&filled.column)).collect();
+        let masks: Vec<Vec<f64>> = state.filled.iter().map(|(filled, _)| is_missing(&filled.column)).collect();
         if !self.first.survey.is_empty() {
             // Columns without any value are no features.
             let empty = |name: &str| {
@@ -205,7 +205,7 @@ impl TablePass<'_> {
             table = map.transform(table)?;
         }
         let (mut columns, mut names) = numeric(&mut table)?;
-        for ((filled, _), mask) in making.filled.iter_mut().zip(masks) {
+        for ((filled, _), mask) in state.filled.iter_mut().zip(masks) {
             let column = names.iter().position(|name| *name == filled.column);
             if let (true, Some(row), Some(column)) = (filled.value.is_nan(), mask.iter().position(|m| *m > 0.0), column)
             {
@@ -214,7 +214,7 @@ impl TablePass<'_> {
             columns.push(mask);
             names.push(Filled::mask(&filled.column));
         }
-        making.names = names;
+        state.names = names;
         Ok(columns)
     }
 
@@ -224,7 +224,7 @@ impl TablePass<'_> {
         columns: &Columns,
         place: &[u32],
         first: usize,
-        making: &mut Making,
+        state: &mut PassState,
         (labels, cells): (&Rows, &RowCells),
     ) -> Result<()> {
         let own = |of: &dyn Fn(usize) -> f64| -> Vec<f64> { place.iter().map(|&row| of(row as usize)).collect() };
@@ -237,10 +237,10 @@ impl TablePass<'_> {
             false => cells.of_row[row as usize],
         };
         let of_rows: Vec<u32> = place.iter().enumerate().map(cell).collect();
-        if making.condenser.is_none() {
-            making.condenser = Some(Condenser::new(cells.count, shifts(&columns), self.height(cells, columns.len())?));
+        if state.condenser.is_none() {
+            state.condenser = Some(Condenser::new(cells.count, shifts(&columns), self.height(cells, columns.len())?));
         }
-        let Some(condenser) = &mut making.condenser else { return Ok(()) };
+        let Some(condenser) = &mut state.condenser else { return Ok(()) };
         condenser.push(RowBatch { columns: &columns, cells: &of_rows, weights: weights.as_deref() }).map_err(failed)
     }
 

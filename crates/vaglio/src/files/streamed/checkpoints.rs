@@ -1,4 +1,4 @@
-//! What a pass has made so far, kept in the folder of the run: a pass that was killed goes on there.
+//! Checkpoints of a pass in the folder of the run: a pass that was killed goes on from the last.
 
 use crate::files::claim::Claim;
 use crate::files::journal::{Keeps, set_aside};
@@ -23,8 +23,8 @@ const TIMES: u32 = 20;
 /// The hash of what a pass follows from.
 pub(super) type Key = [u8; 32];
 
-/// Keeps what a pass makes.
-pub(in crate::files) struct Kept<'k> {
+/// Writes the state of a pass now and then.
+pub(in crate::files) struct Checkpoints<'k> {
     claim: &'k mut Option<Claim>,
     out: &'k Path,
     is_resumed: bool,
@@ -33,11 +33,11 @@ pub(in crate::files) struct Kept<'k> {
     took: Duration,
 }
 
-impl<'k> Kept<'k> {
+impl<'k> Checkpoints<'k> {
     /// In the folder of a run, which is claimed once something is kept.
     pub fn new(claim: &'k mut Option<Claim>, out: &'k Path, is_resumed: bool) -> Self {
         let keeps = Keeps::of_environment();
-        Kept { claim, out, is_resumed, keeps, last: Instant::now(), took: Duration::ZERO }
+        Checkpoints { claim, out, is_resumed, keeps, last: Instant::now(), took: Duration::ZERO }
     }
 
     fn path(&self) -> PathBuf {
@@ -99,9 +99,9 @@ pub(in crate::files) fn forget(out: &Path) {
 
 /// Bytes that are written one after the other.
 #[derive(Default)]
-pub(super) struct Writing(pub Vec<u8>);
+pub(super) struct StateWriter(pub Vec<u8>);
 
-impl Writing {
+impl StateWriter {
     pub fn count(&mut self, count: usize) {
         self.0.extend((count as u64).to_le_bytes());
     }
@@ -123,9 +123,9 @@ impl Writing {
 }
 
 /// Bytes that are read again.
-pub(super) struct Written<'w>(pub &'w [u8]);
+pub(super) struct StateReader<'w>(pub &'w [u8]);
 
-impl Written<'_> {
+impl StateReader<'_> {
     fn word(&mut self) -> Option<u64> {
         let (word, rest) = self.0.split_first_chunk()?;
         self.0 = rest;

@@ -1,12 +1,12 @@
-//! What a pass has made so far.
+//! The state of a pass over a table: what it has made so far.
 
-use super::kept::{Writing, Written};
+use super::checkpoints::{StateReader, StateWriter};
 use super::means::Filled;
 use vaglio_core::{Cells, Error, Numbers, Result, Table};
 use vaglio_kernels::condensed::{Condenser, NO_CELL};
 
-/// What a pass makes.
-pub(super) struct Making {
+/// The state of a pass.
+pub(super) struct PassState {
     pub condenser: Option<Condenser>,
     /// The names of the columns before the targets.
     pub names: Vec<String>,
@@ -17,10 +17,10 @@ pub(super) struct Making {
     pub seen: usize,
 }
 
-impl Making {
-    /// As bytes, by which [`Making::restored`] goes on.
-    pub fn state(&self) -> Vec<u8> {
-        let mut out = Writing::default();
+impl PassState {
+    /// As bytes, by which [`PassState::restored`] goes on.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut out = StateWriter::default();
         out.count(self.seen);
         out.words(&self.condenser.as_ref().map(Condenser::state).unwrap_or_default());
         out.count(self.names.len());
@@ -53,13 +53,13 @@ impl Making {
 
     /// The same pass behind the rows that another had taken in; `None` for bytes that are of none.
     pub fn restored(&mut self, bytes: &[u8]) -> Option<()> {
-        let from = &mut Written(bytes);
+        let from = &mut StateReader(bytes);
         let seen = from.count()?;
         let words = from.words()?;
         let condenser = if words.is_empty() { None } else { Some(Condenser::of_state(&words)?) };
         let names: Vec<String> = (0..from.count()?).map(|_| from.text()).collect::<Option<_>>()?;
         let values = from.doubles().filter(|values| values.len() == self.filled.len())?;
-        let cells = |from: &mut Written<'_>| -> Option<(String, Cells)> {
+        let cells = |from: &mut StateReader<'_>| -> Option<(String, Cells)> {
             let name = from.text()?;
             let cells = match from.count()? {
                 0 => Cells::Numbers(Numbers::from(from.doubles()?)),
@@ -68,7 +68,7 @@ impl Making {
             };
             Some((name, cells))
         };
-        let part = |from: &mut Written<'_>| {
+        let part = |from: &mut StateReader<'_>| {
             let columns: Option<Vec<(String, Cells)>> = (0..from.count()?).map(|_| cells(from)).collect();
             Table::new(columns?).ok()
         };

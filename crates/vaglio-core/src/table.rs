@@ -25,6 +25,15 @@ pub struct Missing {
     pub count: usize,
 }
 
+/// Where cells of a column are missing. What has none, as most columns do, is passed over in pieces.
+fn among<T>(cells: &[T], is_missing: impl Fn(&T) -> bool) -> Option<Missing> {
+    const PIECE: usize = 1024;
+    let has_any = |piece: &[T]| piece.iter().fold(false, |any, cell| any | is_missing(cell));
+    let start = PIECE * cells.chunks(PIECE).position(has_any)?;
+    let first = start + cells[start..].iter().position(&is_missing)?;
+    Some(Missing { first, count: cells[first..].iter().filter(|cell| is_missing(cell)).count() })
+}
+
 impl Cells {
     /// Number of rows.
     pub fn len(&self) -> usize {
@@ -82,15 +91,15 @@ impl Cells {
 
     /// Where cells are missing; `None` where none is. Cost O(rows).
     pub fn missing(&self) -> Option<Missing> {
-        if let Cells::Numbers(numbers) = self {
-            match numbers.plain() {
-                Numbers::Byte(_) | Numbers::Sparse(_) => return None,
-                Numbers::Product(product) if !product.is_missing() => return None,
-                _ => {}
-            }
+        match self {
+            Cells::Numbers(numbers) => match numbers.plain() {
+                Numbers::Byte(_) | Numbers::Sparse(_) => None,
+                Numbers::Product(product) if !product.is_missing() => None,
+                numbers => among(&numbers.view().values(), |value| value.is_nan()),
+            },
+            Cells::Dates(values) => among(values, |value| value.is_nan()),
+            Cells::Text(text) => among(text, String::is_empty),
         }
-        let mut rows = (0..self.len()).filter(|&row| self.is_missing(row));
-        rows.next().map(|first| Missing { first, count: 1 + rows.count() })
     }
 
     /// The cells of `rows`, in that order.

@@ -12,7 +12,7 @@
 //! The paper moves it by what smaller training sets cost, which is of the size of its own error where K is 5. Here the lower
 //! bound alone moves, and never up: where models without two folds lose more on the mean than those without one, the model of
 //! all rows is expected to lose less by (K − 2)/K of that, as a loss does whose part that learning costs falls with one over the
-//! rows. What was chosen for the lowest loss of many is too low by what choosing gains: with the loss of each fold at what the
+//! rows; by no more than a standard error, since rows that teach what no others do follow no such law. What was chosen for the lowest loss of many is too low by what choosing gains: with the loss of each fold at what the
 //! *other* folds choose, that is its mean less the lowest loss. The upper bound is that of the figure plus what choosing gains.
 //!
 //! # Reference
@@ -114,7 +114,7 @@ impl<'t> Judged<'t> {
         let error = squared.unwrap_or(least).max(least).min(folds * plain).sqrt();
         let shape: StandardizedMoments = Tally::shape(&self.outer, less.map(|less| &less.outer[..]));
         let learned = if has_pairs { of.learned() } else { None };
-        let [low, _] = shape.interval(mean - learned.unwrap_or(0.0).max(0.0), error, level);
+        let [low, _] = shape.interval(mean - learned.unwrap_or(0.0).max(0.0).min(error), error, level);
         let [_, high] = shape.interval(mean + gained.max(0.0), error, level);
         let [least, most] = loss.range();
         let [least, most] = if less.is_some() { [least - most, most - least] } else { [least, most] };

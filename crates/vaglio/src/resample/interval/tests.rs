@@ -63,7 +63,7 @@ fn bounds_are_by_hand(of_pairs: f64, pairs_lose_more: bool) {
     // below 0.
     let more = mean(&inner.iter().flatten().flatten().copied().collect::<Vec<_>>()) - centre;
     assert_eq!(more > 0.0, pairs_lose_more);
-    let low = shape.interval(centre - more.max(0.0) / 2.0, expected.sqrt(), 0.9)[0].max(0.0);
+    let low = shape.interval(centre - (more / 2.0).clamp(0.0, expected.sqrt()), expected.sqrt(), 0.9)[0].max(0.0);
     let expected = [low, shape.interval(centre, expected.sqrt(), 0.9)[1]];
     let found = judged.bounded(&Squared, None, (0.0, 0.9)).unwrap();
     assert!((found.mean - centre).abs() < 1e-12);

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use vaglio::pipeline::{ColumnType, ReadSpec};
 use vaglio::read::{ColumnSurvey, InferredType, Source, Wanted};
-use vaglio_core::{Cells, Error, Numbers, Result, Table};
+use vaglio_core::{Cells, Error, Numbers, Result, SparseNumbers, Table};
 
 /// A table, which a fit or a prediction uses up.
 #[pyclass(name = "Table", module = "vaglio._vaglio")]
@@ -20,8 +20,8 @@ pub struct FrameTable {
 
 #[pymethods]
 impl FrameTable {
-    /// The columns at `places` of a two-dimensional buffer of numbers, rows × columns, in C or Fortran order, each copied once;
-    /// cells that are NaN are missing. Whole numbers up to 255 take a byte each.
+    /// The columns at `places` of a two-dimensional buffer of numbers, rows × columns. Doubles in Fortran order stay where they
+    /// are, others are copied once; cells that are NaN are missing. Whole numbers up to 255 take a byte each.
     #[staticmethod]
     #[pyo3(signature = (array, names, places = None))]
     fn from_array(array: &Bound<'_, PyAny>, names: Vec<String>, places: Option<Vec<usize>>) -> PyResult<Self> {
@@ -32,6 +32,29 @@ impl FrameTable {
         let columns = numbers(array, &places)?;
         let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
         let table = finite(columns).map_err(|error| raised(array.py(), error))?;
+        Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
+    }
+
+    /// The columns at `places` of a sparse matrix by columns (CSC): its entries, their rows, and where each column begins among
+    /// them. The entries of a column have increasing rows. Columns of few entries stay sparse.
+    #[staticmethod]
+    #[pyo3(signature = (data, indices, starts, rows, names, places))]
+    fn from_csc(
+        data: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        starts: Vec<usize>,
+        rows: usize,
+        names: Vec<String>,
+        places: Vec<usize>,
+    ) -> PyResult<Self> {
+        let py = data.py();
+        let columns = match (PyBuffer::<f64>::get(data), PyBuffer::<i32>::get(indices), PyBuffer::<i64>::get(indices)) {
+            (Ok(data), Ok(own), _) => sparse_columns((&data, &own), &starts, rows, &places, py)?,
+            (Ok(data), _, Ok(own)) => sparse_columns((&data, &own), &starts, rows, &places, py)?,
+            _ => return Err(PyTypeError::new_err("expected entries of float64, with rows of int32 or int64")),
+        };
+        let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
+        let table = finite(columns).map_err(|error| raised(py, error))?;
         Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
     }
 
@@ -81,7 +104,8 @@ fn kind(column: &ColumnSurvey) -> Option<ColumnType> {
 /// A table of numbers, all of them finite or missing.
 fn finite(columns: Vec<(String, Cells)>) -> Result<Table> {
     for (name, cells) in &columns {
-        let Cells::Numbers(Numbers::Double(values)) = cells else { continue };
+        let Cells::Numbers(numbers @ (Numbers::Double(_) | Numbers::Foreign(_))) = cells else { continue };
+        let values = numbers.view().values();
         if let Some(row) = values.iter().position(|value| value.is_infinite()) {
             let (column, value) = (name.clone(), values[row].to_string());
             let count = values.iter().filter(|value| value.is_infinite()).count();
@@ -91,10 +115,53 @@ fn finite(columns: Vec<(String, Cells)>) -> Result<Table> {
     Table::new(columns)
 }
 
+/// Some columns of a sparse matrix by columns.
+fn sparse_columns<I: Element + Copy + TryInto<u32>>(
+    (data, indices): (&PyBuffer<f64>, &PyBuffer<I>),
+    starts: &[usize],
+    rows: usize,
+    places: &[usize],
+    py: Python<'_>,
+) -> PyResult<Vec<Numbers>> {
+    let wrong = |what: &str| PyValueError::new_err(format!("the sparse matrix {what}"));
+    let (Some(data), Some(indices)) = (foreign::entries(py, data), foreign::entries(py, indices)) else {
+        return Err(wrong("has gaps between its entries"));
+    };
+    let column = |&place: &usize| {
+        let &[from, to] = starts
+            .get(place..place + 2)
+            .and_then(|ends| ends.first_chunk())
+            .ok_or_else(|| wrong("has fewer columns"))?;
+        let (Some(values), Some(own)) = (data.get(from..to), indices.get(from..to)) else {
+            return Err(wrong("has fewer entries than its columns say"));
+        };
+        let own: Vec<u32> = own.iter().filter_map(|&row| row.try_into().ok()).collect();
+        let is_sorted = own.windows(2).all(|pair| pair[0] < pair[1]);
+        if own.len() < values.len() || !is_sorted || own.last().is_some_and(|last| *last as usize >= rows) {
+            return Err(wrong("has rows that do not increase, or that are not there"));
+        }
+        let sparse = SparseNumbers::new(rows, own, values.to_vec());
+        // A sparse column has no missing cell, nor one that is not finite.
+        let is_finite = sparse.view().range().iter().all(|end| end.is_finite()) && !has_nan(&sparse);
+        Ok(if is_finite || rows == 0 { sparse.into() } else { sparse.view().to_vec().into() })
+    };
+    places.iter().map(column).collect()
+}
+
+fn has_nan(sparse: &SparseNumbers) -> bool {
+    let mut found = false;
+    sparse.view().for_each(|_, value| found |= value.is_nan());
+    found
+}
+
 /// Some columns of a buffer of one of the types that are known.
 pub fn numbers(array: &Bound<'_, PyAny>, places: &[usize]) -> PyResult<Vec<Numbers>> {
     if let Ok(buffer) = PyBuffer::<f64>::get(array) {
-        return of_buffer(array.py(), &buffer, places, |value| value);
+        foreign::release_returned(array.py());
+        return match foreign::columns_in_place(buffer, places) {
+            Ok(columns) => Ok(columns.into_iter().map(Numbers::from).collect()),
+            Err(buffer) => of_buffer(array.py(), &buffer, places, |value| value),
+        };
     }
     if let Ok(buffer) = PyBuffer::<u8>::get(array) {
         return of_buffer(array.py(), &buffer, places, f64::from);

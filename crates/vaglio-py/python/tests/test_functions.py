@@ -114,12 +114,12 @@ def test_losses_keep_laws_or_are_told_which_they_break():
     with pytest.raises(ValueError, match="one for each of 40 rows"):
         vaglio.Selector(loss=lambda y, p: np.ones(3), max_features=1, choose="last").fit(X, y)
     with pytest.raises(TypeError, match="takes no `sample_weight`"):
-        vaglio.Selector(loss=lambda y, p: 1.0).fit(X, y, sample_weight=np.ones(40))
+        vaglio.Selector(loss=lambda y, p: 1.0).fit(X, y, sample_weight=np.arange(1.0, 41.0))
 
     def lost(y, p):
         raise KeyError("lost")
 
-    for criterion in ("loo", "kfold", "information"):
+    for criterion in ("loo", "kfold"):
         with pytest.raises(KeyError, match="lost"):
             vaglio.Selector(criterion, loss=lost).fit(X, y)
 

@@ -31,7 +31,7 @@ if sys.argv[1] == "fortran":
     y, size, dense = X[:, 7] + random.normal(size=len(X)), X.nbytes, X.nbytes
 else:
     X = sparse.random(20_000, 2000, 0.002, format=sys.argv[1], rng=random)
-    y, dense = X[:, [7]].toarray()[:, 0] + random.normal(size=20_000), 8 * 20_000 * 2000
+    y, dense = 20 * X[:, [7]].toarray()[:, 0] + random.normal(size=20_000), 8 * 20_000 * 2000
 criterion = sys.argv[2]
 fit = vaglio.Selector(criterion, max_features=3, lambda_=1.0, choose="last").fit
 fit(X[:200, :20], y[:200])
@@ -41,8 +41,7 @@ print((peak() - before) / dense, *selected)
 """
 
 
-@pytest.mark.parametrize("criterion", ["loo", "kfold"])
-@pytest.mark.parametrize("kind", ["fortran", "csc", "csr"])
+@pytest.mark.parametrize("kind, criterion", [("fortran", "loo"), ("csc", "loo"), ("csc", "kfold"), ("csr", "loo")])
 def test_neither_doubles_in_fortran_order_nor_sparse_matrices_are_copied(kind, criterion):
     said = subprocess.check_output([sys.executable, "-c", PEAK, kind, criterion], text=True)
     share, *selected = said.split()

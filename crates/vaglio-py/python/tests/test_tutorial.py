@@ -1,5 +1,6 @@
 """The tutorial of the book runs as it stands, as a script and as a notebook."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -18,7 +19,9 @@ def test_the_tutorial_prints_what_it_finds(capsys, monkeypatch):
     assert "bmi" in said and "R²" in said and "clinic=south" in said and len(said.splitlines()) > 10, said
     monkeypatch.chdir(HERE)
     shown = as_notebook.run((HERE / "tutorial.ipynb").read_text(encoding="utf-8"))
-    assert capsys.readouterr().out == said
+    # The temporary folders of runs differ.
+    same = [re.sub(r"vaglio-run-\w+", "", text) for text in (capsys.readouterr().out, said)]
+    assert same[0] == same[1]
     assert any("<iframe" in str(value) for value in shown)
 
 

@@ -51,12 +51,14 @@ def rater(function, classes=None):
     """A loss as the extension calls it: with targets, predictions and weights. Losses of rows become their mean."""
 
     def rate(targets, predictions, weights, names):
+        rows = targets.shape[1]
+        if rows == 0:
+            return np.nan
         loss = np.asarray(_called(function, weights, _rows(targets, classes), _rows(predictions)), dtype="f8")
         if loss.ndim == 0:
             if weights is not None and not _takes_weights(function):
                 raise TypeError("the loss gives one number and takes no `sample_weight`, and rows have weights")
             return float(loss)
-        rows = targets.shape[1]
         if loss.shape != (rows,):
             raise ValueError(f"the loss has to give a number, or one for each of {rows} rows, and gave {loss.shape}")
         return float(np.average(loss, weights=None if weights is None else weights[0]))
@@ -72,6 +74,9 @@ def _of_bytes(call, raised):
             None if data is None else np.frombuffer(data, dtype="f8").reshape(shape)
             for data, shape in zip(arrays, shapes)
         ]
+        # Engines may weigh all rows by 1.
+        if arrays[2] is not None and (arrays[2] == 1).all():
+            arrays[2] = None
         try:
             return call(*arrays, names)
         except Exception as error:

@@ -25,6 +25,14 @@ pub struct Missing {
     pub count: usize,
 }
 
+impl Missing {
+    /// By whether the cell of each row is missing.
+    fn among(rows: impl Iterator<Item = bool>) -> Option<Self> {
+        let mut missing = rows.enumerate().filter_map(|(row, is_missing)| is_missing.then_some(row));
+        missing.next().map(|first| Missing { first, count: 1 + missing.count() })
+    }
+}
+
 impl Cells {
     /// Number of rows.
     pub fn len(&self) -> usize {
@@ -82,15 +90,15 @@ impl Cells {
 
     /// Where cells are missing; `None` where none is. Cost O(rows).
     pub fn missing(&self) -> Option<Missing> {
-        if let Cells::Numbers(numbers) = self {
-            match numbers.plain() {
-                Numbers::Byte(_) | Numbers::Sparse(_) => return None,
-                Numbers::Product(product) if !product.is_missing() => return None,
-                _ => {}
-            }
+        match self {
+            Cells::Numbers(numbers) => match numbers.plain() {
+                Numbers::Byte(_) | Numbers::Sparse(_) => None,
+                Numbers::Product(product) if !product.is_missing() => None,
+                numbers => Missing::among(numbers.view().values().iter().map(|value| value.is_nan())),
+            },
+            Cells::Dates(values) => Missing::among(values.iter().map(|value| value.is_nan())),
+            Cells::Text(text) => Missing::among(text.iter().map(String::is_empty)),
         }
-        let mut rows = (0..self.len()).filter(|&row| self.is_missing(row));
-        rows.next().map(|first| Missing { first, count: 1 + rows.count() })
     }
 
     /// The cells of `rows`, in that order.

@@ -25,12 +25,13 @@ pub struct Missing {
     pub count: usize,
 }
 
-impl Missing {
-    /// By whether the cell of each row is missing.
-    fn among(rows: impl Iterator<Item = bool>) -> Option<Self> {
-        let mut missing = rows.enumerate().filter_map(|(row, is_missing)| is_missing.then_some(row));
-        missing.next().map(|first| Missing { first, count: 1 + missing.count() })
-    }
+/// Where cells of a column are missing. What has none, as most columns do, is passed over in pieces.
+fn among<T>(cells: &[T], is_missing: impl Fn(&T) -> bool) -> Option<Missing> {
+    const PIECE: usize = 1024;
+    let has_any = |piece: &[T]| piece.iter().fold(false, |any, cell| any | is_missing(cell));
+    let start = PIECE * cells.chunks(PIECE).position(has_any)?;
+    let first = start + cells[start..].iter().position(&is_missing)?;
+    Some(Missing { first, count: cells[first..].iter().filter(|cell| is_missing(cell)).count() })
 }
 
 impl Cells {
@@ -94,10 +95,10 @@ impl Cells {
             Cells::Numbers(numbers) => match numbers.plain() {
                 Numbers::Byte(_) | Numbers::Sparse(_) => None,
                 Numbers::Product(product) if !product.is_missing() => None,
-                numbers => Missing::among(numbers.view().values().iter().map(|value| value.is_nan())),
+                numbers => among(&numbers.view().values(), |value| value.is_nan()),
             },
-            Cells::Dates(values) => Missing::among(values.iter().map(|value| value.is_nan())),
-            Cells::Text(text) => Missing::among(text.iter().map(String::is_empty)),
+            Cells::Dates(values) => among(values, |value| value.is_nan()),
+            Cells::Text(text) => among(text, String::is_empty),
         }
     }
 

@@ -47,10 +47,15 @@ pub(super) struct LineWatch {
     /// Bytes of whole pieces without the end of a line, and of nothing but ends of lines.
     long: usize,
     empty: usize,
+    /// Where a cell began whose quote is not closed yet.
+    open: Option<usize>,
+    /// Where the last cell with quotes began, and after its last quote.
+    closed: (usize, usize),
 }
 
 impl LineWatch {
-    /// Refuses a text whose last pieces, of which one begins at `from`, are one line or empty lines beyond what there may be.
+    /// Refuses a text whose last pieces, of which one begins at `from`, are one line, one cell in quotes or empty lines beyond
+    /// what there may be.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`] with the line.
@@ -59,6 +64,13 @@ impl LineWatch {
         let is_text = || is_plain() && matches!(kind(path, bytes), Ok(FileKind::Text));
         if !*self.is_text.get_or_insert_with(is_text) {
             return Ok(());
+        }
+        self.quotes(bytes, from);
+        if let Some(start) = self.open.filter(|start| bytes.len() - start > RECORD) {
+            let line = 1 + memchr::memchr_iter(b'\n', &bytes[..start]).count();
+            let message =
+                format!("a row may have {RECORD} bytes, and that of line {line} has more; is a quote not closed?");
+            return Err(unreadable(path, message));
         }
         let piece = &bytes[from..];
         let is_long = memchr::memchr2(b'\n', b'\r', piece).is_none();
@@ -73,6 +85,18 @@ impl LineWatch {
         let before = &bytes[..bytes.len() - self.long.max(self.empty)];
         let line = 1 + memchr::memchr_iter(b'\n', before).count();
         Err(unreadable(path, format!("a line may have {RECORD} bytes, and line {line} {what}; is it a table?")))
+    }
+
+    /// Follows cells in quotes through a piece: a quote opens at the beginning of a cell alone, and one that stands twice is text.
+    fn quotes(&mut self, bytes: &[u8], from: usize) {
+        for place in memchr::memchr_iter(b'"', &bytes[from..]).map(|place| from + place) {
+            match self.open.take() {
+                Some(start) => self.closed = (start, place + 1),
+                None if place > 0 && self.closed.1 == place => self.open = Some(self.closed.0),
+                None if place == 0 || b",;\t|\n\r".contains(&bytes[place - 1]) => self.open = Some(place),
+                None => {}
+            }
+        }
     }
 }
 
@@ -94,7 +118,7 @@ mod tests {
         let mut rest = std::io::repeat(byte).take(count as u64);
         std::io::copy(&mut rest, &mut writer).unwrap();
         writer.finish().unwrap();
-        assert!(std::fs::metadata(&path).unwrap().len() < 100_000);
+        assert!(std::fs::metadata(&path).unwrap().len() < 250_000);
         path
     }
 
@@ -107,7 +131,6 @@ mod tests {
             ("long.csv.zst", b"a,b\n1,", b'x', "line 2 is longer than that"),
             ("header.csv.zst", b"a,", b'x', "line 1 is longer than that"),
             ("zeros.csv.zst", b"", 0, "line 1 is longer than that"),
-            ("quoted.csv.zst", b"a,b\n1,\"", b'\n', " and those after it are empty"),
         ] {
             let path = bomb(name, head, byte, much);
             let paths = [path.clone()];
@@ -116,6 +139,41 @@ mod tests {
             assert!(error.contains(name) && error.contains(words), "{error}");
             assert!(error.contains("a line may have 67108864 bytes, and line "), "{error}");
         }
+    }
+
+    #[test]
+    fn cells_in_quotes_that_are_not_closed_are_refused_by_line_while_they_are_read() {
+        for (name, head, byte) in [
+            ("lines.csv.zst", &b"a,b\n1,\"\n\nx"[..], b'\n'),
+            ("again.csv.zst", b"a,b\n1,\"x\"\"\ny\"\n2,\"\"\"", b' '),
+        ] {
+            let line = 2 + usize::from(name == "again.csv.zst") * 2;
+            let paths = [bomb(name, head, byte, 32 * RECORD)];
+            let limit = Budget::of(crate::budget::resident().unwrap_or(0) + 1_000_000_000);
+            let opened = Source::open_within(&paths, &ReadSpec::default(), limit, DigestKind::default());
+            let error = opened.map(|_| ()).unwrap_err().to_string();
+            let words =
+                format!("a row may have 67108864 bytes, and that of line {line} has more; is a quote not closed?");
+            assert!(error.contains(name) && error.contains(&words), "{error}");
+        }
+    }
+
+    #[test]
+    fn quotes_inside_of_cells_and_closed_ones_are_followed() {
+        let open = |pieces: &[&str]| {
+            let (mut watch, mut bytes) = (LineWatch::default(), Vec::new());
+            for piece in pieces {
+                let from = bytes.len();
+                bytes.extend_from_slice(piece.as_bytes());
+                watch.quotes(&bytes, from);
+            }
+            watch.open
+        };
+        assert_eq!(open(&["a,b\n5\" pipe,1\n"]), None);
+        assert_eq!(open(&["\"a,b\n"]), Some(0));
+        assert_eq!(open(&["\"a\"\"\"", ",1\n"]), None);
+        assert_eq!(open(&["1,\"a\"", "\"\n", "\n"]), Some(2));
+        assert_eq!(open(&["1;\"a\"", "\n2;\"", "b"]), Some(8));
     }
 
     #[test]

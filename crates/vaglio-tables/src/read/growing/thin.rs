@@ -33,9 +33,13 @@ impl NumberColumn {
 
 /// The rows that are not 0 and what they are; `None` where these are more than `most`.
 fn entries<E: PartialEq + Default>(all: &[E], most: usize, of: impl Fn(&E) -> f64) -> Option<(Vec<u32>, Vec<f64>)> {
-    let zero = E::default();
-    if all.iter().filter(|x| **x != zero).count() > most {
-        return None;
+    const PIECE: usize = 1024;
+    let (zero, mut count) = (E::default(), 0);
+    for piece in all.chunks(PIECE) {
+        count += piece.iter().filter(|x| **x != zero).count();
+        if count > most {
+            return None;
+        }
     }
     let others = all.iter().enumerate().filter(|(_, x)| **x != zero);
     Some(others.map(|(row, x)| (row as u32, of(x))).unzip())

@@ -9,8 +9,10 @@ use vaglio_tables::read::InferredType;
 
 /// Bits by which rows must differ beyond those that tell all pairs apart, so that copies are none by chance.
 const BEYOND_CHANCE: f64 = 10.0;
+/// Columns after which rows that differ from all others are left aside for the first time.
+const FIRST: usize = 16;
 /// Bytes that a row takes while copies are looked for.
-const BYTES: f64 = 48.0;
+const BYTES: f64 = 64.0;
 
 /// Training rows that are copies of others, and test rows that are copies of training rows.
 pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
@@ -34,10 +36,11 @@ pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
     if !differ_by_chance(train, &names) {
         return Vec::new();
     }
-    let hashes = hashes(train, &names);
-    let distinct: HashSet<u64> = hashes.iter().copied().collect();
+    let tables: Vec<&Table> = std::iter::once(train).chain(test).collect();
+    let hashes = alike(&tables, &names);
+    let distinct: HashSet<u64> = hashes[0].iter().copied().collect();
     let mut warnings = Vec::new();
-    let (twice, all) = (hashes.len() - distinct.len(), hashes.len());
+    let (twice, all) = (hashes[0].len() - distinct.len(), train.rows());
     if twice > 0 {
         let are = if twice == 1 { "row is an exact copy of another" } else { "rows are exact copies of others" };
         let message = format!(
@@ -47,7 +50,7 @@ pub(super) fn copies(read: Read<'_>, budget: Budget) -> Vec<Warning> {
         warnings.push(Warning::new(WarningKind::CopiedRows, message));
     }
     let Some(test) = test else { return warnings };
-    let known = self::hashes(test, &names).iter().filter(|hash| distinct.contains(hash)).count();
+    let known = hashes[1].iter().filter(|hash| distinct.contains(hash)).count();
     if known > 0 {
         let are = if known == 1 {
             "row is an exact copy of a training row"
@@ -92,27 +95,60 @@ fn cells_of<'t>(table: &'t Table, names: &[&str]) -> Vec<&'t Cells> {
     names.iter().filter_map(|name| of_name.get(name).copied()).collect()
 }
 
-/// A number for each row that only equal rows share: the sum of one for each cell that is not 0. Cost O(rows · columns), or O(entries)
-/// for sparse columns.
-fn hashes(table: &Table, names: &[&str]) -> Vec<u64> {
-    let mut hashes = vec![0u64; table.rows()];
-    for (place, cells) in cells_of(table, names).into_iter().enumerate() {
-        let mut add = |row: usize, value: u64| {
-            if value != 0 {
-                hashes[row] = hashes[row].wrapping_add(mixed(mixed(0, place as u64), value));
-            }
-        };
-        match cells.numbers() {
-            Some(Column::Sparse(column)) if column.fill() == 0.0 => {
-                column.for_each(|row, value| add(row, of_number(value)));
-            }
-            Some(column) => {
-                column.values().iter().enumerate().for_each(|(row, value)| add(row, of_number(*value)));
-            }
-            None => (0..cells.len()).for_each(|row| add(row, cell_hash(cells, row))),
+/// Of each table a number for every row that agrees with another row of any of them, which only equal rows share. Rows that differ
+/// from all others in some columns are not looked at in those that follow. Cost O(rows · columns), or O(entries) for sparse columns.
+fn alike(tables: &[&Table], names: &[&str]) -> Vec<Vec<u64>> {
+    let cells: Vec<Vec<&Cells>> = tables.iter().map(|table| cells_of(table, names)).collect();
+    let mut rows: Vec<Vec<usize>> = tables.iter().map(|table| (0..table.rows()).collect()).collect();
+    let mut hashes: Vec<Vec<u64>> = rows.iter().map(|rows| vec![0; rows.len()]).collect();
+    let (mut from, mut to) = (0, FIRST);
+    while from < names.len() {
+        for ((cells, rows), hashes) in cells.iter().zip(&rows).zip(&mut hashes) {
+            (from..to.min(cells.len())).for_each(|place| add_hashes(hashes, rows, cells[place], place as u64));
         }
+        let mut all: Vec<u64> = hashes.iter().flatten().copied().collect();
+        all.sort_unstable();
+        let again: HashSet<u64> = all.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        for (rows, hashes) in rows.iter_mut().zip(&mut hashes) {
+            let mut is_alike = hashes.iter().map(|hash| again.contains(hash));
+            rows.retain(|_| is_alike.next() == Some(true));
+            hashes.retain(|hash| again.contains(hash));
+        }
+        if again.is_empty() {
+            break;
+        }
+        (from, to) = (to, 2 * to);
     }
     hashes
+}
+
+/// Adds to the numbers of some rows those of their cells in the column at `place`, but for those that are 0.
+fn add_hashes(hashes: &mut [u64], rows: &[usize], cells: &Cells, place: u64) {
+    let of_place = mixed(0, place);
+    let add = |hash: &mut u64, value: u64| {
+        if value != 0 {
+            *hash = hash.wrapping_add(mixed(of_place, value));
+        }
+    };
+    match cells.numbers() {
+        Some(Column::Sparse(column)) if column.fill() == 0.0 => {
+            let mut next = 0;
+            column.for_each(|row, value| {
+                next += rows[next..].partition_point(|&of| of < row);
+                if rows.get(next) == Some(&row) {
+                    add(&mut hashes[next], of_number(value));
+                }
+            });
+        }
+        Some(Column::Double(values)) => {
+            hashes.iter_mut().zip(rows).for_each(|(hash, &row)| add(hash, of_number(values[row])));
+        }
+        Some(column) => {
+            let values = column.gathered(rows);
+            hashes.iter_mut().zip(values).for_each(|(hash, value)| add(hash, of_number(value)));
+        }
+        None => hashes.iter_mut().zip(rows).for_each(|(hash, &row)| add(hash, cell_hash(cells, row))),
+    }
 }
 
 /// A number for a cell that only equal cells share.

@@ -158,6 +158,29 @@ fn identifiers_in_the_order_of_the_target_are_told() {
 }
 
 #[test]
+fn copies_agree_in_all_columns_not_in_the_first() {
+    // Every second column is 0 in nearly all rows.
+    let cell = |row: usize, column: usize| {
+        if column % 2 == 1 && row % 50 != column { 0.0 } else { (row * 97 % 61) as f64 + column as f64 / 7.0 }
+    };
+    let line = |row: usize, last: usize| {
+        let cells: Vec<String> =
+            (0..70).map(|column| if column == 69 { last as f64 } else { cell(row, column) }.to_string()).collect();
+        cells.join(",") + "\n"
+    };
+    let names: Vec<String> = (0..69).map(|column| format!("c{column}")).chain(["y".into()]).collect();
+    let mut text = names.join(",") + "\n" + &(0..60).map(|row| line(row, row)).collect::<String>();
+    // 5 and 8 but for the last column, and 3, 3 and 40 whole.
+    text += &[(5, 6), (8, 9), (3, 3), (3, 3), (40, 40)].map(|(row, last)| line(row, last)).concat();
+    let warnings = found("late", &text);
+    assert!(only(&warnings, WarningKind::CopiedRows).starts_with("3 of 65 training rows are exact copies of others"));
+    let test = names.join(",") + "\n" + &[(5, 6), (5, 7), (8, 9), (9, 9)].map(|(row, last)| line(row, last)).concat();
+    let known = found_with("late", serde_json::json!({"test": "t.csv"}), &text, Some(&test));
+    let words = "3 of 4 test rows are exact copies of training rows";
+    assert!(known.iter().any(|warning| warning.message.starts_with(words)), "{known:?}");
+}
+
+#[test]
 fn copies_are_counted_where_rows_differ_by_chance() {
     let columns: Vec<Vec<f64>> = (0..4).map(|k| noise(60, k)).collect();
     let row = |row: usize| columns.iter().map(|c| c[row].to_string()).collect::<Vec<_>>().join(",") + "\n";

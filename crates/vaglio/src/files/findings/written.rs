@@ -33,18 +33,29 @@ pub(super) fn codes(read: Read<'_>) -> Option<Warning> {
 
 /// The codes that stand more than once, farther from the other values than these from each other.
 fn codes_among(values: &[f64]) -> Vec<(f64, usize)> {
-    let extremes = |low: f64, high: f64, value: f64| (low.min(value), high.max(value));
-    let none = (f64::INFINITY, f64::NEG_INFINITY);
-    // The least of numbers that may be missing is a number.
-    let (low, high) = values.iter().fold(none, |(low, high), value| extremes(low, high, *value));
+    let (low, high) = range(values);
     if !CODES.contains(&low) && !CODES.contains(&high) {
         return Vec::new();
     }
-    let others = values.iter().filter(|value| !CODES.contains(value));
-    let (low, high) = others.fold(none, |(low, high), value| extremes(low, high, *value));
+    let others: Vec<f64> = values.iter().copied().filter(|value| !CODES.contains(value)).collect();
+    let (low, high) = range(&others);
     let far = |code: f64| high > low && (low - code > high - low || code - high > high - low);
     let count = |code: f64| values.iter().filter(|value| **value == code).count();
     CODES.iter().filter(|code| far(**code)).map(|code| (*code, count(*code))).filter(|(_, count)| *count > 1).collect()
+}
+
+/// The least and the largest of numbers some of which may be missing, eight side by side.
+fn range(values: &[f64]) -> (f64, f64) {
+    let (mut low, mut high) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
+    let (eights, rest) = values.as_chunks::<8>();
+    for eight in eights.iter().chain(std::iter::once(&std::array::from_fn(|k| *rest.get(k).unwrap_or(&f64::NAN)))) {
+        for lane in 0..8 {
+            // A comparison with a number that is missing holds for none.
+            low[lane] = if eight[lane] < low[lane] { eight[lane] } else { low[lane] };
+            high[lane] = if eight[lane] > high[lane] { eight[lane] } else { high[lane] };
+        }
+    }
+    (low.into_iter().fold(f64::INFINITY, f64::min), high.into_iter().fold(f64::NEG_INFINITY, f64::max))
 }
 
 /// Levels that differ only by case or blanks.

@@ -21,17 +21,26 @@ fn mean(of: &[f64]) -> f64 {
 }
 
 /// Squared losses of four folds of six rows, and of each fold by models without another, with the tallies of both.
-fn losses() -> (Vec<Vec<f64>>, Vec<Vec<Vec<f64>>>) {
+fn losses(of_pairs: f64) -> (Vec<Vec<f64>>, Vec<Vec<Vec<f64>>>) {
     let mut random = Random::new(3);
     let mut fold = |scale: f64| (0..6).map(|_| scale * random.normal().powi(2)).collect::<Vec<f64>>();
     let outer: Vec<Vec<f64>> = [1.0, 4.0, 1.0, 9.0].map(&mut fold).into();
-    let inner = (0..4).map(|_| (0..3).map(|_| fold(2.0)).collect()).collect();
+    let inner = (0..4).map(|_| (0..3).map(|_| fold(of_pairs)).collect()).collect();
     (outer, inner)
 }
 
 #[test]
 fn the_squared_error_is_that_of_the_paper() {
-    let (outer, inner) = losses();
+    bounds_are_by_hand(2.0, false);
+}
+
+#[test]
+fn what_models_of_more_rows_lose_less_moves_the_lower_bound() {
+    bounds_are_by_hand(5.0, true);
+}
+
+fn bounds_are_by_hand(of_pairs: f64, pairs_lose_more: bool) {
+    let (outer, inner) = losses(of_pairs);
     // a_j − b_j over the folds, by plain loops.
     let of_fold = |j: usize| {
         let all: Vec<f64> = inner[j].iter().flatten().copied().collect();
@@ -50,8 +59,12 @@ fn the_squared_error_is_that_of_the_paper() {
     let plain = rows.iter().map(|loss| (loss - centre).powi(2)).sum::<f64>() / (24.0 * 23.0);
     let expected = expected.max(4.0 / 3.0 * plain).min(4.0 * plain);
     let shape = StandardizedMoments::of(rows.iter().map(|loss| loss - centre));
-    // No squared error is below 0.
-    let expected = shape.interval(centre, expected.sqrt(), 0.9).map(|end| end.max(0.0));
+    // Models without two folds lose more: those of all rows are expected to lose less by half of that, and no squared error is
+    // below 0.
+    let more = mean(&inner.iter().flatten().flatten().copied().collect::<Vec<_>>()) - centre;
+    assert_eq!(more > 0.0, pairs_lose_more);
+    let low = shape.interval(centre - more.max(0.0) / 2.0, expected.sqrt(), 0.9)[0].max(0.0);
+    let expected = [low, shape.interval(centre, expected.sqrt(), 0.9)[1]];
     let found = judged.bounded(&Squared, None, (0.0, 0.9)).unwrap();
     assert!((found.mean - centre).abs() < 1e-12);
     assert!((0..2).all(|side| (found.interval[side] - expected[side]).abs() < 1e-9), "{found:?}, not {expected:?}");
@@ -67,7 +80,7 @@ fn the_squared_error_is_that_of_the_paper() {
 
 #[test]
 fn the_same_losses_differ_by_nothing() {
-    let (outer, _) = losses();
+    let (outer, _) = losses(2.0);
     let tallies: Vec<Tally> = (0..).step_by(6).zip(&outer).map(|(first, losses)| tally(first, losses)).collect();
     let judged = Judged::of(&tallies, 1);
     let found = judged.bounded(&Squared, Some(&judged), (0.0, 0.95)).unwrap();

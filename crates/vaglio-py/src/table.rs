@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use vaglio::pipeline::{ColumnType, ReadSpec};
 use vaglio::read::{ColumnSurvey, InferredType, Source, Wanted};
-use vaglio_core::{Cells, Error, Numbers, Result, SparseNumbers, Table};
+use vaglio_core::{Cells, Numbers, SparseNumbers, Table};
 
 /// A table, which a fit or a prediction uses up.
 #[pyclass(name = "Table", module = "vaglio._vaglio")]
@@ -21,7 +21,8 @@ pub struct FrameTable {
 #[pymethods]
 impl FrameTable {
     /// The columns at `places` of a two-dimensional buffer of numbers, rows × columns. Doubles in Fortran order stay where they
-    /// are, others are copied once; cells that are NaN are missing. Whole numbers up to 255 take a byte each.
+    /// are, others are copied once; cells that are NaN are missing, and no cell is infinite, which the caller has seen to. Whole
+    /// numbers up to 255 take a byte each.
     #[staticmethod]
     #[pyo3(signature = (array, names, places = None))]
     fn from_array(array: &Bound<'_, PyAny>, names: Vec<String>, places: Option<Vec<usize>>) -> PyResult<Self> {
@@ -31,7 +32,7 @@ impl FrameTable {
         }
         let columns = numbers(array, &places)?;
         let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
-        let table = finite(columns).map_err(|error| raised(array.py(), error))?;
+        let table = Table::new(columns).map_err(|error| raised(array.py(), error))?;
         Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
     }
 
@@ -54,7 +55,7 @@ impl FrameTable {
             _ => return Err(PyTypeError::new_err("expected entries of float64, with rows of int32 or int64")),
         };
         let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
-        let table = finite(columns).map_err(|error| raised(py, error))?;
+        let table = Table::new(columns).map_err(|error| raised(py, error))?;
         Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
     }
 
@@ -101,20 +102,6 @@ fn kind(column: &ColumnSurvey) -> Option<ColumnType> {
     }
 }
 
-/// A table of numbers, all of them finite or missing.
-fn finite(columns: Vec<(String, Cells)>) -> Result<Table> {
-    for (name, cells) in &columns {
-        let Cells::Numbers(numbers @ (Numbers::Double(_) | Numbers::Foreign(_))) = cells else { continue };
-        let values = numbers.view().values();
-        if let Some(row) = values.iter().position(|value| value.is_infinite()) {
-            let (column, value) = (name.clone(), values[row].to_string());
-            let count = values.iter().filter(|value| value.is_infinite()).count();
-            return Err(Error::NonFinite { row: row + 1, column, value, count, file: None, remedy: None });
-        }
-    }
-    Table::new(columns)
-}
-
 /// Some columns of a sparse matrix by columns.
 fn sparse_columns<I: Element + Copy + TryInto<u32>>(
     (data, indices): (&PyBuffer<f64>, &PyBuffer<I>),
@@ -141,17 +128,11 @@ fn sparse_columns<I: Element + Copy + TryInto<u32>>(
             return Err(wrong("has rows that do not increase, or that are not there"));
         }
         let sparse = SparseNumbers::new(rows, own, values.to_vec());
-        // A sparse column has no missing cell, nor one that is not finite.
-        let is_finite = sparse.view().range().iter().all(|end| end.is_finite()) && !has_nan(&sparse);
-        Ok(if is_finite || rows == 0 { sparse.into() } else { sparse.view().to_vec().into() })
+        // A sparse column has no missing cell.
+        let is_missing = values.iter().any(|value| value.is_nan());
+        Ok(if is_missing { sparse.view().to_vec().into() } else { sparse.into() })
     };
     places.iter().map(column).collect()
-}
-
-fn has_nan(sparse: &SparseNumbers) -> bool {
-    let mut found = false;
-    sparse.view().for_each(|_, value| found |= value.is_nan());
-    found
 }
 
 /// Some columns of a buffer of one of the types that are known.

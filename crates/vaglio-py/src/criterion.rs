@@ -27,7 +27,7 @@ pub struct PythonCriterion {
 impl Criterion for PythonCriterion {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let columns = design.columns().matrix(subset).reversed_axes();
-        let arrays = [Some(columns), Some(design.targets().to_owned()), design.weights().map(|all| as_row(all))];
+        let arrays = [Some(columns), Some(design.targets().to_owned()), design.weights().map(as_row)];
         let names = subset.iter().map(|&feature| design.names()[feature].clone()).collect();
         Score::of(ask(&self.name, arrays, names)?).checked()
     }

@@ -64,7 +64,7 @@ def vaglio(program, x, y):
 def trexselector(x, y):
     from trexselector import trex
 
-    return np.flatnonzero(trex(X=x.copy(), y=y.copy(), tFDR=RATE, seed=1, verbose=False)["selected_var"])
+    return trex(X=x.copy(), y=y.copy(), tFDR=RATE, seed=1, verbose=False)["selected_var"]
 
 
 def ipss(selector):

@@ -29,6 +29,7 @@ pub struct PythonLoss {
     #[default("function".into())]
     pub name: String,
     /// Whether it is one of classes.
+    #[default(false)]
     pub classes: bool,
 }
 

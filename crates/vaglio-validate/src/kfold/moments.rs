@@ -44,6 +44,9 @@ pub(super) fn stored_entries(design: &Design) -> Option<f64> {
 const MOST_STORED: f64 = 0.5;
 /// Columns up to which several that enter together are decomposed with those selected.
 const FEW: usize = 512;
+/// What it takes to follow a column through an addition, for a λ and a column selected, beside the share that a number of a
+/// square has in its decomposition: the one is read once and the other in blocks.
+const FOLLOWED: f64 = 16.0;
 
 /// Moments, with the states that additions and removals need.
 pub(super) struct MomentEngine<'d> {
@@ -135,11 +138,13 @@ impl FoldEngine for MomentEngine<'_> {
         self.losses(&trials, candidates)
     }
 
-    /// By a decomposition of all of them where they are few, since a state follows every other column as well.
+    /// By a decomposition of all of them where they are few, or what enters is large: a state follows every other column as well.
     fn with(&mut self, subset: &[Feature], more: &[Feature]) -> Option<Vec<TrialLoss>> {
         let all: Vec<Feature> = subset.iter().chain(more).copied().collect();
         self.moments.read(&self.rows, &all);
-        if all.len() <= FEW
+        let squares = (all.len() * all.len()) as f64;
+        let followed = (more.len() * self.rows.columns() * self.lambdas.len()) as f64;
+        if (all.len() <= FEW || squares < FOLLOWED * followed)
             && let Ok(spectrum) = Spectrum::new(&self.moments, &all)
         {
             let conditioning = self.lambdas.iter().map(|&lambda| spectrum.conditioning(lambda)).collect();

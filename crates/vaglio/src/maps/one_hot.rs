@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{
-    Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, part, saved,
+    Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, SparseNumbers, Table, part, saved,
 };
 
 /// Replaces every text column by one 0/1 column per level, named `column=level`, levels sorted and all kept unless they
@@ -147,8 +147,15 @@ impl FittedMap for FittedOneHot {
     fn growth(&self, table: &Table) -> f64 {
         let of_column = |known: &Levels| {
             let Some(cells) = table.get(&known.column) else { return 0.0 };
-            let bytes = if cells.missing().is_some() { std::mem::size_of::<f64>() + 1 } else { 1 };
-            (known.levels.len() + usize::from(!known.rare.is_empty())) as f64 * (bytes * cells.len()) as f64
+            let columns = known.levels.len() + usize::from(!known.rare.is_empty());
+            // The rows of each level are listed on the way. Of levels with more rows than a sparse column has there are few.
+            let dense =
+                |columns: usize, bytes: usize| (size_of::<usize>() + columns * bytes) as f64 * cells.len() as f64;
+            match SparseNumbers::most_entries(cells.len()).filter(|_| cells.missing().is_none()) {
+                Some(most) => dense(columns.min(cells.len() / (most + 1)), 1) + (size_of::<u32>() * cells.len()) as f64,
+                None if cells.missing().is_some() => dense(columns, size_of::<f64>() + 1),
+                None => dense(columns, 1),
+            }
         };
         self.columns.iter().map(of_column).sum()
     }
@@ -244,26 +251,18 @@ impl Levels {
         unknown: Unknown,
         origin: impl Fn(usize) -> usize,
     ) -> Result<Vec<(String, Cells)>> {
-        let mut indicators = vec![vec![0u8; cells.len()]; self.levels.len() + usize::from(!self.rare.is_empty())];
-        let is_missing = |row: &usize| cells.is_missing(*row);
-        let missing: Vec<usize> = (0..cells.len()).filter(is_missing).collect();
-        for row in (0..cells.len()).filter(|row| !is_missing(row)) {
+        let mut rows_of = vec![Vec::new(); self.levels.len() + usize::from(!self.rare.is_empty())];
+        let (missing, present): (Vec<usize>, Vec<usize>) = (0..cells.len()).partition(|row| cells.is_missing(*row));
+        for row in present {
             let label = label(cells, row);
             match self.place(&label, unknown) {
-                Some(place) => indicators[place][row] = 1,
+                Some(place) => rows_of[place].push(row),
                 None if unknown == Unknown::Zeros || self.dropped.as_deref() == Some(&*label) => {}
                 None => return Err(self.unknown(origin(row), &label)),
             }
         }
-        let cells = indicators.into_iter().map(|bytes| {
-            if missing.is_empty() {
-                return Cells::Numbers(Numbers::from(bytes));
-            }
-            let mut doubles: Vec<f64> = bytes.into_iter().map(f64::from).collect();
-            missing.iter().for_each(|&row| doubles[row] = f64::NAN);
-            Cells::Numbers(Numbers::from(doubles))
-        });
-        Ok(self.outputs().zip(cells).collect())
+        let of = |rows: Vec<usize>| Cells::Numbers(indicator(cells.len(), &rows, &missing));
+        Ok(self.outputs().zip(rows_of.into_iter().map(of)).collect())
     }
 
     fn unknown(&self, row: usize, label: &str) -> Error {
@@ -277,6 +276,23 @@ impl Levels {
             listed.join(", ")
         ))
     }
+}
+
+/// 1 in some rows, in increasing order, and 0 in the others but for those that are missing: sparse where few of many are 1.
+fn indicator(len: usize, rows: &[usize], missing: &[usize]) -> Numbers {
+    let is_thin = SparseNumbers::most_entries(len).is_some_and(|most| rows.len() <= most);
+    if missing.is_empty() && is_thin {
+        let ones = vec![1.0; rows.len()];
+        return Numbers::Sparse(SparseNumbers::new(len, rows.iter().map(|&row| row as u32).collect(), ones));
+    }
+    let mut bytes = vec![0u8; len];
+    rows.iter().for_each(|&row| bytes[row] = 1);
+    if missing.is_empty() {
+        return Numbers::from(bytes);
+    }
+    let mut doubles: Vec<f64> = bytes.into_iter().map(f64::from).collect();
+    missing.iter().for_each(|&row| doubles[row] = f64::NAN);
+    Numbers::from(doubles)
 }
 
 #[cfg(test)]

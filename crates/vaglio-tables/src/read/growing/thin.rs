@@ -3,10 +3,6 @@
 use super::{Growing, NumberColumn};
 use vaglio_core::{Numbers, SparseNumbers};
 
-/// Rows from which on columns are kept sparse, and the part of them, one in so many, that is not 0 at most.
-const MANY: usize = 1000;
-const THIN: usize = 32;
-
 impl Growing {
     /// The same, sparse where nearly all rows are 0.
     #[must_use]
@@ -19,12 +15,13 @@ impl Growing {
 impl NumberColumn {
     /// The entries that are not 0, where every row has a number and these are few of many. Cost O(rows).
     fn thin(&self) -> Option<SparseNumbers> {
-        if self.rows < MANY || self.rows > u32::MAX as usize || self.missing > 0 || self.lost || !self.odd.is_empty() {
+        let most = SparseNumbers::most_entries(self.rows)?;
+        if self.missing > 0 || self.lost || !self.odd.is_empty() {
             return None;
         }
         let (rows, values) = match &self.numbers {
-            Numbers::Byte(all) => entries(all, self.rows / THIN, |x| f64::from(*x))?,
-            Numbers::Double(all) => entries(all, self.rows / THIN, |x| *x)?,
+            Numbers::Byte(all) => entries(all, most, |x| f64::from(*x))?,
+            Numbers::Double(all) => entries(all, most, |x| *x)?,
             _ => return None,
         };
         Some(SparseNumbers::new(self.rows, rows, values))

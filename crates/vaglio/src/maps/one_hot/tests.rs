@@ -146,3 +146,29 @@ fn what_was_saved_before_there_was_a_choice_refuses_unknown_levels() {
     assert!(fitted.transform(table(vec![("c", text(&["z"]))])).is_err());
     assert_eq!(values(&fitted.transform(table(vec![("c", text(&["y"]))])).unwrap(), "c=y"), [1.0]);
 }
+
+#[test]
+fn levels_of_few_of_many_rows_are_sparse_with_the_same_cells() {
+    let label = |row: usize| if row % 4 == 0 { "most".to_owned() } else { format!("l{}", row % 100) };
+    let labels: Vec<String> = (0..1600).map(label).collect();
+    let whole = table(vec![("c", Cells::Text(labels.clone()))]);
+    let map = fit_on(r#"{"kind": "one_hot"}"#, &whole);
+    let out = map.transform(whole.clone()).unwrap();
+    let column = |out: &Table, name: &str| {
+        let column = out.get(name).unwrap().numbers().unwrap();
+        (matches!(column, vaglio_core::Column::Sparse(_)), column.values().into_owned())
+    };
+    for level in ["most", "l1", "l99"] {
+        let expected: Vec<f64> = labels.iter().map(|of| f64::from(u8::from(of == level))).collect();
+        assert_eq!(column(&out, &format!("c={level}")), (level != "most", expected), "{level}");
+    }
+    // A dense column, the rows of all others, and those that are listed on the way, at most.
+    assert!(map.growth(&whole) < (32 * 1600 + 13 * 1600) as f64);
+    // Few rows, and cells that are missing.
+    let some = table(vec![("c", Cells::Text(labels[..100].to_vec()))]);
+    assert!(!column(&map.transform(some).unwrap(), "c=l1").0);
+    let mut labels = labels;
+    labels[7].clear();
+    let found = column(&map.transform(table(vec![("c", Cells::Text(labels))])).unwrap(), "c=l1");
+    assert!(!found.0 && found.1[7].is_nan() && found.1[1] == 1.0);
+}

@@ -173,13 +173,13 @@ import os, signal, sys, threading, time
 import numpy, vaglio
 
 def slow(*given, **weights):
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     end = time.monotonic() + 2
     while time.monotonic() < end:
         time.sleep(0.01) if sys.argv[1] == "sleeps" else sum(range(1000))
     return 0.0
 
 X = numpy.asfortranarray(numpy.random.default_rng(0).normal(size=(60, 6)))
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     vaglio.Selector(**{sys.argv[2]: slow}, max_features=2).fit(X, X[:, 0])
 except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 
 mod center;
 mod column;
+mod foreign;
 mod measure;
 mod product;
 mod single;
@@ -10,6 +11,7 @@ mod sparse;
 
 pub use center::center;
 pub use column::Column;
+pub use foreign::ForeignNumbers;
 pub use measure::{Measure, TIED_PREDICTION};
 use ndarray::{Array2, ShapeBuilder};
 pub use product::{ProductColumn, ProductNumbers};
@@ -82,11 +84,13 @@ pub struct Chosen<'a> {
     pub rows: &'a [usize],
 }
 
-/// The entries of one column, owned, in the smallest type that holds them exactly.
+/// The entries of one column, in the smallest type that holds them exactly.
 #[derive(Debug, Clone)]
 pub enum Numbers {
     /// Eight bytes an entry.
     Double(Vec<f64>),
+    /// Eight bytes an entry, in memory of others.
+    Foreign(ForeignNumbers),
     /// Four bytes an entry: where this is asked for, and never by itself.
     Single(SingleNumbers),
     /// One byte an entry: whole numbers from 0 to 255.
@@ -101,12 +105,7 @@ pub enum Numbers {
 
 impl From<Vec<f64>> for Numbers {
     fn from(values: Vec<f64>) -> Self {
-        let is_byte = |v: &f64| (*v as u8) as f64 == *v && !(*v == 0.0 && v.is_sign_negative());
-        if values.iter().all(is_byte) {
-            Numbers::Byte(values.iter().map(|&v| v as u8).collect())
-        } else {
-            Numbers::Double(values)
-        }
+        Numbers::bytes(&values).unwrap_or(Numbers::Double(values))
     }
 }
 
@@ -129,10 +128,17 @@ impl From<Column<'_>> for Numbers {
 }
 
 impl Numbers {
+    /// The numbers at a byte each, where that holds all of them.
+    fn bytes(values: &[f64]) -> Option<Self> {
+        let is_byte = |v: &f64| (*v as u8) as f64 == *v && !(*v == 0.0 && v.is_sign_negative());
+        values.iter().all(is_byte).then(|| Numbers::Byte(values.iter().map(|&v| v as u8).collect()))
+    }
+
     /// A view of the entries.
     pub fn view(&self) -> Column<'_> {
         match self {
             Numbers::Double(v) => Column::Double(v),
+            Numbers::Foreign(v) => Column::Double(v.view()),
             Numbers::Single(v) => Column::Single(v.view()),
             Numbers::Byte(v) => Column::Byte(v),
             Numbers::Sparse(v) => Column::Sparse(v.view()),
@@ -171,6 +177,7 @@ impl Numbers {
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         match self {
             Numbers::Double(v) => Numbers::Double(rows.iter().map(|&r| v[r]).collect()),
+            Numbers::Foreign(v) => Numbers::Double(rows.iter().map(|&r| v.view()[r]).collect()),
             Numbers::Single(v) => Numbers::Single(v.select_rows(rows)),
             Numbers::Byte(v) => Numbers::Byte(rows.iter().map(|&r| v[r]).collect()),
             Numbers::Sparse(v) => Numbers::Sparse(v.select_rows(rows)),
@@ -326,6 +333,7 @@ fn bytes_of(numbers: &Numbers, seen: &mut HashSet<*const Numbers>) -> usize {
         }
         own if !seen.insert(std::ptr::from_ref(own)) => 0,
         Numbers::Double(v) => 8 * v.len(),
+        Numbers::Foreign(v) => 8 * v.view().len(),
         Numbers::Single(v) => 4 * v.view().len(),
         Numbers::Byte(v) => v.len(),
         Numbers::Sparse(v) => v.bytes(),

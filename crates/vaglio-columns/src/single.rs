@@ -146,7 +146,8 @@ impl Numbers {
     pub fn in_single(self) -> Self {
         match self {
             Numbers::Double(values) => Numbers::Single(values.into_iter().collect()),
-            Numbers::Shared(shared) if matches!(*shared, Numbers::Double(_)) => {
+            Numbers::Foreign(values) => Numbers::Single(values.view().iter().copied().collect()),
+            Numbers::Shared(shared) if matches!(*shared, Numbers::Double(_) | Numbers::Foreign(_)) => {
                 Arc::unwrap_or_clone(shared).in_single()
             }
             other => other,
@@ -160,8 +161,10 @@ impl Columns {
     #[must_use]
     pub fn in_single(self) -> Self {
         let single = |store: Store| match store.numbers() {
-            Numbers::Double(_) if store.rows.is_some() => store.numbers().clone().in_single().into(),
-            Numbers::Double(_) => Arc::unwrap_or_clone(store.whole).in_single().into(),
+            Numbers::Double(_) | Numbers::Foreign(_) if store.rows.is_some() => {
+                store.numbers().clone().in_single().into()
+            }
+            Numbers::Double(_) | Numbers::Foreign(_) => Arc::unwrap_or_clone(store.whole).in_single().into(),
             _ => store,
         };
         Columns { rows: self.rows, stores: self.stores.into_par_iter().map(single).collect() }

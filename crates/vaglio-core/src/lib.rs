@@ -140,7 +140,8 @@ pub use target_map::{FittedTargetMap, TargetMap, TargetUnits};
 pub use task::Task;
 pub use units::{Units, times_power};
 pub use vaglio_columns::{
-    Column, Columns, Numbers, ProductColumn, ProductNumbers, SingleFault, SingleNumbers, SparseColumn, SparseNumbers,
+    Column, Columns, ForeignNumbers, Numbers, ProductColumn, ProductNumbers, SingleFault, SingleNumbers, SparseColumn,
+    SparseNumbers,
 };
 
 /// # Example

@@ -140,6 +140,11 @@ pub trait Loss: registered::Loss + Debug + Send + Sync {
         None
     }
 
+    /// Why a trial takes longer than its arithmetic, if it does: `plan` says so.
+    fn slowness(&self) -> Option<String> {
+        None
+    }
+
     /// What it is called beside figures, where that is not its word: of [`Auc`] the loss is 1 − AUC.
     fn told(&self) -> &'static str {
         self.typetag_name()

@@ -1,27 +1,7 @@
 //! A criterion that is a function of Python.
 
-use crate::model::doubles;
-use ndarray::{ArrayView1, Axis};
-use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
-use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, part};
-
-/// The functions that were registered, by name.
-static FUNCTIONS: LazyLock<Mutex<HashMap<String, Py<PyAny>>>> = LazyLock::new(Mutex::default);
-
-/// Makes a function known as the criterion `{kind: python, name: …}`.
-#[pyfunction]
-pub fn register(name: String, function: Py<PyAny>) {
-    FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner).insert(name, function);
-}
-
-/// Forgets a function.
-#[pyfunction]
-pub fn forget(name: &str) {
-    FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
-}
+use crate::functions::{as_row, ask, check};
+use vaglio_core::{Criterion, Design, Estimate, Feature, Outline, Result, Score, part};
 
 /// A function of Python that scores a subset of columns.
 ///
@@ -44,35 +24,16 @@ pub struct PythonCriterion {
     pub compares_with_empty: bool,
 }
 
-impl PythonCriterion {
-    fn function(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        let functions = FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner);
-        functions.get(&self.name).map(|function| function.clone_ref(py))
-    }
-
-    fn scored(&self, py: Python<'_>, design: &Design, subset: &[Feature]) -> PyResult<f64> {
-        let Some(function) = self.function(py) else { return Ok(f64::NAN) };
-        let columns = design.columns().matrix(subset);
-        let columns = doubles(py, columns.t())?;
-        let weights = design.weights().map(|all| doubles(py, ArrayView1::from(all).insert_axis(Axis(0))));
-        let weights: Option<Bound<'_, PyBytes>> = weights.transpose()?;
-        let names: Vec<&str> = subset.iter().map(|&feature| design.names()[feature].as_str()).collect();
-        let shape = (design.rows(), design.targets().nrows());
-        function.call1(py, (columns, doubles(py, design.targets())?, weights, shape, names))?.extract(py)
-    }
-}
-
 impl Criterion for PythonCriterion {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let loss = Python::attach(|py| self.scored(py, design, subset).map_err(|error| failed(py, &error)))?;
-        Score::of(loss).checked()
+        let columns = design.columns().matrix(subset).reversed_axes();
+        let arrays = [Some(columns), Some(design.targets().to_owned()), design.weights().map(as_row)];
+        let names = subset.iter().map(|&feature| design.names()[feature].clone()).collect();
+        Score::of(ask(&self.name, arrays, names)?).checked()
     }
 
     fn check_settings(&self) -> Result<()> {
-        match Python::attach(|py| self.function(py).is_some()) {
-            true => Ok(()),
-            false => Err(Error::setting("name", format!("no function of Python was registered as `{}`", self.name))),
-        }
+        check(&self.name)
     }
 
     fn compares_with_empty(&self) -> bool {
@@ -82,10 +43,4 @@ impl Criterion for PythonCriterion {
     fn estimate(&self, _: &Design, _: &Outline) -> Estimate {
         Estimate::unknown("python", "every subset is scored by a function of Python, one at a time")
     }
-}
-
-/// What the function raised, as a failure of arithmetic.
-fn failed(py: Python<'_>, error: &PyErr) -> Error {
-    let name = error.get_type(py).name().map_or_else(|_| "an exception".into(), |name| name.to_string());
-    Error::Numerical(format!("the function raised {name}: {}", error.value(py)))
 }

@@ -1,9 +1,11 @@
 //! Fits of pipelines on tables.
 
 use crate::errors::{NO_FILE, raised};
+use crate::foreign::release_returned;
+use crate::functions::Functions;
 use crate::model::FrameModel;
 use crate::table::{FrameTable, numbers};
-use crate::watch::{Ending, watched};
+use crate::watch::{Ending, watched_with};
 use ndarray::Array2;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -68,7 +70,7 @@ impl KnownRows<'_> {
 
 /// Fits a pipeline, whose settings are YAML or JSON, on a table; gives the model, and as JSON what else was found.
 #[pyfunction]
-#[pyo3(signature = (settings, table, known, threads = 0, progress = None))]
+#[pyo3(signature = (settings, table, known, threads = 0, progress = None, functions = None))]
 pub fn fit(
     py: Python<'_>,
     settings: &str,
@@ -76,19 +78,22 @@ pub fn fit(
     known: KnownRows<'_>,
     threads: usize,
     progress: Option<Py<PyAny>>,
+    functions: Option<&Bound<'_, Functions>>,
 ) -> PyResult<(FrameModel, String)> {
     let fail = |error: Error| raised(py, error);
     let document = Document::parse(settings, NO_FILE).map_err(fail)?;
     let pipeline: Pipeline = document.read().map_err(fail)?;
     let types = std::mem::take(&mut table.types);
     let given = known.taken(table)?;
-    let fitted = watched(py, threads, progress, Ending::Left, move |seen, sign| {
+    let functions = functions.map(Bound::get);
+    let fitted = watched_with(py, functions, threads, progress, Ending::Left, move |seen, sign| {
         let outcome = pipeline.observer(seen).stop_at(sign).threads(0).fit_table(given);
         outcome.map_err(|error| match error {
             FitError::Vaglio(error) => error,
             error => Error::Shape(error.to_string()),
         })
     });
+    release_returned(py);
     let (mut model, selection) = fitted?.map_err(fail)?;
     model.reading = (!types.is_empty()).then(|| Reading { read: ReadSpec::default(), types });
     let found = found(&selection).map_err(fail)?.to_string();
@@ -125,6 +130,7 @@ fn found(selection: &Selection) -> Result<Value> {
             "by": value(&chosen.by)?, "rule": value(&chosen.rule)?, "size": chosen.size, "lambda": chosen.lambda,
             "cross_validated": cell(&chosen.cell), "empty": cell(&chosen.empty)
         },
+        "certificate": value(&path.certificate)?,
         "coefficients": coefficients,
         "warnings": value(&warnings)?,
         "engine": engine,

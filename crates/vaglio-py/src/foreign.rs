@@ -11,7 +11,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+use vaglio_core::{Error, ForeignNumbers};
 
 /// What messages call a frame.
 pub const FRAME: &str = "the frame";
@@ -27,7 +29,7 @@ pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch
     let failed = |error: ArrowError| raised(frame.py(), unreadable(&error.to_string()));
     let reader = reader.map_err(failed)?;
     let schema = reader.schema();
-    let batches = reader.collect::<std::result::Result<_, _>>().map_err(failed)?;
+    let batches = reader.collect::<Result<_, _>>().map_err(failed)?;
     Ok((schema, batches))
 }
 
@@ -42,10 +44,10 @@ pub fn write_arrow(py: Python<'_>, frame: &Bound<'_, PyAny>, path: PathBuf) -> P
     py.detach(|| written(&path, schema, &batches)).map_err(|error| raised(py, error))
 }
 
-fn written(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) -> Result<()> {
+fn written(path: &Path, schema: SchemaRef, batches: &[RecordBatch]) -> vaglio_core::Result<()> {
     let failed = |message: String| Error::Unwritable { path: path.to_owned(), message };
     let file = std::fs::File::create(path).map_err(|error| failed(error.to_string()))?;
-    let write = |file| -> std::result::Result<(), ArrowError> {
+    let write = |file| -> Result<(), ArrowError> {
         let mut writer = FileWriter::try_new_buffered(file, &schema)?;
         batches.iter().try_for_each(|batch| writer.write(batch))?;
         writer.finish()
@@ -71,4 +73,64 @@ pub fn cells<'b, T: Element>(_: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<B
             None => buffer.as_slice_ptr().map(|cells| BufferCells::Rows(cells.as_ref())),
         }
     }
+}
+
+/// The entries of a buffer of one dimension; `None` of another, or where there are gaps between them.
+pub fn entries<'b, T: Element>(py: Python<'b>, buffer: &'b PyBuffer<T>) -> Option<&'b [T]> {
+    match cells(py, buffer)? {
+        BufferCells::Rows(all) | BufferCells::Columns(all) => (buffer.dimensions() == 1).then_some(all),
+    }
+}
+
+/// Buffers that nobody reads any more.
+static RETURNED: Mutex<Vec<PyBuffer<f64>>> = Mutex::new(Vec::new());
+
+/// Releases buffers that nobody reads any more. Threads that work do not, since the interpreter may be gone when they end.
+pub fn release_returned(_: Python<'_>) {
+    let returned = std::mem::take(&mut *RETURNED.lock().unwrap_or_else(PoisonError::into_inner));
+    drop(returned);
+}
+
+/// A buffer for as long as columns are read from it.
+struct HeldBuffer(Option<PyBuffer<f64>>);
+
+impl Drop for HeldBuffer {
+    fn drop(&mut self) {
+        RETURNED.lock().unwrap_or_else(PoisonError::into_inner).extend(self.0.take());
+    }
+}
+
+/// Cells of a buffer that is held.
+struct HeldCells {
+    cells: NonNull<[f64]>,
+    _buffer: Arc<HeldBuffer>,
+}
+
+// SAFETY: cells are read alone, and a buffer is released by a thread that holds the interpreter's lock.
+unsafe impl Send for HeldCells {}
+// SAFETY: as above.
+unsafe impl Sync for HeldCells {}
+
+impl AsRef<[f64]> for HeldCells {
+    fn as_ref(&self) -> &[f64] {
+        // SAFETY: the buffer is held, so that its memory stays. That nobody writes to it meanwhile is asked of users, as by all
+        // that reads arrays without the interpreter's lock.
+        unsafe { self.cells.as_ref() }
+    }
+}
+
+/// Columns of a two-dimensional buffer of doubles in Fortran order, which stay where they are; `None` of one in another order.
+pub fn columns_in_place(buffer: PyBuffer<f64>, places: &[usize]) -> Result<Vec<ForeignNumbers>, PyBuffer<f64>> {
+    let &[rows, columns] = buffer.shape() else { return Err(buffer) };
+    if rows == 0 || buffer.as_fortran_slice_ptr().is_none() || places.iter().any(|place| *place >= columns) {
+        return Err(buffer);
+    }
+    let first = buffer.buf_ptr().cast::<f64>();
+    let buffer = Arc::new(HeldBuffer(Some(buffer)));
+    let column = |&place: &usize| {
+        // SAFETY: the buffer has `columns` times `rows` doubles one after the other, and there is such a column.
+        let cells = unsafe { std::slice::from_raw_parts(first.add(place * rows), rows) };
+        ForeignNumbers::new(HeldCells { cells: cells.into(), _buffer: Arc::clone(&buffer) })
+    };
+    Ok(places.iter().map(column).collect())
 }

@@ -5,6 +5,8 @@ mod criterion;
 mod errors;
 mod fit;
 mod foreign;
+mod functions;
+mod loss;
 mod model;
 mod program;
 mod shard;
@@ -20,6 +22,7 @@ fn _vaglio(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::FrameTable>()?;
     module.add_class::<model::FrameModel>()?;
     module.add_class::<shard::Ledger>()?;
+    module.add_class::<functions::Functions>()?;
     module.add_function(wrap_pyfunction!(fit::fit, module)?)?;
     module.add_function(wrap_pyfunction!(foreign::write_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(program::run, module)?)?;
@@ -36,7 +39,5 @@ fn _vaglio(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::main, module)?)?;
     module.add_function(wrap_pyfunction!(shard::build, module)?)?;
     module.add_function(wrap_pyfunction!(shard::cluster, module)?)?;
-    module.add_function(wrap_pyfunction!(shard::set_aside, module)?)?;
-    module.add_function(wrap_pyfunction!(criterion::register, module)?)?;
-    module.add_function(wrap_pyfunction!(criterion::forget, module)?)
+    module.add_function(wrap_pyfunction!(shard::set_aside, module)?)
 }

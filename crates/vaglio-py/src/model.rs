@@ -1,7 +1,7 @@
 //! Models: what predicts, and its text.
 
 use crate::errors::raised;
-use crate::foreign::{FRAME, batches};
+use crate::foreign::{FRAME, batches, release_returned};
 use crate::table::FrameTable;
 use crate::watch::{Ending, watched};
 use ndarray::ArrayView2;
@@ -77,6 +77,7 @@ impl FrameModel {
         let (table, model) = (table.take()?, Arc::clone(&self.0));
         let predictions =
             watched(py, 0, None, Ending::Left, move |_, _| model.predict(table))?.map_err(|error| raised(py, error))?;
+        release_returned(py);
         Ok((doubles(py, predictions.values.view())?, predictions.rows))
     }
 

@@ -1,7 +1,8 @@
 //! What the program does, as functions.
 
 use crate::errors::{NO_FILE, raised};
-use crate::watch::{Ending, watched};
+use crate::functions::Functions;
+use crate::watch::{Ending, watched, watched_with};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -16,7 +17,7 @@ use vaglio_core::{Error, Journal, Result};
 /// Runs a pipeline, of YAML or JSON, whose paths are relative to `folder`; gives the text of `selection.json`, the number of
 /// warnings being in it.
 #[pyfunction]
-#[pyo3(signature = (text, folder, out, file = None, set = Vec::new(), resume = false, verify = None, threads = None, progress = None))]
+#[pyo3(signature = (text, folder, out, file = None, set = Vec::new(), resume = false, verify = None, threads = None, progress = None, functions = None))]
 #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
 pub fn run(
     py: Python<'_>,
@@ -29,13 +30,15 @@ pub fn run(
     verify: Option<usize>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
+    functions: Option<&Bound<'_, Functions>>,
 ) -> PyResult<String> {
     let fail = |error: Error| raised(py, error);
     let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
     let settings = threads.map_or(settings.clone(), |threads| settings.on_threads(threads));
     let options = RunOptions { folder, pipeline: file.map(PathBuf::from), out, resume, verify };
     let threads = settings.threads();
-    let outcome = watched(py, threads, progress, Ending::Waited, move |mut seen, stop: StopSign| {
+    let functions = functions.map(Bound::get);
+    let outcome = watched_with(py, functions, threads, progress, Ending::Waited, move |mut seen, stop: StopSign| {
         let monitor = Monitor { observer: &mut seen, journal: Journal::default(), stop };
         files::run(&settings, &options, monitor)?.record.to_text()
     });
@@ -44,11 +47,19 @@ pub fn run(
 
 /// What a run would do, as the program says it.
 #[pyfunction]
-#[pyo3(signature = (text, folder, file = None, set = Vec::new()))]
-pub fn plan(py: Python<'_>, text: &str, folder: PathBuf, file: Option<String>, set: Vec<String>) -> PyResult<String> {
+#[pyo3(signature = (text, folder, file = None, set = Vec::new(), functions = None))]
+pub fn plan(
+    py: Python<'_>,
+    text: &str,
+    folder: PathBuf,
+    file: Option<String>,
+    set: Vec<String>,
+    functions: Option<&Bound<'_, Functions>>,
+) -> PyResult<String> {
     let fail = |error: Error| raised(py, error);
     let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
-    let planned = watched(py, settings.threads(), None, Ending::Left, move |_, _| files::plan(&settings, &folder));
+    let (functions, threads) = (functions.map(Bound::get), settings.threads());
+    let planned = watched_with(py, functions, threads, None, Ending::Left, move |_, _| files::plan(&settings, &folder));
     planned?.map_err(|error| fail(document.locate(error)))
 }
 

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use vaglio::pipeline::{ColumnType, ReadSpec};
 use vaglio::read::{ColumnSurvey, InferredType, Source, Wanted};
-use vaglio_core::{Cells, Error, Numbers, Result, Table};
+use vaglio_core::{Cells, Numbers, SparseNumbers, Table};
 
 /// A table, which a fit or a prediction uses up.
 #[pyclass(name = "Table", module = "vaglio._vaglio")]
@@ -20,8 +20,9 @@ pub struct FrameTable {
 
 #[pymethods]
 impl FrameTable {
-    /// The columns at `places` of a two-dimensional buffer of numbers, rows × columns, in C or Fortran order, each copied once;
-    /// cells that are NaN are missing. Whole numbers up to 255 take a byte each.
+    /// The columns at `places` of a two-dimensional buffer of numbers, rows × columns. Doubles in Fortran order stay where they
+    /// are, others are copied once; cells that are NaN are missing, and no cell is infinite, which the caller has seen to. Whole
+    /// numbers up to 255 take a byte each.
     #[staticmethod]
     #[pyo3(signature = (array, names, places = None))]
     fn from_array(array: &Bound<'_, PyAny>, names: Vec<String>, places: Option<Vec<usize>>) -> PyResult<Self> {
@@ -31,7 +32,30 @@ impl FrameTable {
         }
         let columns = numbers(array, &places)?;
         let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
-        let table = finite(columns).map_err(|error| raised(array.py(), error))?;
+        let table = Table::new(columns).map_err(|error| raised(array.py(), error))?;
+        Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
+    }
+
+    /// The columns at `places` of a sparse matrix by columns (CSC): its entries, their rows, and where each column begins among
+    /// them. The entries of a column have increasing rows. Columns of few entries stay sparse.
+    #[staticmethod]
+    #[pyo3(signature = (data, indices, starts, rows, names, places))]
+    fn from_csc(
+        data: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        starts: Vec<usize>,
+        rows: usize,
+        names: Vec<String>,
+        places: Vec<usize>,
+    ) -> PyResult<Self> {
+        let py = data.py();
+        let columns = match (PyBuffer::<f64>::get(data), PyBuffer::<i32>::get(indices), PyBuffer::<i64>::get(indices)) {
+            (Ok(data), Ok(own), _) => sparse_columns((&data, &own), &starts, rows, &places, py)?,
+            (Ok(data), _, Ok(own)) => sparse_columns((&data, &own), &starts, rows, &places, py)?,
+            _ => return Err(PyTypeError::new_err("expected entries of float64, with rows of int32 or int64")),
+        };
+        let columns = names.into_iter().zip(columns).map(|(name, column)| (name, Cells::Numbers(column))).collect();
+        let table = Table::new(columns).map_err(|error| raised(py, error))?;
         Ok(FrameTable { table: Some(table), types: BTreeMap::new() })
     }
 
@@ -78,23 +102,47 @@ fn kind(column: &ColumnSurvey) -> Option<ColumnType> {
     }
 }
 
-/// A table of numbers, all of them finite or missing.
-fn finite(columns: Vec<(String, Cells)>) -> Result<Table> {
-    for (name, cells) in &columns {
-        let Cells::Numbers(Numbers::Double(values)) = cells else { continue };
-        if let Some(row) = values.iter().position(|value| value.is_infinite()) {
-            let (column, value) = (name.clone(), values[row].to_string());
-            let count = values.iter().filter(|value| value.is_infinite()).count();
-            return Err(Error::NonFinite { row: row + 1, column, value, count, file: None, remedy: None });
+/// Some columns of a sparse matrix by columns.
+fn sparse_columns<I: Element + Copy + TryInto<u32>>(
+    (data, indices): (&PyBuffer<f64>, &PyBuffer<I>),
+    starts: &[usize],
+    rows: usize,
+    places: &[usize],
+    py: Python<'_>,
+) -> PyResult<Vec<Numbers>> {
+    let wrong = |what: &str| PyValueError::new_err(format!("the sparse matrix {what}"));
+    let (Some(data), Some(indices)) = (foreign::entries(py, data), foreign::entries(py, indices)) else {
+        return Err(wrong("has gaps between its entries"));
+    };
+    let column = |&place: &usize| {
+        let &[from, to] = starts
+            .get(place..place + 2)
+            .and_then(|ends| ends.first_chunk())
+            .ok_or_else(|| wrong("has fewer columns"))?;
+        let (Some(values), Some(own)) = (data.get(from..to), indices.get(from..to)) else {
+            return Err(wrong("has fewer entries than its columns say"));
+        };
+        let own: Vec<u32> = own.iter().filter_map(|&row| row.try_into().ok()).collect();
+        let is_sorted = own.windows(2).all(|pair| pair[0] < pair[1]);
+        if own.len() < values.len() || !is_sorted || own.last().is_some_and(|last| *last as usize >= rows) {
+            return Err(wrong("has rows that do not increase, or that are not there"));
         }
-    }
-    Table::new(columns)
+        let sparse = SparseNumbers::new(rows, own, values.to_vec());
+        // A sparse column has no missing cell.
+        let is_missing = values.iter().any(|value| value.is_nan());
+        Ok(if is_missing { sparse.view().to_vec().into() } else { sparse.into() })
+    };
+    places.iter().map(column).collect()
 }
 
 /// Some columns of a buffer of one of the types that are known.
 pub fn numbers(array: &Bound<'_, PyAny>, places: &[usize]) -> PyResult<Vec<Numbers>> {
     if let Ok(buffer) = PyBuffer::<f64>::get(array) {
-        return of_buffer(array.py(), &buffer, places, |value| value);
+        foreign::release_returned(array.py());
+        return match foreign::columns_in_place(buffer, places) {
+            Ok(columns) => Ok(columns.into_iter().map(Numbers::from).collect()),
+            Err(buffer) => of_buffer(array.py(), &buffer, places, |value| value),
+        };
     }
     if let Ok(buffer) = PyBuffer::<u8>::get(array) {
         return of_buffer(array.py(), &buffer, places, f64::from);

@@ -1,5 +1,6 @@
 //! Work without the interpreter's lock, which looks for signals and shows progress meanwhile.
 
+use crate::functions::{Call, Functions, Message};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,38 +59,106 @@ pub fn watched<T: Send + 'static>(
     ending: Ending,
     work: impl FnOnce(Seen, StopSign) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<Result<T, Error>> {
+    watched_with(py, None, threads, progress, ending, work)
+}
+
+/// The same of work with parts that are functions of Python, which are called by this thread.
+pub fn watched_with<T: Send + 'static>(
+    py: Python<'_>,
+    functions: Option<&Functions>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+    ending: Ending,
+    work: impl FnOnce(Seen, StopSign) -> Result<T, Error> + Send + 'static,
+) -> PyResult<Result<T, Error>> {
     let (seen, asked) = (Seen::default(), Arc::new(AtomicBool::new(false)));
     let flag = Arc::clone(&asked);
     let sign = StopSign::new(move || flag.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
     let sign = sign.leaving(SLOW, GRACE, |_| {});
-    let state = seen.clone();
+    let mut watch = Watch { progress, state: seen.clone(), asked, raised: None, open: Vec::new() };
+    let none = Functions::none();
+    let functions = functions.unwrap_or(&none);
     py.detach(|| {
+        let (sender, messages) = functions.channel();
         let (done, ended) = mpsc::channel();
         std::thread::Builder::new().stack_size(STACK).spawn(move || {
+            let _end = WorkEnd(sender);
             let outcome = pool(threads).and_then(|pool| pool.install(|| work(seen, sign)));
             // Where nobody waits any more, nothing is lost.
             let _ = done.send(outcome);
         })?;
-        let mut raised: Option<(PyErr, Instant)> = None;
+        let mut looked = Instant::now();
         loop {
-            match ended.recv_timeout(TICK) {
-                Ok(outcome) => return raised.map_or(Ok(outcome), |(error, _)| Err(error)),
-                Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("vaglio panicked, which is a bug of it"));
+            match messages.recv_timeout(TICK) {
+                Ok(Some(call)) => watch.answer(functions, call),
+                Ok(None) | Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    let panicked = |_| PyRuntimeError::new_err("vaglio panicked, which is a bug of it");
+                    let outcome = ended.recv().map_err(panicked)?;
+                    return watch.raised.map_or(Ok(outcome), |(error, _)| Err(error));
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
-            match raised {
-                None => {
-                    let looked = Python::attach(|py| looked(py, progress.as_ref(), &state));
-                    raised = looked.err().map(|error| (error, Instant::now()));
-                    asked.store(raised.is_some(), Ordering::Relaxed);
+            if looked.elapsed() >= TICK {
+                looked = Instant::now();
+                watch.look();
+            }
+            if let Some((_, since)) = &watch.raised
+                && since.elapsed() > PATIENCE
+            {
+                // Whoever waits for an answer gets none.
+                watch.open.clear();
+                if ending == Ending::Left {
+                    return watch.raised.map_or_else(|| unreachable!("it was just seen"), |(error, _)| Err(error));
                 }
-                Some((error, since)) if ending == Ending::Left && since.elapsed() > PATIENCE => return Err(error),
-                waiting => raised = waiting,
             }
         }
     })
+}
+
+/// Says that the work ended, whichever way.
+struct WorkEnd(mpsc::Sender<Message>);
+
+impl Drop for WorkEnd {
+    fn drop(&mut self) {
+        let _ = self.0.send(None);
+    }
+}
+
+/// What is known while work goes on.
+struct Watch {
+    progress: Option<Py<PyAny>>,
+    state: Seen,
+    asked: Arc<AtomicBool>,
+    /// What was raised, and when.
+    raised: Option<(PyErr, Instant)>,
+    /// Calls that were interrupted: the search leaves their trials.
+    open: Vec<Call>,
+}
+
+impl Watch {
+    fn answer(&mut self, functions: &Functions, call: Call) {
+        if self.raised.is_some() {
+            return self.open.push(call);
+        }
+        if let Err((error, call)) = Python::attach(|py| functions.answer(py, call)) {
+            self.raise(error);
+            self.open.push(call);
+        }
+    }
+
+    fn raise(&mut self, error: PyErr) {
+        self.asked.store(true, Ordering::Relaxed);
+        self.raised = Some((error, Instant::now()));
+    }
+
+    /// Looks for signals and shows the state, as long as nothing was raised.
+    fn look(&mut self) {
+        if self.raised.is_none()
+            && let Err(error) = Python::attach(|py| looked(py, self.progress.as_ref(), &self.state))
+        {
+            self.raise(error);
+        }
+    }
 }
 
 /// Looks for signals and shows the state.

@@ -70,4 +70,8 @@ impl Loss for ExternalLoss {
     fn check_settings(&self) -> Result<()> {
         self.program.check()
     }
+
+    fn slowness(&self) -> Option<String> {
+        Some("a program is asked for every trial, with all targets and predictions".into())
+    }
 }

@@ -1,12 +1,8 @@
 """Estimators among those of scikit-learn, errors, interruptions."""
 
-import os
 import pickle
-import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import joblib
@@ -110,42 +106,6 @@ def test_splits_of_scikit_learn_are_those_of_the_criterion():
             vaglio.Selector(cv=cv).fit(X, y)
 
 
-def error(X, y, sample_weight=None):
-    """The mean squared error of least squares without intercept."""
-    weights = np.ones(len(y)) if sample_weight is None else sample_weight
-    root = np.sqrt(weights)
-    left = y - X @ np.linalg.lstsq(X * root[:, None], y * root, rcond=None)[0] if X.shape[1] else y
-    return float(np.average(left**2, weights=weights))
-
-
-def test_a_function_is_a_criterion():
-    vaglio.testing.check_criterion(error)
-    X, y = numbers()
-    fitted = vaglio.Selector(error, max_features=3, choose="last").fit(X, y)
-    left, expected = list(range(X.shape[1])), []
-    for _ in range(3):
-        expected.append(min(left, key=lambda column: error(X[:, [*expected, column]], y)))
-        left.remove(expected[-1])
-    assert fitted.path_[-1]["subset"] == expected
-    assert fitted.path_[-1]["score"] == error(X[:, expected], y)
-    weights = np.random.default_rng(0).random(len(y))
-    weighed = vaglio.Selector(error, max_features=2, choose="last").fit(X, y, sample_weight=weights)
-    assert np.isclose(weighed.path_[0]["score"], error(X[:, weighed.path_[0]["subset"]], y, weights), rtol=1e-12)
-    seen = set()
-    vaglio.SelectorClassifier(lambda X, y: seen.update(y) or X.sum(), max_features=1, choose="last").fit(X, y > 0)
-    assert seen == {False, True}
-
-    def broken(X, y):
-        raise KeyError("lost")
-
-    with pytest.raises(KeyError, match="lost"):
-        vaglio.Selector(broken).fit(X, y)
-    with pytest.raises(AssertionError, match="not a number"):
-        vaglio.testing.check_criterion(lambda X, y: float("nan"))
-    with pytest.raises(AssertionError, match="second time"):
-        vaglio.testing.check_criterion(lambda X, y, state=[0]: state.append(0) or float(len(state)))
-
-
 def test_any_estimator_predicts_from_the_chosen_columns():
     X, y = numbers()
     fitted = vaglio.Selector(max_features=3, choose="last", model=KNeighborsRegressor(3)).fit(X, y)
@@ -159,26 +119,6 @@ def test_any_estimator_predicts_from_the_chosen_columns():
     assert (classes.predict_proba(X) == own.predict_proba(X[:, classes.get_support()])).all()
     by_word = vaglio.Selector(max_features=3, choose="last", model={"kind": "knn", "neighbours": 3}).fit(X, y)
     assert np.allclose(by_word.predict(X), fitted.predict(X))
-
-
-def interrupted(fit):
-    """Seconds from an interruption until it is raised."""
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    start = time.monotonic()
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        fit()
-        time.sleep(5)
-    return time.monotonic() - start - 0.5
-
-
-def test_an_interruption_ends_a_fit_within_a_second(tmp_path):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(2000, 300))
-    y = X[:, 0] + random.normal(size=2000)
-    assert interrupted(lambda: vaglio.BestSubset(12, lambda_=1.0, choose="last").fit(X, y)) < 1.5
-    slow = vaglio.Selector(lambda X, y: time.sleep(3) or 0.0, max_features=2)
-    assert interrupted(lambda: slow.fit(X[:, :5], y)) < 1.5
 
 
 def test_progress_is_shown(capfd):

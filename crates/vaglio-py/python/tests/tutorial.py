@@ -1,5 +1,20 @@
 # %% [markdown]
-# Five minutes with vaglio. Run from the folder that holds `examples`; the book shows these cells.
+# # Five minutes with vaglio
+#
+# A table that nobody described becomes a pipeline, and that a result with figures that no row was used for twice. Needed are
+# `pip install vaglio[sklearn] pandas`, and the data of vaglio's examples.
+
+# %%
+import os
+from pathlib import Path
+
+# The folder that holds `examples`, from wherever this notebook was opened.
+os.chdir(next(folder for folder in [Path.cwd(), *Path.cwd().parents] if (folder / "examples" / "data").is_dir()))
+
+# %% [markdown]
+# ## From a frame to a result
+#
+# `init` looks at types, missing cells, groups and rows to test on, and says what it decided.
 
 # %%
 # ANCHOR: run
@@ -14,6 +29,10 @@ result = pipeline.run()
 print(result)
 # ANCHOR_END: run
 
+# %% [markdown]
+# `result.selection` holds what was found, `result.path` every size, and `result.model` predicts. In a notebook `result` alone
+# shows its report.
+
 # %%
 # ANCHOR: result
 for column in result.selection.selected:
@@ -22,6 +41,33 @@ print(f"test rows: R² {result.selection.test.r2:.2f}")
 print(result.model.predict(patients.head(3)))
 result.report(open=False)  # opens in a browser without `open=False`; in a notebook `result` alone shows it
 # ANCHOR_END: result
+
+# %%
+result
+
+# %% [markdown]
+# ## Missing cells, text and dates
+#
+# Nothing has to be cleaned before: maps fill missing cells and make columns of text and dates, and are fitted on training rows only.
+
+# %%
+# ANCHOR: mixed
+import numpy as np
+
+random = np.random.default_rng(0)
+visits = patients.assign(
+    clinic=random.choice(["north", "south", "west"], len(patients)),
+    visited=pd.date_range("2024-01-01", periods=len(patients)).astype(str),
+    bmi=patients.bmi.where(random.random(len(patients)) > 0.1),
+)
+visits["target"] += 40 * (visits.clinic == "south")
+pipeline = vaglio.init(visits, "target")
+print(*pipeline.notes, sep="\n")
+print(*(column.name for column in pipeline.run().selection.selected))
+# ANCHOR_END: mixed
+
+# %% [markdown]
+# ## Among the estimators of scikit-learn
 
 # %%
 # ANCHOR: estimator
@@ -47,6 +93,9 @@ best = vaglio.Selector(
 print(*best.selected_, best.best_lambda_)
 # ANCHOR_END: parts
 
+# %% [markdown]
+# ## A criterion and a loss of one's own
+
 
 # %%
 # ANCHOR: criterion
@@ -61,3 +110,15 @@ def median_error(X, y):
 vaglio.testing.check_criterion(median_error)
 print(*vaglio.Selector(median_error, max_features=3, choose="last").fit(X, y).selected_)
 # ANCHOR_END: criterion
+
+
+# %%
+# ANCHOR: loss
+def too_low(y, predictions):
+    """A prediction that is too low costs three times as much as one that is too high, row by row."""
+    return np.where(predictions < y, 3 * (y - predictions), predictions - y)
+
+
+vaglio.testing.check_loss(too_low)
+print(*vaglio.Selector("kfold", loss=too_low, max_features=3, lambda_=1.0).fit(X, y).selected_)
+# ANCHOR_END: loss

@@ -11,13 +11,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 from sklearn.utils.validation import _check_y as check_y
 
-from vaglio import _callbacks, _tables, _vaglio
+from vaglio import _callbacks, _stages, _tables, _vaglio
+from vaglio._callbacks import function_or_none
 from vaglio._errors import SettingError
 from vaglio._folds import folds_of
 from vaglio._settings import component, penalty, plain, text
 
 
-class BaseSelector(SelectorMixin, BaseEstimator):
+class BaseSelector(_stages.CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """What selectors of numbers and of classes have in common."""
 
     # Rows are weighed and grouped also inside a Pipeline, where metadata are routed.
@@ -65,13 +66,13 @@ class BaseSelector(SelectorMixin, BaseEstimator):
 
     def pipeline(self):
         """The settings of the pipeline that `fit` fits, as a dict: what a pipeline file holds beside its data."""
-        return self._pipeline(component(self.criterion) if not callable(self.criterion) else {"kind": "python"})
+        parts = (self.criterion, self.loss)
+        criterion, loss = ({"kind": "python"} if function_or_none(part) else part for part in parts)
+        return self._pipeline(component(criterion), loss)
 
-    def _pipeline(self, criterion):
+    def _pipeline(self, criterion, loss):
         settings = {"version": 1, "seed": self._seed()}
-        if self.loss is not None:
-            criterion["loss"] = plain(self.loss)
-        settings["criterion"] = criterion
+        settings["criterion"] = criterion if loss is None else {**criterion, "loss": plain(loss)}
         search = plain(self.search)
         # Of a chain the settings are those of its last search.
         last = component(search[-1] if isinstance(search, list) else search)
@@ -105,14 +106,16 @@ class BaseSelector(SelectorMixin, BaseEstimator):
 
     # Fitting
 
+    @_stages.with_callbacks
     def fit(self, X, y, sample_weight=None, groups=None):
         """Choose columns and train on them.
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features)
-            Columns to choose from. A frame (polars, pandas, pyarrow, duckdb) may hold text, classes and dates, for which
-            `preprocess` has maps; a missing cell is NaN or null, and `impute` fills it. Each column is copied once.
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Columns to choose from. Doubles in Fortran order are read where they are, and must not change meanwhile; others are
+            copied once. A sparse matrix is taken by its columns (CSC) and stays sparse. A frame (polars, pandas, pyarrow, duckdb)
+            may hold text, classes and dates, for which `preprocess` has maps; a missing cell is NaN or null, and `impute` fills it.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             What is predicted.
         sample_weight : array of shape (n_samples,), optional
@@ -142,16 +145,18 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         if groups is not None:
             groups = column_or_1d(groups)
             known["groups"] = np.unique(groups, return_inverse=True)[1].tolist()
-        if callable(self.criterion):
-            with _callbacks.registered(self.criterion, getattr(self, "classes_", None)) as criterion:
-                self._fit(table, known, criterion)
-            return self._fit_model(given, y, sample_weight)
-        criterion = component(self.criterion)
-        if self.cv is not None:
+        functions = [function_or_none(part) for part in (self.criterion, self.loss)]
+        criterion = {} if functions[0] else component(self.criterion)
+        if self.cv is not None and not functions[0]:
             of_cv, folds = folds_of(self.cv, np.zeros((len(targets), 1)), y, groups, self._is_classifier)
             criterion = {**({"kind": "kfold"} if criterion["kind"] == "loo" else criterion), **of_cv}
             known["folds"] = folds.tolist()
-        self._fit(table, known, criterion)
+        with (
+            _callbacks.known(*functions, getattr(self, "classes_", None)) as (functions, settings),
+            _stages.shown(self, given, y) as show,
+        ):
+            pipeline = self._pipeline(settings.get("criterion", criterion), settings.get("loss", self.loss))
+            self._fit(pipeline, table, known, show, functions)
         return self._fit_model(given, y, sample_weight)
 
     def _fit_model(self, X, y, sample_weight):
@@ -166,16 +171,14 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         """The chosen columns of rows, for an estimator that takes arrays."""
         if _tables.is_frame(X):
             raise SettingError("columns of text and dates are not those of an estimator of scikit-learn", field="model")
-        X = validate_data(self, X, reset=False, **{**self._accepted(), "ensure_min_samples": 1})
-        return X[:, self._get_support_mask()]
+        X = validate_data(self, X, reset=False, **self._accepted(X, rows=1))
+        return X[:, self._get_support_mask().nonzero()[0]]
 
-    def _fit(self, table, known, criterion):
+    def _fit(self, settings, table, known, show, functions):
         if not self.preprocess and self.learner == "rls" and (self.max_features or 0) > self.n_features_in_:
             message = f"max_features={self.max_features}, and the data have n_features = {self.n_features_in_}"
             raise SettingError(message, field="search.max_features")
-        settings = self._pipeline(criterion)
-        with _callbacks.shown(self.progress) as show:
-            model, found = _vaglio.fit(text(settings), table, known, self.threads, show)
+        model, found = _vaglio.fit(text(settings), table, known, self.threads, show, functions)
         self.model_ = model
         found = json.loads(found)
         names, indices, _ = model.selected()
@@ -186,6 +189,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self.candidates_ = found["candidates"]
         self.warnings_ = [warning["message"] for warning in found["warnings"]]
         self.stop_reason_ = found["stop_reason"]
+        self.certificate_ = found["certificate"]
         self.seconds_ = found["seconds"]
         of_size = [entry for entry in self.path_ if sorted(entry["subset"]) == sorted(indices)]
         self.criterion_score_ = of_size[0]["score"] if of_size else found["empty_score"]
@@ -211,13 +215,18 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             validate_data(self, X, skip_check_array=True)
             y = check_y(y, multi_output=numeric, y_numeric=numeric, estimator=self)
             return _vaglio.Table.from_frame(_tables.of_frame(X, self._names())), y
-        X, y = validate_data(self, X, y, multi_output=numeric, y_numeric=numeric, **self._accepted())
+        X, y = validate_data(self, X, y, multi_output=numeric, y_numeric=numeric, **self._accepted(X, rows=2))
         return _tables.of_array(X, self._names()), y
 
-    def _accepted(self):
-        """What arrays may hold."""
-        dtype = [np.float64, np.float32, np.uint8]
-        return {"dtype": dtype, "ensure_all_finite": "allow-nan" if self._fills() else True, "ensure_min_samples": 2}
+    def _accepted(self, X, rows):
+        """How X is checked: at least so many rows, and what is copied to be numbers is so once."""
+        return {
+            "dtype": _tables.READ,
+            "accept_sparse": "csc",
+            "order": None if getattr(X, "dtype", None) in _tables.READ else "F",
+            "ensure_all_finite": "allow-nan" if self._fills() else True,
+            "ensure_min_samples": rows,
+        }
 
     def _names(self):
         """The names of the columns, or x0, x1, …, as scikit-learn has them."""
@@ -249,8 +258,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             rows = len(X) if hasattr(X, "__len__") else X.num_rows
             data, predicted = self.model_.predict_frame(_tables.of_frame(X, self._names()))
         else:
-            X = validate_data(self, X, reset=False, **{**self._accepted(), "ensure_min_samples": 1})
-            rows, names = len(X), self._names()
+            X = validate_data(self, X, reset=False, **self._accepted(X, rows=1))
+            rows, names = X.shape[0], self._names()
             places = {name: place for place, name in enumerate(names)}
             # Without columns that are read, one tells the number of rows.
             read = self.model_.sources() or names[:1]
@@ -281,7 +290,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.target_tags.multi_output = not self._is_classifier
         tags.input_tags.allow_nan = self._fills()
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = True
         return tags
 
 

@@ -1,9 +1,7 @@
-"""Criteria that are functions of Python, and progress."""
+"""Criteria and losses that are functions of Python."""
 
 import contextlib
 import inspect
-import sys
-import uuid
 
 import numpy as np
 
@@ -11,73 +9,103 @@ from vaglio import _tables, _vaglio
 from vaglio._errors import NumericalError
 
 
-def scorer(function, raised, classes=None):
-    """The function as the extension calls it: with the bytes of columns, targets and weights. What it raises is kept."""
-    parameters = inspect.signature(function).parameters
-    takes_weights = "sample_weight" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+def function_or_none(part):
+    """The part where it is a function, and not settings of one that is built in."""
+    return part if callable(part) and not isinstance(part, type) else None
 
-    def score(columns, targets, weights, shape, names):
-        rows, outputs = shape
-        X = np.frombuffer(columns, dtype="f8").reshape(len(names), rows).T
-        y = np.frombuffer(targets, dtype="f8").reshape(outputs, rows)
-        if classes is None:
-            y = y[0] if outputs == 1 else y.T
-        else:
-            y = np.asarray(classes)[_tables.class_places(y.T)]
-        try:
-            if weights is None:
-                return float(function(X, y))
-            if not takes_weights:
-                raise TypeError("the criterion takes no `sample_weight`, and rows have weights")
-            return float(function(X, y, sample_weight=np.frombuffer(weights, dtype="f8")))
-        except Exception as error:
-            raised.append(error)
-            raise
+
+def _takes_weights(function):
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:
+        return False
+    return "sample_weight" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _called(function, weights, *arguments):
+    """What the function gives for its arguments, and for weights where there are any and it takes them."""
+    if weights is None or not _takes_weights(function):
+        return function(*arguments)
+    return function(*arguments, sample_weight=weights[0])
+
+
+def _rows(values, classes=None):
+    """Targets or predictions as functions are given them: flat where there is one output, classes by their names."""
+    if classes is None:
+        return values[0] if len(values) == 1 else values.T
+    return np.asarray(classes)[_tables.class_places(values.T)]
+
+
+def scorer(function, classes=None):
+    """A criterion as the extension calls it: with the columns of a subset, targets and weights."""
+
+    def score(columns, targets, weights, names):
+        if weights is not None and not _takes_weights(function):
+            raise TypeError("the criterion takes no `sample_weight`, and rows have weights")
+        return float(_called(function, weights, columns.T, _rows(targets, classes)))
 
     return score
 
 
+def rater(function, classes=None):
+    """A loss as the extension calls it: with targets, predictions and weights. Losses of rows become their mean."""
+
+    def rate(targets, predictions, weights, names):
+        rows = targets.shape[1]
+        if rows == 0:
+            return np.nan
+        loss = np.asarray(_called(function, weights, _rows(targets, classes), _rows(predictions)), dtype="f8")
+        if loss.ndim == 0:
+            if weights is not None and not _takes_weights(function):
+                raise TypeError("the loss gives one number and takes no `sample_weight`, and rows have weights")
+            return float(loss)
+        if loss.shape != (rows,):
+            raise ValueError(f"the loss has to give a number, or one for each of {rows} rows, and gave {loss.shape}")
+        return float(np.average(loss, weights=None if weights is None else weights[0]))
+
+    return rate
+
+
+def _of_bytes(call, raised):
+    """The same with the bytes of arrays; what it raises is kept."""
+
+    def called(arrays, shapes, names):
+        arrays = [
+            None if data is None else np.frombuffer(data, dtype="f8").reshape(shape)
+            for data, shape in zip(arrays, shapes)
+        ]
+        # Engines may weigh all rows by 1.
+        if arrays[2] is not None and (arrays[2] == 1).all():
+            arrays[2] = None
+        try:
+            return call(*arrays, names)
+        except Exception as error:
+            raised.append(error)
+            raise
+
+    return called
+
+
 @contextlib.contextmanager
-def registered(function, classes=None):
-    """The settings of a criterion that is the function, for as long as it is known. What the function raises comes out of here
-    in place of the error that it makes."""
-    name = f"{getattr(function, '__name__', 'function')}-{uuid.uuid4().hex[:12]}"
-    raised = []
-    _vaglio.register(name, scorer(function, raised, classes))
+def known(criterion=None, loss=None, classes=None):
+    """The functions as the extension takes them, and the settings of those that there are, for as long as they are known. What a
+    function raises comes out of here in place of the error that it makes."""
+    raised, made = [], []
+    for make, function in ((scorer, criterion), (rater, loss)):
+        if function is not None:
+            made.append((getattr(function, "__name__", "function"), _of_bytes(make(function, classes), raised)))
+    functions = _vaglio.Functions(made)
+    names = functions.names()
+    settings = {role: {"kind": "python"} for role, f in (("criterion", criterion), ("loss", loss)) if f is not None}
+    for part, name in zip(settings.values(), names):
+        part["name"] = name
+    if "loss" in settings and classes is not None:
+        settings["loss"]["classes"] = True
     try:
-        yield {"kind": "python", "name": name}
+        yield functions if made else None, settings
     except NumericalError as error:
         if raised:
             raise raised[0] from error
         raise
     finally:
-        _vaglio.forget(name)
-
-
-@contextlib.contextmanager
-def shown(progress):
-    """What shows progress: a callable as it is; ``True`` is a bar of tqdm where it is installed, else a line on standard error."""
-    if progress is None or progress is False or callable(progress):
-        yield progress or None
-        return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        yield _line
-        print(file=sys.stderr)
-        return
-    with tqdm() as bar:
-
-        def show(what, done, of, loss):
-            bar.total, bar.n = of, done
-            bar.set_description(what, refresh=False)
-            if loss is not None:
-                bar.set_postfix(loss=f"{loss:.6g}", refresh=False)
-            bar.refresh()
-
-        yield show
-
-
-def _line(what, done, of, loss):
-    of_loss = "" if loss is None else f", loss {loss:.6g}"
-    print(f"\r{what}: {done:.0f} of {of:.0f}{of_loss}   ", end="", file=sys.stderr, flush=True)
+        functions.close()

@@ -12,14 +12,17 @@ _PARAMETERS = """
     criterion : str, dict, part or callable, default "loo"
         What scores subsets: a word, such as ``"loo"`` and ``"kfold"``, its settings, a part of `vaglio.criterion`, or a
         function of columns, targets and, where rows have weights, ``sample_weight``, whose lowest value is best.
+        It is called for every trial, one at a time.
     search : str, dict, part or a list of them, default "greedy"
         What walks subsets; a list is a chain, each searching what the one before chose. See `vaglio.search`.
     learner : str, dict or part, default "rls"
         What gives a subset its meaning; see `vaglio.learner`.
     lambda_ : float, list, dict or "auto", optional
         The penalty, or those to choose from; by default of ``rls`` a grid that is fitted to the data.
-    loss : str, dict or part, optional
-        The loss that the criterion is a mean of; see `vaglio.loss`.
+    loss : str, dict, part or callable, optional
+        The loss that the criterion is a mean of; see `vaglio.loss`. A function of targets, predictions and, where rows have
+        weights, ``sample_weight`` gives the mean loss, or that of each row, which are then weighed. Of classes it is given labels
+        and decision values. It is called for every trial, one at a time; `vaglio.testing.check_loss` checks its laws.
     choose : str, int or dict, optional
         Which size is taken: ``"best"``, ``"one_se"``, ``"last"``, a number of columns, or more. By default the whole
         search is cross-validated.
@@ -55,6 +58,8 @@ _PARAMETERS = """
         The criterion's value of the chosen subset, and its λ.
     coef_, intercept_ : array of shape (n_features,) or (n_outputs, n_features), float or array
         The weights of all columns, 0 of those that were not chosen; where the model is linear in the columns as they are.
+    certificate_ : dict or None
+        Of a search that proves its subsets the best: whether it did (``"optimal"``), and how many it ``"visited"``.
     model_ : vaglio._vaglio.Model
         What predicts; ``model_.text()`` is the ``model.json`` that the program reads too.
     warnings_ : list of str

@@ -1,11 +1,12 @@
 """Whole pipelines, as the program runs them."""
 
+import contextlib
 import json
 import os
 import tempfile
 from pathlib import Path
 
-from vaglio import _callbacks, _parts, _vaglio
+from vaglio import _parts, _progress, _vaglio
 from vaglio._errors import SettingError, VaglioError
 from vaglio._result import Run
 from vaglio._settings import plain
@@ -67,14 +68,28 @@ class _Written:
 
     def __init__(self, pipeline, frames=None):
         self._folder, self._frames = None, frames
+        self._known, self.functions = contextlib.ExitStack(), None
         if isinstance(pipeline, (str, os.PathLike)):
             path = Path(pipeline)
             self.text, self.folder, self.file = _read(path), path.parent, str(path)
             return
         settings = dict(pipeline.settings if isinstance(pipeline, Pipeline) else {"version": 1, **pipeline})
+        self._know(settings)
         if isinstance(settings.get("data"), dict):
             settings["data"] = {key: self._as_file(key, value) for key, value in settings["data"].items()}
         self.text, self.folder, self.file = json.dumps(plain(settings)), Path("."), None
+
+    def _know(self, settings):
+        """Make functions of Python known that are the criterion or its loss."""
+        from vaglio._callbacks import function_or_none, known
+
+        criterion = settings.get("criterion")
+        of_criterion = criterion if isinstance(criterion, dict) else {}
+        functions = function_or_none(criterion), function_or_none(of_criterion.get("loss"))
+        if functions != (None, None):
+            self.functions, parts = self._known.enter_context(known(*functions))
+            loss = {"loss": parts["loss"]} if "loss" in parts else {}
+            settings["criterion"] = parts.get("criterion") or {**of_criterion, **loss}
 
     def _as_file(self, key, value):
         if not hasattr(value, "__arrow_c_stream__"):
@@ -94,15 +109,15 @@ class _Written:
     def __enter__(self):
         return self
 
-    def __exit__(self, _, error, __):
-        if self._folder is None:
-            return
-        self._folder.cleanup()
-        if isinstance(error, VaglioError):
+    def __exit__(self, kind, error, trace):
+        if self._folder is not None:
+            self._folder.cleanup()
+        if self._folder is not None and isinstance(error, VaglioError):
             # The name of a file that is no more says nothing.
             folder = self._folder.name + os.sep
             error.args = (error.args[0].replace(folder, "the frame "),)
             error.file = None if error.file is None else error.file.replace(folder, "the frame ")
+        return self._known.__exit__(kind, error, trace)
 
 
 def _read(path):
@@ -125,7 +140,8 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
     ----------
     pipeline : path, dict or Pipeline
         A pipeline file, or its content; ``data["train"]`` and ``data["test"]`` of a dict may be frames of polars, pandas,
-        pyarrow or duckdb, which lie in a temporary Arrow file while it runs.
+        pyarrow or duckdb, which lie in a temporary Arrow file while it runs. Its criterion, or the loss of that, may be a
+        function, as of `vaglio.Selector`; classes are ±1 to it.
     out : path, optional
         The folder that the run is written to; by default ``runs/NAME`` for a file, and a temporary folder for a dict, which
         stays for as long as the result is used.
@@ -168,7 +184,7 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
         is_file = isinstance(pipeline, (str, os.PathLike))
         kept = None if is_file else tempfile.TemporaryDirectory(prefix="vaglio-run-")
         out = Path("runs", Path(pipeline).stem) if is_file else Path(kept.name, "run")
-    with _Written(pipeline) as written, _callbacks.shown(progress) as show:
+    with _Written(pipeline) as written, _progress.of_run(progress) as show:
         if _vaglio.cluster(written.text, file=written.file, set=_assignments(set)) is not None:
             return _on_workers(pipeline, written, out, set, verify, threads, progress)
         _vaglio.run(
@@ -181,6 +197,7 @@ def run(pipeline, out=None, *, set=None, resume=False, verify=None, threads=None
             verify=verify,
             threads=threads,
             progress=show,
+            functions=written.functions,
         )
     return Run(out, _kept=kept)
 
@@ -206,7 +223,8 @@ def load(folder):
 def plan(pipeline, *, set=None):
     """What a run would do, as text: engine and why, subsets, work, memory, time, λ, folds, what columns are taken for."""
     with _Written(pipeline) as written:
-        return _Text(_vaglio.plan(written.text, written.folder, file=written.file, set=_assignments(set)))
+        settings = {"file": written.file, "set": _assignments(set), "functions": written.functions}
+        return _Text(_vaglio.plan(written.text, written.folder, **settings))
 
 
 class _Text(str):

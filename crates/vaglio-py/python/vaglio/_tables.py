@@ -1,11 +1,12 @@
 """Tables of the extension, from arrays and frames."""
 
 import numpy as np
+from scipy.sparse import issparse
 
 from vaglio import _vaglio
 
 #: Types of arrays that are read as they are; others become doubles first.
-_READ = (np.dtype("f8"), np.dtype("f4"), np.dtype("u1"))
+READ = [np.dtype("f8"), np.dtype("f4"), np.dtype("u1")]
 
 
 def is_frame(X):
@@ -40,13 +41,24 @@ def chosen(X, places, kind):
 
 
 def of_array(X, names, places=None):
-    """The columns at `places` of an array, named; each is copied once."""
+    """The columns at `places` of an array or a sparse matrix, named. Doubles in Fortran order are not copied, others once."""
+    if issparse(X):
+        return _of_sparse(X.tocsc(), list(names), places)
     X = np.asarray(X)
-    if X.dtype not in _READ:
-        X = X.astype("f8")
+    if X.dtype not in READ:
+        X = X.astype("f8", order="F")
     if not (X.flags.c_contiguous or X.flags.f_contiguous):
         X = np.asfortranarray(X)
     return _vaglio.Table.from_array(X, list(names), places)
+
+
+def _of_sparse(X, names, places):
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    places = list(range(len(names))) if places is None else places
+    data = X.data.astype("f8", copy=False)
+    return _vaglio.Table.from_csc(data, X.indices, X.indptr.tolist(), X.shape[0], names, places)
 
 
 def class_places(values):

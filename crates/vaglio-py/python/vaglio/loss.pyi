@@ -61,6 +61,15 @@ class Pinball(Part):
         quantile: Any = ...,
     ) -> None: ...
 
+class Python(Part):
+    name: str
+    classes: Any
+    def __init__(
+        self,
+        name: str = ...,
+        classes: Any = ...,
+    ) -> None: ...
+
 class Squared(Part):
     def __init__(
         self,

@@ -133,6 +133,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
         line("tune", tune.to_string());
     }
     line("engine", format!("{}: {}", estimate.engine, estimate.reason));
+    if let Some(slow) = settings.criterion.loss().and_then(|loss| loss.slowness()) {
+        line("loss", slow);
+    }
     if pipeline.cluster().is_some() {
         line("units", WorkUnits::of(pipeline, &prepared)?.to_string());
     }

@@ -18,7 +18,7 @@ process. Whoever is lost on the way, a worker or the process that gives the unit
 import contextlib
 import os
 
-from vaglio import _callbacks, _pipeline, _vaglio
+from vaglio import _pipeline, _progress, _vaglio
 from vaglio._errors import VaglioError
 from vaglio._result import Run
 from vaglio.distributed._drive import Drive, led
@@ -116,7 +116,7 @@ def planned(pipeline, ledger, of=None, set=None, below=False):
 
 def spread(plan, client, *, threads=1, retries=10, workers=None, progress=None):
     """Do all units of a plan; why some are not done, ``"limit"`` or ``"interrupted"``, or `None`."""
-    with led(plan.shards, plan.ledger) as driver, _callbacks.shown(progress) as show:
+    with led(plan.shards, plan.ledger) as driver, _progress.of_run(progress) as show:
         on = engine(client, plan.shards.build(), workers)
         try:
             return Drive(plan, on, driver, max(threads or 1, 1), retries, show).run()
@@ -126,7 +126,7 @@ def spread(plan, client, *, threads=1, retries=10, workers=None, progress=None):
 
 def merge(plan, out, stopped, *, verify=None, progress=None):
     """End a run with the units that are done."""
-    with _callbacks.shown(progress) as show:
+    with _progress.of_run(progress) as show:
         plan.shards.merge(out, verify=verify, progress=show, stopped=stopped)
 
 

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 
-from vaglio import _callbacks
+from vaglio import _progress
 from vaglio._errors import DataError, SettingError
 from vaglio.distributed import _work, ended, merge, planned, set_aside_unless_done
 from vaglio.distributed._drive import led
@@ -61,7 +61,7 @@ def session(master):
 def spread(plan, session, *, threads=1, progress=None):
     """Do all units of a plan; why some are not done, ``"limit"`` or ``"interrupted"``, or `None`."""
     shards, ledger = plan.shards, plan.ledger
-    with led(shards, ledger) as driver, _callbacks.shown(progress) as show:
+    with led(shards, ledger) as driver, _progress.of_run(progress) as show:
         how = (ledger, driver, shards.build(), max(threads or 1, 1))
         for _ in range(ROUNDS):
             far = shards.progress()

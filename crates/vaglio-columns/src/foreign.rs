@@ -1,0 +1,76 @@
+//! Columns in memory of others.
+
+use crate::Numbers;
+use std::fmt;
+use std::sync::Arc;
+
+/// A column of doubles in memory that is not this library's, such as a column of an array of NumPy or a mapped file: it is read
+/// where it is, and held for as long as columns are made of it.
+///
+/// The entries must not change meanwhile.
+#[derive(Clone)]
+pub struct ForeignNumbers(Arc<dyn AsRef<[f64]> + Send + Sync>);
+
+impl ForeignNumbers {
+    /// The entries of a holder.
+    pub fn new(entries: impl AsRef<[f64]> + Send + Sync + 'static) -> Self {
+        ForeignNumbers(Arc::new(entries))
+    }
+
+    /// The entries.
+    pub fn view(&self) -> &[f64] {
+        (*self.0).as_ref()
+    }
+}
+
+impl fmt::Debug for ForeignNumbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ForeignNumbers").field(&self.view()).finish()
+    }
+}
+
+/// Where they are; a byte each where they are whole numbers from 0 to 255, as other numbers. Cost O(rows that fit a byte at the
+/// head).
+impl From<ForeignNumbers> for Numbers {
+    fn from(numbers: ForeignNumbers) -> Self {
+        Numbers::bytes(numbers.view()).unwrap_or(Numbers::Foreign(numbers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Columns};
+
+    #[test]
+    fn entries_stay_where_they_are_and_are_held() {
+        let values = Arc::new(vec![0.5, -1.0, 3.0]);
+        struct Held(Arc<Vec<f64>>);
+        impl AsRef<[f64]> for Held {
+            fn as_ref(&self) -> &[f64] {
+                &self.0
+            }
+        }
+        let numbers = Numbers::from(ForeignNumbers::new(Held(Arc::clone(&values))));
+        let mut columns = Columns::new(3);
+        columns.push(numbers.clone());
+        columns.push(Numbers::from(values.to_vec()));
+        let Column::Double(view) = columns.column(0) else { panic!("it is of doubles") };
+        assert!(std::ptr::eq(view, values.as_slice()) && columns.column(0) == columns.column(1));
+        assert_eq!(columns.bytes(), 2 * 24);
+        for rows in [columns.view_rows(&[2, 0]), columns.select_rows(&[2, 0])] {
+            assert_eq!(*rows.column(0).values(), [3.0, 0.5]);
+        }
+        let single = |columns: &Columns, index: usize| columns.clone().in_single().column(index).values().into_owned();
+        assert_eq!(single(&columns, 0), single(&columns, 1));
+        assert!(matches!(numbers.clone().in_single(), Numbers::Single(_)));
+        assert_eq!(numbers.map(|x| 2.0 * x).view(), Column::Double(&[1.0, -2.0, 6.0]));
+        drop(columns);
+        assert_eq!(Arc::strong_count(&values), 2);
+        drop(numbers);
+        assert_eq!(Arc::strong_count(&values), 1);
+        let whole = Numbers::from(ForeignNumbers::new(vec![0.0, 255.0, 7.0]));
+        assert!(matches!(whole, Numbers::Byte(_)), "{whole:?}");
+        assert!(matches!(Numbers::from(ForeignNumbers::new(vec![7.0, -0.0])), Numbers::Foreign(_)));
+    }
+}

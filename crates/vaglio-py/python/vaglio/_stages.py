@@ -1,0 +1,73 @@
+"""How far a fit is, for the callbacks of scikit-learn, which it has from 1.9 on."""
+
+import contextlib
+import math
+
+from vaglio._progress import of_run
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:
+        """Versions of scikit-learn before 1.9 have no callbacks."""
+
+    def with_callbacks(method):
+        """The method as it is."""
+        return method
+
+
+#: Tasks of a stage at most; of one with more pieces each is so many of them.
+MOST = 100
+
+
+class _Stages:
+    """Stages of a fit as tasks of scikit-learn's callbacks, with a subtask for each piece, such as a step of the search."""
+
+    def __init__(self, estimator, context, X, y):
+        self._hooks = {"estimator": estimator, "X": X, "y": y}
+        self._context, self._stage, self._what, self._done = context, None, None, 0
+
+    def __call__(self, what, done, of, loss):
+        if what != self._what:
+            self.end()
+            self._what, self._done = what, 0
+            self._pieces = max(1, math.ceil(min(of, MOST)))
+            self._stage = self._context.subcontext(task_name=what, max_subtasks=self._pieces)
+            self._stage.call_on_fit_task_begin(**self._hooks)
+        share = done / of if of > 0 else 0.0
+        while self._done < min(self._pieces, math.floor(share * self._pieces)):
+            piece = self._stage.subcontext(task_name="step")
+            piece.call_on_fit_task_begin(**self._hooks)
+            piece.call_on_fit_task_end(**self._hooks)
+            self._done += 1
+
+    def end(self):
+        """The stage ends, if there is one."""
+        if self._stage is not None:
+            self._stage.call_on_fit_task_end(**self._hooks)
+            self._stage = None
+
+
+@contextlib.contextmanager
+def shown(estimator, X, y):
+    """What shows the progress of the fit of an estimator: to its own `progress` and to its callbacks."""
+    with of_run(estimator.progress) as show:
+        if not hasattr(estimator, "_init_callback_context"):
+            yield show
+            return
+        context = estimator._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+        if not getattr(estimator, "_skl_callbacks", None):
+            yield show
+        else:
+            stages = _Stages(estimator, context, X, y)
+
+            def both(*state):
+                stages(*state)
+                if show is not None:
+                    show(*state)
+
+            yield both
+            stages.end()
+        context.call_on_fit_task_end(estimator=estimator, X=X, y=y)

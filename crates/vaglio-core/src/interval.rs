@@ -4,20 +4,15 @@
 //! standard error, which comes from the same observations, is small when the mean is. With t = (x̄ − θ)/s, the skewness g and n
 //! observations, t + g·t²/(3√n) + g²·t³/(27n) + g/(6√n) is nearly symmetric, and a cubic that rises everywhere; its inverse
 //! brings the quantiles back. These are of Student's distribution with ν = 2n/(κ − 1) degrees of freedom, as a variance has
-//! that is estimated from observations of kurtosis κ. Of few observations the third and fourth moments come out too small. So g is
-//! that of the observations times √(n(n − 1))/(n − 2)·(1 + 8.5/n), which brings the mean of it near that of a gamma distribution,
-//! and κ is at least that of a gamma distribution of this skewness, 3 + 1.5·g².
+//! that is estimated from observations of kurtosis κ. Of few observations the fourth moment comes out too small, so κ is at
+//! least that of a gamma distribution of the same skewness, 3 + 1.5·g².
 //!
 //! # Reference
-//! P. Hall, *On the removal of skewness by transformation*, Journal of the Royal Statistical Society B 54 (1992). A. Hazen,
-//! *Flood Flows*, Wiley 1930, for the factor of few observations.
+//! P. Hall, *On the removal of skewness by transformation*, Journal of the Royal Statistical Society B 54 (1992).
 
 use crate::quantile::student_quantile;
 use crate::scaled::far_exponent;
 use crate::units::times_power;
-
-/// Observations of whose skewness the largest part is added.
-const FEW: usize = 40;
 
 /// The distribution of the observations of a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,16 +45,10 @@ impl StandardizedMoments {
         }
     }
 
-    /// The skewness of what the observations are drawn from. Fewer than [`FEW`] say too little of it for a larger factor.
-    fn skewness_of_all(&self) -> f64 {
-        let n = self.count.max(FEW) as f64;
-        self.skewness * (n * (n - 1.0)).sqrt() / (n - 2.0) * (1.0 + 8.5 / n)
-    }
-
     /// Degrees of freedom of the variance; fewer than one would have no quantile.
     fn freedom(&self) -> f64 {
-        let StandardizedMoments { count, kurtosis, .. } = *self;
-        let kurtosis = kurtosis.max(3.0 + 1.5 * self.skewness_of_all().powi(2));
+        let StandardizedMoments { count, skewness, kurtosis } = *self;
+        let kurtosis = kurtosis.max(3.0 + 1.5 * skewness * skewness);
         (2.0 * count as f64 / (kurtosis - 1.0)).min(count as f64 - 1.0).max(1.0)
     }
 
@@ -71,12 +60,12 @@ impl StandardizedMoments {
 
     /// The t whose transformed value is `y`.
     fn skewed(&self, y: f64) -> f64 {
-        let (root, skewness) = ((self.count as f64).sqrt(), self.skewness_of_all());
-        let a = skewness / (3.0 * root);
+        let root = (self.count as f64).sqrt();
+        let a = self.skewness / (3.0 * root);
         if a.abs() < 1e-9 {
             return y;
         }
-        ((1.0 + 3.0 * a * (y - skewness / (6.0 * root))).cbrt() - 1.0) / a
+        ((1.0 + 3.0 * a * (y - self.skewness / (6.0 * root))).cbrt() - 1.0) / a
     }
 }
 
@@ -102,10 +91,9 @@ mod tests {
     #[test]
     fn the_transformed_quantile_is_the_quantile() {
         let shape = StandardizedMoments { count: 40, skewness: 2.5, kurtosis: 12.0 };
-        let g = 2.5 * 1560.0_f64.sqrt() / 38.0 * 1.2125;
         for y in [-3.0, -1.0, 0.5, 2.0] {
             let (t, n) = (shape.skewed(y), 40.0_f64);
-            let back = t + g * t * t / (3.0 * n.sqrt()) + g * g * t.powi(3) / (27.0 * n) + g / (6.0 * n.sqrt());
+            let back = t + 2.5 * t * t / (3.0 * n.sqrt()) + 6.25 * t.powi(3) / (27.0 * n) + 2.5 / (6.0 * n.sqrt());
             assert!((back - y).abs() < 1e-12, "{y}: {back}");
         }
         // The side of the long tail is farther out.

@@ -67,7 +67,8 @@ class Environment:
         known.write_text(json.dumps({k: v for k, v in tried.items() if v}, indent=1))
         listed = self.call(self.python, "-m", "pip", "list", "--format", "json").stdout
         found = {entry["name"].lower(): entry["version"] for entry in json.loads(listed.strip().splitlines()[-1])}
-        self.versions = {n: found[n.lower()] for n in [*NEEDED, *PACKAGES] if n.lower() in found and n not in self.missing}
+        asked = [n for n in [*NEEDED, *PACKAGES] if n != "requests"]
+        self.versions = {n: found[n.lower()] for n in asked if n.lower() in found and n not in self.missing}
         if self.r_version():
             self.versions["lmSubsets"] = self.r_version()
         for name, why in self.missing.items():

@@ -55,9 +55,6 @@ impl From<Vec<f64>> for StoredValues {
 
 /// Bytes that a row takes.
 const ROW: usize = size_of::<u32>();
-/// Rows from which on columns are made sparse by themselves, and the part of them, one in so many, that is not 0 at most.
-const MANY: usize = 1000;
-const THIN: usize = 32;
 
 impl SparseNumbers {
     /// A column of `len` rows that is 0 but in some, given in increasing order. Entries that are 0 are not stored. Cost
@@ -80,9 +77,9 @@ impl SparseNumbers {
         SparseNumbers { len, fill: 0.0, rows, values: values.into() }
     }
 
-    /// How many entries that are not 0 a column of `len` rows has at most that is made sparse by itself; `None` where none is.
+    /// The most entries of a column that is made sparse by itself: one in 32 of 1000 rows and more; `None` of fewer.
     pub fn most_entries(len: usize) -> Option<usize> {
-        (len >= MANY && len <= u32::MAX as usize).then_some(len / THIN)
+        (1000..=u32::MAX as usize).contains(&len).then_some(len / 32)
     }
 
     /// Whether it takes at most half the bytes that it would take otherwise.

@@ -149,7 +149,7 @@ fn what_was_saved_before_there_was_a_choice_refuses_unknown_levels() {
 
 #[test]
 fn levels_of_few_of_many_rows_are_sparse_with_the_same_cells() {
-    let label = |row: usize| if row % 4 == 0 { "most".to_owned() } else { format!("l{}", row % 100) };
+    let label = |row: usize| if row.is_multiple_of(4) { "most".to_owned() } else { format!("l{}", row % 100) };
     let labels: Vec<String> = (0..1600).map(label).collect();
     let whole = table(vec![("c", Cells::Text(labels.clone()))]);
     let map = fit_on(r#"{"kind": "one_hot"}"#, &whole);

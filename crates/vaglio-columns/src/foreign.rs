@@ -44,19 +44,13 @@ mod tests {
 
     #[test]
     fn entries_stay_where_they_are_and_are_held() {
-        let values = Arc::new(vec![0.5, -1.0, 3.0]);
-        struct Held(Arc<Vec<f64>>);
-        impl AsRef<[f64]> for Held {
-            fn as_ref(&self) -> &[f64] {
-                &self.0
-            }
-        }
-        let numbers = Numbers::from(ForeignNumbers::new(Held(Arc::clone(&values))));
+        let values: Arc<[f64]> = Arc::new([0.5, -1.0, 3.0]);
+        let numbers = Numbers::from(ForeignNumbers::new(Arc::clone(&values)));
         let mut columns = Columns::new(3);
         columns.push(numbers.clone());
         columns.push(Numbers::from(values.to_vec()));
         let Column::Double(view) = columns.column(0) else { panic!("it is of doubles") };
-        assert!(std::ptr::eq(view, values.as_slice()) && columns.column(0) == columns.column(1));
+        assert!(std::ptr::eq(view, &*values) && columns.column(0) == columns.column(1));
         assert_eq!(columns.bytes(), 2 * 24);
         for rows in [columns.view_rows(&[2, 0]), columns.select_rows(&[2, 0])] {
             assert_eq!(*rows.column(0).values(), [3.0, 0.5]);

@@ -1,4 +1,4 @@
-"""Callbacks of scikit-learn from 1.9 on are told of the stages of a fit."""
+"""Callbacks of scikit-learn from 1.9 on receive the stages of a fit."""
 
 import numpy as np
 import pytest

@@ -42,13 +42,16 @@ def check_criterion(function, *, classes=None, rows=40, columns=5, seed=0):
     for subset, score in zip(reversed(subsets), reversed(first)):
         assert _scored(function, X[:, subset], y) == score, f"another score of the columns {subset} at the second time"
     turned, score = _scored(function, X[:, ::-1], y), first[-1]
-    close = turned == score or abs(turned - score) <= 1e-8 * max(abs(turned), abs(score))
-    assert close, f"{score} of all columns, and {turned} of the same in another order"
+    assert _close(turned, score), f"{score} of all columns, and {turned} of the same in another order"
     kind = Selector if classes is None else SelectorClassifier
     fitted = kind(function, max_features=min(2, columns), choose="last", lambda_=1.0).fit(X, y)
     entry = fitted.path_[0]
     expected = _scored(function, X[:, entry["subset"]], y)
     assert entry["score"] == expected, f"the search says {entry['score']} of {entry['subset']}, and it is {expected}"
+
+
+def _close(one, other):
+    return one == other or abs(one - other) <= 1e-8 * max(abs(one), abs(other))
 
 
 def _scored(function, X, y):
@@ -107,7 +110,7 @@ def check_loss(function, *, classes=None, rows=60, seed=0):
         return loss
 
     def alike(one, other, what):
-        assert one == other or abs(one - other) <= 1e-8 * max(abs(one), abs(other)), f"{one}, and {other} {what}"
+        assert _close(one, other), f"{one}, and {other} {what}"
 
     loss, order = rated(y, p), random.permutation(rows)
     assert rated(y, p) == loss, "another loss of the same rows at the second time"

@@ -65,9 +65,10 @@ impl LineWatch {
         if !*self.is_text.get_or_insert_with(is_text) {
             return Ok(());
         }
+        let line_at = |place: usize| 1 + memchr::memchr_iter(b'\n', &bytes[..place]).count();
         self.quotes(bytes, from);
         if let Some(start) = self.open.filter(|start| bytes.len() - start > RECORD) {
-            let line = 1 + memchr::memchr_iter(b'\n', &bytes[..start]).count();
+            let line = line_at(start);
             let message =
                 format!("a row may have {RECORD} bytes, and that of line {line} has more; is a quote not closed?");
             return Err(unreadable(path, message));
@@ -82,12 +83,11 @@ impl LineWatch {
             () if self.empty > RECORD => "and those after it are empty, and have more than that",
             () => return Ok(()),
         };
-        let before = &bytes[..bytes.len() - self.long.max(self.empty)];
-        let line = 1 + memchr::memchr_iter(b'\n', before).count();
+        let line = line_at(bytes.len() - self.long.max(self.empty));
         Err(unreadable(path, format!("a line may have {RECORD} bytes, and line {line} {what}; is it a table?")))
     }
 
-    /// Follows cells in quotes through a piece: a quote opens at the beginning of a cell alone, and one that stands twice is text.
+    /// Follows cells in quotes through a piece: a quote opens at the beginning of a cell alone, and a doubled one is text.
     fn quotes(&mut self, bytes: &[u8], from: usize) {
         for place in memchr::memchr_iter(b'"', &bytes[from..]).map(|place| from + place) {
             match self.open.take() {

@@ -140,9 +140,6 @@ fn add_hashes(hashes: &mut [u64], rows: &[usize], cells: &Cells, place: u64) {
                 }
             });
         }
-        Some(Column::Double(values)) => {
-            hashes.iter_mut().zip(rows).for_each(|(hash, &row)| add(hash, of_number(values[row])));
-        }
         Some(column) => {
             let values = column.gathered(rows);
             hashes.iter_mut().zip(values).for_each(|(hash, value)| add(hash, of_number(value)));

@@ -17,7 +17,7 @@ use super::memory::Memory;
 use super::prepare_sample;
 use super::shard::WorkUnits;
 use super::{near_best, shares};
-use crate::budget::resident;
+use crate::budget::{peak, resident};
 use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::resample::Sample;
 use crate::resample::choice::cross_validation;
@@ -57,7 +57,9 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let made = elapsed(clock) * times;
     let sample =
         prepared.train.columns().bytes() + if design.is_of(&prepared.train) { 0 } else { design.columns().bytes() };
-    let program = resident().map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
+    // Labels of all rows were there at once, as they are in a run, and are given back.
+    let held = if prepared.streamed.is_some() { peak() } else { resident() };
+    let program = held.map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
     let constant = design.constant();
     let settings = &pipeline.0;
     let walks = Walks::of(&selector, &design, &prepared.sample, settings.evaluate.as_ref());

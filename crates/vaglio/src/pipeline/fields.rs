@@ -53,7 +53,8 @@ fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> V
     let all = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)).and_then(Value::as_array);
     let all: Vec<&Value> = match all {
         Some(all) => all.iter().collect(),
-        None => ["then", "else"].iter().filter_map(|key| schema.get(*key)).collect(),
+        // A list in the place of one is a chain of them, which the description says.
+        None => schema.get("else").into_iter().collect(),
     };
     match all.is_empty() {
         true => vec![schema],
@@ -88,7 +89,6 @@ fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
     let types = match schema.get("type") {
         Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
         Some(Value::String(one)) => vec![one.as_str()],
-        _ if schema.get("items").is_some() => vec!["array"],
         _ => vec!["anything"],
     };
     let within = bounds(schema);

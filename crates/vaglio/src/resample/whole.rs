@@ -139,6 +139,16 @@ impl HeldOutRows {
         Ok(HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters })
     }
 
+    /// Whether all are of so many rows, which those of a journal may not be.
+    fn are_of(&self, rows: usize) -> bool {
+        let shape = (self.targets.nrows(), rows);
+        let is_whole = |all: Option<usize>| all.is_none_or(|count| count == rows);
+        let are_alike = [&self.targets, &self.predictions, &self.empty].iter().all(|matrix| matrix.dim() == shape);
+        let counts =
+            [self.weights.as_ref().map(Vec::len), self.units.as_ref().map(Vec::len), Some(self.clusters.len())];
+        are_alike && counts.into_iter().all(is_whole)
+    }
+
     pub fn tally(&self, loss: &dyn Loss) -> Tally {
         Tally::new(loss, self.compared(), EVERY)
     }
@@ -222,6 +232,13 @@ pub(crate) fn outer(
             outer_fold(whole, sample, part, *place, at)
         });
         watcher.piece();
+        if let Ok(Some(outer)) = &outer
+            && !(outer.rows == part.held && (outer.repeat, outer.fold) == *place && outer.held.are_of(part.held.len()))
+        {
+            return Err(Error::Shape(format!(
+                "`{key}` of the journal is not of this fold's rows; run without --resume"
+            )));
+        }
         outer.map_err(|error| said_of(error, &format!("outer fold {}", place.1 + 1)))
     })?;
     Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })

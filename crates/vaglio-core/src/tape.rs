@@ -5,7 +5,7 @@
 //! comes after is asked as ever. So any search goes on at the cost of its own loops, and its bits are those of one that
 //! never paused.
 
-use crate::{Error, Result};
+use crate::{Error, Feature, Result, Trials};
 use std::any::Any;
 
 /// Kinds of questions and changes on a tape, beside the four of trials.
@@ -72,4 +72,22 @@ pub(crate) fn digest(kind: u64, columns: [&[usize]; 2]) -> u64 {
     let mixed = |digest: u64, word: u64| (digest ^ word).wrapping_mul(0x100_0000_01b3);
     let all = columns.iter().flat_map(|columns| columns.iter().map(|&column| column as u64).chain([u64::MAX]));
     all.fold(mixed(0xcbf2_9ce4_8422_2325, kind), mixed)
+}
+
+/// The kind of trials, and their candidates.
+pub(crate) fn kind_of(trials: Trials<'_>) -> (u64, &[Feature]) {
+    match trials {
+        Trials::Additions(candidates) => (0, candidates),
+        Trials::Removals(candidates) => (1, candidates),
+        Trials::BestAddition(candidates) => (2, candidates),
+        Trials::BestRemoval(candidates) => (3, candidates),
+    }
+}
+
+/// A question in short: what is tried, at what size, of how many, and a digest of subset and candidates.
+pub(crate) fn question(selected: &[Feature], trials: Trials<'_>) -> String {
+    let (kind, candidates) = kind_of(trials);
+    let what = ["additions", "removals", "addition", "removal"][kind as usize];
+    let digest = digest(kind, [selected, candidates]);
+    format!("{what} {}/{} {digest:016x}", selected.len(), candidates.len())
 }

@@ -1,10 +1,11 @@
 //! The folder of a run that several processes share.
 
 use super::build::build;
-use super::plan::{PLAN, Plan, key};
-use super::share::{Share, missing};
+use super::parts::{self, SearchParts};
+use super::plan::{PLAN, Plan, ShardCount, key};
+use super::share::{NOTHING, Share, missing};
 use super::state::{ShardProgress, ShardState};
-use super::units::{HALVES, SEARCH};
+use super::units::{HALVES, PARTS, SEARCH};
 use super::work::{LOOK, Work};
 use crate::files::claim::{Claim, is_claimed};
 use crate::files::journal::{Book, Header, Known, NAME, read, written};
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, Journal, Monitor, Result, StopReason};
+use vaglio_core::{Error, Journal, Keeper as _, Monitor, Result, StopReason, StopSign};
 use vaglio_tables::disk::write_file;
 
 const FOLDER: &str = "shards";
@@ -46,15 +47,29 @@ pub(super) fn refused(path: PathBuf, message: impl Into<String>) -> Error {
     Error::JournalRefused { path, message: message.into() }
 }
 
+/// The folders of the attempts at an index that are there.
+fn attempts(shards: &Path, index: usize) -> Vec<PathBuf> {
+    let more = (1..).map(|number| apart(shards, index, number)).take_while(|path| path.is_dir());
+    std::iter::once(shards.join(index.to_string())).filter(|path| path.is_dir()).chain(more).collect()
+}
+
+fn apart(shards: &Path, index: usize, number: usize) -> PathBuf {
+    shards.join(format!("{index}.{number}"))
+}
+
+/// Whether a process is at an index, as far as the system knows.
+fn is_alive(shards: &Path, index: usize) -> bool {
+    attempts(shards, index).iter().any(|folder| is_claimed(folder))
+}
+
 impl Shards {
     /// Plans a run of so many indexes and writes that into a folder, which is made where it is not there. Reads the data once, to
-    /// hash them and to part their rows. The same plan may be made again, wherever its files and its engine are meanwhile. `None`
-    /// is as many indexes as the plan that is there has; without one it is an index a unit, and 1024 at most.
+    /// hash them and to part their rows. The same plan may be made again, wherever its files and its engine are meanwhile.
     ///
     /// # Errors
     /// [`Error::Setting`] for no index; those with which a run is refused before it begins; [`Error::JournalRefused`] where another
     /// plan is in the folder; [`Error::Unwritable`].
-    pub fn plan(pipeline: &ValidPipeline, data: &Path, of: impl Into<Option<usize>>, folder: &Path) -> Result<Self> {
+    pub fn plan(pipeline: &ValidPipeline, data: &Path, of: impl Into<ShardCount>, folder: &Path) -> Result<Self> {
         Shards::planned(pipeline, data, of.into(), |_| Ok(folder.to_owned()))
     }
 
@@ -65,7 +80,7 @@ impl Shards {
     pub fn plan_below(
         pipeline: &ValidPipeline,
         data: &Path,
-        of: impl Into<Option<usize>>,
+        of: impl Into<ShardCount>,
         ledger: &Path,
     ) -> Result<Self> {
         Shards::planned(pipeline, data, of.into(), |prepared| Ok(ledger.join(key(pipeline, prepared)?)))
@@ -74,16 +89,17 @@ impl Shards {
     fn planned(
         pipeline: &ValidPipeline,
         data: &Path,
-        of: Option<usize>,
+        count: ShardCount,
         folder: impl FnOnce(&Prepared) -> Result<PathBuf>,
     ) -> Result<Self> {
-        Error::unless_between("--of", of.unwrap_or(1), 1..=1_000_000)?;
+        Error::unless_between("--of", count.of.unwrap_or(1), 1..=1_000_000)?;
         let prepared = prepare(pipeline, data)?;
-        Work::new(&prepared.searched(pipeline), &prepared, vaglio_core::StopSign::default())?;
+        let searched = prepared.searched(pipeline);
+        let is_in_parts = Work::new(&searched, &prepared, StopSign::default())?.is_in_parts();
         let folder = folder(&prepared)?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
-        let plan = Plan::of(pipeline, (&prepared, data), of, &folder)?;
+        let plan = Plan::of(pipeline, (&prepared, data), (count, is_in_parts), &folder)?;
         plan.put(&folder)?;
         let shards = Shards::of(&folder, plan)?;
         *shards.held() = Some(Arc::new(prepared));
@@ -165,6 +181,12 @@ impl Shards {
         !own.is_empty() && own.iter().all(|key| key.starts_with(HALVES))
     }
 
+    /// Whether all that an index does is to make the search on all rows together with another.
+    pub fn helps(&self, index: usize) -> bool {
+        let own = self.plan.units.of_index(index, self.plan.of);
+        !own.is_empty() && own.iter().all(|key| key.starts_with(PARTS))
+    }
+
     /// Of each kind of unit its name for people and how many there are.
     pub fn phases(&self) -> Vec<(&'static str, usize)> {
         self.plan.units.0.iter().map(|phase| (phase.name(), phase.count)).collect()
@@ -183,14 +205,8 @@ impl Shards {
         self.folder.join(FOLDER).join(index.to_string())
     }
 
-    /// The folders of the attempts at an index that are there.
     fn attempts(&self, index: usize) -> Vec<PathBuf> {
-        let apart = (1..).map(|number| self.apart(index, number)).take_while(|path| path.is_dir());
-        std::iter::once(self.work_folder(index)).filter(|path| path.is_dir()).chain(apart).collect()
-    }
-
-    fn apart(&self, index: usize, number: usize) -> PathBuf {
-        self.folder.join(FOLDER).join(format!("{index}.{number}"))
+        attempts(&self.folder.join(FOLDER), index)
     }
 
     /// What all attempts at an index have done; `None` before the first has.
@@ -287,7 +303,7 @@ impl Shards {
     /// A folder that no other attempt has.
     fn fresh_attempt(&self, index: usize) -> Result<(Claim, PathBuf)> {
         for number in 1.. {
-            let path = self.apart(index, number);
+            let path = apart(&self.folder.join(FOLDER), index, number);
             match std::fs::create_dir(&path) {
                 Ok(()) => return Ok((Claim::new(&path)?, path)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -314,11 +330,20 @@ impl Shards {
         }
         let (claim, work) = begin()?;
         let start = Instant::now();
-        let prepared = self.prepared()?;
         let header = self.header()?;
+        if self.helps(index) && self.finished(self.searching())?.is_some() {
+            // Without a look at the data.
+            let own = self.plan.units.of_index(index, self.plan.of);
+            self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
+            drop(claim);
+            return Ok(self.with_left(index, ShardState::Done, 0));
+        }
+        let prepared = self.prepared()?;
         let book = Arc::new(Book::resume(&work, &header)?);
-        let share = Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of)));
         let limited = limited(monitor, &book, start, self.pipeline.most());
+        let least = if book.keeps_all() { Duration::ZERO } else { parts::LEAST };
+        let crew = self.crew(index, &prepared, (least, &limited.stop))?;
+        let share = Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of), crew));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
         let done = self.work(&prepared, &share, wait, monitor);
         let stopped = monitor.stop.reason();
@@ -337,6 +362,30 @@ impl Shards {
         self.progress_of(index)
     }
 
+    /// The index that searches all rows.
+    fn searching(&self) -> usize {
+        self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of
+    }
+
+    /// The processes that make the search on all rows together, of an index that is among them.
+    fn crew(
+        &self,
+        index: usize,
+        prepared: &Prepared,
+        (least, stop): (Duration, &StopSign),
+    ) -> Result<Option<Arc<SearchParts>>> {
+        let count = self.plan.units.parts();
+        if count < 2 || index >= count {
+            return Ok(None);
+        }
+        let (folder, end) = (parts::folder(&self.folder), self.done_file(self.searching()));
+        let shards = self.folder.join(FOLDER);
+        let is_alive = Box::new(move |index: usize| is_alive(&shards, index));
+        let run = key(&self.pipeline, prepared)?;
+        let crew = SearchParts::new(folder, end, run, (index, count), least, is_alive, stop.clone());
+        Ok(Some(Arc::new(crew)))
+    }
+
     /// Puts the pieces of an index in place, unless another attempt has, and removes those that are not needed any more.
     fn keep(&self, index: usize, header: &Header, pieces: &BTreeMap<String, String>) -> Result<()> {
         if self.finished(index)?.is_none() {
@@ -344,6 +393,9 @@ impl Shards {
             write_file(&self.done_file(index), &written(header, pieces).map_err(|e| failed(e.into()))?)?;
         }
         self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
+        if index == self.searching() {
+            let _ = std::fs::remove_dir_all(parts::folder(&self.folder));
+        }
         Ok(())
     }
 
@@ -355,7 +407,8 @@ impl Shards {
             share.learn(self.found(share.index)?);
             Ok(())
         };
-        let is_alive = |index: usize| self.attempts(index).iter().any(|folder| is_claimed(folder));
+        let shards = self.folder.join(FOLDER);
+        let is_alive = |index: usize| is_alive(&shards, index);
         let others = (&refresh, &is_alive);
         work.go_on(share, monitor, others)?;
         let begun = Instant::now();
@@ -368,7 +421,7 @@ impl Shards {
 
     /// What other indexes have found that an index needs: folds of the choice, and all of the search once it is done.
     fn found(&self, own: usize) -> Result<HashMap<String, String>> {
-        let searching = self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of;
+        let searching = self.searching();
         let starts = self.plan.units.starts(self.plan.of);
         let others: BTreeSet<usize> = starts.into_iter().map(|(_, index)| index).chain([searching]).collect();
         let mut all = HashMap::new();

@@ -231,3 +231,6 @@ impl SearchParts {
     }
 }
 
+
+#[cfg(test)]
+mod tests;

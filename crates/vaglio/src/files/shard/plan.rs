@@ -30,7 +30,13 @@ pub struct ShardCount {
 
 impl From<usize> for ShardCount {
     fn from(of: usize) -> Self {
-        ShardCount { of: Some(of), workers: of }
+        ShardCount::from(Some(of))
+    }
+}
+
+impl From<Option<usize>> for ShardCount {
+    fn from(of: Option<usize>) -> Self {
+        ShardCount { of, workers: of.unwrap_or(1) }
     }
 }
 

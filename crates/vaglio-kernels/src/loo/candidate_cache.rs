@@ -142,4 +142,42 @@ mod tests {
             }
         }
     }
+
+    /// Also of columns that nearly depend on those that were added, and where one was removed again.
+    #[test]
+    fn a_trial_has_the_bits_that_it_has_whichever_others_were_tried_before() {
+        let (rows, count) = (101, 24);
+        let entry = |c: usize, j: usize| ((j * (c + 3)) as f64 * 0.37).sin() + ((j + c) as f64 * 1.7).cos();
+        let near = |c: usize, j: usize| entry(c % 6, j) + if c < 6 { 0.0 } else { 1e-9 * entry(c, j) };
+        let x: Vec<Vec<f64>> = (0..count).map(|c| (0..rows).map(|j| near(c, j)).collect()).collect();
+        let y: Vec<f64> = (0..rows).map(|j| (j as f64 * 0.11).sin() + x[2][j]).collect();
+        for measure in [Measure::Squared, Measure::Absolute] {
+            let columns = x.iter().map(|x| Column::Double(x)).collect();
+            let data = Data::new(Level::best(), columns, vec![true; count], &[&y], None, true).unwrap();
+            let scorer = Scorer::new(Arc::clone(data.targets()), measure);
+            let data = Arc::new(data);
+            let mut bases = [(); 3].map(|()| Basis::new(Arc::clone(&data), 1e-6));
+            let mut caches = bases.each_ref().map(CandidateCache::new);
+            let all: Vec<usize> = (0..count).collect();
+            for (step, feature) in [2, 0, 4, 1, 0, 9, 3].into_iter().enumerate() {
+                let told = |trials: &[Trial]| trials.iter().map(|trial| format!("{trial:?}")).collect::<Vec<_>>();
+                let of_all = told(&caches[0].trials(&bases[0], &scorer, &all));
+                let few: Vec<usize> = all.iter().copied().filter(|f| (f + step) % 3 == 0).collect();
+                let of_few = told(&caches[1].trials(&bases[1], &scorer, &few));
+                assert_eq!(of_few, few.iter().map(|f| of_all[*f].clone()).collect::<Vec<_>>(), "{measure:?} {step}");
+                if step == 6 {
+                    assert_eq!(told(&caches[2].trials(&bases[2], &scorer, &all)), of_all);
+                }
+                for (basis, cache) in bases.iter_mut().zip(&mut caches) {
+                    if step == 4 {
+                        assert!(basis.remove(feature));
+                        cache.readmit(basis, feature);
+                        continue;
+                    }
+                    let c = cache.take(basis, feature).unwrap();
+                    basis.add_residual(feature, c);
+                }
+            }
+        }
+    }
 }

@@ -156,7 +156,7 @@ mod tests {
             let data = Data::new(Level::best(), columns, vec![true; count], &[&y], None, true).unwrap();
             let scorer = Scorer::new(Arc::clone(data.targets()), measure);
             let data = Arc::new(data);
-            let mut bases = [(); 3].map(|()| Basis::new(Arc::clone(&data), 1e-6));
+            let mut bases = [(); 3].map(|()| Basis::new(Arc::clone(&data), 1e-12));
             let mut caches = bases.each_ref().map(CandidateCache::new);
             let all: Vec<usize> = (0..count).collect();
             for (step, feature) in [2, 0, 4, 1, 0, 9, 3].into_iter().enumerate() {

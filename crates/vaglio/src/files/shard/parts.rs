@@ -65,6 +65,18 @@ struct State {
     is_over: bool,
 }
 
+impl State {
+    /// The index that makes a part: its own, or where that is away one of those that are there, each of which has as many of these parts.
+    fn made_by(&self, part: usize) -> usize {
+        if !self.away[part] {
+            return part;
+        }
+        let there: Vec<usize> = (0..self.away.len()).filter(|index| !self.away[*index]).collect();
+        let before = self.away[..part].iter().filter(|away| **away).count();
+        there.get(before % there.len().max(1)).copied().unwrap_or(part)
+    }
+}
+
 impl std::fmt::Debug for SearchParts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SearchParts").field("index", &self.index).field("count", &self.count).finish()
@@ -151,20 +163,14 @@ impl SearchParts {
         Ok(made)
     }
 
-    /// The part of another that is to be made here, if one is: of those that are away the next after the own.
-    fn taken_over(&self, missing: &[usize]) -> Option<usize> {
-        let state = self.state();
-        let after = |part: &&usize| (**part + self.count - self.index % self.count) % self.count;
-        missing.iter().filter(|part| state.away[**part]).min_by_key(after).copied()
-    }
-
     /// Those that were waited for in vain are away.
     fn give_up(&self, missing: &[usize], waited: Duration, own: Duration) {
         let slow = PATIENCE.max(SLOWER * own);
-        let is_gone = |part: &usize| waited > slow || (waited > GONE.max(own / 4) && !(self.is_alive)(*part));
-        let gone: Vec<usize> = missing.iter().copied().filter(is_gone).collect();
+        let is_gone = |index: &usize| waited > slow || (waited > GONE.max(own / 4) && !(self.is_alive)(*index));
+        let by: Vec<usize> = missing.iter().map(|part| self.state().made_by(*part)).collect();
+        let gone: Vec<usize> = by.into_iter().filter(|index| *index != self.index && is_gone(index)).collect();
         let state = &mut *self.state();
-        gone.into_iter().for_each(|part| state.away[part] = true);
+        gone.into_iter().for_each(|index| state.away[index] = true);
     }
 
     fn check(&self) -> Result<()> {
@@ -197,8 +203,10 @@ impl Crew for SearchParts {
             if missing.is_empty() {
                 break;
             }
-            let next = if missing.contains(&self.index) { Some(self.index) } else { self.taken_over(&missing) };
-            if let Some(part) = next {
+            // The own part comes before those of others that are away.
+            let is_own = |part: &&usize| self.state().made_by(**part) == self.index;
+            let next = missing.iter().filter(is_own).min_by_key(|part| **part != self.index);
+            if let Some(&part) = next {
                 let done = self.make(&question, part, count, make)?;
                 own = own.max(done.took);
                 made[part] = Some(done);

@@ -7,8 +7,8 @@ use crate::session::{OwnCaches, Sessions, SharedCaches};
 use crate::training::{Training, mapped};
 use crate::units::{Magnitudes, largest};
 use crate::{
-    Block, Column, Columns, Crew, Error, Feature, FeatureMap, InFolds, Learner, Problem, Readout, Result, Score, StopSign,
-    Task, lambda,
+    Block, Column, Columns, Crew, Error, Feature, FeatureMap, InFolds, Learner, Problem, Readout, Result, Score,
+    StopSign, Task, lambda,
 };
 use ndarray::{Array2, ArrayView2};
 use std::any::Any;

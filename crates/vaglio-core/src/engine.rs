@@ -3,8 +3,8 @@
 use crate::design::RowSharing;
 use crate::training::Training;
 use crate::{
-    AnyLoss, Crew, Design, Error, Feature, Found, InFolds, Loss, Model, Problem, Readout, Result, StopSign, Task, Trained,
-    times_power,
+    AnyLoss, Crew, Design, Error, Feature, Found, InFolds, Loss, Model, Problem, Readout, Result, StopSign, Task,
+    Trained, times_power,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;

@@ -3,10 +3,13 @@
 use crate::by_definition::{ByDefinition, no_number, of_criterion};
 use crate::crew::Together;
 use crate::criterion::definition_engine;
-use crate::tape::{ADD, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest, kind_of, question};
+use crate::tape::{
+    ADD, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest, kind_of, question,
+};
 use crate::{
-    Branch, Crew, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
-    PathEntry, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger, smaller,
+    Branch, Crew, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal,
+    Outline, PathEntry, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger,
+    smaller,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -114,13 +114,7 @@ impl CandidateColumn {
         trial
     }
 
-    fn tried(
-        &mut self,
-        basis: &Basis<'_>,
-        scorer: &Scorer,
-        feature: usize,
-        step: Option<(f64, &[f64])>,
-    ) -> Trial {
+    fn tried(&mut self, basis: &Basis<'_>, scorer: &Scorer, feature: usize, step: Option<(f64, &[f64])>) -> Trial {
         let level = basis.data.level;
         let (inverse, left) = self.judgement(basis, feature);
         if let Some(pass) = scorer.pass() {

@@ -16,6 +16,7 @@ mod ledger;
 mod merge;
 mod parts;
 mod plan;
+mod run;
 mod share;
 mod state;
 mod units;

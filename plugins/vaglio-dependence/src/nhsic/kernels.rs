@@ -61,13 +61,15 @@ impl Kernels {
         };
         let features = self.features[of.clone()].par_iter();
         match &self.columns {
-            KernelColumns::Thin(landmarks, columns) => columns[of].par_iter().zip(features).try_for_each(|(own, &i)| {
-                if own.get().is_none() {
-                    let made = unit(i)?.map(|values| self.thin(landmarks.as_ref(), values));
-                    let _ = own.set(made.unwrap_or_default());
-                }
-                Ok(())
-            }),
+            KernelColumns::Thin(landmarks, columns) => {
+                columns[of].par_iter().zip(features).try_for_each(|(own, &i)| {
+                    if own.get().is_none() {
+                        let made = unit(i)?.map(|values| self.thin(landmarks.as_ref(), values));
+                        let _ = own.set(made.unwrap_or_default());
+                    }
+                    Ok(())
+                })
+            }
             KernelColumns::Levels(levels, columns) => columns[of].par_iter().zip(features).try_for_each(|(own, &i)| {
                 if own.get().is_none() {
                     let made = unit(i)?.map(|values| levels.column(&self.shares, &values));
@@ -115,8 +117,7 @@ impl Kernels {
         match &self.columns {
             KernelColumns::Thin(_, columns) => {
                 let Some(own) = columns[with].get() else { return Ok(vec![0.0; others.len()]) };
-                let inner =
-                    |of: &OnceLock<ThinFactor>| of.get().map_or(0.0, |theirs| theirs.inner(self.level, own));
+                let inner = |of: &OnceLock<ThinFactor>| of.get().map_or(0.0, |theirs| theirs.inner(self.level, own));
                 Ok(columns[others].par_iter().map(inner).collect())
             }
             KernelColumns::Levels(_, columns) => {

@@ -63,7 +63,11 @@ impl Relations {
     }
 
     /// Numbers of all columns, by parts.
-    fn gathered(&self, (kind, which): (&str, &str), mut make: impl FnMut(Range<usize>) -> Result<Vec<f64>>) -> Result<Vec<Vec<f64>>> {
+    fn gathered(
+        &self,
+        (kind, which): (&str, &str),
+        mut make: impl FnMut(Range<usize>) -> Result<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>> {
         let all = self.gram.len();
         match &self.crew {
             Some((crew, named)) => {
@@ -129,7 +133,8 @@ impl Relations {
         if kept.get().is_none() {
             // Not inside the lock: a thread that waits for others may come here again.
             let which = feature.to_string();
-            let mut column = self.gathered(("products", &which), |range| self.kernels.products(feature, range))?.concat();
+            let mut column =
+                self.gathered(("products", &which), |range| self.kernels.products(feature, range))?.concat();
             column[feature] = self.own(feature);
             let _ = kept.set(column);
         }

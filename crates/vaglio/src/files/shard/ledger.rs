@@ -1,27 +1,22 @@
 //! The folder of a run that several processes share.
 
 use super::build::build;
-use super::parts::{self, SearchParts};
 use super::plan::{PLAN, Plan, ShardCount, key};
-use super::share::{NOTHING, Share, missing};
-use super::state::{ShardProgress, ShardState};
-use super::units::{HALVES, PARTS, SEARCH};
-use super::work::{LOOK, Work};
+use super::share::missing;
+use super::units::{HALVES, PARTS};
+use super::work::Work;
 use crate::files::claim::{Claim, is_claimed};
-use crate::files::journal::{Book, Header, Known, NAME, read, written};
-use crate::files::monitor::limited;
+use crate::files::journal::{Header, Known, NAME, read};
 use crate::files::{Prepared, prepare};
 use crate::pipeline::ValidPipeline;
-use crate::resample::STARTS;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-use vaglio_core::{Error, Journal, Keeper as _, Monitor, Result, StopReason, StopSign};
-use vaglio_tables::disk::write_file;
+use std::time::Duration;
+use vaglio_core::{Error, Result, StopSign};
 
-const FOLDER: &str = "shards";
+pub(super) const FOLDER: &str = "shards";
 /// What the driver of a run has in the folder.
 const LEAD: &str = "driver";
 /// Where a file of the ledger is refused.
@@ -53,12 +48,12 @@ fn attempts(shards: &Path, index: usize) -> Vec<PathBuf> {
     std::iter::once(shards.join(index.to_string())).filter(|path| path.is_dir()).chain(more).collect()
 }
 
-fn apart(shards: &Path, index: usize, number: usize) -> PathBuf {
+pub(super) fn apart(shards: &Path, index: usize, number: usize) -> PathBuf {
     shards.join(format!("{index}.{number}"))
 }
 
 /// Whether a process is at an index, as far as the system knows.
-fn is_alive(shards: &Path, index: usize) -> bool {
+pub(super) fn is_alive(shards: &Path, index: usize) -> bool {
     attempts(shards, index).iter().any(|folder| is_claimed(folder))
 }
 
@@ -77,12 +72,7 @@ impl Shards {
     ///
     /// # Errors
     /// Those of [`Shards::plan`].
-    pub fn plan_below(
-        pipeline: &ValidPipeline,
-        data: &Path,
-        of: impl Into<ShardCount>,
-        ledger: &Path,
-    ) -> Result<Self> {
+    pub fn plan_below(pipeline: &ValidPipeline, data: &Path, of: impl Into<ShardCount>, ledger: &Path) -> Result<Self> {
         Shards::planned(pipeline, data, of.into(), |prepared| Ok(ledger.join(key(pipeline, prepared)?)))
     }
 
@@ -138,7 +128,7 @@ impl Shards {
     }
 
     /// The data, which are read once.
-    fn prepared(&self) -> Result<Arc<Prepared>> {
+    pub(super) fn prepared(&self) -> Result<Arc<Prepared>> {
         let mut held = self.held();
         if let Some(prepared) = &*held {
             return Ok(Arc::clone(prepared));
@@ -197,15 +187,15 @@ impl Shards {
         self.plan.units.0.iter().any(|phase| phase.prefix == HALVES)
     }
 
-    fn done_file(&self, index: usize) -> PathBuf {
+    pub(super) fn done_file(&self, index: usize) -> PathBuf {
         self.folder.join(FOLDER).join(format!("{index}.jsonl"))
     }
 
-    fn work_folder(&self, index: usize) -> PathBuf {
+    pub(super) fn work_folder(&self, index: usize) -> PathBuf {
         self.folder.join(FOLDER).join(index.to_string())
     }
 
-    fn attempts(&self, index: usize) -> Vec<PathBuf> {
+    pub(super) fn attempts(&self, index: usize) -> Vec<PathBuf> {
         attempts(&self.folder.join(FOLDER), index)
     }
 
@@ -222,7 +212,7 @@ impl Shards {
     }
 
     /// What every file of the ledger begins with.
-    fn header(&self) -> Result<Header> {
+    pub(super) fn header(&self) -> Result<Header> {
         let pipeline = self.pipeline.configuration()?;
         let configuration = json!({"build": self.plan.build, "indexes": self.plan.of, "pipeline": pipeline});
         Ok(Header::new(&self.plan.data, configuration).remedied(REMEDY))
@@ -259,179 +249,5 @@ impl Shards {
             Some(known) => known.pieces,
             None => self.begun(index)?.unwrap_or_default(),
         })
-    }
-
-    /// Does the units of an index that are not done, and gives how far it is then. Units that need the search on all rows, which is
-    /// index 0's, wait for it so long at most; what is left of them is done by a later call. An index that is done costs nothing.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for an index that is not planned; [`Error::JournalRefused`] for another build, data that have changed
-    /// and files of another run; [`Error::Unwritable`], also while another process runs the index; [`Error::Stopped`]; those of
-    /// the work. What was done before is kept.
-    pub fn run<'m>(&self, index: usize, wait: Duration, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
-        let taken = format!("another process runs index {index}; wait until it has ended");
-        let work = self.work_folder(index);
-        self.run_by(index, wait, monitor.into(), || Ok((Claim::unless_taken(&work, &taken)?, work)))
-    }
-
-    /// The same in a folder of its own, from what earlier attempts have done: none of them is in its way, be it that one still
-    /// goes on, is slow, or was lost with its machine. The first that is done counts.
-    ///
-    /// # Errors
-    /// Those of [`Shards::run`], of which one that another process runs the index is none.
-    pub fn run_apart<'m>(&self, index: usize, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
-        let mut begun = None;
-        let done = self.run_by(index, Duration::ZERO, monitor.into(), || {
-            let known = self.begun(index)?.unwrap_or_default();
-            let (claim, work) = self.fresh_attempt(index)?;
-            begun = Some((work.clone(), known.len()));
-            if !known.is_empty() {
-                Book::put(&work, &self.header()?, &known.into_iter().collect::<BTreeMap<_, _>>())?;
-            }
-            Ok((claim, work))
-        });
-        if let (Err(_), Some((work, known))) = (&done, begun) {
-            // One that came no further leaves nothing.
-            let now = read(&work.join(NAME), &self.header()?).ok().flatten().map_or(0, |known| known.pieces.len());
-            if now <= known {
-                let _ = std::fs::remove_dir_all(work);
-            }
-        }
-        done
-    }
-
-    /// A folder that no other attempt has.
-    fn fresh_attempt(&self, index: usize) -> Result<(Claim, PathBuf)> {
-        for number in 1.. {
-            let path = apart(&self.folder.join(FOLDER), index, number);
-            match std::fs::create_dir(&path) {
-                Ok(()) => return Ok((Claim::new(&path)?, path)),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::Unwritable { path, message: error.to_string() }),
-            }
-        }
-        Err(refused(self.work_folder(index), "there are too many attempts at it"))
-    }
-
-    fn run_by(
-        &self,
-        index: usize,
-        wait: Duration,
-        monitor: Monitor<'_>,
-        begin: impl FnOnce() -> Result<(Claim, PathBuf)>,
-    ) -> Result<ShardProgress> {
-        if index >= self.plan.of {
-            let message = format!("there is no index {index}; the last is {}", self.plan.of - 1);
-            return Err(Error::setting("--index", message));
-        }
-        self.check_build()?;
-        if self.finished(index)?.is_some() {
-            return Ok(self.with_left(index, ShardState::Done, 0));
-        }
-        let (claim, work) = begin()?;
-        let start = Instant::now();
-        let header = self.header()?;
-        if self.helps(index) && self.finished(self.searching())?.is_some() {
-            // Without a look at the data.
-            let own = self.plan.units.of_index(index, self.plan.of);
-            self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
-            drop(claim);
-            return Ok(self.with_left(index, ShardState::Done, 0));
-        }
-        let prepared = self.prepared()?;
-        let book = Arc::new(Book::resume(&work, &header)?);
-        let limited = limited(monitor, &book, start, self.pipeline.most());
-        let least = if book.keeps_all() { Duration::ZERO } else { parts::LEAST };
-        let crew = self.crew(index, &prepared, (least, &limited.stop))?;
-        let share = Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of), crew));
-        let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
-        let done = self.work(&prepared, &share, wait, monitor);
-        let stopped = monitor.stop.reason();
-        book.finish()?;
-        done?;
-        let left = share.missing();
-        if left.is_empty() {
-            self.keep(index, &header, &share.pieces())?;
-            drop(claim);
-            return Ok(self.with_left(index, ShardState::Done, 0));
-        } else if let Some(reason) = stopped {
-            return Err(Error::Stopped(reason));
-        } else if !left.iter().all(|key| key.starts_with(HALVES)) {
-            return Err(Error::Stopped(StopReason::Interrupted));
-        }
-        self.progress_of(index)
-    }
-
-    /// The index that searches all rows.
-    fn searching(&self) -> usize {
-        self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of
-    }
-
-    /// The processes that make the search on all rows together, of an index that is among them.
-    fn crew(
-        &self,
-        index: usize,
-        prepared: &Prepared,
-        (least, stop): (Duration, &StopSign),
-    ) -> Result<Option<Arc<SearchParts>>> {
-        let count = self.plan.units.parts();
-        if count < 2 || index >= count {
-            return Ok(None);
-        }
-        let (folder, end) = (parts::folder(&self.folder), self.done_file(self.searching()));
-        let shards = self.folder.join(FOLDER);
-        let is_alive = Box::new(move |index: usize| is_alive(&shards, index));
-        let run = key(&self.pipeline, prepared)?;
-        let crew = SearchParts::new(folder, end, run, (index, count), least, is_alive, stop.clone());
-        Ok(Some(Arc::new(crew)))
-    }
-
-    /// Puts the pieces of an index in place, unless another attempt has, and removes those that are not needed any more.
-    fn keep(&self, index: usize, header: &Header, pieces: &BTreeMap<String, String>) -> Result<()> {
-        if self.finished(index)?.is_none() {
-            let failed = |e: std::io::Error| Error::Unwritable { path: self.done_file(index), message: e.to_string() };
-            write_file(&self.done_file(index), &written(header, pieces).map_err(|e| failed(e.into()))?)?;
-        }
-        self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
-        if index == self.searching() {
-            let _ = std::fs::remove_dir_all(parts::folder(&self.folder));
-        }
-        Ok(())
-    }
-
-    /// Goes on with an index as long as there is something to do, or to wait for.
-    fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
-        let searched = prepared.searched(&self.pipeline);
-        let work = Work::new(&searched, prepared, monitor.stop.clone())?;
-        let refresh = || {
-            share.learn(self.found(share.index)?);
-            Ok(())
-        };
-        let shards = self.folder.join(FOLDER);
-        let is_alive = |index: usize| is_alive(&shards, index);
-        let others = (&refresh, &is_alive);
-        work.go_on(share, monitor, others)?;
-        let begun = Instant::now();
-        while !share.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
-            std::thread::sleep(LOOK.min(wait));
-            work.go_on(share, monitor, others)?;
-        }
-        Ok(())
-    }
-
-    /// What other indexes have found that an index needs: folds of the choice, and all of the search once it is done.
-    fn found(&self, own: usize) -> Result<HashMap<String, String>> {
-        let searching = self.searching();
-        let starts = self.plan.units.starts(self.plan.of);
-        let others: BTreeSet<usize> = starts.into_iter().map(|(_, index)| index).chain([searching]).collect();
-        let mut all = HashMap::new();
-        for index in others.into_iter().filter(|index| *index != own) {
-            let mut known = self.pieces(index)?;
-            if index != searching || !known.contains_key(SEARCH) {
-                known.retain(|key, _| key.starts_with(STARTS));
-            }
-            all.extend(known);
-        }
-        Ok(all)
     }
 }

@@ -18,13 +18,11 @@ use vaglio_core::{Crew, Error, Make, Question, Result, StopReason, StopSign};
 
 /// Questions that take less in all are answered by each process alone.
 pub(super) const LEAST: Duration = Duration::from_millis(20);
-/// How often those are parted all the same, to see what they take.
-const SEEN: usize = 16;
-/// How long a part of another is waited for, at least, and in multiples of what the own one took.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// How long a part of another is waited for, at least, and in multiples of what the own one took; a process that the system does not know
+/// a part of that.
+const PATIENCE: Duration = Duration::from_millis(20);
 const SLOWER: u32 = 3;
-/// The same of a process that the system does not know.
-const GONE: Duration = Duration::from_millis(20);
+const GONE: u32 = 4;
 /// How often the folder is looked at for other processes, and for the end.
 const LOOK: Duration = Duration::from_millis(100);
 /// Between two looks at the files of others, at least and at most.
@@ -56,8 +54,8 @@ struct State {
     others: BTreeMap<PathBuf, PartFile>,
     /// Where the parts of a question are.
     known: HashMap<String, BTreeMap<usize, Place>>,
-    /// Of each kind of question how many there were, and what the last that was parted took.
-    kinds: HashMap<String, (usize, Duration)>,
+    /// Of each kind of question what the last took in all.
+    kinds: HashMap<String, Duration>,
     /// Indexes that are not waited for.
     away: Vec<bool>,
     looked: Option<Instant>,
@@ -150,7 +148,8 @@ impl SearchParts {
     fn make(&self, question: &str, part: usize, count: usize, make: &mut Make<'_>) -> Result<Part> {
         let begun = Instant::now();
         let numbers = make(self.range(part, count))?;
-        let made = Part { question: question.to_owned(), part, of: (self.count, count), took: begun.elapsed(), numbers };
+        let made =
+            Part { question: question.to_owned(), part, of: (self.count, count), took: begun.elapsed(), numbers };
         let state = &mut *self.state();
         if state.own.is_none() {
             // One that cannot write makes all parts by itself, and so do the others.
@@ -166,7 +165,7 @@ impl SearchParts {
     /// Those that were waited for in vain are away.
     fn give_up(&self, missing: &[usize], waited: Duration, own: Duration) {
         let slow = PATIENCE.max(SLOWER * own);
-        let is_gone = |index: &usize| waited > slow || (waited > GONE.max(own / 4) && !(self.is_alive)(*index));
+        let is_gone = |index: &usize| waited > slow || (waited > slow / GONE && !(self.is_alive)(*index));
         let by: Vec<usize> = missing.iter().map(|part| self.state().made_by(*part)).collect();
         let gone: Vec<usize> = by.into_iter().filter(|index| *index != self.index && is_gone(index)).collect();
         let state = &mut *self.state();
@@ -178,21 +177,32 @@ impl SearchParts {
         if self.is_over() { Err(Error::Stopped(StopReason::Interrupted)) } else { Ok(()) }
     }
 
-    /// Whether a question is parted, which all answer alike: by what the last of its kind took.
-    fn is_parted(&self, kind: &str) -> bool {
-        let state = &mut *self.state();
-        let (asked, took) = state.kinds.entry(kind.to_owned()).or_insert((0, self.least));
-        *asked += 1;
-        *took >= self.least || *asked % SEEN == 0
+    /// Whether a question is parted: where the last of its kind took long, or another has made a part of it.
+    fn is_parted(&self, kind: &str, question: &str) -> bool {
+        let state = self.state();
+        state.kinds.get(kind).is_none_or(|took| *took >= self.least) || state.known.contains_key(question)
+    }
+
+    fn note(&self, kind: &str, took: Duration) {
+        self.state().kinds.insert(kind.to_owned(), took);
     }
 }
 
 impl Crew for SearchParts {
-    fn gather(&self, Question { kind, which }: Question<'_>, count: usize, make: &mut Make<'_>) -> Result<Vec<Vec<f64>>> {
-        if count < self.count || !self.is_parted(kind) {
-            return Ok(vec![make(0..count)?]);
-        }
+    fn gather(
+        &self,
+        Question { kind, which }: Question<'_>,
+        count: usize,
+        make: &mut Make<'_>,
+    ) -> Result<Vec<Vec<f64>>> {
         let question = format!("{kind} {which}");
+        self.look();
+        if count < self.count || !self.is_parted(kind, &question) {
+            let begun = Instant::now();
+            let all = make(0..count)?;
+            self.note(kind, begun.elapsed());
+            return Ok(vec![all]);
+        }
         let mut made: Vec<Option<Part>> = (0..self.count).map(|_| None).collect();
         let (mut own, mut waiting, mut pause) = (Duration::ZERO, Instant::now(), PAUSE[0]);
         loop {
@@ -218,10 +228,7 @@ impl Crew for SearchParts {
             pause = (pause * 3 / 2).min(PAUSE[1]);
         }
         let parts: Vec<Part> = made.into_iter().flatten().collect();
-        let took = parts.iter().map(|part| part.took).sum();
-        if let Some((_, last)) = self.state().kinds.get_mut(kind) {
-            *last = took;
-        }
+        self.note(kind, parts.iter().map(|part| part.took).sum());
         Ok(parts.into_iter().map(|part| part.numbers).collect())
     }
 }
@@ -232,13 +239,13 @@ impl SearchParts {
         let known = self.state().known.get(question).cloned().unwrap_or_default();
         for (part, place) in known {
             let Some(slot) = made.get_mut(part).filter(|slot| slot.is_none()) else { continue };
-            let is_alike = |found: &Part| found.question == question && found.part == part && found.of == (self.count, count);
+            let is_alike =
+                |found: &Part| found.question == question && found.part == part && found.of == (self.count, count);
             // A file that went with the end of the search has nothing any more.
             *slot = place.read().filter(is_alike);
         }
     }
 }
-
 
 #[cfg(test)]
 mod tests;

@@ -34,12 +34,7 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Share {
-    pub fn new(
-        book: Arc<Book>,
-        units: WorkUnits,
-        (index, of): (usize, usize),
-        crew: Option<Arc<SearchParts>>,
-    ) -> Self {
+    pub fn new(book: Arc<Book>, units: WorkUnits, (index, of): (usize, usize), crew: Option<Arc<SearchParts>>) -> Self {
         let (pieces, others, taken) = (Mutex::default(), Mutex::default(), Mutex::default());
         let share = Share { book, units, index, of, pieces, others, taken, crew };
         let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));

@@ -1,7 +1,7 @@
 //! The units of one index.
 
-use super::share::{NOTHING, Share};
 use super::parts::SearchParts;
+use super::share::{NOTHING, Share};
 use super::units::{HALVES, LEARNING, NESTED, PAIRS, PARTS, SEARCH, SHUFFLES, shares};
 use crate::files::Prepared;
 use crate::files::certainty::certainty;

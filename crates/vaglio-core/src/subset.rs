@@ -4,15 +4,15 @@ use crate::by_definition::{ByDefinition, no_number, of_criterion};
 use crate::crew::Together;
 use crate::criterion::definition_engine;
 use crate::tape::{
-    ADD, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest, kind_of, question,
+    ADD, Answered, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest, kind_of, question,
 };
 use crate::{
     Branch, Crew, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal,
     Outline, PathEntry, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger,
     smaller,
 };
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -36,17 +36,6 @@ pub struct Subset<'d> {
     has_errors: bool,
     /// The processes that make the trials together.
     crew: Option<Arc<dyn Crew>>,
-}
-
-/// What an evaluator was asked, in short, and its answer.
-#[derive(Serialize, Deserialize)]
-struct Answered<T> {
-    asked: String,
-    answer: T,
-    /// Whether the trials have to be made again for what they leave behind.
-    again: bool,
-    #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
-    diagnostics: Option<Diagnostics>,
 }
 
 impl<'d> Subset<'d> {

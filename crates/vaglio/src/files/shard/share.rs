@@ -6,7 +6,7 @@ use crate::files::journal::Book;
 use crate::resample::STARTS;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vaglio_core::{Crew, Keeper, Result, Whose};
+use vaglio_core::{Crew, Keeper, Whose};
 
 /// Below the prefix of a phase: that it cannot be done, which the run takes for an answer.
 const IMPOSSIBLE: &str = "impossible";
@@ -69,10 +69,9 @@ impl Share {
     }
 
     /// Says that the search on all rows needs nothing more of this index.
-    pub fn give_parts(&self) -> Result<()> {
-        let own: Vec<String> = self.missing().into_iter().filter(|key| key.starts_with(PARTS)).collect();
-        own.iter().for_each(|key| self.keep(key, NOTHING));
-        Ok(())
+    pub fn give_parts(&self) {
+        let missing = self.missing();
+        missing.iter().filter(|key| key.starts_with(PARTS)).for_each(|key| self.keep(key, NOTHING));
     }
 
     /// Gives what others have found of the own folds of the choice, and nothing of those that none needs any more.

@@ -206,7 +206,10 @@ impl<'a> Work<'a> {
 
     /// Makes the search on all rows with the process that chooses its result, until that is done or it has come to its end.
     fn accompany(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<()> {
-        let Some(crew) = share.crew.as_ref().filter(|_| !share.knows(SEARCH)) else { return share.give_parts() };
+        let Some(crew) = share.crew.as_ref().filter(|_| !share.knows(SEARCH)) else {
+            share.give_parts();
+            return Ok(());
+        };
         let journal = Journal::new(Arc::new(Companion(Arc::clone(crew))));
         let stop = {
             let crew = Arc::clone(crew);
@@ -215,7 +218,10 @@ impl<'a> Work<'a> {
         let selector = self.in_room(self.pipeline.selector());
         let beside = &mut Monitor { observer: &mut *monitor.observer, journal, stop };
         match resample::accompany(&selector, &self.prepared.sample, &self.design, beside) {
-            Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => share.give_parts(),
+            Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
+                share.give_parts();
+                Ok(())
+            }
             done => done,
         }
     }

@@ -222,6 +222,16 @@ impl<'d> Data<'d> {
         (self.entries.column(column), self.gram.shifts[column])
     }
 
+    /// A column and its entry nearest to its mean where there is an intercept, else 0: differences from it leave zeros where
+    /// most rows are equal.
+    pub(crate) fn column_from_entry(&self, feature: usize) -> (Column<'d>, f64) {
+        let (column, mean) = self.column(feature);
+        let nearest = |a: f64, b: f64| if (b - mean).abs() < (a - mean).abs() { b } else { a };
+        let entries = (0..column.len()).map(|row| column.get(row));
+        let from = if self.unit().is_some() { entries.fold(f64::INFINITY, nearest) } else { 0.0 };
+        (column, from)
+    }
+
     pub(crate) fn root(&self) -> Option<&[f64]> {
         self.targets.root.as_deref()
     }

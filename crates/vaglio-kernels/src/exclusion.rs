@@ -51,10 +51,7 @@ pub(crate) struct ExclusionFit<'e> {
 /// A column, scaled, less one of its entries where there is an intercept: differences that leave zeros where most rows
 /// are equal, as in a column that the excluded rows carry alone.
 fn shifted(data: &Data<'_>, feature: usize) -> Vec<f64> {
-    let (column, mean) = data.column(feature);
-    let nearest = |a: f64, b: f64| if (b - mean).abs() < (a - mean).abs() { b } else { a };
-    let entries = (0..column.len()).map(|row| column.get(row));
-    let shift = if data.unit().is_some() { entries.fold(f64::INFINITY, nearest) } else { 0.0 };
+    let (column, shift) = data.column_from_entry(feature);
     let mut out = vec![0.0; column.len()];
     scaled(data.level, column, shift, data.root(), &mut out);
     out

@@ -11,8 +11,8 @@ pub(crate) use equations::Equations;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 pub use normal::Normal;
 use rayon::prelude::*;
-pub(crate) use reduce::triangle_of;
 use reduce::{PARTS, by_weight, reduce, tile_of};
+pub(crate) use reduce::{are_unlike, triangle_of};
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///

@@ -5,6 +5,7 @@ mod jackknife;
 mod pairs;
 mod parts;
 mod pass;
+mod rounding;
 mod rule;
 mod standard_error;
 mod units;
@@ -132,6 +133,8 @@ pub struct Scorer {
     /// Classes of one output in bits, where the measure counts classes and targets are ±1.
     signs: Option<Arc<[u8]>>,
     divisor: f64,
+    /// The loss of predicting 0, beside which small residuals are known; not a number where losses do not grow with them.
+    of_zero: f64,
     /// What residuals are multiplied with, 0 for rows outside the part.
     factors: Option<Vec<f64>>,
     /// Whether rows that count are outside the part.
@@ -176,8 +179,22 @@ impl Scorer {
             _ => Vec::new(),
         };
         let signs = if counts { pass::signs(&targets) } else { None };
+        let of_zero = rounding::loss_of_zero(&targets, measure);
         let (rule, factors, lacks_rows, units) = (Arc::new(Undefined), None, false, None);
-        Scorer { targets, measure, rule, classes, class_weights, balance, signs, divisor, factors, lacks_rows, units }
+        Scorer {
+            targets,
+            measure,
+            rule,
+            classes,
+            class_weights,
+            balance,
+            signs,
+            divisor,
+            of_zero,
+            factors,
+            lacks_rows,
+            units,
+        }
     }
 
     /// The same with what [`Measure::Rows`] and [`Measure::Whole`] are of.

@@ -9,6 +9,12 @@ pub use vaglio_columns::TIED_PREDICTION;
 /// The conditioning of a loss, below which it is refitted: errors of its residuals are about 1e-15 over it of the targets,
 /// so ten digits are left, fewer of residuals that are small beside the targets.
 pub(crate) const UNRELIABLE: f64 = 1e-5;
+/// The part of the targets, over the conditioning, down to which residuals have the digits of [`UNRELIABLE`].
+pub(crate) const SMALL_RESIDUAL: f64 = 1e-8;
+/// The conditioning of a row from which on its residual has all digits, however small it is beside its target.
+pub(crate) const SOUND_ROW: f64 = 1e-2;
+/// What may be wrong of residuals from an inverse of rows, as a part of them.
+pub(crate) const INVERSE_ERROR: f64 = 1e-9;
 
 // Leave-one-out: states and their bounds.
 

@@ -350,7 +350,7 @@ impl<'f, 'd> Fit<'f, 'd> {
 
     fn trial(&self, loss: f64, conditioning: f64) -> Result<TrialLoss> {
         if !self.of.scorer.is_of_squares() {
-            return Ok(TrialLoss::new(loss, conditioning));
+            return Ok(TrialLoss::new(loss, conditioning).judged_by(&self.of.scorer));
         }
         let empty = match self.empty.get() {
             Some(known) => *known,
@@ -362,7 +362,7 @@ impl<'f, 'd> Fit<'f, 'd> {
             }
             None => f64::NAN,
         };
-        Ok(TrialLoss::of_squares(loss, conditioning, || empty))
+        Ok(TrialLoss::of_squares(loss, conditioning, || empty).judged_by(&self.of.scorer))
     }
 
     /// The residuals and their conditioning, from the decompositions.

@@ -32,16 +32,26 @@ impl TrialLoss {
         TrialLoss { loss, is_unreliable, lower_bound, conditioning }
     }
 
+    /// The same, unreliable also where residuals are so small beside the targets that rounding counts in them.
+    #[must_use]
+    pub fn judged_by(self, scorer: &Scorer) -> Self {
+        match scorer.is_rounding(self.loss, self.conditioning) {
+            true => TrialLoss { is_unreliable: true, lower_bound: f64::NEG_INFINITY, ..self },
+            false => self,
+        }
+    }
+
     /// The losses of changes of a subset from their trials in each part of the rows; `is_whole` where the only part is all of
     /// them.
     pub fn joined(scorer: &Scorer, is_whole: bool, of_parts: &[Vec<Trial>]) -> Vec<Self> {
         if let (true, [only]) = (is_whole, of_parts) {
-            return only.iter().map(|trial| TrialLoss::new(trial.loss, known(trial.conditioning))).collect();
+            let judged = |trial: &Trial| TrialLoss::new(trial.loss, known(trial.conditioning)).judged_by(scorer);
+            return only.iter().map(judged).collect();
         }
         let joined = |k: usize| {
             let parts = of_parts.iter().map(|of_part| (of_part[k].loss, &*of_part[k].whole));
             let conditioning = of_parts.iter().map(|of_part| known(of_part[k].conditioning));
-            TrialLoss::new(scorer.join(parts), conditioning.fold(1.0, f64::min))
+            TrialLoss::new(scorer.join(parts), conditioning.fold(1.0, f64::min)).judged_by(scorer)
         };
         (0..of_parts.first().map_or(0, Vec::len)).into_par_iter().map(joined).collect()
     }

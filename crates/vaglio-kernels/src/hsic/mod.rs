@@ -23,6 +23,7 @@ pub use quadratic::Quadratic;
 pub use whole::WholeKernel;
 
 use crate::sums::center;
+use crate::tolerance::TRACE_ROUNDING;
 
 /// Row weights divided by their sum; equal shares without weights.
 pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {
@@ -36,7 +37,8 @@ pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {
     }
 }
 
-/// Entries of mean 0 and population standard deviation 1, rows counting by their shares; `None` for equal entries.
+/// Entries of mean 0 and population standard deviation 1, rows counting by their shares; `None` for entries that are equal
+/// in all rows but some whose shares together are rounding.
 pub fn standardized(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
     let first = *values.first()?;
     if values.iter().all(|v| *v == first) {
@@ -49,7 +51,11 @@ pub fn standardized(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
     center((&mut scaled[..]).into(), |j| shares[j], 1.0);
     let largest = scaled.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     scaled.iter_mut().for_each(|v| *v /= largest);
-    let deviation = scaled.iter().zip(shares).map(|(v, p)| p * v * v).sum::<f64>().sqrt();
+    let variance = scaled.iter().zip(shares).map(|(v, p)| p * v * v).sum::<f64>();
+    if variance <= TRACE_ROUNDING {
+        return None;
+    }
+    let deviation = variance.sqrt();
     scaled.iter_mut().for_each(|v| *v /= deviation);
     scaled.iter().all(|v| v.is_finite()).then_some(scaled)
 }

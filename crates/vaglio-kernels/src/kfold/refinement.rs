@@ -2,7 +2,7 @@
 
 use super::{FoldedRows, Moments};
 use crate::linalg::gemm;
-use crate::ridge::Equations;
+use crate::ridge::{Equations, are_unlike};
 use ndarray::{Array2, ArrayView1, ShapeBuilder, s};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -41,11 +41,13 @@ struct TrainingSums {
 impl<'r, 'd> Refinement<'r, 'd> {
     /// Copies the columns. Cost O(m·s).
     ///
-    /// `None` where folds learn more than means of the columns, weigh classes or have training rows of their own, and where
-    /// there are so many of them that decomposing all rows is faster.
+    /// `None` where folds learn more than means of the columns, weigh classes or have training rows of their own, where rows
+    /// weigh so unlike that weights which are right as a whole are wrong for light rows, and where there are so many folds that
+    /// decomposing all rows is faster.
     pub fn new(rows: &'r FoldedRows<'d>, moments: &'r Moments, subset: &[usize]) -> Option<Self> {
         let unknowns = moments.folds() * rows.data.outputs();
-        if !rows.is_uniform() || !rows.folds.is_of_others() || MANY * unknowns > subset.len() {
+        let are_unlike = rows.data.root().is_some_and(|root| are_unlike(root.iter().map(|root| root * root)));
+        if are_unlike || !rows.is_uniform() || !rows.folds.is_of_others() || MANY * unknowns > subset.len() {
             return None;
         }
         let places = subset.iter().map(|&feature| moments.place(feature)).collect::<Option<Vec<usize>>>()?;
@@ -53,16 +55,8 @@ impl<'r, 'd> Refinement<'r, 'd> {
         let mut out =
             Refinement { rows, moments, places, parts: parts(rows, moments.folds(), subset), sums: Vec::new() };
         if rows.intercept {
-            let all = out.sums((0..rows.data.rows()).collect::<Vec<_>>().as_slice());
-            let less = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect();
-            let training = |fold: usize| {
-                let own = out.sums(rows.folds.held_out(fold));
-                TrainingSums {
-                    columns: less(&all.columns, &own.columns),
-                    targets: less(&all.targets, &own.targets),
-                    weight: all.weight - own.weight,
-                }
-            };
+            // Differences from sums over all rows would leave nothing of light rows where a heavy one is held out.
+            let training = |fold: usize| out.sums(&rows.folds.training(fold));
             out.sums = (0..moments.folds()).into_par_iter().map(training).collect();
         }
         Some(out)

@@ -85,11 +85,12 @@ impl OfFold {
     }
 }
 
-/// The entries of `subset` in `from`, less their mean over all rows where there is an intercept: rows × columns.
+/// The entries of `subset` in `from`, less one of the column's where there is an intercept, so that columns which are equal in
+/// some rows stay so to the last bit: rows × columns.
 fn gather(rows: &FoldedRows<'_>, subset: &[usize], from: &[usize]) -> Array2<f64> {
     let mut x = Array2::zeros((from.len(), subset.len()));
     for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
-        let (column, shift) = rows.data.column(feature);
+        let (column, shift) = rows.data.column_from_entry(feature);
         to.iter_mut().zip(from).for_each(|(to, &row)| *to = column.get(row) - shift);
     }
     x

@@ -8,8 +8,8 @@ use super::orthonormal_basis::OrthonormalBasis;
 use super::removal::{Leaving, RemovalState};
 use super::trial::trial;
 use crate::sums::{axpy, dot};
-use crate::tolerance::{DIGITS_LEFT, NEARLY_DEPENDENT, UNLIKE_SQUARES};
-use crate::{Data, Scorer, Trial};
+use crate::tolerance::{DIGITS_LEFT, NEARLY_DEPENDENT, SMALL_RESIDUAL, SOUND_ROW, UNLIKE_SQUARES};
+use crate::{Data, Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -162,6 +162,15 @@ impl<'d> Basis<'d> {
     /// What a row's 1 − leverage is to be judged by.
     pub(super) fn conditioning(&self, row: usize) -> f64 {
         conditioning(self.d[row], self.left)
+    }
+
+    /// Whether a row's residual left out has few digits: next to nothing is left of the row, or of its target.
+    pub(super) fn is_unreliable(&self, row: usize) -> bool {
+        let conditioning = self.conditioning(row);
+        let is_small = |(o, a): (usize, &Vec<f64>)| {
+            a[row] != 0.0 && a[row].abs() < SMALL_RESIDUAL * self.data.targets().scaled[o][row].abs()
+        };
+        is_unreliable(conditioning) || (conditioning < SOUND_ROW && self.a.iter().enumerate().any(is_small))
     }
 
     /// The rows that the state is about.

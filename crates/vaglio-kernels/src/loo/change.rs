@@ -6,7 +6,6 @@
 
 use super::Basis;
 use crate::exclusion::{Exclusion, fits_every_row};
-use crate::is_unreliable;
 use crate::linalg::Failure;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -100,8 +99,18 @@ fn left_out(
         .iter()
         .filter_map(|change| if let Change::Add(feature) = change { Some(*feature) } else { None })
         .collect();
+    let (data, count) = (basis.data(), subset.len());
+    let is_removal = matches!(changes, [Change::Remove(_), ..]);
+    if is_removal && fits_every_row(data, count) && !fits_every_row(data, count.saturating_sub(1)) {
+        // Without the column other rows can be reduced, which costs fewer digits than to exclude them all.
+        let without = |change: &Change| {
+            let rest = change.of(subset.iter().copied());
+            Ok(Exclusion::new(data, &rest, &[], rows)?.fit(basis.lambda(), None)?.left_out())
+        };
+        return Ok((rows.to_vec(), changes.par_iter().map(without).collect::<Result<_, _>>()?));
+    }
     let place = |of: &[usize], feature: usize| of.iter().position(|f| *f == feature);
-    let excluded = Exclusion::new(basis.data(), subset, &added, rows)?;
+    let excluded = Exclusion::new(data, subset, &added, rows)?;
     let fit = excluded.fit(basis.lambda(), None)?;
     let after = |change: &Change| match *change {
         Change::None => Ok(fit.left_out()),
@@ -130,7 +139,7 @@ impl Basis<'_> {
             Change::Add(feature) => self.with(feature),
             Change::None => self.without_updates(),
         };
-        let unreliable = (0..changed.d.len()).filter(|&row| is_unreliable(changed.conditioning(row))).collect();
+        let unreliable = (0..changed.d.len()).filter(|&row| changed.is_unreliable(row)).collect();
         (changed.residuals(), unreliable)
     }
 }

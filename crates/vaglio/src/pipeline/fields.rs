@@ -14,12 +14,32 @@ pub fn component_fields(role: &str, kind: &str) -> Option<Value> {
     let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, of_field)| {
         let mut field = json!({"name": name, "type": told(of_field, &definitions), "required": required(name)});
         if let (Some(field), Some(default)) = (field.as_object_mut(), of_field.get("default")) {
-            field.insert("default".into(), default.clone());
+            field.insert("default".into(), shortened(default));
         }
         field["description"] = explained(of_field, &definitions).into();
         field
     });
     Some(Value::Array(fields.collect()))
+}
+
+/// A default with the kinds alone of parts that have theirs.
+fn shortened(default: &Value) -> Value {
+    match default {
+        Value::Array(all) => all.iter().map(shortened).collect(),
+        Value::Object(fields) => {
+            let of_kind = |kind: &str| {
+                let mut alike = descriptions().into_iter().filter(|description| description.kind == kind);
+                alike.any(|description| {
+                    let (schema, definitions) = own_schema(description);
+                    let own = |name: &str| resolved(&schema, &definitions)["properties"][name]["default"].clone();
+                    fields.iter().all(|(name, value)| name == "kind" || *value == own(name))
+                })
+            };
+            let kind = fields.get("kind").filter(|kind| kind.as_str().is_some_and(of_kind));
+            kind.unwrap_or(default).clone()
+        }
+        other => other.clone(),
+    }
 }
 
 fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
@@ -31,7 +51,14 @@ fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a V
 fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> Vec<&'a Value> {
     let schema = resolved(schema, definitions);
     let all = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)).and_then(Value::as_array);
-    all.map_or_else(|| vec![schema], |all| all.iter().flat_map(|one| alternatives(one, definitions)).collect())
+    let all = all
+        .map(|all| all.iter().collect())
+        .or_else(|| ["then", "else"].map(|key| schema.get(key)).into_iter().collect());
+    let all = all.unwrap_or_default();
+    match all.is_empty() {
+        true => vec![schema],
+        false => all.into_iter().flat_map(|one: &Value| alternatives(one, definitions)).collect(),
+    }
 }
 
 /// What a value may be, in words.
@@ -61,6 +88,7 @@ fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
     let types = match schema.get("type") {
         Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).collect(),
         Some(Value::String(one)) => vec![one.as_str()],
+        _ if schema.get("items").is_some() => vec!["array"],
         _ => vec!["anything"],
     };
     let within = bounds(schema);

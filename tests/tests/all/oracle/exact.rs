@@ -3,18 +3,41 @@
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
 use vaglio::core::{Design, Feature, Loss, Measure};
+use vaglio_testkit::Random;
 
-/// The loss of a subset, of folds that each row belongs to, by solving the normal equations in fractions; `None` for a loss
-/// that is not a mean over rows.
-pub fn loss(design: &Design, folds: &[usize], subset: &[Feature], lambda: f64, loss: &dyn Loss) -> Option<f64> {
+/// How far the last digit of every entry, less the mean of its column, is changed: as rounding does that centers columns.
+#[derive(Clone, Copy)]
+pub struct Changed(pub u64);
+
+/// The loss of a subset, of folds that each row belongs to, by solving the normal equations in fractions, perhaps with the
+/// last digits of the entries changed; `None` for a loss that is not a mean over rows.
+pub fn loss(
+    design: &Design,
+    folds: &[usize],
+    subset: &[Feature],
+    lambda: f64,
+    loss: &dyn Loss,
+    changed: Option<Changed>,
+) -> Option<f64> {
     let fraction = |value: f64| BigRational::from_float(value).unwrap();
+    let mut random = changed.map(|Changed(seed)| Random::new(seed));
+    let mut digit = |from_mean: f64| match &mut random {
+        Some(random) => fraction([-1.0, 1.0][random.below(2)] * f64::EPSILON * from_mean),
+        None => BigRational::zero(),
+    };
     let intercept = design.readout()?.intercept;
     let unknowns = subset.len() + usize::from(intercept);
-    let row = |row: usize| -> Vec<BigRational> {
-        let one = intercept.then(|| fraction(1.0));
-        subset.iter().map(|&feature| fraction(design.column(feature).get(row))).chain(one).collect()
-    };
-    let x: Vec<Vec<BigRational>> = (0..design.rows()).map(row).collect();
+    let mut x = vec![Vec::new(); design.rows()];
+    for &feature in subset {
+        let column = design.column(feature).values();
+        let mean = if intercept { column.iter().sum::<f64>() / column.len() as f64 } else { 0.0 };
+        for (row, value) in x.iter_mut().zip(&*column) {
+            row.push(fraction(*value) + digit(value - mean));
+        }
+    }
+    if intercept {
+        x.iter_mut().for_each(|row| row.push(fraction(1.0)));
+    }
     let weight = |row: usize| fraction(design.weights().map_or(1.0, |weights| weights[row]));
     let classes = design.classes().filter(|_| design.readout().is_some_and(|readout| readout.balanced));
     let (mut sum, mut total) = (BigRational::zero(), BigRational::zero());

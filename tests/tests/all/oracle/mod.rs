@@ -8,6 +8,7 @@ mod draw;
 mod exact;
 
 use draw::Drawn;
+use exact::Changed;
 use linfa::ParamGuard;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +24,16 @@ const ROUNDING: f64 = 1e-10;
 
 /// What a score that is no loss is compared with at least; that of the empty subset is 1.
 const NO_LOSS: f64 = 1e-4;
+
+/// How many times as far as a change of the last digits of the entries moves the exact score another may be off, where that
+/// is more than [`MOST`]: nothing that rounds once can be nearer.
+const OF_DIGITS: f64 = 16.0;
+
+/// Changes of last digits that are tried.
+const CHANGES: u64 = 4;
+
+/// Scores that are off by more than [`MOST`], and by no more than last digits explain.
+static OF_LAST_DIGITS: AtomicU64 = AtomicU64::new(0);
 
 /// Problems that were refused, in words.
 static REFUSED: AtomicU64 = AtomicU64::new(0);
@@ -72,9 +83,12 @@ fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f
     }
     let kind = drawn.criterion.loss().unwrap();
     let folds = folds(drawn, design);
-    let of_lambda = |&lambda: &f64| exact::loss(design, &folds, subset, lambda, &*kind);
-    let all: Vec<f64> = design.readout().unwrap().lambdas.iter().map(of_lambda).collect::<Option<_>>()?;
-    let exact = all.into_iter().fold(f64::INFINITY, f64::min);
+    let lowest = |changed: Option<Changed>| -> Option<f64> {
+        let of_lambda = |&lambda: &f64| exact::loss(design, &folds, subset, lambda, &*kind, changed);
+        let all: Vec<f64> = design.readout().unwrap().lambdas.iter().map(of_lambda).collect::<Option<_>>()?;
+        Some(all.into_iter().fold(f64::INFINITY, f64::min))
+    };
+    let exact = lowest(None)?;
     if kind.measure() == Measure::ZeroOne && plain.as_ref().is_ok_and(|plain| plain.loss != exact) {
         // Signs of predictions that are nothing but rounding.
         return None;
@@ -85,8 +99,17 @@ fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f
         }
         println!("{:?} {:?}", design.targets(), design.weights());
     }
+    if near(exact) {
+        return None;
+    }
+    let moved = |seed| lowest(Some(Changed(seed))).map_or(0.0, |changed| (changed - exact).abs());
+    let most = (1..=CHANGES).map(moved).fold(0.0, f64::max);
+    if (loss - exact).abs() <= OF_DIGITS * most {
+        OF_LAST_DIGITS.fetch_add(1, Ordering::Relaxed);
+        return None;
+    }
     let plain = plain.map_or_else(|error| error.to_string(), |plain| format!("{:e}", plain.loss));
-    (!near(exact)).then(|| format!("{loss:e} for {subset:?}, which is {exact:e}, by plain retraining {plain}"))
+    Some(format!("{loss:e} for {subset:?}, which is {exact:e} ± {most:.1e}, by plain retraining {plain}"))
 }
 
 /// Everything that does not hold of one problem.
@@ -162,7 +185,8 @@ fn random_problems_have_the_scores_of_plain_retraining_in_any_units() {
         }
     }
     let refused = REFUSED.load(Ordering::Relaxed);
-    println!("{refused} of {count} problems were refused");
+    let of_digits = OF_LAST_DIGITS.load(Ordering::Relaxed);
+    println!("{refused} of {count} problems were refused; the last digits of entries explain {of_digits} scores");
     assert!(4 * refused <= count, "{refused} of {count} problems were refused");
     let shown: Vec<&str> = all.iter().take(20).map(String::as_str).collect();
     assert!(all.is_empty(), "{} of {count} problems:\n{}", all.len(), shown.join("\n"));

@@ -282,6 +282,13 @@ impl SavedModel {
         {
             return Err(format!("the column `{missing}` is read and is not among those that there were"));
         }
+        if let Some(Observed { targets, horizons, .. }) = &self.observed {
+            let count = targets.len() * horizons.len().max(1);
+            let is_of_outputs = if self.task == Task::Regression { count == outputs } else { targets.len() == 1 };
+            if !is_of_outputs {
+                return Err(format!("{} columns of targets for {outputs} outputs", targets.len()));
+            }
+        }
         if let Some(calibration) = &self.calibration {
             calibration.check(&self.task, outputs)?;
         }

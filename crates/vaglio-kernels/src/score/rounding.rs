@@ -1,0 +1,28 @@
+//! Whether a loss is above what rounding leaves of the targets.
+
+use super::{Measure, Scorer, Targets};
+use crate::tolerance::SMALL_RESIDUAL;
+
+impl Scorer {
+    /// Whether residuals of this mean loss, which were divided by numbers of this conditioning, are so small beside the
+    /// targets that rounding counts in them. Losses that do not grow with residuals are never so.
+    pub fn is_rounding(&self, loss: f64, conditioning: f64) -> bool {
+        let share = loss / self.of_zero;
+        let residual = if self.measure == Measure::Absolute { share } else { share.sqrt() };
+        loss > 0.0 && residual * conditioning < SMALL_RESIDUAL
+    }
+}
+
+/// The mean loss where every row is predicted to be 0; not a number for losses that do not grow with residuals.
+pub(super) fn loss_of_zero(targets: &Targets, measure: Measure) -> f64 {
+    let sum = match measure {
+        Measure::Squared | Measure::BalancedSquared => targets.scaled.iter().flatten().map(|y| y * y).sum(),
+        Measure::Absolute => {
+            let of_output =
+                |y: &Vec<f64>| y.iter().enumerate().map(|(row, y)| targets.root(row) * y.abs()).sum::<f64>();
+            targets.scaled.iter().map(of_output).sum()
+        }
+        _ => f64::NAN,
+    };
+    sum / (targets.total_weight * targets.outputs() as f64)
+}

@@ -54,7 +54,7 @@ fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> V
     let all = all
         .map(|all| all.iter().collect())
         .or_else(|| ["then", "else"].map(|key| schema.get(key)).into_iter().collect());
-    let all = all.unwrap_or_default();
+    let all: Vec<&Value> = all.unwrap_or_default();
     match all.is_empty() {
         true => vec![schema],
         false => all.into_iter().flat_map(|one: &Value| alternatives(one, definitions)).collect(),

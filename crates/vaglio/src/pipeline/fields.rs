@@ -51,13 +51,13 @@ fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a V
 fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> Vec<&'a Value> {
     let schema = resolved(schema, definitions);
     let all = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)).and_then(Value::as_array);
-    let all = all
-        .map(|all| all.iter().collect())
-        .or_else(|| ["then", "else"].map(|key| schema.get(key)).into_iter().collect());
-    let all: Vec<&Value> = all.unwrap_or_default();
+    let all: Vec<&Value> = match all {
+        Some(all) => all.iter().collect(),
+        None => ["then", "else"].iter().filter_map(|key| schema.get(*key)).collect(),
+    };
     match all.is_empty() {
         true => vec![schema],
-        false => all.into_iter().flat_map(|one: &Value| alternatives(one, definitions)).collect(),
+        false => all.into_iter().flat_map(|one| alternatives(one, definitions)).collect(),
     }
 }
 

@@ -47,6 +47,10 @@ impl Evaluator for ByDefinition<'_> {
     fn can_skip(&self, _: Trials<'_>) -> bool {
         true
     }
+
+    fn is_in_parts(&self, _: Trials<'_>) -> bool {
+        true
+    }
 }
 
 pub(crate) fn no_number() -> Error {

@@ -102,6 +102,12 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
         self.loss().is_some()
     }
 
+    /// Whether processes that make one search of the design together gain by it: most of its work is made by parts of the columns, by
+    /// [`Evaluator::is_in_parts`](crate::Evaluator::is_in_parts) or through [`EngineDesign::crew`](crate::engine::EngineDesign::crew).
+    fn is_in_parts(&self, _design: &Design) -> bool {
+        false
+    }
+
     /// Whether its scores follow from weights, sums and products of columns and targets alone, those of the rows of each fold where
     /// some are held out: then other rows with these do as well, and a table larger than memory is kept as such.
     fn is_of_moments(&self) -> bool {

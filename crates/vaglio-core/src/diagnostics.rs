@@ -111,6 +111,15 @@ impl Recorder {
         }
     }
 
+    /// Notes what others recorded.
+    pub(crate) fn put(&self, diagnostics: Option<Diagnostics>) {
+        let (Some(noted), Some(of)) = (self.0.first(), diagnostics) else { return };
+        noted.conditioning.fetch_min(of.conditioning.to_bits(), Relaxed);
+        noted.remade.fetch_add(of.remade, Relaxed);
+        noted.rebuilt.fetch_add(of.rebuilt, Relaxed);
+        noted.rows_kept_out.fetch_max(of.rows_kept_out, Relaxed);
+    }
+
     /// What was recorded; `None` where nothing is.
     pub fn diagnostics(&self) -> Option<Diagnostics> {
         let of_one = |noted: &Arc<Noted>| Diagnostics {

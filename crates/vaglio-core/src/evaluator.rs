@@ -77,6 +77,16 @@ pub trait Evaluator: Send {
         Ok(())
     }
 
+    /// Whether processes that make one search together may make these trials by parts of the candidates, one this, another that.
+    ///
+    /// It may be true only where the score of every candidate, and all that later answers and diagnostics depend on, is the same to
+    /// the last bit whichever of the others were tried in this evaluator or in any other that made the same changes, at these trials or
+    /// before. Trials of no candidates are made first, by all, so that caches may begin there. False is always right: each process then makes
+    /// all trials.
+    fn is_in_parts(&self, _trials: Trials<'_>) -> bool {
+        false
+    }
+
     /// Caches follow the addition of `feature` to `subset`.
     fn add(&mut self, _subset: &[Feature], _feature: Feature) -> Result<()> {
         Ok(())
@@ -131,7 +141,7 @@ pub trait Evaluator: Send {
 }
 
 /// The best of trials, refusing scores that are not numbers, which would silently lose every comparison.
-fn winner(candidates: &[Feature], scores: &[Score], done: &str) -> Result<Option<Winner>> {
+pub(crate) fn winner(candidates: &[Feature], scores: &[Score], done: &str) -> Result<Option<Winner>> {
     match candidates.iter().zip(scores).find(|(_, score)| score.loss.is_nan()) {
         Some((feature, _)) => Err(Error::Numerical(format!("with column {feature} {done}, the score is not a number"))),
         None => Ok(Winner::among(candidates, scores)),

@@ -6,7 +6,7 @@
 //! which also compares. Above searches, what is repeated is kept as pieces (`Journal::once`). What is kept must not depend on threads: a key
 //! that comes out otherwise than it is there ends the run.
 
-use crate::Result;
+use crate::{Crew, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -41,6 +41,11 @@ pub trait Keeper: Send + Sync {
     /// Whether pieces are kept that took no time at all, as tests want it.
     fn keeps_all(&self) -> bool {
         false
+    }
+
+    /// The processes that make the search on all rows together, where there are several.
+    fn crew(&self) -> Option<Arc<dyn Crew>> {
+        None
     }
 }
 
@@ -89,6 +94,17 @@ impl Journal {
     pub fn within(&self, piece: impl fmt::Display) -> Self {
         let Journal(inside) = self.under(piece);
         Journal(inside.map(|below| Below { is_top: false, ..below }))
+    }
+
+    /// The processes that make the search on all rows together, where this is all that is kept.
+    pub fn crew(&self) -> Option<Arc<dyn Crew>> {
+        let all = self.0.as_ref().filter(|below| below.is_top && below.path.is_empty());
+        all.and_then(|below| below.keeper.crew())
+    }
+
+    /// What keys begin with.
+    pub(crate) fn path(&self) -> &str {
+        self.0.as_ref().map_or("", |below| &below.path)
     }
 
     /// Whether anything is kept.

@@ -39,6 +39,7 @@ mod choose;
 mod classes;
 mod clustered;
 mod constraints;
+mod crew;
 mod criterion;
 mod decisions;
 mod describe;
@@ -95,6 +96,7 @@ pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, Unless
 pub use classes::Classes;
 pub use clustered::{ClusterSum, Spread};
 pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};
+pub use crew::{Crew, Make, Question};
 pub use criterion::{Criterion, Estimate, HeldOut};
 pub use decisions::Decisions;
 pub use describe::{Description, Registration, Role, descriptions, registrations, title};

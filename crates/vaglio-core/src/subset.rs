@@ -1,14 +1,19 @@
 //! The subset that a search changes, with its scores.
 
 use crate::by_definition::{ByDefinition, no_number, of_criterion};
+use crate::crew::Together;
 use crate::criterion::definition_engine;
-use crate::tape::{ADD, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest};
-use crate::{
-    Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
-    PathEntry, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger, smaller,
+use crate::tape::{
+    ADD, Answered, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest, kind_of, question,
 };
+use crate::{
+    Branch, Crew, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal,
+    Outline, PathEntry, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger,
+    smaller,
+};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The current subset of a search, with its scores under a criterion.
@@ -29,17 +34,8 @@ pub struct Subset<'d> {
     blamed: Option<(&'d dyn Criterion, &'d [String])>,
     /// Whether entries have standard errors.
     has_errors: bool,
-}
-
-/// What an evaluator was asked, in short, and its answer.
-#[derive(Serialize, Deserialize)]
-struct Answered<T> {
-    asked: String,
-    answer: T,
-    /// Whether the trials have to be made again for what they leave behind.
-    again: bool,
-    #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
-    diagnostics: Option<Diagnostics>,
+    /// The processes that make the trials together.
+    crew: Option<Arc<dyn Crew>>,
 }
 
 impl<'d> Subset<'d> {
@@ -60,8 +56,8 @@ impl<'d> Subset<'d> {
     pub fn new(shortcut: Shortcut<'d>) -> Self {
         let (journal, sign) = (Journal::default(), StopSign::default());
         let (selected, asked, tape, diagnostics, blamed) = (Vec::new(), 0, None, None, None);
-        let (is_stale, has_errors) = (false, true);
-        Subset { selected, shortcut, is_stale, journal, sign, asked, tape, diagnostics, blamed, has_errors }
+        let (is_stale, has_errors, crew) = (false, true, None);
+        Subset { selected, shortcut, is_stale, journal, sign, asked, tape, diagnostics, blamed, has_errors, crew }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
@@ -117,8 +113,15 @@ impl<'d> Subset<'d> {
     }
 
     /// From now on answers are kept in a journal, or recalled from it, and the sign may end trials.
-    pub(crate) fn attach(&mut self, journal: Journal, sign: StopSign) {
-        (self.journal, self.sign, self.asked) = (journal, sign, 0);
+    pub(crate) fn attach(&mut self, journal: Journal, sign: StopSign, crew: Option<&Arc<dyn Crew>>) {
+        (self.journal, self.sign, self.asked, self.crew) = (journal, sign, 0, crew.cloned());
+    }
+
+    /// Those with whom the trials that are asked next are made.
+    fn together(&self, trials: Trials<'_>) -> Option<Together> {
+        let crew = Arc::clone(self.crew.as_ref()?);
+        let which = format!("{} {}", self.asked, question(&self.selected, trials));
+        Some(Together { crew, recorder: self.recorder(), kind: format!("{}answer", self.journal.path()), which })
     }
 
     /// From now on all answers are kept in memory, so that the search can pause.
@@ -249,41 +252,54 @@ impl<'d> Subset<'d> {
 
     /// The scores with each candidate added; `scores` has one place per candidate.
     pub fn score_additions(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let size = candidates.len();
-        let fits = |found: &Vec<Score>| found.len() == size;
-        let found = self.answered(Trials::Additions(candidates), size, fits, |evaluator, selected| {
-            evaluator.score_additions(selected, candidates, scores).map(|()| scores.to_vec())
-        })?;
-        self.check(&found, |place| larger(&self.selected, candidates[place]))?;
-        scores.copy_from_slice(&found);
-        Ok(())
+        self.tried(Trials::Additions(candidates), scores)
     }
 
     /// The scores with each candidate removed; `scores` has one place per candidate.
     pub fn score_removals(&mut self, candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
-        let size = candidates.len();
-        let fits = |found: &Vec<Score>| found.len() == size;
-        let found = self.answered(Trials::Removals(candidates), size, fits, |evaluator, selected| {
-            evaluator.score_removals(selected, candidates, scores).map(|()| scores.to_vec())
+        self.tried(Trials::Removals(candidates), scores)
+    }
+
+    fn tried(&mut self, trials: Trials<'_>, scores: &mut [Score]) -> Result<()> {
+        let (together, (_, candidates)) = (self.together(trials), kind_of(trials));
+        let fits = |found: &Vec<Score>| found.len() == candidates.len();
+        let found = self.answered(trials, candidates.len(), fits, |evaluator, selected| {
+            if let Some(found) = together.map_or(Ok(None), |of| of.scores(evaluator, selected, trials))? {
+                return Ok(found);
+            }
+            match trials {
+                Trials::Removals(_) => evaluator.score_removals(selected, candidates, scores)?,
+                _ => evaluator.score_additions(selected, candidates, scores)?,
+            }
+            Ok(scores.to_vec())
         })?;
-        self.check(&found, |place| smaller(&self.selected, candidates[place]))?;
+        self.check(&found, |place| match trials {
+            Trials::Removals(_) => smaller(&self.selected, candidates[place]),
+            _ => larger(&self.selected, candidates[place]),
+        })?;
         scores.copy_from_slice(&found);
         Ok(())
     }
 
     /// The best addition with its ties; `None` without candidates or when all score +∞.
     pub fn best_addition(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
-        let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
-        self.answered(Trials::BestAddition(candidates), 1, fits, |evaluator, selected| {
-            evaluator.best_addition(selected, candidates)
-        })
+        self.best(Trials::BestAddition(candidates))
     }
 
     /// The removal that leaves the best subset, with its ties, likewise.
     pub fn best_removal(&mut self, candidates: &[Feature]) -> Result<Option<Winner>> {
+        self.best(Trials::BestRemoval(candidates))
+    }
+
+    fn best(&mut self, trials: Trials<'_>) -> Result<Option<Winner>> {
+        let (together, (_, candidates)) = (self.together(trials), kind_of(trials));
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
-        self.answered(Trials::BestRemoval(candidates), 1, fits, |evaluator, selected| {
-            evaluator.best_removal(selected, candidates)
+        self.answered(trials, 1, fits, |evaluator, selected| {
+            match together.map_or(Ok(None), |of| of.best(evaluator, selected, trials))? {
+                Some(best) => Ok(best),
+                None if matches!(trials, Trials::BestRemoval(_)) => evaluator.best_removal(selected, candidates),
+                None => evaluator.best_addition(selected, candidates),
+            }
         })
     }
 
@@ -374,22 +390,4 @@ impl<'d> Subset<'d> {
     pub fn geometry(&self) -> Option<Box<dyn Geometry>> {
         self.shortcut.geometry.as_ref().map(|geometry| geometry())
     }
-}
-
-/// The kind of trials, and their candidates.
-fn kind_of(trials: Trials<'_>) -> (u64, &[Feature]) {
-    match trials {
-        Trials::Additions(candidates) => (0, candidates),
-        Trials::Removals(candidates) => (1, candidates),
-        Trials::BestAddition(candidates) => (2, candidates),
-        Trials::BestRemoval(candidates) => (3, candidates),
-    }
-}
-
-/// A question in short: what is tried, at what size, of how many, and a digest of subset and candidates.
-fn question(selected: &[Feature], trials: Trials<'_>) -> String {
-    let (kind, candidates) = kind_of(trials);
-    let what = ["additions", "removals", "addition", "removal"][kind as usize];
-    let digest = digest(kind, [selected, candidates]);
-    format!("{what} {}/{} {digest:016x}", selected.len(), candidates.len())
 }

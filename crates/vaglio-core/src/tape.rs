@@ -5,7 +5,8 @@
 //! comes after is asked as ever. So any search goes on at the cost of its own loops, and its bits are those of one that
 //! never paused.
 
-use crate::{Error, Result};
+use crate::{Diagnostics, Error, Feature, Result, Trials};
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 
 /// Kinds of questions and changes on a tape, beside the four of trials.
@@ -72,4 +73,33 @@ pub(crate) fn digest(kind: u64, columns: [&[usize]; 2]) -> u64 {
     let mixed = |digest: u64, word: u64| (digest ^ word).wrapping_mul(0x100_0000_01b3);
     let all = columns.iter().flat_map(|columns| columns.iter().map(|&column| column as u64).chain([u64::MAX]));
     all.fold(mixed(0xcbf2_9ce4_8422_2325, kind), mixed)
+}
+
+/// What an evaluator was asked, in short, and its answer.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Answered<T> {
+    pub asked: String,
+    pub answer: T,
+    /// Whether the trials have to be made again for what they leave behind.
+    pub again: bool,
+    #[serde(default, rename = "health", skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<Diagnostics>,
+}
+
+/// The kind of trials, and their candidates.
+pub(crate) fn kind_of(trials: Trials<'_>) -> (u64, &[Feature]) {
+    match trials {
+        Trials::Additions(candidates) => (0, candidates),
+        Trials::Removals(candidates) => (1, candidates),
+        Trials::BestAddition(candidates) => (2, candidates),
+        Trials::BestRemoval(candidates) => (3, candidates),
+    }
+}
+
+/// A question in short: what is tried, at what size, of how many, and a digest of subset and candidates.
+pub(crate) fn question(selected: &[Feature], trials: Trials<'_>) -> String {
+    let (kind, candidates) = kind_of(trials);
+    let what = ["additions", "removals", "addition", "removal"][kind as usize];
+    let digest = digest(kind, [selected, candidates]);
+    format!("{what} {}/{} {digest:016x}", selected.len(), candidates.len())
 }

@@ -5,7 +5,7 @@ use crate::watch::{Ending, watched};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use vaglio::files::{self, RunOptions, ShardLead, ShardProgress, Shards};
+use vaglio::files::{self, RunOptions, ShardCount, ShardLead, ShardProgress, Shards};
 use vaglio::pipeline::load;
 use vaglio_core::{Error, Event, Journal, Monitor, Observer, StopReason, StopSign};
 
@@ -33,8 +33,9 @@ impl From<Shards> for Ledger {
 #[pymethods]
 impl Ledger {
     /// Plans a pipeline, of YAML or JSON, whose paths are relative to `folder`; with `below` in a folder of its own in the ledger.
+    /// `workers` may make the search on all rows together.
     #[staticmethod]
-    #[pyo3(signature = (text, folder, ledger, of = None, file = None, set = Vec::new(), below = false))]
+    #[pyo3(signature = (text, folder, ledger, of = None, file = None, set = Vec::new(), below = false, workers = 1))]
     #[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
     fn plan(
         py: Python<'_>,
@@ -45,10 +46,12 @@ impl Ledger {
         file: Option<String>,
         set: Vec<String>,
         below: bool,
+        workers: usize,
     ) -> PyResult<Self> {
         let fail = |error: Error| raised(py, error);
         let (settings, document) = load(text, file.as_deref().unwrap_or(NO_FILE), &set).map_err(fail)?;
         let threads = if settings.cluster().is_some() { 0 } else { settings.threads() };
+        let of = ShardCount { of, workers };
         let planned = watched(py, threads, None, Ending::Left, move |_, _| match below {
             true => Shards::plan_below(&settings, &folder, of, &ledger),
             false => Shards::plan(&settings, &folder, of, &ledger),
@@ -90,6 +93,11 @@ impl Ledger {
     /// Whether all of an index waits for the search.
     fn waits(&self, index: usize) -> bool {
         self.shards.waits(index)
+    }
+
+    /// Whether all that an index does is to make the search together with another.
+    fn helps(&self, index: usize) -> bool {
+        self.shards.helps(index)
     }
 
     /// Takes the right to give out the indexes, until the ledger is left.

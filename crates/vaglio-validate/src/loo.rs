@@ -105,6 +105,12 @@ impl Criterion for Loo {
         mean::accelerated(self, &*self.loss, design, outline, |one| self.engaged(one, outline, true))
     }
 
+    /// Trials that no bound spares are made of columns by themselves.
+    fn is_in_parts(&self, design: &Design) -> bool {
+        let is_bounded = cost::is_bounded(self, design) && balance::classes_of(design).is_none();
+        !is_bounded && design.of_outputs().is_none() && cost::has_states(design)
+    }
+
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
         Ok(Box::new(Linear::new(design)))
     }

@@ -77,7 +77,7 @@ pub use predictions::{Beside, Predictions};
 pub use prepare::prepare;
 use prepare::prepare_sample;
 pub use run::{RunOptions, RunOutcome, run};
-pub use shard::{ShardLead, ShardProgress, ShardState, Shards, build};
+pub use shard::{ShardCount, ShardLead, ShardProgress, ShardState, Shards, build};
 pub use stream::Sink;
 pub use vaglio_tables::disk::check_apart;
 pub use write::check_apart_from_tables;

@@ -243,6 +243,10 @@ impl Criterion for Nhsic {
         true
     }
 
+    fn is_in_parts(&self, _: &Design) -> bool {
+        true
+    }
+
     fn geometry<'d>(&'d self, design: &'d Design) -> Result<Box<dyn Geometry + 'd>> {
         Ok(Box::new(Unmade::new(self, design)))
     }

@@ -1,6 +1,7 @@
 //! The target as kernels take it.
 
 use rayon::prelude::*;
+use std::borrow::Borrow;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Result, Task, setting};
 use vaglio_kernels::Level;
@@ -53,12 +54,12 @@ impl TargetMatrix<'_> {
         &self,
         level: Level,
         design: &Design,
-        factors: &[ThinFactor],
+        factors: &[impl Borrow<ThinFactor> + Sync],
         normalize: bool,
     ) -> Result<(Vec<f64>, f64)> {
         let (products, total) = match self {
             TargetMatrix::Thin(thin) => {
-                (factors.par_iter().map(|factor| factor.inner(level, thin)).collect(), thin.inner(level, thin))
+                (factors.par_iter().map(|factor| factor.borrow().inner(level, thin)).collect(), thin.inner(level, thin))
             }
             TargetMatrix::Whole(whole) => whole.products(factors, || design.sign().check())?,
         };

@@ -66,6 +66,7 @@ mod tables;
 mod target_map;
 mod target_units;
 mod tidy;
+mod together;
 mod told;
 mod torn;
 mod traced;

@@ -5,6 +5,7 @@ use super::cholesky::kernel;
 use crate::linalg::gemm;
 use ndarray::{Array1, Array2, ArrayView1, s};
 use rayon::prelude::*;
+use std::borrow::Borrow;
 
 /// Rows of the matrix that are made at a time.
 const PANEL: usize = 128;
@@ -36,7 +37,7 @@ impl<'k> WholeKernel<'k> {
     /// Those of `go_on`, which is asked for each few rows.
     pub fn products<E>(
         &self,
-        factors: &[ThinFactor],
+        factors: &[impl Borrow<ThinFactor> + Sync],
         mut go_on: impl FnMut() -> Result<(), E>,
     ) -> Result<(Vec<f64>, f64), E> {
         let rows = self.roots.len();
@@ -50,7 +51,7 @@ impl<'k> WholeKernel<'k> {
             along_squares += along.iter().map(|x| x * x).sum::<f64>();
             both += along.iter().zip(&self.roots[start..]).map(|(x, root)| x * root).sum::<f64>();
             products.par_iter_mut().zip(factors).for_each(|(sum, factor)| {
-                let Some(factor) = factor.matrix(rows) else { return };
+                let Some(factor) = factor.borrow().matrix(rows) else { return };
                 let product = gemm(panel.view(), factor);
                 let own = factor.slice(s![start..start + panel.nrows(), ..]);
                 *sum += product.iter().zip(own.iter()).map(|(a, b)| a * b).sum::<f64>();

@@ -104,8 +104,18 @@ impl CandidateColumn {
         feature: usize,
         step: Option<(f64, &[f64])>,
     ) -> Trial {
-        let level = basis.data.level;
+        let kept = is_cancelled(self.s, basis.data.squares(feature)).then(|| (self.s, self.t.clone()));
         let step = self.settle(basis, feature, step);
+        let trial = self.tried(basis, scorer, feature, step);
+        if let Some(kept) = kept {
+            // A trial leaves nothing behind, so that whoever makes it, or does not, goes on with the same bits.
+            (self.s, self.t) = kept;
+        }
+        trial
+    }
+
+    fn tried(&mut self, basis: &Basis<'_>, scorer: &Scorer, feature: usize, step: Option<(f64, &[f64])>) -> Trial {
+        let level = basis.data.level;
         let (inverse, left) = self.judgement(basis, feature);
         if let Some(pass) = scorer.pass() {
             let moving = self.moving(0..basis.d.len(), step.map_or(0.0, |(step, _)| step), inverse);
@@ -124,7 +134,7 @@ impl CandidateColumn {
         (1.0 / tau, basis.left_with(feature, tau))
     }
 
-    /// Where s is nearly cancelled, takes in the step and computes s and t again; else the step is still to be taken in.
+    /// Where s is nearly cancelled, takes in the step and computes s and t anew; else the step is still to be taken in.
     fn settle<'k>(
         &mut self,
         basis: &Basis<'_>,

@@ -11,12 +11,11 @@ use rayon::prelude::*;
 /// C_i = G x_i for every active column that is not selected, with s_i = x_iᵀC_i and t_i = x_iᵀa.
 ///
 /// The update of one step and the trials of the next are fused: a column is loaded once, brought up to date, tried,
-/// and stored, so a step reads and writes C once and does not read X. Memory 8·m·n bytes.
+/// and stored, so a step reads and writes C once and does not read X. One that is not tried stays as it is, with what it has still to
+/// take in. Memory 8·m·n bytes.
 #[derive(Debug)]
 pub(super) struct CandidateCache {
     columns: Vec<Option<CandidateColumn>>,
-    /// Updates that every candidate has been brought up to.
-    applied: usize,
 }
 
 /// Candidates that are tried together where nothing of them is cached.
@@ -51,18 +50,13 @@ impl CandidateCache {
         let candidate = |feature: usize| {
             (data.is_active(feature) && !basis.contains(feature)).then(|| CandidateColumn::new(basis, feature))
         };
-        CandidateCache::from_parts(basis, (0..data.columns()).into_par_iter().map(candidate).collect())
-    }
-
-    /// C that is known already and up to date.
-    pub fn from_parts(basis: &Basis<'_>, columns: Vec<Option<CandidateColumn>>) -> Self {
-        CandidateCache { columns, applied: basis.updates.len() }
+        CandidateCache { columns: (0..data.columns()).into_par_iter().map(candidate).collect() }
     }
 
     /// C of a candidate that becomes one no more. Cost O(m) per update that it has not taken in.
     pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
         let mut candidate = self.columns[feature].take()?;
-        for pending in pending(basis, self.applied, basis.updates.len()) {
+        for pending in pending(basis, candidate.until, basis.updates.len()) {
             candidate.take_in(&basis.data, feature, &pending);
         }
         Some(candidate.c)
@@ -94,32 +88,27 @@ impl CandidateCache {
     ///
     /// One read and one write of C. Cost O(m·n·outputs).
     pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
-        let end = basis.updates.len();
-        while end - self.applied > 1 {
-            let to = (self.applied + TOGETHER).min(end - 1);
-            let pending = pending(basis, self.applied, to);
-            let take_in = |(feature, candidate): (usize, &mut Option<CandidateColumn>)| {
-                let Some(candidate) = candidate else { return };
-                pending.iter().for_each(|p| candidate.take_in(&basis.data, feature, p));
-            };
-            self.columns.par_iter_mut().enumerate().for_each(take_in);
-            self.applied = to;
-        }
-        let last = pending(basis, self.applied, end);
         let mut is_wanted = vec![false; self.columns.len()];
         wanted.iter().for_each(|&w| is_wanted[w] = true);
-        let present = self.columns.iter_mut().enumerate().filter_map(|(feature, c)| Some((feature, c.as_mut()?)));
-        let (mut tried, others): (Vec<Placed<'_>>, Vec<Placed<'_>>) =
-            present.partition(|(feature, _)| is_wanted[*feature]);
-        others.into_par_iter().for_each(|(feature, candidate)| {
-            last.iter().for_each(|p| candidate.take_in(&basis.data, feature, p));
-        });
+        let present = self.columns.iter_mut().enumerate().filter(|(feature, _)| is_wanted[*feature]);
+        let mut tried: Vec<Placed<'_>> = present.filter_map(|(feature, c)| Some((feature, c.as_mut()?))).collect();
+        let end = basis.updates.len();
+        let mut from = tried.iter().map(|(_, candidate)| candidate.until).min().unwrap_or(end);
+        while end - from > 1 {
+            let to = (from + TOGETHER).min(end - 1);
+            let pending = pending(basis, from, to);
+            let take_in = |(feature, candidate): &mut Placed<'_>| {
+                pending.iter().for_each(|p| candidate.take_in(&basis.data, *feature, p));
+            };
+            tried.par_iter_mut().for_each(take_in);
+            from = to;
+        }
+        let last = pending(basis, from, end);
         let visit = |group: &mut [Placed<'_>]| visit_together(group, basis, scorer, last.first());
         let in_turn = (tried.len() / (4 * rayon::current_num_threads())).clamp(2, IN_TURN) / 2 * 2;
         let trials: Vec<Trial> = tried.par_chunks_mut(in_turn).flat_map_iter(visit).collect();
         let mut all = vec![Trial::of(f64::INFINITY, f64::INFINITY); is_wanted.len()];
         tried.iter().zip(trials).for_each(|((feature, _), trial)| all[*feature] = trial);
-        self.applied = end;
         wanted.iter().map(|&w| all[w].clone()).collect()
     }
 }
@@ -150,6 +139,44 @@ mod tests {
                 let alone = trials_alone(&basis, &scorer, &wanted);
                 let told = |trials: &[Trial]| format!("{trials:?}");
                 assert_eq!(told(&alone), told(&cached), "{measure:?} {size}");
+            }
+        }
+    }
+
+    /// Also of columns that nearly depend on those that were added, and where one was removed again.
+    #[test]
+    fn a_trial_has_the_bits_that_it_has_whichever_others_were_tried_before() {
+        let (rows, count) = (101, 24);
+        let entry = |c: usize, j: usize| ((j * (c + 3)) as f64 * 0.37).sin() + ((j + c) as f64 * 1.7).cos();
+        let near = |c: usize, j: usize| entry(c % 6, j) + if c < 6 { 0.0 } else { 1e-9 * entry(c, j) };
+        let x: Vec<Vec<f64>> = (0..count).map(|c| (0..rows).map(|j| near(c, j)).collect()).collect();
+        let y: Vec<f64> = (0..rows).map(|j| (j as f64 * 0.11).sin() + x[2][j]).collect();
+        for measure in [Measure::Squared, Measure::Absolute] {
+            let columns = x.iter().map(|x| Column::Double(x)).collect();
+            let data = Data::new(Level::best(), columns, vec![true; count], &[&y], None, true).unwrap();
+            let scorer = Scorer::new(Arc::clone(data.targets()), measure);
+            let data = Arc::new(data);
+            let mut bases = [(); 3].map(|()| Basis::new(Arc::clone(&data), 1e-12));
+            let mut caches = bases.each_ref().map(CandidateCache::new);
+            let all: Vec<usize> = (0..count).collect();
+            for (step, feature) in [2, 0, 4, 1, 0, 9, 3].into_iter().enumerate() {
+                let told = |trials: &[Trial]| trials.iter().map(|trial| format!("{trial:?}")).collect::<Vec<_>>();
+                let of_all = told(&caches[0].trials(&bases[0], &scorer, &all));
+                let few: Vec<usize> = all.iter().copied().filter(|f| (f + step) % 3 == 0).collect();
+                let of_few = told(&caches[1].trials(&bases[1], &scorer, &few));
+                assert_eq!(of_few, few.iter().map(|f| of_all[*f].clone()).collect::<Vec<_>>(), "{measure:?} {step}");
+                if step == 6 {
+                    assert_eq!(told(&caches[2].trials(&bases[2], &scorer, &all)), of_all);
+                }
+                for (basis, cache) in bases.iter_mut().zip(&mut caches) {
+                    if step == 4 {
+                        assert!(basis.remove(feature));
+                        cache.readmit(basis, feature);
+                        continue;
+                    }
+                    let c = cache.take(basis, feature).unwrap();
+                    basis.add_residual(feature, c);
+                }
             }
         }
     }

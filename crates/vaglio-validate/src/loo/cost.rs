@@ -12,6 +12,12 @@ pub(super) fn is_bounded(criterion: &Loo, design: &Design) -> bool {
     criterion.loss.measure() == Measure::Squared && design.decisions().is_none() && !criterion.full_pass
 }
 
+/// Whether a search on a design keeps a state for each λ.
+pub(super) fn has_states(design: &Design) -> bool {
+    let count = parts_of(design).map(|parts| parts.len());
+    design.readout().is_some_and(|readout| !readout.refine) && count.is_some_and(|count| count <= MOST_PARTS)
+}
+
 /// The engine of a search on a design whose outputs share λ.
 pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Plan {
     let parts = parts_of(design);

@@ -298,6 +298,14 @@ impl<'d> Evaluator for LooEvaluator<'d> {
         matches!(trials, Trials::BestAddition(_)) && are_bounded
     }
 
+    fn is_in_parts(&self, trials: Trials<'_>) -> bool {
+        match trials {
+            Trials::Additions(_) => true,
+            Trials::BestAddition(_) => self.is_full || !self.shared.is_bounded,
+            _ => false,
+        }
+    }
+
     fn skip(&mut self, subset: &[Feature], _: Trials<'_>) -> Result<()> {
         self.states(subset).iter_mut().for_each(LooState::follow);
         Ok(())

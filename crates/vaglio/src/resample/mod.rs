@@ -12,6 +12,8 @@
 //! (`vaglio_kernels::BlockSums`) or the moments of cells; rows that no map changes are viewed, not copied.
 
 pub(crate) mod along;
+#[cfg(feature = "files")]
+mod beside;
 #[cfg(test)]
 mod by_hand;
 pub(crate) mod choice;
@@ -47,6 +49,8 @@ pub(crate) mod validated;
 pub(crate) mod walks;
 pub(crate) mod whole;
 
+#[cfg(feature = "files")]
+pub(crate) use beside::{accompany, is_in_parts};
 pub(crate) use choice::{Picked, select};
 pub use chosen::Chosen;
 pub(crate) use folds::FoldAssignment;

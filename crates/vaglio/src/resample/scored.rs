@@ -23,8 +23,9 @@ pub(super) fn plain(
     let design = &design.clone().shared_by(lambdas.len());
     let searched = match &lambdas[..] {
         [lambda] => {
-            let journal = monitor.journal.under("walk/0");
-            selector.search_on(&design.at_lambda(*lambda), start, None, &mut monitor.with_journal(journal))?
+            let (crew, journal) = (monitor.journal.crew(), monitor.journal.under("walk/0"));
+            let design = design.at_lambda(*lambda).searched_by(crew);
+            selector.search_on(&design, start, None, &mut monitor.with_journal(journal))?
         }
         several => {
             let watcher = Watcher::new(monitor);

@@ -3,7 +3,7 @@
 use super::relations::Relations;
 use rayon::prelude::*;
 use std::sync::Arc;
-use vaglio_core::{Branch, Evaluator, Feature, Result, Score};
+use vaglio_core::{Branch, Evaluator, Feature, Result, Score, Trials};
 use vaglio_kernels::hsic::Quadratic;
 use vaglio_kernels::subsets::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
@@ -120,7 +120,7 @@ impl Evaluator for NhsicEvaluator {
     fn score_additions(&mut self, _: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let current = self.value();
         let state = &*self;
-        if candidates.len() * TOGETHER < self.relations.features() {
+        if candidates.len() * TOGETHER < self.relations.features() && !self.relations.are_shared() {
             for (score, &candidate) in scores.iter_mut().zip(candidates) {
                 let entries = state.selected.iter().map(|&k| state.relations.entry(k, candidate));
                 let entries = entries.collect::<Result<Vec<f64>>>()?;
@@ -148,6 +148,10 @@ impl Evaluator for NhsicEvaluator {
             .checked()?;
             Ok(())
         })
+    }
+
+    fn is_in_parts(&self, _: Trials<'_>) -> bool {
+        true
     }
 
     fn add(&mut self, _: &[Feature], feature: Feature) -> Result<()> {

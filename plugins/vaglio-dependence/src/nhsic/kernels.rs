@@ -3,129 +3,171 @@
 use super::Nhsic;
 use crate::target::TargetMatrix;
 use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::OnceLock;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Feature, Result, StopSign};
+use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
-use vaglio_kernels::hsic::{FactorRows, LevelColumn, TOGETHER, ThinFactor, WholeKernel, gaussian, standardized};
+use vaglio_kernels::hsic::{
+    CommonLevels, FactorRows, Landmarks, LevelColumn, TOGETHER, ThinFactor, WholeKernel, gaussian, standardized,
+};
 
-/// K̄ of every column, over its norm where the setting says so.
-pub(crate) enum Kernels {
-    Thin(Vec<ThinFactor>),
-    Levels(LevelKernels),
-}
-
-/// Columns of levels; `None` of one that takes no part. Memory two bytes an entry.
-pub(crate) struct LevelKernels {
+/// K̄ of columns, over its norm where the setting says so, each made when it is first needed.
+pub(crate) struct Kernels {
+    nhsic: Nhsic,
+    design: Design,
+    features: Vec<Feature>,
     level: Level,
     shares: Vec<f64>,
-    normalize: bool,
-    columns: Vec<Option<LevelColumn>>,
-    sign: StopSign,
+    columns: KernelColumns,
+}
+
+enum KernelColumns {
+    Thin(Option<Landmarks>, Vec<OnceLock<ThinFactor>>),
+    /// `None` of one that takes no part. Memory two bytes an entry.
+    Levels(CommonLevels, Vec<OnceLock<Option<LevelColumn>>>),
 }
 
 impl Kernels {
-    /// Cost O(d·m·rank²), by levels O(d·m).
+    /// Those of some columns, of which none is made yet.
     ///
     /// # Errors
-    /// [`Error::Numerical`] when the points' kernel matrix cannot be decomposed, and [`Error::Stopped`].
+    /// [`Error::Numerical`] when the points' kernel matrix cannot be decomposed.
     pub fn new(nhsic: &Nhsic, design: &Design, features: &[Feature], level: Level, shares: &[f64]) -> Result<Self> {
+        let columns = match nhsic.levels(design.rows()) {
+            Some(levels) => KernelColumns::Levels(levels, features.iter().map(|_| OnceLock::new()).collect()),
+            None => {
+                let landmarks = nhsic.columns_landmarks(design.rows())?;
+                KernelColumns::Thin(landmarks, features.iter().map(|_| OnceLock::new()).collect())
+            }
+        };
+        let (nhsic, design, features, shares) = (nhsic.clone(), design.clone(), features.to_vec(), shares.to_vec());
+        Ok(Kernels { nhsic, design, features, level, shares, columns })
+    }
+
+    /// Whether columns are kept as levels.
+    pub fn is_by_levels(&self) -> bool {
+        matches!(self.columns, KernelColumns::Levels(..))
+    }
+
+    /// Makes those that are not there yet. Cost O(m·rank²) each, by levels O(m).
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    fn make(&self, of: Range<usize>) -> Result<()> {
         let unit = |feature: Feature| -> Result<Option<Vec<f64>>> {
-            design.sign().check()?;
-            Ok(standardized(&design.column(feature).values(), shares))
+            self.design.sign().check()?;
+            Ok(standardized(&self.design.column(feature).values(), &self.shares))
         };
-        if let Some(levels) = nhsic.levels(design.rows()) {
-            let column = |&feature: &Feature| -> Result<Option<LevelColumn>> {
-                let made = unit(feature)?.map(|values| levels.column(shares, &values));
-                Ok(made.filter(|column| column.square() > 0.0 && column.square().is_finite()))
-            };
-            let columns = features.par_iter().map(column).collect::<Result<_>>()?;
-            let (normalize, sign) = (nhsic.normalize, design.sign().clone());
-            return Ok(Kernels::Levels(LevelKernels { level, shares: shares.to_vec(), normalize, columns, sign }));
+        let features = self.features[of.clone()].par_iter();
+        match &self.columns {
+            KernelColumns::Thin(landmarks, columns) => {
+                columns[of].par_iter().zip(features).try_for_each(|(own, &i)| {
+                    if own.get().is_none() {
+                        let made = unit(i)?.map(|values| self.thin(landmarks.as_ref(), values));
+                        let _ = own.set(made.unwrap_or_default());
+                    }
+                    Ok(())
+                })
+            }
+            KernelColumns::Levels(levels, columns) => columns[of].par_iter().zip(features).try_for_each(|(own, &i)| {
+                if own.get().is_none() {
+                    let made = unit(i)?.map(|values| levels.column(&self.shares, &values));
+                    let _ = own.set(made.filter(|column| column.square() > 0.0 && column.square().is_finite()));
+                }
+                Ok(())
+            }),
         }
-        let landmarks = nhsic.columns_landmarks(design.rows())?;
-        let column = |&feature: &Feature| -> Result<ThinFactor> {
-            let Some(values) = unit(feature)? else { return Ok(ThinFactor::default()) };
-            let factor = match &landmarks {
-                Some(landmarks) => landmarks.factor(level, shares, &values),
-                None => gaussian(level, shares, &[values], nhsic.kernel.bandwidth),
-            };
-            Ok(if nhsic.normalize { factor.normalized(level) } else { factor })
+    }
+
+    fn thin(&self, landmarks: Option<&Landmarks>, values: Vec<f64>) -> ThinFactor {
+        let factor = match landmarks {
+            Some(landmarks) => landmarks.factor(self.level, &self.shares, &values),
+            None => gaussian(self.level, &self.shares, &[values], self.nhsic.kernel.bandwidth),
         };
-        Ok(Kernels::Thin(features.par_iter().map(column).collect::<Result<_>>()?))
+        if self.nhsic.normalize { factor.normalized(self.level) } else { factor }
     }
 
     /// ‖K̃_i‖², 0 of a column that takes no part. Cost O(m·rank²), by levels O(1).
-    pub fn own(&self, i: usize, level: Level, normalize: bool) -> f64 {
-        match self {
-            Kernels::Thin(factors) if factors[i].rank() == 0 => 0.0,
-            Kernels::Levels(levels) if levels.columns[i].is_none() => 0.0,
-            _ if normalize => 1.0,
-            Kernels::Thin(factors) => factors[i].inner(level, &factors[i]),
-            Kernels::Levels(levels) => levels.columns[i].as_ref().map_or(0.0, LevelColumn::square),
-        }
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub fn own(&self, i: usize) -> Result<f64> {
+        self.make(i..i + 1)?;
+        let is_normal = self.nhsic.normalize;
+        Ok(match &self.columns {
+            KernelColumns::Thin(_, columns) => match columns[i].get().filter(|factor| factor.rank() > 0) {
+                Some(factor) if !is_normal => factor.inner(self.level, factor),
+                factor => f64::from(u8::from(factor.is_some())),
+            },
+            KernelColumns::Levels(_, columns) => match made(&columns[i]) {
+                Some(column) if !is_normal => column.square(),
+                column => f64::from(u8::from(column.is_some())),
+            },
+        })
     }
 
     /// <K̃_i, K̃_k> of column k `with` and each of `others`. Cost O(m·rank²) each, by levels O(m·rank).
     ///
     /// # Errors
     /// [`Error::Stopped`], and [`Error::Numerical`] of a decomposition.
-    pub fn products(&self, with: usize, others: std::ops::Range<usize>, level: Level) -> Result<Vec<f64>> {
-        match self {
-            Kernels::Thin(factors) => {
-                let inner = |theirs: &ThinFactor| theirs.inner(level, &factors[with]);
-                Ok(factors[others].par_iter().map(inner).collect())
+    pub fn products(&self, with: usize, others: Range<usize>) -> Result<Vec<f64>> {
+        self.make(with..with + 1)?;
+        self.make(others.clone())?;
+        match &self.columns {
+            KernelColumns::Thin(_, columns) => {
+                let Some(own) = columns[with].get() else { return Ok(vec![0.0; others.len()]) };
+                let inner = |of: &OnceLock<ThinFactor>| of.get().map_or(0.0, |theirs| theirs.inner(self.level, own));
+                Ok(columns[others].par_iter().map(inner).collect())
             }
-            Kernels::Levels(levels) => {
-                let Some(column) = &levels.columns[with] else { return Ok(vec![0.0; others.len()]) };
+            KernelColumns::Levels(_, columns) => {
+                let Some(column) = columns[with].get().and_then(Option::as_ref) else {
+                    return Ok(vec![0.0; others.len()]);
+                };
                 let failed = |failure| Error::Numerical(format!("the kernel matrix of column {}: {failure}", with + 1));
-                levels.products(&column.factor_rows(&levels.shares, levels.normalize).map_err(failed)?, others)
+                let rows = column.factor_rows(&self.shares, self.nhsic.normalize).map_err(failed)?;
+                self.along(&rows, &columns[others])
             }
         }
     }
 
-    /// <K̃_i, L̃> of all columns, and ‖L̃‖².
+    /// <K̃_i, L̃> of some columns, and ‖L̃‖².
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub fn relevance(
-        &self,
-        target: &TargetMatrix<'_>,
-        level: Level,
-        design: &Design,
-        normalize: bool,
-    ) -> Result<(Vec<f64>, f64)> {
-        match self {
-            Kernels::Thin(factors) => target.products(level, design, factors, normalize),
-            Kernels::Levels(levels) => {
+    pub fn relevance(&self, target: &TargetMatrix<'_>, of: Range<usize>) -> Result<(Vec<f64>, f64)> {
+        self.make(of.clone())?;
+        let normalize = self.nhsic.normalize;
+        match &self.columns {
+            KernelColumns::Thin(_, columns) => {
+                let factors: Vec<&ThinFactor> = columns[of].iter().filter_map(OnceLock::get).collect();
+                target.products(self.level, &self.design, &factors, normalize)
+            }
+            KernelColumns::Levels(_, columns) => {
                 let (products, total) = match target {
                     TargetMatrix::Thin(thin) => {
-                        let rows = FactorRows::of_factor(thin, &levels.shares);
-                        (levels.products(&rows, 0..levels.columns.len())?, thin.inner(level, thin))
+                        let rows = FactorRows::of_factor(thin, &self.shares);
+                        (self.along(&rows, &columns[of])?, thin.inner(self.level, thin))
                     }
-                    TargetMatrix::Whole(whole) => levels.beside(whole)?,
+                    TargetMatrix::Whole(whole) => self.beside(whole, &columns[of])?,
                 };
                 Ok(target.scaled(products, total, normalize))
             }
         }
     }
-}
 
-/// Columns of which factors are made together beside a whole matrix.
-const FACTORS: usize = 256;
-
-impl LevelKernels {
     /// Blocks of columns side by side, each column's sums in one order.
-    fn products(&self, rows: &FactorRows, of: std::ops::Range<usize>) -> Result<Vec<f64>> {
-        let mut out = vec![0.0; of.len()];
-        out.par_chunks_mut(TOGETHER).zip(self.columns[of].par_chunks(TOGETHER)).try_for_each(|(out, columns)| {
-            self.sign.check()?;
-            let there: Vec<&LevelColumn> = columns.iter().flatten().collect();
+    fn along(&self, rows: &FactorRows, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<Vec<f64>> {
+        let mut out = vec![0.0; columns.len()];
+        out.par_chunks_mut(TOGETHER).zip(columns.par_chunks(TOGETHER)).try_for_each(|(out, columns)| {
+            self.design.sign().check()?;
+            let there: Vec<&LevelColumn> = columns.iter().filter_map(made).collect();
             let mut products = vec![0.0; there.len()];
             rows.products(self.level, &there, &mut products);
             let mut products = products.into_iter();
             for (out, column) in out.iter_mut().zip(columns) {
-                let Some(column) = column else { continue };
-                let norm = if self.normalize { column.square().sqrt() } else { 1.0 };
+                let Some(column) = made(column) else { continue };
+                let norm = if self.nhsic.normalize { column.square().sqrt() } else { 1.0 };
                 *out = products.next().map_or(0.0, |product| product / norm);
             }
             Result::Ok(())
@@ -134,18 +176,26 @@ impl LevelKernels {
     }
 
     /// The same with a matrix of full rank, by factors of some columns at a time.
-    fn beside(&self, whole: &WholeKernel<'_>) -> Result<(Vec<f64>, f64)> {
-        let factor = |column: &Option<LevelColumn>| {
-            let factor = column.as_ref().map_or_else(ThinFactor::default, |c| c.factor(self.level, &self.shares));
-            if self.normalize { factor.normalized(self.level) } else { factor }
+    fn beside(&self, whole: &WholeKernel<'_>, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<(Vec<f64>, f64)> {
+        let factor = |column: &OnceLock<Option<LevelColumn>>| {
+            let factor = made(column).map_or_else(ThinFactor::default, |c| c.factor(self.level, &self.shares));
+            if self.nhsic.normalize { factor.normalized(self.level) } else { factor }
         };
         let (mut products, mut total) = (Vec::new(), 0.0);
-        for columns in self.columns.chunks(FACTORS) {
+        for columns in columns.chunks(FACTORS) {
             let factors: Vec<ThinFactor> = columns.par_iter().map(factor).collect();
-            let (more, square) = whole.products(&factors, || self.sign.check())?;
+            let (more, square) = whole.products(&factors, || self.design.sign().check())?;
             products.extend(more);
             total = square;
         }
         Ok((products, total))
     }
 }
+
+/// A column that is made and takes part.
+fn made(column: &OnceLock<Option<LevelColumn>>) -> Option<&LevelColumn> {
+    column.get().and_then(Option::as_ref)
+}
+
+/// Columns of which factors are made together beside a whole matrix.
+const FACTORS: usize = 256;

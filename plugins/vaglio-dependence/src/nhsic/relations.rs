@@ -3,8 +3,11 @@
 use super::Nhsic;
 use super::kernels::Kernels;
 use rayon::prelude::*;
-use std::sync::OnceLock;
-use vaglio_core::{Design, Feature, Result};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Crew, Design, Feature, Question, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::shares;
 
@@ -13,15 +16,17 @@ pub(super) const NARROW: usize = 512;
 
 /// The kernels of all columns, c_i = <K̃_i, L̃> of each, and the columns of Q_ij = <K̃_i, K̃_j> that were asked for.
 ///
-/// Memory that of the kernels, and 8 bytes an entry of Q that was asked for.
+/// Memory that of the kernels, and 8 bytes an entry of Q that was asked for. Processes that search together each make numbers of some of the
+/// columns, and the kernels of these.
 pub(super) struct Relations {
-    level: Level,
     kernels: Kernels,
     /// Q_ii, 0 for a column that takes no part.
     own: Vec<f64>,
     relevance: Vec<f64>,
     total: f64,
     gram: Vec<OnceLock<Vec<f64>>>,
+    /// Who makes them, where several processes do, and what questions of this criterion begin with.
+    crew: Option<(Arc<dyn Crew>, String)>,
 }
 
 impl Relations {
@@ -35,12 +40,47 @@ impl Relations {
         let shares = shares(design.rows(), design.weights());
         let all: Vec<Feature> = (0..design.features()).collect();
         let kernels = Kernels::new(nhsic, design, &all, level, &shares)?;
-        let own = all.par_iter().map(|&i| kernels.own(i, level, nhsic.normalize)).collect();
         let target = nhsic.target(design, &shares);
         let matrix = nhsic.matrix(&target, level, &shares)?;
-        let (relevance, total) = kernels.relevance(&matrix, level, design, nhsic.normalize)?;
         let gram = all.iter().map(|_| OnceLock::new()).collect();
-        Ok(Relations { level, kernels, own, relevance, total, gram })
+        let crew = design.crew().map(|crew| (Arc::clone(crew), named(nhsic)));
+        let (own, relevance, total) = (Vec::new(), Vec::new(), 0.0);
+        let mut relations = Relations { kernels, own, relevance, total, gram, crew };
+        // ‖L̃‖², c of every column, Q_ii of every column.
+        let parts = relations.gathered(("relevance", ""), |range| {
+            let (relevance, total) = relations.kernels.relevance(&matrix, range.clone())?;
+            let own = range.into_par_iter().map(|i| relations.kernels.own(i)).collect::<Result<Vec<f64>>>()?;
+            Ok([vec![total], relevance, own].concat())
+        })?;
+        for part in parts {
+            let Some((total, of_columns)) = part.split_first() else { continue };
+            let (relevance, own) = of_columns.split_at(of_columns.len() / 2);
+            relations.total = *total;
+            relations.relevance.extend(relevance);
+            relations.own.extend(own);
+        }
+        Ok(relations)
+    }
+
+    /// Numbers of all columns, by parts.
+    fn gathered(
+        &self,
+        (kind, which): (&str, &str),
+        mut make: impl FnMut(Range<usize>) -> Result<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>> {
+        let all = self.gram.len();
+        match &self.crew {
+            Some((crew, named)) => {
+                let kind = format!("{named} {kind}");
+                crew.gather(Question { kind: &kind, which }, all, &mut make)
+            }
+            None => Ok(vec![make(0..all)?]),
+        }
+    }
+
+    /// Whether several processes make them.
+    pub(super) fn are_shared(&self) -> bool {
+        self.crew.is_some()
     }
 
     /// ‖L̃‖².
@@ -80,7 +120,7 @@ impl Relations {
         match feature {
             _ if feature == with => Ok(self.own(feature)),
             _ if feature.max(with) >= self.features() => Ok(0.0),
-            _ => Ok(self.kernels.products(with, feature..feature + 1, self.level)?[0]),
+            _ => Ok(self.kernels.products(with, feature..feature + 1)?[0]),
         }
     }
 
@@ -92,10 +132,19 @@ impl Relations {
         let Some(kept) = self.gram.get(feature) else { return Ok(&[]) };
         if kept.get().is_none() {
             // Not inside the lock: a thread that waits for others may come here again.
-            let mut column = self.kernels.products(feature, 0..self.features(), self.level)?;
+            let which = feature.to_string();
+            let mut column =
+                self.gathered(("products", &which), |range| self.kernels.products(feature, range))?.concat();
             column[feature] = self.own(feature);
             let _ = kept.set(column);
         }
         Ok(kept.get().map_or(&[], Vec::as_slice))
     }
+}
+
+/// A name of the settings, which two criteria of one search may have unlike.
+fn named(nhsic: &Nhsic) -> String {
+    let mut digest = DefaultHasher::new();
+    format!("{nhsic:?}").hash(&mut digest);
+    format!("nhsic {:016x}", digest.finish())
 }

@@ -90,9 +90,9 @@ fn by_kernels(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Simil
     let shares = shares(design.rows(), design.weights());
     let kernels = Kernels::new(&nhsic, design, members, level, &shares)?;
     let target = Target::of(Output::Auto, 1.0, design, &shares);
-    let (relevance, _) = kernels.relevance(&target.matrix(level, &shares), level, design, true)?;
+    let (relevance, _) = kernels.relevance(&target.matrix(level, &shares), 0..members.len())?;
     // With itself as with others, so that copies have its bits.
-    let similarities = |i: usize, others: Range<usize>| kernels.products(i, others, level);
-    let equal = if matches!(kernels, Kernels::Levels(_)) { LEVEL_SIMILARITY } else { EQUAL_SIMILARITY };
+    let similarities = |i: usize, others: Range<usize>| kernels.products(i, others);
+    let equal = if kernels.is_by_levels() { LEVEL_SIMILARITY } else { EQUAL_SIMILARITY };
     Ok(Similarities { matrix: Redundancy::new(qpfs.nystrom, &relevance, similarities)?, relevance, equal })
 }

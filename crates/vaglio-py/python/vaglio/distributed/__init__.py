@@ -22,7 +22,7 @@ from vaglio import _pipeline, _progress, _vaglio
 from vaglio._errors import VaglioError
 from vaglio._result import Run
 from vaglio.distributed._drive import Drive, led
-from vaglio.distributed._engines import engine
+from vaglio.distributed._engines import engine, workers_of
 from vaglio.distributed._named import by_engine, named
 
 __all__ = ["run"]
@@ -81,7 +81,7 @@ def run(
     """
     out = os.path.abspath(ledger if out is None else out)
     with set_aside_unless_done(out, pipeline):
-        shards = planned(pipeline, ledger, of, set)
+        shards = planned(pipeline, ledger, of, set, workers=workers_of(client, workers))
         stopped = spread(shards, client, threads=threads, retries=retries, workers=workers, progress=progress)
         merge(shards, out, stopped, verify=verify, progress=progress)
     return ended(out, stopped)
@@ -106,12 +106,15 @@ class Planned:
         self.ledger, self.shards = os.fspath(shards.folder()), shards
 
 
-def planned(pipeline, ledger, of=None, set=None, below=False):
-    """The plan of a pipeline, which is written to the ledger, or to a folder below it that is named by what it is of."""
+def planned(pipeline, ledger, of=None, set=None, below=False, workers=1):
+    """The plan of a pipeline, which is written to the ledger, or to a folder below it that is named by what it is of.
+
+    The search on all rows is made by as many parts as there are workers, where it may be.
+    """
     ledger = os.path.abspath(ledger)
     with _pipeline._Written(pipeline, frames=os.path.join(ledger, "data")) as written:
         assigned, file = _pipeline._assignments(set), written.file
-        return Planned(_vaglio.Shards.plan(written.text, written.folder, ledger, of, file, assigned, below))
+        return Planned(_vaglio.Shards.plan(written.text, written.folder, ledger, of, file, assigned, below, workers))
 
 
 def spread(plan, client, *, threads=1, retries=10, workers=None, progress=None):

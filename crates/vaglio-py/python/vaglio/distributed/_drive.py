@@ -50,7 +50,8 @@ class Drive:
         far = self.shards.progress()
         self.units = [units for _, units, _ in far]
         self.done = {index for index, (word, _, _) in enumerate(far) if word == "done"}
-        left = [index for index in range(len(far)) if index not in self.done]
+        # Those that only help with the search come last.
+        left = sorted((index for index in range(len(far)) if index not in self.done), key=self.shards.helps)
         is_searched = 0 in self.done
         self.ready = deque(index for index in left if is_searched or not self.shards.waits(index))
         self.waiting = [] if is_searched else [index for index in left if self.shards.waits(index)]

@@ -28,6 +28,18 @@ def engine(client, planned, workers=None):
     )
 
 
+def workers_of(client, workers=None):
+    """How many units run at a time, as far as that is known before any does."""
+    if workers:
+        return workers
+    if hasattr(client, "nthreads") and not getattr(client, "asynchronous", False):
+        with contextlib.suppress(OSError, TimeoutError, RuntimeError, AttributeError):
+            return max(1, sum(client.nthreads().values()))
+        return 1
+    known = getattr(client, "_max_workers", None)
+    return known if isinstance(known, int) and known > 0 else os.cpu_count() or 1
+
+
 class Lost(Exception):
     """A unit that was lost with its worker."""
 

@@ -90,7 +90,9 @@ def by_engine(pipeline, engine, folder, *, set=None, threads=None, progress=None
     threads = max(engine["threads"] if threads is None else threads, 1)
     with _dask(engine) if engine["kind"] == "dask" else _spark(engine) as client:
         # Nothing is planned, which reads the data, for an engine that is not there.
-        plan = distributed.planned(pipeline, os.path.join(folder, engine["ledger"]), set=set, below=True)
+        workers = distributed.workers_of(client) if engine["kind"] == "dask" else client.sparkContext.defaultParallelism
+        ledger = os.path.join(folder, engine["ledger"])
+        plan = distributed.planned(pipeline, ledger, set=set, below=True, workers=workers)
         if engine["kind"] == "dask":
             return plan, distributed.spread(plan, client, threads=threads, progress=progress)
         from vaglio.distributed import spark

@@ -34,7 +34,7 @@ def run(pipeline, session, *, ledger, of=None, out=None, set=None, verify=None, 
     """
     out = os.path.abspath(ledger if out is None else out)
     with set_aside_unless_done(out, pipeline):
-        plan = planned(pipeline, ledger, of, set)
+        plan = planned(pipeline, ledger, of, set, workers=session.sparkContext.defaultParallelism)
         stopped = spread(plan, session, threads=threads, progress=progress)
         merge(plan, out, stopped, verify=verify, progress=progress)
     return ended(out, stopped)

@@ -1,26 +1,22 @@
 //! The folder of a run that several processes share.
 
 use super::build::build;
-use super::plan::{PLAN, Plan, key};
-use super::share::{Share, missing};
-use super::state::{ShardProgress, ShardState};
-use super::units::{HALVES, SEARCH};
-use super::work::{LOOK, Work};
+use super::plan::{PLAN, Plan, ShardCount, key};
+use super::share::missing;
+use super::units::{HALVES, PARTS};
+use super::work::Work;
 use crate::files::claim::{Claim, is_claimed};
-use crate::files::journal::{Book, Header, Known, NAME, read, written};
-use crate::files::monitor::limited;
+use crate::files::journal::{Header, Known, NAME, read};
 use crate::files::{Prepared, prepare};
 use crate::pipeline::ValidPipeline;
-use crate::resample::STARTS;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-use vaglio_core::{Error, Journal, Monitor, Result, StopReason};
-use vaglio_tables::disk::write_file;
+use std::time::Duration;
+use vaglio_core::{Error, Result, StopSign};
 
-const FOLDER: &str = "shards";
+pub(super) const FOLDER: &str = "shards";
 /// What the driver of a run has in the folder.
 const LEAD: &str = "driver";
 /// Where a file of the ledger is refused.
@@ -46,15 +42,29 @@ pub(super) fn refused(path: PathBuf, message: impl Into<String>) -> Error {
     Error::JournalRefused { path, message: message.into() }
 }
 
+/// The folders of the attempts at an index that are there.
+fn attempts(shards: &Path, index: usize) -> Vec<PathBuf> {
+    let more = (1..).map(|number| apart(shards, index, number)).take_while(|path| path.is_dir());
+    std::iter::once(shards.join(index.to_string())).filter(|path| path.is_dir()).chain(more).collect()
+}
+
+pub(super) fn apart(shards: &Path, index: usize, number: usize) -> PathBuf {
+    shards.join(format!("{index}.{number}"))
+}
+
+/// Whether a process is at an index, as far as the system knows.
+pub(super) fn is_alive(shards: &Path, index: usize) -> bool {
+    attempts(shards, index).iter().any(|folder| is_claimed(folder))
+}
+
 impl Shards {
     /// Plans a run of so many indexes and writes that into a folder, which is made where it is not there. Reads the data once, to
-    /// hash them and to part their rows. The same plan may be made again, wherever its files and its engine are meanwhile. `None`
-    /// is as many indexes as the plan that is there has; without one it is an index a unit, and 1024 at most.
+    /// hash them and to part their rows. The same plan may be made again, wherever its files and its engine are meanwhile.
     ///
     /// # Errors
     /// [`Error::Setting`] for no index; those with which a run is refused before it begins; [`Error::JournalRefused`] where another
     /// plan is in the folder; [`Error::Unwritable`].
-    pub fn plan(pipeline: &ValidPipeline, data: &Path, of: impl Into<Option<usize>>, folder: &Path) -> Result<Self> {
+    pub fn plan(pipeline: &ValidPipeline, data: &Path, of: impl Into<ShardCount>, folder: &Path) -> Result<Self> {
         Shards::planned(pipeline, data, of.into(), |_| Ok(folder.to_owned()))
     }
 
@@ -62,28 +72,24 @@ impl Shards {
     ///
     /// # Errors
     /// Those of [`Shards::plan`].
-    pub fn plan_below(
-        pipeline: &ValidPipeline,
-        data: &Path,
-        of: impl Into<Option<usize>>,
-        ledger: &Path,
-    ) -> Result<Self> {
+    pub fn plan_below(pipeline: &ValidPipeline, data: &Path, of: impl Into<ShardCount>, ledger: &Path) -> Result<Self> {
         Shards::planned(pipeline, data, of.into(), |prepared| Ok(ledger.join(key(pipeline, prepared)?)))
     }
 
     fn planned(
         pipeline: &ValidPipeline,
         data: &Path,
-        of: Option<usize>,
+        count: ShardCount,
         folder: impl FnOnce(&Prepared) -> Result<PathBuf>,
     ) -> Result<Self> {
-        Error::unless_between("--of", of.unwrap_or(1), 1..=1_000_000)?;
+        Error::unless_between("--of", count.of.unwrap_or(1), 1..=1_000_000)?;
         let prepared = prepare(pipeline, data)?;
-        Work::new(&prepared.searched(pipeline), &prepared, vaglio_core::StopSign::default())?;
+        let searched = prepared.searched(pipeline);
+        let is_in_parts = Work::new(&searched, &prepared, StopSign::default())?.is_in_parts();
         let folder = folder(&prepared)?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
-        let plan = Plan::of(pipeline, (&prepared, data), of, &folder)?;
+        let plan = Plan::of(pipeline, (&prepared, data), (count, is_in_parts), &folder)?;
         plan.put(&folder)?;
         let shards = Shards::of(&folder, plan)?;
         *shards.held() = Some(Arc::new(prepared));
@@ -122,7 +128,7 @@ impl Shards {
     }
 
     /// The data, which are read once.
-    fn prepared(&self) -> Result<Arc<Prepared>> {
+    pub(super) fn prepared(&self) -> Result<Arc<Prepared>> {
         let mut held = self.held();
         if let Some(prepared) = &*held {
             return Ok(Arc::clone(prepared));
@@ -165,6 +171,12 @@ impl Shards {
         !own.is_empty() && own.iter().all(|key| key.starts_with(HALVES))
     }
 
+    /// Whether all that an index does is to make the search on all rows together with another.
+    pub fn helps(&self, index: usize) -> bool {
+        let own = self.plan.units.of_index(index, self.plan.of);
+        !own.is_empty() && own.iter().all(|key| key.starts_with(PARTS))
+    }
+
     /// Of each kind of unit its name for people and how many there are.
     pub fn phases(&self) -> Vec<(&'static str, usize)> {
         self.plan.units.0.iter().map(|phase| (phase.name(), phase.count)).collect()
@@ -175,22 +187,16 @@ impl Shards {
         self.plan.units.0.iter().any(|phase| phase.prefix == HALVES)
     }
 
-    fn done_file(&self, index: usize) -> PathBuf {
+    pub(super) fn done_file(&self, index: usize) -> PathBuf {
         self.folder.join(FOLDER).join(format!("{index}.jsonl"))
     }
 
-    fn work_folder(&self, index: usize) -> PathBuf {
+    pub(super) fn work_folder(&self, index: usize) -> PathBuf {
         self.folder.join(FOLDER).join(index.to_string())
     }
 
-    /// The folders of the attempts at an index that are there.
-    fn attempts(&self, index: usize) -> Vec<PathBuf> {
-        let apart = (1..).map(|number| self.apart(index, number)).take_while(|path| path.is_dir());
-        std::iter::once(self.work_folder(index)).filter(|path| path.is_dir()).chain(apart).collect()
-    }
-
-    fn apart(&self, index: usize, number: usize) -> PathBuf {
-        self.folder.join(FOLDER).join(format!("{index}.{number}"))
+    pub(super) fn attempts(&self, index: usize) -> Vec<PathBuf> {
+        attempts(&self.folder.join(FOLDER), index)
     }
 
     /// What all attempts at an index have done; `None` before the first has.
@@ -206,7 +212,7 @@ impl Shards {
     }
 
     /// What every file of the ledger begins with.
-    fn header(&self) -> Result<Header> {
+    pub(super) fn header(&self) -> Result<Header> {
         let pipeline = self.pipeline.configuration()?;
         let configuration = json!({"build": self.plan.build, "indexes": self.plan.of, "pipeline": pipeline});
         Ok(Header::new(&self.plan.data, configuration).remedied(REMEDY))
@@ -243,142 +249,5 @@ impl Shards {
             Some(known) => known.pieces,
             None => self.begun(index)?.unwrap_or_default(),
         })
-    }
-
-    /// Does the units of an index that are not done, and gives how far it is then. Units that need the search on all rows, which is
-    /// index 0's, wait for it so long at most; what is left of them is done by a later call. An index that is done costs nothing.
-    ///
-    /// # Errors
-    /// [`Error::Setting`] for an index that is not planned; [`Error::JournalRefused`] for another build, data that have changed
-    /// and files of another run; [`Error::Unwritable`], also while another process runs the index; [`Error::Stopped`]; those of
-    /// the work. What was done before is kept.
-    pub fn run<'m>(&self, index: usize, wait: Duration, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
-        let taken = format!("another process runs index {index}; wait until it has ended");
-        let work = self.work_folder(index);
-        self.run_by(index, wait, monitor.into(), || Ok((Claim::unless_taken(&work, &taken)?, work)))
-    }
-
-    /// The same in a folder of its own, from what earlier attempts have done: none of them is in its way, be it that one still
-    /// goes on, is slow, or was lost with its machine. The first that is done counts.
-    ///
-    /// # Errors
-    /// Those of [`Shards::run`], of which one that another process runs the index is none.
-    pub fn run_apart<'m>(&self, index: usize, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
-        let mut begun = None;
-        let done = self.run_by(index, Duration::ZERO, monitor.into(), || {
-            let known = self.begun(index)?.unwrap_or_default();
-            let (claim, work) = self.fresh_attempt(index)?;
-            begun = Some((work.clone(), known.len()));
-            if !known.is_empty() {
-                Book::put(&work, &self.header()?, &known.into_iter().collect::<BTreeMap<_, _>>())?;
-            }
-            Ok((claim, work))
-        });
-        if let (Err(_), Some((work, known))) = (&done, begun) {
-            // One that came no further leaves nothing.
-            let now = read(&work.join(NAME), &self.header()?).ok().flatten().map_or(0, |known| known.pieces.len());
-            if now <= known {
-                let _ = std::fs::remove_dir_all(work);
-            }
-        }
-        done
-    }
-
-    /// A folder that no other attempt has.
-    fn fresh_attempt(&self, index: usize) -> Result<(Claim, PathBuf)> {
-        for number in 1.. {
-            let path = self.apart(index, number);
-            match std::fs::create_dir(&path) {
-                Ok(()) => return Ok((Claim::new(&path)?, path)),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::Unwritable { path, message: error.to_string() }),
-            }
-        }
-        Err(refused(self.work_folder(index), "there are too many attempts at it"))
-    }
-
-    fn run_by(
-        &self,
-        index: usize,
-        wait: Duration,
-        monitor: Monitor<'_>,
-        begin: impl FnOnce() -> Result<(Claim, PathBuf)>,
-    ) -> Result<ShardProgress> {
-        if index >= self.plan.of {
-            let message = format!("there is no index {index}; the last is {}", self.plan.of - 1);
-            return Err(Error::setting("--index", message));
-        }
-        self.check_build()?;
-        if self.finished(index)?.is_some() {
-            return Ok(self.with_left(index, ShardState::Done, 0));
-        }
-        let (claim, work) = begin()?;
-        let start = Instant::now();
-        let prepared = self.prepared()?;
-        let header = self.header()?;
-        let book = Arc::new(Book::resume(&work, &header)?);
-        let share = Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of)));
-        let limited = limited(monitor, &book, start, self.pipeline.most());
-        let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
-        let done = self.work(&prepared, &share, wait, monitor);
-        let stopped = monitor.stop.reason();
-        book.finish()?;
-        done?;
-        let left = share.missing();
-        if left.is_empty() {
-            self.keep(index, &header, &share.pieces())?;
-            drop(claim);
-            return Ok(self.with_left(index, ShardState::Done, 0));
-        } else if let Some(reason) = stopped {
-            return Err(Error::Stopped(reason));
-        } else if !left.iter().all(|key| key.starts_with(HALVES)) {
-            return Err(Error::Stopped(StopReason::Interrupted));
-        }
-        self.progress_of(index)
-    }
-
-    /// Puts the pieces of an index in place, unless another attempt has, and removes those that are not needed any more.
-    fn keep(&self, index: usize, header: &Header, pieces: &BTreeMap<String, String>) -> Result<()> {
-        if self.finished(index)?.is_none() {
-            let failed = |e: std::io::Error| Error::Unwritable { path: self.done_file(index), message: e.to_string() };
-            write_file(&self.done_file(index), &written(header, pieces).map_err(|e| failed(e.into()))?)?;
-        }
-        self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
-        Ok(())
-    }
-
-    /// Goes on with an index as long as there is something to do, or to wait for.
-    fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
-        let searched = prepared.searched(&self.pipeline);
-        let work = Work::new(&searched, prepared, monitor.stop.clone())?;
-        let refresh = || {
-            share.learn(self.found(share.index)?);
-            Ok(())
-        };
-        let is_alive = |index: usize| self.attempts(index).iter().any(|folder| is_claimed(folder));
-        let others = (&refresh, &is_alive);
-        work.go_on(share, monitor, others)?;
-        let begun = Instant::now();
-        while !share.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
-            std::thread::sleep(LOOK.min(wait));
-            work.go_on(share, monitor, others)?;
-        }
-        Ok(())
-    }
-
-    /// What other indexes have found that an index needs: folds of the choice, and all of the search once it is done.
-    fn found(&self, own: usize) -> Result<HashMap<String, String>> {
-        let searching = self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of;
-        let starts = self.plan.units.starts(self.plan.of);
-        let others: BTreeSet<usize> = starts.into_iter().map(|(_, index)| index).chain([searching]).collect();
-        let mut all = HashMap::new();
-        for index in others.into_iter().filter(|index| *index != own) {
-            let mut known = self.pieces(index)?;
-            if index != searching || !known.contains_key(SEARCH) {
-                known.retain(|key, _| key.starts_with(STARTS));
-            }
-            all.extend(known);
-        }
-        Ok(all)
     }
 }

@@ -19,6 +19,27 @@ const FORMAT: &str = "vaglio.shards/1";
 /// Indexes where their number is not given, at most.
 const MOST: usize = 1024;
 
+/// In how many indexes a run is given out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShardCount {
+    /// How many; without a number as many as the plan that is there has, and without one an index a unit, and 1024 at most.
+    pub of: Option<usize>,
+    /// How many processes there may be at a time: the search on all rows is made by as many parts, where it may be.
+    pub workers: usize,
+}
+
+impl From<usize> for ShardCount {
+    fn from(of: usize) -> Self {
+        ShardCount::from(Some(of))
+    }
+}
+
+impl From<Option<usize>> for ShardCount {
+    fn from(of: Option<usize>) -> Self {
+        ShardCount { of, workers: of.unwrap_or(1) }
+    }
+}
+
 /// What the first file of the folder says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,16 +71,18 @@ impl Plan {
     pub fn of(
         pipeline: &ValidPipeline,
         (prepared, data): (&Prepared, &Path),
-        of: Option<usize>,
+        (count, is_in_parts): (ShardCount, bool),
         folder: &Path,
     ) -> Result<Self> {
         let options = RunOptions { folder: data.to_owned(), out: folder.to_owned(), ..RunOptions::default() };
         let units = WorkUnits::of(&prepared.searched(pipeline), prepared)?;
-        let of = match of {
-            Some(of) => of,
-            None if folder.join(PLAN).exists() => Plan::read(folder)?.of,
-            None => units.count().min(MOST),
+        let there = match count.of {
+            None if folder.join(PLAN).exists() => Some(Plan::read(folder)?),
+            _ => None,
         };
+        let processes = there.as_ref().map_or(count.workers, |there| there.units.parts());
+        let units = if is_in_parts { units.in_parts(processes) } else { units };
+        let of = count.of.or(there.map(|there| there.of)).unwrap_or_else(|| units.count().min(MOST));
         let (build, data) = (build()?, prepared.digest.written()?);
         Ok(Plan { format: FORMAT.into(), build, of, data, units, pipeline: resolved(pipeline, &options)? })
     }

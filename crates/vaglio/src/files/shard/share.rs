@@ -1,11 +1,12 @@
 //! The pieces that one process has of a run that several share.
 
-use super::units::{SEARCH, WorkUnits};
+use super::parts::SearchParts;
+use super::units::{PARTS, SEARCH, WorkUnits};
 use crate::files::journal::Book;
 use crate::resample::STARTS;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vaglio_core::{Keeper, Whose};
+use vaglio_core::{Crew, Keeper, Whose};
 
 /// Below the prefix of a phase: that it cannot be done, which the run takes for an answer.
 const IMPOSSIBLE: &str = "impossible";
@@ -24,6 +25,8 @@ pub(super) struct Share {
     others: Mutex<HashMap<String, String>>,
     /// Units of other indexes that this one does.
     taken: Mutex<HashSet<String>>,
+    /// With whom the search on all rows is made.
+    pub crew: Option<Arc<SearchParts>>,
 }
 
 fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -31,9 +34,9 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Share {
-    pub fn new(book: Arc<Book>, units: WorkUnits, (index, of): (usize, usize)) -> Self {
+    pub fn new(book: Arc<Book>, units: WorkUnits, (index, of): (usize, usize), crew: Option<Arc<SearchParts>>) -> Self {
         let (pieces, others, taken) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let share = Share { book, units, index, of, pieces, others, taken };
+        let share = Share { book, units, index, of, pieces, others, taken, crew };
         let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));
         let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
         *held(&share.pieces) = pieces;
@@ -63,6 +66,12 @@ impl Share {
     /// Does a unit of another index, which is given to the others as well.
     pub fn take(&self, key: &str) {
         held(&self.taken).insert(key.to_owned());
+    }
+
+    /// Says that the search on all rows needs nothing more of this index.
+    pub fn give_parts(&self) {
+        let missing = self.missing();
+        missing.iter().filter(|key| key.starts_with(PARTS)).for_each(|key| self.keep(key, NOTHING));
     }
 
     /// Gives what others have found of the own folds of the choice, and nothing of those that none needs any more.
@@ -132,5 +141,9 @@ impl Keeper for Share {
 
     fn keeps_all(&self) -> bool {
         self.book.keeps_all()
+    }
+
+    fn crew(&self) -> Option<Arc<dyn Crew>> {
+        self.crew.as_ref().map(|crew| Arc::clone(crew) as Arc<dyn Crew>)
     }
 }

@@ -11,6 +11,10 @@ use vaglio_core::Result;
 
 /// The search on all rows, with all that its result is chosen by.
 pub(super) const SEARCH: &str = "search";
+/// What processes give to the search on all rows that make it together with the one that chooses its result.
+pub(super) const PARTS: &str = "part/";
+/// Processes that make one search together, at most.
+const MOST_PARTS: usize = 64;
 pub(super) const NESTED: &str = "nested/";
 pub(super) const PAIRS: &str = "interval/nested/";
 pub(super) const SHUFFLES: &str = "permutations/";
@@ -56,6 +60,7 @@ impl Phase {
     /// What it is, for people.
     pub fn name(&self) -> &'static str {
         match &*self.prefix {
+            PARTS => "parts of the search",
             STARTS => "folds of the choice",
             NESTED => "outer folds",
             PAIRS => "pairs of outer folds",
@@ -114,6 +119,21 @@ impl WorkUnits {
         }
         phases.retain(|phase| phase.count > 0);
         Ok(WorkUnits(phases))
+    }
+
+    /// The same with parts of the search for so many processes, where it may be made by parts. They come after the search, so that
+    /// of as many indexes each has one at most, and none has that of index 0.
+    pub fn in_parts(mut self, processes: usize) -> Self {
+        self.0.retain(|phase| phase.prefix != PARTS);
+        if processes > 1 {
+            self.0.insert(1, Phase::new(PARTS, processes.min(MOST_PARTS) - 1));
+        }
+        self
+    }
+
+    /// How many processes may make the search on all rows together.
+    pub fn parts(&self) -> usize {
+        self.0.iter().find(|phase| phase.prefix == PARTS).map_or(1, |phase| phase.count + 1)
     }
 
     /// How many there are.

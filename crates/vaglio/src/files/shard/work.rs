@@ -1,7 +1,8 @@
 //! The units of one index.
 
+use super::parts::SearchParts;
 use super::share::{NOTHING, Share};
-use super::units::{HALVES, LEARNING, NESTED, PAIRS, SEARCH, SHUFFLES, shares};
+use super::units::{HALVES, LEARNING, NESTED, PAIRS, PARTS, SEARCH, SHUFFLES, shares};
 use crate::files::Prepared;
 use crate::files::certainty::certainty;
 use crate::files::discoveries::planned;
@@ -13,9 +14,10 @@ use crate::files::stability::half_walks;
 use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::resample::{self, Chosen, STARTS, Watcher, Whole};
 use crate::selector::ValidSelector;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Keeper, Monitor, Result, StopSign};
+use vaglio_core::{Crew, Design, Error, Journal, Keeper, Monitor, Result, StopReason, StopSign};
 use vaglio_report::record::RaceRecord;
 use vaglio_tables::budget::resident;
 
@@ -33,6 +35,21 @@ pub(super) struct Work<'a> {
     design: Design,
     memory: Memory,
     held: f64,
+}
+
+/// What is kept of a walk beside the one whose result is chosen: nothing.
+struct Companion(Arc<SearchParts>);
+
+impl Keeper for Companion {
+    fn recall(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn keep(&self, _: &str, _: &str) {}
+
+    fn crew(&self) -> Option<Arc<dyn Crew>> {
+        Some(Arc::clone(&self.0) as Arc<dyn Crew>)
+    }
 }
 
 /// What halves need of the search.
@@ -56,6 +73,12 @@ impl<'a> Work<'a> {
         memory.check(pipeline.budget())?;
         let held = resident().unwrap_or(0) as f64;
         Ok(Work { pipeline, prepared, design, memory, held })
+    }
+
+    /// Whether processes may make the search on all rows together; what tuning finds and moments of cells are of one.
+    pub fn is_in_parts(&self) -> bool {
+        let is_alone = self.pipeline.0.tune.is_some() || self.prepared.streamed.is_some();
+        !is_alone && resample::is_in_parts(&self.pipeline.selector(), &self.design)
     }
 
     /// Does what of an index can be done, and keeps it: the folds of the choice come first, then the search where it is of this
@@ -85,6 +108,12 @@ impl<'a> Work<'a> {
         }
         if let Some(evaluate) = &self.pipeline.0.evaluate {
             self.independent(evaluate, share, &Watcher::new(&mut *monitor))?;
+        }
+        if share.lacks(PARTS) {
+            refresh()?;
+            self.accompany(share, monitor)?;
+        }
+        if let Some(evaluate) = &self.pipeline.0.evaluate {
             if !share.lacks(HALVES) {
                 return Ok(());
             }
@@ -173,6 +202,28 @@ impl<'a> Work<'a> {
             share.keep(SEARCH, "true");
         }
         Ok(Some(SearchFound { selector, chosen: picked.chosen, columns }))
+    }
+
+    /// Makes the search on all rows with the process that chooses its result, until that is done or it has come to its end.
+    fn accompany(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<()> {
+        let Some(crew) = share.crew.as_ref().filter(|_| !share.knows(SEARCH)) else {
+            share.give_parts();
+            return Ok(());
+        };
+        let journal = Journal::new(Arc::new(Companion(Arc::clone(crew))));
+        let stop = {
+            let crew = Arc::clone(crew);
+            monitor.stop.clone().or(move || crew.is_over().then_some(StopReason::Interrupted))
+        };
+        let selector = self.in_room(self.pipeline.selector());
+        let beside = &mut Monitor { observer: &mut *monitor.observer, journal, stop };
+        match resample::accompany(&selector, &self.prepared.sample, &self.design, beside) {
+            Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
+                share.give_parts();
+                Ok(())
+            }
+            done => done,
+        }
     }
 
     /// What waits for nothing.

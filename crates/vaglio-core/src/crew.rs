@@ -1,0 +1,134 @@
+//! One search that several processes make together.
+//!
+//! Each runs the whole search and makes only some parts of what it asks of all columns; the parts of the others it gets from them. A search
+//! is a function of its answers, so all of them go through the same steps, and none needs to be there: whoever misses a part makes it.
+
+use crate::evaluator::winner;
+use crate::{Diagnostics, Error, Evaluator, Feature, Recorder, Result, Score, Trials, Winner};
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The processes that make one search together, as one of them sees them.
+pub trait Crew: Debug + Send + Sync {
+    /// The numbers of `count` items by parts, in the order of the items, whoever made them. `make` gives those of some items, which are
+    /// the same wherever it is called.
+    ///
+    /// # Errors
+    /// Those of `make`; [`crate::Error::Stopped`].
+    fn gather(&self, question: Question<'_>, count: usize, make: &mut Make<'_>) -> Result<Vec<Vec<f64>>>;
+}
+
+/// What is asked, which all processes ask in the same words.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'q> {
+    /// Its kind: questions of one kind take about as long.
+    pub kind: &'q str,
+    /// Which of its kind it is.
+    pub which: &'q str,
+}
+
+/// The numbers of some of the items of a question.
+pub type Make<'m> = dyn FnMut(Range<usize>) -> Result<Vec<f64>> + 'm;
+
+/// Trials of all candidates, which a crew makes by parts.
+#[derive(Clone)]
+pub(crate) struct Together {
+    pub crew: Arc<dyn Crew>,
+    pub recorder: Recorder,
+    /// The search, and which of its answers it is.
+    pub kind: String,
+    pub which: String,
+}
+
+impl Together {
+    /// The scores of trials; `None` where the evaluator makes them alone.
+    ///
+    /// # Errors
+    /// Those of the evaluator.
+    pub fn scores(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        subset: &[Feature],
+        trials: Trials<'_>,
+    ) -> Result<Option<Vec<Score>>> {
+        if !evaluator.is_in_parts(trials) {
+            return Ok(None);
+        }
+        let (candidates, adds) = sides(trials);
+        let mut tried = |some: &[Feature], scores: &mut [Score]| match adds {
+            true => evaluator.score_additions(subset, some, scores),
+            false => evaluator.score_removals(subset, some, scores),
+        };
+        // Caches are begun by all alike.
+        tried(&[], &mut [])?;
+        let recorder = &self.recorder;
+        let question = Question { kind: &self.kind, which: &self.which };
+        let mut noted = recorder.take();
+        let parts = self.crew.gather(question, candidates.len(), &mut |range| {
+            let mut scores = vec![Score::WORST; range.len()];
+            tried(&candidates[range], &mut scores)?;
+            Ok(written(&scores, recorder.take()))
+        })?;
+        let mut scores = Vec::with_capacity(candidates.len());
+        for part in parts {
+            let (of_part, of_trials) = read(&part)?;
+            scores.extend(of_part);
+            noted = Diagnostics::of([noted, of_trials]);
+        }
+        recorder.put(noted);
+        Ok(Some(scores))
+    }
+
+    /// The best of these, as the evaluator gives it.
+    ///
+    /// # Errors
+    /// Those of the evaluator.
+    pub fn best(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        subset: &[Feature],
+        trials: Trials<'_>,
+    ) -> Result<Option<Option<Winner>>> {
+        let (candidates, adds) = sides(trials);
+        let scores = self.scores(evaluator, subset, trials)?;
+        let best = |scores: Vec<Score>| winner(candidates, &scores, if adds { "added" } else { "removed" });
+        scores.map(best).transpose()
+    }
+}
+
+/// The candidates, and whether they are added.
+fn sides(trials: Trials<'_>) -> (&[Feature], bool) {
+    match trials {
+        Trials::Additions(candidates) | Trials::BestAddition(candidates) => (candidates, true),
+        Trials::Removals(candidates) | Trials::BestRemoval(candidates) => (candidates, false),
+    }
+}
+
+/// How many scores there are, the scores, λ being NaN where there is none, and what was noted of them.
+fn written(scores: &[Score], noted: Option<Diagnostics>) -> Vec<f64> {
+    let of_score = |score: &Score| [score.loss, score.lambda.unwrap_or(f64::NAN)];
+    let noted = noted.map(|of| [of.conditioning, of.remade as f64, of.rebuilt as f64, of.rows_kept_out as f64]);
+    std::iter::once(scores.len() as f64)
+        .chain(scores.iter().flat_map(of_score))
+        .chain(noted.into_iter().flatten())
+        .collect()
+}
+
+/// # Errors
+/// [`Error::Shape`] where that is not what they are.
+fn read(part: &[f64]) -> Result<(Vec<Score>, Option<Diagnostics>)> {
+    let lost = || Error::Shape("what another process has of a search is cut short".into());
+    let (&count, rest) = part.split_first().ok_or_else(lost)?;
+    let (scores, noted) = rest.split_at_checked(2 * count as usize).ok_or_else(lost)?;
+    let of_score = |pair: &[f64]| Score { loss: pair[0], lambda: Some(pair[1]).filter(|lambda| !lambda.is_nan()) };
+    let noted = match *noted {
+        [] => None,
+        [conditioning, remade, rebuilt, rows_kept_out] => {
+            let [remade, rebuilt, rows_kept_out] = [remade, rebuilt, rows_kept_out].map(|count| count as u64);
+            Some(Diagnostics { conditioning, remade, rebuilt, rows_kept_out, single: None })
+        }
+        _ => return Err(lost()),
+    };
+    Ok((scores.chunks_exact(2).map(of_score).collect(), noted))
+}

@@ -1,0 +1,251 @@
+//! The search on all rows, which several processes make together.
+//!
+//! What is asked of all columns is parted among the processes. Each appends the parts that it has made to a file of its own in the folder
+//! `parts` of the ledger, and reads those of the others there. So there is no driver of rounds: all are at the same question, since all had
+//! the same answers. One that is missed is waited for a little longer than the own part took, and then its parts are made by those who
+//! need them, until it is heard again. One that comes later reads all answers, and is where the others are.
+
+mod file;
+
+use super::units::PARTS;
+use file::{Part, PartFile, Place};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use vaglio_core::{Crew, Error, Make, Question, Result, StopReason, StopSign};
+
+/// Questions that take less in all are answered by each process alone.
+pub(super) const LEAST: Duration = Duration::from_millis(20);
+/// How long a part of another is waited for, at least, and in multiples of what the own one took; a process that the system does not know
+/// a part of that.
+const PATIENCE: Duration = Duration::from_millis(20);
+const SLOWER: u32 = 3;
+const GONE: u32 = 4;
+/// How often the folder is looked at for other processes, and for the end.
+const LOOK: Duration = Duration::from_millis(100);
+/// Between two looks at the files of others, at least and at most.
+const PAUSE: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(2)];
+
+/// Whether a process is at an index, as far as the system knows.
+type IsAlive = dyn Fn(usize) -> bool + Send + Sync;
+
+/// The processes of a ledger, as one of them sees them.
+pub(super) struct SearchParts {
+    folder: PathBuf,
+    /// What says that the search is done.
+    end: PathBuf,
+    /// What every file begins with: the run that it is of.
+    run: String,
+    /// The index, whose part comes first.
+    index: usize,
+    count: usize,
+    /// What is asked takes less in all where each answers it alone.
+    least: Duration,
+    is_alive: Box<IsAlive>,
+    stop: StopSign,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    own: Option<PartFile>,
+    others: BTreeMap<PathBuf, PartFile>,
+    /// Where the parts of a question are.
+    known: HashMap<String, BTreeMap<usize, Place>>,
+    /// Of each kind of question what the last took in all.
+    kinds: HashMap<String, Duration>,
+    /// Indexes that are not waited for.
+    away: Vec<bool>,
+    looked: Option<Instant>,
+    looked_at_end: Option<Instant>,
+    is_over: bool,
+}
+
+impl State {
+    /// The index that makes a part: its own, or where that is away one of those that are there, each of which has as many of these parts.
+    fn made_by(&self, part: usize) -> usize {
+        if !self.away[part] {
+            return part;
+        }
+        let there: Vec<usize> = (0..self.away.len()).filter(|index| !self.away[*index]).collect();
+        let before = self.away[..part].iter().filter(|away| **away).count();
+        there.get(before % there.len().max(1)).copied().unwrap_or(part)
+    }
+}
+
+impl std::fmt::Debug for SearchParts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SearchParts").field("index", &self.index).field("count", &self.count).finish()
+    }
+}
+
+/// The folder of the parts in that of a ledger.
+pub(super) fn folder(ledger: &Path) -> PathBuf {
+    ledger.join(PARTS.trim_end_matches('/').to_owned() + "s")
+}
+
+impl SearchParts {
+    /// Those of a run with so many parts, as an index sees them; `end` is there once the search is done.
+    pub fn new(
+        folder: PathBuf,
+        end: PathBuf,
+        run: String,
+        (index, count): (usize, usize),
+        least: Duration,
+        is_alive: Box<IsAlive>,
+        stop: StopSign,
+    ) -> Self {
+        let state = Mutex::new(State { away: vec![false; count], ..State::default() });
+        SearchParts { folder, end, run, index, count, least, is_alive, stop, state }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the search is done, elsewhere.
+    pub fn is_over(&self) -> bool {
+        self.ended(&mut self.state())
+    }
+
+    fn ended(&self, state: &mut State) -> bool {
+        if state.looked_at_end.is_none_or(|last| last.elapsed() >= LOOK) {
+            state.looked_at_end = Some(Instant::now());
+            state.is_over = self.index > 0 && self.end.exists();
+        }
+        state.is_over
+    }
+
+    fn range(&self, part: usize, count: usize) -> Range<usize> {
+        part * count / self.count..(part + 1) * count / self.count
+    }
+
+    /// Reads what others have added, now and then also who they are.
+    fn look(&self) {
+        let state = &mut *self.state();
+        if state.looked.is_none_or(|last| last.elapsed() >= LOOK) {
+            state.looked = Some(Instant::now());
+            for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if state.own.as_ref().is_none_or(|own| own.path() != path) {
+                    state.others.entry(path).or_insert_with_key(|path| PartFile::of_another(path));
+                }
+            }
+        }
+        for file in state.others.values_mut() {
+            for (question, part, place) in file.read(&self.run) {
+                if let Some(away) = file.index().and_then(|index| state.away.get_mut(index)) {
+                    *away = false;
+                }
+                state.known.entry(question).or_default().entry(part).or_insert(place);
+            }
+        }
+    }
+
+    /// Makes a part, and gives it to the others.
+    fn make(&self, question: &str, part: usize, count: usize, make: &mut Make<'_>) -> Result<Part> {
+        let begun = Instant::now();
+        let numbers = make(self.range(part, count))?;
+        let made =
+            Part { question: question.to_owned(), part, of: (self.count, count), took: begun.elapsed(), numbers };
+        let state = &mut *self.state();
+        if state.own.is_none() {
+            // One that cannot write makes all parts by itself, and so do the others.
+            state.own = PartFile::create(&self.folder, self.index, &self.run).ok();
+        }
+        let place = state.own.as_mut().and_then(|own| own.append(&made));
+        if let Some(place) = place {
+            state.known.entry(question.to_owned()).or_default().entry(part).or_insert(place);
+        }
+        Ok(made)
+    }
+
+    /// Those that were waited for in vain are away.
+    fn give_up(&self, missing: &[usize], waited: Duration, own: Duration) {
+        let slow = PATIENCE.max(SLOWER * own);
+        let is_gone = |index: &usize| waited > slow || (waited > slow / GONE && !(self.is_alive)(*index));
+        let by: Vec<usize> = missing.iter().map(|part| self.state().made_by(*part)).collect();
+        let gone: Vec<usize> = by.into_iter().filter(|index| *index != self.index && is_gone(index)).collect();
+        let state = &mut *self.state();
+        gone.into_iter().for_each(|index| state.away[index] = true);
+    }
+
+    fn check(&self) -> Result<()> {
+        self.stop.check()?;
+        if self.is_over() { Err(Error::Stopped(StopReason::Interrupted)) } else { Ok(()) }
+    }
+
+    /// Whether a question is parted: where the last of its kind took long, or another has made a part of it.
+    fn is_parted(&self, kind: &str, question: &str) -> bool {
+        let state = self.state();
+        state.kinds.get(kind).is_none_or(|took| *took >= self.least) || state.known.contains_key(question)
+    }
+
+    fn note(&self, kind: &str, took: Duration) {
+        self.state().kinds.insert(kind.to_owned(), took);
+    }
+}
+
+impl Crew for SearchParts {
+    fn gather(
+        &self,
+        Question { kind, which }: Question<'_>,
+        count: usize,
+        make: &mut Make<'_>,
+    ) -> Result<Vec<Vec<f64>>> {
+        let question = format!("{kind} {which}");
+        self.look();
+        if count < self.count || !self.is_parted(kind, &question) {
+            let begun = Instant::now();
+            let all = make(0..count)?;
+            self.note(kind, begun.elapsed());
+            return Ok(vec![all]);
+        }
+        let mut made: Vec<Option<Part>> = (0..self.count).map(|_| None).collect();
+        let (mut own, mut waiting, mut pause) = (Duration::ZERO, Instant::now(), PAUSE[0]);
+        loop {
+            self.look();
+            self.check()?;
+            self.fetch(&question, count, &mut made);
+            let missing: Vec<usize> = (0..self.count).filter(|part| made[*part].is_none()).collect();
+            if missing.is_empty() {
+                break;
+            }
+            // The own part comes before those of others that are away.
+            let is_own = |part: &&usize| self.state().made_by(**part) == self.index;
+            let next = missing.iter().filter(is_own).min_by_key(|part| **part != self.index);
+            if let Some(&part) = next {
+                let done = self.make(&question, part, count, make)?;
+                own = own.max(done.took);
+                made[part] = Some(done);
+                (waiting, pause) = (Instant::now(), PAUSE[0]);
+                continue;
+            }
+            self.give_up(&missing, waiting.elapsed(), own);
+            std::thread::sleep(pause);
+            pause = (pause * 3 / 2).min(PAUSE[1]);
+        }
+        let parts: Vec<Part> = made.into_iter().flatten().collect();
+        self.note(kind, parts.iter().map(|part| part.took).sum());
+        Ok(parts.into_iter().map(|part| part.numbers).collect())
+    }
+}
+
+impl SearchParts {
+    /// What is known of the parts that are not here yet.
+    fn fetch(&self, question: &str, count: usize, made: &mut [Option<Part>]) {
+        let known = self.state().known.get(question).cloned().unwrap_or_default();
+        for (part, place) in known {
+            let Some(slot) = made.get_mut(part).filter(|slot| slot.is_none()) else { continue };
+            let is_alike =
+                |found: &Part| found.question == question && found.part == part && found.of == (self.count, count);
+            // A file that went with the end of the search has nothing any more.
+            *slot = place.read().filter(is_alike);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! One search that several processes make together is that of one process.
+#![cfg(unix)]
+
+use crate::common::{Folder, Ran, pipeline, table, third, timeless};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Searches whose trials are made by parts of the columns.
+const SEARCHES: [&str; 6] = [
+    "criterion: nhsic\nsearch: {kind: lars, max_features: 6, choose: last}",
+    "criterion: {kind: nhsic, kernel: {approximation: levels}}\nsearch: {kind: greedy, max_features: 5, choose: last}",
+    "criterion: {kind: nhsic, normalize: false}\nsearch: {kind: floating, max_features: 4, choose: last}",
+    "criterion: {kind: loo, loss: absolute}\nsearch: {kind: greedy, max_features: 6, choose: best}",
+    "criterion: {kind: loo, loss: zero_one}\nsearch: {kind: greedy, max_features: 5, choose: {folds: 3}}\nlearner: {kind: rls, lambda: 0.5}\n# classes",
+    "criterion: {kind: loo, loss: absolute}\nsearch: {kind: floating, max_features: 5, choose: {folds: 3}}\nlearner: {kind: rls, lambda: 0.5}\nevaluate: {stability: {pairs: 1}, permutations: 2}",
+];
+
+fn folder(name: &str, lines: &str, (rows, columns): (usize, usize)) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("train.csv", table(rows, columns, &[("class", &third)]));
+    let target =
+        if lines.contains("# classes") { "target: class, exclude: [y]" } else { "target: y, exclude: [class]" };
+    folder.write("p.yaml", pipeline(lines).replace("target: y", target));
+    folder
+}
+
+fn expect(ran: &Ran, code: i32) {
+    assert_eq!(ran.code, Some(code), "{}{}", ran.out, ran.err);
+}
+
+fn command(folder: &Folder, arguments: &[&str]) -> Command {
+    let mut command = folder.command(&[&["shard"], arguments].concat());
+    // Short questions are parted as well.
+    command.env("VAGLIO_JOURNAL", "every");
+    command
+}
+
+fn shard(folder: &Folder, arguments: &[&str]) -> Ran {
+    crate::common::ran(&mut command(folder, arguments))
+}
+
+fn index(folder: &Folder, index: usize) -> Ran {
+    shard(folder, &["run", "ledger", "--index", &index.to_string()])
+}
+
+fn spawn(folder: &Folder, index: usize) -> Child {
+    let mut command = command(folder, &["run", "ledger", "--index", &index.to_string(), "--threads", "1"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Ends all indexes that are not, and compares with a run of one process.
+fn ends_as_one_run(folder: &Folder, of: usize, what: &str) {
+    (0..2).for_each(|_| (0..of).for_each(|at| drop(index(folder, at))));
+    expect(&shard(folder, &["merge", "ledger", "--quiet"]), 0);
+    expect(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "local"]), 0);
+    let [a, b] = ["local", "ledger"].map(|at| timeless(folder.json(&format!("{at}/selection.json"))));
+    assert!(a == b, "{what}\n{a:#}\n{b:#}");
+    for file in ["model.json", "resolved.yaml"] {
+        let [a, b] = ["local", "ledger"].map(|at| folder.read(&format!("{at}/{file}")));
+        assert_eq!(a, b, "{what}: {file}");
+    }
+    assert!(!folder.path("ledger/parts").exists(), "{what}");
+}
+
+#[test]
+fn processes_make_one_search_together() {
+    for (place, search) in SEARCHES.iter().enumerate() {
+        let folder = folder(&format!("together-{place}"), search, (60, 40));
+        let of = 2 + place % 2;
+        let planned = shard(&folder, &["plan", "p.yaml", "--of", &of.to_string(), "ledger"]);
+        let parts = if of == 2 { "1 parts of the search" } else { "2 parts of the search" };
+        assert!(planned.code == Some(0) && planned.out.contains(parts), "{}{}", planned.out, planned.err);
+        let all: Vec<Child> = (0..of).map(|at| spawn(&folder, at)).collect();
+        all.into_iter().for_each(|mut process| assert!(process.wait().unwrap().code().is_some()));
+        ends_as_one_run(&folder, of, search);
+    }
+}
+
+/// What another has made of the search is what is used of it: all, where it was alone before.
+#[test]
+fn the_parts_of_one_that_came_first_are_those_of_the_result() {
+    for (place, search) in SEARCHES.iter().enumerate().take(5) {
+        let folder = folder(&format!("together-first-{place}"), search, (60, 40));
+        expect(&shard(&folder, &["plan", "p.yaml", "--of", "2", "ledger"]), 0);
+        expect(&index(&folder, 1), 0);
+        assert!(folder.path("ledger/parts/1.0").exists(), "{search}");
+        ends_as_one_run(&folder, 2, search);
+    }
+}
+
+#[test]
+fn processes_that_are_killed_on_the_way_cost_nothing_but_time() {
+    for (place, search) in [SEARCHES[1], SEARCHES[3]].iter().enumerate() {
+        for killed in 0..2 {
+            let folder = folder(&format!("together-killed-{place}-{killed}"), search, (300, 120));
+            expect(&shard(&folder, &["plan", "p.yaml", "--of", "2", "ledger"]), 0);
+            let mut all = [spawn(&folder, 0), spawn(&folder, 1)];
+            let file = folder.path(&format!("ledger/parts/{killed}.0"));
+            let begun = Instant::now();
+            let length = || std::fs::metadata(&file).map_or(0, |of| of.len());
+            while length() < 2000 && all[killed].try_wait().unwrap().is_none() {
+                assert!(begun.elapsed() < Duration::from_secs(60), "{search}");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let _ = all[killed].kill();
+            all.iter_mut().for_each(|process| assert!(process.wait().is_ok()));
+            ends_as_one_run(&folder, 2, search);
+        }
+    }
+}
+
+#[test]
+fn searches_without_parts_are_units_as_before() {
+    for search in [
+        "search: {kind: greedy, max_features: 3}",
+        "criterion: nhsic\nsearch: {kind: greedy, max_features: 3, choose: last}\ntune: {method: nelder_mead, budget: 3, parameters: {learner.lambda: {from: 0.01, to: 10}}}\nlearner: {kind: rls, lambda: 1.0}",
+    ] {
+        let folder = folder("together-none", search, (48, 6));
+        let planned = shard(&folder, &["plan", "p.yaml", "--of", "2", "ledger"]);
+        assert!(!planned.out.contains("parts of the search"), "{}", planned.out);
+    }
+}

@@ -42,7 +42,7 @@ pub(crate) struct Together {
 }
 
 impl Together {
-    /// The scores of trials; `None` where the evaluator makes them alone.
+    /// The scores of trials; `None` where the evaluator makes them alone, as it does where some are refitted.
     ///
     /// # Errors
     /// Those of the evaluator.
@@ -64,19 +64,24 @@ impl Together {
         tried(&[], &mut [])?;
         let recorder = &self.recorder;
         let question = Question { kind: &self.kind, which: &self.which };
-        let mut noted = recorder.take();
+        let before = recorder.take();
         let parts = self.crew.gather(question, candidates.len(), &mut |range| {
             let mut scores = vec![Score::WORST; range.len()];
             tried(&candidates[range], &mut scores)?;
             Ok(written(&scores, recorder.take()))
         })?;
-        let mut scores = Vec::with_capacity(candidates.len());
+        let (mut scores, mut noted) = (Vec::with_capacity(candidates.len()), None);
         for part in parts {
             let (of_part, of_trials) = read(&part)?;
             scores.extend(of_part);
             noted = Diagnostics::of([noted, of_trials]);
         }
-        recorder.put(noted);
+        if noted.is_some_and(|noted: Diagnostics| noted.remade > 0) {
+            // What is refitted is refitted with its neighbors, whose parts are others': all make these trials alone.
+            recorder.put(before);
+            return Ok(None);
+        }
+        recorder.put(Diagnostics::of([before, noted]));
         Ok(Some(scores))
     }
 

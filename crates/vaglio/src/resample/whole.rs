@@ -139,9 +139,10 @@ impl HeldOutRows {
         Ok(HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters })
     }
 
-    /// Whether all are of so many rows, which those of a journal may not be.
-    fn are_of(&self, rows: usize) -> bool {
-        let shape = (self.targets.nrows(), rows);
+    /// Whether all are of the same rows, at most so many, which those of a journal may not be. Rows of weight 0 are left out.
+    fn are_alike(&self, most: usize) -> bool {
+        let (outputs, rows) = self.targets.dim();
+        let shape = (outputs, rows.min(most));
         let is_whole = |all: Option<usize>| all.is_none_or(|count| count == rows);
         let are_alike = [&self.targets, &self.predictions, &self.empty].iter().all(|matrix| matrix.dim() == shape);
         let counts =
@@ -233,7 +234,9 @@ pub(crate) fn outer(
         });
         watcher.piece();
         if let Ok(Some(outer)) = &outer
-            && !(outer.rows == part.held && (outer.repeat, outer.fold) == *place && outer.held.are_of(part.held.len()))
+            && !(outer.rows == part.held
+                && (outer.repeat, outer.fold) == *place
+                && outer.held.are_alike(part.held.len()))
         {
             return Err(Error::Shape(format!(
                 "`{key}` of the journal is not of this fold's rows; run without --resume"

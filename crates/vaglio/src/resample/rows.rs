@@ -370,7 +370,13 @@ impl Recipe {
         let targets = std::mem::take(&mut rows.targets);
         let (names, target_names) = (names.to_vec(), self.target_names.clone());
         let problem = Problem::new(columns.select(&order), names, targets, target_names, self.task.clone())?;
-        Ok((rows.complete(problem)?, rows.clusters))
+        // Rows of weight 0 are none of the problem.
+        let (counting, clusters) = (rows.counting(), rows.clusters.take());
+        let clusters = clusters.map(|all| match &counting {
+            Some(rows) => rows.iter().map(|&row| all[row]).collect(),
+            None => all,
+        });
+        Ok((rows.complete(problem)?, clusters))
     }
 }
 

@@ -103,7 +103,7 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     }
 
     /// Whether processes that make one search of the design together gain by it: most of its work is made by parts of the columns, by
-    /// [`Evaluator::is_in_parts`](crate::Evaluator::is_in_parts) or through [`EngineDesign::crew`](crate::engine::EngineDesign::crew).
+    /// [`Evaluator::is_in_parts`](crate::Evaluator::is_in_parts) or through [`EngineDesign::process_group`](crate::engine::EngineDesign::process_group).
     fn is_in_parts(&self, _design: &Design) -> bool {
         false
     }

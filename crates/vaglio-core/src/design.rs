@@ -7,8 +7,8 @@ use crate::session::{OwnCaches, Sessions, SharedCaches};
 use crate::training::{Training, mapped};
 use crate::units::{Magnitudes, largest};
 use crate::{
-    Block, Column, Columns, Crew, Error, Feature, FeatureMap, InFolds, Learner, Problem, Readout, Result, Score,
-    StopSign, Task, lambda,
+    Block, Column, Columns, Error, Feature, FeatureMap, InFolds, Learner, Problem, ProcessGroup, Readout, Result,
+    Score, StopSign, Task, lambda,
 };
 use ndarray::{Array2, ArrayView2};
 use std::any::Any;
@@ -63,7 +63,7 @@ pub(crate) struct DesignData {
     /// Ends the work on it.
     pub sign: StopSign,
     /// The processes that search it together.
-    pub crew: Option<Arc<dyn Crew>>,
+    pub process_group: Option<Arc<dyn ProcessGroup>>,
 }
 
 /// Which rows a design has in common with others that are searched too.
@@ -159,7 +159,7 @@ impl Design {
             relation: RowSharing::Alone,
             extent: SearchExtent { planned: None, walks: 1, has_errors: true },
             sign: StopSign::default(),
-            crew: None,
+            process_group: None,
         })
     }
 
@@ -174,7 +174,7 @@ impl Design {
 
     /// The same, with what was computed of one that differs in λ alone.
     pub(crate) fn derived_with(&self, shared: Arc<SharedCaches>, change: impl FnOnce(&mut DesignData)) -> Self {
-        let mut data = DesignData { relation: RowSharing::Alone, crew: None, ..self.data.clone() };
+        let mut data = DesignData { relation: RowSharing::Alone, process_group: None, ..self.data.clone() };
         change(&mut data);
         Design { shared, ..Design::new(data) }
     }

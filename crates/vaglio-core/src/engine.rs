@@ -3,8 +3,8 @@
 use crate::design::RowSharing;
 use crate::training::Training;
 use crate::{
-    AnyLoss, Crew, Design, Error, Feature, Found, InFolds, Loss, Model, Problem, Readout, Result, StopSign, Task,
-    Trained, times_power,
+    AnyLoss, Design, Error, Feature, Found, InFolds, Loss, Model, Problem, ProcessGroup, Readout, Result, StopSign,
+    Task, Trained, times_power,
 };
 use ndarray::{Array2, ArrayView2, s};
 use std::sync::Arc;
@@ -53,13 +53,13 @@ pub trait EngineDesign {
 
     /// The same, which several processes search together; designs that are made of it are searched alone.
     #[must_use]
-    fn searched_by(&self, crew: Option<Arc<dyn Crew>>) -> Design {
-        self.design().sharing(|data| data.crew = crew)
+    fn searched_by(&self, process_group: Option<Arc<dyn ProcessGroup>>) -> Design {
+        self.design().sharing(|data| data.process_group = process_group)
     }
 
     /// The processes that search it together, where there are several: what makes numbers of all columns asks it for them.
-    fn crew(&self) -> Option<&Arc<dyn Crew>> {
-        self.design().data().crew.as_ref()
+    fn process_group(&self) -> Option<&Arc<dyn ProcessGroup>> {
+        self.design().data().process_group.as_ref()
     }
 
     /// Whether the run is to end: what loops over trials that each take long ask before each.

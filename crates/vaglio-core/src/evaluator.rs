@@ -15,6 +15,22 @@ pub enum Trials<'c> {
     BestRemoval(&'c [Feature]),
 }
 
+impl<'c> Trials<'c> {
+    /// The columns that are tried.
+    pub(crate) fn candidates(self) -> &'c [Feature] {
+        match self {
+            Trials::Additions(all) | Trials::Removals(all) | Trials::BestAddition(all) | Trials::BestRemoval(all) => {
+                all
+            }
+        }
+    }
+
+    /// Whether they are added, and not removed.
+    pub(crate) fn are_additions(self) -> bool {
+        matches!(self, Trials::Additions(_) | Trials::BestAddition(_))
+    }
+}
+
 /// The trials of a criterion on one design, made cheap by caches that follow the current subset.
 ///
 /// The subset itself is kept by [`Subset`](crate::Subset), which passes it to every call. Only [`Evaluator::score`] is

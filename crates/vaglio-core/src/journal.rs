@@ -6,7 +6,7 @@
 //! which also compares. Above searches, what is repeated is kept as pieces (`Journal::once`). What is kept must not depend on threads: a key
 //! that comes out otherwise than it is there ends the run.
 
-use crate::{Crew, Result};
+use crate::{ProcessGroup, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -44,7 +44,7 @@ pub trait Keeper: Send + Sync {
     }
 
     /// The processes that make the search on all rows together, where there are several.
-    fn crew(&self) -> Option<Arc<dyn Crew>> {
+    fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
         None
     }
 }
@@ -97,9 +97,9 @@ impl Journal {
     }
 
     /// The processes that make the search on all rows together, where this is all that is kept.
-    pub fn crew(&self) -> Option<Arc<dyn Crew>> {
+    pub fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
         let all = self.0.as_ref().filter(|below| below.is_top && below.path.is_empty());
-        all.and_then(|below| below.keeper.crew())
+        all.and_then(|below| below.keeper.process_group())
     }
 
     /// What keys begin with.

@@ -187,7 +187,7 @@ impl<'a> SearchContext<'a> {
         seed: u64,
     ) -> Self {
         let monitor = monitor.into();
-        subset.attach(monitor.journal.clone(), monitor.stop.clone(), design.crew());
+        subset.attach(monitor.journal.clone(), monitor.stop.clone(), design.process_group());
         let (taken, shown, until, is_paused) = (0, 0, None, false);
         let (candidates, found) = (design.candidates(), Found::default());
         SearchContext { subset, candidates, criterion, design, monitor, taken, shown, until, is_paused, seed, found }
@@ -219,7 +219,7 @@ impl<'a> SearchContext<'a> {
 
     /// The start again with another subset, from which the search does not pause.
     pub fn restart(&mut self, mut subset: Subset<'a>) {
-        subset.attach(self.monitor.journal.clone(), self.monitor.stop.clone(), self.design.crew());
+        subset.attach(self.monitor.journal.clone(), self.monitor.stop.clone(), self.design.process_group());
         (self.subset, self.taken, self.until, self.is_paused) = (subset, 0, None, false);
     }
 

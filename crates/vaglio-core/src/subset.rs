@@ -1,14 +1,14 @@
 //! The subset that a search changes, with its scores.
 
 use crate::by_definition::{ByDefinition, no_number, of_criterion};
-use crate::crew::Together;
 use crate::criterion::definition_engine;
+use crate::process_group::Together;
 use crate::tape::{
     ADD, Answered, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest, kind_of, question,
 };
 use crate::{
-    Branch, Crew, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal,
-    Outline, PathEntry, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger,
+    Branch, Criterion, Design, Diagnostics, Engine, EntryFit, Error, Evaluator, Feature, Geometry, Journal, Outline,
+    PathEntry, ProcessGroup, Recorder, Result, Role, Score, Shortcut, SquaresBound, StopSign, Trials, Winner, larger,
     smaller,
 };
 use serde::Serialize;
@@ -35,7 +35,7 @@ pub struct Subset<'d> {
     /// Whether entries have standard errors.
     has_errors: bool,
     /// The processes that make the trials together.
-    crew: Option<Arc<dyn Crew>>,
+    processes: Option<Arc<dyn ProcessGroup>>,
 }
 
 impl<'d> Subset<'d> {
@@ -56,8 +56,8 @@ impl<'d> Subset<'d> {
     pub fn new(shortcut: Shortcut<'d>) -> Self {
         let (journal, sign) = (Journal::default(), StopSign::default());
         let (selected, asked, tape, diagnostics, blamed) = (Vec::new(), 0, None, None, None);
-        let (is_stale, has_errors, crew) = (false, true, None);
-        Subset { selected, shortcut, is_stale, journal, sign, asked, tape, diagnostics, blamed, has_errors, crew }
+        let (is_stale, has_errors, processes) = (false, true, None);
+        Subset { selected, shortcut, is_stale, journal, sign, asked, tape, diagnostics, blamed, has_errors, processes }
     }
 
     /// The empty subset, with every trial by the definition: always right, never fast.
@@ -113,15 +113,15 @@ impl<'d> Subset<'d> {
     }
 
     /// From now on answers are kept in a journal, or recalled from it, and the sign may end trials.
-    pub(crate) fn attach(&mut self, journal: Journal, sign: StopSign, crew: Option<&Arc<dyn Crew>>) {
-        (self.journal, self.sign, self.asked, self.crew) = (journal, sign, 0, crew.cloned());
+    pub(crate) fn attach(&mut self, journal: Journal, sign: StopSign, processes: Option<&Arc<dyn ProcessGroup>>) {
+        (self.journal, self.sign, self.asked, self.processes) = (journal, sign, 0, processes.cloned());
     }
 
     /// Those with whom the trials that are asked next are made.
     fn together(&self, trials: Trials<'_>) -> Option<Together> {
-        let crew = Arc::clone(self.crew.as_ref()?);
+        let processes = Arc::clone(self.processes.as_ref()?);
         let which = format!("{} {}", self.asked, question(&self.selected, trials));
-        Some(Together { crew, recorder: self.recorder(), kind: format!("{}answer", self.journal.path()), which })
+        Some(Together { processes, recorder: self.recorder(), kind: format!("{}answer", self.journal.path()), which })
     }
 
     /// From now on all answers are kept in memory, so that the search can pause.
@@ -182,8 +182,7 @@ impl<'d> Subset<'d> {
         self.sign.check()?;
         let place = self.asked;
         self.asked += 1;
-        let (kind, candidates) = kind_of(trials);
-        self.taped(kind, candidates, |subset| subset.journaled(place, trials, size, fits, ask))
+        self.taped(kind_of(trials), trials.candidates(), |subset| subset.journaled(place, trials, size, fits, ask))
     }
 
     /// The same of the evaluator or an earlier run.
@@ -261,21 +260,21 @@ impl<'d> Subset<'d> {
     }
 
     fn tried(&mut self, trials: Trials<'_>, scores: &mut [Score]) -> Result<()> {
-        let (together, (_, candidates)) = (self.together(trials), kind_of(trials));
+        let (together, candidates) = (self.together(trials), trials.candidates());
         let fits = |found: &Vec<Score>| found.len() == candidates.len();
         let found = self.answered(trials, candidates.len(), fits, |evaluator, selected| {
             if let Some(found) = together.map_or(Ok(None), |of| of.scores(evaluator, selected, trials))? {
                 return Ok(found);
             }
-            match trials {
-                Trials::Removals(_) => evaluator.score_removals(selected, candidates, scores)?,
-                _ => evaluator.score_additions(selected, candidates, scores)?,
+            match trials.are_additions() {
+                true => evaluator.score_additions(selected, candidates, scores)?,
+                false => evaluator.score_removals(selected, candidates, scores)?,
             }
             Ok(scores.to_vec())
         })?;
-        self.check(&found, |place| match trials {
-            Trials::Removals(_) => smaller(&self.selected, candidates[place]),
-            _ => larger(&self.selected, candidates[place]),
+        self.check(&found, |place| match trials.are_additions() {
+            true => larger(&self.selected, candidates[place]),
+            false => smaller(&self.selected, candidates[place]),
         })?;
         scores.copy_from_slice(&found);
         Ok(())
@@ -292,13 +291,13 @@ impl<'d> Subset<'d> {
     }
 
     fn best(&mut self, trials: Trials<'_>) -> Result<Option<Winner>> {
-        let (together, (_, candidates)) = (self.together(trials), kind_of(trials));
+        let (together, candidates) = (self.together(trials), trials.candidates());
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
         self.answered(trials, 1, fits, |evaluator, selected| {
             match together.map_or(Ok(None), |of| of.best(evaluator, selected, trials))? {
                 Some(best) => Ok(best),
-                None if matches!(trials, Trials::BestRemoval(_)) => evaluator.best_removal(selected, candidates),
-                None => evaluator.best_addition(selected, candidates),
+                None if trials.are_additions() => evaluator.best_addition(selected, candidates),
+                None => evaluator.best_removal(selected, candidates),
             }
         })
     }

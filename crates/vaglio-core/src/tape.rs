@@ -86,19 +86,19 @@ pub(crate) struct Answered<T> {
     pub diagnostics: Option<Diagnostics>,
 }
 
-/// The kind of trials, and their candidates.
-pub(crate) fn kind_of(trials: Trials<'_>) -> (u64, &[Feature]) {
+/// The kind of trials.
+pub(crate) fn kind_of(trials: Trials<'_>) -> u64 {
     match trials {
-        Trials::Additions(candidates) => (0, candidates),
-        Trials::Removals(candidates) => (1, candidates),
-        Trials::BestAddition(candidates) => (2, candidates),
-        Trials::BestRemoval(candidates) => (3, candidates),
+        Trials::Additions(_) => 0,
+        Trials::Removals(_) => 1,
+        Trials::BestAddition(_) => 2,
+        Trials::BestRemoval(_) => 3,
     }
 }
 
 /// A question in short: what is tried, at what size, of how many, and a digest of subset and candidates.
 pub(crate) fn question(selected: &[Feature], trials: Trials<'_>) -> String {
-    let (kind, candidates) = kind_of(trials);
+    let (kind, candidates) = (kind_of(trials), trials.candidates());
     let what = ["additions", "removals", "addition", "removal"][kind as usize];
     let digest = digest(kind, [selected, candidates]);
     format!("{what} {}/{} {digest:016x}", selected.len(), candidates.len())

@@ -21,15 +21,20 @@ const CELLS: [&str; 8] = [
 ];
 
 fn folder(name: &str, lines: &str, rows: usize) -> Folder {
+    folder_of(name, lines, (rows, 6))
+}
+
+/// A pipeline, on numbers or on classes, and a table of so many rows and columns.
+pub(crate) fn folder_of(name: &str, lines: &str, (rows, columns): (usize, usize)) -> Folder {
     let folder = Folder::new(name);
-    folder.write("train.csv", table(rows, 6, &[("class", &third)]));
+    folder.write("train.csv", table(rows, columns, &[("class", &third)]));
     let target =
         if lines.contains("# classes") { "target: class, exclude: [y]" } else { "target: y, exclude: [class]" };
     folder.write("p.yaml", pipeline(lines).replace("target: y", target));
     folder
 }
 
-fn expect(ran: &Ran, code: i32) {
+pub(crate) fn expect(ran: &Ran, code: i32) {
     assert_eq!(ran.code, Some(code), "{}{}", ran.out, ran.err);
 }
 
@@ -42,7 +47,7 @@ fn index(folder: &Folder, index: usize) -> Ran {
 }
 
 /// Merges, and compares with a run of one process.
-fn merges_to_one_run(folder: &Folder, what: &str) {
+pub(crate) fn merges_to_one_run(folder: &Folder, what: &str) {
     expect(&shard(folder, &["merge", "ledger", "--quiet"]), 0);
     expect(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "local"]), 0);
     let [a, b] = ["local", "ledger"].map(|at| timeless(folder.json(&format!("{at}/selection.json"))));

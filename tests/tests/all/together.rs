@@ -1,7 +1,8 @@
 //! One search that several processes make together is that of one process.
 #![cfg(unix)]
 
-use crate::common::{Folder, Ran, pipeline, table, third, timeless};
+use crate::common::{Folder, Ran};
+use crate::shards::{expect, folder_of, merges_to_one_run};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,19 +15,6 @@ const SEARCHES: [&str; 6] = [
     "criterion: {kind: loo, loss: zero_one}\nsearch: {kind: greedy, max_features: 5, choose: {folds: 3}}\nlearner: {kind: rls, lambda: 0.5}\n# classes",
     "criterion: {kind: loo, loss: absolute}\nsearch: {kind: floating, max_features: 5, choose: {folds: 3}}\nlearner: {kind: rls, lambda: 0.5}\nevaluate: {stability: {pairs: 1}, permutations: 2}",
 ];
-
-fn folder(name: &str, lines: &str, (rows, columns): (usize, usize)) -> Folder {
-    let folder = Folder::new(name);
-    folder.write("train.csv", table(rows, columns, &[("class", &third)]));
-    let target =
-        if lines.contains("# classes") { "target: class, exclude: [y]" } else { "target: y, exclude: [class]" };
-    folder.write("p.yaml", pipeline(lines).replace("target: y", target));
-    folder
-}
-
-fn expect(ran: &Ran, code: i32) {
-    assert_eq!(ran.code, Some(code), "{}{}", ran.out, ran.err);
-}
 
 fn command(folder: &Folder, arguments: &[&str]) -> Command {
     let mut command = folder.command(&[&["shard"], arguments].concat());
@@ -51,21 +39,14 @@ fn spawn(folder: &Folder, index: usize) -> Child {
 /// Ends all indexes that are not, and compares with a run of one process.
 fn ends_as_one_run(folder: &Folder, of: usize, what: &str) {
     (0..2).for_each(|_| (0..of).for_each(|at| drop(index(folder, at))));
-    expect(&shard(folder, &["merge", "ledger", "--quiet"]), 0);
-    expect(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "local"]), 0);
-    let [a, b] = ["local", "ledger"].map(|at| timeless(folder.json(&format!("{at}/selection.json"))));
-    assert!(a == b, "{what}\n{a:#}\n{b:#}");
-    for file in ["model.json", "resolved.yaml"] {
-        let [a, b] = ["local", "ledger"].map(|at| folder.read(&format!("{at}/{file}")));
-        assert_eq!(a, b, "{what}: {file}");
-    }
+    merges_to_one_run(folder, what);
     assert!(!folder.path("ledger/parts").exists(), "{what}");
 }
 
 #[test]
 fn processes_make_one_search_together() {
     for (place, search) in SEARCHES.iter().enumerate() {
-        let folder = folder(&format!("together-{place}"), search, (60, 40));
+        let folder = folder_of(&format!("together-{place}"), search, (60, 40));
         let of = 2 + place % 2;
         let planned = shard(&folder, &["plan", "p.yaml", "--of", &of.to_string(), "ledger"]);
         let parts = if of == 2 { "1 parts of the search" } else { "2 parts of the search" };
@@ -80,7 +61,7 @@ fn processes_make_one_search_together() {
 #[test]
 fn the_parts_of_one_that_came_first_are_those_of_the_result() {
     for (place, search) in SEARCHES.iter().enumerate().take(5) {
-        let folder = folder(&format!("together-first-{place}"), search, (60, 40));
+        let folder = folder_of(&format!("together-first-{place}"), search, (60, 40));
         expect(&shard(&folder, &["plan", "p.yaml", "--of", "2", "ledger"]), 0);
         expect(&index(&folder, 1), 0);
         assert!(folder.path("ledger/parts/1.0").exists(), "{search}");
@@ -92,7 +73,7 @@ fn the_parts_of_one_that_came_first_are_those_of_the_result() {
 fn processes_that_are_killed_on_the_way_cost_nothing_but_time() {
     for (place, search) in [SEARCHES[1], SEARCHES[3]].iter().enumerate() {
         for killed in 0..2 {
-            let folder = folder(&format!("together-killed-{place}-{killed}"), search, (300, 120));
+            let folder = folder_of(&format!("together-killed-{place}-{killed}"), search, (300, 120));
             expect(&shard(&folder, &["plan", "p.yaml", "--of", "2", "ledger"]), 0);
             let mut all = [spawn(&folder, 0), spawn(&folder, 1)];
             let file = folder.path(&format!("ledger/parts/{killed}.0"));
@@ -115,7 +96,7 @@ fn searches_without_parts_are_units_as_before() {
         "search: {kind: greedy, max_features: 3}",
         "criterion: nhsic\nsearch: {kind: greedy, max_features: 3, choose: last}\ntune: {method: nelder_mead, budget: 3, parameters: {learner.lambda: {from: 0.01, to: 10}}}\nlearner: {kind: rls, lambda: 1.0}",
     ] {
-        let folder = folder("together-none", search, (48, 6));
+        let folder = folder_of("together-none", search, (48, 6));
         let planned = shard(&folder, &["plan", "p.yaml", "--of", "2", "ledger"]);
         assert!(!planned.out.contains("parts of the search"), "{}", planned.out);
     }

@@ -4,6 +4,7 @@
 //! *Numerical methods for solving linear least squares problems*, Numerische Mathematik 7 (1965).
 
 use super::FoldedRows;
+use crate::Column;
 use crate::linalg::Failure;
 use crate::ridge::Ridge;
 use ndarray::{Array2, ArrayView1};
@@ -41,7 +42,9 @@ impl<'r, 'd> Refit<'r, 'd> {
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn of_first(rows: &'r FoldedRows<'d>, count: usize, subset: &[usize]) -> Result<Self, Failure> {
-        let folds = (0..count).into_par_iter().map(|fold| OfFold::new(rows, fold, subset));
+        let columns: Vec<(Column<'d>, f64)> =
+            subset.par_iter().map(|&feature| rows.data.column_from_entry(feature)).collect();
+        let folds = (0..count).into_par_iter().map(|fold| OfFold::new(rows, fold, subset, &columns));
         Ok(Refit { rows, folds: folds.collect::<Result<_, _>>()? })
     }
 
@@ -66,13 +69,18 @@ impl<'r, 'd> Refit<'r, 'd> {
 }
 
 impl OfFold {
-    fn new(rows: &FoldedRows<'_>, fold: usize, subset: &[usize]) -> Result<Self, Failure> {
+    fn new(
+        rows: &FoldedRows<'_>,
+        fold: usize,
+        subset: &[usize],
+        columns: &[(Column<'_>, f64)],
+    ) -> Result<Self, Failure> {
         let (targets, training) = (rows.targets(), rows.folds.training(fold));
         let weights: Vec<f64> = training.iter().map(|&row| targets.weight(row)).collect();
         let target = |(o, j): (usize, usize)| targets.scaled[o][training[j]] / targets.root(training[j]);
         let y = Array2::from_shape_fn((targets.outputs(), training.len()), target);
-        let mut x = gather(rows, subset, &training);
-        let mut held_out = gather(rows, subset, rows.folds.held_out(fold));
+        let mut x = gather(columns, &training);
+        let mut held_out = gather(columns, rows.folds.held_out(fold));
         if !rows.missing.is_empty() {
             impute(rows, subset, (&mut x, &training), (&mut held_out, rows.folds.held_out(fold)));
         }
@@ -85,12 +93,11 @@ impl OfFold {
     }
 }
 
-/// The entries of `subset` in `from`, less one of the column's where there is an intercept, so that columns which are equal in
+/// The entries of columns in `from`, less one of the column's where there is an intercept, so that columns which are equal in
 /// some rows stay so to the last bit: rows × columns.
-fn gather(rows: &FoldedRows<'_>, subset: &[usize], from: &[usize]) -> Array2<f64> {
-    let mut x = Array2::zeros((from.len(), subset.len()));
-    for (mut to, &feature) in x.columns_mut().into_iter().zip(subset) {
-        let (column, shift) = rows.data.column_from_entry(feature);
+fn gather(columns: &[(Column<'_>, f64)], from: &[usize]) -> Array2<f64> {
+    let mut x = Array2::zeros((from.len(), columns.len()));
+    for (mut to, (column, shift)) in x.columns_mut().into_iter().zip(columns) {
         to.iter_mut().zip(from).for_each(|(to, &row)| *to = column.get(row) - shift);
     }
     x

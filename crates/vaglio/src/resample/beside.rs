@@ -35,7 +35,7 @@ pub(crate) fn accompany(
     let selector = fitted.as_ref().unwrap_or(selector);
     let lambda = walk_lambdas(&design, cross_validation(selector).is_some())[0];
     let alone = selector.at_lambda_of_all(&design.at_lambda(lambda).stopping_at(monitor.stop.clone()))?;
-    let alone = alone.searched_by(monitor.journal.crew());
+    let alone = alone.searched_by(monitor.journal.process_group());
     let journal = monitor.journal.under("walk/0");
     Walking::open(selector, &alone, Instant::now(), monitor.with_journal(journal))?.to(None).map(drop)
 }

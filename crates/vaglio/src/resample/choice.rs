@@ -86,7 +86,7 @@ pub(crate) fn select(
     // A single walk begins first, so that an interruption finds it.
     let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
     let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
-    let alone = alone.searched_by(watcher.journal().crew());
+    let alone = alone.searched_by(watcher.journal().process_group());
     let mut leader = watcher.leader(watcher.journal().under("walk/0"));
     let mut first = match lambdas.len() {
         1 => Some(Walking::open(selector, &alone, start, leader.monitor())?),

@@ -23,8 +23,8 @@ pub(super) fn plain(
     let design = &design.clone().shared_by(lambdas.len());
     let searched = match &lambdas[..] {
         [lambda] => {
-            let (crew, journal) = (monitor.journal.crew(), monitor.journal.under("walk/0"));
-            let design = design.at_lambda(*lambda).searched_by(crew);
+            let (process_group, journal) = (monitor.journal.process_group(), monitor.journal.under("walk/0"));
+            let design = design.at_lambda(*lambda).searched_by(process_group);
             selector.search_on(&design, start, None, &mut monitor.with_journal(journal))?
         }
         several => {

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Crew, Design, Feature, Question, Result};
+use vaglio_core::{Design, Feature, ProcessGroup, Question, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::shares;
 
@@ -26,7 +26,7 @@ pub(super) struct Relations {
     total: f64,
     gram: Vec<OnceLock<Vec<f64>>>,
     /// Who makes them, where several processes do, and what questions of this criterion begin with.
-    crew: Option<(Arc<dyn Crew>, String)>,
+    process_group: Option<(Arc<dyn ProcessGroup>, String)>,
 }
 
 impl Relations {
@@ -43,9 +43,9 @@ impl Relations {
         let target = nhsic.target(design, &shares);
         let matrix = nhsic.matrix(&target, level, &shares)?;
         let gram = all.iter().map(|_| OnceLock::new()).collect();
-        let crew = design.crew().map(|crew| (Arc::clone(crew), named(nhsic)));
+        let process_group = design.process_group().map(|process_group| (Arc::clone(process_group), named(nhsic)));
         let (own, relevance, total) = (Vec::new(), Vec::new(), 0.0);
-        let mut relations = Relations { kernels, own, relevance, total, gram, crew };
+        let mut relations = Relations { kernels, own, relevance, total, gram, process_group };
         // ‖L̃‖², c of every column, Q_ii of every column.
         let parts = relations.gathered(("relevance", ""), |range| {
             let (relevance, total) = relations.kernels.relevance(&matrix, range.clone())?;
@@ -69,10 +69,10 @@ impl Relations {
         mut make: impl FnMut(Range<usize>) -> Result<Vec<f64>>,
     ) -> Result<Vec<Vec<f64>>> {
         let all = self.gram.len();
-        match &self.crew {
-            Some((crew, named)) => {
+        match &self.process_group {
+            Some((process_group, named)) => {
                 let kind = format!("{named} {kind}");
-                crew.gather(Question { kind: &kind, which }, all, &mut make)
+                process_group.gather(Question { kind: &kind, which }, all, &mut make)
             }
             None => Ok(vec![make(0..all)?]),
         }
@@ -80,7 +80,7 @@ impl Relations {
 
     /// Whether several processes make them.
     pub(super) fn are_shared(&self) -> bool {
-        self.crew.is_some()
+        self.process_group.is_some()
     }
 
     /// ‖L̃‖².

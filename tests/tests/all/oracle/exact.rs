@@ -5,7 +5,8 @@ use num_traits::{Signed, ToPrimitive, Zero};
 use vaglio::core::{Design, Feature, Loss, Measure};
 use vaglio_testkit::Random;
 
-/// How far the last digit of every entry, less the mean of its column, is changed: as rounding does that centers columns.
+/// The seed by which the last digit of every entry, less the mean of its column, goes up or down: as rounding does that
+/// centers columns.
 #[derive(Clone, Copy)]
 pub struct Changed(pub u64);
 

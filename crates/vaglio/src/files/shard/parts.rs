@@ -8,13 +8,13 @@
 mod file;
 
 use super::units::PARTS;
-use file::{Part, PartFile, Place};
+use file::{PartFile, PartRecord, RecordAt};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vaglio_core::{Crew, Error, Make, Question, Result, StopReason, StopSign};
+use vaglio_core::{Error, Make, ProcessGroup, Question, Result, StopReason, StopSign};
 
 /// Questions that take less in all are answered by each process alone.
 pub(super) const LEAST: Duration = Duration::from_millis(20);
@@ -45,15 +45,15 @@ pub(super) struct SearchParts {
     least: Duration,
     is_alive: Box<IsAlive>,
     stop: StopSign,
-    state: Mutex<State>,
+    state: Mutex<GroupState>,
 }
 
 #[derive(Default)]
-struct State {
+struct GroupState {
     own: Option<PartFile>,
     others: BTreeMap<PathBuf, PartFile>,
     /// Where the parts of a question are.
-    known: HashMap<String, BTreeMap<usize, Place>>,
+    known: HashMap<String, BTreeMap<usize, RecordAt>>,
     /// Of each kind of question what the last took in all.
     kinds: HashMap<String, Duration>,
     /// Indexes that are not waited for.
@@ -63,7 +63,7 @@ struct State {
     is_over: bool,
 }
 
-impl State {
+impl GroupState {
     /// The index that makes a part: its own, or where that is away one of those that are there, each of which has as many of these parts.
     fn made_by(&self, part: usize) -> usize {
         if !self.away[part] {
@@ -97,11 +97,11 @@ impl SearchParts {
         is_alive: Box<IsAlive>,
         stop: StopSign,
     ) -> Self {
-        let state = Mutex::new(State { away: vec![false; count], ..State::default() });
+        let state = Mutex::new(GroupState { away: vec![false; count], ..GroupState::default() });
         SearchParts { folder, end, run, index, count, least, is_alive, stop, state }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GroupState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -110,7 +110,7 @@ impl SearchParts {
         self.ended(&mut self.state())
     }
 
-    fn ended(&self, state: &mut State) -> bool {
+    fn ended(&self, state: &mut GroupState) -> bool {
         if state.looked_at_end.is_none_or(|last| last.elapsed() >= LOOK) {
             state.looked_at_end = Some(Instant::now());
             state.is_over = self.index > 0 && self.end.exists();
@@ -145,11 +145,11 @@ impl SearchParts {
     }
 
     /// Makes a part, and gives it to the others.
-    fn make(&self, question: &str, part: usize, count: usize, make: &mut Make<'_>) -> Result<Part> {
+    fn make(&self, question: &str, part: usize, count: usize, make: &mut Make<'_>) -> Result<PartRecord> {
         let begun = Instant::now();
         let numbers = make(self.range(part, count))?;
         let made =
-            Part { question: question.to_owned(), part, of: (self.count, count), took: begun.elapsed(), numbers };
+            PartRecord { question: question.to_owned(), part, of: (self.count, count), took: begun.elapsed(), numbers };
         let state = &mut *self.state();
         if state.own.is_none() {
             // One that cannot write makes all parts by itself, and so do the others.
@@ -188,7 +188,7 @@ impl SearchParts {
     }
 }
 
-impl Crew for SearchParts {
+impl ProcessGroup for SearchParts {
     fn gather(
         &self,
         Question { kind, which }: Question<'_>,
@@ -203,7 +203,7 @@ impl Crew for SearchParts {
             self.note(kind, begun.elapsed());
             return Ok(vec![all]);
         }
-        let mut made: Vec<Option<Part>> = (0..self.count).map(|_| None).collect();
+        let mut made: Vec<Option<PartRecord>> = (0..self.count).map(|_| None).collect();
         let (mut own, mut waiting, mut pause) = (Duration::ZERO, Instant::now(), PAUSE[0]);
         loop {
             self.look();
@@ -227,7 +227,7 @@ impl Crew for SearchParts {
             std::thread::sleep(pause);
             pause = (pause * 3 / 2).min(PAUSE[1]);
         }
-        let parts: Vec<Part> = made.into_iter().flatten().collect();
+        let parts: Vec<PartRecord> = made.into_iter().flatten().collect();
         self.note(kind, parts.iter().map(|part| part.took).sum());
         Ok(parts.into_iter().map(|part| part.numbers).collect())
     }
@@ -235,12 +235,13 @@ impl Crew for SearchParts {
 
 impl SearchParts {
     /// What is known of the parts that are not here yet.
-    fn fetch(&self, question: &str, count: usize, made: &mut [Option<Part>]) {
+    fn fetch(&self, question: &str, count: usize, made: &mut [Option<PartRecord>]) {
         let known = self.state().known.get(question).cloned().unwrap_or_default();
         for (part, place) in known {
             let Some(slot) = made.get_mut(part).filter(|slot| slot.is_none()) else { continue };
-            let is_alike =
-                |found: &Part| found.question == question && found.part == part && found.of == (self.count, count);
+            let is_alike = |found: &PartRecord| {
+                found.question == question && found.part == part && found.of == (self.count, count)
+            };
             // A file that went with the end of the search has nothing any more.
             *slot = place.read().filter(is_alike);
         }

@@ -101,8 +101,9 @@ impl Shards {
         let book = Arc::new(Book::resume(&work, &header)?);
         let limited = limited(monitor, &book, start, self.pipeline.most());
         let least = if book.keeps_all() { Duration::ZERO } else { parts::LEAST };
-        let crew = self.crew(index, &prepared, (least, &limited.stop))?;
-        let share = Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of), crew));
+        let process_group = self.process_group(index, &prepared, (least, &limited.stop))?;
+        let share =
+            Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of), process_group));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
         let done = self.work(&prepared, &share, wait, monitor);
         let stopped = monitor.stop.reason();
@@ -127,7 +128,7 @@ impl Shards {
     }
 
     /// The processes that make the search on all rows together, of an index that is among them.
-    fn crew(
+    fn process_group(
         &self,
         index: usize,
         prepared: &Prepared,
@@ -141,8 +142,8 @@ impl Shards {
         let shards = self.folder.join(FOLDER);
         let is_alive = Box::new(move |index: usize| is_alive(&shards, index));
         let run = key(&self.pipeline, prepared)?;
-        let crew = SearchParts::new(folder, end, run, (index, count), least, is_alive, stop.clone());
-        Ok(Some(Arc::new(crew)))
+        let process_group = SearchParts::new(folder, end, run, (index, count), least, is_alive, stop.clone());
+        Ok(Some(Arc::new(process_group)))
     }
 
     /// Puts the pieces of an index in place, unless another attempt has, and removes those that are not needed any more.

@@ -6,7 +6,7 @@ use crate::files::journal::Book;
 use crate::resample::STARTS;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vaglio_core::{Crew, Keeper, Whose};
+use vaglio_core::{Keeper, ProcessGroup, Whose};
 
 /// Below the prefix of a phase: that it cannot be done, which the run takes for an answer.
 const IMPOSSIBLE: &str = "impossible";
@@ -26,7 +26,7 @@ pub(super) struct Share {
     /// Units of other indexes that this one does.
     taken: Mutex<HashSet<String>>,
     /// With whom the search on all rows is made.
-    pub crew: Option<Arc<SearchParts>>,
+    pub process_group: Option<Arc<SearchParts>>,
 }
 
 fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -34,9 +34,14 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Share {
-    pub fn new(book: Arc<Book>, units: WorkUnits, (index, of): (usize, usize), crew: Option<Arc<SearchParts>>) -> Self {
+    pub fn new(
+        book: Arc<Book>,
+        units: WorkUnits,
+        (index, of): (usize, usize),
+        process_group: Option<Arc<SearchParts>>,
+    ) -> Self {
         let (pieces, others, taken) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let share = Share { book, units, index, of, pieces, others, taken, crew };
+        let share = Share { book, units, index, of, pieces, others, taken, process_group };
         let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));
         let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
         *held(&share.pieces) = pieces;
@@ -143,7 +148,7 @@ impl Keeper for Share {
         self.book.keeps_all()
     }
 
-    fn crew(&self) -> Option<Arc<dyn Crew>> {
-        self.crew.as_ref().map(|crew| Arc::clone(crew) as Arc<dyn Crew>)
+    fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
+        self.process_group.as_ref().map(|process_group| Arc::clone(process_group) as Arc<dyn ProcessGroup>)
     }
 }

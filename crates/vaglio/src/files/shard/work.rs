@@ -17,7 +17,7 @@ use crate::selector::ValidSelector;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Crew, Design, Error, Journal, Keeper, Monitor, Result, StopReason, StopSign};
+use vaglio_core::{Design, Error, Journal, Keeper, Monitor, ProcessGroup, Result, StopReason, StopSign};
 use vaglio_report::record::RaceRecord;
 use vaglio_tables::budget::resident;
 
@@ -47,8 +47,8 @@ impl Keeper for Companion {
 
     fn keep(&self, _: &str, _: &str) {}
 
-    fn crew(&self) -> Option<Arc<dyn Crew>> {
-        Some(Arc::clone(&self.0) as Arc<dyn Crew>)
+    fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
+        Some(Arc::clone(&self.0) as Arc<dyn ProcessGroup>)
     }
 }
 
@@ -206,14 +206,14 @@ impl<'a> Work<'a> {
 
     /// Makes the search on all rows with the process that chooses its result, until that is done or it has come to its end.
     fn accompany(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<()> {
-        let Some(crew) = share.crew.as_ref().filter(|_| !share.knows(SEARCH)) else {
+        let Some(process_group) = share.process_group.as_ref().filter(|_| !share.knows(SEARCH)) else {
             share.give_parts();
             return Ok(());
         };
-        let journal = Journal::new(Arc::new(Companion(Arc::clone(crew))));
+        let journal = Journal::new(Arc::new(Companion(Arc::clone(process_group))));
         let stop = {
-            let crew = Arc::clone(crew);
-            monitor.stop.clone().or(move || crew.is_over().then_some(StopReason::Interrupted))
+            let process_group = Arc::clone(process_group);
+            monitor.stop.clone().or(move || process_group.is_over().then_some(StopReason::Interrupted))
         };
         let selector = self.in_room(self.pipeline.selector());
         let beside = &mut Monitor { observer: &mut *monitor.observer, journal, stop };

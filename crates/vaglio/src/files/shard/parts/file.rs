@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Numbers of a part of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Part {
+pub(super) struct PartRecord {
     pub question: String,
     pub part: usize,
     /// Of how many parts it is, and of how many items these are.
@@ -35,7 +35,7 @@ fn framed(body: &[u8]) -> Vec<u8> {
     [&length[..], &sum, body].concat()
 }
 
-impl Part {
+impl PartRecord {
     fn bytes(&self) -> Vec<u8> {
         let [part, parts, items] = [self.part, self.of.0, self.of.1].map(|number| (number as u64).to_le_bytes());
         let took = (self.took.as_nanos() as u64).to_le_bytes();
@@ -54,7 +54,7 @@ impl Part {
         };
         let [part, parts, items, took, length] = [number()?, number()?, number()?, number()?, number()?];
         let (question, numbers) = rest.split_at_checked(length as usize)?;
-        Some(Part {
+        Some(PartRecord {
             question: std::str::from_utf8(question).ok()?.to_owned(),
             part: part as usize,
             of: (parts as usize, items as usize),
@@ -66,17 +66,17 @@ impl Part {
 
 /// Where a part is.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct RecordAt {
     path: Arc<PathBuf>,
     from: u64,
 }
 
-impl Place {
+impl RecordAt {
     /// The part; `None` where it is not there any more.
-    pub fn read(&self) -> Option<Part> {
+    pub fn read(&self) -> Option<PartRecord> {
         let mut file = File::open(&*self.path).ok()?;
         file.seek(SeekFrom::Start(self.from)).ok()?;
-        Part::of_bytes(&next(&mut file).ok()??)
+        PartRecord::of_bytes(&next(&mut file).ok()??)
     }
 }
 
@@ -150,7 +150,7 @@ impl PartFile {
     }
 
     /// Adds a part, and says where it is; `None` where it cannot be written.
-    pub fn append(&mut self, part: &Part) -> Option<Place> {
+    pub fn append(&mut self, part: &PartRecord) -> Option<RecordAt> {
         let (bytes, from) = (framed(&part.bytes()), self.length);
         let file = self.file.as_mut()?;
         if file.write_all(&bytes).is_err() {
@@ -159,17 +159,17 @@ impl PartFile {
             return None;
         }
         self.length += bytes.len() as u64;
-        Some(Place { path: Arc::clone(&self.path), from })
+        Some(RecordAt { path: Arc::clone(&self.path), from })
     }
 
     /// What has been added since, of a file of this run: question, part, and where it is. What is not whole yet will be read later.
-    pub fn read(&mut self, run: &str) -> Vec<(String, usize, Place)> {
+    pub fn read(&mut self, run: &str) -> Vec<(String, usize, RecordAt)> {
         let mut found = Vec::new();
         let _ = self.read_on(run, &mut found);
         found
     }
 
-    fn read_on(&mut self, run: &str, found: &mut Vec<(String, usize, Place)>) -> Result<()> {
+    fn read_on(&mut self, run: &str, found: &mut Vec<(String, usize, RecordAt)>) -> Result<()> {
         // Opened anew, since a file that stays open may show what it was on a file system of several machines.
         let mut file = File::open(&*self.path)?;
         if file.metadata()?.len() <= self.length {
@@ -187,8 +187,8 @@ impl PartFile {
                 }
                 continue;
             }
-            if let Some(part) = Part::of_bytes(&body) {
-                found.push((part.question, part.part, Place { path: Arc::clone(&self.path), from }));
+            if let Some(part) = PartRecord::of_bytes(&body) {
+                found.push((part.question, part.part, RecordAt { path: Arc::clone(&self.path), from }));
             }
         }
         Ok(())

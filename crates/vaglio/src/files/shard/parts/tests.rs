@@ -11,7 +11,7 @@ fn fresh(name: &str) -> PathBuf {
     folder
 }
 
-fn crew(folder: &Path, run: &str, (index, count): (usize, usize), is_alive: bool) -> SearchParts {
+fn process_group(folder: &Path, run: &str, (index, count): (usize, usize), is_alive: bool) -> SearchParts {
     let (end, alive) = (folder.join("end"), Box::new(move |_| is_alive));
     SearchParts::new(folder.join("parts"), end, run.into(), (index, count), Duration::ZERO, alive, StopSign::default())
 }
@@ -22,11 +22,11 @@ fn number(question: usize, item: usize) -> f64 {
 }
 
 /// Asks so many questions, and checks the answers; how many numbers were made here.
-fn ask(crew: &SearchParts, questions: usize, pause: Duration) -> usize {
+fn ask(process_group: &SearchParts, questions: usize, pause: Duration) -> usize {
     let mut made = 0;
     for question in 0..questions {
         let which = question.to_string();
-        let parts = crew.gather(Question { kind: "k", which: &which }, ITEMS, &mut |range| {
+        let parts = process_group.gather(Question { kind: "k", which: &which }, ITEMS, &mut |range| {
             made += range.len();
             std::thread::sleep(pause);
             Ok(range.map(|item| number(question, item)).collect())
@@ -39,12 +39,12 @@ fn ask(crew: &SearchParts, questions: usize, pause: Duration) -> usize {
 
 #[test]
 fn each_of_three_makes_its_part() {
-    let folder = fresh("crew-three");
+    let folder = fresh("process_group-three");
     let made: Vec<usize> = std::thread::scope(|scope| {
         let begun: Vec<_> = (0..3)
             .map(|index| {
                 let folder = &folder;
-                scope.spawn(move || ask(&crew(folder, "run", (index, 3), true), 20, Duration::from_millis(20)))
+                scope.spawn(move || ask(&process_group(folder, "run", (index, 3), true), 20, Duration::from_millis(20)))
             })
             .collect();
         begun.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -57,16 +57,16 @@ fn each_of_three_makes_its_part() {
 /// Two of four are there: each makes a part of those that are away.
 #[test]
 fn those_that_are_there_share_the_parts_of_others() {
-    let folder = fresh("crew-half");
+    let folder = fresh("process_group-half");
     let made: Vec<usize> = std::thread::scope(|scope| {
-        let crew = |index| {
+        let process_group = |index| {
             let (end, alive) = (folder.join("end"), Box::new(|index| index < 2));
             let (of, stop) = ((index, 4), StopSign::default());
             SearchParts::new(folder.join("parts"), end, "run".into(), of, Duration::ZERO, alive, stop)
         };
         let begun = [0, 1].map(|index| {
-            let crew = crew(index);
-            scope.spawn(move || ask(&crew, 20, Duration::from_millis(20)))
+            let process_group = process_group(index);
+            scope.spawn(move || ask(&process_group, 20, Duration::from_millis(20)))
         });
         begun.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
@@ -76,23 +76,23 @@ fn those_that_are_there_share_the_parts_of_others() {
 
 #[test]
 fn one_that_is_alone_makes_all_and_one_that_comes_later_nothing() {
-    let folder = fresh("crew-late");
-    assert_eq!(ask(&crew(&folder, "run", (1, 4), false), 10, Duration::ZERO), 10 * ITEMS);
-    assert_eq!(ask(&crew(&folder, "run", (0, 4), false), 10, Duration::ZERO), 0);
+    let folder = fresh("process_group-late");
+    assert_eq!(ask(&process_group(&folder, "run", (1, 4), false), 10, Duration::ZERO), 10 * ITEMS);
+    assert_eq!(ask(&process_group(&folder, "run", (0, 4), false), 10, Duration::ZERO), 0);
     // What is of another run, or of other parts, is nobody's.
-    assert_eq!(ask(&crew(&folder, "other", (0, 4), false), 10, Duration::ZERO), 10 * ITEMS);
-    assert_eq!(ask(&crew(&folder, "run", (0, 3), false), 10, Duration::ZERO), 10 * ITEMS);
+    assert_eq!(ask(&process_group(&folder, "other", (0, 4), false), 10, Duration::ZERO), 10 * ITEMS);
+    assert_eq!(ask(&process_group(&folder, "run", (0, 3), false), 10, Duration::ZERO), 10 * ITEMS);
 }
 
 #[test]
 fn one_that_is_lost_in_the_middle_of_a_part_is_made_up_for() {
-    let folder = fresh("crew-lost");
-    assert!(ask(&crew(&folder, "run", (1, 2), false), 5, Duration::ZERO) == 5 * ITEMS);
+    let folder = fresh("process_group-lost");
+    assert!(ask(&process_group(&folder, "run", (1, 2), false), 5, Duration::ZERO) == 5 * ITEMS);
     let path = folder.join("parts/1.0");
     let length = std::fs::metadata(&path).unwrap().len();
     for cut in [1, 9, length / 2] {
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length - cut).unwrap();
-        let made = ask(&crew(&folder, "run", (0, 2), false), 5, Duration::ZERO);
+        let made = ask(&process_group(&folder, "run", (0, 2), false), 5, Duration::ZERO);
         assert!(made > 0 && made < 5 * ITEMS, "{cut}: {made}");
         std::fs::remove_file(folder.join("parts/0.0")).unwrap();
     }
@@ -100,20 +100,20 @@ fn one_that_is_lost_in_the_middle_of_a_part_is_made_up_for() {
 
 #[test]
 fn an_altered_part_is_made_again() {
-    let folder = fresh("crew-altered");
-    ask(&crew(&folder, "run", (1, 2), false), 3, Duration::ZERO);
+    let folder = fresh("process_group-altered");
+    ask(&process_group(&folder, "run", (1, 2), false), 3, Duration::ZERO);
     let path = folder.join("parts/1.0");
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    assert!(ask(&crew(&folder, "run", (0, 2), false), 3, Duration::ZERO) > 0);
+    assert!(ask(&process_group(&folder, "run", (0, 2), false), 3, Duration::ZERO) > 0);
 }
 
 #[test]
 fn questions_that_take_little_are_not_parted_unless_another_parts_them() {
-    let folder = fresh("crew-short");
-    let short = SearchParts { least: Duration::from_millis(100), ..crew(&folder, "run", (0, 2), false) };
+    let folder = fresh("process_group-short");
+    let short = SearchParts { least: Duration::from_millis(100), ..process_group(&folder, "run", (0, 2), false) };
     let calls = |question: usize, pause: u64| {
         let (which, mut calls) = (question.to_string(), 0);
         let parts = short.gather(Question { kind: "k", which: &which }, ITEMS, &mut |range| {
@@ -126,19 +126,20 @@ fn questions_that_take_little_are_not_parted_unless_another_parts_them() {
     };
     // Of the first nothing is known; one that took long parts the next.
     assert_eq!([calls(0, 0), calls(1, 0), calls(2, 150), calls(3, 0), calls(4, 0)], [2, 1, 1, 2, 1]);
-    ask(&crew(&folder, "run", (1, 2), false), 7, Duration::ZERO);
+    ask(&process_group(&folder, "run", (1, 2), false), 7, Duration::ZERO);
     std::thread::sleep(LOOK);
     assert_eq!([calls(5, 0), calls(7, 0)], [0, 1]);
 }
 
 #[test]
 fn a_helper_ends_with_the_search() {
-    let folder = fresh("crew-end");
+    let folder = fresh("process_group-end");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("end"), "").unwrap();
     let asked = |index| {
         let question = Question { kind: "k", which: "0" };
-        crew(&folder, "run", (index, 2), false).gather(question, ITEMS, &mut |range| Ok(vec![0.0; range.len()]))
+        process_group(&folder, "run", (index, 2), false)
+            .gather(question, ITEMS, &mut |range| Ok(vec![0.0; range.len()]))
     };
     assert!(matches!(asked(1), Err(Error::Stopped(StopReason::Interrupted))));
     assert!(asked(0).is_ok());

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The processes that make one search together, as one of them sees them.
-pub trait Crew: Debug + Send + Sync {
+pub trait ProcessGroup: Debug + Send + Sync {
     /// The numbers of `count` items by parts, in the order of the items, whoever made them. `make` gives those of some items, which are
     /// the same wherever it is called.
     ///
@@ -31,10 +31,10 @@ pub struct Question<'q> {
 /// The numbers of some of the items of a question.
 pub type Make<'m> = dyn FnMut(Range<usize>) -> Result<Vec<f64>> + 'm;
 
-/// Trials of all candidates, which a crew makes by parts.
+/// Trials of all candidates, which a group of processes makes by parts.
 #[derive(Clone)]
 pub(crate) struct Together {
-    pub crew: Arc<dyn Crew>,
+    pub processes: Arc<dyn ProcessGroup>,
     pub recorder: Recorder,
     /// The search, and which of its answers it is.
     pub kind: String,
@@ -55,8 +55,8 @@ impl Together {
         if !evaluator.is_in_parts(trials) {
             return Ok(None);
         }
-        let (candidates, adds) = sides(trials);
-        let mut tried = |some: &[Feature], scores: &mut [Score]| match adds {
+        let candidates = trials.candidates();
+        let mut tried = |some: &[Feature], scores: &mut [Score]| match trials.are_additions() {
             true => evaluator.score_additions(subset, some, scores),
             false => evaluator.score_removals(subset, some, scores),
         };
@@ -65,7 +65,7 @@ impl Together {
         let recorder = &self.recorder;
         let question = Question { kind: &self.kind, which: &self.which };
         let before = recorder.take();
-        let parts = self.crew.gather(question, candidates.len(), &mut |range| {
+        let parts = self.processes.gather(question, candidates.len(), &mut |range| {
             let mut scores = vec![Score::WORST; range.len()];
             tried(&candidates[range], &mut scores)?;
             Ok(written(&scores, recorder.take()))
@@ -95,18 +95,10 @@ impl Together {
         subset: &[Feature],
         trials: Trials<'_>,
     ) -> Result<Option<Option<Winner>>> {
-        let (candidates, adds) = sides(trials);
+        let (candidates, done) = (trials.candidates(), if trials.are_additions() { "added" } else { "removed" });
         let scores = self.scores(evaluator, subset, trials)?;
-        let best = |scores: Vec<Score>| winner(candidates, &scores, if adds { "added" } else { "removed" });
+        let best = |scores: Vec<Score>| winner(candidates, &scores, done);
         scores.map(best).transpose()
-    }
-}
-
-/// The candidates, and whether they are added.
-fn sides(trials: Trials<'_>) -> (&[Feature], bool) {
-    match trials {
-        Trials::Additions(candidates) | Trials::BestAddition(candidates) => (candidates, true),
-        Trials::Removals(candidates) | Trials::BestRemoval(candidates) => (candidates, false),
     }
 }
 

@@ -226,9 +226,7 @@ fn chosen(
         Engine::Auto if outline.start >= extent.training => {
             by_rows("since there are no more rows to train on than columns to start from")
         }
-        Engine::Auto if extent.is_made && extent.by_columns.is_some() => {
-            by_moments("since columns that are not stored stay so")
-        }
+        Engine::Auto if extent.stay_made(outline) => by_moments("since so many columns that are not stored stay so"),
         Engine::Auto if extent.is_wide(outline) && is_of_others && extent.has_states(outline) => {
             by_rows("since moments of so many columns, or classes, would be larger than the rows")
         }

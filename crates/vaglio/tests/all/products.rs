@@ -111,3 +111,31 @@ fn what_is_known_of_columns_is_known_of_products() {
         assert_eq!(of_made.column(feature), of_stored.column(feature));
     }
 }
+
+#[test]
+fn many_products_are_held_out_in_folds_by_moments_in_the_memory_of_few_columns() {
+    const MANY: usize = 7000;
+    let mut random = Random::new(391);
+    let base = (0..140).map(|_| Arc::new(Numbers::from((0..MANY).map(|_| random.normal()).collect::<Vec<f64>>())));
+    let base: Vec<Arc<Numbers>> = base.collect();
+    let mut columns = Columns::new(MANY);
+    for (a, b) in (0..base.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+        columns.push(Numbers::Product(ProductNumbers::new(vec![(Arc::clone(&base[a]), 1), (Arc::clone(&base[b]), 1)])));
+    }
+    let (first, second) = (columns.column(17).values().into_owned(), columns.column(9000).values().into_owned());
+    let y: Vec<f64> = (0..MANY).map(|row| 2.0 * first[row] - second[row] + random.normal()).collect();
+    let targets = ndarray::Array2::from_shape_vec((1, MANY), y).unwrap();
+    let names = (0..columns.len()).map(|k| format!("c{k}")).collect();
+    let problem = Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap();
+    let design = Design::of(&problem, Arc::new(Rls::new(0.5))).unwrap();
+    let (criterion, search) = (vaglio::criteria::KFold::new(5), vaglio::search::Greedy::new(2));
+    let outline = search.outline(&design).unwrap();
+    let estimate = criterion.estimate(&design, &outline);
+    assert!(estimate.engine == "moments" && estimate.bytes < 1e8, "{estimate:?}");
+    let subset = Subset::open(&criterion, &design, &outline).unwrap();
+    let path = search.search(&mut SearchContext::new(&criterion, &design, subset, &mut Silent, 0)).unwrap();
+    let entry = path.entries.iter().find(|entry| entry.subset.len() == 2).unwrap();
+    assert_eq!(entry.subset, [17, 9000]);
+    let plain = criterion.evaluate(&design, &entry.subset).unwrap().loss;
+    assert!((entry.score.loss - plain).abs() < 1e-12 * plain, "{} {plain}", entry.score.loss);
+}

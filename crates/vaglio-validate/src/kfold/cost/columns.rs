@@ -13,7 +13,15 @@ const MOST_COLUMNS: f64 = 0.5;
 const FEW: f64 = 8.0;
 const ALL: f64 = 56.0;
 
+/// Bytes of states of rows held out beyond which columns that are not stored are taken one by one.
+const MOST_HELD: f64 = (1u64 << 30) as f64;
+
 impl Extent {
+    /// Whether columns that are not stored would be stored otherwise, at a cost that counts.
+    pub(super) fn stay_made(&self, outline: &Outline) -> bool {
+        self.is_made && self.by_columns.is_some() && self.rows_held_out(outline).bytes > MOST_HELD
+    }
+
     /// The same with moments made column by column, where few entries are stored, columns are not stored at all, or that costs
     /// less than products of all columns.
     pub(super) fn with_columns(self, design: &Design, outline: &Outline) -> Self {
@@ -24,7 +32,7 @@ impl Extent {
         let by_columns = Extent { by_columns: Some(ALL * entries), ..self };
         let is_forward = outline.start == 0 && outline.steps > 0;
         let is_small = outline.largest as f64 <= MOST_COLUMNS * self.training as f64;
-        let saves = || self.is_made || by_columns.moments(outline).flops < self.moments(outline).flops;
+        let saves = || by_columns.stay_made(outline) || by_columns.moments(outline).flops < self.moments(outline).flops;
         if is_forward && is_small && saves() { by_columns } else { self }
     }
 }

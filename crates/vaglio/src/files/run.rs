@@ -113,10 +113,7 @@ fn run_in(
     // The map of a learner may take longer than all that is allowed.
     let stop = timed(monitor.stop.clone(), start, pipeline.most_time());
     let train = prepared.train.clone().stopping_at(stop);
-    let made = |selector: &ValidSelector| {
-        let design = selector.design(&train)?.stopping_at(StopSign::default());
-        Ok(if prepared.streamed.is_some() { design.without_errors() } else { design })
-    };
+    let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
     let mut design = made(&pipeline.selector())?;
     let evaluate = pipeline.0.evaluate.as_ref();
     planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
@@ -178,7 +175,7 @@ fn run_in(
     };
     tracing::debug_span!("facts").in_scope(|| described.put(&mut record))?;
     match &prepared.streamed {
-        Some(streamed) => of_moments(&mut record, streamed, prepared.is_regression()),
+        Some(streamed) => of_moments(&mut record, streamed, evaluated.behind.as_ref(), prepared.is_regression()),
         None => {
             let watcher = Watcher::new(&mut *monitor);
             let redealt = tracing::debug_span!("deals").in_scope(|| described.redealt(&watcher))?;

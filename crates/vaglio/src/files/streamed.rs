@@ -16,6 +16,7 @@ mod pass_state;
 mod record;
 mod served;
 mod size;
+mod table_rows;
 
 pub(super) use checkpoints::{Checkpoints, NAME as MOMENTS, forget};
 pub(super) use record::of_moments;
@@ -30,15 +31,18 @@ use super::roles::{Roles, assignment, check_weights};
 use super::rows::taking_part;
 use crate::criteria::KFold;
 use crate::pipeline::{Reading, ValidPipeline};
+use crate::resample::behind::RowLabels;
 use crate::resample::dealt::{Deals, Dealt};
 use crate::resample::{Fitted, Recipe, Rows, Sample};
 use cells::RowCells;
 use file_rows::FileRows;
 use first_pass::{FirstPass, Fitting};
 use means::{CellMeans, Filled};
-use pass::{Condensed, SAMPLE, TablePass};
+use pass::{Condensed, SAMPLE, TablePass, most_cells};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use table_rows::TableRows;
 use vaglio_core::{AnyResampling, Cells, Error, FittedMap, Map, Numbers, Result, Table, Task};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::budget::shown;
@@ -53,8 +57,8 @@ pub(crate) struct Streamed {
     pub around: Option<AnyResampling>,
     /// How they are parted into outer folds, likewise, for people.
     pub nested: Option<String>,
-    /// The rows that every outer fold holds out.
-    pub outer_rows: Vec<usize>,
+    /// The share of the training rows in which a column has no value, where it is not 0.
+    pub missing: HashMap<String, f64>,
     /// Training rows of the table.
     pub train_rows: usize,
     /// How many cells there are.
@@ -99,7 +103,7 @@ fn loaded(
     how: (bool, Option<Checkpoints<'_>>),
 ) -> Result<Loading<Box<Prepared>>> {
     Ok(match size::loading(pipeline, folder)? {
-        Loading::Batches(files) => Loading::Batches(Box::new(streamed(pipeline, folder, &files, how)?)),
+        Loading::Batches(files) => Loading::Batches(Box::new(streamed(pipeline, folder, files, how)?)),
         Loading::Whole(why) => Loading::Whole(why),
     })
 }
@@ -107,7 +111,7 @@ fn loaded(
 fn streamed(
     pipeline: &ValidPipeline,
     folder: &Path,
-    files: &FileRows,
+    files: FileRows,
     (is_sample, mut checkpoints): (bool, Option<Checkpoints<'_>>),
 ) -> Result<Prepared> {
     let settings = &pipeline.0;
@@ -161,11 +165,12 @@ fn streamed(
     // Columns of filters, as features, come with the others.
     labels.table.take_columns();
     let skeleton = Sample::new(labels.clone(), Arc::clone(&recipe), ordered)?;
-    let cells = RowCells::new(pipeline, &skeleton)?;
+    let cells = RowCells::new(pipeline, &skeleton, most_cells(pipeline.budget(), features.len() + outputs.len()) / 4)?;
+    let (clusters, is_ordered) = (skeleton.clusters(), skeleton.is_ordered());
     drop(skeleton);
     let first = Fitting {
         pipeline,
-        files,
+        files: &files,
         roles: &roles,
         features: &features,
         hints: &hints,
@@ -178,9 +183,9 @@ fn streamed(
     let known = Survey { columns: first.survey.clone(), ..survey.clone() };
     let pass = TablePass {
         files,
-        features: &features,
-        hints: &column_types::hints_like(&roles, &known),
-        first: &first,
+        features,
+        hints: column_types::hints_like(&roles, &known),
+        first,
         rows: rows_in_files,
         budget: pipeline.budget(),
         is_sample,
@@ -190,14 +195,21 @@ fn streamed(
     let test_rows = aside.as_ref().map(numbers_in_file);
     read.surveyed(&mut survey, &header);
     let columns = column_types::taken(&roles, &survey, &header, &[]);
-    let reading = Reading::settled(spec, files.settled().decimal, &survey);
+    let reading = Reading::settled(spec, pass.files.settled().decimal, &survey);
     let sample_rows = condensed_rows(&read, labels.targets.nrows())?;
-    drop(labels);
-    let (recipe, means) = behind(pipeline, &recipe, (&first, &read))?;
-    let sample = Sample::new(sample_rows, Arc::clone(&recipe), false)?;
+    let (recipe, means) = behind(pipeline, &recipe, (&pass.first, &read))?;
+    let train_rows = origins.len();
+    let mut sample = Sample::new(sample_rows, Arc::clone(&recipe), false)?;
+    let bytes = pass.files.bytes();
+    let (first_maps, missing) = (Arc::clone(&pass.first.maps), pass.first.missing.clone());
+    if !is_sample {
+        let Rows { targets, weights, time, .. } = labels;
+        let labels = RowLabels { targets, weights, clusters, cells: cells.of_row, origins, time, is_ordered };
+        sample.behind = Some(Arc::new(TableRows::new(pass, labels, &read.filled)));
+    }
     let Fitted { problem: train, maps: behind, units } = sample.fitted()?;
     let maps: Vec<Box<dyn FittedMap>> =
-        copied(&first.maps)?.into_iter().chain(behind.into_iter().skip(means)).collect();
+        copied(&first_maps)?.into_iter().chain(behind.into_iter().skip(means)).collect();
     let test_files = match (&spec.test, aside) {
         (Some(test), _) => {
             let source = open(folder, test, &reading.read, spec, pipeline.budget(), false)?;
@@ -226,10 +238,10 @@ fn streamed(
         pipeline: dealt(pipeline, cells.deals),
         around: cells.around,
         nested: cells.nested,
-        outer_rows: cells.outer_rows,
-        train_rows: origins.len(),
+        missing,
+        train_rows,
         cells: cells.count,
-        bytes: files.bytes(),
+        bytes,
         seconds: read.seconds,
     };
     Ok(Prepared {
@@ -341,11 +353,12 @@ fn dealt(pipeline: &ValidPipeline, deals: Deals) -> ValidPipeline {
         }
         false => None,
     };
+    let are_splits = pipeline.0.criterion.splits().is_some_and(|splits| splits.around_search(1).is_some());
     let [inside, outside] = Dealt::both(deals);
     if let Some(own) = own {
         let plain = KFold { folds: None, shuffle: false, stratified: false, by: None, assignment: None, ..own };
         pipeline.0.criterion = Arc::new(KFold { splits: Some(inside), ..plain });
     }
-    pipeline.0.dealt = Some(outside);
+    pipeline.0.dealt = Some((outside, are_splits));
     pipeline
 }

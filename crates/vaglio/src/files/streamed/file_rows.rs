@@ -15,6 +15,7 @@ const NUMBERS: usize = 1 << 22;
 const SHARE: f64 = 1.0 / 32.0;
 
 /// The files of a table, whose rows come in batches.
+#[derive(Debug)]
 pub(super) struct FileRows {
     /// As the settings name them.
     named: Vec<PathBuf>,

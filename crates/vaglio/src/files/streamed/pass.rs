@@ -26,17 +26,27 @@ const HEIGHT: usize = 1 << 12;
 const PART: f64 = 0.25;
 
 /// What a pass reads.
-pub(super) struct TablePass<'p> {
-    pub files: &'p FileRows,
-    pub features: &'p [String],
-    pub hints: &'p HashMap<String, Hint>,
+#[derive(Debug)]
+pub(super) struct TablePass {
+    pub files: FileRows,
+    pub features: Vec<String>,
+    pub hints: HashMap<String, Hint>,
     /// What is done to the rows before they are reduced.
-    pub first: &'p FirstPass,
+    pub first: FirstPass,
     /// Rows of all files.
     pub rows: usize,
     pub budget: Budget,
     /// Whether the first rows are taken to be like all, and dealt over all cells.
     pub is_sample: bool,
+}
+
+/// Training rows of a batch behind the maps.
+pub(super) struct Mapped {
+    pub columns: Columns,
+    pub names: Vec<String>,
+    /// Their places among the labelled rows.
+    pub place: Vec<u32>,
+    pub survey: Survey,
 }
 
 /// What a pass has made.
@@ -54,7 +64,7 @@ pub(super) struct Condensed {
     test: Vec<(String, Cells)>,
 }
 
-impl TablePass<'_> {
+impl TablePass {
     /// The rows of each cell reduced to few; `origins` says where the labelled rows stand in the files, and `test_rows` which are
     /// kept as they are. Cost O(rows · columns²).
     ///
@@ -68,8 +78,7 @@ impl TablePass<'_> {
         test_rows: Option<&[usize]>,
         mut checkpoints: Option<&mut Checkpoints<'_>>,
     ) -> Result<Condensed> {
-        let mut place = vec![NO_CELL; self.rows];
-        origins.iter().enumerate().for_each(|(row, &origin)| place[origin] = row as u32);
+        let mut place = self.places(origins);
         let test = SetAside::new(test_rows.unwrap_or_default(), &mut place);
         let bytes = 8.0 * (test.rows.len() * self.features.len()) as f64;
         self.budget.need(bytes, "the test rows", "set fewer rows aside, or raise the limit")?;
@@ -77,7 +86,7 @@ impl TablePass<'_> {
             |(column, is_in_folds): &(String, bool)| (Filled { column: column.clone(), value: f64::NAN }, *is_in_folds);
         let filled = self.first.filled.iter().map(unknown).collect();
         let mut state = PassState { condenser: None, names: Vec::new(), filled, test, seen: 0 };
-        let columns: Vec<(String, Hint)> = self.features.iter().map(|name| (name.clone(), self.hint(name))).collect();
+        let columns = self.hinted(&self.features);
         let begun = Instant::now();
         let key = checkpoints.as_ref().map(|_| self.key(labels, origins, cells, test_rows));
         let known = checkpoints.as_ref().zip(key.as_ref()).and_then(|(checkpoints, key)| checkpoints.known(key));
@@ -128,6 +137,18 @@ impl TablePass<'_> {
         Ok(Condensed { cells, names, filled, seconds, found, test: test.finish()? })
     }
 
+    /// The places of the rows of the files among the labelled ones.
+    pub fn places(&self, origins: &[usize]) -> Vec<u32> {
+        let mut place = vec![NO_CELL; self.rows];
+        origins.iter().enumerate().for_each(|(row, &origin)| place[origin] = row as u32);
+        place
+    }
+
+    /// Columns with how they are read.
+    pub fn hinted(&self, names: &[String]) -> Vec<(String, Hint)> {
+        names.iter().map(|name| (name.clone(), self.hint(name))).collect()
+    }
+
     /// What a pass follows from: the files as the system knows them, the maps, and what the rows are.
     fn key(&self, labels: &Rows, origins: &[usize], cells: &RowCells, test_rows: Option<&[usize]>) -> Key {
         let mut hash = Sha256::new();
@@ -135,7 +156,7 @@ impl TablePass<'_> {
         hash.update(self.files.identity());
         let hints: Vec<Hint> = self.features.iter().map(|name| self.hint(name)).collect();
         hash.update(format!("{hints:?}"));
-        hash.update(serde_json::to_vec(&(self.features, &*self.first.maps, &self.first.filled)).unwrap_or_default());
+        hash.update(serde_json::to_vec(&(&self.features, &*self.first.maps, &self.first.filled)).unwrap_or_default());
         let mut words = |words: &mut dyn ExactSizeIterator<Item = u64>| {
             hash.update((words.len() as u64).to_le_bytes());
             words.for_each(|word| hash.update(word.to_le_bytes()));
@@ -163,35 +184,53 @@ impl TablePass<'_> {
         state: &mut PassState,
         (labels, cells, place): (&Rows, &RowCells, &[u32]),
     ) -> Result<usize> {
-        let Batch { first, columns, survey } = batch;
-        let rows = columns.first().map_or(0, |(_, cells)| cells.len());
-        let place = place.get(first..first + rows).ok_or_else(|| {
-            let message = "it was changed while it was read; try again when nothing writes to it".to_owned();
-            Error::Unreadable { path: self.files.first().clone(), message }
-        })?;
-        state.test.take(&columns, place)?;
-        let kept: Vec<usize> = (0..rows).filter(|&at| place[at] < TEST).collect();
-        let mut table = Table::new(columns)?.following(first);
-        if kept.len() < rows {
-            table = table.select_rows(&kept);
-        }
-        if !kept.is_empty() {
-            let place: Vec<u32> = kept.iter().map(|&at| place[at]).collect();
-            self.mapped(table, state)
-                .and_then(|columns| self.push(&columns, &place, first, state, (labels, cells)))
-                .map_err(|error| survey.located(error))?;
+        let rows = batch.columns.first().map_or(0, |(_, cells)| cells.len());
+        let first = batch.first;
+        state.test.take(&batch.columns, self.of_batch(&batch, place)?)?;
+        if let Some(Mapped { columns, names, place, survey }) = self.mapped(batch, place, &mut state.filled)? {
+            state.names = names;
+            let pushed = self.push(&columns, &place, first, state, (labels, cells));
+            pushed.map_err(|error| survey.located(error))?;
         }
         Ok(rows)
     }
 
-    /// The columns of some rows behind the maps, and those that say where cells were missing.
-    fn mapped(&self, mut table: Table, state: &mut PassState) -> Result<Columns> {
+    /// The places of the rows of a batch.
+    fn of_batch<'p>(&self, batch: &Batch, place: &'p [u32]) -> Result<&'p [u32]> {
+        let rows = batch.columns.first().map_or(0, |(_, cells)| cells.len());
+        place.get(batch.first..batch.first + rows).ok_or_else(|| {
+            let message = "it was changed while it was read; try again when nothing writes to it".to_owned();
+            Error::Unreadable { path: self.files.first().clone(), message }
+        })
+    }
+
+    /// The training rows of a batch behind the maps, with columns that say where cells were missing; `None` where it has none.
+    ///
+    /// # Errors
+    /// Those of the maps, with their places in the files.
+    pub fn mapped(&self, batch: Batch, place: &[u32], filled: &mut [(Filled, bool)]) -> Result<Option<Mapped>> {
+        let place = self.of_batch(&batch, place)?;
+        let Batch { first, columns, survey } = batch;
+        let kept: Vec<usize> = (0..place.len()).filter(|&at| place[at] < TEST).collect();
+        let mut table = Table::new(columns)?.following(first);
+        if kept.len() < place.len() {
+            table = table.select_rows(&kept);
+        }
+        if kept.is_empty() {
+            return Ok(None);
+        }
+        let place: Vec<u32> = kept.iter().map(|&at| place[at]).collect();
+        let (columns, names) = self.behind_maps(table, filled).map_err(|error| survey.located(error))?;
+        Ok(Some(Mapped { columns, names, place, survey }))
+    }
+
+    fn behind_maps(&self, mut table: Table, filled: &mut [(Filled, bool)]) -> Result<(Columns, Vec<String>)> {
         let is_missing = |name: &String| -> Vec<f64> {
             let cells = table.get(name);
             let is_missing = |row| cells.is_some_and(|cells| cells.is_missing(row));
             (0..table.rows()).map(|row| f64::from(u8::from(is_missing(row)))).collect()
         };
-        let masks: Vec<Vec<f64>> = state.filled.iter().map(|(filled, _)| is_missing(&filled.column)).collect();
+        let masks: Vec<Vec<f64>> = filled.iter().map(|(filled, _)| is_missing(&filled.column)).collect();
         if !self.first.survey.is_empty() {
             // Columns without any value are no features.
             let empty = |name: &str| {
@@ -205,7 +244,7 @@ impl TablePass<'_> {
             table = map.transform(table)?;
         }
         let (mut columns, mut names) = numeric(&mut table)?;
-        for ((filled, _), mask) in state.filled.iter_mut().zip(masks) {
+        for ((filled, _), mask) in filled.iter_mut().zip(masks) {
             let column = names.iter().position(|name| *name == filled.column);
             if let (true, Some(row), Some(column)) = (filled.value.is_nan(), mask.iter().position(|m| *m > 0.0), column)
             {
@@ -214,8 +253,7 @@ impl TablePass<'_> {
             columns.push(mask);
             names.push(Filled::mask(&filled.column));
         }
-        state.names = names;
-        Ok(columns)
+        Ok((columns, names))
     }
 
     /// Reduces some rows, which stand at these places of the labels.
@@ -250,11 +288,16 @@ impl TablePass<'_> {
     /// [`Error::Setting`] for more cells than there is memory for.
     fn height(&self, cells: &RowCells, columns: usize) -> Result<usize> {
         let (side, room) = (columns + 1, PART * self.budget.limit() as f64);
-        if (cells.count * side * (4 * side) * 8) as f64 > room {
+        if cells.count > most_cells(self.budget, columns) {
             return Err(too_many(cells.count));
         }
         Ok(((room / (cells.count * side * 8) as f64) as usize).saturating_sub(2 * side).min(HEIGHT))
     }
+}
+
+/// How many cells of so many columns and targets there is memory for.
+pub(super) fn most_cells(budget: Budget, columns: usize) -> usize {
+    (PART * budget.limit() as f64 / (32 * (columns + 1).pow(2)) as f64) as usize
 }
 
 /// A number near the entries of each column: that of all where all are equal, else the mean.

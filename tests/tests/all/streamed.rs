@@ -285,5 +285,8 @@ fn a_plan_says_how_a_table_is_read() {
     let Ran { code, out, err } = folder.vaglio(&["plan", "p.yaml"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("data        400 rows") && out.contains("stream      one pass over "), "{out}");
-    assert!(out.contains("kept as moments of 5 cells of rows"), "{out}");
+    assert!(out.contains("kept as moments of 5 cells of rows; then one pass over the columns that are taken"), "{out}");
+    folder.write("p.yaml", folder.read("p.yaml").replace("choose: last", "choose: {folds: 3}"));
+    let Ran { code, out, err } = folder.vaglio(&["plan", "p.yaml"]);
+    assert!(code == Some(0) && out.contains("then two passes over"), "{out}{err}");
 }

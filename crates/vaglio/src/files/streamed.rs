@@ -32,6 +32,7 @@ use super::rows::taking_part;
 use crate::criteria::KFold;
 use crate::pipeline::{Reading, ValidPipeline};
 use crate::resample::behind::RowLabels;
+use crate::resample::choice::cross_validation;
 use crate::resample::dealt::{Deals, Dealt};
 use crate::resample::{Fitted, Recipe, Rows, Sample};
 use cells::RowCells;
@@ -63,6 +64,8 @@ pub(crate) struct Streamed {
     pub train_rows: usize,
     /// How many cells there are.
     pub cells: usize,
+    /// Whether size and λ are chosen by folds, whose rows are judged in a pass.
+    pub is_chosen_in_folds: bool,
     /// Bytes of the files.
     pub bytes: u64,
     /// Seconds of the pass over them; of a sample those that all rows would take.
@@ -154,6 +157,8 @@ fn streamed(
     let outputs = spec.target.names().to_vec();
     let parts = RoleColumns::take(&roles, Side::plain(train), &outputs, &[])?;
     let task = parts.task(&roles)?;
+    let is_mean = pipeline.selector().loss(&task).measure().is_of_rows();
+    let has_outer = pipeline.0.evaluate.as_ref().is_some_and(|evaluate| evaluate.outer_folds().is_some());
     served::served_of(pipeline, &task)?;
     let target_names = match &task {
         Task::Multiclass { labels } => labels.clone(),
@@ -241,6 +246,7 @@ fn streamed(
         missing,
         train_rows,
         cells: cells.count,
+        is_chosen_in_folds: cross_validation(&pipeline.selector()).is_some(),
         bytes,
         seconds: read.seconds,
     };
@@ -256,7 +262,7 @@ fn streamed(
         test_rows,
         left_out,
         columns,
-        findings: vec![told(&streamed)],
+        findings: vec![told(&streamed, has_outer, is_mean)],
         reading,
         times: None,
         history: None,
@@ -273,21 +279,24 @@ impl Streamed {
     /// What is read how often, for people.
     pub(super) fn sentence(&self) -> String {
         format!(
-            "one pass over {}, about {:.1} s, after one over labels and targets; kept as moments of {} cells of rows",
+            "one pass over {}, about {:.1} s, after one over labels and targets; kept as moments of {} cells of rows; then {} over the \
+             columns that are taken, for what single rows tell",
             shown(self.bytes as f64),
             self.seconds,
-            self.cells
+            self.cells,
+            if self.is_chosen_in_folds { "two passes" } else { "one pass" }
         )
     }
 }
 
 /// What a result of moments is without.
-fn told(streamed: &Streamed) -> Warning {
-    let message = format!(
-        "the table was read in batches and kept as moments of {} cells of rows: errors after ± are those between cells, and figures of \
-         single rows are null",
-        streamed.cells
-    );
+fn told(streamed: &Streamed, has_outer: bool, is_mean: bool) -> Warning {
+    let mut message = format!("the table was read in batches and kept as moments of {} cells of rows", streamed.cells);
+    if streamed.is_chosen_in_folds && !is_mean {
+        message += ": what was chosen goes by errors between cells, as the loss is one of all rows together";
+    } else if streamed.is_chosen_in_folds && has_outer {
+        message += ": choices inside of outer folds go by errors between cells";
+    }
     Warning::new(WarningKind::Streamed, message)
 }
 

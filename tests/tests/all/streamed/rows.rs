@@ -31,7 +31,7 @@ fn rules_go_by_errors_between_rows() {
         assert!(streamed["chosen"]["interval"].is_array(), "{lines}: {}", streamed["chosen"]);
     }
     // Noise alone, of which nothing is taken: how much it might gain is known from rows.
-    let noise = |row: usize, _: f64| format!("{}", (row as f64 * 2.3).sin() + (row as f64 * 0.7).cos());
+    let noise = |row: usize, y: f64| format!("{}", 0.1 * y + (row as f64 * 2.3).sin() + (row as f64 * 0.7).cos());
     folder.write("train.csv", crate::common::table(400, 4, &[("noise", &noise)]));
     let lines =
         format!("{}{{folds: 5, unless: empty}}}}\ncriterion: {{kind: kfold, folds: 4}}", GREEDY.replace('5', "4"));

@@ -55,14 +55,15 @@ impl<'k> Checkpoints<'k> {
         is_whole.then(|| bytes.split_off(head))
     }
 
-    /// Keeps what was made, unless that was done a moment ago.
+    /// Keeps what was made, unless that was done a moment ago; at the end of a pass also what was cheap to make.
     ///
     /// # Errors
     /// [`Error::Unwritable`].
-    pub fn keep(&mut self, key: &Key, content: impl FnOnce() -> Vec<u8>) -> Result<()> {
+    pub fn keep(&mut self, key: &Key, is_last: bool, content: impl FnOnce() -> Vec<u8>) -> Result<()> {
         let is_due = match self.keeps {
             Keeps::Nothing => false,
             Keeps::Every => true,
+            Keeps::Worthwhile if is_last => self.last.elapsed() >= BETWEEN,
             Keeps::Worthwhile => self.last.elapsed() >= BETWEEN.max(TIMES * self.took),
         };
         if !is_due {

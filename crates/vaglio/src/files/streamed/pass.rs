@@ -111,10 +111,10 @@ impl TablePass {
             if self.is_sample && state.seen >= SAMPLE {
                 break;
             }
-            if let (Some(checkpoints), Some(key)) = (&mut checkpoints, &key) {
-                checkpoints.keep(key, || state.bytes())?;
-            }
             batch = next?;
+            if let (Some(checkpoints), Some(key)) = (&mut checkpoints, &key) {
+                checkpoints.keep(key, batch.is_none(), || state.bytes())?;
+            }
         }
         let seen = state.seen - before;
         let seconds = begun.elapsed().as_secs_f64() * self.rows as f64 / seen.max(1) as f64;

@@ -2,6 +2,7 @@
 
 mod columns;
 mod errors;
+mod refined;
 
 use super::Prepared;
 use super::facts::cells::Values;
@@ -14,14 +15,17 @@ use crate::selector::{Selection, ValidSelector};
 use columns::ChosenColumns;
 use errors::RoundErrors;
 use ndarray::{Array2, Axis};
+use refined::Refinement;
 use std::collections::HashMap;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Feature, Loss, PathEntry, Result, Score, ZeroOne};
+use vaglio_core::{Design, Feature, Loss, Model, PathEntry, Result, Score, ZeroOne};
 
 /// What a pass has found.
 pub(super) struct RowFigures {
     /// Predictions of all rows by the final model, outputs × rows.
     pub fitted: Array2<f64>,
+    /// The final model, refined.
+    pub model: Option<Model>,
     /// Of rows that the folds of the search held out, with their places.
     pub of_choice: Option<(Pooled, Vec<usize>)>,
     /// Of rows that the folds of the criterion held out, by models of the final subset.
@@ -123,6 +127,7 @@ impl RowFigures {
         let mut all: Vec<OfRows> = models.iter().map(|(cells, _)| OfRows::new(labels, cells)).collect();
         let mut wrong = vec![0.0; if is_of_classes { selection.path.entries.len() } else { 0 }];
         let mut errors = RoundErrors::new(selector, (prepared, design), &selection.path)?;
+        let mut refinement = Refinement::new((prepared, design), selection)?;
         let mut judges: Vec<Judge<'_>> = Vec::new();
         for ((cells, models), own) in models.into_iter().zip(&mut all) {
             let take = move |rows: &[usize], predictions: &[Array2<f64>]| own.take(rows, predictions);
@@ -142,6 +147,7 @@ impl RowFigures {
             judges.push(Judge { cells: cells.clone(), models, take: Box::new(take) });
         }
         judges.extend(errors.judges(prepared, labels));
+        judges.extend(refinement.as_mut().and_then(|refinement| refinement.judge(cells.clone(), prepared, labels)));
         let mut read = std::mem::take(&mut columns.read);
         judges.extend(columns.judge(cells));
         tracing::info!("rows are predicted by models that had not seen them");
@@ -161,6 +167,7 @@ impl RowFigures {
             fitted,
             of_choice: pooled(labels, of_choice)?,
             of_subset: pooled(labels, of_subset)?.map(|(pooled, _)| pooled),
+            model: refinement.map(|refinement| refinement.model(design)).transpose()?,
             errors: errors.found(),
             error_rates: wrong.into_iter().map(|wrong| wrong / weight).collect(),
             columns: columns.values(read),

@@ -97,6 +97,9 @@ impl Evaluated {
         if outer.is_empty() && watcher.stopped().is_none() {
             evaluated.behind = RowFigures::read(selector, (prepared, design), selection, &mut [], &watcher)?;
         }
+        if let Some(model) = evaluated.behind.as_mut().and_then(|behind| behind.model.take()) {
+            selection.model = model;
+        }
         if let Some(errors) = evaluated.behind.as_ref().and_then(|behind| behind.errors.as_ref()) {
             let entries = selection.path.entries.iter_mut().zip(errors);
             entries.for_each(|(entry, error)| entry.standard_error = *error);

@@ -15,6 +15,8 @@ use ndarray::Array2;
 use std::collections::HashSet;
 use std::fmt;
 use vaglio_core::{Cells, Columns, Feature, FittedMap, Numbers, Problem, Result, StopSign, Table};
+use vaglio_kernels::Level;
+use vaglio_kernels::sums::axpy;
 
 /// Rows with what belongs to each, by their places.
 #[derive(Debug)]
@@ -86,13 +88,14 @@ impl AffineModels {
         for (entries, middle) in entries.iter_mut().zip(&self.middle) {
             entries.iter_mut().for_each(|x| *x -= middle);
         }
+        let level = Level::best();
         let of_model = |outputs: &Vec<(f64, Vec<(usize, f64)>)>| {
             let mut all = Array2::zeros((outputs.len(), rows));
             for (mut own, (value, slopes)) in all.rows_mut().into_iter().zip(outputs) {
                 let Some(own) = own.as_slice_mut() else { continue };
                 own.fill(*value);
                 for (place, slope) in slopes {
-                    own.iter_mut().zip(&entries[*place]).for_each(|(sum, x)| *sum += slope * x);
+                    axpy(level, *slope, &entries[*place], own);
                 }
             }
             all

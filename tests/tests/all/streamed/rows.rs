@@ -101,3 +101,28 @@ fn paths_at_penalties_are_judged_by_rows() {
         both(&folder, &format!("y, {OTHERS}"), &lines);
     }
 }
+
+#[test]
+fn the_final_fit_is_refined_from_the_rows() {
+    let folder = Folder::new("streamed-refined");
+    // Two columns far from 0 that differ by a millionth.
+    let near = |row: usize, y: f64| (1000.0 + y, 1000.0 + y + 1e-6 * (row as f64 * 1.7).sin());
+    let [first, second] = [0, 1]
+        .map(|at| move |row: usize, y: f64| format!("{:?}", if at == 0 { near(row, y).0 } else { near(row, y).1 }));
+    let target = |row: usize, y: f64| {
+        let (a, b) = near(row, y);
+        format!("{:?}", 2.0 * a - 1.5 * b + (row as f64 * 1.7 + 0.3).sin())
+    };
+    let text = crate::common::table(3000, 2, &[("near", &first), ("next", &second), ("z", &target)]);
+    folder.write("train.csv", text);
+    let lines =
+        "search: {kind: all, choose: last}\ncriterion: {kind: kfold, folds: 4}\nlearner: {kind: rls, lambda: 1.0e-12}";
+    let found = lines_of(&folder, "z, exclude: [y]", lines).map(|found| {
+        let weights = found["selected"].as_array().unwrap().iter().map(|column| column["weight"].as_f64().unwrap());
+        weights.collect::<Vec<f64>>()
+    });
+    let largest = found[1].iter().fold(0.0, |most: f64, weight| most.max(weight.abs()));
+    assert!(largest > 1e3, "{found:?}");
+    let error = found[0].iter().zip(&found[1]).map(|(a, b)| (a - b).abs() / largest).fold(0.0, f64::max);
+    assert!(error < 5e-9, "{error:e}: {found:?}");
+}

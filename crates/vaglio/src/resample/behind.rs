@@ -78,8 +78,17 @@ pub(crate) struct AffineModels {
     /// The names of the columns with which the rows come.
     pub columns: Vec<String>,
     middle: Vec<f64>,
-    /// For every model and output the value in the middle, and the slopes that are not 0, by the places of their columns.
-    models: Vec<Vec<(f64, Vec<(usize, f64)>)>>,
+    /// The outputs of every model.
+    models: Vec<Vec<Affine>>,
+}
+
+/// One output of a model.
+#[derive(Debug, Clone)]
+struct Affine {
+    /// In the middle.
+    value: f64,
+    /// Those that are not 0, by the places of their columns.
+    slopes: Vec<(usize, f64)>,
 }
 
 impl AffineModels {
@@ -89,9 +98,9 @@ impl AffineModels {
             entries.iter_mut().for_each(|x| *x -= middle);
         }
         let level = Level::best();
-        let of_model = |outputs: &Vec<(f64, Vec<(usize, f64)>)>| {
+        let of_model = |outputs: &Vec<Affine>| {
             let mut all = Array2::zeros((outputs.len(), rows));
-            for (mut own, (value, slopes)) in all.rows_mut().into_iter().zip(outputs) {
+            for (mut own, Affine { value, slopes }) in all.rows_mut().into_iter().zip(outputs) {
                 let Some(own) = own.as_slice_mut() else { continue };
                 own.fill(*value);
                 for (place, slope) in slopes {
@@ -175,7 +184,7 @@ impl Probes {
         };
         let of_output = |values: ndarray::ArrayView1<'_, f64>| {
             let values = values.to_vec();
-            (values[0], slopes(&values))
+            Affine { value: values[0], slopes: slopes(&values) }
         };
         let models = predictions.iter().map(|of| of.rows().into_iter().map(of_output).collect()).collect();
         AffineModels { columns: self.columns, middle: self.middle, models }

@@ -5,6 +5,7 @@ mod files;
 mod kills;
 mod maps;
 mod rows;
+mod shards;
 
 use crate::common::{Folder, Ran, side, table};
 use serde_json::Value;

@@ -18,7 +18,7 @@ mod served;
 mod size;
 mod table_rows;
 
-pub(super) use checkpoints::{Checkpoints, NAME as MOMENTS, forget};
+pub(super) use checkpoints::{Checkpoints, NAME as MOMENTS, RangeStore, forget};
 pub(super) use record::of_moments;
 
 use super::Prepared;
@@ -64,12 +64,23 @@ pub(crate) struct Streamed {
     pub train_rows: usize,
     /// How many cells there are.
     pub cells: usize,
+    /// Into how many ranges of rows the pass is parted.
+    pub ranges: usize,
     /// Whether size and λ are chosen by folds, whose rows are judged in a pass.
     pub is_chosen_in_folds: bool,
     /// Bytes of the files.
     pub bytes: u64,
     /// Seconds of the pass over them; of a sample those that all rows would take.
     pub seconds: f64,
+}
+
+/// Where what a pass makes is kept.
+#[derive(Default)]
+pub(super) struct Keeping<'k> {
+    /// In the folder of the run, now and then.
+    pub checkpoints: Option<Checkpoints<'k>>,
+    /// For other processes, range by range.
+    pub ranges: Option<&'k RangeStore<'k>>,
 }
 
 /// How a table is read.
@@ -84,12 +95,8 @@ pub(super) enum Loading<T> {
 ///
 /// # Errors
 /// What moments cannot serve, where the pipeline says `always`; those of the data.
-pub(super) fn prepared(
-    pipeline: &ValidPipeline,
-    folder: &Path,
-    checkpoints: Option<Checkpoints<'_>>,
-) -> Result<Loading<Box<Prepared>>> {
-    loaded(pipeline, folder, (false, checkpoints))
+pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, kept: Keeping<'_>) -> Result<Loading<Box<Prepared>>> {
+    loaded(pipeline, folder, (false, kept))
 }
 
 /// The same of the first rows of the files, with all labels.
@@ -97,14 +104,10 @@ pub(super) fn prepared(
 /// # Errors
 /// Those of [`prepared`].
 pub(super) fn sampled(pipeline: &ValidPipeline, folder: &Path) -> Result<Loading<Box<Prepared>>> {
-    loaded(pipeline, folder, (true, None))
+    loaded(pipeline, folder, (true, Keeping::default()))
 }
 
-fn loaded(
-    pipeline: &ValidPipeline,
-    folder: &Path,
-    how: (bool, Option<Checkpoints<'_>>),
-) -> Result<Loading<Box<Prepared>>> {
+fn loaded(pipeline: &ValidPipeline, folder: &Path, how: (bool, Keeping<'_>)) -> Result<Loading<Box<Prepared>>> {
     Ok(match size::loading(pipeline, folder)? {
         Loading::Batches(files) => Loading::Batches(Box::new(streamed(pipeline, folder, files, how)?)),
         Loading::Whole(why) => Loading::Whole(why),
@@ -115,7 +118,7 @@ fn streamed(
     pipeline: &ValidPipeline,
     folder: &Path,
     files: FileRows,
-    (is_sample, mut checkpoints): (bool, Option<Checkpoints<'_>>),
+    (is_sample, mut kept): (bool, Keeping<'_>),
 ) -> Result<Prepared> {
     let settings = &pipeline.0;
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
@@ -196,7 +199,9 @@ fn streamed(
         is_sample,
     };
     let aside_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
-    let read = pass.condensed(&labels, &origins, &cells, aside_rows.as_deref(), checkpoints.as_mut())?;
+    let read =
+        pass.condensed(&labels, &origins, &cells, aside_rows.as_deref(), (kept.checkpoints.as_mut(), kept.ranges))?;
+    let ranges = pass.ranges(cells.count);
     let test_rows = aside.as_ref().map(numbers_in_file);
     read.surveyed(&mut survey, &header);
     let columns = column_types::taken(&roles, &survey, &header, &[]);
@@ -246,6 +251,7 @@ fn streamed(
         missing,
         train_rows,
         cells: cells.count,
+        ranges,
         is_chosen_in_folds: cross_validation(&pipeline.selector()).is_some(),
         bytes,
         seconds: read.seconds,

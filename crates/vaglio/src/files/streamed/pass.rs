@@ -1,15 +1,16 @@
 //! One pass over the rows of files, in batches.
 
 use super::cells::{RowCells, too_many};
-use super::checkpoints::{Checkpoints, Key};
+use super::checkpoints::{Checkpoints, Key, RangeStore};
 use super::file_rows::FileRows;
 use super::first_pass::FirstPass;
 use super::means::Filled;
-use super::pass_state::{PassState, SetAside, TEST};
+use super::pass_state::{PassState, SetAside, TEST, joined, split};
 use crate::resample::Rows;
 use crate::resample::numeric::{numeric, unless_too_large};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::time::Instant;
 use vaglio_core::{Cells, Column, Columns, Error, Result, Table};
 use vaglio_kernels::condensed::{CondensedCell, Condenser, NO_CELL, RowBatch};
@@ -24,6 +25,11 @@ pub(super) const SAMPLE: usize = 1 << 17;
 const HEIGHT: usize = 1 << 12;
 /// The part of the memory that blocks and rows that stand for others may take.
 const PART: f64 = 0.25;
+/// Rows of a range, at least, and how many times as many as cells and columns make numbers.
+const LEAST: usize = 1 << 17;
+const TIMES: usize = 100;
+/// Ranges of rows, at most.
+const MOST_RANGES: usize = 64;
 
 /// What a pass reads.
 #[derive(Debug)]
@@ -76,7 +82,7 @@ impl TablePass {
         origins: &[usize],
         cells: &RowCells,
         test_rows: Option<&[usize]>,
-        mut checkpoints: Option<&mut Checkpoints<'_>>,
+        (mut checkpoints, ranges): (Option<&mut Checkpoints<'_>>, Option<&RangeStore>),
     ) -> Result<Condensed> {
         let mut place = self.places(origins);
         let test = SetAside::new(test_rows.unwrap_or_default(), &mut place);
@@ -84,41 +90,56 @@ impl TablePass {
         self.budget.need(bytes, "the test rows", "set fewer rows aside, or raise the limit")?;
         let unknown =
             |(column, is_in_folds): &(String, bool)| (Filled { column: column.clone(), value: f64::NAN }, *is_in_folds);
-        let filled = self.first.filled.iter().map(unknown).collect();
-        let mut state = PassState { condenser: None, names: Vec::new(), filled, test, seen: 0 };
-        let columns = self.hinted(&self.features);
+        let filled: Vec<(Filled, bool)> = self.first.filled.iter().map(unknown).collect();
+        let empty =
+            || PassState { condenser: None, names: Vec::new(), filled: filled.clone(), test: test.emptied(), seen: 0 };
         let begun = Instant::now();
-        let key = checkpoints.as_ref().map(|_| self.key(labels, origins, cells, test_rows));
-        let known = checkpoints.as_ref().zip(key.as_ref()).and_then(|(checkpoints, key)| checkpoints.known(key));
-        let before = match known.and_then(|known| state.restored(&known)) {
-            Some(()) => state.seen,
-            None => 0,
+        let key = match (&checkpoints, ranges) {
+            (None, None) => None,
+            _ => Some(self.key(labels, origins, cells, test_rows)),
         };
-        if before > 0 {
-            tracing::info!("the pass over the table goes on behind row {before} of {}", self.rows);
-        }
-        let mut reader = self.files.reader(&columns, &[])?;
-        let mut batch = None;
-        if before < self.rows {
-            reader.skip(before)?;
-            batch = reader.next_rows()?;
-        }
-        while let Some(now) = batch {
-            // The next rows are read meanwhile.
-            let (next, done) =
-                rayon::join(|| reader.next_rows(), || self.take(now, &mut state, (labels, cells, &place)));
-            state.seen += done?;
-            if self.is_sample && state.seen >= SAMPLE {
-                break;
+        let count = if self.is_sample { 1 } else { self.ranges(cells.count) };
+        let of = |range: usize| range * self.rows / count..(range + 1) * self.rows / count;
+        let rows = (labels, cells, &place[..]);
+        let (mut all, mut before) = (empty(), 0);
+        if let (Some(ranges), Some(key)) = (ranges, &key) {
+            let made = |range: usize| -> Result<Vec<u8>> {
+                let mut state = empty();
+                self.go_on(&mut state, of(range), rows, |_, _| Ok(()))?;
+                Ok(state.bytes())
+            };
+            ranges.fill(key, count, made)?;
+            for range in 0..count {
+                let mut state = empty();
+                let known = ranges.known(key, range).and_then(|known| state.restored(&known));
+                known.ok_or_else(|| ranges.lost(range))?;
+                all.append(state)?;
             }
-            batch = next?;
-            if let (Some(checkpoints), Some(key)) = (&mut checkpoints, &key) {
-                checkpoints.keep(key, batch.is_none(), || state.bytes())?;
+        } else {
+            let mut known =
+                checkpoints.as_ref().zip(key.as_ref()).and_then(|(checkpoints, key)| checkpoints.known(key));
+            let mut range = 0;
+            while range < count {
+                let mut state = empty();
+                if let Some((whole, part)) = known.take().as_deref().and_then(split)
+                    && all.restored(whole).is_some()
+                    && state.restored(part).is_some()
+                {
+                    before = all.seen + state.seen;
+                    range = (0..count).find(|&range| of(range).end > all.seen).unwrap_or(count - 1);
+                    tracing::info!("the pass over the table goes on behind row {before} of {}", self.rows);
+                }
+                self.go_on(&mut state, of(range), rows, |state, is_last| match (&mut checkpoints, &key) {
+                    (Some(checkpoints), Some(key)) => checkpoints.keep(key, is_last, || joined(&all, state)),
+                    _ => Ok(()),
+                })?;
+                all.append(state)?;
+                range += 1;
             }
         }
-        let seen = state.seen - before;
+        let seen = all.seen - before;
         let seconds = begun.elapsed().as_secs_f64() * self.rows as f64 / seen.max(1) as f64;
-        let PassState { condenser, names, filled, test, .. } = state;
+        let PassState { condenser, names, filled, test, .. } = all;
         let cells = condenser.map_or_else(|| Ok(Vec::new()), Condenser::finish).map_err(failed)?;
         let found = |name: &String| ColumnSurvey {
             name: name.clone(),
@@ -135,6 +156,44 @@ impl TablePass {
         // A column that no row was seen to miss is filled with nothing.
         let filled = filled.into_iter().filter(|(filled, _)| !filled.value.is_nan()).collect();
         Ok(Condensed { cells, names, filled, seconds, found, test: test.finish()? })
+    }
+
+    /// Into how many ranges of rows a pass is parted, whose reductions are put together: few enough that this costs little.
+    pub fn ranges(&self, cells: usize) -> usize {
+        let least = LEAST.max(TIMES * cells * (self.features.len() + 2));
+        (self.rows / least).clamp(1, MOST_RANGES)
+    }
+
+    /// Takes in the rows of a range behind those that were seen, and tells after each batch, and whether that was the last.
+    fn go_on(
+        &self,
+        state: &mut PassState,
+        range: Range<usize>,
+        rows: (&Rows, &RowCells, &[u32]),
+        mut then: impl FnMut(&PassState, bool) -> Result<()>,
+    ) -> Result<()> {
+        let mut left = range.len().saturating_sub(state.seen);
+        if left == 0 {
+            return Ok(());
+        }
+        let mut reader = self.files.reader(&self.hinted(&self.features), &[])?;
+        reader.skip(range.start + state.seen)?;
+        let mut batch = reader.next_rows()?;
+        while let Some(now) = batch {
+            let now = now.first_rows(left);
+            // The next rows are read meanwhile.
+            let is_last = now.rows() == left;
+            let read = || if is_last { Ok(None) } else { reader.next_rows() };
+            let (next, done) = rayon::join(read, || self.take(now, state, rows));
+            let done = done?;
+            (state.seen, left) = (state.seen + done, left - done);
+            batch = next?;
+            if self.is_sample && state.seen >= SAMPLE {
+                break;
+            }
+            then(state, batch.is_none())?;
+        }
+        Ok(())
     }
 
     /// The places of the rows of the files among the labelled ones.
@@ -291,7 +350,8 @@ impl TablePass {
         if cells.count > most_cells(self.budget, columns) {
             return Err(too_many(cells.count));
         }
-        Ok(((room / (cells.count * side * 8) as f64) as usize).saturating_sub(2 * side).min(HEIGHT))
+        // Those of a range, and of all before it.
+        Ok(((0.5 * room / (cells.count * side * 8) as f64) as usize).saturating_sub(2 * side).min(HEIGHT))
     }
 }
 
@@ -312,7 +372,7 @@ fn shifts(columns: &[Column<'_>]) -> Vec<f64> {
     columns.iter().map(shift).collect()
 }
 
-fn failed(failure: Failure) -> Error {
+pub(super) fn failed(failure: Failure) -> Error {
     Error::Numerical(format!("the moments of the columns: {failure}; rescale the columns"))
 }
 

@@ -2,6 +2,7 @@
 
 use super::checkpoints::{StateReader, StateWriter};
 use super::means::Filled;
+use super::pass::failed;
 use vaglio_core::{Cells, Error, Numbers, Result, Table};
 use vaglio_kernels::condensed::{Condenser, NO_CELL};
 
@@ -82,6 +83,45 @@ impl PassState {
     }
 }
 
+impl PassState {
+    /// Takes in what was made of the rows that follow.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] for numbers that overflow.
+    pub fn append(&mut self, next: PassState) -> Result<()> {
+        self.condenser = match (self.condenser.take(), next.condenser) {
+            (Some(mut own), Some(next)) => {
+                own.append(next).map_err(failed)?;
+                Some(own)
+            }
+            (own, next) => own.or(next),
+        };
+        if self.names.is_empty() {
+            self.names = next.names;
+        }
+        for ((own, _), (next, _)) in self.filled.iter_mut().zip(next.filled) {
+            own.value = if own.value.is_nan() { next.value } else { own.value };
+        }
+        self.test.parts.extend(next.test.parts);
+        self.seen += next.seen;
+        Ok(())
+    }
+}
+
+/// The state of a pass before a range of rows, and of that.
+pub(super) fn joined(all: &PassState, range: &PassState) -> Vec<u8> {
+    let (all, mut out) = (all.bytes(), StateWriter::default());
+    out.count(all.len());
+    [out.0, all, range.bytes()].concat()
+}
+
+/// Both again.
+pub(super) fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut from = StateReader(bytes);
+    let length = from.count()?;
+    from.0.split_at_checked(length)
+}
+
 /// Rows that are kept as they are, in the order of the files.
 pub(super) struct SetAside {
     pub rows: Vec<usize>,
@@ -96,6 +136,11 @@ impl SetAside {
     pub fn new(rows: &[usize], place: &mut [u32]) -> Self {
         rows.iter().for_each(|&row| place[row] = TEST);
         SetAside { rows: rows.to_vec(), parts: Vec::new() }
+    }
+
+    /// The same rows, of which none was read.
+    pub fn emptied(&self) -> Self {
+        SetAside { rows: self.rows.clone(), parts: Vec::new() }
     }
 
     pub fn take(&mut self, columns: &[(String, Cells)], place: &[u32]) -> Result<()> {

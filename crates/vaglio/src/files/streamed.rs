@@ -226,7 +226,8 @@ fn streamed(
             let (table, of_test, _) = read_test(&roles, &source, &header, &survey)?;
             Some((roles.counting(table), of_test))
         }
-        (None, Some(aside)) => Some((read.test_table(aside)?, survey.clone())),
+        // A sample may have none of them.
+        (None, Some(aside)) => read.test_table(aside)?.map(|table| (table, survey.clone())),
         (None, None) => None,
     };
     let parts = ProblemParts {

@@ -385,14 +385,17 @@ impl Condensed {
         survey.columns.sort_by_key(|column| header.iter().position(|name| *name == column.name));
     }
 
-    /// The rows that were set aside, with their features.
+    /// The rows that were set aside, with their features; `None` where none was read.
     ///
     /// # Errors
     /// [`Error::Shape`] where they were not read, which does not occur.
-    pub fn test_table(&self, mut aside: Table) -> Result<Table> {
+    pub fn test_table(&self, mut aside: Table) -> Result<Option<Table>> {
         let features = &self.test;
+        if features.is_empty() {
+            return Ok(None);
+        }
         let labels = aside.take_columns().into_iter().filter(|(name, _)| !features.iter().any(|(own, _)| own == name));
         let columns = labels.chain(features.iter().cloned()).collect();
-        aside.with_columns(columns)
+        aside.with_columns(columns).map(Some)
     }
 }

@@ -152,12 +152,14 @@ impl SetAside {
         Ok(())
     }
 
-    /// The columns, rows in the order that they were asked for.
+    /// The columns, rows in the order that they were asked for; of a sample the last that was read stands for those that were not.
     pub fn finish(self) -> Result<Vec<(String, Cells)>> {
         let Some(first) = self.parts.first() else { return Ok(Vec::new()) };
         let mut sorted: Vec<usize> = self.rows.clone();
         sorted.sort_unstable();
-        let order: Vec<usize> = self.rows.iter().filter_map(|row| sorted.binary_search(row).ok()).collect();
+        let last = self.parts.iter().map(Table::rows).sum::<usize>().saturating_sub(1);
+        let place = |row| sorted.binary_search(row).ok().map(|place| place.min(last));
+        let order: Vec<usize> = self.rows.iter().filter_map(place).collect();
         let column = |(at, (name, _)): (usize, &(String, Cells))| {
             let parts = self.parts.iter().map(|part| &part.columns()[at].1);
             Ok((name.clone(), together(parts)?.select_rows(&order)))

@@ -65,15 +65,21 @@ struct Below {
 
 /// Work that takes less is done again rather than kept.
 const LEAST: Duration = Duration::from_millis(5);
-/// The same inside of a piece that is kept once it is whole, in a run that takes long.
-const LEAST_INSIDE: Duration = Duration::from_millis(50);
-/// Inside of a piece, work that takes less than this share of the run so far is done again.
-const LEAST_SHARE: u32 = 1000;
+/// The same inside of a piece that is kept once it is whole: in a run that is young, when a line takes a fiftieth of it, and
+/// in one that takes long.
+const LEAST_INSIDE: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(50)];
+/// Inside of a piece, work that takes less than this share of the run so far is done again: some 20 000 lines while a run
+/// grows threefold.
+const LEAST_SHARE: u32 = 20_000;
+/// Inside of a piece, work that takes less for each byte of what it made is done again: the journal grows by a megabyte a
+/// second and thread at most.
+const LEAST_OF_BYTE: Duration = Duration::from_micros(1);
 
 impl Below {
     /// Work that takes less is not worth a line.
     fn least(&self) -> Duration {
-        if self.is_top { LEAST } else { (self.begun.elapsed() / LEAST_SHARE).clamp(LEAST, LEAST_INSIDE) }
+        let [young, long] = LEAST_INSIDE;
+        if self.is_top { LEAST } else { (self.begun.elapsed() / LEAST_SHARE).clamp(young, long) }
     }
 }
 
@@ -125,9 +131,29 @@ impl Journal {
 
     /// Keeps a piece, whatever it took.
     pub fn keep<T: Serialize + ?Sized>(&self, key: impl fmt::Display, piece: &T) {
+        self.keep_if(key, piece, |_, _| true);
+    }
+
+    /// Keeps a piece whose work was begun then, unless doing it again costs less than its bytes.
+    pub fn keep_of<T: Serialize + ?Sized>(&self, begun: Instant, key: impl fmt::Display, piece: &T) {
+        let took = begun.elapsed();
+        self.keep_if(key, piece, |below, bytes| {
+            let least = LEAST_OF_BYTE.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX));
+            below.is_top || below.keeper.keeps_all() || took >= least
+        });
+    }
+
+    fn keep_if<T: Serialize + ?Sized>(
+        &self,
+        key: impl fmt::Display,
+        piece: &T,
+        is_worth: impl FnOnce(&Below, usize) -> bool,
+    ) {
         let Some(below) = &self.0 else { return };
         // What cannot be written is done again.
-        if let Ok(value) = serde_json::to_string(piece) {
+        if let Ok(value) = serde_json::to_string(piece)
+            && is_worth(below, value.len())
+        {
             below.keeper.keep(&format!("{}{key}", below.path), &value);
         }
     }
@@ -163,8 +189,10 @@ impl Journal {
         }
         let begun = Instant::now();
         let piece = work()?;
-        if let Some(piece) = piece.as_ref().filter(|_| whose == Whose::Own || self.is_worth(begun, 1)) {
-            self.keep(key, piece);
+        match &piece {
+            Some(piece) if whose == Whose::Own => self.keep(key, piece),
+            Some(piece) if self.is_worth(begun, 1) => self.keep_of(begun, key, piece),
+            _ => {}
         }
         Ok(piece)
     }
@@ -228,5 +256,28 @@ mod tests {
         assert_eq!(done, 1);
         assert_eq!(notebook.0.lock().unwrap().keys().collect::<Vec<_>>(), ["choose/3/trail"]);
         assert!(!journal.is_top() && journal.is_kept() && !Journal::default().is_kept());
+    }
+
+    #[test]
+    fn inside_of_a_piece_what_costs_less_than_its_bytes_is_done_again() {
+        #[derive(Default)]
+        struct Frugal(Notebook);
+        impl Keeper for Frugal {
+            fn recall(&self, key: &str) -> Option<String> {
+                self.0.recall(key)
+            }
+            fn keep(&self, key: &str, value: &str) {
+                self.0.keep(key, value);
+            }
+        }
+        let journal = Journal::new(Arc::new(Frugal::default()));
+        let inside = journal.within("nested");
+        let long = "x".repeat(1_000_000);
+        for (journal, expected) in [(&journal, true), (&inside, false)] {
+            journal.keep_of(Instant::now(), "long", &long);
+            assert_eq!(journal.recall::<String>("long").is_some(), expected);
+        }
+        inside.keep_of(Instant::now() - Duration::from_secs(2), "long", &long);
+        assert!(inside.recall::<String>("long").is_some());
     }
 }

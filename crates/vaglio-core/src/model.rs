@@ -35,6 +35,11 @@ pub trait ModelData: registered::ModelData + Debug + Send + Sync {
     fn found(&self) -> Found {
         Found::default()
     }
+
+    /// The model that it holds and predicts by, if it does.
+    fn held(&self) -> Option<&Model> {
+        None
+    }
 }
 
 /// The parts of a model.
@@ -147,6 +152,11 @@ impl Model {
     /// Its word in saved files.
     pub fn kind(&self) -> &'static str {
         self.0.typetag_name()
+    }
+
+    /// The words by which it is read: its own, and that of a model that it holds.
+    pub fn kinds(&self) -> Vec<&'static str> {
+        std::iter::successors(Some(self), |model| model.0.held()).map(Model::kind).collect()
     }
 
     /// The problem's columns that the model reads, in the order in which [`Model::predict`] takes them.

@@ -4,7 +4,7 @@ pub use crate::{
     Action, Answer, Cells, Choose, Classes, Coefficients, Column, Columns, Criterion, Design, Error, Estimate,
     Evaluator, Event, Expression, Feature, FeatureMap, FittedMap, FittedTargetMap, Form, Found, HeldOut, Lambda,
     Learner, LinearForm, Loss, Map, Measure, Model, ModelData, ModelParts, Numbers, Observer, Outline, Path, PathEntry,
-    Predict, Predictor, Problem, Readout, ReadoutMap, Refit, Resampling, Result, Rules, Score, SearchContext,
+    Predict, Predictor, Problem, Readout, ReadoutMap, Refit, Resampling, Result, Round, Rules, Score, SearchContext,
     SearchStrategy, Shortcut, Split, Step, StopReason, Subset, Table, TargetMap, Task, Trained, TrainingRows, Winner,
     part, saved, setting,
 };

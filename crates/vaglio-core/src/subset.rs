@@ -211,7 +211,7 @@ impl<'d> Subset<'d> {
             return Ok(answer);
         }
         let answered = Answered { asked, answer, again, diagnostics };
-        self.journal.keep(&key, &answered);
+        self.journal.keep_of(begun, &key, &answered);
         Ok(answered.answer)
     }
 

@@ -129,13 +129,25 @@ impl Item {
         let lines = self.input.attrs.iter().filter_map(doc);
         let first: Vec<String> = lines.map(|line| line.trim().to_owned()).take_while(|line| !line.is_empty()).collect();
         let paragraph = first.join(" ");
-        let sentence = paragraph.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        let sentence = first_sentence(&paragraph);
         if sentence.is_empty() {
             let message = "a part says what it is in the first line of its documentation";
             return Err(syn::Error::new(Span::call_site(), message));
         }
         Ok(lowered(sentence))
     }
+}
+
+/// The text up to its first stop, which is not one of an initial or inside of parentheses.
+fn first_sentence(text: &str) -> &str {
+    let ends = |(at, _): &(usize, &str)| {
+        let before = &text[..*at];
+        let word = before.rsplit([' ', '(']).next().unwrap_or_default();
+        let is_initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase);
+        !is_initial && before.matches('(').count() == before.matches(')').count()
+    };
+    let end = text.match_indices(". ").find(ends).map_or(text.len(), |(at, _)| at);
+    text[..end].trim_end_matches('.')
 }
 
 /// With a small letter at the start, unless the first word is an abbreviation.

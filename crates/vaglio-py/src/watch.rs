@@ -3,6 +3,7 @@
 use crate::functions::{Call, Functions, Message};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -51,7 +52,8 @@ pub enum Ending {
 }
 
 /// Does `work` on so many threads, 0 for as many as there are processors, without the interpreter's lock, which it takes again
-/// and again to look for signals and to call `progress` with the state. A signal that raises ends the work, and then is raised.
+/// and again to look for signals and to call `progress` with the state. A signal that raises ends the work, and then is raised;
+/// a `progress` that gives `True` ends it with what there is.
 pub fn watched<T: Send + 'static>(
     py: Python<'_>,
     threads: usize,
@@ -153,21 +155,23 @@ impl Watch {
 
     /// Looks for signals and shows the state, as long as nothing was raised.
     fn look(&mut self) {
-        if self.raised.is_none()
-            && let Err(error) = Python::attach(|py| looked(py, self.progress.as_ref(), &self.state))
-        {
-            self.raise(error);
+        if self.raised.is_some() {
+            return;
+        }
+        match Python::attach(|py| looked(py, self.progress.as_ref(), &self.state)) {
+            Ok(is_enough) => drop(self.asked.fetch_or(is_enough, Ordering::Relaxed)),
+            Err(error) => self.raise(error),
         }
     }
 }
 
-/// Looks for signals and shows the state.
-fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &Seen) -> PyResult<()> {
+/// Looks for signals and shows the state; whether who is shown it has had enough.
+fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &Seen) -> PyResult<bool> {
     py.check_signals()?;
-    let Some(progress) = progress else { return Ok(()) };
+    let Some(progress) = progress else { return Ok(false) };
     let now = state.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if now.0.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
-    progress.call1(py, now).map(drop)
+    Ok(progress.call1(py, now)?.is(PyBool::new(py, true)))
 }

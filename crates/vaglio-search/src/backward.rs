@@ -2,9 +2,7 @@
 
 use crate::rounds::{RemovalStep, sizes};
 use crate::{Patience, Space, run};
-use vaglio_core::{
-    Choose, Design, Error, Outline, Path, Result, Rules, SearchContext, SearchStrategy, StopReason, part,
-};
+use vaglio_core::{Choose, Design, Outline, Path, Result, Rules, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
     /// Starts from all features and removes the one that the score misses least, again and again.
@@ -15,7 +13,8 @@ crate::settings! {
     ///
     /// With `step` several leave at a time, by one round of trials: those whose removal alone costs least, of equal columns all but
     /// one. The path holds the sizes that are visited, `max_features` and `min_features` among them, and the step of a
-    /// round names all that left. A tenth at a time takes n/0.1 trials where one at a time takes n²/2.
+    /// round names all that left. A tenth at a time takes n/0.1 trials where one at a time takes n²/2. Under constraints those
+    /// stay in a round without which what is left would break one, and a round that would turn a sign removes one column.
     ///
     /// The path opens with the full set, to which no step leads. With `min_features` the number of features nothing is
     /// removed: the full set is scored alone, which chooses λ without a selection.
@@ -60,11 +59,6 @@ impl SearchStrategy for Backward {
 
     fn check_settings(&self) -> Result<()> {
         self.step.check()?;
-        if self.step != RemovalStep::ONE && self.constraints.is_some() {
-            let message =
-                "constraints are asked of one column at a time, and a step takes several; leave one of them out";
-            return Err(Error::setting("step", message));
-        }
         self.settings().check()
     }
 
@@ -102,8 +96,8 @@ impl SearchStrategy for Backward {
                     Some(next) => walk.cheapest_removals(next)?,
                     None => Vec::new(),
                 };
-                if !leaving.is_empty() {
-                    walk.remove_together(&leaving, |drop| patience.allow(drop, counts))?;
+                // What breaks signs together leaves one by one.
+                if !leaving.is_empty() && walk.remove_together(&leaving, |drop| patience.allow(drop, counts))? {
                     continue;
                 }
                 let best = walk.best_removal(least)?;

@@ -12,11 +12,20 @@ use vaglio_core::{Error, Result};
 /// What the system says about a file, in a sentence.
 pub fn system(path: &Path, error: &std::io::Error) -> Error {
     let message = match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::NotFound => match previous(path) {
+            Some(previous) => format!("there is no such file; that of an earlier run is `{previous}`"),
+            None => "there is no such file".to_owned(),
+        },
         std::io::ErrorKind::PermissionDenied => "permission to read it is denied".to_owned(),
         _ => error.to_string(),
     };
     Error::Unreadable { path: path.to_owned(), message }
+}
+
+/// The name that a file of this path has once another run has set it aside, where it is there.
+fn previous(path: &Path) -> Option<String> {
+    let name = format!("{}.previous.{}", path.file_stem()?.to_str()?, path.extension()?.to_str()?);
+    path.with_file_name(&name).is_file().then_some(name)
 }
 
 /// The bytes of a file, read once; `None` for one that has more than `most`.

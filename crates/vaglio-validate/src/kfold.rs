@@ -275,7 +275,7 @@ impl KFold {
             flops,
             bytes: 8.0 * (rows * largest * folds) as f64,
         };
-        Some(Plan { engine: EngineId::Refit, parts: Vec::new(), estimate })
+        Some(Plan { engine: EngineId::Refit, parts: Vec::new(), by_columns: Vec::new(), estimate })
     }
 
     /// The plan of rounds, each with the design that it is of: one engine for all of them. What serves one round alone does
@@ -291,8 +291,9 @@ impl KFold {
             false => first.decomposition(outline),
         });
         let estimate = estimate.unwrap_or_else(|| Estimate::unknown(engine.name(), "nothing is held out"));
+        let by_columns = choices.iter().map(Choice::is_by_columns).collect();
         let parts = choices.into_iter().map(|choice| choice.parts_for(engine)).collect();
-        Plan { engine, parts, estimate: estimate.times(each.len()) }
+        Plan { engine, parts, by_columns, estimate: estimate.times(each.len()) }
     }
 
     /// The engine and evaluator of a design whose outputs share λ; `None` where every fold of every subset is refitted.
@@ -305,15 +306,15 @@ impl KFold {
             return loo.engaged(design, outline, false);
         }
         let Some((each, apart)) = apart::of_designs(self, design, rounds)? else { return Ok(None) };
-        let Plan { engine, parts, .. } = self.plan(&each, outline);
+        let Plan { engine, parts, by_columns, .. } = self.plan(&each, outline);
         let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
         let (mut fits, mut engines) = (Vec::new(), Vec::new());
-        for ((design, round), parts) in each.into_iter().zip(parts) {
+        for (((design, round), parts), by_columns) in each.into_iter().zip(parts).zip(by_columns) {
             let held_out = round.held_out;
             let mut own = RoundFits::of_folds(design, &self.loss, round, parts)?;
             let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 EngineId::Moments => {
-                    let moments = own.moments.insert(moments::of(self, design, &own.rows, held_out)?);
+                    let moments = own.moments.insert(moments::of(self, design, &own.rows, held_out, by_columns)?);
                     Some(Box::new(MomentEngine::new(Arc::clone(moments), &own.rows, &lambdas)))
                 }
                 EngineId::RowsHeldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own, &lambdas))),

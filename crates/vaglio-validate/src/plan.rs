@@ -42,5 +42,7 @@ pub(super) struct Plan {
     pub engine: EngineId,
     /// The folds of each round by their training weights; none where every fold of every subset is refitted.
     pub parts: Vec<Vec<Weighting>>,
+    /// Whether the moments of each round are made column by column, as these are selected.
+    pub by_columns: Vec<bool>,
     pub estimate: Estimate,
 }

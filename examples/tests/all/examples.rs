@@ -16,6 +16,8 @@ mod linfa_words;
 mod own_annealing;
 #[path = "../../own_criterion.rs"]
 mod own_criterion;
+#[path = "../../own_held_out.rs"]
+mod own_held_out;
 #[path = "../../own_learner.rs"]
 mod own_learner;
 #[path = "../../own_search.rs"]
@@ -36,6 +38,11 @@ fn quickstart_runs() -> Outcome {
 #[test]
 fn linfa_classes_runs() -> Outcome {
     linfa_classes::main()
+}
+
+#[test]
+fn own_held_out_runs() -> Outcome {
+    own_held_out::main()
 }
 
 #[test]

@@ -136,7 +136,11 @@ impl Child {
         serde_json::from_slice(&line).map_err(|error| {
             let said = String::from_utf8_lossy(&line[..line.len().min(200)]).trim_end().to_owned();
             let why = format!("`{}` said {said:?}, which is no line of JSON: {error}", self.name);
-            Error::Numerical(format!("{why}; what it prints for people goes to standard error"))
+            let remedy = match said.contains("NaN") || said.contains("Infinity") {
+                true => "JSON has no NaN and no infinity; null refuses a subset",
+                false => "what it prints for people goes to standard error",
+            };
+            Error::Numerical(format!("{why}; {remedy}"))
         })
     }
 

@@ -104,7 +104,15 @@ impl Criterion for ExternalCriterion {
             loop {
                 let said = child.ask(question, None)?;
                 let Some(wanted) = said.get("retrain") else {
-                    let lambda = said.get("lambda").and_then(Value::as_f64);
+                    let lambda = match said.get("lambda").filter(|lambda| !lambda.is_null()) {
+                        None => None,
+                        Some(lambda) => {
+                            match lambda.as_f64().filter(|lambda| design.lambdas().contains(&Some(*lambda))) {
+                                None => return Err(child.wrong(&said, "a `lambda` of `lambdas`")),
+                                known => known,
+                            }
+                        }
+                    };
                     return Score { lambda, ..Score::of(child.number(&said, "score")?) }.checked();
                 };
                 question = answer(
@@ -128,7 +136,13 @@ impl Criterion for ExternalCriterion {
                 folds => {
                     let folds: Vec<Option<u32>> = serde_json::from_value(folds.clone()).map_err(|_| wrong())?;
                     let most = folds.iter().flatten().max();
-                    let fit = folds.len() == design.rows() && most.is_some_and(|most| (*most as usize) < design.rows());
+                    if folds.len() != design.rows() {
+                        let rows = design.rows();
+                        return Err(
+                            child.wrong(said, &format!("the fold of each of {rows} rows, not of {}", folds.len()))
+                        );
+                    }
+                    let fit = most.is_some_and(|most| (*most as usize) < design.rows());
                     if fit { Ok(HeldOut::Folds(vec![Round::new(folds)])) } else { Err(wrong()) }
                 }
             }

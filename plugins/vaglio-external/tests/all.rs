@@ -93,6 +93,8 @@ fn what_a_program_does_wrong_is_named() {
     assert!(asked(json!([1, 2]), json!([3]), json!([0]), json!(17.5)).contains("a `lambda` of `lambdas`"));
     assert!(with(json!({"retrain": 3})).contains("in place of `{\"retrain\""));
     assert!(with(json!({"scor": 3})).contains("in place of `{\"score\": number or null}`"));
+    assert!(with(json!({"score": 3, "lambda": 77})).contains("in place of a `lambda` of `lambdas`"));
+    assert!(with(json!({"score": 3, "lambda": "all"})).contains("in place of a `lambda` of `lambdas`"));
 }
 
 #[test]

@@ -169,3 +169,21 @@ fn what_is_no_race_is_refused() {
         assert!(ran.code == Some(2) && ran.err.contains(says), "{search}: {:?} {}", ran.code, ran.err);
     }
 }
+
+#[test]
+fn a_later_search_that_is_ahead_by_rounding_is_not_taken() {
+    let folder = Folder::new("race_rounding");
+    let (mut equal, mut ahead) = (0, 0);
+    for seed in 0..12 {
+        folder.write("train.csv", table_of(seed, 60, 8, false));
+        let race = run(&folder, "{kind: race, of: [greedy, floating]}");
+        let [first, second] = ["/race/0", "/race/1"].map(|place| race.pointer(place).unwrap());
+        let [of_first, of_second] = [first, second].map(|own| number(own, "/chosen/loss/loss"));
+        if (of_first - of_second).abs() < 1e-9 * of_first {
+            equal += 1;
+            ahead += usize::from(of_second < of_first);
+            assert_eq!(first["won"], true, "{of_first} {of_second}");
+        }
+    }
+    assert!(equal > 3 && ahead > 0, "{equal} {ahead}");
+}

@@ -74,7 +74,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     /// The residuals of the rows of `folds` held out, scaled like the rows: outputs × rows as given, 0 elsewhere; and
     /// their conditioning, for [`is_unreliable`].
     ///
-    /// That is the least pivot of any G_vv, times what singular values have left; rows of leverage near 1 that are a fold
+    /// That is the least eigenvalue of any G_vv, times what singular values have left; rows of leverage near 1 that are a fold
     /// of their own are refitted here. Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
     pub fn residuals(&self, lambda: f64, folds: &[usize]) -> (Vec<Vec<f64>>, f64) {
         let shrunk = self.shrunk(lambda);
@@ -145,7 +145,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     }
 
     /// The loss that `score` finds in the residuals of all rows held out, for each column removed alone; and their
-    /// conditioning: a removal moves no pivot of G_vv down.
+    /// conditioning: a removal moves no eigenvalue of G_vv down.
     ///
     /// A removed column adds qqᵀ to G, with q = U·diag(s/(s² + λ))·Vᵀe_j/√h, h being the diagonal of (XᵀX + λ)⁻¹. With
     /// z = (G_vv)⁻¹q_v the residuals e_v become e_v + z(qᵀy − q_vᵀe_v)/(1 + q_vᵀz). Cost O(m·s·(s + outputs)).
@@ -210,7 +210,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centered(o)[own[j]] - fitted[[j, o]])
     }
 
-    /// Makes (G_vv)⁻¹·`right` of a fold's rows; the least pivot.
+    /// Makes (G_vv)⁻¹·`right` of a fold's rows; the least eigenvalue.
     fn hold_out(&self, fold: usize, part: Array2<f64>, shrunk: &Shrunk, right: &mut Array2<f64>) -> f64 {
         let (level, mut along) = (self.rows.data.level, part);
         let roots: Vec<f64> = shrunk.shares.iter().map(|share| share.sqrt()).collect();
@@ -220,9 +220,9 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             Some(gram) => {
                 let scaled = Array2::from_shape_fn(gram.dim(), |(i, j)| gram[[i, j]] * (roots[i] * roots[j]));
                 let mut inner = standard(linalg::gemm(along.t(), right.view()));
-                let least_pivot = linalg::solve_by_rows(level, &mut complement(scaled), &mut inner);
+                let least = linalg::solve_by_rows(level, &mut complement(scaled), &mut inner);
                 *right += &linalg::gemm(along.view(), inner.view());
-                least_pivot
+                least
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Moments of columns that are 0 nearly everywhere: products from the entries that they store, and of A_t and A_v no rows but
-//! those of columns that are selected.
+//! Moments of which no rows of A_t and A_v are made but those of columns that are selected, by a pass over the columns for
+//! each; of columns that are 0 nearly everywhere, over the entries that they store.
 //!
-//! A column is fill + (x − fill), of which the second is 0 in most rows. About its mean over all rows, where products are taken,
-//! neither part is much larger than the column itself, as long as the entries have at most half of the weight.
+//! Such a column is fill + (x − fill), of which the second is 0 in most rows. About its mean over all rows, where products are
+//! taken, neither part is much larger than the column itself, as long as the entries have at most half of the weight.
 
 use super::FoldedRows;
 use super::centering::{Centering, ProductLayout};
@@ -117,11 +117,7 @@ impl StoredEntries {
                 x.for_each(|row, value| out[self.groups[row] as usize] += (value - fill) * z[row]);
                 out.iter_mut().zip(of_z).for_each(|(sum, z)| *sum += (fill - shift) * z);
             }
-            x => {
-                let entries = x.values();
-                let rows = entries.iter().zip(z).zip(&self.groups);
-                rows.for_each(|((x, z), &group)| out[group as usize] += (x - shift) * z);
-            }
+            x => sum_by_group(x, &self.groups, out, |row, x| (x - shift) * z[row]),
         }
     }
 
@@ -148,10 +144,41 @@ impl StoredEntries {
                     ranges[group] = (ranges[group].0.min(x.fill()), ranges[group].1.max(x.fill()));
                 }
             }
-            x => x.values().iter().enumerate().for_each(|(row, &value)| add(row, value)),
+            x => {
+                sum_by_group(x, &self.groups, squares, |row, x| weight[row] * (x - shift).powi(2));
+                each_tile(x, |start, values| {
+                    for (value, &group) in values.iter().zip(&self.groups[start..]) {
+                        let range = &mut ranges[group as usize];
+                        *range = (range.0.min(*value), range.1.max(*value));
+                    }
+                });
+            }
         }
         ColumnSums { products, ranges }
     }
+}
+
+/// Rows whose numbers are read at a time.
+const TILE: usize = 1 << 12;
+/// Sums of a group that are added up side by side, so that none waits for the last row of its group.
+const TOGETHER: usize = 4;
+
+/// Gives the numbers of a column some rows at a time, with the first of these.
+fn each_tile(x: Column<'_>, mut then: impl FnMut(usize, &[f64])) {
+    for start in (0..x.len()).step_by(TILE) {
+        then(start, &x.rows(start, x.len().min(start + TILE)).values());
+    }
+}
+
+/// Adds what each row's number gives to the sum of the row's group.
+fn sum_by_group(x: Column<'_>, groups: &[u32], out: &mut [f64], of_row: impl Fn(usize, f64) -> f64) {
+    let mut sums = vec![[0.0; TOGETHER]; out.len()];
+    each_tile(x, |start, values| {
+        for (row, (value, &group)) in (start..).zip(values.iter().zip(&groups[start..])) {
+            sums[group as usize][row % TOGETHER] += of_row(row, *value);
+        }
+    });
+    out.iter_mut().zip(&sums).for_each(|(out, [a, b, c, d])| *out += (a + b) + (c + d));
 }
 
 /// Rows of A_t and A_v, made when they are asked for.
@@ -182,7 +209,12 @@ impl MomentRows {
 
     /// Makes those of the column at a place. Cost O(entries + K·n).
     pub fn read(&self, rows: &FoldedRows<'_>, features: &[usize], place: usize) {
-        self.made[place].get_or_init(|| self.made(rows, features, place));
+        if self.made[place].get().is_none() {
+            // Not while it is locked: a thread that waits for its share may take up a walk that asks for the same.
+            let made = self.made(rows, features, place);
+            // Another walk may have been faster, with the same bits.
+            let _ = self.made[place].set(made);
+        }
     }
 
     fn made(&self, rows: &FoldedRows<'_>, features: &[usize], place: usize) -> Vec<f64> {

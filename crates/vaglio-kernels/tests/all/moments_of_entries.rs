@@ -1,4 +1,4 @@
-//! Moments that are made of the entries of sparse columns, beside those of all rows.
+//! Moments that are made column by column, of the entries of sparse ones, beside those of all rows.
 
 use std::sync::Arc;
 use vaglio_columns::{Numbers, SparseNumbers};
@@ -48,6 +48,13 @@ fn words() -> Words {
     let targets = vec![target(0), target(1)];
     let weights = (0..ROWS).map(|row| 1.0 + (row % 3) as f64 + if row == 17 { 4e3 } else { 0.0 }).collect();
     Words { columns, targets, weights, fold, classes: (0..ROWS).map(|row| row * row % 3).collect() }
+}
+
+/// The same in columns that store every entry.
+fn stored() -> Words {
+    let sparse = words();
+    let dense = |column: &Numbers| Numbers::from(column.view().values().into_owned());
+    Words { columns: sparse.columns.iter().map(dense).collect(), ..sparse }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -136,10 +143,10 @@ fn numbers_of(moments: &Arc<Moments>, rows: &FoldedRows<'_>, place: &dyn Fn(usiz
 
 #[test]
 fn every_engine_says_what_it_says_of_all_rows() {
-    let words = words();
-    let order: Vec<usize> = (0..words.columns.len()).collect();
+    let all = [words(), stored()];
+    let order: Vec<usize> = (0..all[0].columns.len()).collect();
     let permuted: Vec<usize> = order.iter().map(|k| (5 * k + 3) % order.len()).collect();
-    for setting in settings() {
+    for (words, setting) in all.iter().flat_map(|words| settings().map(move |setting| (words, setting))) {
         let rows = words.rows(&order, setting);
         let whole = Arc::new(Moments::new(&rows).unwrap());
         let of_entries = Arc::new(Moments::of_entries(&rows).unwrap());

@@ -55,6 +55,30 @@ def test_stages_are_tasks_and_steps_are_theirs():
         vaglio.LooSelector().set_callbacks(print)
 
 
+class Enough(Record):
+    """Asks to stop after some steps of the search."""
+
+    def on_fit_task_end(self, estimator, context):
+        super().on_fit_task_end(estimator, context)
+        return self.count("end", "step") >= 3
+
+
+@pytest.mark.parametrize("by", ["callback", "function"])
+def test_who_has_seen_enough_gets_what_there_is(by):
+    X, y = data()
+    selector = vaglio.LooSelector(400, choose="last", lambda_=1.0)
+    if by == "callback":
+        selector.set_callbacks(Enough())
+    else:
+        selector.set_params(progress=lambda what, done, of, loss: done >= 3)
+    fitted = selector.fit(X, y)
+    assert fitted.stop_reason_ == "interrupted"
+    taken = len(fitted.selected_)
+    assert 3 <= taken < 400 and taken == fitted.path_[-1]["size"]
+    whole = vaglio.LooSelector(taken, choose="last", lambda_=1.0).fit(X, y)
+    assert fitted.selected_ == whole.selected_ and np.array_equal(fitted.predict(X), whole.predict(X))
+
+
 def test_callbacks_are_torn_down_after_errors_and_go_with_clones_and_pipelines():
     X, y = data()
     record = Record()

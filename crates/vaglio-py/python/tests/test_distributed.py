@@ -352,3 +352,17 @@ def test_spark_gives_the_result_of_one_process(tmp_path):
     assert code == 0, errors
     assert timeless(tmp_path / "run") == local_of(path)
     assert json.loads((tmp_path / "run" / "selection.json").read_text())["status"] == "complete"
+
+
+def test_a_scheduler_without_workers_is_told():
+    class Alone:
+        asynchronous, scheduler = False, None
+
+        def nthreads(self):
+            return {}
+
+    engine = _engines.Dask(Alone(), "build")
+    engine._looked, engine._alone_since = -10.0, engine._alone_since - 10.0
+    with pytest.warns(RuntimeWarning, match="no worker is connected"):
+        engine.look()
+    assert engine.slots() == 1

@@ -57,7 +57,7 @@ import numpy as np
 random = np.random.default_rng(0)
 visits = patients.assign(
     clinic=random.choice(["north", "south", "west"], len(patients)),
-    visited=pd.date_range("2024-01-01", periods=len(patients)).astype(str),
+    visited=pd.date_range("2024-01-01", periods=len(patients)),
     bmi=patients.bmi.where(random.random(len(patients)) > 0.1),
 )
 visits["target"] += 40 * (visits.clinic == "south")

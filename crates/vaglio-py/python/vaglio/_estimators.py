@@ -44,7 +44,8 @@ _PARAMETERS = """
     threads : int, default 0
         Threads to compute on; 0 for as many as there are processors. The result does not depend on it.
     progress : bool or callable, default None
-        Show how far a fit is; a callable is given what is done, how much of it, of how much, and the loss.
+        Show how far a fit is; a callable is given what is done, how much of it, of how much, and the loss, and
+        ends the search with what there is where it gives ``True``.
 
     Attributes
     ----------

@@ -29,8 +29,10 @@ class _Stages:
         self._context, self._stage, self._what, self._done = context, None, None, 0
 
     def __call__(self, what, done, of, loss):
+        """Whether a callback asks to stop."""
+        stops = False
         if what != self._what:
-            self.end()
+            stops = self.end()
             self._what, self._done = what, 0
             self._pieces = max(1, math.ceil(min(of, MOST)))
             self._stage = self._context.subcontext(task_name=what, max_subtasks=self._pieces)
@@ -39,14 +41,14 @@ class _Stages:
         while self._done < min(self._pieces, math.floor(share * self._pieces)):
             piece = self._stage.subcontext(task_name="step")
             piece.call_on_fit_task_begin(**self._hooks)
-            piece.call_on_fit_task_end(**self._hooks)
+            stops |= bool(piece.call_on_fit_task_end(**self._hooks))
             self._done += 1
+        return stops
 
     def end(self):
-        """The stage ends, if there is one."""
-        if self._stage is not None:
-            self._stage.call_on_fit_task_end(**self._hooks)
-            self._stage = None
+        """The stage ends, if there is one; whether a callback asks to stop."""
+        stage, self._stage = self._stage, None
+        return stage is not None and bool(stage.call_on_fit_task_end(**self._hooks))
 
 
 @contextlib.contextmanager
@@ -64,9 +66,8 @@ def shown(estimator, X, y):
             stages = _Stages(estimator, context, X, y)
 
             def both(*state):
-                stages(*state)
-                if show is not None:
-                    show(*state)
+                stops = stages(*state)
+                return (show is not None and show(*state) is True) or stops
 
             yield both
             stages.end()

@@ -1,5 +1,6 @@
 //! Which engine is the cheapest.
 
+mod columns;
 mod serving;
 
 use super::{Engine, KFold, moments};
@@ -10,10 +11,11 @@ use crate::session::Session;
 pub(crate) use serving::decomposed_parts;
 use serving::{can_decompose, is_light};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Estimate, Loss, Measure, Outline};
+use vaglio_core::{Column, Design, Estimate, Loss, Measure, Outline};
 use vaglio_kernels::kfold::{Backward, Moments};
 
 /// What a search works on.
+#[derive(Clone, Copy)]
 struct Extent {
     rows: f64,
     columns: f64,
@@ -27,8 +29,10 @@ struct Extent {
     has_parts: bool,
     /// Rows that the smallest training part has.
     training: usize,
-    /// Entries that columns store, where moments are made of these.
-    stored: Option<f64>,
+    /// Where moments are made column by column, as these are selected: flops that a pass over all columns takes as long as.
+    by_columns: Option<f64>,
+    /// Whether columns are not stored, but made of others whenever they are read.
+    is_made: bool,
     /// Columns that each fold imputes.
     gaps: f64,
     /// Whether each fold standardizes columns.
@@ -56,9 +60,8 @@ const NEAR: f64 = (1u64 << 22) as f64;
 const FAR: f64 = 4.0;
 /// Flops that making a double of these states takes as long as, for each time that they are slower.
 const MADE: f64 = 60.0;
-/// Flops that writing a double of the moments, or reading an entry of a sparse column, takes as long as.
+/// Flops that writing a double of the moments takes as long as.
 const WRITTEN: f64 = 16.0;
-const ENTRY: f64 = 8.0;
 /// Bytes of moments beyond which rows are held out where columns are more than rows, or classes have moments of their own.
 const WIDE: f64 = (1u64 << 28) as f64;
 /// Copies of the targets of each part: scaled, centered, fold after fold, and those of the loss.
@@ -95,6 +98,7 @@ impl Choice {
         let parts = balance::parts(design, round, round.held_out);
         let is_light = is_light(design, round);
         let extent = Extent::new(criterion, design, round, parts.as_ref().map(Vec::len), is_light);
+        let extent = extent.with_columns(design, outline);
         let (engine, estimate) = chosen(criterion, design, round, outline, &extent, is_light);
         Choice { engine, estimate, parts, extent }
     }
@@ -102,6 +106,11 @@ impl Choice {
     /// The cost of decomposing each subset, for rounds of which each would have an engine of its own.
     pub fn decomposition(&self, outline: &Outline) -> Estimate {
         self.extent.decomposition(outline, "what serves one round alone does not serve the others").1
+    }
+
+    /// Whether moments are made column by column, as these are selected.
+    pub fn is_by_columns(&self) -> bool {
+        self.extent.by_columns.is_some()
     }
 
     /// The folds by their training weights; none where every fold of every subset is refitted.
@@ -130,7 +139,8 @@ impl Extent {
             parts: parts.unwrap_or(round.held_out) as f64,
             pairs: pairs as f64,
             has_parts: parts.is_some(),
-            stored: moments::stored_entries(design),
+            by_columns: None,
+            is_made: design.columns().iter().any(|column| matches!(column, Column::Product(_))),
             gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.in_folds().is_standardized(),
             is_decomposed: !is_light && can_decompose(design, round, parts),
@@ -216,6 +226,9 @@ fn chosen(
         Engine::Auto if outline.start >= extent.training => {
             by_rows("since there are no more rows to train on than columns to start from")
         }
+        Engine::Auto if extent.is_made && extent.by_columns.is_some() => {
+            by_moments("since columns that are not stored stay so")
+        }
         Engine::Auto if extent.is_wide(outline) && is_of_others && extent.has_states(outline) => {
             by_rows("since moments of so many columns, or classes, would be larger than the rows")
         }
@@ -239,16 +252,19 @@ impl Extent {
         let moments = self.bytes_of_moments(outline);
         // Where columns are more than rows, writing the matrices costs more than the products do.
         let written = if columns > rows { WRITTEN * moments / 8.0 } else { 0.0 };
-        let pass = match self.stored {
+        let pass = match self.by_columns {
             None => self.pass * ((rows + self.pairs) * (columns + self.gaps + outputs).powi(2) + written),
-            Some(entries) => {
-                let of_row = ENTRY * entries + WRITTEN * self.pairs * columns;
-                (self.pass * (outputs + 2.0) + self.rows_read(outline)) * of_row
+            Some(one) => {
+                (self.pass * (outputs + 2.0) + self.rows_read(outline)) * (one + WRITTEN * self.pairs * columns)
             }
         };
         let start = outline.start as f64;
         let (steps, size) = (outline.steps as f64, outline.largest as f64);
-        let of = if self.stored.is_some() { "moments of the folds, of entries" } else { "moments of the folds" };
+        let of = if self.by_columns.is_some() {
+            "moments of the folds, of columns as they enter"
+        } else {
+            "moments of the folds"
+        };
         if outline.start > 0 {
             let decompositions = folds * 4.0 * start.powi(3);
             let removals = if outline.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
@@ -281,7 +297,7 @@ impl Extent {
     }
 
     fn bytes_of_moments(&self, outline: &Outline) -> f64 {
-        if self.stored.is_some() {
+        if self.by_columns.is_some() {
             return 16.0 * self.pairs * self.columns * (self.rows_read(outline) + 4.0 + self.outputs);
         }
         let side = (self.columns + self.gaps + self.outputs + 1.0) as usize;
@@ -291,7 +307,7 @@ impl Extent {
     /// Whether moments have more numbers than there are rows, and more than are made without being asked for.
     fn is_wide(&self, outline: &Outline) -> bool {
         let bytes = self.bytes_of_moments(outline);
-        match self.stored {
+        match self.by_columns {
             None => (self.columns > self.rows || self.pairs > self.folds) && bytes > WIDE,
             Some(_) => bytes > WIDE.max(self.rows_held_out(outline).bytes),
         }

@@ -11,19 +11,25 @@ use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, 
 use vaglio_kernels::linalg::Failure;
 
 /// The moments of a design in folds, of which the first are held out, which its session keeps for other λ; from cells of rows where it is one of several
-/// parts that have these in common.
+/// parts that have these in common, or column by column as these are selected.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Numerical`] when products overflow.
-pub(super) fn of(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>, held_out: usize) -> Result<Arc<Moments>> {
+pub(super) fn of(
+    criterion: &KFold,
+    design: &Design,
+    rows: &FoldedRows<'_>,
+    held_out: usize,
+    by_columns: bool,
+) -> Result<Arc<Moments>> {
     let session = Session::of(design);
     if let Some(moments) = session.moments_in(rows.folds(), rows.scores_classes_alike()) {
         return Ok(moments);
     }
     let made = |made: std::result::Result<Moments, Failure>| made.map_err(|e| failed_or_stopped(design, e));
-    let moments = match stored_entries(design) {
-        Some(_) => made(Moments::of_entries(rows))?,
-        None => match cells::moments(criterion, design, rows)? {
+    let moments = match by_columns {
+        true => made(Moments::of_entries(rows))?,
+        false => match cells::moments(criterion, design, rows)? {
             Some(moments) => moments,
             None => made(Moments::new(rows))?,
         },
@@ -33,15 +39,12 @@ pub(super) fn of(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>, held
     Ok(moments)
 }
 
-/// How many entries the columns of a design store, where these are at most half of all: moments are then made of them.
+/// How many entries the columns of a design store, of which moments may be made column by column; `None` where folds fill
+/// missing cells.
 pub(super) fn stored_entries(design: &Design) -> Option<f64> {
     let (columns, share) = (design.columns(), design.columns().share_stored());
-    (share <= MOST_STORED && design.in_folds().missing().is_none())
-        .then(|| share * (columns.len() * design.planned_rows()) as f64)
+    design.in_folds().missing().is_none().then(|| share * (columns.len() * design.planned_rows()) as f64)
 }
-
-/// Of all entries, the part up to which moments are made of those that are stored.
-const MOST_STORED: f64 = 0.5;
 /// Columns up to which several that enter together are decomposed with those selected.
 const FEW: usize = 512;
 /// What it takes to follow a column through an addition, for a λ and a column selected, beside the share that a number of a

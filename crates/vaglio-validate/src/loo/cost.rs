@@ -39,7 +39,7 @@ pub(crate) fn plan(criterion: &Loo, design: &Design, outline: &Outline) -> Plan 
         _ => (engine, of_refits(design, outline)),
     };
     let estimate = Estimate { engine: engine.name(), reason, flops, bytes };
-    Plan { engine, parts: vec![parts.unwrap_or_default()], estimate }
+    Plan { engine, parts: vec![parts.unwrap_or_default()], by_columns: vec![false], estimate }
 }
 
 /// Why an engine serves, its flops and bytes.

@@ -3,9 +3,9 @@
 use super::roles::Roles;
 use crate::pipeline::ColumnType;
 use std::collections::{HashMap, HashSet};
-use vaglio_core::{Error, Result, Table};
+use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_report::record::TakenColumns;
-use vaglio_tables::read::{ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, quoted};
+use vaglio_tables::read::{ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, date_span, quoted};
 
 /// What is known of columns before they are read: what the settings say, and what labels and targets are.
 pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
@@ -86,9 +86,15 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
                     Some(LEADING_ZEROS) => ", or number, which drops the zeros it begins with",
                     _ => "",
                 };
+                // Text of a file that has types of its own is not looked at.
+                let is_date = |cells: &Cells| {
+                    let first = (0..cells.len()).find(|&row| !cells.is_missing(row));
+                    first.is_some_and(|row| date_span(&cells.label(row), spec.read.dates).is_some())
+                };
+                let as_date = if table.get(name).is_some_and(is_date) { ", or date" } else { "" };
                 let message = format!(
                     "the column `{name}` holds {looks} ({} levels in {} rows); add it to data.exclude, or set data.types: \
-                     {{{}: class}} if each level is to be a column{as_number}",
+                     {{{}: class}} if each level is to be a column{as_date}{as_number}",
                     column.levels,
                     table.rows(),
                     quoted(name)

@@ -32,6 +32,10 @@ impl ModelData for OnColumns {
     fn counts(&self, rows: usize, series: Option<&[u32]>) -> Option<Vec<f64>> {
         self.model.counts(rows, series)
     }
+
+    fn held(&self) -> Option<&Model> {
+        Some(&self.model)
+    }
 }
 
 impl Predict for OnColumns {

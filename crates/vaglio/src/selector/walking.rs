@@ -119,7 +119,7 @@ impl<'a> Walking<'a> {
         let is_whole = !is_known && !searched.path.stop_reason.is_partial();
         if is_whole && (journal.is_top() || journal.is_worth(begun, 1)) {
             searched.has_moments = has_moments(design);
-            journal.keep("path", &searched);
+            journal.keep_of(begun, "path", &searched);
         }
         Ok(searched)
     }

@@ -6,12 +6,15 @@ import os
 import queue
 import threading
 import time
+import warnings
 
 from vaglio._errors import DataError, SettingError
 from vaglio.distributed import _work
 
 #: How often the workers of Dask are looked at, in seconds.
 LOOK = 1.0
+#: After how many seconds without a worker of Dask that is said.
+ALONE = 5.0
 #: How long a worker of Dask may take to answer, in seconds: one that hangs answers never.
 ANSWER = 10.0
 
@@ -120,7 +123,7 @@ class Dask(_Engine):
         self.name = client.scheduler.address if client.scheduler else "the scheduler"
         self._client, self._planned = client, planned
         self._builds, self._heard, self._threads, self._looked, self._only = {}, set(), {}, 0.0, {}
-        self._number = 0
+        self._number, self._alone_since = 0, time.monotonic()
         self.look()
 
     def _asked(self, what):
@@ -139,6 +142,11 @@ class Dask(_Engine):
         self._threads = self._asked(self._client.nthreads)
         self._ask([worker for worker in self._threads if worker not in self._heard])
         self._looked = time.monotonic()
+        if self._threads:
+            self._alone_since = None
+        elif self._alone_since is not None and self._looked - self._alone_since > ALONE:
+            self._alone_since = None
+            warnings.warn(f"no worker is connected to {self.name}; the run waits for one", RuntimeWarning, stacklevel=2)
         if self._threads and not self._good() and all(worker in self._builds for worker in self._threads):
             others = "; ".join(f"{worker} has {self._builds[worker]}" for worker in sorted(self._threads)[:3])
             raise SettingError(f"no worker has build {self._planned} of vaglio: {others}", field="client")

@@ -243,7 +243,12 @@ impl Decided {
     /// What was decided, for people.
     fn notes(&self, table: &Look) -> Vec<String> {
         let mut notes = vec![format!("{} rows, {} columns", table.rows, table.columns.len())];
-        let what = if self.is_classes { "classes" } else { "a number" };
+        let is_date = |name: &String| table.column(name).is_some_and(|seen| seen.survey.taken == InferredType::Date);
+        let what = match self.targets.iter().any(is_date) {
+            true => "a date, taken as classes; name a number to predict one",
+            false if self.is_classes => "classes",
+            false => "a number",
+        };
         let guessed = if self.guessed { " (guessed; --target names another)" } else { "" };
         notes.push(format!("to predict: {}, {what}{guessed}", self.targets.join(", ")));
         if self.without_target > 0 {

@@ -155,7 +155,8 @@ impl SavedModel {
         let maps = saved.maps.iter().map(|map| ("FittedMap", map.typetag_name()));
         let of_targets = saved.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
         let of_targets = of_targets.map(|map| ("FittedTargetMap", map.typetag_name()));
-        saved.parts = origin::made_by(maps.chain(of_targets).chain([("ModelData", saved.model.kind())]));
+        let of_models = saved.model.kinds().into_iter().map(|kind| ("ModelData", kind));
+        saved.parts = origin::made_by(maps.chain(of_targets).chain(of_models));
         saved
     }
 

@@ -10,7 +10,7 @@ use vaglio::core::{
 use vaglio::criteria::{KFold, Loo};
 use vaglio::search::{
     All, Alternatives, Backward, Chain, Exhaustive, Floating, Greedy, Lars, PathCoefficients, Polish,
-    Random as RandomSearch, Rank, Within,
+    Random as RandomSearch, Rank, RemovalStep, Within,
 };
 use vaglio_testkit::{Random, data};
 
@@ -176,6 +176,10 @@ fn a_search_of_all_subsets_finds_the_best_that_keeps_the_constraints() {
     assert!(constrained > 60, "{constrained}");
 }
 
+fn rounds(step: impl Into<RemovalStep>) -> Backward {
+    Backward { step: step.into(), ..Backward::default() }
+}
+
 fn searches(given: &Constraints) -> Vec<Box<dyn SearchStrategy>> {
     let given = given.clone();
     vec![
@@ -183,6 +187,9 @@ fn searches(given: &Constraints) -> Vec<Box<dyn SearchStrategy>> {
         Box::new(Greedy::new(4).polish(Polish::Swaps).constraints(given.clone())),
         Box::new(Backward::default().constraints(given.clone())),
         Box::new(Backward::default().polish(Polish::Swaps).constraints(given.clone())),
+        Box::new(rounds(2).constraints(given.clone())),
+        Box::new(rounds(0.4).constraints(given.clone())),
+        Box::new(rounds(99).forced(["d"]).constraints(given.clone())),
         Box::new(Floating::default().constraints(given.clone())),
         Box::new(Rank::default().constraints(given.clone())),
         Box::new(RandomSearch::default().repeats(4).constraints(given.clone())),
@@ -355,6 +362,25 @@ fn a_backward_search_begins_at_the_first_subset_that_keeps_the_constraints() {
     assert!(keeps(&given, &design, &start, None) && start.len() < NAMES.len(), "{start:?}");
     assert!(path.steps.iter().all(|step| step.action == vaglio::core::Action::Remove));
     assert_eq!((path.entries.last().unwrap().subset.len(), path.stop_reason), (start.len(), StopReason::MinFeatures));
+}
+
+#[test]
+fn rounds_of_removals_take_what_constraints_leave_them() {
+    let (mut together, mut whole) = (0, 0);
+    for seed in 0..100 {
+        let design = design(&mut Random::new(seed));
+        let path = |given: &Constraints| run(&rounds(3).constraints(given.clone()), &Loo::default(), &design).unwrap();
+        // What never binds changes nothing.
+        let free = path(&Constraints::default().at_most("a*", 3));
+        assert_eq!(free, run(&rounds(3), &Loo::default(), &design).unwrap());
+        assert_eq!(free.entries.iter().map(|entry| entry.subset.len()).collect::<Vec<_>>(), [1, 4, 7]);
+        let heirs = path(&Constraints::default().heredity(Heredity::Strong));
+        assert_eq!(heirs.start().len(), NAMES.len());
+        assert!(heirs.entries.iter().any(|entry| entry.subset.len() == 1), "{seed}");
+        together += heirs.steps.iter().filter(|step| !step.with.is_empty()).count();
+        whole += heirs.steps.iter().filter(|step| step.with.len() == 2).count();
+    }
+    assert!(together > 100 && whole > 50, "{together} {whole}");
 }
 
 #[test]

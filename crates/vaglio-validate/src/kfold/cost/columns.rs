@@ -1,0 +1,30 @@
+//! Whether moments are made column by column, as these are selected.
+
+use super::{Extent, moments};
+use vaglio_core::{Design, Outline};
+
+/// Of all entries, the part up to which moments are always made of those that are stored.
+const MOST_STORED: f64 = 0.5;
+/// The part of the rows to train on that columns may be at most, where others than sparse ones are taken one by one: beyond,
+/// cancellation makes moments unreliable.
+const MOST_COLUMNS: f64 = 0.5;
+/// Flops that adding an entry to the sums of its fold takes as long as: of a few, and of all of a column, beside which products
+/// of all columns are made in blocks.
+const FEW: f64 = 8.0;
+const ALL: f64 = 56.0;
+
+impl Extent {
+    /// The same with moments made column by column, where few entries are stored, columns are not stored at all, or that costs
+    /// less than products of all columns.
+    pub(super) fn with_columns(self, design: &Design, outline: &Outline) -> Self {
+        let Some(entries) = moments::stored_entries(design) else { return self };
+        if entries <= MOST_STORED * (design.columns().len() * design.planned_rows()) as f64 {
+            return Extent { by_columns: Some(FEW * entries), ..self };
+        }
+        let by_columns = Extent { by_columns: Some(ALL * entries), ..self };
+        let is_forward = outline.start == 0 && outline.steps > 0;
+        let is_small = outline.largest as f64 <= MOST_COLUMNS * self.training as f64;
+        let saves = || self.is_made || by_columns.moments(outline).flops < self.moments(outline).flops;
+        if is_forward && is_small && saves() { by_columns } else { self }
+    }
+}

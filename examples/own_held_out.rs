@@ -1,0 +1,110 @@
+//! A criterion of your own that holds rows out: concordance, with rows whose end was not seen.
+//!
+//! `cargo run -p vaglio-examples --example own_held_out`
+
+use vaglio::{Pipeline, learners::Rls, search::Greedy};
+
+// ANCHOR: definition
+use vaglio_core::prelude::*;
+
+/// The share of pairs that are predicted in the wrong order, of rows held out: 1 − Harrell's C.
+#[part(Criterion, "concordance", summary = "how many pairs of rows held out are in the wrong order")]
+pub struct Concordance {
+    /// Folds: row after row is dealt to them.
+    #[default(5)]
+    folds: usize,
+    /// The column that is `1` where a row's end was seen, and `0` where it was not.
+    event: Option<String>,
+}
+
+impl Criterion for Concordance {
+    fn check_settings(&self) -> Result<()> {
+        Error::unless_between("folds", self.folds, 2..=1_000_000)
+    }
+
+    /// A column that is read beside the candidates, and what it may hold: its words are numbered in this order.
+    fn assignment(&self) -> Option<&str> {
+        self.event.as_deref()
+    }
+
+    fn assignment_words(&self) -> &'static [&'static str] {
+        &["0", "1"]
+    }
+
+    /// The fold of each row, in one round of folds.
+    fn folds(&self, design: &Design) -> Result<HeldOut> {
+        let fold = |row: usize| Some((row % self.folds) as u32);
+        Ok(HeldOut::Folds(vec![Round::new((0..design.rows()).map(fold).collect())]))
+    }
+
+    fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
+        let (rows, targets) = (design.rows(), design.targets());
+        design.best_lambda(|lambda| {
+            let mut predicted = targets.to_owned();
+            for fold in 0..self.folds {
+                let (held_out, training): (Vec<usize>, Vec<usize>) =
+                    (0..rows).partition(|row| row % self.folds == fold);
+                let predictions = design.retrain(&training, &held_out, subset, lambda)?;
+                for (&row, column) in held_out.iter().zip(predictions.columns()) {
+                    predicted.column_mut(row).assign(&column);
+                }
+            }
+            let outputs = targets.rows().into_iter().zip(predicted.rows());
+            let shares = outputs.map(|(y, predicted)| self.wrong(design, &y.to_vec(), &predicted.to_vec()));
+            Ok(shares.sum::<f64>() / targets.nrows() as f64)
+        })
+    }
+}
+
+impl Concordance {
+    fn wrong(&self, design: &Design, y: &[f64], predicted: &[f64]) -> f64 {
+        let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
+        let is_seen = |row: usize| self.event.is_none() || design.assignment().is_none_or(|event| event[row] == 1);
+        let (mut wrong, mut pairs) = (0.0, 0.0);
+        for (i, j) in (0..y.len()).flat_map(|i| (0..y.len()).map(move |j| (i, j))) {
+            // Of a pair the earlier row's end has to be seen.
+            if y[i] < y[j] && is_seen(i) {
+                let both = weight(i) * weight(j);
+                pairs += both;
+                wrong += both * if predicted[i] == predicted[j] { 0.5 } else { f64::from(predicted[i] > predicted[j]) };
+            }
+        }
+        if pairs > 0.0 { wrong / pairs } else { 0.5 }
+    }
+}
+// ANCHOR_END: definition
+
+/// Selects three columns by the order of patients.
+pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let dataset = vaglio_examples::diabetes()?;
+    let search = Greedy::new(3).choose(Choose::Last);
+    let fitted = linfa::prelude::Fit::fit(&Pipeline::new(Concordance::default(), search, Rls::default()), &dataset)?;
+    println!("{}", fitted.selected().join(", "));
+    assert!(fitted.selected().iter().any(|name| name == "bmi"));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vaglio_core::Columns;
+
+    #[test]
+    fn it_keeps_the_laws() -> std::result::Result<(), vaglio_testkit::Broken> {
+        vaglio_testkit::check_criterion_on_standard_data(&Concordance::default(), 1e-9)
+    }
+
+    #[test]
+    fn pairs_whose_earlier_end_was_not_seen_do_not_count() {
+        let given = Concordance { event: Some("seen".into()), ..Concordance::default() };
+        let mut columns = Columns::new(3);
+        columns.push(vec![1.0, 2.0, 3.0]);
+        let targets = vaglio_core::ndarray::array![[1.0, 2.0, 3.0]];
+        let problem = Problem::new(columns, vec!["x".into()], targets, vec!["y".into()], Task::Regression).unwrap();
+        let problem = problem.with_assignment(vec![0, 1, 1]).unwrap();
+        let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
+        let (y, predicted) = ([1.0, 2.0, 3.0], [3.0, 1.0, 2.0]);
+        assert_eq!(given.wrong(&design, &y, &predicted), 0.0);
+        assert_eq!(Concordance::default().wrong(&design, &y, &predicted), 2.0 / 3.0);
+    }
+}

@@ -86,18 +86,16 @@ impl TablePass {
     ) -> Result<Condensed> {
         let mut place = self.places(origins);
         let test = SetAside::new(test_rows.unwrap_or_default(), &mut place);
-        let bytes = 8.0 * (test.rows.len() * self.features.len()) as f64;
-        self.budget.need(bytes, "the test rows", "set fewer rows aside, or raise the limit")?;
+        let bytes = 8 * test.rows.len() * self.features.len();
+        self.budget.need(bytes as f64, "the test rows", "set fewer rows aside, or raise the limit")?;
         let unknown =
             |(column, is_in_folds): &(String, bool)| (Filled { column: column.clone(), value: f64::NAN }, *is_in_folds);
         let filled: Vec<(Filled, bool)> = self.first.filled.iter().map(unknown).collect();
         let empty =
             || PassState { condenser: None, names: Vec::new(), filled: filled.clone(), test: test.emptied(), seen: 0 };
         let begun = Instant::now();
-        let key = match (&checkpoints, ranges) {
-            (None, None) => None,
-            _ => Some(self.key(labels, origins, cells, test_rows)),
-        };
+        let is_kept = checkpoints.is_some() || ranges.is_some();
+        let key = is_kept.then(|| self.key(labels, origins, cells, test_rows));
         let count = if self.is_sample { 1 } else { self.ranges(cells.count) };
         let of = |range: usize| range * self.rows / count..(range + 1) * self.rows / count;
         let rows = (labels, cells, &place[..]);

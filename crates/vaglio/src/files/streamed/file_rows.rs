@@ -57,6 +57,11 @@ impl FileRows {
         &self.files[0]
     }
 
+    /// Whether some columns, and rows, are read without those before them.
+    pub fn is_by_column(&self) -> bool {
+        self.is_by_column
+    }
+
     pub fn names(&self) -> &[String] {
         &self.names
     }

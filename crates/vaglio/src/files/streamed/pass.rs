@@ -119,10 +119,8 @@ impl TablePass {
             let mut range = 0;
             while range < count {
                 let mut state = empty();
-                if let Some((whole, part)) = known.take().as_deref().and_then(split)
-                    && all.restored(whole).is_some()
-                    && state.restored(part).is_some()
-                {
+                if let Some(both) = known.take().as_deref().and_then(|known| split(known, &empty)) {
+                    (all, state) = both;
                     before = all.seen + state.seen;
                     range = (0..count).find(|&range| of(range).end > all.seen).unwrap_or(count - 1);
                     tracing::info!("the pass over the table goes on behind row {before} of {}", self.rows);
@@ -159,7 +157,8 @@ impl TablePass {
     /// Into how many ranges of rows a pass is parted, whose reductions are put together: few enough that this costs little.
     pub fn ranges(&self, cells: usize) -> usize {
         let least = LEAST.max(TIMES * cells * (self.features.len() + 2));
-        (self.rows / least).clamp(1, MOST_RANGES)
+        // Of text each range would be looked for from the beginning.
+        if self.files.is_by_column() { (self.rows / least).clamp(1, MOST_RANGES) } else { 1 }
     }
 
     /// Takes in the rows of a range behind those that were seen, and tells after each batch, and whether that was the last.

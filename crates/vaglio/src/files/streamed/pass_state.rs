@@ -115,11 +115,15 @@ pub(super) fn joined(all: &PassState, range: &PassState) -> Vec<u8> {
     [out.0, all, range.bytes()].concat()
 }
 
-/// Both again.
-pub(super) fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+/// Both again, behind passes that have taken in nothing.
+pub(super) fn split(bytes: &[u8], empty: impl Fn() -> PassState) -> Option<(PassState, PassState)> {
     let mut from = StateReader(bytes);
     let length = from.count()?;
-    from.0.split_at_checked(length)
+    let (whole, part) = from.0.split_at_checked(length)?;
+    let (mut all, mut range) = (empty(), empty());
+    all.restored(whole)?;
+    range.restored(part)?;
+    Some((all, range))
 }
 
 /// Rows that are kept as they are, in the order of the files.

@@ -18,7 +18,7 @@ fn processes_read_a_table_in_ranges_to_the_bits_of_one() {
     let extra: [Made<'_>; 1] = [("gap", &gap)];
     parquet(&folder, "train.parquet", &table(400_000, 3, &extra), 60_000);
     let lines = "search: {kind: greedy, max_features: 3, choose: {folds: 3, rule: one_se}}\ncriterion: {kind: kfold, folds: 4}\n\
-                 preprocess: [{kind: impute, scope: fold}]\nevaluate: {nested: {folds: 3}}\nengine: {stream: always}";
+                 preprocess: [{kind: impute, scope: fold}]\nengine: {stream: always}";
     folder.write(
         "p.yaml",
         format!("version: 1\ndata: {{train: train.parquet, target: y, test_fraction: 0.01}}\n{lines}\n{GRID}"),

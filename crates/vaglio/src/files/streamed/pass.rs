@@ -119,7 +119,7 @@ impl TablePass {
             let mut range = 0;
             while range < count {
                 let mut state = empty();
-                if let Some(both) = known.take().as_deref().and_then(|known| split(known, &empty)) {
+                if let Some(both) = known.take().as_deref().and_then(|known| split(known, empty)) {
                     (all, state) = both;
                     before = all.seen + state.seen;
                     range = (0..count).find(|&range| of(range).end > all.seen).unwrap_or(count - 1);

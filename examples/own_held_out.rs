@@ -80,7 +80,7 @@ pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let search = Greedy::new(3).choose(Choose::Last);
     let fitted = linfa::prelude::Fit::fit(&Pipeline::new(Concordance::default(), search, Rls::default()), &dataset)?;
     println!("{}", fitted.selected().join(", "));
-    assert!(fitted.selected().iter().any(|name| *name == "bmi"));
+    assert!(fitted.selected().contains(&"bmi"));
     Ok(())
 }
 

@@ -110,6 +110,17 @@ impl Condenser {
         Ok(())
     }
 
+    /// Takes in what another has of rows that follow, of as many cells and columns. Cost O(cells · columns³).
+    ///
+    /// # Errors
+    /// Those of [`Condenser::push`].
+    pub fn append(&mut self, other: Condenser) -> Result<(), Failure> {
+        let (height, shifts) = (self.height, &self.shifts);
+        let moves: Vec<f64> = other.shifts.iter().zip(shifts).map(|(theirs, own)| theirs - own).collect();
+        let join = |(own, theirs): (&mut CellBlocks, CellBlocks)| own.append(theirs, &moves, height);
+        self.cells.par_iter_mut().zip(other.cells).try_for_each(join)
+    }
+
     /// Rows of a batch, scaled and shifted.
     fn gathered(&self, batch: &RowBatch<'_>, rows: &[usize]) -> Gathered {
         let weights: Vec<f64> = rows.iter().map(|&row| batch.weights.map_or(1.0, |weights| weights[row])).collect();
@@ -154,6 +165,34 @@ impl CellBlocks {
             false => open.extend(more),
         });
         (self.open[0].len() >= height).then(|| self.open.iter_mut().map(std::mem::take).collect())
+    }
+
+    /// Takes in those of rows that follow, whose columns were shifted by so much less.
+    fn append(&mut self, theirs: CellBlocks, moves: &[f64], height: usize) -> Result<(), Failure> {
+        let CellBlocks { mut open, triangle, weight, count, range } = theirs;
+        let (roots, columns) = open.split_at_mut(1);
+        for (column, by) in columns.iter_mut().zip(moves) {
+            column.iter_mut().zip(&roots[0]).for_each(|(x, root)| *x += by * root);
+        }
+        // Those of a triangle are of all its rows.
+        let whole = (self.weight + weight, self.count + count);
+        // Less than a block, which may complete one.
+        let room = (height - self.open[0].len()).min(open[0].len());
+        let rest: Vec<Vec<f64>> = open.iter_mut().map(|column| column.split_off(room)).collect();
+        for columns in [open, rest] {
+            if let Some(block) = self.take(Gathered { columns, weight: 0.0, range: range.clone() }, height) {
+                self.stack(&reduced(matrix(&block).view())?)?;
+            }
+        }
+        if let Some(mut triangle) = triangle {
+            let root = triangle.column(0).to_owned();
+            for (mut column, by) in triangle.columns_mut().into_iter().skip(1).zip(moves) {
+                column.scaled_add(*by, &root);
+            }
+            self.stack(&triangle)?;
+        }
+        (self.weight, self.count) = whole;
+        Ok(())
     }
 
     fn stack(&mut self, below: &Array2<f64>) -> Result<(), Failure> {

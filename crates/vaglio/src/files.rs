@@ -1,6 +1,7 @@
 //! A run from files to files.
 
 mod as_csv;
+mod behind;
 mod certainty;
 mod claim;
 mod column_types;

@@ -68,8 +68,9 @@ pub struct ValidSelector {
     pub(crate) model: Option<FinalModel>,
     /// For how many repetitions of the search there is memory at once.
     pub(crate) room: Room,
-    /// How rows that stand for many are parted around the search, in place of what its settings say.
-    pub(crate) dealt: Option<AnyResampling>,
+    /// How rows that stand for many are parted around the search, in place of what its settings say, and whether these would be by splits
+    /// of the criterion.
+    pub(crate) dealt: Option<(AnyResampling, bool)>,
 }
 
 impl Selector {

@@ -119,3 +119,40 @@ fn products_that_overflow_are_refused() {
     let pushed = condenser.push(RowBatch { columns: &columns, cells: &[0; 40], weights: None });
     assert!(pushed.is_err() || condenser.finish().is_ok_and(|cells| cells[0].columns[1].iter().all(|x| x.is_finite())));
 }
+
+#[test]
+fn ranges_of_rows_are_put_together() {
+    let random = &mut Random::new(9);
+    let rows = 2000;
+    let all = columns(rows, random);
+    // Of the third cell there are three rows, in two ranges.
+    let cells: Vec<u32> = (0..rows).map(|row| if [3, 4, 1990].contains(&row) { 2 } else { (row % 2) as u32 }).collect();
+    let weights: Vec<f64> = (0..rows).map(|row| 1.0 + (row % 3) as f64).collect();
+    let whole = condensed(&all, &cells, &weights, rows, 64);
+    let range = |rows: std::ops::Range<usize>| {
+        let columns: Vec<Column<'_>> = all.iter().map(|column| Column::Double(&column[rows.clone()])).collect();
+        // Each has shifts of its own.
+        let shifts = all.iter().map(|column| column[rows.start]).collect();
+        let mut condenser = Condenser::new(4, shifts, 64);
+        let (cells, weights) = (&cells[rows.clone()], Some(&weights[rows]));
+        condenser.push(RowBatch { columns: &columns, cells, weights }).unwrap();
+        condenser
+    };
+    let mut together = range(0..700);
+    for rows in [700..790, 790..791, 791..2000] {
+        together.append(range(rows)).unwrap();
+    }
+    for (whole, found) in whole.iter().zip(together.finish().unwrap()) {
+        assert_eq!((whole.count, whole.weights.len()), (found.count, found.weights.len()));
+        let of = |cell: &CondensedCell, a: usize, b: usize| product(&cell.columns[a], &cell.columns[b], &cell.weights);
+        for a in 0..all.len() {
+            for b in 0..all.len() {
+                let norm = (of(whole, a, a) * of(whole, b, b)).sqrt();
+                let (one, other) = (of(whole, a, b), of(&found, a, b));
+                assert!((one - other).abs() <= 1e-12 * norm, "{a}, {b}: {other}, not {one}");
+            }
+        }
+        assert_eq!(found.columns[1], found.columns[4], "equal columns stay equal");
+        assert!(found.columns[3].iter().all(|x| *x == 2.5), "constant ones constant");
+    }
+}

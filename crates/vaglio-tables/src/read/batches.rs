@@ -41,6 +41,23 @@ pub struct Batch {
     pub survey: Survey,
 }
 
+impl Batch {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, cells)| cells.len())
+    }
+
+    /// The first of them, so many at most.
+    #[must_use]
+    pub fn first_rows(mut self, most: usize) -> Self {
+        if most < self.rows() {
+            let kept: Vec<usize> = (0..most).collect();
+            self.columns.iter_mut().for_each(|(_, cells)| *cells = cells.select_rows(&kept));
+        }
+        self
+    }
+}
+
 /// The rows of a table, some at a time.
 pub struct BatchReader {
     batches: Batches,

@@ -1,6 +1,7 @@
 //! The figures that a pipeline's `evaluate` asks for, and what is made of predictions of rows held out.
 
 use super::Prepared;
+use super::behind::RowFigures;
 use super::certainty::{Certainty, certainty};
 use super::discoveries::false_discoveries;
 use super::facts::over_folds::OuterWeights;
@@ -43,6 +44,8 @@ pub(super) struct Evaluated {
     held_out: Option<(PredictedOn, Pooled)>,
     /// The place of each of these rows in the sample; none where maps left some out.
     held_out_places: Vec<usize>,
+    /// What single rows of a table say that is not in memory.
+    pub behind: Option<RowFigures>,
     pub calibration: Option<Calibration>,
     /// What is known of the chosen loss.
     pub certainty: Option<Certainty>,
@@ -78,25 +81,30 @@ impl Evaluated {
         }
         let watcher = Watcher::new(monitor);
         let start = Instant::now();
-        let has_rows = prepared.streamed.is_none();
-        if has_rows {
-            evaluated.certainty = certainty(selector, &prepared.sample, design, &selection.chosen, &watcher)?;
-        }
+        evaluated.certainty = certainty(selector, &prepared.sample, design, &selection.chosen, &watcher)?;
         evaluated.certainty_seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let mut outer = Vec::new();
         if let Some(settings) = &pipeline.0.evaluate {
             let untuned = pipeline.selector();
             let whole = Whole { selector: &untuned, tune: pipeline.0.tune.as_ref() };
-            outer = evaluated.repeat(settings, whole, selector, prepared, (selection, origins), &watcher)?;
+            outer = evaluated.repeat(settings, whole, selector, (prepared, design), (selection, origins), &watcher)?;
             if settings.shares && watcher.stopped().is_none() {
                 evaluated.shares = shares(selector, &prepared.sample, design, selection, &watcher)?;
             }
         }
         evaluated.fdr = false_discoveries(pipeline, selector, design, selection, &watcher)?;
-        if has_rows {
-            evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
+        if outer.is_empty() && watcher.stopped().is_none() {
+            evaluated.behind = RowFigures::read(selector, (prepared, design), selection, &mut [], &watcher)?;
         }
+        if let Some(model) = evaluated.behind.as_mut().and_then(|behind| behind.model.take()) {
+            selection.model = model;
+        }
+        if let Some(errors) = evaluated.behind.as_ref().and_then(|behind| behind.errors.as_ref()) {
+            let entries = selection.path.entries.iter_mut().zip(errors);
+            entries.for_each(|(entry, error)| entry.standard_error = *error);
+        }
+        evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
         let level = pipeline.0.evaluate.as_ref().and_then(|settings| settings.intervals);
         if let (Some(level), Some(nested), false) = (level, &mut evaluated.nested, outer.is_empty()) {
             let (intervals, figures) = SavedIntervals::new(level, outer, prepared)?;
@@ -173,7 +181,7 @@ impl Evaluated {
         settings: &Evaluate,
         whole: Whole<'_>,
         selector: &ValidSelector,
-        prepared: &Prepared,
+        (prepared, design): (&Prepared, &Design),
         (selection, origins): (&Selection, &Origins),
         watcher: &Watcher<'_>,
     ) -> Result<Vec<Outer>> {
@@ -183,6 +191,7 @@ impl Evaluated {
             outer = resample::outer(whole, sample, &how, watcher)?.unwrap_or_default();
             if !outer.is_empty() {
                 self.outer_weights = OuterWeights::of(&outer);
+                self.behind = RowFigures::read(selector, (prepared, design), selection, &mut outer, watcher)?;
                 let pairs = unless_impossible(of_outer(whole, sample, &how, watcher), how.interval)?;
                 let judged = (&how, &outer[..], pairs.as_deref());
                 self.nested = Some(nested(whole, sample, judged, &selection.names, origins)?);
@@ -211,7 +220,7 @@ impl Evaluated {
         outer: &[Outer],
         watcher: &Watcher<'_>,
     ) -> Result<()> {
-        if watcher.stopped().is_some() {
+        if watcher.stopped().is_some() || prepared.streamed.is_some() && self.behind.is_none() {
             return Ok(());
         }
         let classes = !prepared.is_regression();
@@ -221,7 +230,10 @@ impl Evaluated {
             let pooled = Pooled::new(parts)?;
             self.held_out_places = places(&pooled, first.iter().map(|fold| &fold.rows));
             Some((PredictedOn::Nested, pooled))
-        } else if classes || prepared.test.is_none() {
+        } else if let Some((pooled, places)) = self.behind.as_mut().and_then(|behind| behind.of_choice.take()) {
+            self.held_out_places = places;
+            Some((PredictedOn::CrossValidation, pooled))
+        } else if prepared.streamed.is_none() && (classes || prepared.test.is_none()) {
             let pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
             if let (Some(pooled), Some(how)) = (&pooled, &selection.chosen.folds) {
                 let parts = chosen_parts(selector, &prepared.sample, how)?;
@@ -243,6 +255,10 @@ impl Evaluated {
                 let nested = *from == PredictedOn::Nested;
                 let from = if nested { HeldOutBy::Nested } else { HeldOutBy::CrossValidation };
                 Calibration::of_held_out(from, pooled)
+            }
+            None if self.behind.is_some() => {
+                let found = self.behind.as_ref().and_then(|behind| behind.of_subset.as_ref());
+                found.and_then(|pooled| Calibration::of_held_out(HeldOutBy::Folds, pooled))
             }
             None => Calibration::of_subset(selector, &prepared.sample, (&prepared.train, design), selection, watcher),
         };

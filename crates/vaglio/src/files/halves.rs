@@ -27,7 +27,7 @@ impl Pairs {
     pub(super) fn halves(&self, selector: &ValidSelector, sample: &Sample) -> Result<Halves> {
         let under = |error: vaglio_core::Error| error.under("evaluate.stability");
         match sample.parting(selector, self.splits.as_ref(), PIECES - 1, 0)? {
-            parting @ Parting::Splits(..) => {
+            parting @ (Parting::Splits(..) | Parting::Dealt(..)) => {
                 Ok(Halves::Pieces(pieces(&parting.parts(sample, selector.seed).map_err(under)?, sample.rows())))
             }
             Parting::Folds(assignment @ FoldAssignment::Blocks(rows), _) => {

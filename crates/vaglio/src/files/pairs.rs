@@ -28,7 +28,7 @@ pub(super) fn count(folds: usize) -> usize {
 }
 
 /// The rows that both parts train on, both in increasing order.
-fn common(a: &Part, b: &Part) -> Vec<usize> {
+pub(super) fn common(a: &Part, b: &Part) -> Vec<usize> {
     a.training.iter().filter(|row| b.training.binary_search(row).is_ok()).copied().collect()
 }
 

@@ -22,7 +22,7 @@ impl Parting {
     pub(super) fn count(&self, sample: &Sample) -> usize {
         match self {
             Parting::Folds(_, folds) => *folds,
-            Parting::Splits(..) => self.parts(sample, 0).map_or(0, |parts| parts.len()),
+            Parting::Splits(..) | Parting::Dealt(..) => self.parts(sample, 0).map_or(0, |parts| parts.len()),
         }
     }
 
@@ -30,7 +30,7 @@ impl Parting {
     pub(super) fn sentence(&self) -> String {
         match self {
             Parting::Folds(assignment, folds) => assignment.sentence(*folds),
-            Parting::Splits(splits, _) => splits.sentence(),
+            Parting::Splits(splits, _) | Parting::Dealt(splits, _) => splits.sentence(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From a pipeline and its files to what a run needs, whichever way the table is read.
 
 use super::data::{Prepared, prepared};
-use super::streamed::{self, Checkpoints, Loading};
+use super::streamed::{self, Keeping, Loading};
 use crate::pipeline::ValidPipeline;
 use std::path::Path;
 use vaglio_core::{Error, Result};
@@ -12,21 +12,32 @@ use vaglio_core::{Error, Result};
 /// Files that cannot be read or hold values that are not finite; names and labels that the data do not have; text
 /// columns that no map takes.
 pub fn prepare(pipeline: &ValidPipeline, folder: &Path) -> Result<Prepared> {
-    prepare_with(pipeline, folder, None)
+    prepare_with(pipeline, folder, Keeping::default())
 }
 
-/// The same, with checkpoints of the pass over a table that is read in batches.
+/// The same, which keeps what the pass makes over a table that is read in batches.
 ///
 /// # Errors
 /// Those of [`prepare`].
-pub(super) fn prepare_with(
-    pipeline: &ValidPipeline,
-    folder: &Path,
-    checkpoints: Option<Checkpoints<'_>>,
-) -> Result<Prepared> {
-    match streamed::prepared(pipeline, folder, checkpoints)? {
+pub(super) fn prepare_with(pipeline: &ValidPipeline, folder: &Path, kept: Keeping<'_>) -> Result<Prepared> {
+    match streamed::prepared(pipeline, folder, kept)? {
         Loading::Batches(prepared) => Ok(*prepared),
         Loading::Whole(why) => prepared(pipeline, folder, false).map_err(|error| with_reason(why.as_ref(), error)),
+    }
+}
+
+/// The same where no more than the parts of the rows has to be known: of a table that is read in batches the labels of all rows
+/// and the first of the others, which `true` tells.
+///
+/// # Errors
+/// Those of [`prepare`].
+pub(super) fn prepare_parts(pipeline: &ValidPipeline, folder: &Path) -> Result<(Prepared, bool)> {
+    match streamed::sampled(pipeline, folder)? {
+        Loading::Batches(prepared) => Ok((*prepared, true)),
+        Loading::Whole(why) => {
+            let whole = prepared(pipeline, folder, false).map_err(|error| with_reason(why.as_ref(), error))?;
+            Ok((whole, false))
+        }
     }
 }
 

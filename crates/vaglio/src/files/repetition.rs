@@ -244,7 +244,7 @@ fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
             SampleSource::Mapped(Arc::new(Rows { targets, ..Rows::clone(rows) }), Arc::clone(recipe))
         }
     };
-    Ok(Sample { source, ordered: sample.ordered })
+    Ok(Sample { source, ordered: sample.ordered, behind: None })
 }
 
 impl Sample {

@@ -13,7 +13,7 @@ use super::monitor::{limited, timed};
 use super::origins::Origins;
 use super::prepare::prepare_with;
 use super::record::record;
-use super::streamed::{Checkpoints, forget, of_moments};
+use super::streamed::{Checkpoints, Keeping, RangeStore, forget, of_moments};
 use super::{Prepared, target_file};
 use crate::document::to_yaml;
 use crate::pipeline::ValidPipeline;
@@ -68,7 +68,7 @@ pub struct RunOutcome {
 /// pipeline whose engine has workers, [`Cluster`](crate::pipeline::Cluster).
 pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
     pipeline.0.engine.check_is_here()?;
-    run_here(pipeline, options, monitor.into(), false)
+    run_here(pipeline, options, monitor.into(), (false, None))
 }
 
 /// The same, whatever the engine. Where the pieces of the search are known, no stop keeps the run from putting it together: what
@@ -77,10 +77,10 @@ pub(super) fn run_here(
     pipeline: &ValidPipeline,
     options: &RunOptions,
     monitor: Monitor<'_>,
-    is_searched: bool,
+    known: (bool, Option<&RangeStore<'_>>),
 ) -> Result<RunOutcome> {
     let mut claim = Claim::existing(&options.out)?;
-    let done = run_in(&mut claim, pipeline, options, monitor, is_searched);
+    let done = run_in(&mut claim, pipeline, options, monitor, known);
     if claim.is_some() && !matches!(done, Err(Error::Unwritable { .. })) {
         forget(&options.out);
     }
@@ -96,13 +96,13 @@ fn run_in(
     pipeline: &ValidPipeline,
     options: &RunOptions,
     monitor: Monitor<'_>,
-    is_searched: bool,
+    (is_searched, ranges): (bool, Option<&RangeStore<'_>>),
 ) -> Result<RunOutcome> {
     let start = Instant::now();
     let prepared = {
         let _entered = tracing::info_span!("read").entered();
-        let checkpoints = Checkpoints::new(claim, &options.out, options.resume);
-        prepare_with(pipeline, &options.folder, Some(checkpoints))?
+        let checkpoints = Some(Checkpoints::new(claim, &options.out, options.resume)).filter(|_| ranges.is_none());
+        prepare_with(pipeline, &options.folder, Keeping { checkpoints, ranges })?
     };
     // Rows that stand for others are searched as these would be, by settings that the user did not write.
     let (written, searched) = (pipeline, prepared.searched(pipeline));
@@ -113,10 +113,7 @@ fn run_in(
     // The map of a learner may take longer than all that is allowed.
     let stop = timed(monitor.stop.clone(), start, pipeline.most_time());
     let train = prepared.train.clone().stopping_at(stop);
-    let made = |selector: &ValidSelector| {
-        let design = selector.design(&train)?.stopping_at(StopSign::default());
-        Ok(if prepared.streamed.is_some() { design.without_errors() } else { design })
-    };
+    let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
     let mut design = made(&pipeline.selector())?;
     let evaluate = pipeline.0.evaluate.as_ref();
     planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
@@ -178,7 +175,7 @@ fn run_in(
     };
     tracing::debug_span!("facts").in_scope(|| described.put(&mut record))?;
     match &prepared.streamed {
-        Some(streamed) => of_moments(&mut record, streamed, prepared.is_regression()),
+        Some(streamed) => of_moments(&mut record, streamed, evaluated.behind.as_ref(), prepared.is_regression()),
         None => {
             let watcher = Watcher::new(&mut *monitor);
             let redealt = tracing::debug_span!("deals").in_scope(|| described.redealt(&watcher))?;

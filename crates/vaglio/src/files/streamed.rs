@@ -16,8 +16,9 @@ mod pass_state;
 mod record;
 mod served;
 mod size;
+mod table_rows;
 
-pub(super) use checkpoints::{Checkpoints, NAME as MOMENTS, forget};
+pub(super) use checkpoints::{Checkpoints, NAME as MOMENTS, RangeStore, forget};
 pub(super) use record::of_moments;
 
 use super::Prepared;
@@ -30,15 +31,19 @@ use super::roles::{Roles, assignment, check_weights};
 use super::rows::taking_part;
 use crate::criteria::KFold;
 use crate::pipeline::{Reading, ValidPipeline};
+use crate::resample::behind::RowLabels;
+use crate::resample::choice::cross_validation;
 use crate::resample::dealt::{Deals, Dealt};
 use crate::resample::{Fitted, Recipe, Rows, Sample};
 use cells::RowCells;
 use file_rows::FileRows;
 use first_pass::{FirstPass, Fitting};
 use means::{CellMeans, Filled};
-use pass::{Condensed, SAMPLE, TablePass};
+use pass::{Condensed, SAMPLE, TablePass, most_cells};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use table_rows::TableRows;
 use vaglio_core::{AnyResampling, Cells, Error, FittedMap, Map, Numbers, Result, Table, Task};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::budget::shown;
@@ -53,16 +58,29 @@ pub(crate) struct Streamed {
     pub around: Option<AnyResampling>,
     /// How they are parted into outer folds, likewise, for people.
     pub nested: Option<String>,
-    /// The rows that every outer fold holds out.
-    pub outer_rows: Vec<usize>,
+    /// The share of the training rows in which a column has no value, where it is not 0.
+    pub missing: HashMap<String, f64>,
     /// Training rows of the table.
     pub train_rows: usize,
     /// How many cells there are.
     pub cells: usize,
+    /// Into how many ranges of rows the pass is parted.
+    pub ranges: usize,
+    /// Whether size and λ are chosen by folds, whose rows are judged in a pass.
+    pub is_chosen_in_folds: bool,
     /// Bytes of the files.
     pub bytes: u64,
     /// Seconds of the pass over them; of a sample those that all rows would take.
     pub seconds: f64,
+}
+
+/// Where what a pass makes is kept.
+#[derive(Default)]
+pub(super) struct Keeping<'k> {
+    /// In the folder of the run, now and then.
+    pub checkpoints: Option<Checkpoints<'k>>,
+    /// For other processes, range by range.
+    pub ranges: Option<&'k RangeStore<'k>>,
 }
 
 /// How a table is read.
@@ -77,12 +95,8 @@ pub(super) enum Loading<T> {
 ///
 /// # Errors
 /// What moments cannot serve, where the pipeline says `always`; those of the data.
-pub(super) fn prepared(
-    pipeline: &ValidPipeline,
-    folder: &Path,
-    checkpoints: Option<Checkpoints<'_>>,
-) -> Result<Loading<Box<Prepared>>> {
-    loaded(pipeline, folder, (false, checkpoints))
+pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, kept: Keeping<'_>) -> Result<Loading<Box<Prepared>>> {
+    loaded(pipeline, folder, (false, kept))
 }
 
 /// The same of the first rows of the files, with all labels.
@@ -90,16 +104,12 @@ pub(super) fn prepared(
 /// # Errors
 /// Those of [`prepared`].
 pub(super) fn sampled(pipeline: &ValidPipeline, folder: &Path) -> Result<Loading<Box<Prepared>>> {
-    loaded(pipeline, folder, (true, None))
+    loaded(pipeline, folder, (true, Keeping::default()))
 }
 
-fn loaded(
-    pipeline: &ValidPipeline,
-    folder: &Path,
-    how: (bool, Option<Checkpoints<'_>>),
-) -> Result<Loading<Box<Prepared>>> {
+fn loaded(pipeline: &ValidPipeline, folder: &Path, how: (bool, Keeping<'_>)) -> Result<Loading<Box<Prepared>>> {
     Ok(match size::loading(pipeline, folder)? {
-        Loading::Batches(files) => Loading::Batches(Box::new(streamed(pipeline, folder, &files, how)?)),
+        Loading::Batches(files) => Loading::Batches(Box::new(streamed(pipeline, folder, files, how)?)),
         Loading::Whole(why) => Loading::Whole(why),
     })
 }
@@ -107,8 +117,8 @@ fn loaded(
 fn streamed(
     pipeline: &ValidPipeline,
     folder: &Path,
-    files: &FileRows,
-    (is_sample, mut checkpoints): (bool, Option<Checkpoints<'_>>),
+    files: FileRows,
+    (is_sample, mut kept): (bool, Keeping<'_>),
 ) -> Result<Prepared> {
     let settings = &pipeline.0;
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
@@ -150,6 +160,8 @@ fn streamed(
     let outputs = spec.target.names().to_vec();
     let parts = RoleColumns::take(&roles, Side::plain(train), &outputs, &[])?;
     let task = parts.task(&roles)?;
+    let is_mean = pipeline.selector().loss(&task).measure().is_of_rows();
+    let has_outer = pipeline.0.evaluate.as_ref().is_some_and(|evaluate| evaluate.outer_folds().is_some());
     served::served_of(pipeline, &task)?;
     let target_names = match &task {
         Task::Multiclass { labels } => labels.clone(),
@@ -161,11 +173,12 @@ fn streamed(
     // Columns of filters, as features, come with the others.
     labels.table.take_columns();
     let skeleton = Sample::new(labels.clone(), Arc::clone(&recipe), ordered)?;
-    let cells = RowCells::new(pipeline, &skeleton)?;
+    let cells = RowCells::new(pipeline, &skeleton, most_cells(pipeline.budget(), features.len() + outputs.len()) / 4)?;
+    let (clusters, is_ordered) = (skeleton.clusters(), skeleton.is_ordered());
     drop(skeleton);
     let first = Fitting {
         pipeline,
-        files,
+        files: &files,
         roles: &roles,
         features: &features,
         hints: &hints,
@@ -178,33 +191,43 @@ fn streamed(
     let known = Survey { columns: first.survey.clone(), ..survey.clone() };
     let pass = TablePass {
         files,
-        features: &features,
-        hints: &column_types::hints_like(&roles, &known),
-        first: &first,
+        features,
+        hints: column_types::hints_like(&roles, &known),
+        first,
         rows: rows_in_files,
         budget: pipeline.budget(),
         is_sample,
     };
     let aside_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
-    let read = pass.condensed(&labels, &origins, &cells, aside_rows.as_deref(), checkpoints.as_mut())?;
+    let read =
+        pass.condensed(&labels, &origins, &cells, aside_rows.as_deref(), (kept.checkpoints.as_mut(), kept.ranges))?;
+    let ranges = pass.ranges(cells.count);
     let test_rows = aside.as_ref().map(numbers_in_file);
     read.surveyed(&mut survey, &header);
     let columns = column_types::taken(&roles, &survey, &header, &[]);
-    let reading = Reading::settled(spec, files.settled().decimal, &survey);
+    let reading = Reading::settled(spec, pass.files.settled().decimal, &survey);
     let sample_rows = condensed_rows(&read, labels.targets.nrows())?;
-    drop(labels);
-    let (recipe, means) = behind(pipeline, &recipe, (&first, &read))?;
-    let sample = Sample::new(sample_rows, Arc::clone(&recipe), false)?;
+    let (recipe, means) = behind(pipeline, &recipe, (&pass.first, &read))?;
+    let train_rows = origins.len();
+    let mut sample = Sample::new(sample_rows, Arc::clone(&recipe), false)?;
+    let bytes = pass.files.bytes();
+    let (first_maps, missing) = (Arc::clone(&pass.first.maps), pass.first.missing.clone());
+    if !is_sample {
+        let Rows { targets, weights, time, .. } = labels;
+        let labels = RowLabels { targets, weights, clusters, cells: cells.of_row, origins, time, is_ordered };
+        sample.behind = Some(Arc::new(TableRows::new(pass, labels, &read.filled)));
+    }
     let Fitted { problem: train, maps: behind, units } = sample.fitted()?;
     let maps: Vec<Box<dyn FittedMap>> =
-        copied(&first.maps)?.into_iter().chain(behind.into_iter().skip(means)).collect();
+        copied(&first_maps)?.into_iter().chain(behind.into_iter().skip(means)).collect();
     let test_files = match (&spec.test, aside) {
         (Some(test), _) => {
             let source = open(folder, test, &reading.read, spec, pipeline.budget(), false)?;
             let (table, of_test, _) = read_test(&roles, &source, &header, &survey)?;
             Some((roles.counting(table), of_test))
         }
-        (None, Some(aside)) => Some((read.test_table(aside)?, survey.clone())),
+        // A sample may have none of them.
+        (None, Some(aside)) => read.test_table(aside)?.map(|table| (table, survey.clone())),
         (None, None) => None,
     };
     let parts = ProblemParts {
@@ -226,10 +249,12 @@ fn streamed(
         pipeline: dealt(pipeline, cells.deals),
         around: cells.around,
         nested: cells.nested,
-        outer_rows: cells.outer_rows,
-        train_rows: origins.len(),
+        missing,
+        train_rows,
         cells: cells.count,
-        bytes: files.bytes(),
+        ranges,
+        is_chosen_in_folds: cross_validation(&pipeline.selector()).is_some(),
+        bytes,
         seconds: read.seconds,
     };
     Ok(Prepared {
@@ -244,7 +269,7 @@ fn streamed(
         test_rows,
         left_out,
         columns,
-        findings: vec![told(&streamed)],
+        findings: vec![told(&streamed, has_outer, is_mean)],
         reading,
         times: None,
         history: None,
@@ -261,21 +286,24 @@ impl Streamed {
     /// What is read how often, for people.
     pub(super) fn sentence(&self) -> String {
         format!(
-            "one pass over {}, about {:.1} s, after one over labels and targets; kept as moments of {} cells of rows",
+            "one pass over {}, about {:.1} s, after one over labels and targets; kept as moments of {} cells of rows; then {} over the \
+             columns that are taken, for what single rows tell",
             shown(self.bytes as f64),
             self.seconds,
-            self.cells
+            self.cells,
+            if self.is_chosen_in_folds { "two passes" } else { "one pass" }
         )
     }
 }
 
 /// What a result of moments is without.
-fn told(streamed: &Streamed) -> Warning {
-    let message = format!(
-        "the table was read in batches and kept as moments of {} cells of rows: errors after ± are those between cells, and figures of \
-         single rows are null",
-        streamed.cells
-    );
+fn told(streamed: &Streamed, has_outer: bool, is_mean: bool) -> Warning {
+    let mut message = format!("the table was read in batches and kept as moments of {} cells of rows", streamed.cells);
+    if streamed.is_chosen_in_folds && !is_mean {
+        message += ": what was chosen goes by errors between cells, as the loss is one of all rows together";
+    } else if streamed.is_chosen_in_folds && has_outer {
+        message += ": choices inside of outer folds go by errors between cells";
+    }
     Warning::new(WarningKind::Streamed, message)
 }
 
@@ -341,11 +369,12 @@ fn dealt(pipeline: &ValidPipeline, deals: Deals) -> ValidPipeline {
         }
         false => None,
     };
+    let are_splits = pipeline.0.criterion.splits().is_some_and(|splits| splits.around_search(1).is_some());
     let [inside, outside] = Dealt::both(deals);
     if let Some(own) = own {
         let plain = KFold { folds: None, shuffle: false, stratified: false, by: None, assignment: None, ..own };
         pipeline.0.criterion = Arc::new(KFold { splits: Some(inside), ..plain });
     }
-    pipeline.0.dealt = Some(outside);
+    pipeline.0.dealt = Some((outside, are_splits));
     pipeline
 }

@@ -124,9 +124,9 @@ pub(crate) struct Settings {
     /// Where and on how many threads to compute.
     #[serde(default)]
     pub engine: EngineSpec,
-    /// How rows that stand for many are parted around a search.
+    /// How rows that stand for many are parted around a search, and whether these would be by splits of the criterion.
     #[serde(skip)]
-    pub dealt: Option<AnyResampling>,
+    pub dealt: Option<(AnyResampling, bool)>,
     /// What watches a fit through linfa.
     #[serde(skip)]
     pub monitor: SharedMonitor,

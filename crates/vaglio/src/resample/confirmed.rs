@@ -45,7 +45,7 @@ pub(super) fn confirmed(
             let is_left = |feature: &Feature| !kept.contains(feature);
             let excluded = (0..design.features()).filter(is_left).map(FeatureRef::Index).collect();
             let search = Arc::new(All { excluded, choose: Choose::Last, ..All::default() });
-            plain(&ValidSelector { search, ..selector.clone() }, design, start, monitor, Vec::new())?
+            plain(&ValidSelector { search, ..selector.clone() }, (sample, design), start, monitor, Vec::new())?
         }
     };
     picked.chosen.rule = None;

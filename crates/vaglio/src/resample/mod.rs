@@ -12,6 +12,7 @@
 //! (`vaglio_kernels::BlockSums`) or the moments of cells; rows that no map changes are viewed, not copied.
 
 pub(crate) mod along;
+pub(crate) mod behind;
 #[cfg(feature = "files")]
 mod beside;
 #[cfg(test)]

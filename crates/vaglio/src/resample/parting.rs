@@ -22,12 +22,17 @@ pub(crate) enum Parting {
     Folds(FoldAssignment, usize),
     /// As splits say; whether these were written.
     Splits(AnyResampling, bool),
+    /// As the rows were dealt for which these stand; whether by splits.
+    Dealt(AnyResampling, bool),
 }
 
 impl Parting {
     /// The splits, if they are not folds.
     pub fn splits(&self) -> Option<&AnyResampling> {
-        if let Parting::Splits(splits, _) = self { Some(splits) } else { None }
+        match self {
+            Parting::Folds(..) | Parting::Dealt(_, false) => None,
+            Parting::Splits(splits, _) | Parting::Dealt(splits, true) => Some(splits),
+        }
     }
 
     /// The parts, by the seed.
@@ -48,6 +53,7 @@ impl Parting {
                 };
                 Ok((0..*folds).map(part).collect())
             }
+            Parting::Dealt(dealt, _) => parts(dealt, &sample.labelled()?, seed),
             Parting::Splits(splits, written) => parts(splits, &sample.labelled()?, seed)
                 .map_err(|error| if *written { error.under("splits") } else { error }),
         }
@@ -83,8 +89,8 @@ impl Sample {
         folds: usize,
         within: usize,
     ) -> Result<Parting> {
-        if let Some(dealt) = &selector.dealt {
-            return Ok(Parting::Splits(dealt.clone(), false));
+        if let Some((dealt, are_splits)) = &selector.dealt {
+            return Ok(Parting::Dealt(dealt.clone(), *are_splits || written.is_some()));
         }
         let by_criterion = || selector.criterion().splits().and_then(|splits| splits.around_search(folds));
         let Some(splits) = written.cloned().or_else(by_criterion) else {

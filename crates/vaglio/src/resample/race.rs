@@ -71,7 +71,7 @@ pub(super) fn race(
         }
         // A penalty is no score's to choose.
         Err(error) if !is_written && paths.iter().all(Option::is_none) && error.class() != ExitClass::Numerical => {
-            return plain(&contestants[0], whole, start, monitor, vec![not_validated(&error)]);
+            return plain(&contestants[0], (sample, whole), start, monitor, vec![not_validated(&error)]);
         }
         Err(error) => return Err(error),
     };

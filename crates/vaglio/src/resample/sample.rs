@@ -1,5 +1,6 @@
 //! Rows before anything was learned from them, and the problems that are made of them.
 
+use super::behind::RowsBehind;
 use super::folds::FoldAssignment;
 use super::missing::{Followed, follow};
 use super::numeric::numeric;
@@ -27,6 +28,8 @@ pub(crate) struct Sample {
     pub source: SampleSource,
     /// Whether rows are in an order of time, and held out in blocks.
     pub ordered: bool,
+    /// The rows of a table that is not in memory, where these stand for all of them.
+    pub behind: Option<Arc<dyn RowsBehind>>,
 }
 
 /// What a sample was made of.
@@ -44,6 +47,7 @@ impl Sample {
         Sample {
             ordered: ordered && is_one_series(problem.series().map(|series| &series[..])),
             source: SampleSource::Plain(Box::new(problem)),
+            behind: None,
         }
     }
 
@@ -68,7 +72,7 @@ impl Sample {
             rows = rows.select(&counting);
         }
         rows.table = shared(rows.table)?;
-        Ok(Sample { source: SampleSource::Mapped(Arc::new(rows), recipe), ordered })
+        Ok(Sample { source: SampleSource::Mapped(Arc::new(rows), recipe), ordered, behind: None })
     }
 
     /// Number of rows.
@@ -184,7 +188,7 @@ impl Sample {
                 SampleSource::Mapped(Arc::new(chosen), Arc::clone(recipe))
             }
         };
-        Ok(Sample { source, ordered: self.ordered })
+        Ok(Sample { source, ordered: self.ordered, behind: None })
     }
 
     /// The problem that these rows make, with the maps fitted on them.

@@ -3,6 +3,7 @@
 use super::choice::{Picked, edge, walk_lambdas};
 use super::chosen::Chosen;
 use super::pool::{Watcher, in_turn};
+use super::sample::Sample;
 use crate::selector::{Searched, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
@@ -12,7 +13,7 @@ use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 /// By the score, of one walk or of one for each λ.
 pub(super) fn plain(
     selector: &ValidSelector,
-    design: &Design,
+    (sample, design): (&Sample, &Design),
     start: Instant,
     monitor: &mut Monitor<'_>,
     mut warnings: Vec<Warning>,
@@ -56,7 +57,8 @@ pub(super) fn plain(
         let message = format!("{asked} columns were asked for, and the search ended at {}", chosen.size);
         warnings.push(Warning::new(WarningKind::FewerColumns, message));
     }
-    let (columns, rows) = (design.features(), design.rows());
+    let (columns, rows) =
+        (design.features(), sample.behind.as_ref().map_or(design.rows(), |rows| rows.labels().cells.len()));
     if choose == Choose::Best && selector.criterion().loss().is_some() && columns > rows / 5 {
         let message = format!(
             "`choose: best` took the lowest score among those of {columns} candidate columns on {rows} rows, which makes \

@@ -118,6 +118,28 @@ impl Tally {
         Tally::Mean { weight: 0.0, mean: 0.0, most: EVERY, clusters: Vec::new() }
     }
 
+    /// Takes in the rows of another that follow, of a loss that is a mean over units and as many clusters.
+    pub fn add(&mut self, more: Tally) {
+        let Tally::Mean { weight: other, mean: of_other, clusters: added, .. } = more else { return };
+        let Tally::Mean { weight, mean, most, clusters } = self else { return };
+        if other > 0.0 {
+            *mean += (of_other - *mean) * other / (*weight + other);
+            *weight += other;
+            *clusters = joined(clusters.drain(..).chain(added), *most);
+        }
+    }
+
+    /// The same as one of no rows.
+    pub fn emptied(&self) -> Self {
+        let Tally::Mean { most, .. } = self else { return Tally::none() };
+        Tally::Mean { weight: 0.0, mean: 0.0, most: *most, clusters: Vec::new() }
+    }
+
+    /// The clusters that are told apart.
+    pub fn most(&self) -> u32 {
+        fewest(&[self])
+    }
+
     /// The mean loss of all rows of several tallies, those of a fold after another and repeat by repeat, with what is printed
     /// after ±.
     ///

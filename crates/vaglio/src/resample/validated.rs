@@ -80,7 +80,7 @@ pub(crate) fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting
 
 /// For each repeat the fold of each row, where rows are parted into folds.
 pub(crate) fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
-    if parting.splits().is_some() {
+    if !matches!(parting, Parting::Folds(..)) {
         return Vec::new();
     }
     let of_row = |parts: &Vec<Part>| {

@@ -188,6 +188,24 @@ impl Trail {
         }
     }
 
+    /// The score of no columns, and the subset of every size.
+    pub fn entries(&self) -> (Score, Vec<PathEntry>) {
+        (self.walked.empty, self.sizes.iter().map(|(size, _)| self.entry(*size)).collect())
+    }
+
+    /// The loss of no columns, then that of every size.
+    pub fn tallies(&self) -> impl Iterator<Item = &Tally> {
+        std::iter::once(&self.empty).chain(self.sizes.iter().map(|(_, tally)| tally))
+    }
+
+    /// Takes others in the place of these.
+    pub fn replace(&mut self, others: &mut impl Iterator<Item = Tally>) {
+        std::iter::once(&mut self.empty)
+            .chain(self.sizes.iter_mut().map(|(_, tally)| tally))
+            .zip(others)
+            .for_each(|(own, other)| *own = other);
+    }
+
     /// The loss of the largest subset of at most so many features.
     pub fn at(&self, size: usize) -> &Tally {
         self.place(size).map_or(&self.empty, |place| &self.sizes[place].1)

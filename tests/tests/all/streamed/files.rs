@@ -2,8 +2,9 @@
 
 use super::{GRID, OTHERS, alike, folder, same};
 use crate::common::{Folder, Ran};
-use arrow_array::{ArrayRef, Date32Array, Float64Array, RecordBatch, StringArray};
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, Date32Array, DictionaryArray, Float64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use parquet::arrow::ArrowWriter;
 use serde_json::Value;
 use std::fs::File;
@@ -64,6 +65,16 @@ fn arrow(folder: &Folder, name: &str, text: &str, rows: usize, is_compressed: bo
     writer.finish().unwrap();
 }
 
+/// The same as a stream of batches of so many rows.
+fn stream(folder: &Folder, name: &str, batches: &[RecordBatch], compression: Option<arrow_ipc::CompressionType>) {
+    folder.write(name, "");
+    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+    let file = File::create(folder.path(name)).unwrap();
+    let mut writer = StreamWriter::try_new_with_options(file, &batches[0].schema(), options).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.finish().unwrap();
+}
+
 /// Some of the rows of a text, below its header.
 fn some(text: &str, rows: std::ops::Range<usize>) -> String {
     let mut lines = text.lines();
@@ -96,6 +107,11 @@ fn tables_of_all_formats_are_read_alike_alone_and_in_parts() {
     parquet(&folder, "one.parquet", &text, 70);
     arrow(&folder, "one.arrow", &text, 64, false);
     arrow(&folder, "one.feather", &text, 500, true);
+    let whole = batch(&text);
+    let batches: Vec<RecordBatch> = (0..10).map(|k| whole.slice(50 * k, 50)).collect();
+    stream(&folder, "one.arrows", &batches, None);
+    stream(&folder, "lz4.arrows", &batches[..4], Some(arrow_ipc::CompressionType::LZ4_FRAME));
+    stream(&folder, "zstd.arrows", &batches[4..], Some(arrow_ipc::CompressionType::ZSTD));
     for (k, part) in parts.iter().enumerate() {
         parquet(&folder, &format!("several/{k}.parquet"), part, 100);
         arrow(&folder, &format!("several/{k}.arrow"), part, 33, k == 1);
@@ -119,6 +135,8 @@ fn tables_of_all_formats_are_read_alike_alone_and_in_parts() {
         "one.parquet",
         "one.arrow",
         "one.feather",
+        "one.arrows",
+        "[lz4.arrows, zstd.arrows]",
         "several/*.parquet",
         "several/*.arrow",
     ] {
@@ -137,6 +155,38 @@ fn tables_of_all_formats_are_read_alike_alone_and_in_parts() {
             both(&folder, &format!("train: {train}, target: y, groups: g, exclude: [class, w, fold, kind]"), &lines);
         same(train, &found);
     }
+}
+
+#[test]
+fn streams_may_replace_their_dictionaries() {
+    let folder = Folder::new("streamed-dictionaries");
+    let part = |part: usize| {
+        let rows = 60 * part..60 * part + 60;
+        let numbers = |of: &dyn Fn(f64) -> f64| -> ArrayRef {
+            Arc::new(rows.clone().map(|row| of(row as f64)).collect::<Float64Array>())
+        };
+        let words = [["b", "a", "c"], ["c", "b", "a"], ["a", "c", "b"]][part % 3];
+        let words: DictionaryArray<Int32Type> = rows.clone().map(|row| words[row * 7 % 5 % 3]).collect();
+        let columns: [(&str, ArrayRef); 4] = [
+            ("x", numbers(&|row| (row * 1.3).sin())),
+            ("z", numbers(&|row| (row * 0.7).cos())),
+            ("word", Arc::new(words)),
+            ("y", numbers(&|row| (row * 1.3).sin() + 0.3 * (row * 2.1).sin())),
+        ];
+        RecordBatch::try_from_iter(columns).unwrap()
+    };
+    let batches: Vec<RecordBatch> = (0..7).map(part).collect();
+    stream(&folder, "t.arrows", &batches, None);
+    let lines = format!(
+        "search: {{kind: greedy, max_features: 3, choose: last}}\ncriterion: {{kind: kfold, folds: 4}}\n{GRID}preprocess: [one_hot]"
+    );
+    let found = both(&folder, "train: t.arrows, target: y", &lines);
+    same("t.arrows", &found);
+    // What is cut off is told as by a run in memory.
+    let bytes = std::fs::read(folder.path("t.arrows")).unwrap();
+    std::fs::write(folder.path("t.arrows"), &bytes[..bytes.len() / 2]).unwrap();
+    let Ran { code, err, .. } = folder.vaglio(&["run", "p.yaml"]);
+    assert!(code != Some(0) && err.contains("a message is longer than what is left of it"), "{code:?} {err}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use super::GRID;
 use super::files::parquet;
 use crate::common::{Folder, Made, ran, table, third, timeless};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -72,5 +73,35 @@ fn a_pass_that_was_killed_goes_on_to_the_same_bits() {
         let again = ran(&mut run(&out, &[&others[..], &["--resume"]].concat()));
         assert_eq!(again.code, Some(0), "{}", again.err);
         assert_eq!(folder.read(&format!("{out}/model.json")), folder.read("fresh/model.json"));
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_in_a_later_pass_reads_the_table_for_that_alone() {
+    let folder = Folder::new("streamed-killed-later");
+    parquet(&folder, "train.parquet", &table(200_000, 3, &[]), 50_000);
+    let lines = "search: {kind: greedy, max_features: 3, choose: {folds: 3, rule: one_se}}\n\
+                 criterion: {kind: kfold, folds: 4}\nengine: {stream: always}";
+    folder.write("p.yaml", format!("version: 1\ndata: {{train: train.parquet, target: y}}\n{lines}\n{GRID}"));
+    let run = |out: &str, more: &[&str]| {
+        let mut command = folder.command(&[&["run", "p.yaml", "--out", out, "-v"], more].concat());
+        command.env("VAGLIO_JOURNAL", "every");
+        command
+    };
+    assert_eq!(ran(&mut run("whole", &[])).code, Some(0));
+    for (place, line) in ["the losses of rows in the folds", "rows are predicted by models"].iter().enumerate() {
+        let out = format!("out-{place}");
+        let mut child = run(&out, &[]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let told = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        assert!(told.take_while(|told| !told.contains(line)).count() > 0);
+        child.kill().unwrap();
+        assert!(!child.wait().unwrap().success(), "{line}");
+        let last = ran(&mut run(&out, &["--resume"]));
+        assert_eq!(last.code, Some(0), "{}", last.err);
+        assert!(last.err.contains("goes on behind row 200000 of 200000"), "{}", last.err);
+        assert_eq!(last.err.contains("the losses of rows in the folds"), place == 0, "{}", last.err);
+        let [a, b] = ["whole", &out].map(|at| timeless(folder.json(&format!("{at}/selection.json"))));
+        assert!(a == b, "{a:#}\n{b:#}");
+        assert!(!folder.path(&format!("{out}/moments.bin")).exists());
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Blocks {
     batches: Vec<Block>,
     /// How many rows each batch has.
     pub lengths: Vec<usize>,
+    /// How many dictionaries come before each batch of a stream, which may take the place of others.
+    before: Option<Vec<usize>>,
 }
 
 /// The longest name of the format, by which files begin and end.
@@ -71,7 +73,58 @@ impl Blocks {
             lengths.push(check(path, message(path, &metadata)?, &body, budget)?);
         }
         lengths.drain(..dictionaries.len());
-        Ok(Blocks { schema, version: footer.version(), dictionaries, batches, lengths })
+        Ok(Blocks { schema, version: footer.version(), dictionaries, batches, lengths, before: None })
+    }
+
+    /// Reads the messages of a stream, and compares the lengths that they claim with it.
+    ///
+    /// # Errors
+    /// Those of [`Blocks::new`].
+    pub fn of_stream(path: &Path, kept: &Kept, budget: Budget) -> Result<Self> {
+        let failed = |error: ArrowError| unreadable(path, error.to_string());
+        let cut = || damaged(path, "a message is longer than what is left of it");
+        let read = |at: u64, length: usize| {
+            let is_there = at.checked_add(length as u64).is_some_and(|end| end <= kept.len());
+            is_there.then(|| kept.get_bytes(at, length).ok()).flatten()
+        };
+        let length_at = |at: u64| Some(i32::from_le_bytes(*read(at, 4)?.first_chunk()?));
+        let (mut at, mut known): (u64, Option<(SchemaRef, MetadataVersion)>) = (0, None);
+        let (mut dictionaries, mut batches, mut lengths, mut before) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        while at < kept.len() {
+            let (head, length) = match length_at(at).ok_or_else(cut)? {
+                -1 => (8, length_at(at + 4).ok_or_else(cut)?),
+                length => (4, length),
+            };
+            let length = usize::try_from(length).map_err(|_| cut())?;
+            if length == 0 {
+                break;
+            }
+            let metadata = read(at, head + length).ok_or_else(cut)?;
+            let message = message(path, &metadata)?;
+            let start = at + metadata.len() as u64;
+            let body = usize::try_from(message.bodyLength()).ok().filter(|body| start + *body as u64 <= kept.len());
+            let body = body.ok_or_else(cut)?;
+            let block = Block::new(at as i64, metadata.len() as i32, body as i64);
+            let rows = {
+                let read = |place: usize, length: usize| read(start + place as u64, length);
+                check(path, message, &MessageBody { length: body, read: &read }, budget)?
+            };
+            if let Some(schema) = message.header_as_schema() {
+                if !schema.endianness().equals_to_target_endianness() {
+                    return Err(unreadable(path, "its bytes are in another order than those of this machine"));
+                }
+                known = Some((Arc::new(try_fb_to_schema(schema).map_err(failed)?), message.version()));
+            } else if message.header_as_dictionary_batch().is_some() {
+                dictionaries.push(block);
+            } else if message.header_as_record_batch().is_some() {
+                batches.push(block);
+                lengths.push(rows);
+                before.push(dictionaries.len());
+            }
+            at = start + body as u64;
+        }
+        let (schema, version) = known.ok_or_else(|| damaged(path, "it names no columns"))?;
+        Ok(Blocks { schema, version, dictionaries, batches, lengths, before: Some(before) })
     }
 
     /// The batches of these columns.
@@ -88,16 +141,43 @@ impl Blocks {
         Ok((0..self.batches.len()).filter_map(batch))
     }
 
-    /// What decodes these columns, with all dictionaries.
+    /// What decodes these columns, with all dictionaries of a file.
     ///
     /// # Errors
     /// A block that cannot be decoded.
     pub fn decoder(&self, kept: &Kept, columns: Vec<usize>) -> std::result::Result<FileDecoder, ArrowError> {
         let mut decoder = FileDecoder::new(self.schema.clone(), self.version).with_projection(columns);
-        for block in &self.dictionaries {
-            decoder.read_dictionary(block, &of_block(kept, block)?.into())?;
+        if self.before.is_none() {
+            self.take_dictionaries(kept, &mut decoder, 0..self.dictionaries.len())?;
         }
         Ok(decoder)
+    }
+
+    /// The dictionaries of a stream that come between the batches before these places.
+    ///
+    /// # Errors
+    /// A block that cannot be decoded.
+    pub fn go_on(
+        &self,
+        kept: &Kept,
+        decoder: &mut FileDecoder,
+        (from, to): (usize, usize),
+    ) -> std::result::Result<(), ArrowError> {
+        let Some(before) = &self.before else { return Ok(()) };
+        let count = |batch: usize| batch.checked_sub(1).and_then(|last| before.get(last)).copied().unwrap_or(0);
+        self.take_dictionaries(kept, decoder, count(from)..count(to))
+    }
+
+    fn take_dictionaries(
+        &self,
+        kept: &Kept,
+        decoder: &mut FileDecoder,
+        places: std::ops::Range<usize>,
+    ) -> std::result::Result<(), ArrowError> {
+        for block in &self.dictionaries[places] {
+            decoder.read_dictionary(block, &of_block(kept, block)?.into())?;
+        }
+        Ok(())
     }
 
     /// The batch at that place.

@@ -1,4 +1,4 @@
-//! The rows of an Arrow file on the disk, some at a time.
+//! The rows of an Arrow file or stream on the disk, some at a time.
 
 use super::decode::Kept;
 use super::messages::Blocks;
@@ -19,8 +19,9 @@ pub(in crate::read) struct ArrowRows {
     blocks: Blocks,
     budget: Budget,
     decoder: Option<FileDecoder>,
-    /// The next batch of the file.
+    /// The next batch of the file, and that up to which dictionaries were read.
     next: usize,
+    decoded: usize,
     /// What is left of the one before.
     left: Option<RecordBatch>,
     most: usize,
@@ -31,10 +32,14 @@ impl ArrowRows {
     ///
     /// # Errors
     /// A file that is damaged.
-    pub fn open(path: &Path, budget: Budget) -> Result<Option<Self>> {
-        let Some(kept) = Kept::on_disk(path, ARROW)? else { return Ok(None) };
-        let blocks = Blocks::new(path, &kept, budget)?;
-        Ok(Some(ArrowRows { kept, blocks, budget, decoder: None, next: 0, left: None, most: 1 }))
+    pub fn open(path: &Path, is_stream: bool, budget: Budget) -> Result<Option<Self>> {
+        let begins = if is_stream { &[] } else { ARROW };
+        let Some(kept) = Kept::on_disk(path, begins)? else { return Ok(None) };
+        let blocks = match is_stream {
+            true => Blocks::of_stream(path, &kept, budget)?,
+            false => Blocks::new(path, &kept, budget)?,
+        };
+        Ok(Some(ArrowRows { kept, blocks, budget, decoder: None, next: 0, decoded: 0, left: None, most: 1 }))
     }
 
     /// The types of the columns.
@@ -88,7 +93,7 @@ impl ArrowRows {
                 self.left = Some(batch.slice(rows, batch.num_rows() - rows));
                 return Ok(Some(batch.slice(0, rows)));
             }
-            let Some(decoder) = self.decoder.as_ref().filter(|_| self.next < self.blocks.lengths.len()) else {
+            let Some(decoder) = self.decoder.as_mut().filter(|_| self.next < self.blocks.lengths.len()) else {
                 return Ok(None);
             };
             let what = format_args!("{}: a batch", path.display());
@@ -97,8 +102,11 @@ impl ArrowRows {
                 what,
                 "write the file in smaller batches, or raise the limit",
             )?;
-            let batch = self.blocks.batch(&self.kept, decoder, self.next).map_err(|error| failed(path, &error))?;
-            (self.left, self.next) = (batch, self.next + 1);
+            let between = (self.decoded, self.next + 1);
+            let read = self.blocks.go_on(&self.kept, decoder, between);
+            let batch = read.and_then(|()| self.blocks.batch(&self.kept, decoder, self.next));
+            (self.left, self.next) = (batch.map_err(|error| failed(path, &error))?, self.next + 1);
+            self.decoded = self.next;
         }
     }
 }

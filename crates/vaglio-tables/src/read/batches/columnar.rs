@@ -52,9 +52,9 @@ impl StoredRows {
         guarded(path, read).ok().filter(|rows| !rows.names.is_empty())
     }
 
-    /// An Arrow file, likewise.
-    pub fn of_arrow(path: &Path, budget: Budget) -> Option<Self> {
-        let read = || match ArrowRows::open(path, budget)? {
+    /// An Arrow file or stream, likewise.
+    pub fn of_arrow(path: &Path, is_stream: bool, budget: Budget) -> Option<Self> {
+        let read = || match ArrowRows::open(path, is_stream, budget)? {
             Some(rows) => {
                 let (schema, count) = (rows.schema(), rows.rows());
                 StoredRows::of(path, StoredFile::Arrow(rows), schema, count, budget).map(Some)

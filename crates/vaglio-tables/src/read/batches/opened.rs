@@ -47,8 +47,9 @@ impl OpenFile {
                 StoredRows::of_parquet(path, Budget::of_machine()).map(|rows| Body::Stored(Box::new(rows)))
             }
             #[cfg(feature = "parquet")]
-            FileKind::Arrow if !plain.is_compressed => {
-                StoredRows::of_arrow(path, Budget::of_machine()).map(|rows| Body::Stored(Box::new(rows)))
+            FileKind::Arrow | FileKind::ArrowStream if !plain.is_compressed => {
+                let is_stream = kind == FileKind::ArrowStream;
+                StoredRows::of_arrow(path, is_stream, Budget::of_machine()).map(|rows| Body::Stored(Box::new(rows)))
             }
             _ => None,
         }) else {

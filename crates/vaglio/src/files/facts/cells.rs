@@ -1,13 +1,17 @@
 //! The cells that columns are made of: which are missing, and how values lie.
 
 use super::super::Prepared;
+use super::super::behind::RowFigures;
 use super::super::origins::sources;
 use crate::pipeline::scaled;
 use crate::resample::sample::SampleSource;
+use std::collections::HashMap;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Cells, Design, Feature, Table};
 use vaglio_report::record::Histogram;
 
+/// By how much rounding may put a value below the part that it begins.
+const ROUNDING: f64 = 1e-9;
 /// Parts of the range of a histogram.
 const PARTS: usize = 16;
 
@@ -15,9 +19,12 @@ const PARTS: usize = 16;
 pub(in crate::files) struct ReadCells<'p> {
     prepared: &'p Prepared,
     table: Option<&'p Table>,
+    /// The values of columns, where the rows are not in memory.
+    behind: Option<&'p HashMap<String, Values>>,
 }
 
 /// The values of a column over the training rows.
+#[derive(Debug, Clone)]
 pub(in crate::files) struct Values {
     /// NaN where they are missing.
     pub values: Vec<f64>,
@@ -33,11 +40,20 @@ impl<'p> ReadCells<'p> {
             SampleSource::Mapped(rows, _) => Some(&rows.table),
             SampleSource::Plain(_) => None,
         };
-        ReadCells { prepared, table }
+        ReadCells { prepared, table, behind: None }
+    }
+
+    /// With what a pass has found.
+    pub fn behind(self, found: Option<&'p RowFigures>) -> Self {
+        ReadCells { behind: found.map(|found| &found.columns), ..self }
     }
 
     /// The share of rows in which a column that this one is made of is missing. Cost O(rows).
     pub fn missing(&self, name: &str) -> f64 {
+        if let Some(streamed) = &self.prepared.streamed {
+            let sources = sources(&self.prepared.maps, name);
+            return sources.iter().filter_map(|source| streamed.missing.get(source)).copied().fold(0.0, f64::max);
+        }
         // Rows that no map changes have no missing cells.
         let Some(table) = self.table.filter(|table| table.rows() > 0) else { return 0.0 };
         let cells: Vec<&Cells> =
@@ -50,8 +66,16 @@ impl<'p> ReadCells<'p> {
         count as f64 / table.rows() as f64
     }
 
-    /// Those of a column of the design: as read, where maps only shift and divide and keep all rows.
-    pub fn values(&self, design: &Design, feature: Feature) -> Values {
+    /// Those of a column of the design: as read, where maps only shift and divide and keep all rows; `None` where they are not in
+    /// memory.
+    pub fn values(&self, design: &Design, feature: Feature) -> Option<Values> {
+        if self.prepared.streamed.is_some() {
+            return self.behind?.get(design.names().get(feature)?).cloned();
+        }
+        Some(self.values_in_memory(design, feature))
+    }
+
+    fn values_in_memory(&self, design: &Design, feature: Feature) -> Values {
         let made = || Values { values: design.column(feature).values().into_owned(), as_read: false, divisor: 1.0 };
         let Some(name) = design.names().get(feature).filter(|_| design.is_of(&self.prepared.train)) else {
             return made();
@@ -76,7 +100,7 @@ pub(in crate::files) fn histogram(of: &Values) -> Option<Histogram> {
     let width = 0.5 * to - 0.5 * from;
     for value in known() {
         let share = if width > 0.0 { (0.5 * value - 0.5 * from) / width } else { 0.0 };
-        counts[((share * PARTS as f64) as usize).min(last)] += 1;
+        counts[((share * PARTS as f64 + ROUNDING) as usize).min(last)] += 1;
     }
     Some(Histogram { from, to, counts, as_read: of.as_read })
 }

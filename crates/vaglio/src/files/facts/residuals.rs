@@ -42,36 +42,32 @@ pub(in crate::files) fn drawn(
     if !prepared.is_regression() || !design.is_of(train) || chosen.is_empty() {
         return Ok(None);
     }
-    let model = selection.predictor();
-    let series = train.series().map(|series| &series[..]);
-    let fitted = model.predict(&train.columns().select(model.inputs()), series)?;
     let unit = prepared.target_units.as_ref().map_or(1.0, |units| units[0].scale.scale);
-    let residual = |row: usize| (train.targets()[[0, row]] - fitted[[0, row]]) * unit;
-    let residuals: Vec<f64> = (0..train.rows()).map(residual).collect();
-    let every = train.rows().div_ceil(ROWS).max(1);
-    let kept: Vec<usize> = (0..train.rows()).step_by(every).collect();
-    let is_whole = prepared.sample.rows() == train.rows();
+    let OfTraining { residuals, weights: row_weights, time, is_ordered, is_whole } =
+        OfTraining::new((prepared, design), selection, evaluated, unit)?;
+    let every = residuals.len().div_ceil(ROWS).max(1);
+    let kept: Vec<usize> = (0..residuals.len()).step_by(every).collect();
     let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled, places)| {
-        let mut of_row = vec![None; train.rows()];
+        let mut of_row = vec![None; residuals.len()];
         for (place, &row) in places.iter().enumerate() {
             of_row[row] = Some(pooled.targets[[0, place]] - pooled.predictions[[0, place]]);
         }
         let residuals: Vec<Option<f64>> = kept.iter().map(|&row| of_row[row].map(rounded)).collect();
         residuals.iter().any(Option::is_some).then_some((from, residuals))
     });
-    let time = match train.time() {
+    let time = match time {
         Some(time) => kept.iter().map(|&row| f64::from(time[row]) + 1.0).collect(),
-        None if prepared.sample.is_ordered() => kept.iter().map(|&row| row as f64 + 1.0).collect(),
+        None if is_ordered => kept.iter().map(|&row| row as f64 + 1.0).collect(),
         None => Vec::new(),
     };
-    let read = ReadCells::new(prepared);
+    let read = ReadCells::new(prepared).behind(evaluated.behind.as_ref());
     let weights = selection.coefficients();
     let mut columns = Vec::new();
     let mut bends = Vec::new();
     for (k, &feature) in chosen.iter().enumerate().take(DRAWN) {
-        let values = read.values(design, feature);
+        let Some(values) = read.values(design, feature) else { break };
         let slope = weights.map(|readout| readout.weights[[k, 0]] * unit / values.divisor);
-        let (column, bend) = of_column((design, feature), &values, slope, &residuals, &kept);
+        let (column, bend) = of_column((design, feature, row_weights), &values, slope, &residuals, &kept);
         columns.push(column);
         bends.push(bend);
     }
@@ -89,8 +85,51 @@ pub(in crate::files) fn drawn(
     Ok(Some((record, bends)))
 }
 
+/// Residuals of the training rows with what belongs to them.
+struct OfTraining<'p> {
+    residuals: Vec<f64>,
+    weights: Option<&'p [f64]>,
+    time: Option<&'p [u32]>,
+    is_ordered: bool,
+    /// Whether maps left no row out.
+    is_whole: bool,
+}
+
+impl<'p> OfTraining<'p> {
+    fn new(
+        (prepared, design): (&'p Prepared, &'p Design),
+        selection: &Selection,
+        evaluated: &Evaluated,
+        unit: f64,
+    ) -> Result<Self> {
+        let (train, sample) = (&prepared.train, &prepared.sample);
+        if let (Some(rows), Some(found)) = (&sample.behind, &evaluated.behind) {
+            let labels = rows.labels();
+            let (targets, fitted) = (labels.targets.row(0), found.fitted.row(0));
+            return Ok(OfTraining {
+                residuals: targets.iter().zip(fitted).map(|(y, fitted)| y - fitted).collect(),
+                weights: labels.weights.as_deref(),
+                time: labels.time.as_deref(),
+                is_ordered: labels.is_ordered,
+                is_whole: true,
+            });
+        }
+        let model = selection.predictor();
+        let series = train.series().map(|series| &series[..]);
+        let fitted = model.predict(&train.columns().select(model.inputs()), series)?;
+        let residual = |row: usize| (train.targets()[[0, row]] - fitted[[0, row]]) * unit;
+        Ok(OfTraining {
+            residuals: (0..train.rows()).map(residual).collect(),
+            weights: design.weights(),
+            time: train.time().map(|time| &time[..]),
+            is_ordered: sample.is_ordered(),
+            is_whole: sample.rows() == train.rows(),
+        })
+    }
+}
+
 fn of_column(
-    (design, feature): (&Design, Feature),
+    (design, feature, weights): (&Design, Feature, Option<&[f64]>),
     values: &Values,
     slope: Option<f64>,
     residuals: &[f64],
@@ -98,7 +137,7 @@ fn of_column(
 ) -> (DrawnColumn, Option<Bend>) {
     let of_row = |row: &usize| Some(values.values[*row]).filter(|value| value.is_finite()).map(rounded);
     let known: Vec<usize> = (0..residuals.len()).filter(|&row| values.values[row].is_finite()).collect();
-    let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
+    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let x: Vec<f64> = known.iter().map(|&row| values.values[row]).collect();
     let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
     let total: f64 = weights.iter().sum();
@@ -181,6 +220,9 @@ fn rounded(value: f64) -> f64 {
 impl Prepared {
     /// The row of the training data, from 1, at a place of the sample.
     pub(in crate::files) fn row_number(&self, place: usize) -> usize {
+        if let Some(rows) = &self.sample.behind {
+            return 1 + rows.labels().origins[place];
+        }
         1 + match &self.sample.source {
             SampleSource::Mapped(rows, _) => rows.table.origin(place),
             SampleSource::Plain(_) => self.origins.as_ref().map_or(place, |origins| origins[place]),

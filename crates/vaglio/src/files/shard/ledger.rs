@@ -5,9 +5,11 @@ use super::plan::{PLAN, Plan, ShardCount, key};
 use super::share::missing;
 use super::units::{HALVES, PARTS};
 use super::work::Work;
+use crate::files::Prepared;
 use crate::files::claim::{Claim, is_claimed};
 use crate::files::journal::{Header, Known, NAME, read};
-use crate::files::{Prepared, prepare};
+use crate::files::prepare::{prepare_parts, prepare_with};
+use crate::files::streamed::{Keeping, RangeStore};
 use crate::pipeline::ValidPipeline;
 use serde_json::json;
 use std::collections::HashMap;
@@ -83,7 +85,7 @@ impl Shards {
         folder: impl FnOnce(&Prepared) -> Result<PathBuf>,
     ) -> Result<Self> {
         Error::unless_between("--of", count.of.unwrap_or(1), 1..=1_000_000)?;
-        let prepared = prepare(pipeline, data)?;
+        let (prepared, is_sample) = prepare_parts(pipeline, data)?;
         let searched = prepared.searched(pipeline);
         let is_in_parts = Work::new(&searched, &prepared, StopSign::default())?.is_in_parts();
         let folder = folder(&prepared)?;
@@ -92,7 +94,9 @@ impl Shards {
         let plan = Plan::of(pipeline, (&prepared, data), (count, is_in_parts), &folder)?;
         plan.put(&folder)?;
         let shards = Shards::of(&folder, plan)?;
-        *shards.held() = Some(Arc::new(prepared));
+        if !is_sample {
+            *shards.held() = Some(Arc::new(prepared));
+        }
         Ok(shards)
     }
 
@@ -127,17 +131,30 @@ impl Shards {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The data, which are read once.
-    pub(super) fn prepared(&self) -> Result<Arc<Prepared>> {
+    /// The data, which are read once; the ranges of a table that is read in batches are made together with other indexes.
+    pub(super) fn prepared(&self, index: Option<usize>) -> Result<Arc<Prepared>> {
         let mut held = self.held();
         if let Some(prepared) = &*held {
             return Ok(Arc::clone(prepared));
         }
-        let prepared = Arc::new(prepare(&self.pipeline, &self.folder)?);
+        let ranges = self.ranges(index);
+        let kept = Keeping { checkpoints: None, ranges: Some(&ranges) };
+        let prepared = Arc::new(prepare_with(&self.pipeline, &self.folder, kept)?);
         if prepared.digest.written()? != self.plan.data {
             return Err(refused(self.folder.join(PLAN), "the data have changed since it was written; plan again"));
         }
         Ok(Arc::clone(held.insert(prepared)))
+    }
+
+    /// The ranges of a table that is read in batches, of which an index makes its own first.
+    pub(super) fn ranges(&self, index: Option<usize>) -> RangeStore<'_> {
+        let of = |range: usize| self.plan.units.of_range(range, self.plan.of);
+        let shards = self.folder.join(FOLDER);
+        RangeStore {
+            folder: self.folder.join("moments"),
+            is_own: Box::new(move |range| Some(of(range)) == index),
+            is_alive: Box::new(move |range| Some(of(range)) != index && is_alive(&shards, of(range))),
+        }
     }
 
     /// How many indexes there are.

@@ -53,6 +53,7 @@ impl Shards {
         Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
         drop(claim);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
-        run_here(&self.pipeline, &options, monitor, pieces.contains_key(SEARCH))
+        let ranges = self.ranges(None);
+        run_here(&self.pipeline, &options, monitor, (pieces.contains_key(SEARCH), Some(&ranges)))
     }
 }

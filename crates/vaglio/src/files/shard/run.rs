@@ -5,7 +5,7 @@ use super::parts::{self, SearchParts};
 use super::plan::key;
 use super::share::{NOTHING, Share};
 use super::state::{ShardProgress, ShardState};
-use super::units::{HALVES, SEARCH};
+use super::units::{HALVES, MOMENTS, SEARCH};
 use super::work::{LOOK, Work};
 use crate::files::Prepared;
 use crate::files::claim::Claim;
@@ -97,13 +97,15 @@ impl Shards {
             drop(claim);
             return Ok(self.with_left(index, ShardState::Done, 0));
         }
-        let prepared = self.prepared()?;
+        let prepared = self.prepared(Some(index))?;
         let book = Arc::new(Book::resume(&work, &header)?);
         let limited = limited(monitor, &book, start, self.pipeline.most());
         let least = if book.keeps_all() { Duration::ZERO } else { parts::LEAST };
         let process_group = self.process_group(index, &prepared, (least, &limited.stop))?;
         let share =
             Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of), process_group));
+        // All ranges of rows are there by now.
+        share.missing().iter().filter(|key| key.starts_with(MOMENTS)).for_each(|key| share.keep(key, NOTHING));
         let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
         let done = self.work(&prepared, &share, wait, monitor);
         let stopped = monitor.stop.reason();

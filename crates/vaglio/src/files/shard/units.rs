@@ -15,6 +15,8 @@ pub(super) const SEARCH: &str = "search";
 pub(super) const PARTS: &str = "part/";
 /// Processes that make one search together, at most.
 const MOST_PARTS: usize = 64;
+/// Ranges of the rows of a table that is read in batches.
+pub(super) const MOMENTS: &str = "moments/";
 pub(super) const NESTED: &str = "nested/";
 pub(super) const PAIRS: &str = "interval/nested/";
 pub(super) const SHUFFLES: &str = "permutations/";
@@ -61,6 +63,7 @@ impl Phase {
     pub fn name(&self) -> &'static str {
         match &*self.prefix {
             PARTS => "parts of the search",
+            MOMENTS => "ranges of rows",
             STARTS => "folds of the choice",
             NESTED => "outer folds",
             PAIRS => "pairs of outer folds",
@@ -109,10 +112,12 @@ impl WorkUnits {
     /// [`vaglio_core::Error::Setting`] for folds that cannot be made.
     pub fn of(pipeline: &ValidPipeline, prepared: &Prepared) -> Result<Self> {
         let (selector, sample) = (&pipeline.selector(), &prepared.sample);
-        // What tuning finds and moments of cells are of one process.
+        // What tuning finds, and a search on moments of cells, are of one process.
         let is_parted = pipeline.0.tune.is_none() && prepared.streamed.is_none();
         let starts = if is_parted { resample::count_starts(selector, sample)? } else { 0 };
-        let mut phases = vec![Phase::new(SEARCH, 1), Phase::new(STARTS, starts)];
+        let ranges = prepared.streamed.as_ref().map_or(0, |streamed| streamed.ranges);
+        let ranges = if ranges > 1 { ranges } else { 0 };
+        let mut phases = vec![Phase::new(SEARCH, 1), Phase::new(MOMENTS, ranges), Phase::new(STARTS, starts)];
         if let Some(evaluate) = &pipeline.0.evaluate {
             let whole = Whole { selector, tune: pipeline.0.tune.as_ref() };
             phases.extend(Phase::of_evaluate(evaluate, whole, sample)?);
@@ -149,6 +154,11 @@ impl WorkUnits {
             before += phase.count;
             number
         })
+    }
+
+    /// The index of a range of rows, of so many.
+    pub fn of_range(&self, range: usize, of: usize) -> usize {
+        self.number(&format!("{MOMENTS}{range}")).unwrap_or(0) % of
     }
 
     /// The keys of the folds of the choice, with the index of each.

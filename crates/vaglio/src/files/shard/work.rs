@@ -66,7 +66,7 @@ impl<'a> Work<'a> {
         let selector = pipeline.selector();
         let train = prepared.train.clone().stopping_at(stop);
         let design = selector.design(&train)?.stopping_at(StopSign::default());
-        let design = if prepared.streamed.is_some() { design.without_errors() } else { design };
+
         let evaluate = pipeline.0.evaluate.as_ref();
         planned(&selector, (&prepared.sample, &design), evaluate)?;
         let memory = Memory::before(&selector, prepared, &design, evaluate)?;
@@ -182,7 +182,6 @@ impl<'a> Work<'a> {
         let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
         let selector = self.in_room(selector);
         let design = match tuned {
-            Some(_) if prepared.streamed.is_some() => selector.design(&prepared.train)?.without_errors(),
             Some(_) => selector.design(&prepared.train)?,
             None => self.design.clone(),
         };

@@ -1,5 +1,6 @@
 //! The cells of rows: those that are on the same side in every part that a run makes of them.
 
+use crate::files::pairs::{common, outer_pairs_of};
 use crate::pipeline::{Evaluate, ValidPipeline};
 use crate::resample::Sample;
 use crate::resample::choice::cross_validation;
@@ -12,6 +13,8 @@ use vaglio_core::{AnyResampling, Error, HeldOut, Result};
 
 /// Cells that a table is cut into, at most.
 const MOST: usize = 1 << 20;
+/// How many times as many cells pairs of folds may make that were not asked for.
+const MOST_TIMES: usize = 4;
 
 /// The cells of rows, and the splits of the cells that a run will ask for.
 pub(super) struct RowCells {
@@ -24,8 +27,6 @@ pub(super) struct RowCells {
     pub around: Option<AnyResampling>,
     /// How they are parted into outer folds, likewise, for people.
     pub nested: Option<String>,
-    /// The rows that every outer fold holds out.
-    pub outer_rows: Vec<usize>,
 }
 
 /// Parts of some rows, as they were found; cells by their numbers at that time.
@@ -52,7 +53,7 @@ impl RowCells {
     ///
     /// # Errors
     /// [`Error::Setting`] for folds that cannot be made, and that cut the rows into too many cells.
-    pub fn new(pipeline: &ValidPipeline, sample: &Sample) -> Result<Self> {
+    pub fn new(pipeline: &ValidPipeline, sample: &Sample, most: usize) -> Result<Self> {
         let selector = &pipeline.selector();
         let count = usize::from(sample.rows() > 0);
         let mut cutting =
@@ -62,7 +63,16 @@ impl RowCells {
             cutting.cut(&every, |row| classes[row] as u32)?;
         }
         let around = cutting.search(sample, &every)?;
-        let (mut nested, mut outer_rows) = (None, Vec::new());
+        if let Some((how, is_written)) = cross_validation(selector).filter(|(how, _)| how.folds > 2) {
+            let parting = parting(selector, sample, &how, is_written)?;
+            if parting.splits().is_none() {
+                let parts = dealt(selector, sample, &parting, 0)?;
+                cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
+                    cutting.criterion(&sample.select(rows)?, rows)
+                })?;
+            }
+        }
+        let mut nested = None;
         if let Some(how) = pipeline.0.evaluate.as_ref().and_then(Evaluate::outer_folds) {
             let parting = how.parting(selector, sample)?;
             nested = parting.splits().map(|splits| splits.sentence());
@@ -70,13 +80,17 @@ impl RowCells {
                 let parts = outer_parts(selector, sample, &parting, repeat);
                 let parts = parts.map_err(|error| error.under("evaluate.nested"))?;
                 cutting.parts(Purpose::Around(outer_seed(selector, repeat)), &every, &parts)?;
-                outer_rows.extend(parts.iter().map(|part| part.held.len()));
                 for part in &parts {
                     cutting.search(&sample.select(&part.training)?, &part.training)?;
                 }
+                if repeat == 0 && outer_pairs_of(&how) > 0 && nested.is_none() {
+                    cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
+                        cutting.search(&sample.select(rows)?, rows).map(drop)
+                    })?;
+                }
             }
         }
-        Ok(RowCells { around, nested, outer_rows, ..cutting.finish() })
+        Ok(RowCells { around, nested, ..cutting.finish() })
     }
 }
 
@@ -130,6 +144,33 @@ impl Cutting<'_> {
         let split = |part: &Part| (part.held.clone(), Some(part.training.clone()));
         self.found(purpose, rows, &parts.iter().map(split).collect::<Vec<_>>());
         Ok(())
+    }
+
+    /// What is repeated without each two of some parts, for intervals: of as many cells at most, and not of many times those that there are, unless it
+    /// was asked for.
+    fn pairs(
+        &mut self,
+        parts: &[Part],
+        (is_asked, most): (bool, usize),
+        cut: impl Fn(&mut Self, &[usize]) -> Result<()>,
+    ) -> Result<()> {
+        let (of_row, count, cuts, found) = (self.of_row.clone(), self.count, self.before.len(), self.found.len());
+        let most = most.min(MOST_TIMES * count);
+        let pairs = (0..parts.len()).flat_map(|j| (0..j).map(move |k| (k, j)));
+        let mut done = Ok(());
+        for (k, j) in pairs {
+            done = cut(self, &common(&parts[k], &parts[j]));
+            if done.is_err() || self.count > most && !is_asked {
+                break;
+            }
+        }
+        if !is_asked && (done.is_err() || self.count > most) {
+            (self.of_row, self.count) = (of_row, count);
+            self.before.truncate(cuts);
+            self.found.truncate(found);
+            return Ok(());
+        }
+        done
     }
 
     /// Cuts the cells of some rows by a label of each of these.
@@ -201,7 +242,7 @@ impl Cutting<'_> {
             };
             deals.insert((found.purpose, now(&found.cells)), found.splits.iter().map(split).collect());
         }
-        RowCells { of_row: self.of_row, count: self.count, deals, around: None, nested: None, outer_rows: Vec::new() }
+        RowCells { of_row: self.of_row, count: self.count, deals, around: None, nested: None }
     }
 }
 

@@ -46,23 +46,18 @@ impl<'k> Checkpoints<'k> {
 
     /// What a pass of this key had made, where the run goes on.
     pub fn known(&self, key: &Key) -> Option<Vec<u8>> {
-        let mut bytes = regular(&self.path(), MOST).ok().flatten().filter(|_| self.is_resumed)?;
-        let head = MAGIC.len() + 2 * key.len();
-        let (magic, rest) = bytes.split_at_checked(MAGIC.len())?;
-        let (own, rest) = rest.split_at_checked(key.len())?;
-        let (sum, content) = rest.split_at_checked(key.len())?;
-        let is_whole = magic == MAGIC && own == key && *sum == *Sha256::digest(content);
-        is_whole.then(|| bytes.split_off(head))
+        if self.is_resumed { read(&self.path(), key) } else { None }
     }
 
-    /// Keeps what was made, unless that was done a moment ago.
+    /// Keeps what was made, unless that was done a moment ago; at the end of a pass also what was cheap to make.
     ///
     /// # Errors
     /// [`Error::Unwritable`].
-    pub fn keep(&mut self, key: &Key, content: impl FnOnce() -> Vec<u8>) -> Result<()> {
+    pub fn keep(&mut self, key: &Key, is_last: bool, content: impl FnOnce() -> Vec<u8>) -> Result<()> {
         let is_due = match self.keeps {
             Keeps::Nothing => false,
             Keeps::Every => true,
+            Keeps::Worthwhile if is_last => self.last.elapsed() >= BETWEEN,
             Keeps::Worthwhile => self.last.elapsed() >= BETWEEN.max(TIMES * self.took),
         };
         if !is_due {
@@ -76,18 +71,86 @@ impl<'k> Checkpoints<'k> {
             // From here on the run can be resumed, and not the one before.
             set_aside(self.out)?;
         }
-        let (path, content) = (self.path(), content());
-        let write = || -> std::io::Result<()> {
-            let (temporary, mut file) = fresh(&path, None)?;
-            for part in [&MAGIC[..], &key[..], &Sha256::digest(&content)[..], &content[..]] {
-                file.write_all(part)?;
-            }
-            file.sync_all()?;
-            std::fs::rename(temporary, &path)
-        };
-        write().map_err(|error| Error::Unwritable { path: path.clone(), message: error.to_string() })?;
+        write(&self.path(), key, &content())?;
         (self.last, self.took) = (Instant::now(), begun.elapsed());
         Ok(())
+    }
+}
+
+/// What was kept under a key; `None` where there is nothing, or something else.
+fn read(path: &Path, key: &Key) -> Option<Vec<u8>> {
+    let mut bytes = regular(path, MOST).ok().flatten()?;
+    let head = MAGIC.len() + 2 * key.len();
+    let (magic, rest) = bytes.split_at_checked(MAGIC.len())?;
+    let (own, rest) = rest.split_at_checked(key.len())?;
+    let (sum, content) = rest.split_at_checked(key.len())?;
+    let is_whole = magic == MAGIC && own == key && *sum == *Sha256::digest(content);
+    is_whole.then(|| bytes.split_off(head))
+}
+
+fn write(path: &Path, key: &Key, content: &[u8]) -> Result<()> {
+    let put = || -> std::io::Result<()> {
+        let (temporary, mut file) = fresh(path, None)?;
+        for part in [&MAGIC[..], &key[..], &Sha256::digest(content)[..], content] {
+            file.write_all(part)?;
+        }
+        file.sync_all()?;
+        std::fs::rename(temporary, path)
+    };
+    put().map_err(|error| Error::Unwritable { path: path.to_owned(), message: error.to_string() })
+}
+
+/// The ranges of a pass that several processes share, each kept in a file of a folder.
+pub(in crate::files) struct RangeStore<'r> {
+    pub folder: PathBuf,
+    /// Whether this process is to make a range, else whether one is at work that is.
+    pub is_own: Box<dyn Fn(usize) -> bool + 'r>,
+    pub is_alive: Box<dyn Fn(usize) -> bool + 'r>,
+}
+
+/// Between two looks at what others have made, and how long one may take a range before another makes it too.
+const LOOK: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl RangeStore<'_> {
+    fn path(&self, range: usize) -> PathBuf {
+        self.folder.join(format!("{range}.bin"))
+    }
+
+    /// What was made of a range.
+    pub fn known(&self, key: &Key, range: usize) -> Option<Vec<u8>> {
+        read(&self.path(range), key)
+    }
+
+    /// Says that a range is not there which was.
+    pub fn lost(&self, range: usize) -> Error {
+        Error::Unreadable { path: self.path(range), message: "it is damaged; remove it and run again".into() }
+    }
+
+    /// Until there are so many ranges: makes the own ones, and those that no process is at, or for so long that it may hang; nothing is lost
+    /// where it does not, since a range has the same bytes whoever makes it.
+    ///
+    /// # Errors
+    /// Those of `made`; [`Error::Unwritable`].
+    pub fn fill(&self, key: &Key, count: usize, made: impl Fn(usize) -> Result<Vec<u8>>) -> Result<()> {
+        let failed = |e: std::io::Error| Error::Unwritable { path: self.folder.clone(), message: e.to_string() };
+        std::fs::create_dir_all(&self.folder).map_err(failed)?;
+        let (mut left, mut since) = ((0..count).collect::<Vec<usize>>(), Instant::now());
+        loop {
+            let before = left.len();
+            left.retain(|&range| self.known(key, range).is_none());
+            if left.len() < before {
+                since = Instant::now();
+            }
+            let own = left.iter().find(|range| (self.is_own)(**range));
+            let free = || left.iter().rev().find(|range| !(self.is_alive)(**range));
+            let waited = || left.last().filter(|_| since.elapsed() > PATIENCE);
+            match own.or_else(free).or_else(waited) {
+                Some(&range) => write(&self.path(range), key, &made(range)?)?,
+                None if left.is_empty() => return Ok(()),
+                None => std::thread::sleep(LOOK),
+            }
+        }
     }
 }
 

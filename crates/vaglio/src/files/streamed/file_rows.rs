@@ -15,6 +15,7 @@ const NUMBERS: usize = 1 << 22;
 const SHARE: f64 = 1.0 / 32.0;
 
 /// The files of a table, whose rows come in batches.
+#[derive(Debug)]
 pub(super) struct FileRows {
     /// As the settings name them.
     named: Vec<PathBuf>,
@@ -54,6 +55,11 @@ impl FileRows {
     /// The first file.
     pub fn first(&self) -> &PathBuf {
         &self.files[0]
+    }
+
+    /// Whether some columns, and rows, are read without those before them.
+    pub fn is_by_column(&self) -> bool {
+        self.is_by_column
     }
 
     pub fn names(&self) -> &[String] {

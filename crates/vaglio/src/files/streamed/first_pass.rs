@@ -13,7 +13,7 @@ use crate::resample::numeric::not_numbers;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use vaglio_core::{Error, FittedMap, FoldFit, Map, Need, Result, Role, Table};
+use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Need, Result, Role, Table};
 use vaglio_tables::ColumnSurvey;
 use vaglio_tables::read::{Hint, Survey};
 
@@ -31,6 +31,8 @@ pub(super) struct FirstPass {
     pub survey: Vec<ColumnSurvey>,
     /// Columns whose missing cells are filled by means of other rows than all as well, and whether in each fold.
     pub filled: Vec<(String, bool)>,
+    /// The share of the training rows in which a column has no value, where it is not 0.
+    pub missing: HashMap<String, f64>,
 }
 
 /// What is read in the first pass.
@@ -70,9 +72,13 @@ impl Fitting<'_> {
         let at_once = PART * self.pipeline.budget().limit() as f64 / (CELL * self.rows.max(1) as f64);
         let mut fitted: Vec<Vec<Box<dyn FittedMap>>> = maps.iter().map(|_| Vec::new()).collect();
         let mut seen: Vec<BTreeSet<String>> = vec![BTreeSet::new(); maps.len()];
-        let (mut survey, mut filled) = (Vec::new(), Vec::new());
+        let (mut survey, mut filled, mut missing_shares) = (Vec::new(), Vec::new(), HashMap::new());
         for group in self.features.chunks((at_once as usize).max(1)) {
             let (mut table, of_group, weights) = self.read(group)?;
+            let share = |(name, cells): &(String, Cells)| {
+                Some((name.clone(), cells.missing()?.count as f64 / table.rows() as f64))
+            };
+            missing_shares.extend(table.columns().iter().filter_map(share));
             for (index, map) in maps.iter().enumerate() {
                 let under = |e: Error| e.under(&format!("preprocess[{index}]")).named(Role::Map, map.kind());
                 let names: Vec<&str> = table.names().collect();
@@ -94,7 +100,7 @@ impl Fitting<'_> {
         }
         let fitted: Vec<Box<dyn FittedMap>> = fitted.into_iter().map(joined).collect::<Result<_>>()?;
         let filled = followed(filled, &fitted, maps)?;
-        Ok(FirstPass { maps: Arc::new(fitted), survey, filled })
+        Ok(FirstPass { maps: Arc::new(fitted), survey, filled, missing: missing_shares })
     }
 
     /// The training rows of some columns, with their weights.

@@ -2,6 +2,7 @@
 
 use super::checkpoints::{StateReader, StateWriter};
 use super::means::Filled;
+use super::pass::failed;
 use vaglio_core::{Cells, Error, Numbers, Result, Table};
 use vaglio_kernels::condensed::{Condenser, NO_CELL};
 
@@ -82,6 +83,49 @@ impl PassState {
     }
 }
 
+impl PassState {
+    /// Takes in what was made of the rows that follow.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] for numbers that overflow.
+    pub fn append(&mut self, next: PassState) -> Result<()> {
+        self.condenser = match (self.condenser.take(), next.condenser) {
+            (Some(mut own), Some(next)) => {
+                own.append(next).map_err(failed)?;
+                Some(own)
+            }
+            (own, next) => own.or(next),
+        };
+        if self.names.is_empty() {
+            self.names = next.names;
+        }
+        for ((own, _), (next, _)) in self.filled.iter_mut().zip(next.filled) {
+            own.value = if own.value.is_nan() { next.value } else { own.value };
+        }
+        self.test.parts.extend(next.test.parts);
+        self.seen += next.seen;
+        Ok(())
+    }
+}
+
+/// The state of a pass before a range of rows, and of that.
+pub(super) fn joined(all: &PassState, range: &PassState) -> Vec<u8> {
+    let (all, mut out) = (all.bytes(), StateWriter::default());
+    out.count(all.len());
+    [out.0, all, range.bytes()].concat()
+}
+
+/// Both again, behind passes that have taken in nothing.
+pub(super) fn split(bytes: &[u8], empty: impl Fn() -> PassState) -> Option<(PassState, PassState)> {
+    let mut from = StateReader(bytes);
+    let length = from.count()?;
+    let (whole, part) = from.0.split_at_checked(length)?;
+    let (mut all, mut range) = (empty(), empty());
+    all.restored(whole)?;
+    range.restored(part)?;
+    Some((all, range))
+}
+
 /// Rows that are kept as they are, in the order of the files.
 pub(super) struct SetAside {
     pub rows: Vec<usize>,
@@ -98,6 +142,11 @@ impl SetAside {
         SetAside { rows: rows.to_vec(), parts: Vec::new() }
     }
 
+    /// The same rows, of which none was read.
+    pub fn emptied(&self) -> Self {
+        SetAside { rows: self.rows.clone(), parts: Vec::new() }
+    }
+
     pub fn take(&mut self, columns: &[(String, Cells)], place: &[u32]) -> Result<()> {
         let rows: Vec<usize> = (0..place.len()).filter(|&at| place[at] == TEST).collect();
         if !rows.is_empty() {
@@ -107,12 +156,14 @@ impl SetAside {
         Ok(())
     }
 
-    /// The columns, rows in the order that they were asked for.
+    /// The columns, rows in the order that they were asked for; of a sample the last that was read stands for those that were not.
     pub fn finish(self) -> Result<Vec<(String, Cells)>> {
         let Some(first) = self.parts.first() else { return Ok(Vec::new()) };
         let mut sorted: Vec<usize> = self.rows.clone();
         sorted.sort_unstable();
-        let order: Vec<usize> = self.rows.iter().filter_map(|row| sorted.binary_search(row).ok()).collect();
+        let last = self.parts.iter().map(Table::rows).sum::<usize>().saturating_sub(1);
+        let place = |row| sorted.binary_search(row).ok().map(|place| place.min(last));
+        let order: Vec<usize> = self.rows.iter().filter_map(place).collect();
         let column = |(at, (name, _)): (usize, &(String, Cells))| {
             let parts = self.parts.iter().map(|part| &part.columns()[at].1);
             Ok((name.clone(), together(parts)?.select_rows(&order)))

@@ -1,15 +1,30 @@
 //! What a record says of a table that was read in batches.
 
 use super::Streamed;
+use crate::files::behind::RowFigures;
 use crate::files::curve::adjusted_r2;
 use vaglio_report::record::Record;
 
 /// The record of a selection on rows that stand for others, as one of these: numbers of rows are theirs, and what single rows
 /// alone tell is absent.
-pub(in crate::files) fn of_moments(record: &mut Record, streamed: &Streamed, is_regression: bool) {
+pub(in crate::files) fn of_moments(
+    record: &mut Record,
+    streamed: &Streamed,
+    found: Option<&RowFigures>,
+    is_regression: bool,
+) {
     let rows = streamed.train_rows as f64;
     for entry in &mut record.path {
         entry.adjusted_r2 = entry.r2.and_then(|r2| adjusted_r2(1.0 - r2, rows, entry.size));
+    }
+    if let Some(found) = found {
+        for (point, rate) in record.report.curve.iter_mut().zip(&found.error_rates) {
+            point.train_error = Some(*rate).filter(|rate| rate.is_finite());
+        }
+        if let Some(nested) = &mut record.nested {
+            nested.splits.clone_from(&streamed.nested);
+        }
+        return;
     }
     if record.test.is_none() {
         record.report.predictions = None;
@@ -23,9 +38,6 @@ pub(in crate::files) fn of_moments(record: &mut Record, streamed: &Streamed, is_
         let figures = &mut nested.figures;
         (figures.error_rate, figures.balanced_error_rate, figures.auc) = (None, None, None);
         (figures.error_rate_error, figures.brier, figures.confusion, figures.always) = (None, None, None, None);
-    }
-    for (fold, held) in nested.per_fold.iter_mut().zip(&streamed.outer_rows) {
-        fold.rows = *held;
     }
     nested.splits.clone_from(&streamed.nested);
     (nested.paired, nested.interval, nested.level, nested.difference) = (None, None, None, None);

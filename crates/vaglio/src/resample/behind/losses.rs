@@ -1,0 +1,122 @@
+//! Losses of the rows behind others, by the walks of all folds.
+
+use super::{Judge, Probes, RowsBehind};
+use crate::final_model::Judging;
+use crate::resample::along::{Held, Reduced};
+use crate::resample::lockstep::OfLambda;
+use crate::resample::parting::Part;
+use crate::resample::pool::in_turn;
+use crate::resample::tally::{Compared, Tally};
+use crate::resample::validated::{Validation, said_of_fold};
+use crate::resample::walks::Trail;
+use ndarray::{Array2, Axis};
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Feature, Result};
+
+/// The piece of the journal that holds the walks with the losses of rows.
+const KEY: &str = "choose/rows";
+
+impl Validation<'_, '_> {
+    /// Gives the walks at each λ what they lose on the rows behind those that they were judged on; `false` when it was stopped. The λ of a
+    /// single walk stands for all that come of it.
+    ///
+    /// # Errors
+    /// Those of the fits and of the pass.
+    pub fn judged_behind(
+        &self,
+        lambdas: &[Option<f64>],
+        walks: &mut Vec<OfLambda>,
+        rows: &dyn RowsBehind,
+    ) -> Result<bool> {
+        let Validation { deals, sample, watcher, journal, selector, .. } = *self;
+        let parts: Vec<(usize, &Part)> = deals.iter().flat_map(|parts| parts.iter().enumerate()).collect();
+        let is_of_these =
+            |known: &Vec<OfLambda>| known.len() == walks.len() && known.iter().all(|of| of.trails.len() == parts.len());
+        if let Some(known) = journal.recall::<Vec<OfLambda>>(KEY).filter(is_of_these) {
+            *walks = known;
+            return Ok(true);
+        }
+        let begun = Instant::now();
+        let loss = &*selector.loss(sample.task());
+        let labels = rows.labels();
+        let models = in_turn(parts.len(), |job| {
+            let (number, part) = parts[job];
+            let trails: Vec<&Trail> = walks.iter().map(|of| &of.trails[job]).collect();
+            self.affine(job, (number, part), lambdas, &trails).map_err(|error| said_of_fold(error, number))
+        })?;
+        let before = |job: usize| walks.iter().flat_map(move |of| of.trails[job].tallies()).map(Tally::emptied);
+        let mut tallies: Vec<Vec<Tally>> = (0..parts.len()).map(|job| before(job).collect()).collect();
+        let mut judges: Vec<Judge<'_>> = Vec::with_capacity(parts.len());
+        for (((_, part), models), tallies) in parts.iter().zip(models).zip(&mut tallies) {
+            let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
+                let targets = labels.targets.select(Axis(1), rows);
+                let weights: Option<Vec<f64>> =
+                    labels.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect());
+                let clusters: Vec<u32> = rows.iter().map(|&row| labels.clusters[row]).collect();
+                for (tally, predictions) in tallies.iter_mut().zip(predictions) {
+                    let of = Compared {
+                        targets: targets.view(),
+                        predictions: predictions.view(),
+                        weights: weights.as_deref(),
+                        units: None,
+                        clusters: Some(&clusters),
+                    };
+                    tally.add(Tally::new(loss, of, tally.most()));
+                }
+            };
+            judges.push(Judge { cells: sample.cells(&part.held), models, take: Box::new(take) });
+        }
+        tracing::info!("the losses of rows in the folds of the search are read");
+        if !rows.judged(&mut judges, &mut [], watcher.sign())? {
+            return Ok(false);
+        }
+        drop(judges);
+        for (job, tallies) in tallies.into_iter().enumerate() {
+            let mut tallies = tallies.into_iter();
+            walks.iter_mut().for_each(|of| of.trails[job].replace(&mut tallies));
+        }
+        if journal.is_worth(begun, 1) {
+            journal.keep(KEY, walks);
+        }
+        Ok(true)
+    }
+
+    /// The models of a fold's walks: at each λ that without columns, then that of every size.
+    fn affine(
+        &self,
+        job: usize,
+        (number, part): (usize, &Part),
+        lambdas: &[Option<f64>],
+        trails: &[&Trail],
+    ) -> Result<super::AffineModels> {
+        let (training, _) = self.anew((job, (number, part)), lambdas)?;
+        let fitted = &training.fold.fitted;
+        let entries: Vec<_> = trails.iter().map(|trail| trail.entries()).collect();
+        let orders: Vec<Vec<Feature>> = entries
+            .iter()
+            .map(|(_, own)| crate::resample::along::order(own.iter().flat_map(|entry| &entry.subset)))
+            .collect();
+        let orders: Vec<&[Feature]> = orders.iter().map(Vec::as_slice).collect();
+        let probes = Probes::new(self.sample, (&fitted.maps, fitted.problem.names()), &orders.concat())?;
+        let reduced = Reduced::shared(&training.design, &orders)?;
+        let by = Judging { known: &training.known, stop: self.watcher.sign(), reduced: reduced.as_ref() };
+        let held = Held::new(&probes.problem, fitted.units.as_deref(), &fitted.problem);
+        let mut all: Vec<Array2<f64>> = Vec::new();
+        for (at, (empty, entries)) in entries.iter().enumerate() {
+            let lambda = lambdas.get(at).or(lambdas.first()).copied().flatten();
+            let design = self.selector.at_lambda_of_all(&training.design.at_lambda(lambda))?;
+            self.selector.predictions(
+                (&fitted.problem, &design),
+                (entries, *empty),
+                &held,
+                by,
+                |_, _, predictions| {
+                    all.push(predictions);
+                    Ok(())
+                },
+            )?;
+        }
+        Ok(probes.models(&all))
+    }
+}

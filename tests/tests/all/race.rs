@@ -178,7 +178,7 @@ fn a_later_search_that_is_ahead_by_rounding_is_not_taken() {
         folder.write("train.csv", table_of(seed, 60, 8, false));
         let race = run(&folder, "{kind: race, of: [greedy, floating]}");
         let [first, second] = ["/race/0", "/race/1"].map(|place| race.pointer(place).unwrap());
-        let [of_first, of_second] = [first, second].map(|own| number(own, "/chosen/loss/loss"));
+        let [of_first, of_second] = [first, second].map(|own| number(own, "/chosen/loss"));
         if (of_first - of_second).abs() < 1e-9 * of_first {
             equal += 1;
             ahead += usize::from(of_second < of_first);

@@ -115,6 +115,24 @@ fn means_fill_missing_cells_anew_in_folds_and_around_the_search() {
 }
 
 #[test]
+fn cells_that_an_earlier_map_leaves_missing_are_filled_anew_too() {
+    let folder = Folder::new("streamed-dates");
+    let day = |row: usize, y: f64| match row % 9 {
+        4 => String::new(),
+        _ => format!("2024-{:02}-{:02}", row % 12 + 1, 1 + (row + (3.0 * y.abs()) as usize) % 28),
+    };
+    folder.write("train.csv", table(300, 3, &[("day", &day)]));
+    let lines = format!(
+        "{GREEDY}{GRID}preprocess: [date_parts, {{kind: impute, scope: fold}}, {{kind: standardize, scope: fold}}]"
+    );
+    for rows in ["", ", test_fraction: 0.2"] {
+        alike_by(&folder, &format!("train: train.csv, target: y{rows}"), &lines);
+        let candidates = folder.json("always/selection.json")["candidates"].to_string();
+        assert!(candidates.contains("day_days") && !candidates.contains("missing"), "{candidates}");
+    }
+}
+
+#[test]
 fn what_maps_of_rows_need_is_refused_with_what_would_do() {
     let folder = folder("streamed-unmapped", 80);
     let plain = "exclude: [class, w, city, day, size]";

@@ -5,7 +5,7 @@ use super::checkpoints::{Checkpoints, Key, RangeStore};
 use super::file_rows::FileRows;
 use super::first_pass::FirstPass;
 use super::means::Filled;
-use super::pass_state::{PassState, SetAside, TEST, joined, split};
+use super::pass_state::{PassState, SetAside, TEST, joined, seen_missing, split};
 use crate::resample::Rows;
 use crate::resample::numeric::{numeric, unless_too_large};
 use sha2::{Digest, Sha256};
@@ -135,8 +135,8 @@ impl TablePass {
         }
         let seen = all.seen - before;
         let seconds = begun.elapsed().as_secs_f64() * self.rows as f64 / seen.max(1) as f64;
-        let PassState { condenser, names, filled, test, .. } = all;
-        let cells = condenser.map_or_else(|| Ok(Vec::new()), Condenser::finish).map_err(failed)?;
+        let PassState { condenser, mut names, filled, test, .. } = all;
+        let mut cells = condenser.map_or_else(|| Ok(Vec::new()), Condenser::finish).map_err(failed)?;
         let found = |name: &String| ColumnSurvey {
             name: name.clone(),
             taken: InferredType::Number,
@@ -149,8 +149,7 @@ impl TablePass {
             true => self.features.iter().map(found).collect(),
             false => self.first.survey.clone(),
         };
-        // A column that no row was seen to miss is filled with nothing.
-        let filled = filled.into_iter().filter(|(filled, _)| !filled.value.is_nan()).collect();
+        let filled = seen_missing(filled, &mut names, &mut cells);
         Ok(Condensed { cells, names, filled, seconds, found, test: test.finish()? })
     }
 
@@ -281,12 +280,7 @@ impl TablePass {
     }
 
     fn behind_maps(&self, mut table: Table, filled: &mut [(Filled, bool)]) -> Result<(Columns, Vec<String>)> {
-        let is_missing = |name: &String| -> Vec<f64> {
-            let cells = table.get(name);
-            let is_missing = |row| cells.is_some_and(|cells| cells.is_missing(row));
-            (0..table.rows()).map(|row| f64::from(u8::from(is_missing(row)))).collect()
-        };
-        let masks: Vec<Vec<f64>> = filled.iter().map(|(filled, _)| is_missing(&filled.column)).collect();
+        let mut masks = vec![vec![0.0; table.rows()]; filled.len()];
         if !self.first.survey.is_empty() {
             // Columns without any value are no features.
             let empty = |name: &str| {
@@ -296,6 +290,13 @@ impl TablePass {
             table = table.with_columns(columns)?;
         }
         for map in self.first.maps.iter() {
+            // A column may be one that an earlier map makes, and has missing cells until a map fills them.
+            for ((filled, _), mask) in filled.iter().zip(&mut masks) {
+                let cells = table.get(&filled.column).filter(|cells| cells.missing().is_some());
+                if let Some(cells) = cells {
+                    *mask = (0..table.rows()).map(|row| f64::from(u8::from(cells.is_missing(row)))).collect();
+                }
+            }
             unless_too_large(&**map, &table, self.budget)?;
             table = map.transform(table)?;
         }

@@ -4,7 +4,7 @@ use super::checkpoints::{StateReader, StateWriter};
 use super::means::Filled;
 use super::pass::failed;
 use vaglio_core::{Cells, Error, Numbers, Result, Table};
-use vaglio_kernels::condensed::{Condenser, NO_CELL};
+use vaglio_kernels::condensed::{CondensedCell, Condenser, NO_CELL};
 
 /// The state of a pass.
 pub(super) struct PassState {
@@ -193,4 +193,21 @@ fn together<'c>(parts: impl Iterator<Item = &'c Cells> + Clone) -> Result<Cells>
             Ok(Cells::Numbers(Numbers::from(numbers.ok_or_else(other)?.concat())))
         }
     }
+}
+
+/// The columns of which a row was seen to miss a cell. Another is filled with nothing, and needs no mask.
+pub(super) fn seen_missing(
+    filled: Vec<(Filled, bool)>,
+    names: &mut Vec<String>,
+    cells: &mut [CondensedCell],
+) -> Vec<(Filled, bool)> {
+    let (filled, whole): (Vec<_>, Vec<_>) = filled.into_iter().partition(|(filled, _)| !filled.value.is_nan());
+    for (filled, _) in whole {
+        let mask = Filled::mask(&filled.column);
+        if let Some(at) = names.iter().position(|name| *name == mask) {
+            names.remove(at);
+            cells.iter_mut().for_each(|cell| drop(cell.columns.remove(at)));
+        }
+    }
+    filled
 }

@@ -121,9 +121,9 @@ fn cells_that_an_earlier_map_leaves_missing_are_filled_anew_too() {
         4 => String::new(),
         _ => format!("2024-{:02}-{:02}", row % 12 + 1, 1 + (row + (3.0 * y.abs()) as usize) % 28),
     };
-    folder.write("train.csv", table(300, 3, &[("day", &day)]));
+    folder.write("train.csv", table(300, 4, &[("day", &day)]));
     let lines = format!(
-        "{GREEDY}{GRID}preprocess: [date_parts, {{kind: impute, scope: fold}}, {{kind: standardize, scope: fold}}]"
+        "{GREEDY}{GRID}preprocess: [{{kind: date_parts, parts: [days, weekday]}}, {{kind: impute, scope: fold}}, {{kind: standardize, scope: fold}}]"
     );
     for rows in ["", ", test_fraction: 0.2"] {
         alike_by(&folder, &format!("train: train.csv, target: y{rows}"), &lines);

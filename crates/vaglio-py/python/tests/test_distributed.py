@@ -13,6 +13,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from cluster import EVALUATE, KILLS, LONG, SLOW, cluster, done_units, end, ledger_of, local, spawn, timeless, until, write
@@ -58,6 +59,22 @@ def test_tables_that_are_read_in_batches_as_well(tmp_path, dask):
     path = write(tmp_path, lines)
     vaglio.distributed.run(path, dask[1], ledger=ledger_of(path), out=tmp_path / "run")
     assert timeless(tmp_path / "run") == local(path)
+
+
+def test_a_pass_over_parquet_is_divided_by_ranges_of_rows(tmp_path, dask):
+    random = np.random.default_rng(3)
+    X = random.normal(size=(300_000, 3))
+    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"]).assign(y=X[:, 0] - X[:, 2] + random.normal(size=len(X)))
+    frame.to_parquet(tmp_path / "train.parquet", row_group_size=50_000)
+    path = tmp_path / "p.yaml"
+    path.write_text(
+        "version: 1\ndata: {train: train.parquet, target: y}\ncriterion: {kind: kfold, folds: 3}\n"
+        "search: {kind: greedy, max_features: 2, choose: best}\nengine: {stream: always}\n"
+    )
+    ledger = ledger_of(path)
+    vaglio.distributed.run(path, dask[1], ledger=ledger, out=tmp_path / "run")
+    assert timeless(tmp_path / "run") == local(path)
+    assert len(list(Path(ledger).glob("**/moments/*.bin"))) == 2
 
 
 def test_the_commands_of_the_book(tmp_path):

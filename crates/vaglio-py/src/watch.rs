@@ -3,7 +3,6 @@
 use crate::functions::{Call, Functions, Message};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -173,5 +172,6 @@ fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &Seen) -> PyResul
     if now.0.is_empty() {
         return Ok(false);
     }
-    Ok(progress.call1(py, now)?.is(PyBool::new(py, true)))
+    // Of NumPy as well; whatever is no truth value says nothing.
+    Ok(progress.call1(py, now)?.extract::<bool>(py).unwrap_or(false))
 }

@@ -28,11 +28,14 @@ impl Session {
         design.session()
     }
 
-    /// The moments in folds, with losses in which classes count alike or not, if a search has computed them.
-    pub fn moments_in(&self, folds: &Folds, alike: bool) -> Option<Arc<Moments>> {
+    /// The moments in folds, with losses in which classes count alike or not, made column by column or at once, if a search has
+    /// computed them.
+    pub fn moments_in(&self, folds: &Folds, alike: bool, by_columns: bool) -> Option<Arc<Moments>> {
         let all = self.moments.lock().ok()?;
         all.iter()
-            .find(|(own, moments)| own == folds && moments.counts_classes_alike() == alike)
+            .find(|(own, moments)| {
+                own == folds && moments.counts_classes_alike() == alike && moments.are_by_columns() == by_columns
+            })
             .map(|(_, moments)| Arc::clone(moments))
     }
 
@@ -40,7 +43,9 @@ impl Session {
     pub fn keep_moments(&self, folds: &Folds, moments: &Arc<Moments>) {
         let Ok(mut all) = self.moments.lock() else { return };
         let is_known = |(own, known): &(Folds, Arc<Moments>)| {
-            own == folds && known.counts_classes_alike() == moments.counts_classes_alike()
+            own == folds
+                && known.counts_classes_alike() == moments.counts_classes_alike()
+                && known.are_by_columns() == moments.are_by_columns()
         };
         if !all.iter().any(is_known) {
             all.push((folds.clone(), Arc::clone(moments)));

@@ -224,6 +224,11 @@ impl Moments {
         self.counts_classes_alike
     }
 
+    /// Whether rows of A_t and A_v are made when they are asked for.
+    pub fn are_by_columns(&self) -> bool {
+        self.rows.is_some()
+    }
+
     /// Number of folds, K.
     pub fn folds(&self) -> usize {
         self.folds.len()

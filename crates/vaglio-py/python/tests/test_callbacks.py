@@ -70,7 +70,7 @@ def test_who_has_seen_enough_gets_what_there_is(by):
     if by == "callback":
         selector.set_callbacks(Enough())
     else:
-        selector.set_params(progress=lambda what, done, of, loss: done >= 3)
+        selector.set_params(progress=lambda what, done, of, loss: np.float64(done) >= 3)
     fitted = selector.fit(X, y)
     assert fitted.stop_reason_ == "interrupted"
     taken = len(fitted.selected_)

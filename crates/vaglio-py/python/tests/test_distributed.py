@@ -74,7 +74,10 @@ def test_a_pass_over_parquet_is_divided_by_ranges_of_rows(tmp_path, dask):
     ledger = ledger_of(path)
     vaglio.distributed.run(path, dask[1], ledger=ledger, out=tmp_path / "run")
     assert timeless(tmp_path / "run") == local(path)
-    assert len(list(Path(ledger).glob("**/moments/*.bin"))) == 2
+    code, plan, errors = program("shard", "plan", "p.yaml", "--of", "3", "other", cwd=tmp_path)
+    assert code == 0 and "2 ranges of rows" in plan, errors
+    # Nobody needs them once the run has ended.
+    assert not (Path(ledger) / "moments").exists()
 
 
 def test_the_commands_of_the_book(tmp_path):

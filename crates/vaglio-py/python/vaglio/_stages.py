@@ -3,6 +3,8 @@
 import contextlib
 import math
 
+import numpy as np
+
 from vaglio._progress import of_run
 
 try:
@@ -67,7 +69,8 @@ def shown(estimator, X, y):
 
             def both(*state):
                 stops = stages(*state)
-                return (show is not None and show(*state) is True) or stops
+                said = show(*state) if show is not None else None
+                return stops or (isinstance(said, (bool, np.bool_)) and bool(said))
 
             yield both
             stages.end()

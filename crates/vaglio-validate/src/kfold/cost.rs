@@ -41,8 +41,9 @@ struct Extent {
     is_decomposed: bool,
     /// Flops that take as long as the loss of a row and output.
     loss: f64,
-    /// The part of a pass over the rows that this search pays, since moments are kept for others.
+    /// The part of a pass over the rows that this search pays, since moments are kept for others; of one column by column.
     pass: f64,
+    pass_by_columns: f64,
 }
 
 /// Flops of a step of additions, and one of removals, for each candidate, selected column, fold and λ.
@@ -127,6 +128,8 @@ impl Extent {
         let folds = &round.folds;
         let alike = criterion.loss.measure() == Measure::BalancedSquared;
         let classes = balance::classes_of(design).or_else(|| design.classes().filter(|_| alike));
+        let known = |by_columns| Session::of(design).moments_in(folds, alike, by_columns).is_some();
+        let pass = |by_columns| if known(by_columns) { 0.0 } else { 1.0 / design.walks() as f64 };
         let pairs = round.held_out * classes.map_or(1, |classes| classes.names.len());
         Extent {
             rows: design.planned_rows() as f64,
@@ -145,11 +148,8 @@ impl Extent {
             is_standardized: design.in_folds().is_standardized(),
             is_decomposed: !is_light && can_decompose(design, round, parts),
             loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
-            pass: if Session::of(design).moments_in(folds, alike).is_some() {
-                0.0
-            } else {
-                1.0 / design.walks() as f64
-            },
+            pass: pass(false),
+            pass_by_columns: pass(true),
         }
     }
 }

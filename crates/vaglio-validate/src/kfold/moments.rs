@@ -23,7 +23,7 @@ pub(super) fn of(
     by_columns: bool,
 ) -> Result<Arc<Moments>> {
     let session = Session::of(design);
-    if let Some(moments) = session.moments_in(rows.folds(), rows.scores_classes_alike()) {
+    if let Some(moments) = session.moments_in(rows.folds(), rows.scores_classes_alike(), by_columns) {
         return Ok(moments);
     }
     let made = |made: std::result::Result<Moments, Failure>| made.map_err(|e| failed_or_stopped(design, e));

@@ -22,7 +22,7 @@ use vaglio_core::{Design, Feature, Loss, Model, PathEntry, Result, Score, ZeroOn
 
 /// What a pass has found.
 pub(super) struct RowFigures {
-    /// Predictions of all rows by the final model, outputs × rows.
+    /// Predictions of all rows by the final model before it was refined, outputs × rows.
     pub fitted: Array2<f64>,
     /// The final model, refined.
     pub model: Option<Model>,

@@ -134,24 +134,26 @@ impl Probes {
     ) -> Result<Self> {
         let used: HashSet<&str> =
             features.iter().filter_map(|&feature| names.get(feature)).map(String::as_str).collect();
-        let (found, weights): (Vec<(String, Vec<f64>)>, _) = match &sample.source {
+        // Name, middle and step of each column.
+        let found: Vec<(String, (f64, f64))> = match &sample.source {
             SampleSource::Plain(problem) => {
-                let column = |k: usize| (problem.names()[k].clone(), problem.columns().column(k).values().into_owned());
-                ((0..problem.columns().len()).map(column).collect(), problem.weights().map(|weights| weights.to_vec()))
+                let weights = problem.weights().map(|weights| &weights[..]);
+                let columns = problem.names().iter().zip(problem.columns().iter());
+                columns.map(|(name, column)| (name.clone(), spread(&column.values(), weights))).collect()
             }
             SampleSource::Mapped(rows, _) => {
+                let weights = rows.weights.as_deref();
                 let numbers =
-                    |(name, cells): &(String, Cells)| Some((name.clone(), cells.numbers()?.values().into_owned()));
-                (rows.table.columns().iter().filter_map(numbers).collect(), rows.weights.clone())
+                    |(name, cells): &(String, Cells)| Some((name.clone(), spread(&cells.numbers()?.values(), weights)));
+                rows.table.columns().iter().filter_map(numbers).collect()
             }
         };
-        let spread: Vec<(f64, f64)> = found.iter().map(|(_, values)| spread(values, weights.as_deref())).collect();
         // A column of cells that are missing has the name of its own before a mark that no file can have.
         let is_used = |k: &usize| found[*k].0.split('\0').next().is_some_and(|name| used.contains(name));
         let own: Vec<usize> = (0..found.len()).filter(is_used).collect();
         let rows = 1 + own.len();
         let column = |k: usize| -> Vec<f64> {
-            let (middle, step) = spread[k];
+            let (middle, step) = found[k].1;
             let of_row = |row: usize| if row > 0 && own[row - 1] == k { middle + step } else { middle };
             (0..rows).map(of_row).collect()
         };
@@ -172,7 +174,7 @@ impl Probes {
         };
         let columns = own.iter().map(|&k| found[k].0.clone()).collect();
         let (middle, steps) =
-            own.iter().map(|&k| spread[k]).map(|(middle, step)| (middle, (middle + step) - middle)).unzip();
+            own.iter().map(|&k| found[k].1).map(|(middle, step)| (middle, (middle + step) - middle)).unzip();
         Ok(Probes { columns, middle, steps, problem })
     }
 

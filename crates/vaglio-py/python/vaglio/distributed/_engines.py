@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import math
 import os
 import queue
 import threading
@@ -143,9 +144,9 @@ class Dask(_Engine):
         self._ask([worker for worker in self._threads if worker not in self._heard])
         self._looked = time.monotonic()
         if self._threads:
-            self._alone_since = None
-        elif self._alone_since is not None and self._looked - self._alone_since > ALONE:
-            self._alone_since = None
+            self._alone_since = self._looked
+        elif self._looked - self._alone_since > ALONE:
+            self._alone_since = math.inf
             warnings.warn(f"no worker is connected to {self.name}; the run waits for one", RuntimeWarning, stacklevel=2)
         if self._threads and not self._good() and all(worker in self._builds for worker in self._threads):
             others = "; ".join(f"{worker} has {self._builds[worker]}" for worker in sorted(self._threads)[:3])

@@ -27,9 +27,9 @@ impl Extent {
     pub(super) fn with_columns(self, design: &Design, outline: &Outline) -> Self {
         let Some(entries) = moments::stored_entries(design) else { return self };
         if entries <= MOST_STORED * (design.columns().len() * design.planned_rows()) as f64 {
-            return Extent { by_columns: Some(FEW * entries), ..self };
+            return Extent { by_columns: Some(FEW * entries), pass: self.pass_by_columns, ..self };
         }
-        let by_columns = Extent { by_columns: Some(ALL * entries), ..self };
+        let by_columns = Extent { by_columns: Some(ALL * entries), pass: self.pass_by_columns, ..self };
         let is_forward = outline.start == 0 && outline.steps > 0;
         let is_small = outline.largest as f64 <= MOST_COLUMNS * self.training as f64;
         let saves = || by_columns.stay_made(outline) || by_columns.moments(outline).flops < self.moments(outline).flops;

@@ -12,7 +12,7 @@ use crate::files::prepare::{prepare_parts, prepare_with};
 use crate::files::streamed::{Keeping, RangeStore};
 use crate::pipeline::ValidPipeline;
 use serde_json::json;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,6 +21,8 @@ use vaglio_core::{Error, Result, StopSign};
 pub(super) const FOLDER: &str = "shards";
 /// What the driver of a run has in the folder.
 const LEAD: &str = "driver";
+/// The folder of the ranges of a table that is read in batches.
+pub(super) const RANGES: &str = "moments";
 /// Where a file of the ledger is refused.
 const REMEDY: &str = "remove this file, and `vaglio shard run` does its index again";
 
@@ -32,6 +34,8 @@ pub struct Shards {
     pub(super) pipeline: ValidPipeline,
     /// What the indexes that this runs have in common.
     prepared: Mutex<Option<Arc<Prepared>>>,
+    /// The indexes that have asked for it.
+    reading: Mutex<BTreeSet<usize>>,
 }
 
 /// The right to give out the indexes of a run, for as long as it lives.
@@ -115,7 +119,7 @@ impl Shards {
 
     fn of(folder: &Path, plan: Plan) -> Result<Self> {
         let pipeline = plan.pipeline(folder)?;
-        Ok(Shards { folder: folder.to_owned(), plan, pipeline, prepared: Mutex::default() })
+        Ok(Shards { folder: folder.to_owned(), plan, pipeline, prepared: Mutex::default(), reading: Mutex::default() })
     }
 
     /// The right to give out the indexes of the run, which one process at a time has, where the file system has locks.
@@ -132,12 +136,14 @@ impl Shards {
     }
 
     /// The data, which are read once; the ranges of a table that is read in batches are made together with other indexes.
-    pub(super) fn prepared(&self, index: Option<usize>) -> Result<Arc<Prepared>> {
+    pub(super) fn prepared(&self, index: Option<usize>, stop: StopSign) -> Result<Arc<Prepared>> {
+        // Who comes while another reads has its ranges made by that.
+        self.reading().extend(index);
         let mut held = self.held();
         if let Some(prepared) = &*held {
             return Ok(Arc::clone(prepared));
         }
-        let ranges = self.ranges(index);
+        let ranges = self.ranges(stop);
         let kept = Keeping { checkpoints: None, ranges: Some(&ranges) };
         let prepared = Arc::new(prepare_with(&self.pipeline, &self.folder, kept)?);
         if prepared.digest.written()? != self.plan.data {
@@ -146,14 +152,20 @@ impl Shards {
         Ok(Arc::clone(held.insert(prepared)))
     }
 
-    /// The ranges of a table that is read in batches, of which an index makes its own first.
-    pub(super) fn ranges(&self, index: Option<usize>) -> RangeStore<'_> {
+    /// The indexes of this process that have asked for the data.
+    fn reading(&self) -> MutexGuard<'_, BTreeSet<usize>> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The ranges of a table that is read in batches, of which those of the indexes of this process are made first.
+    pub(super) fn ranges(&self, stop: StopSign) -> RangeStore<'_> {
         let of = |range: usize| self.plan.units.of_range(range, self.plan.of);
         let shards = self.folder.join(FOLDER);
         RangeStore {
-            folder: self.folder.join("moments"),
-            is_own: Box::new(move |range| Some(of(range)) == index),
-            is_alive: Box::new(move |range| Some(of(range)) != index && is_alive(&shards, of(range))),
+            folder: self.folder.join(RANGES),
+            is_own: Box::new(move |range| self.reading().contains(&of(range))),
+            is_alive: Box::new(move |range| !self.reading().contains(&of(range)) && is_alive(&shards, of(range))),
+            stop,
         }
     }
 

@@ -1,12 +1,12 @@
 //! The end of a run that several processes shared.
 
-use super::ledger::Shards;
+use super::ledger::{RANGES, Shards};
 use super::units::SEARCH;
 use crate::files::claim::Claim;
 use crate::files::journal::{Book, Header};
 use crate::files::run::{RunOptions, RunOutcome, run_here};
 use std::collections::BTreeMap;
-use vaglio_core::{Monitor, Result, StopReason};
+use vaglio_core::{Monitor, Result, StopReason, StopSign};
 
 impl Shards {
     /// Puts the pieces of all indexes together and ends the run with them: the files of a run are in `options.out` then. Its
@@ -24,7 +24,12 @@ impl Shards {
                 None => return Err(self.incomplete()?),
             }
         }
-        self.end(&pieces, options, monitor.into())
+        let monitor = monitor.into();
+        let stop = monitor.stop.clone();
+        let done = self.end(&pieces, options, monitor, stop)?;
+        // Nobody needs the ranges of rows any more; where they stay they take room alone.
+        let _ = std::fs::remove_dir_all(self.folder.join(RANGES));
+        Ok(done)
     }
 
     /// The same with what is there: the result is partial, as that of one process which was stopped for this reason when it had
@@ -45,15 +50,22 @@ impl Shards {
         }
         let monitor = monitor.into();
         let stop = monitor.stop.clone().or(move || Some(reason));
-        self.end(&pieces, options, Monitor { stop, ..monitor })
+        // What stopped the run does not stop what makes a result of it.
+        self.end(&pieces, options, Monitor { stop, ..monitor }, StopSign::default())
     }
 
-    fn end(&self, pieces: &BTreeMap<String, String>, options: &RunOptions, monitor: Monitor<'_>) -> Result<RunOutcome> {
+    fn end(
+        &self,
+        pieces: &BTreeMap<String, String>,
+        options: &RunOptions,
+        monitor: Monitor<'_>,
+        reading: StopSign,
+    ) -> Result<RunOutcome> {
         let claim = Claim::new(&options.out)?;
         Book::put(&options.out, &Header::new(&self.plan.data, self.pipeline.configuration()?), pieces)?;
         drop(claim);
         let options = RunOptions { folder: self.folder.clone(), resume: true, ..options.clone() };
-        let ranges = self.ranges(None);
+        let ranges = self.ranges(reading);
         run_here(&self.pipeline, &options, monitor, (pieces.contains_key(SEARCH), Some(&ranges)))
     }
 }

@@ -10,7 +10,7 @@ use super::work::{LOOK, Work};
 use crate::files::Prepared;
 use crate::files::claim::Claim;
 use crate::files::journal::{Book, Header, NAME, read, written};
-use crate::files::monitor::limited;
+use crate::files::monitor::{limited, timed};
 use crate::resample::STARTS;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -97,7 +97,7 @@ impl Shards {
             drop(claim);
             return Ok(self.with_left(index, ShardState::Done, 0));
         }
-        let prepared = self.prepared(Some(index))?;
+        let prepared = self.prepared(Some(index), timed(monitor.stop.clone(), start, self.pipeline.most_time()))?;
         let book = Arc::new(Book::resume(&work, &header)?);
         let limited = limited(monitor, &book, start, self.pipeline.most());
         let least = if book.keeps_all() { Duration::ZERO } else { parts::LEAST };

@@ -7,13 +7,13 @@ use std::fs::remove_file;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, Result};
+use vaglio_core::{Error, Result, StopSign};
 use vaglio_tables::disk::{fresh, regular};
 
 /// Its name in the folder of a run.
 pub(in crate::files) const NAME: &str = "moments.bin";
 /// How it begins.
-const MAGIC: &[u8; 17] = b"vaglio moments 1\n";
+const MAGIC: &[u8; 17] = b"vaglio moments 2\n";
 /// A larger file is not read.
 const MOST: u64 = 1 << 36;
 /// Time between two, at least, and how many times as long as one takes to be written.
@@ -106,6 +106,8 @@ pub(in crate::files) struct RangeStore<'r> {
     /// Whether this process is to make a range, else whether one is at work that is.
     pub is_own: Box<dyn Fn(usize) -> bool + 'r>,
     pub is_alive: Box<dyn Fn(usize) -> bool + 'r>,
+    /// What ends the work on ranges, and the wait for others.
+    pub stop: StopSign,
 }
 
 /// Between two looks at what others have made, and how long one may take a range before another makes it too.
@@ -113,30 +115,35 @@ const LOOK: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl RangeStore<'_> {
-    fn path(&self, range: usize) -> PathBuf {
-        self.folder.join(format!("{range}.bin"))
+    /// Processes whose memory parts the pass otherwise have files of their own.
+    fn path(&self, key: &Key, range: usize) -> PathBuf {
+        self.folder.join(format!("{range}-{:02x}{:02x}{:02x}{:02x}.bin", key[0], key[1], key[2], key[3]))
     }
 
     /// What was made of a range.
     pub fn known(&self, key: &Key, range: usize) -> Option<Vec<u8>> {
-        read(&self.path(range), key)
+        read(&self.path(key, range), key)
     }
 
     /// Says that a range is not there which was.
-    pub fn lost(&self, range: usize) -> Error {
-        Error::Unreadable { path: self.path(range), message: "it is damaged; remove it and run again".into() }
+    pub fn lost(&self, key: &Key, range: usize) -> Error {
+        Error::Unreadable { path: self.path(key, range), message: "it is damaged; remove it and run again".into() }
     }
 
-    /// Until there are so many ranges: makes the own ones, and those that no process is at, or for so long that it may hang; nothing is lost
-    /// where it does not, since a range has the same bytes whoever makes it.
+    /// Makes ranges until all are there: the own ones first, then those that no process is at.
+    ///
+    /// A process that makes nothing for long may hang, and from then on nobody is waited for. Nothing is lost where it does
+    /// not: a range has the same bytes whoever makes it.
     ///
     /// # Errors
-    /// Those of `made`; [`Error::Unwritable`].
+    /// Those of `made`; [`Error::Unwritable`]; [`Error::Stopped`].
     pub fn fill(&self, key: &Key, count: usize, made: impl Fn(usize) -> Result<Vec<u8>>) -> Result<()> {
         let failed = |e: std::io::Error| Error::Unwritable { path: self.folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(&self.folder).map_err(failed)?;
         let (mut left, mut since) = ((0..count).collect::<Vec<usize>>(), Instant::now());
+        let mut waits = true;
         loop {
+            self.stop.check()?;
             let before = left.len();
             left.retain(|&range| self.known(key, range).is_none());
             if left.len() < before {
@@ -144,9 +151,10 @@ impl RangeStore<'_> {
             }
             let own = left.iter().find(|range| (self.is_own)(**range));
             let free = || left.iter().rev().find(|range| !(self.is_alive)(**range));
-            let waited = || left.last().filter(|_| since.elapsed() > PATIENCE);
+            waits &= since.elapsed() <= PATIENCE;
+            let waited = || left.last().filter(|_| !waits);
             match own.or_else(free).or_else(waited) {
-                Some(&range) => write(&self.path(range), key, &made(range)?)?,
+                Some(&range) => write(&self.path(key, range), key, &made(range)?)?,
                 None if left.is_empty() => return Ok(()),
                 None => std::thread::sleep(LOOK),
             }

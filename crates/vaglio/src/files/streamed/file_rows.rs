@@ -52,6 +52,11 @@ impl FileRows {
         })
     }
 
+    /// Numbers that a batch has at most.
+    pub fn at_once(&self) -> usize {
+        self.at_once
+    }
+
     /// The first file.
     pub fn first(&self) -> &PathBuf {
         &self.files[0]

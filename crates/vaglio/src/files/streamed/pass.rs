@@ -89,13 +89,12 @@ impl TablePass {
         let bytes = 8 * test.rows.len() * self.features.len();
         self.budget.need(bytes as f64, "the test rows", "set fewer rows aside, or raise the limit")?;
         let unknown =
-            |(column, is_in_folds): &(String, bool)| (Filled { column: column.clone(), value: f64::NAN }, *is_in_folds);
+            |(name, is_in_folds): &(String, bool)| (Filled { column: name.clone(), value: f64::NAN }, *is_in_folds);
         let filled: Vec<(Filled, bool)> = self.first.filled.iter().map(unknown).collect();
         let empty =
             || PassState { condenser: None, names: Vec::new(), filled: filled.clone(), test: test.emptied(), seen: 0 };
         let begun = Instant::now();
-        let is_kept = checkpoints.is_some() || ranges.is_some();
-        let key = is_kept.then(|| self.key(labels, origins, cells, test_rows));
+        let key = (checkpoints.is_some() || ranges.is_some()).then(|| self.key(labels, origins, cells, test_rows));
         let count = if self.is_sample { 1 } else { self.ranges(cells.count) };
         let of = |range: usize| range * self.rows / count..(range + 1) * self.rows / count;
         let rows = (labels, cells, &place[..]);
@@ -103,14 +102,14 @@ impl TablePass {
         if let (Some(ranges), Some(key)) = (ranges, &key) {
             let made = |range: usize| -> Result<Vec<u8>> {
                 let mut state = empty();
-                self.go_on(&mut state, of(range), rows, |_, _| Ok(()))?;
+                self.go_on(&mut state, of(range), rows, |_, _| ranges.stop.check())?;
                 Ok(state.bytes())
             };
             ranges.fill(key, count, made)?;
             for range in 0..count {
                 let mut state = empty();
                 let known = ranges.known(key, range).and_then(|known| state.restored(&known));
-                known.ok_or_else(|| ranges.lost(range))?;
+                known.ok_or_else(|| ranges.lost(key, range))?;
                 all.append(state)?;
             }
         } else {
@@ -125,8 +124,9 @@ impl TablePass {
                     range = (0..count).find(|&range| of(range).end > all.seen).unwrap_or(count - 1);
                     tracing::info!("the pass over the table goes on behind row {before} of {}", self.rows);
                 }
+                let is_end = range + 1 == count;
                 self.go_on(&mut state, of(range), rows, |state, is_last| match (&mut checkpoints, &key) {
-                    (Some(checkpoints), Some(key)) => checkpoints.keep(key, is_last, || joined(&all, state)),
+                    (Some(checkpoints), Some(key)) => checkpoints.keep(key, is_last && is_end, || joined(&all, state)),
                     _ => Ok(()),
                 })?;
                 all.append(state)?;
@@ -209,6 +209,9 @@ impl TablePass {
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update(self.files.identity());
+        // What memory there is parts the rows.
+        let height = self.height(cells, self.features.len()).unwrap_or(0);
+        hash.update([self.files.at_once().to_le_bytes(), height.to_le_bytes()].concat());
         let hints: Vec<Hint> = self.features.iter().map(|name| self.hint(name)).collect();
         hash.update(format!("{hints:?}"));
         hash.update(serde_json::to_vec(&(&self.features, &*self.first.maps, &self.first.filled)).unwrap_or_default());
@@ -239,8 +242,7 @@ impl TablePass {
         state: &mut PassState,
         (labels, cells, place): (&Rows, &RowCells, &[u32]),
     ) -> Result<usize> {
-        let rows = batch.columns.first().map_or(0, |(_, cells)| cells.len());
-        let first = batch.first;
+        let (rows, first) = (batch.rows(), batch.first);
         state.test.take(&batch.columns, self.of_batch(&batch, place)?)?;
         if let Some(Mapped { columns, names, place, survey }) = self.mapped(batch, place, &mut state.filled)? {
             state.names = names;
@@ -252,8 +254,7 @@ impl TablePass {
 
     /// The places of the rows of a batch.
     fn of_batch<'p>(&self, batch: &Batch, place: &'p [u32]) -> Result<&'p [u32]> {
-        let rows = batch.columns.first().map_or(0, |(_, cells)| cells.len());
-        place.get(batch.first..batch.first + rows).ok_or_else(|| {
+        place.get(batch.first..batch.first + batch.rows()).ok_or_else(|| {
             let message = "it was changed while it was read; try again when nothing writes to it".to_owned();
             Error::Unreadable { path: self.files.first().clone(), message }
         })

@@ -5,8 +5,8 @@ use crate::files::behind::RowFigures;
 use crate::files::curve::adjusted_r2;
 use vaglio_report::record::Record;
 
-/// The record of a selection on rows that stand for others, as one of these: numbers of rows are theirs, and what single rows
-/// alone tell is absent.
+/// The record of a selection on rows that stand for others, as one of these: numbers of rows are theirs. Where no pass has told
+/// what single rows alone tell, that is absent.
 pub(in crate::files) fn of_moments(
     record: &mut Record,
     streamed: &Streamed,
@@ -32,13 +32,7 @@ pub(in crate::files) fn of_moments(
     record.report.figures = record.report.figures.take().filter(|_| is_regression);
     record.report.curve.retain(|_| record.test.is_some());
     record.report.curve.iter_mut().for_each(|point| point.train_error = None);
-    let Some(nested) = &mut record.nested else { return };
-    nested.figures.rows = streamed.train_rows * nested.repeats.max(1);
-    if !is_regression {
-        let figures = &mut nested.figures;
-        (figures.error_rate, figures.balanced_error_rate, figures.auc) = (None, None, None);
-        (figures.error_rate_error, figures.brier, figures.confusion, figures.always) = (None, None, None, None);
-    }
-    nested.splits.clone_from(&streamed.nested);
-    (nested.paired, nested.interval, nested.level, nested.difference) = (None, None, None, None);
+    // Errors between rows that stand for others are none between rows.
+    record.path.iter_mut().for_each(|entry| entry.standard_error = None);
+    record.nested = None;
 }

@@ -100,7 +100,7 @@ impl RowFigures {
         watcher: &Watcher<'_>,
     ) -> Result<Option<Self>> {
         let sample = &prepared.sample;
-        let Some(rows) = sample.behind.as_ref().filter(|_| design.decisions().is_none()) else { return Ok(None) };
+        let Some(rows) = prepared.rows_behind().filter(|_| design.decisions().is_none()) else { return Ok(None) };
         let (labels, is_of_classes) = (rows.labels(), !prepared.is_regression());
         let mut models: Vec<(Vec<u32>, AffineModels)> =
             outer.iter().map(|fold| of_outer(sample, fold)).collect::<Result<_>>()?;

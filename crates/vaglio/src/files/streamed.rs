@@ -31,7 +31,7 @@ use super::roles::{Roles, assignment, check_weights};
 use super::rows::taking_part;
 use crate::criteria::KFold;
 use crate::pipeline::{Reading, ValidPipeline};
-use crate::resample::behind::RowLabels;
+use crate::resample::behind::{RowLabels, RowsBehind};
 use crate::resample::choice::cross_validation;
 use crate::resample::dealt::{Deals, Dealt};
 use crate::resample::{Fitted, Recipe, Rows, Sample};
@@ -72,6 +72,8 @@ pub(crate) struct Streamed {
     pub bytes: u64,
     /// Seconds of the pass over them; of a sample those that all rows would take.
     pub seconds: f64,
+    /// Its rows, which may be read again; none of a sample.
+    pub rows: Option<Arc<dyn RowsBehind>>,
 }
 
 /// Where what a pass makes is kept.
@@ -212,10 +214,13 @@ fn streamed(
     let mut sample = Sample::new(sample_rows, Arc::clone(&recipe), false)?;
     let bytes = pass.files.bytes();
     let (first_maps, missing) = (Arc::clone(&pass.first.maps), pass.first.missing.clone());
+    let mut rows_behind: Option<Arc<dyn RowsBehind>> = None;
     if !is_sample {
         let Rows { targets, weights, time, .. } = labels;
         let labels = RowLabels { targets, weights, clusters, cells: cells.of_row, origins, time, is_ordered };
-        sample.behind = Some(Arc::new(TableRows::new(pass, labels, &read.filled)));
+        let table = Arc::new(TableRows::new(pass, labels, &read.filled));
+        sample.behind = Some(Arc::clone(&table) as _);
+        rows_behind = Some(table);
     }
     let Fitted { problem: train, maps: behind, units } = sample.fitted()?;
     let maps: Vec<Box<dyn FittedMap>> =
@@ -256,6 +261,7 @@ fn streamed(
         is_chosen_in_folds: cross_validation(&pipeline.selector()).is_some(),
         bytes,
         seconds: read.seconds,
+        rows: rows_behind,
     };
     Ok(Prepared {
         train,

@@ -36,7 +36,7 @@ pub(super) fn cross_validated_beyond(
     if let Some(rows) = sample.behind.as_ref().filter(|_| is_mean) {
         // Of one walk to all penalties, these are no λ of the readout.
         let of_walks = if validation.path.is_some() { &walked } else { &*lambdas };
-        if !validation.judged_behind(of_walks, &mut found.walks, &**rows)? {
+        if !rows.judge(validation, of_walks, &mut found.walks)? {
             return Ok(None);
         }
     }

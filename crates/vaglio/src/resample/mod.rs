@@ -12,6 +12,7 @@
 //! (`vaglio_kernels::BlockSums`) or the moments of cells; rows that no map changes are viewed, not copied.
 
 pub(crate) mod along;
+#[cfg(feature = "files")]
 pub(crate) mod behind;
 #[cfg(feature = "files")]
 mod beside;

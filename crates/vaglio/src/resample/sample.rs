@@ -1,13 +1,15 @@
 //! Rows before anything was learned from them, and the problems that are made of them.
 
-use super::behind::RowsBehind;
 use super::folds::FoldAssignment;
+use super::lockstep::OfLambda;
 use super::missing::{Followed, follow};
 use super::numeric::numeric;
 use super::refit::{RefittedMaps, first_that_may};
 use super::rows::{Learned, Recipe, Rows};
+use super::validated::Validation;
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 use vaglio_core::{Block, Cells, FittedMap, InFolds, Problem, Result, Table, TargetUnits, Task};
 
@@ -29,7 +31,24 @@ pub(crate) struct Sample {
     /// Whether rows are in an order of time, and held out in blocks.
     pub ordered: bool,
     /// The rows of a table that is not in memory, where these stand for all of them.
-    pub behind: Option<Arc<dyn RowsBehind>>,
+    pub behind: Option<Arc<dyn StoodFor>>,
+}
+
+/// Rows of a table that is not in memory, for which those of a sample stand.
+pub(crate) trait StoodFor: fmt::Debug + Send + Sync {
+    /// How many they are.
+    fn count(&self) -> usize;
+
+    /// Gives the walks at each λ what they lose on these rows; `false` when it was stopped.
+    ///
+    /// # Errors
+    /// Those of the fits and of reading.
+    fn judge(
+        &self,
+        validation: &Validation<'_, '_>,
+        lambdas: &[Option<f64>],
+        walks: &mut Vec<OfLambda>,
+    ) -> Result<bool>;
 }
 
 /// What a sample was made of.

@@ -57,8 +57,7 @@ pub(super) fn plain(
         let message = format!("{asked} columns were asked for, and the search ended at {}", chosen.size);
         warnings.push(Warning::new(WarningKind::FewerColumns, message));
     }
-    let (columns, rows) =
-        (design.features(), sample.behind.as_ref().map_or(design.rows(), |rows| rows.labels().cells.len()));
+    let (columns, rows) = (design.features(), sample.behind.as_ref().map_or(design.rows(), |rows| rows.count()));
     if choose == Choose::Best && selector.criterion().loss().is_some() && columns > rows / 5 {
         let message = format!(
             "`choose: best` took the lowest score among those of {columns} candidate columns on {rows} rows, which makes \

@@ -118,28 +118,6 @@ impl Tally {
         Tally::Mean { weight: 0.0, mean: 0.0, most: EVERY, clusters: Vec::new() }
     }
 
-    /// Takes in the rows of another that follow, of a loss that is a mean over units and as many clusters.
-    pub fn add(&mut self, more: Tally) {
-        let Tally::Mean { weight: other, mean: of_other, clusters: added, .. } = more else { return };
-        let Tally::Mean { weight, mean, most, clusters } = self else { return };
-        if other > 0.0 {
-            *mean += (of_other - *mean) * other / (*weight + other);
-            *weight += other;
-            *clusters = joined(clusters.drain(..).chain(added), *most);
-        }
-    }
-
-    /// The same as one of no rows.
-    pub fn emptied(&self) -> Self {
-        let Tally::Mean { most, .. } = self else { return Tally::none() };
-        Tally::Mean { weight: 0.0, mean: 0.0, most: *most, clusters: Vec::new() }
-    }
-
-    /// The clusters that are told apart.
-    pub fn most(&self) -> u32 {
-        fewest(&[self])
-    }
-
     /// The mean loss of all rows of several tallies, those of a fold after another and repeat by repeat, with what is printed
     /// after ±.
     ///
@@ -231,13 +209,13 @@ impl Tally {
 }
 
 /// The least number of clusters that any of them tells apart.
-fn fewest(parts: &[&Tally]) -> u32 {
+pub(super) fn fewest(parts: &[&Tally]) -> u32 {
     let most = |part: &&Tally| if let Tally::Mean { most, .. } = part { *most } else { EVERY };
     parts.iter().map(most).min().unwrap_or(EVERY)
 }
 
 /// The sums of clusters modulo `most`, in order of their numbers.
-fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<ClusterSum> {
+pub(super) fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<ClusterSum> {
     if most <= FEW {
         let mut all = vec![ClusterSum { cluster: 0, weight: 0.0, sum: 0.0 }; most as usize];
         for ClusterSum { cluster, weight, sum } in sums {

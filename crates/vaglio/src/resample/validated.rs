@@ -162,7 +162,7 @@ impl FoldTrainings<'_> {
 
 /// What is cross-validated, and how.
 #[derive(Clone, Copy)]
-pub(super) struct Validation<'a, 'o> {
+pub(crate) struct Validation<'a, 'o> {
     pub selector: &'a ValidSelector,
     /// With all searches that compete, where it is one of these.
     pub competing: &'a ValidSelector,
@@ -191,7 +191,7 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// Those of the maps, the designs, the search and the fits, on the training rows of a fold.
-    pub fn at(
+    pub(super) fn at(
         &self,
         (lambdas, all): (&[Option<f64>], &[Option<f64>]),
         before: &[OfLambda],

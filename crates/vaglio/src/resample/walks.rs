@@ -21,13 +21,13 @@ pub(crate) struct Trail {
     /// The models at penalties, where its path is judged at some, with the loss of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     penalties: Vec<(AtPenalty, Tally)>,
-    walked: Walked,
+    pub(super) walked: Walked,
 }
 
 /// The subsets of a walk, by the order in which their features come; one that is not the first of these is written out.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Walked {
-    empty: Score,
+pub(super) struct Walked {
+    pub(super) empty: Score,
     allowed: RangeInclusive<usize>,
     /// The size of the last entry, where that is all that there was to take.
     everything: Option<usize>,
@@ -186,24 +186,6 @@ impl Trail {
             penalties: Vec::new(),
             walked: Walked { everything: found.map(|_| size), ..Walked::new(path, size) },
         }
-    }
-
-    /// The score of no columns, and the subset of every size.
-    pub fn entries(&self) -> (Score, Vec<PathEntry>) {
-        (self.walked.empty, self.sizes.iter().map(|(size, _)| self.entry(*size)).collect())
-    }
-
-    /// The loss of no columns, then that of every size.
-    pub fn tallies(&self) -> impl Iterator<Item = &Tally> {
-        std::iter::once(&self.empty).chain(self.sizes.iter().map(|(_, tally)| tally))
-    }
-
-    /// Takes others in the place of these.
-    pub fn replace(&mut self, others: &mut impl Iterator<Item = Tally>) {
-        std::iter::once(&mut self.empty)
-            .chain(self.sizes.iter_mut().map(|(_, tally)| tally))
-            .zip(others)
-            .for_each(|(own, other)| *own = other);
     }
 
     /// The loss of the largest subset of at most so many features.

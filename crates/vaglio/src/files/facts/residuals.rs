@@ -6,9 +6,11 @@ use super::bends::Partial;
 use super::cells::{ReadCells, Values};
 use crate::resample::Pooled;
 use crate::resample::along::Held;
+use crate::resample::behind::RowsBehind;
 use crate::resample::sample::SampleSource;
 use crate::selector::Selection;
 use ndarray::ArrayView2;
+use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Result};
 use vaglio_report::record::{Bend, DrawnColumn, PredictedOn, ResidualsRecord, WorstRow, class_of};
@@ -103,7 +105,7 @@ impl<'p> OfTraining<'p> {
         unit: f64,
     ) -> Result<Self> {
         let (train, sample) = (&prepared.train, &prepared.sample);
-        if let (Some(rows), Some(found)) = (&sample.behind, &evaluated.behind) {
+        if let (Some(rows), Some(found)) = (prepared.rows_behind(), &evaluated.behind) {
             let labels = rows.labels();
             let (targets, fitted) = (labels.targets.row(0), found.fitted.row(0));
             return Ok(OfTraining {
@@ -218,9 +220,14 @@ fn rounded(value: f64) -> f64 {
 }
 
 impl Prepared {
+    /// The rows of a table that is not in memory.
+    pub(in crate::files) fn rows_behind(&self) -> Option<&Arc<dyn RowsBehind>> {
+        self.streamed.as_ref()?.rows.as_ref()
+    }
+
     /// The row of the training data, from 1, at a place of the sample.
     pub(in crate::files) fn row_number(&self, place: usize) -> usize {
-        if let Some(rows) = &self.sample.behind {
+        if let Some(rows) = self.rows_behind() {
             return 1 + rows.labels().origins[place];
         }
         1 + match &self.sample.source {

@@ -4,6 +4,9 @@ use super::means::Filled;
 use super::pass::{Mapped, TablePass};
 use super::pass_state::TEST;
 use crate::resample::behind::{Judge, ReadColumn, RowLabels, RowsBehind};
+use crate::resample::lockstep::OfLambda;
+use crate::resample::sample::StoodFor;
+use crate::resample::validated::Validation;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::{Error, Result, StopSign};
@@ -89,6 +92,21 @@ impl TableRows {
             }
             Ok(())
         })
+    }
+}
+
+impl StoodFor for TableRows {
+    fn count(&self) -> usize {
+        self.labels.cells.len()
+    }
+
+    fn judge(
+        &self,
+        validation: &Validation<'_, '_>,
+        lambdas: &[Option<f64>],
+        walks: &mut Vec<OfLambda>,
+    ) -> Result<bool> {
+        validation.judged_behind(lambdas, walks, self)
     }
 }
 

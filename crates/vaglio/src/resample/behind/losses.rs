@@ -6,13 +6,13 @@ use crate::resample::along::{Held, Reduced};
 use crate::resample::lockstep::OfLambda;
 use crate::resample::parting::Part;
 use crate::resample::pool::in_turn;
-use crate::resample::tally::{Compared, Tally};
+use crate::resample::tally::{Compared, Tally, fewest, joined};
 use crate::resample::validated::{Validation, said_of_fold};
 use crate::resample::walks::Trail;
 use ndarray::{Array2, Axis};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Feature, Result};
+use vaglio_core::{Feature, PathEntry, Result, Score};
 
 /// The piece of the journal that holds the walks with the losses of rows.
 const KEY: &str = "choose/rows";
@@ -118,5 +118,49 @@ impl Validation<'_, '_> {
             )?;
         }
         Ok(probes.models(&all))
+    }
+}
+
+impl Tally {
+    /// Takes in the rows of another that follow, of a loss that is a mean over units and as many clusters.
+    pub fn add(&mut self, more: Tally) {
+        let Tally::Mean { weight: other, mean: of_other, clusters: added, .. } = more else { return };
+        let Tally::Mean { weight, mean, most, clusters } = self else { return };
+        if other > 0.0 {
+            *mean += (of_other - *mean) * other / (*weight + other);
+            *weight += other;
+            *clusters = joined(clusters.drain(..).chain(added), *most);
+        }
+    }
+
+    /// The same as one of no rows.
+    pub fn emptied(&self) -> Self {
+        let Tally::Mean { most, .. } = self else { return Tally::none() };
+        Tally::Mean { weight: 0.0, mean: 0.0, most: *most, clusters: Vec::new() }
+    }
+
+    /// The clusters that are told apart.
+    pub fn most(&self) -> u32 {
+        fewest(&[self])
+    }
+}
+
+impl Trail {
+    /// The score of no columns, and the subset of every size.
+    pub fn entries(&self) -> (Score, Vec<PathEntry>) {
+        (self.walked.empty, self.sizes.iter().map(|(size, _)| self.entry(*size)).collect())
+    }
+
+    /// The loss of no columns, then that of every size.
+    pub fn tallies(&self) -> impl Iterator<Item = &Tally> {
+        std::iter::once(&self.empty).chain(self.sizes.iter().map(|(_, tally)| tally))
+    }
+
+    /// Takes others in the place of these.
+    pub fn replace(&mut self, others: &mut impl Iterator<Item = Tally>) {
+        std::iter::once(&mut self.empty)
+            .chain(self.sizes.iter_mut().map(|(_, tally)| tally))
+            .zip(others)
+            .for_each(|(own, other)| *own = other);
     }
 }

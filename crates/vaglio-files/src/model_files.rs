@@ -32,7 +32,7 @@ pub trait ModelFiles {
     /// The same with what is asked for beside predictions.
     ///
     /// # Errors
-    /// [`Error::Setting`] for what the model cannot give; [`Error::UnknownName`] for columns that the file does not have.
+    /// [`vaglio_core::Error::Setting`] for what the model cannot give; [`Error::UnknownName`] for columns that the file does not have.
     fn predict_file_with(&self, path: &Path, beside: &Beside) -> Result<Predictions>;
 
     /// The same of a table that is open, which messages call `path`.
@@ -66,7 +66,7 @@ pub trait ModelFiles {
     /// The model as formulas over the columns of a table, as far as a language can hold them.
     ///
     /// # Errors
-    /// [`Error::Setting`] that names the part which is no expression, and the language.
+    /// [`vaglio_core::Error::Setting`] that names the part which is no expression, and the language.
     fn formulas(&self, language: Language) -> Result<Formulas>;
 }
 
@@ -101,7 +101,6 @@ impl ModelFiles for SavedModel {
 }
 
 /// A saved model at work on tables of files.
-#[derive(Clone, Copy)]
 pub(super) struct FileModel<'m>(pub &'m SavedModel);
 
 impl Deref for FileModel<'_> {

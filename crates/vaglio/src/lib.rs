@@ -54,9 +54,12 @@ pub mod prelude;
 
 pub use vaglio_core as core;
 #[cfg(feature = "files")]
+#[doc(inline)]
 pub use vaglio_files as files;
 #[cfg(feature = "sprs")]
+#[doc(inline)]
 pub use vaglio_pipeline::SparseRecords;
+#[doc(inline)]
 pub use vaglio_pipeline::{
     Chosen, FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, Given, NamedRows, Nested,
     NestedFold, NestedResult, OriginalScale, Pipeline, Rows, Selection, Selector, TargetValue, TargetedTable,

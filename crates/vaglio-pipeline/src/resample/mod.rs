@@ -51,11 +51,13 @@ pub use chosen::Chosen;
 pub use folds::FoldAssignment;
 pub use held_out::held_out;
 pub use interval::{Judged, LEVEL};
-pub use numeric::{numeric, unless_too_large};
 pub use pool::Watcher;
-pub use rows::{Recipe, Rows, in_units};
+pub use rows::{Recipe, Rows};
 pub use sample::{Fitted, Sample};
 pub use start::{count_starts, start};
 pub use tally::Tally;
 pub use validated::STARTS;
 pub use whole::{Outer, Pooled, Whole, outer};
+
+pub(crate) use numeric::{numeric, unless_too_large};
+pub(crate) use rows::in_units;

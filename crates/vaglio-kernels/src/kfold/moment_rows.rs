@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 
 /// Which columns are summed up by their entries, and which rows are summed up together.
 #[derive(Debug)]
-pub(super) struct StoredEntries {
+pub(super) struct GroupedEntries {
     /// By place.
     shifts: Vec<f64>,
     are_few: Vec<bool>,
@@ -38,7 +38,7 @@ struct ColumnSums {
 /// No entries.
 const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
-impl StoredEntries {
+impl GroupedEntries {
     /// Cost O(entries).
     pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
         let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
@@ -62,7 +62,7 @@ impl StoredEntries {
         };
         let are_few = columns.par_iter().map(is_few).collect();
         let shifts = columns.iter().map(|(_, shift)| *shift).collect();
-        StoredEntries { shifts, are_few, groups, sizes, weights, classes }
+        GroupedEntries { shifts, are_few, groups, sizes, weights, classes }
     }
 
     /// Products of columns, targets and the ones-vector without those of columns with each other, of every class in every fold or
@@ -184,7 +184,7 @@ fn sum_by_group(x: Column<'_>, groups: &[u32], out: &mut [f64], of_row: impl Fn(
 /// Rows of A_t and A_v, made when they are asked for.
 #[derive(Debug)]
 pub(super) struct MomentRows {
-    entries: StoredEntries,
+    entries: GroupedEntries,
     /// Of each fold.
     centering: Vec<Centering>,
     stride: usize,
@@ -195,7 +195,7 @@ pub(super) struct MomentRows {
 }
 
 impl MomentRows {
-    pub fn new(entries: StoredEntries, centering: Vec<Centering>, stride: usize) -> Self {
+    pub fn new(entries: GroupedEntries, centering: Vec<Centering>, stride: usize) -> Self {
         let made = entries.shifts.iter().map(|_| OnceLock::new()).collect();
         MomentRows { entries, centering, stride, made, unknown: vec![f64::NAN; stride] }
     }

@@ -5,7 +5,7 @@
 use super::centering::{Centering, MomentSource, ProductLayout, rounding};
 use super::gram::SIDE;
 use super::imputation::Imputation;
-use super::moment_rows::{MomentRows, StoredEntries};
+use super::moment_rows::{GroupedEntries, MomentRows};
 use super::products::{FoldSums, sums};
 use super::training::{Totals, range, ranges};
 use super::{Cells, FoldedRows};
@@ -77,10 +77,10 @@ impl Moments {
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when products overflow.
-    pub fn of_entries(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
+    pub fn by_columns(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
-        let entries = StoredEntries::new(rows, &features);
+        let entries = GroupedEntries::new(rows, &features);
         let (sums, side) = entries.sums(rows, &features);
         Moments::of_sums(rows, features, duplicates, &sums, side, Some(entries))
     }
@@ -137,7 +137,7 @@ impl Moments {
         duplicates: Vec<usize>,
         sums: &[Vec<FoldSums>],
         side: usize,
-        entries: Option<StoredEntries>,
+        entries: Option<GroupedEntries>,
     ) -> Result<Self, Failure> {
         let data = &rows.data;
         let (outputs, columns) = (data.outputs(), features.len());

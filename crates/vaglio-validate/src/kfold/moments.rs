@@ -28,7 +28,7 @@ pub(super) fn of(
     }
     let made = |made: std::result::Result<Moments, Failure>| made.map_err(|e| failed_or_stopped(design, e));
     let moments = match by_columns {
-        true => made(Moments::of_entries(rows))?,
+        true => made(Moments::by_columns(rows))?,
         false => match cells::moments(criterion, design, rows)? {
             Some(moments) => moments,
             None => made(Moments::new(rows))?,
@@ -41,10 +41,11 @@ pub(super) fn of(
 
 /// How many entries the columns of a design store, of which moments may be made column by column; `None` where folds fill
 /// missing cells.
-pub(super) fn stored_entries(design: &Design) -> Option<f64> {
+pub(super) fn entries_of(design: &Design) -> Option<f64> {
     let (columns, share) = (design.columns(), design.columns().share_stored());
     design.in_folds().missing().is_none().then(|| share * (columns.len() * design.planned_rows()) as f64)
 }
+
 /// Columns up to which several that enter together are decomposed with those selected.
 const FEW: usize = 512;
 /// What it takes to follow a column through an addition, for a λ and a column selected, beside the share that a number of a

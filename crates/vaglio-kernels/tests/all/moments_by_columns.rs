@@ -149,11 +149,11 @@ fn every_engine_says_what_it_says_of_all_rows() {
     for (words, setting) in all.iter().flat_map(|words| settings().map(move |setting| (words, setting))) {
         let rows = words.rows(&order, setting);
         let whole = Arc::new(Moments::new(&rows).unwrap());
-        let of_entries = Arc::new(Moments::of_entries(&rows).unwrap());
-        let (dense, sparse) = (numbers_of(&whole, &rows, &|k| k), numbers_of(&of_entries, &rows, &|k| k));
+        let by_columns = Arc::new(Moments::by_columns(&rows).unwrap());
+        let (dense, sparse) = (numbers_of(&whole, &rows, &|k| k), numbers_of(&by_columns, &rows, &|k| k));
         assert_eq!(dense.len(), sparse.len());
         let empty = whole.squares();
-        assert!((of_entries.squares() - empty).abs() <= 1e-13 * empty, "{setting:?}");
+        assert!((by_columns.squares() - empty).abs() <= 1e-13 * empty, "{setting:?}");
         let mut sound = 0;
         for ((a, own), (b, other)) in dense.iter().zip(&sparse) {
             // Digits are lost alike, and where they are the loss is refitted.
@@ -167,7 +167,7 @@ fn every_engine_says_what_it_says_of_all_rows() {
         assert!(3 * sound > dense.len(), "{setting:?}: {sound} of {}", dense.len());
         // The place of a column changes no bit.
         let moved = words.rows(&permuted, setting);
-        let again = Arc::new(Moments::of_entries(&moved).unwrap());
+        let again = Arc::new(Moments::by_columns(&moved).unwrap());
         let place = |k: usize| permuted.iter().position(|&own| own == k).unwrap();
         let again = numbers_of(&again, &moved, &place);
         assert_eq!(sparse[..LAMBDAS.len() * 13], again[..LAMBDAS.len() * 13], "{setting:?}");
@@ -179,7 +179,7 @@ fn rows_that_were_not_read_are_no_numbers() {
     let words = words();
     let setting = Setting { scores_alike: false, ..settings().nth(2).unwrap() };
     let rows = words.rows(&[0, 1, 2, 3], setting);
-    let moments = Arc::new(Moments::of_entries(&rows).unwrap());
+    let moments = Arc::new(Moments::by_columns(&rows).unwrap());
     let conditioning = |moments: &Arc<Moments>| Forward::new(moments, &LAMBDAS, &[2, 0]).losses();
     moments.read(&rows, &[2]);
     assert!(conditioning(&moments).iter().all(|loss| loss.is_nan()));

@@ -86,13 +86,16 @@ impl Moments {
     }
 
     /// Makes the rows of A_t and A_v of some columns, unless they are there; `rows` are those of the moments. Cost O(entries +
-    /// K·n) for each.
+    /// K·n) for eight of them.
     pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize]) {
-        let Some(made) = &self.rows else { return };
-        columns
-            .iter()
-            .filter_map(|&column| self.place(column))
-            .for_each(|place| made.read(rows, &self.features, place));
+        self.read_ahead(rows, columns, &[]);
+    }
+
+    /// The same, and of some of the columns that are `likely` to be asked for next, where that costs next to nothing.
+    pub fn read_ahead(&self, rows: &FoldedRows<'_>, columns: &[usize], likely: &[usize]) {
+        if let Some(made) = &self.rows {
+            made.read(rows, &self.features, &self.places(columns), &self.places(likely));
+        }
     }
 
     /// The rows of A_t and A_v of the column at a place.

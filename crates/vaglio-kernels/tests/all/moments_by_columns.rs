@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use vaglio_columns::{Numbers, SparseNumbers};
-use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum};
+use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
 use vaglio_kernels::{Data, Folds, Level};
 use vaglio_testkit::Random;
 
@@ -185,4 +185,36 @@ fn rows_that_were_not_read_are_no_numbers() {
     assert!(conditioning(&moments).iter().all(|loss| loss.is_nan()));
     moments.read(&rows, &[0]);
     assert!(conditioning(&moments).iter().all(|loss| loss.is_finite()));
+}
+
+#[test]
+fn rows_have_the_same_bits_alone_beside_others_and_read_ahead() {
+    for (words, setting) in [words(), stored()].iter().flat_map(|words| settings().map(move |setting| (words, setting)))
+    {
+        let order: Vec<usize> = (0..words.columns.len()).collect();
+        let rows = words.rows(&order, setting);
+        let made = |read: &dyn Fn(&Moments)| {
+            let moments = Arc::new(Moments::by_columns(&rows).unwrap());
+            read(&moments);
+            let forward = Forward::new(&moments, &LAMBDAS, &[12, 3, 8]);
+            (forward.losses(), forward.trials())
+        };
+        let alone = made(&|moments| [3, 8, 12].iter().for_each(|&column| moments.read(&rows, &[column])));
+        assert_eq!(alone, made(&|moments| moments.read(&rows, &order)), "{setting:?}");
+        assert_eq!(alone, made(&|moments| moments.read_ahead(&rows, &[12], &[8, 12, 0, 3])), "{setting:?}");
+        // More than a pass takes: what comes first is likelier.
+        let last = made(&|moments| moments.read_ahead(&rows, &[12], &[8, 0, 1, 2, 4, 5, 6, 3]));
+        assert!(last.0.iter().all(|loss| loss.is_nan()), "{setting:?}");
+    }
+}
+
+#[test]
+fn the_best_trials_are_those_of_the_least_losses() {
+    let trials = Trials {
+        features: vec![3, 5, 7, 9],
+        losses: vec![vec![4.0, 2.0, f64::NAN, 1.5], vec![1.0, 3.0, f64::NAN, 1.5]],
+        conditioning: vec![vec![1.0; 4]; 2],
+    };
+    assert_eq!(trials.best(2), [3, 9]);
+    assert_eq!(trials.best(9), [3, 9, 5, 7]);
 }

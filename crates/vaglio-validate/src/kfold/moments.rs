@@ -52,12 +52,17 @@ const FEW: usize = 512;
 /// square has in its decomposition: the one is read once and the other in blocks.
 const FOLLOWED: f64 = 16.0;
 
+/// Columns that are taken for likely to enter: more than a pass has room for, since it may know some.
+const LIKELY: usize = 32;
+
 /// Moments, with the states that additions and removals need.
 pub(super) struct MomentEngine<'d> {
     moments: Arc<Moments>,
     /// The rows that they are of.
     rows: Arc<FoldedRows<'d>>,
     lambdas: Vec<f64>,
+    /// Columns that were best to add when additions were tried last: one of them enters, and some of the others later.
+    likely: Vec<Feature>,
     forward: Option<Forward>,
     backward: Option<Backward>,
     /// Of the current subset, where there is no other state of it.
@@ -67,7 +72,8 @@ pub(super) struct MomentEngine<'d> {
 impl<'d> MomentEngine<'d> {
     pub fn new(moments: Arc<Moments>, rows: &Arc<FoldedRows<'d>>, lambdas: &[f64]) -> Self {
         let rows = Arc::clone(rows);
-        MomentEngine { moments, rows, lambdas: lambdas.to_vec(), forward: None, backward: None, spectrum: None }
+        let lambdas = lambdas.to_vec();
+        MomentEngine { moments, rows, lambdas, likely: Vec::new(), forward: None, backward: None, spectrum: None }
     }
 
     fn losses(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
@@ -124,6 +130,9 @@ impl FoldEngine for MomentEngine<'_> {
 
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         let trials = self.forward(subset).trials();
+        if self.moments.are_by_columns() {
+            self.likely = trials.best(LIKELY);
+        }
         self.losses(&trials, candidates)
     }
 
@@ -162,7 +171,7 @@ impl FoldEngine for MomentEngine<'_> {
     fn add(&mut self, feature: Feature) {
         (self.backward, self.spectrum) = (None, None);
         if let Some(forward) = &mut self.forward {
-            self.moments.read(&self.rows, &[feature]);
+            self.moments.read_ahead(&self.rows, &[feature], &self.likely);
             forward.add(feature);
         }
     }

@@ -67,7 +67,6 @@ impl<'a> Work<'a> {
         let selector = pipeline.selector();
         let train = prepared.train.clone().stopping_at(stop);
         let design = selector.design(&train)?.stopping_at(StopSign::default());
-
         let evaluate = pipeline.settings().evaluate.as_ref();
         planned(&selector, (&prepared.sample, &design), evaluate)?;
         let memory = Memory::before(&selector, prepared, &design, evaluate)?;

@@ -5,8 +5,8 @@ use crate::behind::RowFigures;
 use crate::curve::adjusted_r2;
 use vaglio_report::record::Record;
 
-/// The record of a selection on rows that stand for others, as one of these: numbers of rows are theirs. Where no pass has told
-/// what single rows alone tell, that is absent.
+/// The record of a selection on rows that stand for others, as one of these: numbers of rows are theirs. What only
+/// single rows show is absent where no later pass was made.
 pub(crate) fn of_moments(record: &mut Record, streamed: &Streamed, found: Option<&RowFigures>, is_regression: bool) {
     let rows = streamed.train_rows as f64;
     for entry in &mut record.path {

@@ -1,24 +1,27 @@
 //! What runs from files to files see of pipelines, selections and saved models, and programs do not.
 
+mod saved;
+
 pub use crate::pipeline::saved::chain::{Chain, Predicted, Scaled, scaled};
 pub use crate::pipeline::saved::intervals::bounds;
 pub use crate::pipeline::settings::Settings;
+pub use saved::{CalibrationParts, HistoryParts, SavedParts};
 
 use crate::fdr::Discoveries;
 use crate::final_model::{FinalModel, FittedFinalModel, Judging};
-use crate::pipeline::{Calibration, DataSpec, EngineSpec, HeldOutBy, History, OuterFolds, SavedModel, ValidPipeline};
+use crate::pipeline::{DataSpec, EngineSpec, OuterFolds, ValidPipeline};
 use crate::resample::along::Held;
 use crate::resample::judged::FoldLosses;
 use crate::resample::parting::Parting;
 use crate::resample::room::Room;
-use crate::resample::{Chosen, Picked, Pooled, Recipe, Sample, Watcher};
+use crate::resample::{Chosen, Picked, Recipe, Sample};
 use crate::selector::{Searched, Selection, ValidSelector};
-use ndarray::{Array2, ArrayView2};
+use ndarray::Array2;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{
-    AnyLoss, Cells, Design, Estimate, Feature, Model, Monitor, Outline, PathEntry, Problem, Result, Score,
-    SearchStrategy, Table, Task,
+    AnyLoss, Design, Estimate, Feature, Model, Monitor, Outline, PathEntry, Problem, Result, Score, SearchStrategy,
+    Task,
 };
 
 /// What a pipeline is made of.
@@ -343,103 +346,5 @@ impl ChosenParts for Chosen {
 
     fn walk_lambda(&self) -> Option<f64> {
         Chosen::walk_lambda(self)
-    }
-}
-
-/// How a saved model is made, and what it predicts by.
-pub trait SavedParts: Sized {
-    /// The same as selected by these settings.
-    fn made_by(self, selector: &ValidSelector) -> Self;
-
-    /// The same with the features that a selection took.
-    fn selecting(self, selection: &Selection) -> Self;
-
-    /// What predicts rows of a table.
-    fn chain(&self) -> Chain<'_>;
-}
-
-impl SavedParts for SavedModel {
-    fn made_by(self, selector: &ValidSelector) -> Self {
-        SavedModel::made_by(self, selector)
-    }
-
-    fn selecting(self, selection: &Selection) -> Self {
-        SavedModel::selecting(self, selection)
-    }
-
-    fn chain(&self) -> Chain<'_> {
-        SavedModel::chain(self)
-    }
-}
-
-/// How probabilities are made.
-pub trait CalibrationParts: Sized {
-    /// By targets (±1, classes in outputs) and predictions of rows held out, outputs × rows; `None` without rows that
-    /// count, and for predictions that are not finite.
-    fn of_rows_held_out(
-        from: HeldOutBy,
-        targets: ArrayView2<'_, f64>,
-        predictions: ArrayView2<'_, f64>,
-        weights: &[f64],
-    ) -> Option<Self>;
-
-    /// The same by predictions of rows held out, of all folds.
-    fn of_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self>;
-
-    /// The same by what the criterion holds out, from which the final subset is trained; `None` where single rows that do not
-    /// stand for themselves are left out, and where the work was stopped. Cost: a fit of each fold.
-    fn of_subset(
-        selector: &ValidSelector,
-        sample: &Sample,
-        of: (&Problem, &Design),
-        selection: &Selection,
-        watcher: &Watcher<'_>,
-    ) -> Option<Self>;
-}
-
-impl CalibrationParts for Calibration {
-    fn of_rows_held_out(
-        from: HeldOutBy,
-        targets: ArrayView2<'_, f64>,
-        predictions: ArrayView2<'_, f64>,
-        weights: &[f64],
-    ) -> Option<Self> {
-        Calibration::new(from, targets, predictions, weights)
-    }
-
-    fn of_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self> {
-        Calibration::of_held_out(from, pooled)
-    }
-
-    fn of_subset(
-        selector: &ValidSelector,
-        sample: &Sample,
-        of: (&Problem, &Design),
-        selection: &Selection,
-        watcher: &Watcher<'_>,
-    ) -> Option<Self> {
-        Calibration::of_subset(selector, sample, of, selection, watcher)
-    }
-}
-
-/// The last training rows of a model.
-pub trait HistoryParts: Sized {
-    /// Of the cells of columns.
-    fn of(columns: impl Iterator<Item = (String, Cells)>) -> Self;
-
-    /// The rows as a table.
-    ///
-    /// # Errors
-    /// [`vaglio_core::Error::Shape`] for columns of unlike lengths.
-    fn table(&self) -> Result<Table>;
-}
-
-impl HistoryParts for History {
-    fn of(columns: impl Iterator<Item = (String, Cells)>) -> Self {
-        History::of(columns)
-    }
-
-    fn table(&self) -> Result<Table> {
-        History::table(self)
     }
 }

@@ -46,7 +46,7 @@ fn manifest(path: &str) -> String {
 }
 
 /// What plug-ins, and all that they are made of, know nothing of.
-const ABOVE_PLUGINS: [&str; 4] = ["vaglio", "vaglio-cli", "vaglio-files", "vaglio-pipeline"];
+const ABOVE_PLUGINS: [&str; 3] = ["vaglio", "vaglio-files", "vaglio-pipeline"];
 
 #[test]
 fn layers_depend_downwards_only() {
@@ -67,7 +67,7 @@ fn layers_depend_downwards_only() {
     }
     for room in ["vaglio-search", "vaglio-validate", "vaglio-tables", "vaglio-report", "vaglio-export"] {
         let below = dependencies(&manifest(&format!("crates/{room}")), false);
-        let above = below.iter().filter(|name| ABOVE_PLUGINS.contains(&name.as_str()));
+        let above = below.iter().filter(|name| ABOVE_PLUGINS.contains(&name.as_str()) || *name == "vaglio-cli");
         assert_eq!(above.count(), 0, "{room} depends on what stands above it");
     }
     for (room, above) in [

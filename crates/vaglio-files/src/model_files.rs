@@ -32,7 +32,8 @@ pub trait ModelFiles {
     /// The same with what is asked for beside predictions.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Setting`] for what the model cannot give; [`Error::UnknownName`] for columns that the file does not have.
+    /// [`vaglio_core::Error::Setting`] for what the model cannot give; [`vaglio_core::Error::UnknownName`] for columns that
+    /// the file does not have.
     fn predict_file_with(&self, path: &Path, beside: &Beside) -> Result<Predictions>;
 
     /// The same of a table that is open, which messages call `path`.

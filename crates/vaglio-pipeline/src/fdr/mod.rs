@@ -6,7 +6,7 @@
 //! virtual (arXiv 2604.07464) where the geometry is that of correlation and rows have one weight.
 //!
 //! Dummies are no rivals of columns that correlate with each other, where a neighbor stands in for a column of the model. So a
-//! column is taken at a rate only where no rival explains what it does: see [`rivals`].
+//! column is taken at a rate only where no rival explains what it does: see `rivals`.
 
 mod experiments;
 mod rates;

@@ -62,7 +62,7 @@ pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64
 /// Searches the design, which is that of all rows of the sample, and takes a size and a λ.
 ///
 /// # Errors
-/// Those of the search and of the fits; [`Error::Setting`] for folds that cannot be made.
+/// Those of the search and of the fits; [`vaglio_core::Error::Setting`] for folds that cannot be made.
 pub fn select(
     selector: &ValidSelector,
     sample: &Sample,

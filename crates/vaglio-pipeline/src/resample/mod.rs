@@ -1,8 +1,8 @@
 //! A whole selection repeated on parts of the rows: to choose its size and λ, and to say what it is worth.
 //!
 //! A [`Sample`] is rows before anything was learned from them. Of some of its rows [`Sample::fitted`] makes a problem, maps
-//! included, and of the others the problem on which the first is judged. A [`Trail`] is what one walk on training rows
-//! loses on the rows held out, for every size; trails of one λ pool to a line of a [`Table`], from which size and λ are
+//! included, and of the others the problem on which the first is judged. A [`Trail`](walks::Trail) is what one walk on training rows
+//! loses on the rows held out, for every size; trails of one λ pool to a line of a `Table`, from which size and λ are
 //! taken. Everything that is repeated has a place of its own, a fold and a λ, and no result depends on the order.
 //!
 //! A figure that the held-out rows had a part in is none, so maps, search, λ and fit are repeated on the training rows of every fold: for the

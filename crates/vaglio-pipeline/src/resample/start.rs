@@ -71,7 +71,7 @@ impl Validation<'_, '_> {
     ///
     /// # Errors
     /// Those of [`Validation::at`].
-    pub fn start(&self, (lambdas, all): (&[Option<f64>], &[Option<f64>]), wanted: &[usize]) -> Result<()> {
+    pub(super) fn start(&self, (lambdas, all): (&[Option<f64>], &[Option<f64>]), wanted: &[usize]) -> Result<()> {
         let Validation { selector, sample, deals, watcher, journal, .. } = *self;
         let loss = &*selector.loss(sample.task());
         let parts: Vec<(usize, &Part)> = deals.iter().flat_map(|parts| parts.iter().enumerate()).collect();

@@ -116,7 +116,7 @@ impl Chain<'_> {
     /// Predicts the rows of a table that has at least the sources; with how much each row counts in figures, if not all alike.
     ///
     /// # Errors
-    /// Those of [`Chain::inputs_of`]; predictions that overflow.
+    /// Those of the maps; predictions that overflow.
     pub fn predict(&self, table: Table) -> Result<(Predicted, Option<Vec<f64>>)> {
         let (columns, table) = self.inputs_of(table)?;
         let rows = table.rows();

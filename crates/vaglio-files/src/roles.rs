@@ -282,7 +282,7 @@ mod tests {
 
     fn field(criterion: impl Into<vaglio_core::AnyCriterion>) -> (String, String) {
         let pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default());
-        let assignment = assignment(&pipeline.check_ref().unwrap().settings()).unwrap().unwrap();
+        let assignment = assignment(pipeline.check_ref().unwrap().settings()).unwrap().unwrap();
         let spec: DataSpec = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
         let roles = Roles { spec: &spec, assignment: Some(&assignment), words: assignment.words, looks_back: false };
         let error = roles.check_names(&["y".to_owned(), "x".to_owned()]).unwrap_err();

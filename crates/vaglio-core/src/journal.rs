@@ -143,6 +143,13 @@ impl Journal {
         });
     }
 
+    /// Keeps a piece whose work was begun then, where it is worth a line and its bytes.
+    pub fn keep_worth<T: Serialize + ?Sized>(&self, begun: Instant, key: impl fmt::Display, piece: &T) {
+        if self.is_worth(begun, 1) {
+            self.keep_of(begun, key, piece);
+        }
+    }
+
     fn keep_if<T: Serialize + ?Sized>(
         &self,
         key: impl fmt::Display,
@@ -191,8 +198,8 @@ impl Journal {
         let piece = work()?;
         match &piece {
             Some(piece) if whose == Whose::Own => self.keep(key, piece),
-            Some(piece) if self.is_worth(begun, 1) => self.keep_of(begun, key, piece),
-            _ => {}
+            Some(piece) => self.keep_worth(begun, key, piece),
+            None => {}
         }
         Ok(piece)
     }

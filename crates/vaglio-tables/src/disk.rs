@@ -22,9 +22,21 @@ pub fn system(path: &Path, error: &std::io::Error) -> Error {
     Error::Unreadable { path: path.to_owned(), message }
 }
 
+/// Of a result that another took the place of.
+pub const PREVIOUS: &str = "previous";
+
+/// The name of a file of a result of that age: `selection.json` as `selection.previous.json`.
+pub fn named(file: &str, age: &str) -> String {
+    if age.is_empty() {
+        return file.to_owned();
+    }
+    let (stem, ending) = file.rsplit_once('.').unwrap_or((file, ""));
+    format!("{stem}.{age}.{ending}")
+}
+
 /// The name that a file of this path has once another run has set it aside, where it is there.
 fn previous(path: &Path) -> Option<String> {
-    let name = format!("{}.previous.{}", path.file_stem()?.to_str()?, path.extension()?.to_str()?);
+    let name = named(path.file_name()?.to_str()?, PREVIOUS);
     path.with_file_name(&name).is_file().then_some(name)
 }
 

@@ -104,15 +104,9 @@ impl Criterion for ExternalCriterion {
             loop {
                 let said = child.ask(question, None)?;
                 let Some(wanted) = said.get("retrain") else {
-                    let lambda = match said.get("lambda").filter(|lambda| !lambda.is_null()) {
-                        None => None,
-                        Some(lambda) => {
-                            match lambda.as_f64().filter(|lambda| design.lambdas().contains(&Some(*lambda))) {
-                                None => return Err(child.wrong(&said, "a `lambda` of `lambdas`")),
-                                known => known,
-                            }
-                        }
-                    };
+                    let lambda = serde_json::from_value::<Option<f64>>(said["lambda"].clone()).ok();
+                    let lambda = lambda.filter(|lambda| lambda.is_none() || design.lambdas().contains(lambda));
+                    let lambda = lambda.ok_or_else(|| child.wrong(&said, "a `lambda` of `lambdas`"))?;
                     return Score { lambda, ..Score::of(child.number(&said, "score")?) }.checked();
                 };
                 question = answer(

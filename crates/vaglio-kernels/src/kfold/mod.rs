@@ -58,3 +58,18 @@ pub struct Trials {
     /// The conditioning of each, for [`crate::is_unreliable`]: λ × features.
     pub conditioning: Vec<Vec<f64>>,
 }
+
+impl Trials {
+    /// Those `count` columns that would leave the least losses by one λ or another, the best first.
+    pub fn best(&self, count: usize) -> Vec<usize> {
+        let least = |k: usize| self.losses.iter().map(|losses| losses[k]).fold(f64::INFINITY, f64::min);
+        let mut all: Vec<(f64, usize)> = self.features.iter().enumerate().map(|(k, &f)| (least(k), f)).collect();
+        let by_loss = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        if count < all.len() {
+            all.select_nth_unstable_by(count, by_loss);
+            all.truncate(count);
+        }
+        all.sort_unstable_by(by_loss);
+        all.into_iter().map(|(_, feature)| feature).collect()
+    }
+}

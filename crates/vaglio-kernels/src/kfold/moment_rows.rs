@@ -1,5 +1,8 @@
 //! Moments of which no rows of A_t and A_v are made but those of columns that are selected, by a pass over the columns for
-//! each; of columns that are 0 nearly everywhere, over the entries that they store.
+//! eight of them; of columns that are 0 nearly everywhere, over the entries that they store.
+//!
+//! A pass takes as long as reading the columns, and eight products of an entry are one of eight lanes. So one that is made for a
+//! column makes those of columns that are likely to follow, each with the bits that it has alone.
 //!
 //! Such a column is fill + (x − fill), of which the second is 0 in most rows. About its mean over all rows, where products are
 //! taken, neither part is much larger than the column itself, as long as the entries have at most half of the weight.
@@ -8,14 +11,17 @@ use super::FoldedRows;
 use super::centering::{Centering, ProductLayout};
 use super::products::{FoldSums, shifted_columns};
 use super::training::Totals;
-use crate::Column;
 use crate::folds::FoldBlocks;
+use crate::wide::Wide;
+use crate::{Column, Level};
+use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Which columns are summed up by their entries, and which rows are summed up together.
 #[derive(Debug)]
-pub(super) struct StoredEntries {
+pub(super) struct GroupedEntries {
     /// By place.
     shifts: Vec<f64>,
     are_few: Vec<bool>,
@@ -29,16 +35,37 @@ pub(super) struct StoredEntries {
 
 /// The sums of one column.
 struct ColumnSums {
-    /// With each vector, then with itself: vectors × groups.
-    products: Vec<f64>,
+    /// With eight vectors at a time, of each group.
+    products: Vec<Vec<Wide>>,
+    /// With itself, of each group.
+    squares: Vec<f64>,
     /// Of each group.
     ranges: Vec<(f64, f64)>,
+}
+
+/// Up to eight vectors that columns are multiplied by at once, and their sums over each group.
+struct Vectors {
+    of_row: Vec<Wide>,
+    of_group: Vec<Wide>,
+}
+
+impl Vectors {
+    fn new(entries: &GroupedEntries, vectors: &[Vec<f64>]) -> Self {
+        let mut of_group = vec![Wide::ZERO; entries.sizes.len()];
+        let of_row: Vec<Wide> = (0..entries.groups.len())
+            .map(|row| Wide::load(&std::array::from_fn(|lane| vectors.get(lane).map_or(0.0, |vector| vector[row]))))
+            .collect();
+        for (&group, of_row) in entries.groups.iter().zip(&of_row) {
+            of_group[group as usize] = of_group[group as usize] + *of_row;
+        }
+        Vectors { of_row, of_group }
+    }
 }
 
 /// No entries.
 const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
-impl StoredEntries {
+impl GroupedEntries {
     /// Cost O(entries).
     pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
         let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
@@ -62,7 +89,7 @@ impl StoredEntries {
         };
         let are_few = columns.par_iter().map(is_few).collect();
         let shifts = columns.iter().map(|(_, shift)| *shift).collect();
-        StoredEntries { shifts, are_few, groups, sizes, weights, classes }
+        GroupedEntries { shifts, are_few, groups, sizes, weights, classes }
     }
 
     /// Products of columns, targets and the ones-vector without those of columns with each other, of every class in every fold or
@@ -73,9 +100,13 @@ impl StoredEntries {
         let vectors: Vec<&[f64]> = (0..data.outputs()).map(|o| data.centered(o)).chain([&ones[..]]).collect();
         let weighed = |v: &[f64]| v.iter().zip(&ones).map(|(v, root)| v * root).collect::<Vec<f64>>();
         let scaled: Vec<Vec<f64>> = vectors.iter().map(|v| weighed(v)).collect();
-        let with_sums: Vec<(&[f64], Vec<f64>)> = scaled.iter().map(|z| (&z[..], self.by_group(z))).collect();
+        let in_eights: Vec<Vectors> = scaled.chunks(Wide::WIDTH).map(|some| Vectors::new(self, some)).collect();
         let weight = &scaled[scaled.len() - 1];
-        let of_column = |place: usize| self.column(data.column(features[place]).0, place, &with_sums, weight);
+        let of_column = |place: usize| {
+            let x = data.column(features[place]).0;
+            let products = in_eights.iter().map(|eight| self.products(data.level, x, place, eight)).collect();
+            self.column(x, place, products, weight)
+        };
         let columns: Vec<ColumnSums> = (0..n).into_par_iter().map(of_column).collect();
         let layout = ProductLayout { columns: n, side: n + vectors.len(), is_whole: false };
         let of_vectors: Vec<Vec<f64>> = (0..vectors.len())
@@ -90,9 +121,9 @@ impl StoredEntries {
             }
             let mut products = vec![0.0; layout.len()];
             for (place, column) in columns.iter().enumerate() {
-                let of_group = || column.products.iter().skip(group).step_by(count);
-                (0..vectors.len()).zip(of_group()).for_each(|(v, sum)| products[layout.at(n + v, place)] = *sum);
-                products[layout.at(place, place)] = column.products[vectors.len() * count + group];
+                let of_vector = |v: usize| column.products[v / Wide::WIDTH][group].lane(v % Wide::WIDTH);
+                (0..vectors.len()).for_each(|v| products[layout.at(n + v, place)] = of_vector(v));
+                products[layout.at(place, place)] = column.squares[group];
             }
             let pairs = (0..vectors.len()).flat_map(|v| (0..=v).map(move |u| (v, u)));
             pairs.zip(&of_vectors).for_each(|((v, u), sums)| products[layout.at(n + v, n + u)] = sums[group]);
@@ -108,53 +139,67 @@ impl StoredEntries {
         sums
     }
 
-    /// Σ_j (x_j − shift)·z_j of every group, of a column at a place; `of_z` are the sums of z. Cost O(entries).
-    fn products(&self, x: Column<'_>, place: usize, (z, of_z): (&[f64], &[f64]), out: &mut [f64]) {
+    /// Σ_j (x_j − shift)·z_j of every group, of a column at a place and eight vectors z. Cost O(entries).
+    fn products(&self, level: Level, x: Column<'_>, place: usize, z: &Vectors) -> Vec<Wide> {
         let shift = self.shifts[place];
         match x {
             Column::Sparse(x) if self.are_few[place] => {
-                let fill = x.fill();
-                x.for_each(|row, value| out[self.groups[row] as usize] += (value - fill) * z[row]);
-                out.iter_mut().zip(of_z).for_each(|(sum, z)| *sum += (fill - shift) * z);
+                let (fill, mut out) = (x.fill(), vec![Wide::ZERO; self.sizes.len()]);
+                x.for_each(|row, value| {
+                    let sum = &mut out[self.groups[row] as usize];
+                    *sum = *sum + Wide::splat(value - fill) * z.of_row[row];
+                });
+                let rest = Wide::splat(fill - shift);
+                out.iter_mut().zip(&z.of_group).for_each(|(sum, z)| *sum = *sum + rest * *z);
+                out
             }
-            x => sum_by_group(x, &self.groups, out, |row, x| (x - shift) * z[row]),
+            x => {
+                let mut sums = vec![[Wide::ZERO; TOGETHER]; self.sizes.len()];
+                each_tile(x, |start, values| {
+                    let (groups, z) = (&self.groups[start..], &z.of_row[start..]);
+                    level.run(AddTile { values, shift, groups, z, sums: &mut sums });
+                });
+                sums.into_iter().map(|[a, b, c, d]| (a + b) + (c + d)).collect()
+            }
         }
     }
 
-    fn column(&self, x: Column<'_>, place: usize, vectors: &[(&[f64], Vec<f64>)], weight: &[f64]) -> ColumnSums {
+    fn column(&self, x: Column<'_>, place: usize, products: Vec<Vec<Wide>>, weight: &[f64]) -> ColumnSums {
         let (count, shift) = (self.sizes.len(), self.shifts[place]);
-        let mut products = vec![0.0; (vectors.len() + 1) * count];
-        let mut parts = products.chunks_mut(count);
-        vectors.iter().zip(&mut parts).for_each(|((z, of_z), out)| self.products(x, place, (z, of_z), out));
-        let (squares, mut ranges) = (parts.next().unwrap_or_default(), vec![NOTHING; count]);
-        let (mut counted, mut own) = (vec![0.0; count], vec![0; count]);
-        let mut add = |row: usize, value: f64| {
-            let group = self.groups[row] as usize;
-            squares[group] += weight[row] * (value - shift).powi(2);
-            counted[group] += weight[row];
-            own[group] += 1;
-            ranges[group] = (ranges[group].0.min(value), ranges[group].1.max(value));
+        let mut ranges = vec![NOTHING; count];
+        let mut widen = |group: usize, value: f64| {
+            let range = &mut ranges[group];
+            *range = (range.0.min(value), range.1.max(value));
         };
-        match x {
+        let squares = match x {
             Column::Sparse(x) if self.are_few[place] => {
-                x.for_each(&mut add);
+                let (mut squares, mut counted, mut own) = (vec![0.0; count], vec![0.0; count], vec![0; count]);
+                x.for_each(|row, value| {
+                    let group = self.groups[row] as usize;
+                    squares[group] += weight[row] * (value - shift).powi(2);
+                    counted[group] += weight[row];
+                    own[group] += 1;
+                    widen(group, value);
+                });
                 let rest = (x.fill() - shift).powi(2);
                 for group in (0..count).filter(|&group| own[group] < self.sizes[group]) {
                     squares[group] += (self.weights[group] - counted[group]).max(0.0) * rest;
-                    ranges[group] = (ranges[group].0.min(x.fill()), ranges[group].1.max(x.fill()));
+                    widen(group, x.fill());
                 }
+                squares
             }
             x => {
-                sum_by_group(x, &self.groups, squares, |row, x| weight[row] * (x - shift).powi(2));
+                let mut sums = vec![[0.0; TOGETHER]; count];
                 each_tile(x, |start, values| {
-                    for (value, &group) in values.iter().zip(&self.groups[start..]) {
-                        let range = &mut ranges[group as usize];
-                        *range = (range.0.min(*value), range.1.max(*value));
+                    for (row, (value, &group)) in (start..).zip(values.iter().zip(&self.groups[start..])) {
+                        sums[group as usize][row % TOGETHER] += weight[row] * (value - shift).powi(2);
+                        widen(group as usize, *value);
                     }
                 });
+                sums.into_iter().map(|[a, b, c, d]| (a + b) + (c + d)).collect()
             }
-        }
-        ColumnSums { products, ranges }
+        };
+        ColumnSums { products, squares, ranges }
     }
 }
 
@@ -170,34 +215,47 @@ fn each_tile(x: Column<'_>, mut then: impl FnMut(usize, &[f64])) {
     }
 }
 
-/// Adds what each row's number gives to the sum of the row's group.
-fn sum_by_group(x: Column<'_>, groups: &[u32], out: &mut [f64], of_row: impl Fn(usize, f64) -> f64) {
-    let mut sums = vec![[0.0; TOGETHER]; out.len()];
-    each_tile(x, |start, values| {
-        for (row, (value, &group)) in (start..).zip(values.iter().zip(&groups[start..])) {
-            sums[group as usize][row % TOGETHER] += of_row(row, *value);
+/// Adds (x − shift)·z of some rows, of which the first is a multiple of [`TOGETHER`], to the sums of their groups.
+struct AddTile<'k> {
+    values: &'k [f64],
+    shift: f64,
+    groups: &'k [u32],
+    z: &'k [Wide],
+    sums: &'k mut [[Wide; TOGETHER]],
+}
+
+impl NullaryFnOnce for AddTile<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let AddTile { values, shift, groups, z, sums } = self;
+        for (row, ((value, &group), z)) in values.iter().zip(groups).zip(z).enumerate() {
+            let sum = &mut sums[group as usize][row % TOGETHER];
+            *sum = *sum + Wide::splat(value - shift) * *z;
         }
-    });
-    out.iter_mut().zip(&sums).for_each(|(out, [a, b, c, d])| *out += (a + b) + (c + d));
+    }
 }
 
 /// Rows of A_t and A_v, made when they are asked for.
 #[derive(Debug)]
 pub(super) struct MomentRows {
-    entries: StoredEntries,
+    entries: GroupedEntries,
     /// Of each fold.
     centering: Vec<Centering>,
     stride: usize,
     /// By place: of each fold the row of A_t, then that of A_v.
     made: Vec<OnceLock<Vec<f64>>>,
+    /// How many of these there are.
+    count: AtomicUsize,
     /// In place of a row that was never asked for: no numbers.
     unknown: Vec<f64>,
 }
 
 impl MomentRows {
-    pub fn new(entries: StoredEntries, centering: Vec<Centering>, stride: usize) -> Self {
+    pub fn new(entries: GroupedEntries, centering: Vec<Centering>, stride: usize) -> Self {
         let made = entries.shifts.iter().map(|_| OnceLock::new()).collect();
-        MomentRows { entries, centering, stride, made, unknown: vec![f64::NAN; stride] }
+        MomentRows { entries, centering, stride, made, count: AtomicUsize::new(0), unknown: vec![f64::NAN; stride] }
     }
 
     /// Those of the column at a place.
@@ -207,35 +265,56 @@ impl MomentRows {
         [training, held_out]
     }
 
-    /// Makes those of the column at a place. Cost O(entries + K·n).
-    pub fn read(&self, rows: &FoldedRows<'_>, features: &[usize], place: usize) {
-        if self.made[place].get().is_none() {
-            // Not while it is locked: a thread that waits for its share may take up a walk that asks for the same.
-            let made = self.made(rows, features, place);
-            // Another walk may have been faster, with the same bits.
-            let _ = self.made[place].set(made);
+    /// Makes those of the columns at some places, and as far as a pass has lanes left those at places that are `likely` to be
+    /// asked for next, while all that are there take few bytes. Cost O(entries + K·n) for eight of them.
+    pub fn read(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize], likely: &[usize]) {
+        let is_new = |place: &&usize| self.made[**place].get().is_none();
+        let mut wanted: Vec<usize> = places.iter().filter(is_new).copied().collect();
+        let room = MOST_BYTES / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
+        let free = room.saturating_sub(self.count.load(Ordering::Relaxed) + wanted.len());
+        let lanes = wanted.len().next_multiple_of(Wide::WIDTH) - wanted.len();
+        let more = likely.iter().filter(is_new).filter(|place| !places.contains(place));
+        wanted.extend(more.take(lanes.min(free)).copied().collect::<Vec<usize>>());
+        for some in wanted.chunks(Wide::WIDTH) {
+            // Not while they are locked: a thread that waits for its share may take up a walk that asks for the same.
+            let made = self.made(rows, features, some);
+            for (&place, made) in some.iter().zip(made) {
+                // Another walk may have been faster, with the same bits.
+                let is_first = self.made[place].set(made).is_ok();
+                self.count.fetch_add(usize::from(is_first), Ordering::Relaxed);
+            }
         }
     }
 
-    fn made(&self, rows: &FoldedRows<'_>, features: &[usize], place: usize) -> Vec<f64> {
+    /// Those of up to eight columns.
+    fn made(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize]) -> Vec<Vec<f64>> {
         let (data, entries) = (&rows.data, &self.entries);
-        let (n, count) = (features.len(), entries.sizes.len());
-        let mut z = data.column(features[place]).0.values().into_owned();
-        z.iter_mut().enumerate().for_each(|(row, z)| *z = (*z - entries.shifts[place]) * rows.targets().weight(row));
-        let of_z = entries.by_group(&z);
-        let mut products = vec![0.0; n * count];
-        products.par_chunks_mut(count).enumerate().with_min_len(AT_LEAST).for_each(|(other, out)| {
-            entries.products(data.column(features[other]).0, other, (&z, &of_z), out);
-        });
+        let z = |&place: &usize| {
+            let mut z = data.column(features[place]).0.values().into_owned();
+            let weighed = |(row, z): (usize, &mut f64)| *z = (*z - entries.shifts[place]) * rows.targets().weight(row);
+            z.iter_mut().enumerate().for_each(weighed);
+            z
+        };
+        let z = Vectors::new(entries, &places.par_iter().map(z).collect::<Vec<_>>());
+        let product =
+            |(other, &feature): (usize, &usize)| entries.products(data.level, data.column(feature).0, other, &z);
+        let products: Vec<Vec<Wide>> = features.par_iter().enumerate().with_min_len(AT_LEAST).map(product).collect();
+        let row = |(lane, &place): (usize, &usize)| self.row(rows, &products, lane, place);
+        places.par_iter().enumerate().map(row).collect()
+    }
+
+    /// That of the column at a place, from products of all columns with it in a lane.
+    fn row(&self, rows: &FoldedRows<'_>, products: &[Vec<Wide>], lane: usize, place: usize) -> Vec<f64> {
+        let (entries, n) = (&self.entries, products.len());
         // Behind the products stands the weight, by which classes count alike.
         let group = |group: usize| FoldSums {
             products: match entries.sizes[group] {
                 0 => Vec::new(),
-                _ => products.iter().skip(group).step_by(count).copied().chain([entries.weights[group]]).collect(),
+                _ => products.iter().map(|of| of[group].lane(lane)).chain([entries.weights[group]]).collect(),
             },
             range: Vec::new(),
         };
-        let all: Vec<FoldSums> = (0..count).into_par_iter().map(group).collect();
+        let all: Vec<FoldSums> = (0..entries.sizes.len()).into_par_iter().map(group).collect();
         let sums: Vec<Vec<FoldSums>> = all.chunks(entries.classes).map(<[FoldSums]>::to_vec).collect();
         let shares = rows.scored.as_ref().map(|(_, shares)| &shares[..]);
         let totals = Totals::new(&sums, n + 1, rows.classes.as_ref().map(|_| n), shares);
@@ -254,3 +333,5 @@ impl MomentRows {
 
 /// Columns that a thread takes at a time, at least.
 const AT_LEAST: usize = 32;
+/// Bytes of rows beyond which none are made that were not asked for.
+const MOST_BYTES: usize = 1 << 26;

@@ -5,7 +5,7 @@
 use super::centering::{Centering, MomentSource, ProductLayout, rounding};
 use super::gram::SIDE;
 use super::imputation::Imputation;
-use super::moment_rows::{MomentRows, StoredEntries};
+use super::moment_rows::{GroupedEntries, MomentRows};
 use super::products::{FoldSums, sums};
 use super::training::{Totals, range, ranges};
 use super::{Cells, FoldedRows};
@@ -77,22 +77,25 @@ impl Moments {
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when products overflow.
-    pub fn of_entries(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
+    pub fn by_columns(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
-        let entries = StoredEntries::new(rows, &features);
+        let entries = GroupedEntries::new(rows, &features);
         let (sums, side) = entries.sums(rows, &features);
         Moments::of_sums(rows, features, duplicates, &sums, side, Some(entries))
     }
 
     /// Makes the rows of A_t and A_v of some columns, unless they are there; `rows` are those of the moments. Cost O(entries +
-    /// K·n) for each.
+    /// K·n) for eight of them.
     pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize]) {
-        let Some(made) = &self.rows else { return };
-        columns
-            .iter()
-            .filter_map(|&column| self.place(column))
-            .for_each(|place| made.read(rows, &self.features, place));
+        self.read_ahead(rows, columns, &[]);
+    }
+
+    /// The same, and of some of the columns that are `likely` to be asked for next, where that costs next to nothing.
+    pub fn read_ahead(&self, rows: &FoldedRows<'_>, columns: &[usize], likely: &[usize]) {
+        if let Some(made) = &self.rows {
+            made.read(rows, &self.features, &self.places(columns), &self.places(likely));
+        }
     }
 
     /// The rows of A_t and A_v of the column at a place.
@@ -137,7 +140,7 @@ impl Moments {
         duplicates: Vec<usize>,
         sums: &[Vec<FoldSums>],
         side: usize,
-        entries: Option<StoredEntries>,
+        entries: Option<GroupedEntries>,
     ) -> Result<Self, Failure> {
         let data = &rows.data;
         let (outputs, columns) = (data.outputs(), features.len());

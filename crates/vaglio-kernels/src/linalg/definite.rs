@@ -129,7 +129,7 @@ mod tests {
     use crate::linalg::svd;
 
     #[test]
-    fn the_least_eigenvalue_is_told_where_every_pivot_is_large() {
+    fn the_least_eigenvalue_is_found_where_every_pivot_is_large() {
         for size in [1, 2, 5, 12, 20] {
             let root = Array2::from_shape_fn((size, size), |(i, j)| {
                 [0.0, 1.0, -1.0][1 + usize::from(j > i) - usize::from(j < i)]

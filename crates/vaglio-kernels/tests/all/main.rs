@@ -10,7 +10,7 @@ mod loo;
 mod loo_branch;
 mod loo_walks;
 mod moments;
-mod moments_of_entries;
+mod moments_by_columns;
 mod refined;
 mod reservoir;
 mod sample;

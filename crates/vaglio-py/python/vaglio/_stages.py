@@ -3,8 +3,6 @@
 import contextlib
 import math
 
-import numpy as np
-
 from vaglio._progress import of_run
 
 try:
@@ -70,7 +68,7 @@ def shown(estimator, X, y):
             def both(*state):
                 stops = stages(*state)
                 said = show(*state) if show is not None else None
-                return stops or (isinstance(said, (bool, np.bool_)) and bool(said))
+                return stops or said
 
             yield both
             stages.end()

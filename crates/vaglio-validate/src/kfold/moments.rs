@@ -28,7 +28,7 @@ pub(super) fn of(
     }
     let made = |made: std::result::Result<Moments, Failure>| made.map_err(|e| failed_or_stopped(design, e));
     let moments = match by_columns {
-        true => made(Moments::of_entries(rows))?,
+        true => made(Moments::by_columns(rows))?,
         false => match cells::moments(criterion, design, rows)? {
             Some(moments) => moments,
             None => made(Moments::new(rows))?,
@@ -41,15 +41,19 @@ pub(super) fn of(
 
 /// How many entries the columns of a design store, of which moments may be made column by column; `None` where folds fill
 /// missing cells.
-pub(super) fn stored_entries(design: &Design) -> Option<f64> {
+pub(super) fn entries_of(design: &Design) -> Option<f64> {
     let (columns, share) = (design.columns(), design.columns().share_stored());
     design.in_folds().missing().is_none().then(|| share * (columns.len() * design.planned_rows()) as f64)
 }
+
 /// Columns up to which several that enter together are decomposed with those selected.
 const FEW: usize = 512;
 /// What it takes to follow a column through an addition, for a λ and a column selected, beside the share that a number of a
 /// square has in its decomposition: the one is read once and the other in blocks.
 const FOLLOWED: f64 = 16.0;
+
+/// Columns that are taken for likely to enter: more than a pass has room for, since it may know some.
+const LIKELY: usize = 32;
 
 /// Moments, with the states that additions and removals need.
 pub(super) struct MomentEngine<'d> {
@@ -57,6 +61,8 @@ pub(super) struct MomentEngine<'d> {
     /// The rows that they are of.
     rows: Arc<FoldedRows<'d>>,
     lambdas: Vec<f64>,
+    /// Columns that were best to add when additions were tried last: one of them enters, and some of the others later.
+    likely: Vec<Feature>,
     forward: Option<Forward>,
     backward: Option<Backward>,
     /// Of the current subset, where there is no other state of it.
@@ -66,7 +72,8 @@ pub(super) struct MomentEngine<'d> {
 impl<'d> MomentEngine<'d> {
     pub fn new(moments: Arc<Moments>, rows: &Arc<FoldedRows<'d>>, lambdas: &[f64]) -> Self {
         let rows = Arc::clone(rows);
-        MomentEngine { moments, rows, lambdas: lambdas.to_vec(), forward: None, backward: None, spectrum: None }
+        let lambdas = lambdas.to_vec();
+        MomentEngine { moments, rows, lambdas, likely: Vec::new(), forward: None, backward: None, spectrum: None }
     }
 
     fn losses(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
@@ -123,6 +130,9 @@ impl FoldEngine for MomentEngine<'_> {
 
     fn additions(&mut self, subset: &[Feature], candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
         let trials = self.forward(subset).trials();
+        if self.moments.are_by_columns() {
+            self.likely = trials.best(LIKELY);
+        }
         self.losses(&trials, candidates)
     }
 
@@ -161,7 +171,7 @@ impl FoldEngine for MomentEngine<'_> {
     fn add(&mut self, feature: Feature) {
         (self.backward, self.spectrum) = (None, None);
         if let Some(forward) = &mut self.forward {
-            self.moments.read(&self.rows, &[feature]);
+            self.moments.read_ahead(&self.rows, &[feature], &self.likely);
             forward.add(feature);
         }
     }

@@ -134,11 +134,10 @@ impl RowFigures {
             judges.push(Judge { cells, models, take: Box::new(take) });
         }
         if is_of_classes {
-            let (models, wrong) = (along(selector, (prepared, design), selection)?, &mut wrong);
+            let (models, wrong) = (path_models(selector, (prepared, design), selection)?, &mut wrong);
             let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
                 let targets = labels.targets.select(Axis(1), rows);
-                let weights: Vec<f64> =
-                    rows.iter().map(|&row| labels.weights.as_ref().map_or(1.0, |weights| weights[row])).collect();
+                let weights: Vec<f64> = rows.iter().map(|&row| labels.weight(row)).collect();
                 let weight: f64 = weights.iter().sum();
                 for (wrong, predictions) in wrong.iter_mut().zip(predictions) {
                     *wrong += weight * ZeroOne.mean(targets.view(), predictions.view(), Some(&weights));
@@ -193,7 +192,7 @@ fn final_model(prepared: &Prepared, selection: &Selection) -> Result<AffineModel
 }
 
 /// The model of every entry of the path on all rows.
-fn along(
+fn path_models(
     selector: &ValidSelector,
     (prepared, design): (&Prepared, &Design),
     selection: &Selection,

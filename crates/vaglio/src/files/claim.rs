@@ -7,7 +7,7 @@ use std::io::{Error as IoError, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use vaglio_core::{Error, Result};
-use vaglio_tables::disk::{check_apart, fresh, regular, temporary};
+use vaglio_tables::disk::{PREVIOUS, check_apart, fresh, named, regular, temporary};
 
 /// The files of a result, in the order in which they come into place: the last says that all are there.
 const FILES: [&str; 4] = ["model.json", "resolved.yaml", "report.html", "selection.json"];
@@ -19,8 +19,7 @@ const PROBE: &str = "probe";
 const MOST_COMPARED: u64 = 1 << 30;
 /// The last of them.
 const LAST: &str = "selection.json";
-/// Of a result that another took the place of, and of one before that, where a run has failed in between.
-const PREVIOUS: &str = "previous";
+/// Of a result before the one that another took the place of, where a run has failed in between.
 const OLDER: &str = "older";
 
 /// What is said of a folder that another run has.
@@ -32,15 +31,6 @@ pub(super) struct Claim {
     out: PathBuf,
     /// Locked, where the system can.
     lock: Option<File>,
-}
-
-/// `selection.json` as `selection.previous.json`.
-fn named(file: &str, age: &str) -> String {
-    if age.is_empty() {
-        return file.to_owned();
-    }
-    let (stem, ending) = file.rsplit_once('.').unwrap_or((file, ""));
-    format!("{stem}.{age}.{ending}")
 }
 
 impl Claim {

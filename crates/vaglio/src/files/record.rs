@@ -242,7 +242,7 @@ fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths:
         };
         let divisor = if is_own { divisor() } else { None };
         let original = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
-            let scale = |output: usize| prepared.target_units.as_ref().map_or(1.0, |units| units[output].scale.scale);
+            let scale = |output: usize| prepared.target_scale(output);
             PerOutput::new(weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect())
         });
         SelectedRecord {

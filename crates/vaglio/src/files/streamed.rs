@@ -275,7 +275,7 @@ fn streamed(
         test_rows,
         left_out,
         columns,
-        findings: vec![told(&streamed, has_outer, is_mean)],
+        findings: vec![moments_warning(&streamed, has_outer, is_mean)],
         reading,
         times: None,
         history: None,
@@ -303,7 +303,7 @@ impl Streamed {
 }
 
 /// What a result of moments is without.
-fn told(streamed: &Streamed, has_outer: bool, is_mean: bool) -> Warning {
+fn moments_warning(streamed: &Streamed, has_outer: bool, is_mean: bool) -> Warning {
     let mut message = format!("the table was read in batches and kept as moments of {} cells of rows", streamed.cells);
     if streamed.is_chosen_in_folds && !is_mean {
         message += ": what was chosen goes by errors between cells, as the loss is one of all rows together";

@@ -36,6 +36,13 @@ pub(crate) struct RowLabels {
     pub is_ordered: bool,
 }
 
+impl RowLabels {
+    /// How much a row counts.
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+}
+
 /// A column as it is read, NaN where cells are missing, of the rows by their places.
 #[derive(Debug)]
 pub(crate) struct ReadColumn {
@@ -176,6 +183,12 @@ impl Probes {
         let (middle, steps) =
             own.iter().map(|&k| found[k].1).map(|(middle, step)| (middle, (middle + step) - middle)).unzip();
         Ok(Probes { columns, middle, steps, problem })
+    }
+
+    /// What a model that is a feature predicts of the points, 1 × points.
+    pub fn column(&self, feature: Feature) -> Array2<f64> {
+        let values = self.problem.columns().column(feature).values();
+        Array2::from_shape_fn((1, values.len()), |(_, at)| values[at])
     }
 
     /// The models of which these are the predictions of the points, outputs × points.

@@ -1,5 +1,6 @@
 //! Predictions of the rows held out by the cross-validated search, at the size and λ that it took.
 
+use super::along::Held;
 use super::chosen::Chosen;
 use super::pool::{Watcher, repeated};
 use super::sample::Sample;
@@ -11,7 +12,7 @@ use crate::final_model::{Judging, Known};
 use crate::selector::ValidSelector;
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Model, Result};
+use vaglio_core::{CrossValidation, Model, Problem, Result};
 
 /// Rows of a fold: targets and predictions in the user's units, weights, and clusters.
 type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>, Vec<u32>);
@@ -47,26 +48,13 @@ pub(crate) fn held_out(
             return Ok(None);
         }
         let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
-        let in_fold = |error| said_of_fold(error, number);
-        let fold = Fold::of(sample, &deal[number]).map_err(in_fold)?;
-        let design = selector.design(&fold.fitted.problem).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
-        let entry = &chosen.of_folds[number];
-        let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
+        let fold = Fold::of(sample, &deal[number]).map_err(|error| said_of_fold(error, number))?;
         let held = fold.held();
-        let mut part: Option<Part> = None;
-        // The empty subset comes first, and the entry, if there is one, takes its place.
-        let by = Judging { known: &Known::default(), stop: watcher.sign(), reduced: None };
-        selector.predictions(
-            (&fold.fitted.problem, &design),
-            (entries, entry.score),
-            &held,
-            by,
-            |_, model: &Model, predictions| {
-                let weights = held.compare(model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
-                part = Some((held.problem.targets().as_ref().clone(), predictions, weights, fold.clusters.clone()));
-                Ok(())
-            },
-        )?;
+        let found = predicted_in_fold(selector, &fold.fitted.problem, (chosen, number), &held, watcher)?;
+        let part = found.map(|(model, predictions)| -> Part {
+            let weights = held.compare(&model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
+            (held.problem.targets().as_ref().clone(), predictions, weights, fold.clusters.clone())
+        });
         watcher.piece();
         Ok(part)
     })?;
@@ -82,6 +70,31 @@ pub(crate) fn held_out(
         clusters: Some(clusters),
     }))
     .map(Some)
+}
+
+/// The model that the walk without a fold took, trained on the others, and what it predicts of some rows.
+///
+/// # Errors
+/// Those of the fit, with the number of the fold.
+pub(super) fn predicted_in_fold(
+    selector: &ValidSelector,
+    training: &Problem,
+    (chosen, number): (&Chosen, usize),
+    held: &Held<'_>,
+    watcher: &Watcher<'_>,
+) -> Result<Option<(Model, Array2<f64>)>> {
+    let in_fold = |error| said_of_fold(error, number);
+    let design = selector.design(training).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
+    let entry = &chosen.of_folds[number];
+    let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
+    let by = Judging { known: &Known::default(), stop: watcher.sign(), reduced: None };
+    // The empty subset comes first, and the entry, if there is one, takes its place.
+    let mut last = None;
+    selector.predictions((training, &design), (entries, entry.score), held, by, |_, model: &Model, predictions| {
+        last = Some((model.clone(), predictions));
+        Ok(())
+    })?;
+    Ok(last)
 }
 
 #[cfg(test)]

@@ -164,9 +164,7 @@ impl Lockstep<'_, '_> {
                 return Ok(None);
             };
             for (at, walks) in open.into_iter().zip(found) {
-                if self.journal.is_worth(begun, 1) {
-                    self.journal.keep_of(begun, format_args!("choose/walk/{at}"), &walks);
-                }
+                self.journal.keep_worth(begun, format_args!("choose/walk/{at}"), &walks);
                 all[at] = Some(walks);
             }
         }

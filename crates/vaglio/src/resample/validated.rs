@@ -248,9 +248,7 @@ impl Validation<'_, '_> {
                 };
                 let (folds, own): (Vec<Option<FoldTraining>>, Vec<Vec<Tally>>) = made.into_iter().unzip();
                 let _ = held.made.set(folds.into_iter().flatten().collect());
-                if journal.is_worth(begun, 1) {
-                    journal.keep_of(begun, "choose/full", &own);
-                }
+                journal.keep_worth(begun, "choose/full", &own);
                 own
             }
         };

@@ -31,6 +31,8 @@ impl NumberColumn {
 /// The rows that are not 0 and what they are; `None` where these are more than `most`.
 fn entries<E: PartialEq + Default>(all: &[E], most: usize, of: impl Fn(&E) -> f64) -> Option<(Vec<u32>, Vec<f64>)> {
     const PIECE: usize = 1024;
+    /// Rows that are compared with 0 at once.
+    const FEW: usize = 32;
     let (zero, mut count) = (E::default(), 0);
     for piece in all.chunks(PIECE) {
         count += piece.iter().filter(|x| **x != zero).count();
@@ -38,8 +40,14 @@ fn entries<E: PartialEq + Default>(all: &[E], most: usize, of: impl Fn(&E) -> f6
             return None;
         }
     }
-    let others = all.iter().enumerate().filter(|(_, x)| **x != zero);
-    Some(others.map(|(row, x)| (row as u32, of(x))).unzip())
+    let (mut rows, mut values) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for (k, few) in all.chunks(FEW).enumerate().filter(|(_, few)| few.iter().any(|x| *x != zero)) {
+        for (row, x) in (k * FEW..).zip(few).filter(|(_, x)| **x != zero) {
+            rows.push(row as u32);
+            values.push(of(x));
+        }
+    }
+    Some((rows, values))
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ const MOST_STORED: f64 = 0.5;
 const MOST_COLUMNS: f64 = 0.5;
 /// Flops that adding an entry to the sums of its fold takes as long as: of a few, and of all of a column, beside which products
 /// of all columns are made in blocks.
-const FEW: f64 = 8.0;
-const ALL: f64 = 56.0;
+const FLOPS_OF_STORED: f64 = 8.0;
+const FLOPS_OF_ANY: f64 = 56.0;
 
 /// Bytes of states of rows held out beyond which columns that are not stored are taken one by one.
 const MOST_HELD: f64 = (1u64 << 30) as f64;
@@ -25,11 +25,11 @@ impl Extent {
     /// The same with moments made column by column, where few entries are stored, columns are not stored at all, or that costs
     /// less than products of all columns.
     pub(super) fn with_columns(self, design: &Design, outline: &Outline) -> Self {
-        let Some(entries) = moments::stored_entries(design) else { return self };
+        let Some(entries) = moments::entries_of(design) else { return self };
         if entries <= MOST_STORED * (design.columns().len() * design.planned_rows()) as f64 {
-            return Extent { by_columns: Some(FEW * entries), pass: self.pass_by_columns, ..self };
+            return Extent { by_columns: Some(FLOPS_OF_STORED * entries), pass: self.pass_by_columns, ..self };
         }
-        let by_columns = Extent { by_columns: Some(ALL * entries), pass: self.pass_by_columns, ..self };
+        let by_columns = Extent { by_columns: Some(FLOPS_OF_ANY * entries), pass: self.pass_by_columns, ..self };
         let is_forward = outline.start == 0 && outline.steps > 0;
         let is_small = outline.largest as f64 <= MOST_COLUMNS * self.training as f64;
         let saves = || by_columns.stay_made(outline) || by_columns.moments(outline).flops < self.moments(outline).flops;

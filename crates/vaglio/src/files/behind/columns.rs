@@ -44,11 +44,7 @@ impl ChosenColumns {
         if !made.is_empty() {
             let fitted = prepared.sample.fitted()?;
             let probes = Probes::new(&prepared.sample, (&fitted.maps, fitted.problem.names()), &made)?;
-            let column = |feature: &Feature| {
-                let values = probes.problem.columns().column(*feature).values().into_owned();
-                Array2::from_shape_fn((1, values.len()), |(_, at)| values[at])
-            };
-            let columns: Vec<Array2<f64>> = made.iter().map(column).collect();
+            let columns: Vec<Array2<f64>> = made.iter().map(|&feature| probes.column(feature)).collect();
             own.models = Some(probes.models(&columns));
         }
         Ok(own)

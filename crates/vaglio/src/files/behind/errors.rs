@@ -51,10 +51,7 @@ impl RoundErrors {
     /// What takes the rows that each round holds out.
     pub fn judges<'j>(&'j mut self, prepared: &Prepared, labels: &'j RowLabels) -> Vec<Judge<'j>> {
         // Scores are in the units of the search.
-        let units: Vec<f64> = match &prepared.target_units {
-            Some(units) => units.iter().map(|units| units.scale.scale).collect(),
-            None => vec![1.0; labels.targets.nrows()],
-        };
+        let units: Vec<f64> = (0..labels.targets.nrows()).map(|output| prepared.target_scale(output)).collect();
         let judge = |((cells, models), sums): ((Vec<u32>, AffineModels), &'j mut Vec<LossSums>)| {
             let units = units.clone();
             let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
@@ -63,7 +60,7 @@ impl RoundErrors {
                     for (at, &row) in rows.iter().enumerate() {
                         let square = |o: usize| ((targets[[o, at]] - predictions[[o, at]]) / units[o]).powi(2);
                         let loss = (0..units.len()).map(square).sum::<f64>() / units.len() as f64;
-                        let weight = labels.weights.as_ref().map_or(1.0, |weights| weights[row]);
+                        let weight = labels.weight(row);
                         sums.rows += 1;
                         sums.weight += weight;
                         sums.loss += weight * loss;

@@ -23,11 +23,11 @@ pub(super) struct Refinement {
     /// The means of the columns, which are taken off where there is an intercept.
     means: Vec<f64>,
     models: Option<AffineModels>,
-    sums: Sums,
+    sums: ResidualSums,
 }
 
 /// Of the weights w, the columns x less their means, and the residuals r of the rows.
-struct Sums {
+struct ResidualSums {
     weight: f64,
     columns: Vec<f64>,
     residuals: Vec<f64>,
@@ -68,12 +68,9 @@ impl Refinement {
         let probes = Probes::new(&prepared.sample, (&fitted.maps, fitted.problem.names()), &entry.subset)?;
         let held = Held::new(&probes.problem, prepared.target_units.as_deref(), &prepared.train);
         let mut all = vec![held.predicted(&selection.model)?];
-        all.extend(entry.subset.iter().map(|&feature| {
-            let values = probes.problem.columns().column(feature).values().into_owned();
-            Array2::from_shape_fn((1, values.len()), |(_, at)| values[at])
-        }));
+        all.extend(entry.subset.iter().map(|&feature| probes.column(feature)));
         let (columns, outputs) = (entry.subset.len(), design.targets().nrows());
-        let sums = Sums {
+        let sums = ResidualSums {
             weight: 0.0,
             columns: vec![0.0; columns],
             residuals: vec![0.0; outputs],
@@ -100,15 +97,12 @@ impl Refinement {
 
     /// What sums over the rows of all cells.
     pub fn judge<'j>(&'j mut self, cells: Vec<u32>, prepared: &Prepared, labels: &'j RowLabels) -> Option<Judge<'j>> {
-        let units: Vec<f64> = match &prepared.target_units {
-            Some(units) => units.iter().map(|units| units.scale.scale).collect(),
-            None => vec![1.0; labels.targets.nrows()],
-        };
+        let units: Vec<f64> = (0..labels.targets.nrows()).map(|output| prepared.target_scale(output)).collect();
         let Refinement { means, sums, models, .. } = self;
         let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
             let [fitted, columns @ ..] = predictions else { return };
             for (at, &row) in rows.iter().enumerate() {
-                let weight = labels.weights.as_ref().map_or(1.0, |weights| weights[row]);
+                let weight = labels.weight(row);
                 sums.weight += weight;
                 for (output, unit) in units.iter().enumerate() {
                     let residual = weight * (labels.targets[[output, row]] - fitted[[output, at]]) / unit;

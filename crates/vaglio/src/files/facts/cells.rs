@@ -5,6 +5,7 @@ use super::super::behind::RowFigures;
 use super::super::origins::sources;
 use crate::pipeline::scaled;
 use crate::resample::sample::SampleSource;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Cells, Design, Feature, Table};
@@ -68,11 +69,11 @@ impl<'p> ReadCells<'p> {
 
     /// Those of a column of the design: as read, where maps only shift and divide and keep all rows; `None` where they are not in
     /// memory.
-    pub fn values(&self, design: &Design, feature: Feature) -> Option<Values> {
+    pub fn values(&self, design: &Design, feature: Feature) -> Option<Cow<'p, Values>> {
         if self.prepared.streamed.is_some() {
-            return self.behind?.get(design.names().get(feature)?).cloned();
+            return self.behind?.get(design.names().get(feature)?).map(Cow::Borrowed);
         }
-        Some(self.values_in_memory(design, feature))
+        Some(Cow::Owned(self.values_in_memory(design, feature)))
     }
 
     fn values_in_memory(&self, design: &Design, feature: Feature) -> Values {

@@ -44,7 +44,7 @@ pub(in crate::files) fn drawn(
     if !prepared.is_regression() || !design.is_of(train) || chosen.is_empty() {
         return Ok(None);
     }
-    let unit = prepared.target_units.as_ref().map_or(1.0, |units| units[0].scale.scale);
+    let unit = prepared.target_scale(0);
     let OfTraining { residuals, weights: row_weights, time, is_ordered, is_whole } =
         OfTraining::new((prepared, design), selection, evaluated, unit)?;
     let every = residuals.len().div_ceil(ROWS).max(1);
@@ -220,6 +220,11 @@ fn rounded(value: f64) -> f64 {
 }
 
 impl Prepared {
+    /// What one unit of a target is in the search.
+    pub(in crate::files) fn target_scale(&self, output: usize) -> f64 {
+        self.target_units.as_ref().map_or(1.0, |units| units[output].scale.scale)
+    }
+
     /// The rows of a table that is not in memory.
     pub(in crate::files) fn rows_behind(&self) -> Option<&Arc<dyn RowsBehind>> {
         self.streamed.as_ref()?.rows.as_ref()

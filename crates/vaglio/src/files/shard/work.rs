@@ -66,7 +66,6 @@ impl<'a> Work<'a> {
         let selector = pipeline.selector();
         let train = prepared.train.clone().stopping_at(stop);
         let design = selector.design(&train)?.stopping_at(StopSign::default());
-
         let evaluate = pipeline.0.evaluate.as_ref();
         planned(&selector, (&prepared.sample, &design), evaluate)?;
         let memory = Memory::before(&selector, prepared, &design, evaluate)?;

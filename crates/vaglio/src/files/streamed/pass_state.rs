@@ -81,9 +81,7 @@ impl PassState {
         self.filled.iter_mut().zip(values).for_each(|((filled, _), value)| filled.value = value);
         Some(())
     }
-}
 
-impl PassState {
     /// Takes in what was made of the rows that follow.
     ///
     /// # Errors

@@ -5,8 +5,8 @@ use crate::files::behind::RowFigures;
 use crate::files::curve::adjusted_r2;
 use vaglio_report::record::Record;
 
-/// The record of a selection on rows that stand for others, as one of these: numbers of rows are theirs. Where no pass has told
-/// what single rows alone tell, that is absent.
+/// The record of a selection on rows that stand for others, as one of these: numbers of rows are theirs. What only
+/// single rows show is absent where no later pass was made.
 pub(in crate::files) fn of_moments(
     record: &mut Record,
     streamed: &Streamed,

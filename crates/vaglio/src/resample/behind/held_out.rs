@@ -1,10 +1,9 @@
 //! Models that had not seen the rows which they are to predict.
 
 use super::{AffineModels, Probes};
-use crate::final_model::{Judging, Known};
 use crate::resample::along::{Held, predictions_along};
 use crate::resample::chosen::Chosen;
-use crate::resample::held_out::chosen_parts;
+use crate::resample::held_out::{chosen_parts, predicted_in_fold};
 use crate::resample::numeric;
 use crate::resample::pool::{Watcher, in_turn};
 use crate::resample::rows::{Learned, Rows};
@@ -32,21 +31,13 @@ pub(crate) fn of_choice(
     let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds.is_empty()) else { return Ok(Vec::new()) };
     let deal = chosen_parts(selector, sample, how)?;
     in_turn(deal.len(), |number| {
-        let in_fold = |error| said_of_fold(error, number);
-        let Fold { fitted, .. } = Fold::of(sample, &deal[number]).map_err(in_fold)?;
-        let design = selector.design(&fitted.problem).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
-        let entry = &chosen.of_folds[number];
-        let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
-        let probes = Probes::new(sample, (&fitted.maps, fitted.problem.names()), &entry.subset)?;
+        let Fold { fitted, .. } = Fold::of(sample, &deal[number]).map_err(|error| said_of_fold(error, number))?;
+        let subset = &chosen.of_folds[number].subset;
+        let probes = Probes::new(sample, (&fitted.maps, fitted.problem.names()), subset)?;
         let held = Held::new(&probes.problem, fitted.units.as_deref(), &fitted.problem);
-        let by = Judging { known: &Known::default(), stop: watcher.sign(), reduced: None };
-        let mut last = None;
-        // The empty subset comes first, and the entry, if there is one, takes its place.
-        selector.predictions((&fitted.problem, &design), (entries, entry.score), &held, by, |_, _, predictions| {
-            last = Some(predictions);
-            Ok(())
-        })?;
-        Ok((sample.cells(&deal[number].held), probes.models(last.as_slice())))
+        let found = predicted_in_fold(selector, &fitted.problem, (chosen, number), &held, watcher)?;
+        let predictions: Vec<_> = found.into_iter().map(|(_, predictions)| predictions).collect();
+        Ok((sample.cells(&deal[number].held), probes.models(&predictions)))
     })
 }
 

@@ -43,7 +43,7 @@ impl Validation<'_, '_> {
         let models = in_turn(parts.len(), |job| {
             let (number, part) = parts[job];
             let trails: Vec<&Trail> = walks.iter().map(|of| &of.trails[job]).collect();
-            self.affine(job, (number, part), lambdas, &trails).map_err(|error| said_of_fold(error, number))
+            self.fold_models(job, (number, part), lambdas, &trails).map_err(|error| said_of_fold(error, number))
         })?;
         let before = |job: usize| walks.iter().flat_map(move |of| of.trails[job].tallies()).map(Tally::emptied);
         let mut tallies: Vec<Vec<Tally>> = (0..parts.len()).map(|job| before(job).collect()).collect();
@@ -76,14 +76,12 @@ impl Validation<'_, '_> {
             let mut tallies = tallies.into_iter();
             walks.iter_mut().for_each(|of| of.trails[job].replace(&mut tallies));
         }
-        if journal.is_worth(begun, 1) {
-            journal.keep(KEY, walks);
-        }
+        journal.keep_worth(begun, KEY, walks);
         Ok(true)
     }
 
     /// The models of a fold's walks: at each λ that without columns, then that of every size.
-    fn affine(
+    fn fold_models(
         &self,
         job: usize,
         (number, part): (usize, &Part),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use vaglio_columns::{Numbers, SparseNumbers};
-use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum};
+use vaglio_kernels::kfold::{Backward, FoldedRows, Forward, MomentTree, Moments, Spectrum, Trials};
 use vaglio_kernels::{Data, Folds, Level};
 use vaglio_testkit::Random;
 
@@ -149,11 +149,11 @@ fn every_engine_says_what_it_says_of_all_rows() {
     for (words, setting) in all.iter().flat_map(|words| settings().map(move |setting| (words, setting))) {
         let rows = words.rows(&order, setting);
         let whole = Arc::new(Moments::new(&rows).unwrap());
-        let of_entries = Arc::new(Moments::of_entries(&rows).unwrap());
-        let (dense, sparse) = (numbers_of(&whole, &rows, &|k| k), numbers_of(&of_entries, &rows, &|k| k));
+        let by_columns = Arc::new(Moments::by_columns(&rows).unwrap());
+        let (dense, sparse) = (numbers_of(&whole, &rows, &|k| k), numbers_of(&by_columns, &rows, &|k| k));
         assert_eq!(dense.len(), sparse.len());
         let empty = whole.squares();
-        assert!((of_entries.squares() - empty).abs() <= 1e-13 * empty, "{setting:?}");
+        assert!((by_columns.squares() - empty).abs() <= 1e-13 * empty, "{setting:?}");
         let mut sound = 0;
         for ((a, own), (b, other)) in dense.iter().zip(&sparse) {
             // Digits are lost alike, and where they are the loss is refitted.
@@ -167,7 +167,7 @@ fn every_engine_says_what_it_says_of_all_rows() {
         assert!(3 * sound > dense.len(), "{setting:?}: {sound} of {}", dense.len());
         // The place of a column changes no bit.
         let moved = words.rows(&permuted, setting);
-        let again = Arc::new(Moments::of_entries(&moved).unwrap());
+        let again = Arc::new(Moments::by_columns(&moved).unwrap());
         let place = |k: usize| permuted.iter().position(|&own| own == k).unwrap();
         let again = numbers_of(&again, &moved, &place);
         assert_eq!(sparse[..LAMBDAS.len() * 13], again[..LAMBDAS.len() * 13], "{setting:?}");
@@ -179,10 +179,42 @@ fn rows_that_were_not_read_are_no_numbers() {
     let words = words();
     let setting = Setting { scores_alike: false, ..settings().nth(2).unwrap() };
     let rows = words.rows(&[0, 1, 2, 3], setting);
-    let moments = Arc::new(Moments::of_entries(&rows).unwrap());
+    let moments = Arc::new(Moments::by_columns(&rows).unwrap());
     let conditioning = |moments: &Arc<Moments>| Forward::new(moments, &LAMBDAS, &[2, 0]).losses();
     moments.read(&rows, &[2]);
     assert!(conditioning(&moments).iter().all(|loss| loss.is_nan()));
     moments.read(&rows, &[0]);
     assert!(conditioning(&moments).iter().all(|loss| loss.is_finite()));
+}
+
+#[test]
+fn rows_have_the_same_bits_alone_beside_others_and_read_ahead() {
+    for (words, setting) in [words(), stored()].iter().flat_map(|words| settings().map(move |setting| (words, setting)))
+    {
+        let order: Vec<usize> = (0..words.columns.len()).collect();
+        let rows = words.rows(&order, setting);
+        let made = |read: &dyn Fn(&Moments)| {
+            let moments = Arc::new(Moments::by_columns(&rows).unwrap());
+            read(&moments);
+            let forward = Forward::new(&moments, &LAMBDAS, &[12, 3, 8]);
+            (forward.losses(), forward.trials())
+        };
+        let alone = made(&|moments| [3, 8, 12].iter().for_each(|&column| moments.read(&rows, &[column])));
+        assert_eq!(alone, made(&|moments| moments.read(&rows, &order)), "{setting:?}");
+        assert_eq!(alone, made(&|moments| moments.read_ahead(&rows, &[12], &[8, 12, 0, 3])), "{setting:?}");
+        // More than a pass takes: what comes first is likelier.
+        let last = made(&|moments| moments.read_ahead(&rows, &[12], &[8, 0, 1, 2, 4, 5, 6, 3]));
+        assert!(last.0.iter().all(|loss| loss.is_nan()), "{setting:?}");
+    }
+}
+
+#[test]
+fn the_best_trials_are_those_of_the_least_losses() {
+    let trials = Trials {
+        features: vec![3, 5, 7, 9],
+        losses: vec![vec![4.0, 2.0, f64::NAN, 1.5], vec![1.0, 3.0, f64::NAN, 1.5]],
+        conditioning: vec![vec![1.0; 4]; 2],
+    };
+    assert_eq!(trials.best(2), [3, 9]);
+    assert_eq!(trials.best(9), [3, 9, 5, 7]);
 }

@@ -23,26 +23,56 @@ pub(crate) struct LandmarkSet {
     pub chosen: Landmarks,
 }
 
+/// What a kernel sees of columns.
+pub(crate) struct Seen {
+    /// The columns that it sees.
+    pub inputs: Vec<Feature>,
+    /// One of each set of equal rows.
+    pub distinct: Vec<usize>,
+    pub kernel: Fixed,
+}
+
+impl Seen {
+    /// What it sees of `among` the columns, in their order. Constant columns change no distance, so an `rbf` kernel does not see them.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Numerical`] where there is no median distance.
+    pub fn of(settings: &KernelSettings, seed: u64, columns: &Columns, among: &[Feature]) -> Result<Self> {
+        let is_rbf = settings.kind == crate::KernelKind::Rbf;
+        let is_seen = |f: &Feature| !(is_rbf && columns.column(*f).is_constant());
+        let inputs: Vec<Feature> = among.iter().copied().filter(is_seen).collect();
+        let seen: Vec<Column<'_>> = inputs.iter().map(|&f| columns.column(f)).collect();
+        let distinct = distinct_rows(&seen, columns.rows());
+        let kernel = settings.fixed(|| median_distance(&seen, &distinct, seed))?;
+        Ok(Seen { inputs, distinct, kernel })
+    }
+
+    /// The entries of a row.
+    pub fn entries(&self, columns: &Columns, row: usize) -> Vec<f64> {
+        self.inputs.iter().map(|&f| columns.column(f).get(row)).collect()
+    }
+}
+
 /// Chooses `count` landmarks among the distinct rows; all where these are no more.
 ///
-/// Constant columns change no distance, so an `rbf` kernel does not see them.
-///
 /// # Errors
-/// [`vaglio_core::Error::Numerical`] where there is no median distance.
+/// Those of [`Seen::of`].
 pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns: &Columns) -> Result<LandmarkSet> {
-    let is_rbf = settings.kind == crate::KernelKind::Rbf;
-    let inputs: Vec<Feature> = (0..columns.len()).filter(|&f| !(is_rbf && columns.column(f).is_constant())).collect();
-    let seen: Vec<Column<'_>> = inputs.iter().map(|&f| columns.column(f)).collect();
-    let distinct = distinct_rows(&seen, columns.rows());
-    let kernel = settings.fixed(|| median_distance(&seen, &distinct, seed))?;
-    if distinct.len() < count {
-        tracing::info!(rows = distinct.len(), landmarks = count, "fewer distinct rows than landmarks: all are taken");
+    let all: Vec<Feature> = (0..columns.len()).collect();
+    let seen = Seen::of(settings, seed, columns, &all)?;
+    if seen.distinct.len() < count {
+        tracing::info!(
+            rows = seen.distinct.len(),
+            landmarks = count,
+            "fewer distinct rows than landmarks: all are taken"
+        );
     }
-    let order = shuffled(distinct, seed);
-    let found = landmarks::landmarks(Level::best(), kernel.kernel(), &seen, order, count);
+    let order = shuffled(seen.distinct.clone(), seed);
+    let inputs: Vec<Column<'_>> = seen.inputs.iter().map(|&f| columns.column(f)).collect();
+    let found = landmarks::landmarks(Level::best(), seen.kernel.kernel(), &inputs, order, count);
     tracing::debug!(swaps = found.swaps.len(), proposals = found.proposals, entropy = found.entropy, "landmarks");
-    let entries = |&row: &usize| seen.iter().map(|column| column.get(row)).collect();
-    Ok(LandmarkSet { landmarks: found.rows.iter().map(entries).collect(), inputs, kernel, chosen: found })
+    let landmarks = found.rows.iter().map(|&row| seen.entries(columns, row)).collect();
+    Ok(LandmarkSet { landmarks, inputs: seen.inputs, kernel: seen.kernel, chosen: found })
 }
 
 /// The median of ‖u − v‖ over pairs of rows: all, or as many as are sampled; 1 where there is no pair.

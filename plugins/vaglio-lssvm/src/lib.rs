@@ -1,16 +1,19 @@
-//! Fixed-size least-squares support vector machines with selection of components, as a learner of
-//! [vaglio](vaglio_core).
+//! Fixed-size least-squares support vector machines with selection of components, and kernel logistic regression, as learners
+//! of [vaglio](vaglio_core).
 //!
-//! `use vaglio_lssvm as _;` in a program makes `learner: fs_ls_svm` known to its pipeline files; [`FsLsSvm`] is the
-//! learner.
+//! `use vaglio_lssvm as _;` in a program makes `learner: fs_ls_svm` and `learner: kernel_logistic` known to its pipeline
+//! files; [`FsLsSvm`] and [`KernelLogistic`] are the learners.
 
 mod components;
 mod features;
 mod kernel;
+mod kernel_logistic;
 mod landmarks;
 mod model;
+mod newton;
 
 pub use kernel::{Bandwidth, KernelKind, KernelSettings};
+pub use kernel_logistic::KernelLogistic;
 
 use std::sync::Arc;
 use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, part, setting};

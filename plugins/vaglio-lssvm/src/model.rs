@@ -26,27 +26,39 @@ impl ModelData for LsSvmModel {
     }
 }
 
+/// Refuses parts of a saved model that do not fit together.
+///
+/// # Errors
+/// [`Error::Shape`].
+pub(crate) fn check_parts(
+    inputs: &[Feature],
+    kernel: Fixed,
+    landmarks: &[Vec<f64>],
+    components: &[Vec<f64>],
+) -> Result<()> {
+    let refused = |what: &str| Err(Error::Shape(what.into()));
+    if !inputs.is_sorted_by(|a, b| a < b) {
+        return refused("the inputs are not in increasing order");
+    }
+    if !kernel.is_valid() {
+        return refused("the kernel has a number that it cannot have");
+    }
+    if landmarks.iter().any(|landmark| landmark.len() != inputs.len()) {
+        return refused("a landmark has not one number for each input");
+    }
+    if components.iter().any(|component| component.len() != landmarks.len()) {
+        return refused("a component has not one number for each landmark");
+    }
+    if !landmarks.iter().chain(components).flatten().all(|v| v.is_finite()) {
+        return refused("a landmark or a component holds a number that is not finite");
+    }
+    Ok(())
+}
+
 impl ReadoutMap for LsSvmModel {
     fn check(&self) -> Result<()> {
         let LsSvmModel { inputs, kernel, landmarks, components, .. } = self;
-        let refused = |what: &str| Err(Error::Shape(what.into()));
-        if !inputs.is_sorted_by(|a, b| a < b) {
-            return refused("the inputs are not in increasing order");
-        }
-        if !kernel.is_valid() {
-            return refused("the kernel has a number that it cannot have");
-        }
-        if landmarks.iter().any(|landmark| landmark.len() != inputs.len()) {
-            return refused("a landmark has not one number for each input");
-        }
-        let components = components.as_deref().unwrap_or_default();
-        if components.iter().any(|component| component.len() != landmarks.len()) {
-            return refused("a component has not one number for each landmark");
-        }
-        if !landmarks.iter().chain(components).flatten().all(|v| v.is_finite()) {
-            return refused("a landmark or a component holds a number that is not finite");
-        }
-        Ok(())
+        check_parts(inputs, *kernel, landmarks, components.as_deref().unwrap_or_default())
     }
 
     fn count(&self) -> usize {

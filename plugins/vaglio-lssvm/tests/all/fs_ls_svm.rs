@@ -1,5 +1,4 @@
 //! Components against their definition, and what a saved model must keep and refuse.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use serde_json::{Value, json};
 use vaglio_core::{Columns, Design, Error, Learner, LinearForm, Model, Problem, Readout, Task};

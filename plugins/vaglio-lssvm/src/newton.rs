@@ -1,0 +1,150 @@
+//! The minimum of kernel logistic regression, by Newton's method.
+
+use ndarray::{Array1, Array2, Axis, Zip, stack};
+use vaglio_core::{Error, Result};
+use vaglio_kernels::linalg::Cholesky;
+
+/// Steps at most; some tens are taken where λ is very small.
+const MOST_STEPS: usize = 200;
+/// How often a step is halved, at most.
+const MOST_HALVINGS: usize = 50;
+/// By how much of the largest slope β may miss the slopes at the end; more is rounding, in which steps are lost.
+const FLAT: f64 = 1e-6;
+/// The share of the objective to which the square of Newton's decrement falls: twice what a step gains. Below the first the next
+/// step is the last; below the second steps are whole, and the last one is where rounding lets the decrement fall no more.
+const ENOUGH: [f64; 2] = [1e-20, 1e-8];
+
+/// Σ_j ln(1 + exp(−y_j f_j)) of weighted rows + ½ βᵀKβ/λ with f = Kβ/λ + b, over β = λα and b.
+///
+/// At the minimum β is the slope of the loss, so that it has the scale of the weights for any λ.
+pub(crate) struct Objective<'k> {
+    /// The kernel of each pair of rows.
+    pub kernel: &'k Array2<f64>,
+    pub lambda: f64,
+    /// What each row weighs in the class, and outside of it.
+    pub weights: Vec<[f64; 2]>,
+}
+
+/// β, Kβ/λ and b.
+#[derive(Clone)]
+struct Point {
+    beta: Array1<f64>,
+    mixed: Array1<f64>,
+    intercept: f64,
+}
+
+impl Point {
+    fn moved(&self, step: &Point, by: f64) -> Self {
+        Point {
+            beta: &self.beta + &(by * &step.beta),
+            mixed: &self.mixed + &(by * &step.mixed),
+            intercept: self.intercept + by * step.intercept,
+        }
+    }
+}
+
+impl Objective<'_> {
+    /// α and b. Both classes have a weight. Cost O(rows³) a step.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] where rounding or the number of steps ends the search too soon.
+    pub fn minimum(&self) -> Result<(Vec<f64>, f64)> {
+        let rows = self.weights.len();
+        let total = |class: usize| self.weights.iter().map(|w| w[class]).sum::<f64>();
+        let intercept = (total(0) / total(1)).ln();
+        let mut at = Point { beta: Array1::zeros(rows), mixed: Array1::zeros(rows), intercept };
+        let (mut value, mut last) = (self.value(&at), f64::INFINITY);
+        for _ in 0..MOST_STEPS {
+            let (step, decrement) = self.step(&at)?;
+            let is_near = decrement.abs() <= ENOUGH[1] * value;
+            if decrement.abs() <= ENOUGH[0] * value || is_near && decrement.abs() > 0.5 * last {
+                return self.ended(at.moved(&step, 1.0));
+            }
+            (at, last) = if is_near {
+                (at.moved(&step, 1.0), decrement.abs())
+            } else {
+                (self.descended(&at, &step, value, decrement)?, f64::INFINITY)
+            };
+            value = self.value(&at);
+        }
+        Err(unsolved(&format!("is not solved in {MOST_STEPS} steps")))
+    }
+
+    fn value(&self, at: &Point) -> f64 {
+        let loss = |mixed: &f64, [within, outside]: &[f64; 2]| {
+            let f = mixed + at.intercept;
+            let least = (-f.abs()).exp().ln_1p();
+            within * ((-f).max(0.0) + least) + outside * (f.max(0.0) + least)
+        };
+        at.mixed.iter().zip(&self.weights).map(|(f, w)| loss(f, w)).sum::<f64>() + at.beta.dot(&at.mixed) / 2.0
+    }
+
+    /// Kv/λ.
+    fn mix(&self, v: &Array1<f64>) -> Array1<f64> {
+        self.kernel.dot(v) / self.lambda
+    }
+
+    /// The slopes of the loss in each row, downwards, and the roots of its curvatures.
+    fn slopes(&self, at: &Point) -> (Array1<f64>, Array1<f64>) {
+        let rows = self.weights.len();
+        let (mut slopes, mut roots) = (Array1::zeros(rows), Array1::zeros(rows));
+        for (row, [within, outside]) in self.weights.iter().enumerate() {
+            let f = at.mixed[row] + at.intercept;
+            let small = (-f.abs()).exp();
+            let (near, far) = (1.0 / (1.0 + small), small / (1.0 + small));
+            let (own, other) = if f < 0.0 { (near, far) } else { (far, near) };
+            slopes[row] = within * own - outside * other;
+            roots[row] = ((within + outside) * (near * far)).sqrt();
+        }
+        (slopes, roots)
+    }
+
+    /// α and b of an end, at which β is to be the slopes.
+    fn ended(&self, end: Point) -> Result<(Vec<f64>, f64)> {
+        let most = |values: &Array1<f64>| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let heaviest = self.weights.iter().flatten().fold(0.0, |most: f64, w| most.max(*w));
+        let slopes = self.slopes(&end).0;
+        if most(&(&slopes - &end.beta)) <= FLAT * (most(&slopes) + FLAT * heaviest) {
+            return Ok(((&end.beta / self.lambda).to_vec(), end.intercept));
+        }
+        Err(unsolved("loses its digits"))
+    }
+
+    /// Newton's step, and the square of its decrement.
+    ///
+    /// With W the curvatures and g the slopes of the loss, Δβ = (I + WK/λ)⁻¹(g − β − W1·Δb), and Δb makes β + Δβ sum to 0. The
+    /// inverse is I − √W·B⁻¹·√W·K/λ with B = I + √W·K·√W/λ, whose eigenvalues are at least 1: nothing is divided by W.
+    fn step(&self, at: &Point) -> Result<(Point, f64)> {
+        let (slopes, roots) = self.slopes(at);
+        let rest = &slopes - &at.beta;
+        let pull = self.mix(&rest);
+        let mut inner = self.kernel / self.lambda;
+        Zip::indexed(&mut inner).for_each(|(i, j), k| *k = roots[i] * *k * roots[j] + f64::from(u8::from(i == j)));
+        let known = stack![Axis(1), &roots * &pull, roots];
+        let factor =
+            Cholesky::new(inner.view()).map_err(|failure| unsolved(&format!("is not solved, as {failure}")))?;
+        let solved = factor.solve(known.view());
+        let level = &roots * &solved.column(1);
+        let beta = &rest - &(&roots * &solved.column(0));
+        let all = level.sum();
+        let intercept = if all > 0.0 { (beta.sum() + at.beta.sum()) / all } else { 0.0 };
+        let beta = beta - intercept * level;
+        let decrement = beta.dot(&pull) + intercept * slopes.sum();
+        Ok((Point { mixed: self.mix(&beta), beta, intercept }, decrement))
+    }
+
+    /// The whole step, or the first half of a half that lowers the objective by a share of what its slope promises.
+    fn descended(&self, at: &Point, step: &Point, value: f64, decrement: f64) -> Result<Point> {
+        let by = |halvings: usize| 0.5f64.powi(halvings as i32);
+        let tried = (0..MOST_HALVINGS).map(|halvings| (at.moved(step, by(halvings)), by(halvings)));
+        let mut lower = tried.filter(|(point, by)| self.value(point) <= value - 1e-4 * by * decrement);
+        match lower.next() {
+            Some((point, _)) if decrement > 0.0 => Ok(point),
+            _ => Err(unsolved("loses its digits")),
+        }
+    }
+}
+
+fn unsolved(what: &str) -> Error {
+    Error::Numerical(format!("`kernel_logistic` {what}: lambda is too small beside the weights of the rows; raise it"))
+}

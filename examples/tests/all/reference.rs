@@ -70,7 +70,7 @@ fn exported(defined: &str) -> String {
         vaglio_information::{Information}
         vaglio_knn::{Knn}
         vaglio_linfa::{ElasticNet, Logistic, LogisticRidge, NaiveBayes, Svm, Tree}
-        vaglio_lssvm::{FsLsSvm}
+        vaglio_lssvm::{FsLsSvm, KernelLogistic}
         vaglio_reservoir::{Reservoir}
     };
     let of = |all: &[(&str, &'static str)]| all.iter().find(|(is, _)| *is == defined).map(|(_, path)| *path);

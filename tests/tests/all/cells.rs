@@ -25,13 +25,14 @@ const TARGETS: &str = "{train: several.csv, target: [y, z], groups: id, exclude:
 const UNWEIGHTED: &str = "{train: numbers.csv, target: y, groups: id, exclude: [t, w]}";
 
 /// Learners with the data that they are for, and settings that make five columns or fewer of the four that the data have.
-const LEARNERS: [(&str, &str, &str); 12] = [
+const LEARNERS: [(&str, &str, &str); 13] = [
     ("rls", CLASSES, "lambda: {values: [0.01, 1.0, 30.0]}"),
     ("crrr", CLASSES, "lambda: {values: [0.001, 0.1]}"),
     ("fs_ls_svm", CLASSES, "landmarks: 5, lambda: {values: [0.001, 1.0]}"),
     ("elm", CLASSES, "units: 5, direct: false, lambda: 0.1"),
     ("reservoir", CLASSES, "units: 5, connectivity: 0.6, lambda: {values: [0.0001, 0.1]}"),
     ("knn", CLASSES, "neighbours: 3"),
+    ("kernel_logistic", CLASSES, "lambda: 0.1"),
     ("logistic", CLASSES, "lambda: 0.5"),
     ("logistic_ridge", CLASSES, "lambda: 0.5"),
     ("naive_bayes", CLASSES, "smoothing: 0.01"),
@@ -206,7 +207,7 @@ macro_rules! every_cell {
     };
 }
 
-every_cell!(rls crrr fs_ls_svm elm reservoir knn logistic logistic_ridge naive_bayes tree svm elastic_net);
+every_cell!(rls crrr fs_ls_svm elm reservoir knn kernel_logistic logistic logistic_ridge naive_bayes tree svm elastic_net);
 
 #[test]
 fn every_cell_of_weighted_numbers_is_what_it_is_defined_to_be() {

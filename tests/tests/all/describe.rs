@@ -150,14 +150,15 @@ fn every_listed_example_is_part_of_a_pipeline_that_runs() {
             let target = if example.contains("within") { format!("series: width, {target}") } else { target };
             // Without shortcuts a search over all columns takes long.
             let short = "\ncriterion: {kind: kfold, folds: 3}\nsearch: {kind: greedy, max_features: 1, choose: last}";
-            let search = if component["crate"] == "vaglio-linfa" { short } else { "" };
+            let is_slow = component["crate"] == "vaglio-linfa" || component["kind"] == "kernel_logistic";
+            let search = if is_slow { short } else { "" };
             let yaml = pipeline(&format!("{example}{search}")).replace("target: y", &target);
             assert_eq!(fault(&tree(&yaml), &schema, &schema), None, "{yaml}");
             folder.write("p.yaml", &yaml);
             let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--json"]);
             let kind = component["kind"].as_str().unwrap();
             let losses = ["zero_one", "balanced_error", "balanced_squared", "auc", "log_loss"];
-            let learners = ["crrr", "logistic", "logistic_ridge", "naive_bayes", "tree"];
+            let learners = ["crrr", "kernel_logistic", "logistic", "logistic_ridge", "naive_bayes", "tree"];
             let classes = losses.contains(&kind) || learners.contains(&kind);
             let numbers = example.starts_with("target_map") || ["elastic_net", "concordance"].contains(&kind);
             // Nothing is run that the user has not allowed.
@@ -175,7 +176,7 @@ fn the_schema_takes_what_runs_and_refuses_what_does_not() {
     let folder = Folder::new("schema");
     let schema = schema(&folder);
     let text = schema.to_string();
-    for kind in "loo kfold external information hsic mrmr mrmr_information qpfs fcbf hiton_pc hsfs spam greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn reservoir logistic logistic_ridge naive_bayes tree svm elastic_net one_hot standardize window constant impute date_parts log1p power clip ordinal interactions polynomial target_encode within huber pinball log_loss given repeated forward monte_carlo".split(' ') {
+    for kind in "loo kfold external information hsic mrmr mrmr_information qpfs fcbf hiton_pc hsfs spam greedy backward floating exhaustive lars rank random beam rls crrr elm fs_ls_svm knn kernel_logistic reservoir logistic logistic_ridge naive_bayes tree svm elastic_net one_hot standardize window constant impute date_parts log1p power clip ordinal interactions polynomial target_encode within huber pinball log_loss given repeated forward monte_carlo".split(' ') {
         assert!(text.contains(&format!("{{\"const\":\"{kind}\"}}")), "{kind}");
     }
     let folders = ["examples/pipelines", "examples/cookbook"];

@@ -20,12 +20,13 @@ const LEARNERS: [&str; 8] = [
 ];
 
 /// Learners of classes.
-const OF_CLASSES: [&str; 10] = [
+const OF_CLASSES: [&str; 11] = [
     "{kind: rls, lambda: {values: [0.01, 1.0, 100.0]}}",
     "{kind: crrr, lambda: {values: [0.001, 0.1]}}",
     "{kind: fs_ls_svm, landmarks: 12, lambda: {values: [0.01, 1.0]}}",
     "{kind: elm, units: 15, lambda: {values: [0.1, 10.0]}}",
     "{kind: reservoir, units: 12, connectivity: 0.5, lambda: 0.5}",
+    "{kind: kernel_logistic, lambda: 0.1}",
     "{kind: logistic, lambda: 0.5}",
     "{kind: logistic_ridge, lambda: 0.5}",
     "{kind: naive_bayes, smoothing: 0.01}",

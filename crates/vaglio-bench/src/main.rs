@@ -21,7 +21,7 @@ mod ridge;
 mod run;
 
 use clap::{Parser, ValueEnum};
-use run::Bench;
+use run::{Bench, Judge};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vaglio_core::Result;
@@ -51,6 +51,9 @@ struct Arguments {
     /// Of `n3lars`: only the ways whose name contains this, beside the first.
     #[arg(long, default_value = "")]
     way: String,
+    /// Of `n3lars`: what judges columns that were chosen for classes.
+    #[arg(long, value_enum, default_value_t = Judge::KernelRidge)]
+    judge: Judge,
     /// Of `honest`: what intervals hold, on tables whose risk is known, `--seeds` of each law.
     #[arg(long)]
     coverage: bool,
@@ -93,12 +96,12 @@ fn main() -> ExitCode {
 }
 
 fn tables(arguments: &Arguments) -> Result<String> {
-    let Arguments { paper, data, out, seeds, folds, only, way, coverage, threads } = arguments;
+    let Arguments { paper, data, out, seeds, folds, only, way, judge, coverage, threads } = arguments;
     let note = |text: &str| eprintln!("{text}");
     let pictures = out.as_ref().map(|path| path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
     let (seeds, folds) = ((*seeds).max(1), (*folds).max(1));
     let (only, way) = (only.clone(), way.clone());
-    let bench = Bench { folder: data.clone(), pictures, seeds, folds, only, way, note: &note };
+    let bench = Bench { folder: data.clone(), pictures, seeds, folds, only, way, judge: *judge, note: &note };
     vaglio::pipeline::pool(*threads)?.install(|| match paper {
         Paper::All => {
             let papers =

@@ -1,5 +1,6 @@
 //! One pipeline on the papers' data.
 
+use clap::ValueEnum;
 use ndarray::ArrayView1;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -8,6 +9,16 @@ use vaglio::files::prepare;
 use vaglio::pipeline::load;
 use vaglio::record::Figures;
 use vaglio_core::{Problem, Result, Silent};
+
+/// What judges chosen columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Judge {
+    /// Kernel ridge regression at the median distance, λ by leave-one-out.
+    KernelRidge,
+    /// Kernel logistic regression, width and λ by three folds.
+    KernelLogistic,
+}
 
 /// What all tables share.
 pub struct Bench<'b> {
@@ -23,6 +34,8 @@ pub struct Bench<'b> {
     pub only: String,
     /// What the name of a way must contain, where several are compared.
     pub way: String,
+    /// What judges chosen columns by the classes that it finds.
+    pub judge: Judge,
     /// Tells the user what is being done.
     pub note: &'b (dyn Fn(&str) + Sync),
 }

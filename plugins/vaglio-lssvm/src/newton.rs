@@ -1,6 +1,6 @@
 //! The minimum of kernel logistic regression, by Newton's method.
 
-use ndarray::{Array1, Array2, Axis, Zip, stack};
+use ndarray::{Array1, Array2, Axis, stack};
 use vaglio_core::{Error, Result};
 use vaglio_kernels::linalg::Cholesky;
 
@@ -118,8 +118,13 @@ impl Objective<'_> {
         let (slopes, roots) = self.slopes(at);
         let rest = &slopes - &at.beta;
         let pull = self.mix(&rest);
-        let mut inner = self.kernel / self.lambda;
-        Zip::indexed(&mut inner).for_each(|(i, j), k| *k = roots[i] * *k * roots[j] + f64::from(u8::from(i == j)));
+        let mut inner = Array2::zeros(self.kernel.raw_dim());
+        for (i, (mut row, kernel)) in inner.rows_mut().into_iter().zip(self.kernel.rows()).enumerate() {
+            // The lower half is all that is read.
+            let scale = roots[i] / self.lambda;
+            row.iter_mut().zip(kernel).zip(&roots).take(i + 1).for_each(|((to, k), root)| *to = scale * k * root);
+            row[i] += 1.0;
+        }
         let known = stack![Axis(1), &roots * &pull, roots];
         let factor =
             Cholesky::new(inner.view()).map_err(|failure| unsolved(&format!("is not solved, as {failure}")))?;

@@ -45,7 +45,8 @@ fn models(name: &str) -> (Folder, Vec<String>) {
             folder.write("p.yaml", pipeline(&lines).replace("target: y", &format!("target: {target}")));
             let out = format!("{kind}-{}", &target[..1]);
             let ran = folder.vaglio(&["run", "p.yaml", "--out", &out, "--quiet"]);
-            let of_classes = ["crrr", "kernel_logistic", "logistic", "logistic_ridge", "naive_bayes", "tree"].contains(&kind);
+            let of_classes =
+                ["crrr", "kernel_logistic", "logistic", "logistic_ridge", "naive_bayes", "tree"].contains(&kind);
             if if target.starts_with('y') { of_classes } else { kind == "elastic_net" } {
                 assert_eq!(ran.code, Some(2), "{}", ran.err);
                 continue;

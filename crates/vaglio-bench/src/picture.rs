@@ -6,6 +6,8 @@ use vaglio_core::{Error, Result};
 /// More points than these are thinned out, the first ones kept.
 const MOST_POINTS: usize = 160;
 const FIRST_POINTS: usize = 40;
+/// Panels of a row: more are too small to be read on a page.
+const ACROSS: usize = 2;
 /// The line of names above each plot, in units of the drawing.
 const LEGEND: f64 = 44.0;
 /// Classes of lines in the style sheet of the report, apart for readers who see no red or green.
@@ -50,18 +52,22 @@ impl Panel {
     }
 }
 
-/// The panels side by side.
+/// The panels, so many side by side.
 ///
 /// # Errors
 /// [`Error::Numerical`] where there is nothing to draw.
 pub fn draw(panels: &[Panel]) -> Result<String> {
-    let (mut width, mut height, mut inner) = (0.0, 0.0f64, String::new());
-    for panel in panels {
-        let empty = || Error::Numerical(format!("`{}` has nothing to draw", panel.title));
-        let (drawing, size) = panel.plot().at_place((width, LEGEND)).ok_or_else(empty)?;
-        inner += &panel.plot().names((width + 60.0, 16.0));
-        inner += &drawing;
-        (width, height) = (width + size.0, height.max(size.1 + LEGEND));
+    let (mut width, mut height, mut inner) = (0.0f64, 0.0, String::new());
+    for row in panels.chunks(ACROSS) {
+        let (mut x, top) = (0.0, height);
+        for panel in row {
+            let empty = || Error::Numerical(format!("`{}` has nothing to draw", panel.title));
+            let (drawing, size) = panel.plot().at_place((x, top + LEGEND)).ok_or_else(empty)?;
+            inner += &panel.plot().names((x + 60.0, top + 16.0));
+            inner += &drawing;
+            (x, height) = (x + size.0, height.max(top + size.1 + LEGEND));
+        }
+        width = width.max(x);
     }
     Ok(format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\"><style>{}</style>{inner}</svg>\n",
@@ -83,6 +89,19 @@ mod tests {
         let panel = Panel { title: "a < b".into(), across: "size", lines: vec![line] };
         let text = draw(&[panel]).unwrap();
         assert!(text.starts_with("<svg xmlns") && text.contains("root") && text.contains("a &lt; b"), "{text}");
+    }
+
+    #[test]
+    fn a_third_panel_begins_a_row() {
+        let panel = || Panel { title: "a".into(), across: "size", lines: vec![Line::by_size("root", 0, &[1.0, 2.0])] };
+        let size = |count: usize| {
+            let text = draw(&(0..count).map(|_| panel()).collect::<Vec<_>>()).unwrap();
+            let view = text.split('"').find(|part| part.starts_with("0 0 ")).unwrap().to_owned();
+            let [width, height] = [2, 3].map(|k| view.split(' ').nth(k).unwrap().parse::<f64>().unwrap());
+            (width, height)
+        };
+        let (one, three) = (size(1), size(3));
+        assert_eq!(three, (2.0 * one.0, 2.0 * one.1));
     }
 
     #[test]

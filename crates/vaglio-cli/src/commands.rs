@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use vaglio::ValidPipeline;
 use vaglio::compare::Comparison;
 use vaglio::core::{Error, Monitor, StopReason};
-use vaglio::files::{self, Beside, ExportTo, Language, RunOptions, RunOutcome};
+use vaglio::files::{self, Beside, ExportTo, Language, ModelFiles, RunOptions, RunOutcome};
 use vaglio::pipeline::{self, SavedModel};
 
 /// How a command ends.

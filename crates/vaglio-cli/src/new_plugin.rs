@@ -246,12 +246,14 @@ impl<'a> Plugin<'a> {
 
 /// Refuses what is no name of a crate, or one that another has.
 fn check_name(name: &str) -> Result<()> {
-    const TAKEN: [&str; 7] = [
+    const TAKEN: [&str; 9] = [
         "vaglio",
         "vaglio-cli",
         "vaglio-core",
         "vaglio-macros",
         "vaglio-dependence",
+        "vaglio-files",
+        "vaglio-pipeline",
         "vaglio-search",
         "vaglio-testkit",
     ];

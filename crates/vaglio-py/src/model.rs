@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::Path;
 use std::sync::Arc;
-use vaglio::files::Beside;
+use vaglio::files::{Beside, ModelFiles};
 use vaglio::pipeline::{ReadSpec, SavedModel};
 use vaglio::read::Source;
 use vaglio_core::{Error, Task};

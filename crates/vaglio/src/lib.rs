@@ -50,35 +50,22 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod all_rows;
-pub mod criteria;
-pub mod document;
-mod fdr;
-#[cfg(feature = "files")]
-pub mod files;
-mod final_model;
-pub mod learners;
-mod linfa_api;
-pub mod maps;
-pub mod pipeline;
 pub mod prelude;
-mod resample;
-mod selector;
-pub mod target_maps;
-mod train;
-pub mod tune;
 
-pub use final_model::{FinalModel, FittedFinalModel};
-#[cfg(feature = "sprs")]
-pub use linfa_api::SparseRecords;
-pub use linfa_api::{
-    FitError, FittedPipeline, FittedSelector, Given, NamedRows, Nested, NestedFold, NestedResult, OriginalScale, Rows,
-    TargetValue, TargetedTable, ValidNested, problem,
-};
-pub use pipeline::{Pipeline, ValidPipeline};
-pub use resample::Chosen;
-pub use selector::{Selection, Selector, ValidSelector};
 pub use vaglio_core as core;
+#[cfg(feature = "files")]
+#[doc(inline)]
+pub use vaglio_files as files;
+#[cfg(feature = "sprs")]
+#[doc(inline)]
+pub use vaglio_pipeline::SparseRecords;
+#[doc(inline)]
+pub use vaglio_pipeline::{
+    Chosen, FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, Given, NamedRows, Nested,
+    NestedFold, NestedResult, OriginalScale, Pipeline, Rows, Selection, Selector, TargetValue, TargetedTable,
+    ValidNested, ValidPipeline, ValidSelector, criteria, document, learners, maps, pipeline, problem, target_maps,
+    tune,
+};
 pub use vaglio_report::record::{self, Cell, ChosenBy, Table, Warning, WarningKind};
 #[cfg(feature = "files")]
 pub use vaglio_report::{compare, report};

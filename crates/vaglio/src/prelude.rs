@@ -8,6 +8,8 @@ pub use crate::core::{
     SearchStrategy, Squared, Step, StopReason, StopSign, Task, ZeroOne,
 };
 pub use crate::criteria::{By, KFold, Loo, Nhsic};
+#[cfg(feature = "files")]
+pub use crate::files::ModelFiles;
 pub use crate::learners::{Crrr, Rls};
 pub use crate::maps::{
     Clip, Constant, DateParts, How, Impute, Interactions, LearnedOn, Log1p, OneHot, Ordinal, Polynomial, Power, Scope,

@@ -10,7 +10,7 @@ use std::time::Instant;
 use vaglio::ValidPipeline;
 use vaglio::budget::Budget;
 use vaglio::core::{Error, Result, Silent};
-use vaglio::files::{Beside, Language, RunOptions, RunOutcome, run};
+use vaglio::files::{Beside, Language, ModelFiles, RunOptions, RunOutcome, run};
 use vaglio::pipeline::{SavedModel, load};
 use vaglio::read::{DigestKind, ReadSpec, Source, Wanted};
 use vaglio_cli::said;

@@ -4,7 +4,7 @@ use crate::common::{Folder, Ran, pipeline, ran, root, table};
 use serde_json::{Value, json};
 use std::process::Command;
 use vaglio::core::{Cells, Description, Role, descriptions};
-use vaglio::files::Beside;
+use vaglio::files::{Beside, ModelFiles};
 use vaglio::pipeline::SavedModel;
 use vaglio::read::{ColumnFilter, read_table};
 use vaglio_cli as _;

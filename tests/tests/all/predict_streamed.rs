@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use vaglio::core::Cells;
-use vaglio::files::Beside;
+use vaglio::files::{Beside, ModelFiles};
 use vaglio::pipeline::SavedModel;
 use vaglio::read::{ColumnFilter, read_table};
 

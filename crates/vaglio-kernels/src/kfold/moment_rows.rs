@@ -9,6 +9,7 @@
 
 use super::FoldedRows;
 use super::centering::{Centering, ProductLayout};
+use super::moments::Moments;
 use super::products::{FoldSums, shifted_columns};
 use super::training::Totals;
 use crate::folds::FoldBlocks;
@@ -270,7 +271,7 @@ impl MomentRows {
     pub fn read(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize], likely: &[usize]) {
         let is_new = |place: &&usize| self.made[**place].get().is_none();
         let mut wanted: Vec<usize> = places.iter().filter(is_new).copied().collect();
-        let room = MOST_BYTES / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
+        let room = Moments::READ_AHEAD / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
         let free = room.saturating_sub(self.count.load(Ordering::Relaxed) + wanted.len());
         let lanes = wanted.len().next_multiple_of(Wide::WIDTH) - wanted.len();
         let more = likely.iter().filter(is_new).filter(|place| !places.contains(place));
@@ -333,5 +334,3 @@ impl MomentRows {
 
 /// Columns that a thread takes at a time, at least.
 const AT_LEAST: usize = 32;
-/// Bytes of rows beyond which none are made that were not asked for.
-const MOST_BYTES: usize = 1 << 26;

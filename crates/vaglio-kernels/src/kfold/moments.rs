@@ -13,6 +13,7 @@ use crate::duplicates::first_equal;
 use crate::linalg::Failure;
 use crate::normal_equations::NormalEquations;
 use crate::sums::LANES;
+use crate::wide::Wide;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -60,6 +61,11 @@ pub(super) struct FoldMoments {
 }
 
 impl Moments {
+    /// Columns that a pass over all columns makes the rows of A_t and A_v of, where they are made column by column.
+    pub const AT_ONCE: usize = Wide::WIDTH;
+    /// Bytes of such rows beyond which none are made that were not asked for.
+    pub const READ_AHEAD: usize = 1 << 26;
+
     /// Reads the rows once. Cost O(m·n² + K·n²).
     ///
     /// # Errors

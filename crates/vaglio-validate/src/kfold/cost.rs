@@ -252,9 +252,7 @@ impl Extent {
         let written = if columns > rows { WRITTEN * moments / 8.0 } else { 0.0 };
         let pass = match self.by_columns {
             None => self.pass * ((rows + self.pairs) * (columns + self.gaps + outputs).powi(2) + written),
-            Some(one) => {
-                (self.pass * (outputs + 2.0) + self.rows_read(outline)) * (one + WRITTEN * self.pairs * columns)
-            }
+            Some(one) => self.passes(outline, one),
         };
         let start = outline.start as f64;
         let (steps, size) = (outline.steps as f64, outline.largest as f64);
@@ -296,7 +294,10 @@ impl Extent {
 
     fn bytes_of_moments(&self, outline: &Outline) -> f64 {
         if self.by_columns.is_some() {
-            return 16.0 * self.pairs * self.columns * (self.rows_read(outline) + 4.0 + self.outputs);
+            let of_one = 16.0 * self.pairs * self.columns;
+            let ahead = (of_one * self.rows_read(outline)).min(Moments::READ_AHEAD as f64);
+            let pass = 8.0 * Moments::AT_ONCE as f64 * (self.rows + self.pairs * self.columns);
+            return of_one * (self.rows_read(outline) + 4.0 + self.outputs) + ahead + pass;
         }
         let side = (self.columns + self.gaps + self.outputs + 1.0) as usize;
         Moments::bytes(self.folds as usize, self.pairs as usize, self.columns as usize, side) as f64

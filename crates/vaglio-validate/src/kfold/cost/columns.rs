@@ -1,17 +1,20 @@
 //! Whether moments are made column by column, as these are selected.
 
-use super::{Extent, moments};
+use super::{Extent, WRITTEN, moments};
 use vaglio_core::{Design, Outline};
+use vaglio_kernels::kfold::Moments;
 
 /// Of all entries, the part up to which moments are always made of those that are stored.
 const MOST_STORED: f64 = 0.5;
 /// The part of the rows to train on that columns may be at most, where others than sparse ones are taken one by one: beyond,
 /// cancellation makes moments unreliable.
 const MOST_COLUMNS: f64 = 0.5;
-/// Flops that adding an entry to the sums of its fold takes as long as: of a few, and of all of a column, beside which products
-/// of all columns are made in blocks.
-const FLOPS_OF_STORED: f64 = 8.0;
-const FLOPS_OF_ANY: f64 = 56.0;
+/// Flops that adding an entry, times eight numbers, to the sums of its fold takes as long as: of a few, and of all of a column, beside
+/// which products of all columns are made in blocks.
+const FLOPS_OF_STORED: f64 = 16.0;
+const FLOPS_OF_ANY: f64 = 40.0;
+/// Of the columns that enter, the part that passes are taken to be made for: between an eighth, where all were likely, and all.
+const UNFORESEEN: f64 = 0.5;
 
 /// Bytes of states of rows held out beyond which columns that are not stored are taken one by one.
 const MOST_HELD: f64 = (1u64 << 30) as f64;
@@ -20,6 +23,15 @@ impl Extent {
     /// Whether columns that are not stored would be stored otherwise, at a cost that counts.
     pub(super) fn stay_made(&self, outline: &Outline) -> bool {
         self.is_made && self.by_columns.is_some() && self.rows_held_out(outline).bytes > MOST_HELD
+    }
+
+    /// Flops of the passes over the columns by which moments are made of them: for what all need, and for the columns that enter.
+    pub(super) fn passes(&self, outline: &Outline, one: f64) -> f64 {
+        let at_once = Moments::AT_ONCE as f64;
+        let begin = self.pass * (2.0 + ((self.outputs + 1.0) / at_once).ceil());
+        let read = self.rows_read(outline);
+        let part = if outline.steps == 0 { 1.0 / at_once } else { UNFORESEEN };
+        (begin + part * read) * one + (begin + read) * WRITTEN * self.pairs * self.columns
     }
 
     /// The same with moments made column by column, where few entries are stored, columns are not stored at all, or that costs

@@ -1,0 +1,214 @@
+//! One pass over a table that is not in memory, once all models are known: what single rows say of these.
+
+mod columns;
+mod errors;
+mod refined;
+
+use super::Prepared;
+use super::facts::cells::Values;
+use columns::ChosenColumns;
+use errors::RoundErrors;
+use ndarray::{Array2, Axis};
+use refined::Refinement;
+use std::collections::HashMap;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Feature, Loss, Model, PathEntry, Result, Score, ZeroOne};
+use vaglio_pipeline::final_model::{Judging, Known};
+use vaglio_pipeline::inside::SelectorParts;
+use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::resample::behind::{AffineModels, Judge, Probes, RowLabels, of_choice, of_round, rounds_of};
+use vaglio_pipeline::resample::whole::HeldOutRows;
+use vaglio_pipeline::resample::{Outer, Pooled, Sample, Watcher};
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+
+/// What a pass has found.
+pub(super) struct RowFigures {
+    /// Predictions of all rows by the final model before it was refined, outputs × rows.
+    pub fitted: Array2<f64>,
+    /// The final model, refined.
+    pub model: Option<Model>,
+    /// Of rows that the folds of the search held out, with their places.
+    pub of_choice: Option<(Pooled, Vec<usize>)>,
+    /// Of rows that the folds of the criterion held out, by models of the final subset.
+    pub of_subset: Option<Pooled>,
+    /// The standard error of the score of each entry of the path, where it is one between rows.
+    pub errors: Option<Vec<Option<f64>>>,
+    /// The share of rows that the model of each entry of the path takes for another class.
+    pub error_rates: Vec<f64>,
+    /// The values of the chosen columns, by name, of as many as there is memory for.
+    pub columns: HashMap<String, Values>,
+}
+
+/// Predictions of rows by one model, by the places of the rows in increasing order.
+struct OfRows {
+    rows: Vec<usize>,
+    predictions: Array2<f64>,
+}
+
+impl OfRows {
+    /// Of the rows of some cells.
+    fn new(labels: &RowLabels, cells: &[u32]) -> Self {
+        let is_own = |row: &usize| cells.binary_search(&labels.cells[*row]).is_ok();
+        let rows: Vec<usize> = (0..labels.cells.len()).filter(is_own).collect();
+        OfRows { predictions: Array2::zeros((labels.targets.nrows(), rows.len())), rows }
+    }
+
+    fn take(&mut self, rows: &[usize], predictions: &[Array2<f64>]) {
+        for (row, column) in rows.iter().zip(predictions.iter().flat_map(|all| all.columns())) {
+            if let Ok(at) = self.rows.binary_search(row) {
+                self.predictions.column_mut(at).assign(&column);
+            }
+        }
+    }
+
+    /// With what they are compared with, beside what the model without columns says of any row.
+    fn held_out(self, labels: &RowLabels, empty: Option<&Array2<f64>>) -> (HeldOutRows, Vec<usize>) {
+        let OfRows { rows, predictions } = self;
+        let of = |all: &Vec<f64>| rows.iter().map(|&row| all[row]).collect();
+        let held = HeldOutRows {
+            targets: labels.targets.select(Axis(1), &rows),
+            empty: empty.map_or_else(|| predictions.clone(), |empty| empty.select(Axis(1), &vec![0; rows.len()])),
+            predictions,
+            weights: labels.weights.as_ref().map(of),
+            units: None,
+            clusters: rows.iter().map(|&row| labels.clusters[row]).collect(),
+        };
+        (held, rows)
+    }
+}
+
+/// Rows of several parts after one another, with their places; `None` of no part.
+fn pooled(labels: &RowLabels, parts: Vec<OfRows>) -> Result<Option<(Pooled, Vec<usize>)>> {
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let (held, places): (Vec<HeldOutRows>, Vec<Vec<usize>>) =
+        parts.into_iter().map(|part| part.held_out(labels, None)).unzip();
+    Ok(Some((Pooled::new(held.iter().map(HeldOutRows::compared))?, places.concat())))
+}
+
+impl RowFigures {
+    /// Reads the table, whose rows take the place of those that stood for them in the outer folds; `None` where the rows are in
+    /// memory and where the learner judges units of rows, and when it was stopped.
+    ///
+    /// # Errors
+    /// Those of the fits and of reading.
+    pub fn read(
+        selector: &ValidSelector,
+        (prepared, design): (&Prepared, &Design),
+        selection: &Selection,
+        outer: &mut [Outer],
+        watcher: &Watcher<'_>,
+    ) -> Result<Option<Self>> {
+        let sample = &prepared.sample;
+        let Some(rows) = prepared.rows_behind().filter(|_| design.decisions().is_none()) else { return Ok(None) };
+        let (labels, is_of_classes) = (rows.labels(), !prepared.is_regression());
+        let mut models: Vec<(Vec<u32>, AffineModels)> =
+            outer.iter().map(|fold| of_outer(sample, fold)).collect::<Result<_>>()?;
+        let is_chosen = outer.is_empty() && (is_of_classes || prepared.test.is_none());
+        let choice = if is_chosen { of_choice(selector, sample, &selection.chosen, watcher)? } else { Vec::new() };
+        let entry = selection.path.result();
+        let subset = match is_of_classes && outer.is_empty() && choice.is_empty() {
+            true => {
+                let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));
+                let score = Score { loss: f64::NAN, lambda: lambda.or(selection.model.lambda()) };
+                let of = PathEntry::new(subset.to_vec(), score);
+                let first = rounds_of(selector, design)?.into_iter().next();
+                first.map_or(Ok(Vec::new()), |round| of_round(selector, (sample, design), &round, &[of]))?
+            }
+            false => Vec::new(),
+        };
+        let counts = [models.len(), choice.len(), subset.len()];
+        models.extend(choice.into_iter().chain(subset));
+        let cells = sample.cells(&(0..sample.rows()).collect::<Vec<_>>());
+        models.push((cells.clone(), final_model(prepared, selection)?));
+
+        let chosen: Vec<Feature> = entry.map_or_else(Vec::new, |entry| entry.subset.clone());
+        let mut columns = ChosenColumns::new((prepared, design), &chosen, &**rows)?;
+        let mut all: Vec<OfRows> = models.iter().map(|(cells, _)| OfRows::new(labels, cells)).collect();
+        let mut wrong = vec![0.0; if is_of_classes { selection.path.entries.len() } else { 0 }];
+        let mut errors = RoundErrors::new(selector, (prepared, design), &selection.path)?;
+        let mut refinement = Refinement::new((prepared, design), selection)?;
+        let mut judges: Vec<Judge<'_>> = Vec::new();
+        for ((cells, models), own) in models.into_iter().zip(&mut all) {
+            let take = move |rows: &[usize], predictions: &[Array2<f64>]| own.take(rows, predictions);
+            judges.push(Judge { cells, models, take: Box::new(take) });
+        }
+        if is_of_classes {
+            let (models, wrong) = (path_models(selector, (prepared, design), selection)?, &mut wrong);
+            let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
+                let targets = labels.targets.select(Axis(1), rows);
+                let weights: Vec<f64> = rows.iter().map(|&row| labels.weight(row)).collect();
+                let weight: f64 = weights.iter().sum();
+                for (wrong, predictions) in wrong.iter_mut().zip(predictions) {
+                    *wrong += weight * ZeroOne.mean(targets.view(), predictions.view(), Some(&weights));
+                }
+            };
+            judges.push(Judge { cells: cells.clone(), models, take: Box::new(take) });
+        }
+        judges.extend(errors.judges(prepared, labels));
+        judges.extend(refinement.as_mut().and_then(|refinement| refinement.judge(cells.clone(), prepared, labels)));
+        let mut read = std::mem::take(&mut columns.read);
+        judges.extend(columns.judge(cells));
+        tracing::info!("rows are predicted by models that had not seen them");
+        let is_done = rows.judged(&mut judges, &mut read, watcher.sign())?;
+        drop(judges);
+        if !is_done {
+            return Ok(None);
+        }
+        let mut all = all.into_iter();
+        let [of_outer, of_choice, of_subset] = counts.map(|count| all.by_ref().take(count).collect::<Vec<OfRows>>());
+        for (fold, own) in outer.iter_mut().zip(of_outer) {
+            (fold.held, fold.rows) = own.held_out(labels, Some(&fold.held.empty));
+        }
+        let weight = labels.weights.as_ref().map_or(labels.cells.len() as f64, |weights| weights.iter().sum());
+        let fitted = all.next().map_or_else(|| Array2::zeros((0, 0)), |all| all.predictions);
+        Ok(Some(RowFigures {
+            fitted,
+            of_choice: pooled(labels, of_choice)?,
+            of_subset: pooled(labels, of_subset)?.map(|(pooled, _)| pooled),
+            model: refinement.map(|refinement| refinement.model(design)).transpose()?,
+            errors: errors.found(),
+            error_rates: wrong.into_iter().map(|wrong| wrong / weight).collect(),
+            columns: columns.values(read),
+        }))
+    }
+}
+
+/// The model of an outer fold with the cells that it holds out.
+fn of_outer(sample: &Sample, fold: &Outer) -> Result<(Vec<u32>, AffineModels)> {
+    let probes = Probes::new(sample, (&fold.maps, &fold.columns), fold.model.inputs())?;
+    let units = fold.target_units.as_deref();
+    let held = Held { problem: &probes.problem, units, training: None, made: None, clusters: None };
+    let predictions = held.predicted(&fold.model)?;
+    Ok((sample.cells(&fold.rows), probes.models(&[predictions])))
+}
+
+fn final_model(prepared: &Prepared, selection: &Selection) -> Result<AffineModels> {
+    let fitted = prepared.sample.fitted()?;
+    let model = selection.predictor();
+    let probes = Probes::new(&prepared.sample, (&fitted.maps, fitted.problem.names()), model.inputs())?;
+    let predictions = Held::new(&probes.problem, prepared.target_units.as_deref(), &prepared.train).predicted(model)?;
+    Ok(probes.models(&[predictions]))
+}
+
+/// The model of every entry of the path on all rows.
+fn path_models(
+    selector: &ValidSelector,
+    (prepared, design): (&Prepared, &Design),
+    selection: &Selection,
+) -> Result<AffineModels> {
+    let path = &selection.path;
+    let fitted = prepared.sample.fitted()?;
+    let features: Vec<Feature> = path.entries.iter().flat_map(|entry| &entry.subset).copied().collect();
+    let probes = Probes::new(&prepared.sample, (&fitted.maps, fitted.problem.names()), &features)?;
+    let held = Held::new(&probes.problem, prepared.target_units.as_deref(), &prepared.train);
+    let by = Judging { known: &Known::default(), stop: design.sign(), reduced: None };
+    let mut all = Vec::new();
+    let of = (&prepared.train, design);
+    selector.predictions(of, (&path.entries, path.empty), &held, by, |index, _, predictions| {
+        all.extend(index.map(|_| predictions));
+        Ok(())
+    })?;
+    Ok(probes.models(&all))
+}

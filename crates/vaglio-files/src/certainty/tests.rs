@@ -1,0 +1,132 @@
+//! Intervals of selections beside loops by hand.
+
+use super::*;
+use crate::pairs::{of_outer, outer_pairs_of};
+use linfa::ParamGuard;
+use ndarray::Array2;
+use std::time::Instant;
+use vaglio_core::{Choose, Monitor, Problem, Silent, Squared, Unless};
+use vaglio_pipeline::criteria::Loo;
+use vaglio_pipeline::learners::Rls;
+use vaglio_pipeline::pipeline::OuterFolds;
+use vaglio_pipeline::resample::validated::{dealt, parting};
+use vaglio_pipeline::resample::{Tally, Whole, outer, select};
+use vaglio_pipeline::selector::Selector;
+use vaglio_search::Greedy;
+use vaglio_testkit::{Random, data};
+
+fn mean(of: &[f64]) -> f64 {
+    of.iter().sum::<f64>() / of.len() as f64
+}
+
+fn selector(choose: CrossValidation) -> ValidSelector {
+    let search = Greedy { choose: Choose::CrossValidated(choose), ..Greedy::default() };
+    Selector::params(Loo::default(), search, Rls::default()).seed(4).check().unwrap()
+}
+
+fn chosen(selector: &ValidSelector, problem: &Problem) -> Chosen {
+    let design = selector.design(problem).unwrap();
+    let sample = Sample::plain(problem.clone(), false);
+    select(selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap().chosen
+}
+
+/// The loss of rows by the subset of so many columns that the search takes of others.
+fn by_hand(problem: &Problem, (training, held): (&[usize], &[usize]), size: usize) -> Vec<f64> {
+    let search = Greedy { choose: Choose::Size(size), max_features: Some(size), ..Greedy::default() };
+    let alone = Selector::params(Loo::default(), search, Rls::default()).check().unwrap();
+    let model = alone.select(&problem.select_rows(training), &mut Silent).unwrap().model;
+    let held = problem.select_rows(held);
+    let predictions = model.predict(&held.columns().select(model.inputs()), None).unwrap();
+    (0..held.rows()).map(|row| (predictions[[0, row]] - held.targets()[[0, row]]).powi(2)).collect()
+}
+
+#[test]
+fn pairs_are_walks_without_two_folds() {
+    let problem = data::regression(40, 6, 9).problem();
+    let selector = selector(CrossValidation { folds: 4, unless: Unless::Never, ..CrossValidation::default() });
+    let (sample, design) = (Sample::plain(problem.clone(), false), selector.design(&problem).unwrap());
+    let chosen = chosen(&selector, &problem);
+    let mut silent = Silent;
+    let watcher = &Watcher::new(&mut silent);
+    let trails = of_walks(&selector, &sample, &design, (&chosen, &[1, 2]), watcher).unwrap().unwrap();
+    let how = chosen.folds.as_ref().unwrap();
+    let parts = dealt(&selector, &sample, &parting(&selector, &sample, how, true).unwrap(), 0).unwrap();
+    for j in 0..4 {
+        let others: Vec<usize> = (0..4).filter(|&k| k != j).collect();
+        for (trail, &k) in trails[j].iter().zip(&others) {
+            let out = |row: &usize| !parts[j].held.contains(row) && !parts[k].held.contains(row);
+            let training: Vec<usize> = (0..40).filter(out).collect();
+            for size in [1, 2] {
+                let expected = mean(&by_hand(&problem, (&training, &parts[k].held), size));
+                let found = Tally::mean(&Squared, &[trail.at(size)]).unwrap();
+                assert!((found / expected - 1.0).abs() < 1e-9, "folds {j} and {k}, {size}: {found}, not {expected}");
+            }
+        }
+    }
+    let known = certainty(&selector, &sample, &design, &chosen, watcher).unwrap().unwrap();
+    let [low, high] = known.interval.unwrap();
+    let loss = chosen.cell.unwrap().loss;
+    assert!(low < loss && loss < high, "{low} {loss} {high}");
+    assert!(known.differences.iter().any(|of| of.against == Against::Empty && of.size == 0));
+}
+
+#[test]
+fn the_procedure_is_repeated_without_two_outer_folds() {
+    let problem = data::regression(30, 5, 2).problem();
+    let selector = selector(CrossValidation { folds: 3, ..CrossValidation::default() });
+    let sample = Sample::plain(problem.clone(), false);
+    let whole = Whole { selector: &selector, tune: None };
+    let how = OuterFolds { folds: 3, ..OuterFolds::default() };
+    let mut silent = Silent;
+    let watcher = &Watcher::new(&mut silent);
+    let folds = outer(whole, &sample, &how, watcher).unwrap().unwrap();
+    let found = of_outer(whole, &sample, &how, watcher).unwrap().unwrap();
+    for j in 0..3 {
+        let others: Vec<usize> = (0..3).filter(|&k| k != j).collect();
+        for (lost, &k) in found[j].iter().zip(&others) {
+            let training: Vec<usize> =
+                (0..30).filter(|row| !folds[j].rows.contains(row) && !folds[k].rows.contains(row)).collect();
+            let model = selector.select(&problem.select_rows(&training), &mut Silent).unwrap().model;
+            let held = problem.select_rows(&folds[k].rows);
+            let predictions = model.predict(&held.columns().select(model.inputs()), None).unwrap();
+            let expected = vaglio_core::Loss::mean(&Squared, held.targets().view(), predictions.view(), None);
+            let found = Tally::mean(&Squared, &[&lost.model]).unwrap();
+            assert!((found - expected).abs() < 1e-9 * expected, "folds {j} and {k}: {found}, not {expected}");
+        }
+    }
+    let many = OuterFolds { folds: 6, ..how.clone() };
+    assert_eq!((outer_pairs_of(&how), outer_pairs_of(&many)), (3, 0));
+    assert_eq!(outer_pairs_of(&OuterFolds { interval: Some(0.9), ..many }), 15);
+}
+
+#[test]
+fn nothing_is_taken_from_noise() {
+    let noise = |seed: u64| {
+        let problem = data::regression(60, 8, seed).problem();
+        // Not the numbers of which the columns are made.
+        let mut random = Random::new(seed + 1000);
+        problem.with_targets(Array2::from_shape_fn((1, 60), |_| random.normal())).unwrap()
+    };
+    let taking = |unless: Unless| selector(CrossValidation { unless, ..CrossValidation::default() });
+    let (auto, never) = (taking(Unless::Auto), taking(Unless::Never));
+    let mut taken = 0;
+    for seed in 0..20 {
+        let problem = noise(seed);
+        let (chosen, always) = (chosen(&auto, &problem), chosen(&never, &problem));
+        taken += usize::from(always.size > 0);
+        assert_eq!(always.declined, None);
+        match chosen.declined {
+            Some(declined) => {
+                assert_eq!((chosen.size, chosen.cell.unwrap().size), (0, 0));
+                assert_eq!((declined.size, declined.cross_validated), (always.size, always.cell.unwrap().loss));
+                assert!(declined.difference.interval[1] >= 0.0);
+            }
+            None => assert_eq!(chosen.size, always.size),
+        }
+    }
+    assert!(taken > 5, "{taken} of 20 have a lower loss with columns");
+    let kept = (0..20).filter(|&seed| chosen(&auto, &noise(seed)).size > 0).count();
+    assert!(kept <= 2, "{kept} of 20 are taken");
+    let signal = data::regression(60, 8, 1).problem();
+    assert!(chosen(&auto, &signal).size > 0);
+}

@@ -1,0 +1,176 @@
+//! What the columns of the training file are taken for, and which are not taken as they look.
+
+use super::roles::Roles;
+use std::collections::{HashMap, HashSet};
+use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_pipeline::pipeline::ColumnType;
+use vaglio_report::record::TakenColumns;
+use vaglio_tables::read::{ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, date_span, quoted};
+
+/// What is known of columns before they are read: what the settings say, and what labels and targets are.
+pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
+    let spec = roles.spec;
+    let test_rows = spec.test_rows.as_ref().map(|test| test.column.as_str());
+    let labels = [spec.groups.as_deref(), spec.series.as_deref(), roles.assigned_by(), test_rows];
+    let labels = labels.into_iter().flatten().map(|name| (name.to_owned(), Hint::Label));
+    let weights = spec.weights.iter().map(|name| (name.clone(), Hint::Auto));
+    // Times such as `01`, `02` are numbers.
+    let time = spec.time.iter().map(|name| (name.clone(), Hint::Target));
+    let targets = spec.target.names().iter().map(|name| (name.clone(), Hint::Target));
+    let typed = spec.types.iter().map(|(name, kind)| (name.clone(), hint(*kind)));
+    let filters = spec.filters().map(|(_, filter)| (filter.column.clone(), Hint::Auto));
+    filters.chain(weights).chain(time).chain(labels).chain(targets).chain(typed).collect()
+}
+
+/// The same for other rows with the columns of a table that was read: they hold what it holds.
+pub(super) fn hints_like(roles: &Roles<'_>, survey: &Survey) -> HashMap<String, Hint> {
+    let mut hints = hints(roles);
+    for column in &survey.columns {
+        let known = hints.entry(column.name.clone()).or_default();
+        if *known == Hint::Auto {
+            *known = known_as(column);
+        }
+    }
+    hints
+}
+
+/// What the cells of a column were read as.
+fn known_as(column: &ColumnSurvey) -> Hint {
+    match column.taken {
+        InferredType::Number => Hint::Number,
+        InferredType::Date => Hint::Date,
+        InferredType::Class | InferredType::Text => Hint::Class,
+        InferredType::Constant | InferredType::Identifier if column.levels > 0 => Hint::Class,
+        InferredType::Constant | InferredType::Identifier => Hint::Number,
+        InferredType::Empty => Hint::Auto,
+    }
+}
+
+/// Takes columns without any value out of the table, and refuses features that are no classes and targets that look like
+/// numbers.
+///
+/// # Errors
+/// [`Error::Setting`] with the column, what it looks like, and what would mend it.
+pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Result<()> {
+    let spec = roles.spec;
+    let is_judged = |taken| matches!(taken, InferredType::Empty | InferredType::Text | InferredType::Identifier);
+    for column in survey.columns.iter().filter(|column| is_judged(column.taken)) {
+        let name = &column.name;
+        if table.get(name).is_none()
+            || spec.types.contains_key(name)
+            || roles.of_rows().iter().any(|(_, of_rows)| of_rows == name)
+        {
+            continue;
+        }
+        let is_target = spec.target.names().contains(name);
+        match column.taken {
+            InferredType::Empty if !is_target => {
+                tracing::warn!("no row has a value in the column `{name}`; it is left out");
+                table.take(name);
+            }
+            InferredType::Text | InferredType::Identifier if column.levels > 0 && is_target && spec.task.is_none() => {
+                let message = format!(
+                    "`{name}` holds text of {} levels in {} rows, too many to be taken for classes; correct its cells, or \
+                     set data.task: multiclass",
+                    column.levels,
+                    table.rows()
+                );
+                return Err(Error::setting("data.target", message));
+            }
+            InferredType::Text | InferredType::Identifier if column.levels > 0 && !is_target => {
+                let looks = match column.taken {
+                    InferredType::Identifier => "another text in every row, as identifiers do",
+                    _ => "text of too many levels to be a class",
+                };
+                let as_number = match column.note.as_deref() {
+                    Some(LEADING_ZEROS) => ", or number, which drops the zeros it begins with",
+                    _ => "",
+                };
+                // Text of a file that has types of its own is not looked at.
+                let is_date = |cells: &Cells| {
+                    let first = (0..cells.len()).find(|&row| !cells.is_missing(row));
+                    first.is_some_and(|row| date_span(&cells.label(row), spec.read.dates).is_some())
+                };
+                let as_date = if table.get(name).is_some_and(is_date) { ", or date" } else { "" };
+                let message = format!(
+                    "the column `{name}` holds {looks} ({} levels in {} rows); add it to data.exclude, or set data.types: \
+                     {{{}: class}} if each level is to be a column{as_date}{as_number}",
+                    column.levels,
+                    table.rows(),
+                    quoted(name)
+                );
+                return Err(Error::setting("data.types", message));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What every column is taken for, neighbors that are alike in one entry.
+pub(super) fn taken(
+    roles: &Roles<'_>,
+    survey: &Survey,
+    header: &[String],
+    aside: &[(String, &str)],
+) -> Vec<TakenColumns> {
+    let spec = roles.spec;
+    let found: HashMap<&str, &ColumnSurvey> =
+        survey.columns.iter().map(|column| (column.name.as_str(), column)).collect();
+    let alone: HashSet<&str> = roles.for_filters_alone(aside).collect();
+    let mut all: Vec<TakenColumns> = Vec::new();
+    for name in header {
+        let is_dropped = spec.types.get(name) == Some(&ColumnType::Drop);
+        let why = aside.iter().find(|(aside, _)| aside == name).map(|(_, why)| (*why).to_owned());
+        let of_rows = roles.of_rows().into_iter().find(|(_, of_rows)| of_rows == name);
+        let (found, role) = match found.get(name.as_str()).copied() {
+            _ if is_dropped || alone.contains(name.as_str()) => (None, Some("left out")),
+            Some(found) if spec.target.names().contains(name) => (Some(found), Some("target")),
+            Some(found) if of_rows.is_some() => {
+                (Some(found), of_rows.map(|(field, _)| field.rsplit('.').next().unwrap_or(field)))
+            }
+            Some(found) if found.taken == InferredType::Empty => (Some(found), Some("left out")),
+            Some(found) => (Some(found), None),
+            None => (None, Some("left out")),
+        };
+        let role = role.map(|role| if matches!(role, "assignment" | "column") { "folds" } else { role });
+        let next = TakenColumns {
+            name: name.clone(),
+            to: None,
+            columns: 1,
+            taken: found.map(|found| found.taken),
+            role: role.map(str::to_owned),
+            missing: found.map_or(0, |found| found.missing),
+            levels: found.map_or(0, |found| found.levels),
+            note: found.and_then(|found| found.note.clone()).or(why),
+        };
+        match all.last_mut() {
+            Some(last) if is_alike(last, &next) => {
+                (last.to, last.columns) = (Some(next.name), last.columns + 1);
+                last.missing = last.missing.max(next.missing);
+            }
+            _ => all.push(next),
+        }
+    }
+    all
+}
+
+fn is_alike(a: &TakenColumns, b: &TakenColumns) -> bool {
+    let alone = |columns: &TakenColumns| columns.role.as_deref().is_some_and(|role| role != "left out");
+    !alone(a)
+        && a.taken == b.taken
+        && a.role == b.role
+        && a.levels == b.levels
+        && a.note == b.note
+        && (a.missing == 0) == (b.missing == 0)
+}
+
+/// What is known of a column of that type before it is read.
+pub(super) fn hint(kind: ColumnType) -> Hint {
+    match kind {
+        ColumnType::Number => Hint::Number,
+        ColumnType::Class => Hint::Class,
+        ColumnType::Text | ColumnType::Drop => Hint::Text,
+        ColumnType::Date => Hint::Date,
+    }
+}

@@ -1,0 +1,115 @@
+//! How the selected columns correlate over the training rows.
+
+use ndarray::{Array2, Axis, ShapeBuilder};
+use vaglio_core::{Design, Feature};
+use vaglio_pipeline::all_rows::{FitFrom, Products};
+use vaglio_report::record::MOST_CORRELATED;
+
+/// Multiply-adds that the correlations of a result may take.
+const MOST_WORK: f64 = 3e10;
+
+/// Columns whose correlations with all are made at once, where all of them would be more numbers than the columns.
+const PANEL: usize = 256;
+
+/// Correlations of the selected columns, with row weights; none where there are too many to compute in passing.
+#[derive(Default)]
+pub(super) struct Correlations {
+    /// Of each with each, where these are no more numbers than the rows have, or few.
+    matrix: Option<Array2<f64>>,
+    redundancy: Option<f64>,
+}
+
+impl Correlations {
+    /// From the products that the final fit used, those of the search or its own, where there are some. Cost
+    /// O(columns²), else O(rows · columns²); of more columns than rows in memory O(rows · columns).
+    pub fn new(design: &Design, subset: &[Feature]) -> Self {
+        let rows = design.rows();
+        if rows as f64 * (subset.len() as f64).powi(2) > MOST_WORK {
+            return Correlations::default();
+        }
+        let known = Products::known(design.in_units().map_or(design, |(_, scaled)| scaled), subset, FitFrom::Search);
+        if let Some(known) = known.and_then(|products| products.all_rows()?.correlations(subset)) {
+            return Correlations::of(known);
+        }
+        let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
+        let total: f64 = (0..rows).map(weight).sum();
+        let mut scaled = Array2::zeros((rows, subset.len()).f());
+        for (mut to, &feature) in scaled.columns_mut().into_iter().zip(subset) {
+            let values = design.column(feature).values();
+            let mean = values.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
+            to.iter_mut().zip(values.iter()).enumerate().for_each(|(j, (to, x))| *to = weight(j).sqrt() * (x - mean));
+            let norm = to.iter().map(|x| x * x).sum::<f64>().sqrt();
+            // A bias has no spread, and is 0.
+            to /= if norm > 0.0 { norm } else { 1.0 };
+        }
+        if subset.len() > rows.max(MOST_CORRELATED) {
+            return Correlations { matrix: None, redundancy: Some(redundancy_by_panels(&scaled)) };
+        }
+        Correlations::of(vaglio_kernels::linalg::gram(scaled.view()).mapv(|r| r.clamp(-1.0, 1.0)))
+    }
+
+    fn of(matrix: Array2<f64>) -> Self {
+        let size = matrix.nrows() as f64;
+        let pairs = matrix.indexed_iter().filter(|((k, l), _)| k != l);
+        let sum = pairs.map(|(_, r)| r.abs()).sum::<f64>();
+        let redundancy = (matrix.nrows() > 1).then(|| sum / (size * (size - 1.0)));
+        Correlations { matrix: Some(matrix), redundancy }
+    }
+
+    /// RED, the mean of |ρ_kl| over pairs of different columns; `None` for fewer than two.
+    ///
+    /// # Reference
+    /// Z. Zhao, L. Wang, H. Liu, *Efficient spectral feature selection with minimum redundancy*, AAAI 2010.
+    pub fn redundancy(&self) -> Option<f64> {
+        self.redundancy
+    }
+
+    /// Of each column with those before it, for a report; empty for many columns.
+    pub fn shown(&self) -> Vec<Vec<Option<f64>>> {
+        let finite = |r: &f64| Some(*r).filter(|r| r.is_finite());
+        let matrix = self.matrix.as_ref().filter(|matrix| matrix.nrows() <= MOST_CORRELATED);
+        let rows = matrix.map(|matrix| matrix.rows().into_iter().enumerate());
+        rows.into_iter().flatten().map(|(k, row)| row.iter().take(k).map(finite).collect()).collect()
+    }
+}
+
+/// [`Correlations::redundancy`] of columns of length 1, of which there are at least two, by products of some with all.
+fn redundancy_by_panels(scaled: &Array2<f64>) -> f64 {
+    let size = scaled.ncols() as f64;
+    let mut sum = 0.0;
+    for (at, panel) in scaled.axis_chunks_iter(Axis(1), PANEL).enumerate() {
+        let products = vaglio_kernels::linalg::gemm(panel.t(), scaled.view());
+        let all = products.iter().map(|r| r.abs().min(1.0)).sum::<f64>();
+        let own = (0..panel.ncols()).map(|k| products[[k, at * PANEL + k]].abs().min(1.0));
+        sum += all - own.sum::<f64>();
+    }
+    sum / (size * (size - 1.0))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use vaglio_core::Readout;
+    use vaglio_testkit::data::regression;
+
+    #[test]
+    fn more_columns_than_rows_keep_no_matrix_and_have_the_same_redundancy() {
+        let problem = regression(20, 600, 3).weighted().problem();
+        let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
+        let all: Vec<Feature> = (0..600).collect();
+        let found = Correlations::new(&design, &all);
+        assert!(found.matrix.is_none() && found.shown().is_empty());
+        let column = |f: usize| -> Vec<f64> {
+            let (x, w) = (design.column(f).values().to_vec(), design.weights().unwrap());
+            let mean = x.iter().zip(w).map(|(x, w)| x * w).sum::<f64>() / w.iter().sum::<f64>();
+            let x: Vec<f64> = x.iter().zip(w).map(|(x, w)| (x - mean) * w.sqrt()).collect();
+            let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+            x.iter().map(|x| x / norm).collect()
+        };
+        let columns: Vec<Vec<f64>> = all.iter().map(|&f| column(f)).collect();
+        let pair = |k: usize, l: usize| columns[k].iter().zip(&columns[l]).map(|(a, b)| a * b).sum::<f64>().abs();
+        let sum: f64 = all.iter().map(|&k| all.iter().filter(|&&l| l != k).map(|&l| pair(k, l)).sum::<f64>()).sum();
+        assert!((found.redundancy().unwrap() - sum / (600.0 * 599.0)).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,70 @@
+//! What columns cost, beside what they lose.
+
+use vaglio_core::{Design, Result};
+use vaglio_pipeline::inside::SelectorParts;
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{EntryRecord, FrontierPoint};
+
+/// Gives every entry what its columns cost; the frontier of a race with these costs, or of one search what each cost buys.
+///
+/// # Errors
+/// Those of the search's constraints.
+pub(super) fn frontier(
+    (selector, design): (&ValidSelector, &Design),
+    selection: &Selection,
+    entries: &mut [EntryRecord],
+) -> Result<Vec<FrontierPoint>> {
+    let race = selection.race.as_ref();
+    let mut frontier = race.map(|race| race.frontier.clone()).unwrap_or_default();
+    let won = race.and_then(|race| race.winner());
+    let winner = selector.of_winner(won);
+    let rules = winner.search().rules(design).map_err(|error| error.under("search"))?;
+    let Some(rules) = rules.filter(|rules| rules.has_costs()) else { return Ok(frontier) };
+    let path = &selection.path.entries;
+    for entry in entries.iter_mut() {
+        let known = path.iter().find(|known| known.subset.len() == entry.size);
+        entry.cost = known.map(|known| rules.cost(&known.subset));
+    }
+    let Some(race) = race else { return Ok(bought(selection, entries, winner.search().typetag_name())) };
+    let name = won.and_then(|won| race.contestants.get(won)).map(|contestant| &contestant.search);
+    for point in frontier.iter_mut().filter(|point| Some(&point.search) == name) {
+        let entry = entries.iter().find(|entry| entry.size == point.size);
+        point.cost = entry.map_or((point.size == 0).then_some(0.0), |entry| entry.cost);
+    }
+    Ok(frontier)
+}
+
+/// The entries, the empty subset among them, that lose less than all that cost as much or less, by the cross-validated loss
+/// where there is one; in increasing cost.
+fn bought(selection: &Selection, entries: &[EntryRecord], search: &str) -> Vec<FrontierPoint> {
+    let is_validated = entries.iter().any(|entry| entry.cross_validated.is_some());
+    let empty = match is_validated {
+        true => selection.chosen.empty.map(|cell| (cell.loss, cell.standard_error)),
+        false => Some((selection.path.empty.loss, None)),
+    };
+    let point = |size: usize, cost: f64, (loss, standard_error): (f64, Option<f64>)| FrontierPoint {
+        size,
+        loss,
+        standard_error,
+        search: search.to_owned(),
+        cost: Some(cost),
+    };
+    let of_entry = |entry: &EntryRecord| {
+        let loss = match is_validated {
+            true => entry.cross_validated.map(|loss| (loss, entry.cross_validated_error)),
+            false => Some((entry.score, entry.standard_error)),
+        };
+        loss.zip(entry.cost).map(|(loss, cost)| point(entry.size, cost, loss))
+    };
+    let none = empty.map(|loss| point(0, 0.0, loss));
+    let mut all: Vec<FrontierPoint> = none.into_iter().chain(entries.iter().filter_map(of_entry)).collect();
+    let by_cost = |a: &FrontierPoint, b: &FrontierPoint| a.cost.unwrap_or(0.0).total_cmp(&b.cost.unwrap_or(0.0));
+    all.sort_by(|a, b| by_cost(a, b).then(a.loss.total_cmp(&b.loss)).then(a.size.cmp(&b.size)));
+    let mut lowest = f64::INFINITY;
+    all.retain(|point| {
+        let is_lower = point.loss < lowest;
+        lowest = lowest.min(point.loss);
+        is_lower
+    });
+    all
+}

@@ -1,0 +1,94 @@
+//! Losses of the models along a path, on training and on test rows.
+
+use super::Prepared;
+use ndarray::Array2;
+use vaglio_core::{Design, Loss, Measure, Model, PathEntry, Result, Squared, StopSign, Task, ZeroOne};
+use vaglio_pipeline::final_model::{Judging, Known};
+use vaglio_pipeline::inside::SelectorParts;
+use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{EntryRecord, SizePoint, variance};
+
+/// Multiply-adds that predicting training rows by every model may take.
+const MOST_WORK: f64 = 1e11;
+
+/// Fills in the losses of the model of each entry; gives error rates where targets are
+/// classes and the loss is another.
+///
+/// # Errors
+/// Those of the fits.
+pub(super) fn curve(
+    selector: &ValidSelector,
+    (prepared, design): (&Prepared, &Design),
+    selection: &Selection,
+    loss: &dyn Loss,
+    records: &mut [EntryRecord],
+) -> Result<Vec<SizePoint>> {
+    let (path, chosen) = (&selection.path, selection.predictor());
+    let known = Known::default();
+    if let (Some(fitted), Some(entry)) = (&selection.final_model, path.result()) {
+        known.keep(entry.subset.clone(), &fitted.model);
+    }
+    let classes = *prepared.train.task() != Task::Regression && loss.measure() != Measure::ZeroOne;
+    let sizes: usize = path.entries.iter().map(|entry| entry.subset.len()).sum();
+    let mut points = vec![SizePoint::default(); path.entries.len()];
+    let train = super::data::in_users_units(&prepared.train, prepared.target_units.as_deref())?;
+    let problems = [(Some(&train), false), (prepared.test.as_ref(), true)];
+    for (problem, is_test) in problems {
+        let Some(problem) = problem.filter(|p| p.rows() as f64 * sizes as f64 <= MOST_WORK) else { continue };
+        let units = prepared.target_units.as_deref();
+        // The rows that the design was made of: all of them, unless its learner leaves some out.
+        let has_all = !is_test && design.readout().is_some() && design.rows() == problem.rows();
+        let held = Held { made: has_all.then(|| design.columns()), ..Held::new(problem, units, &prepared.train) };
+        let mut each = |index: Option<usize>, model: &Model, predictions: Array2<f64>| {
+            let Some(index) = index else { return Ok(()) };
+            let of = |loss: &dyn Loss| {
+                let mean = held.compare(model, &predictions, |c| loss.mean(c.targets, c.predictions, c.weights));
+                mean.is_finite().then_some(mean)
+            };
+            let size = path.entries[index].subset.len();
+            let Some(record) = records.iter_mut().find(|record| record.size == size) else { return Ok(()) };
+            points[index].size = size;
+            let rate = if classes { of(&ZeroOne) } else { None };
+            if !is_test && *prepared.train.task() == Task::Regression {
+                (record.mse, record.r2, record.adjusted_r2) = held.compare(model, &predictions, |c| {
+                    let (targets, rows) = (c.targets, c.targets.ncols() as f64);
+                    let mse = Squared.mean(targets, c.predictions, c.weights);
+                    let unexplained = mse / variance(targets, c.weights);
+                    let known = |value: f64| value.is_finite().then_some(value);
+                    (known(mse), known(1.0 - unexplained), adjusted_r2(unexplained, rows, size))
+                });
+            }
+            match is_test {
+                true => (record.test, points[index].test_error) = (of(loss), rate),
+                false => (record.train, points[index].train_error) = (of(loss), rate),
+            }
+            Ok(())
+        };
+        match (&path.entries[..], path.chosen) {
+            ([one], Some(0)) => each(Some(0), chosen, predicted(&held, chosen, one)?)?,
+            _ => {
+                let (of, along) = ((&prepared.train, design), (&path.entries[..], path.empty));
+                let by = Judging { known: &known, stop: &StopSign::default(), reduced: None };
+                selector.predictions(of, along, &held, by, each)?;
+            }
+        }
+    }
+    points.retain(|point| point.train_error.is_some() || point.test_error.is_some());
+    Ok(points)
+}
+
+/// Predictions of the model of an entry, outputs × rows, in the user's units: from the features that were made already, where
+/// they were.
+fn predicted(held: &Held<'_>, model: &Model, entry: &PathEntry) -> Result<Array2<f64>> {
+    let (Some(readout), Some(made)) = (model.coefficients(), held.made) else { return held.predicted(model) };
+    let features = made.select(&entry.subset);
+    held.predicted_with(model, readout, &features, held.smearing().map(|_| &features))
+}
+
+/// R² by means over degrees of freedom, of the share of the variance that so many columns and an intercept leave; `None` where
+/// they leave no degree.
+pub(super) fn adjusted_r2(unexplained: f64, rows: f64, columns: usize) -> Option<f64> {
+    let free = rows - columns as f64 - 1.0;
+    Some(1.0 - unexplained * (rows - 1.0) / free).filter(|value| value.is_finite() && free > 0.0)
+}

@@ -1,0 +1,375 @@
+//! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
+
+use super::column_types;
+use super::findings::{self, findings};
+use super::holdout::set_aside;
+use super::intervals;
+use super::past::{Looks, Side, Whole};
+use super::read_options::reading;
+use super::role_columns::RoleColumns;
+use super::roles::{Roles, assignment, check_weights};
+use super::rows::{taking_part, together};
+use super::single;
+use super::streamed::Streamed;
+use super::target_file;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use vaglio_core::{Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
+use vaglio_pipeline::inside::{PipelineParts, SelectorParts};
+use vaglio_pipeline::pipeline::Reading;
+use vaglio_pipeline::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
+use vaglio_pipeline::resample::sample::clusters;
+use vaglio_pipeline::resample::{Fitted, Recipe, Rows, Sample};
+use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns, Warning};
+use vaglio_tables::budget::Budget;
+use vaglio_tables::read::{ColumnFilter, Digest, InferredType, Source, Survey, Wanted};
+
+/// Everything that a run needs of its data.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Training rows.
+    pub train: Problem,
+    /// Test rows with the same candidate columns, if any; targets in the user's units.
+    pub test: Option<Problem>,
+    /// The maps, fitted on the training rows.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// How each target was mapped and scaled, if it was.
+    pub target_units: Option<Vec<TargetUnits>>,
+    /// Rows as read, those of weight 0 included, without test rows.
+    pub rows: usize,
+    /// The hash of the training files, which may be made while the search is under way.
+    pub digest: Digest,
+    /// Names of the target columns.
+    pub targets: Vec<String>,
+    /// How many steps ahead they are predicted; none for those of the row itself.
+    pub horizons: Vec<usize>,
+    /// Rows of the training file that were set aside as test rows, from 1 and increasing.
+    pub test_rows: Option<Vec<usize>>,
+    /// Rows that take no part, by why.
+    pub left_out: Vec<LeftOut>,
+    /// What the columns of the training file are taken for.
+    pub columns: Vec<TakenColumns>,
+    /// What the table shows that a result may be wrong for.
+    pub findings: Vec<Warning>,
+    /// How other files with these columns are read.
+    pub(crate) reading: Reading,
+    /// How many training and test rows there are for each that was read, by and by, where these are a sample.
+    pub(crate) times: Option<[f64; 2]>,
+    /// The last training rows of each series, where maps look at the past of a target.
+    pub(crate) history: Option<Table>,
+    /// The cluster of each test row.
+    pub(crate) test_clusters: Vec<u32>,
+    /// The training rows before the maps.
+    pub(crate) sample: Sample,
+    /// Where training rows that no map changes stood in the data, from 0, where some were left out or put in another order.
+    pub(crate) origins: Option<Vec<usize>>,
+    /// Where test rows stood in their data, from 0, where maps leave none out.
+    pub(crate) test_numbers: Option<Vec<usize>>,
+    /// The test rows before the maps, where intervals are to be tried on them.
+    pub(crate) test_source: Option<(Rows, Arc<Recipe>)>,
+    /// How the training rows are searched, where they stand for those of a table that was read in batches.
+    pub(crate) streamed: Option<Streamed>,
+}
+
+/// The data of a pipeline whose tables are read whole, or those of the beginning of large files.
+pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool) -> Result<Prepared> {
+    let settings = pipeline.settings();
+    let own = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
+    let opened = |files: &Files, read: &ReadSpec| open(folder, files, read, own, pipeline.budget(), is_sample);
+    let source = opened(&own.train, &own.read)?;
+    let (source, spec) = target_file::beside(source, own, folder)?;
+    let spec = &*spec;
+    let assignment = assignment(settings)?;
+    let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
+    let looks = Looks::of(settings)?;
+    let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back: looks.is_some() };
+    let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
+    let header = source.names().to_vec();
+    roles.check_names(&header)?;
+    let wanted = Wanted { filter: ColumnFilter::except(roles.unread()), hints: column_types::hints(&roles) };
+    let source = single::kept(source, pipeline, &roles);
+    let (table, mut survey, digest) = match is_sample {
+        true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
+        false => source.read_and_hash(&wanted)?,
+    };
+    let reading = reading(spec, &source, &survey);
+    let (mut table, mut left_out) = taking_part(&roles, table, &mut survey, &wanted.hints, source.aside(), true)
+        .map_err(|error| error.in_file(&train_path))?;
+    let is_beside = |name: &String| source.names_beside().iter().any(|(_, shown)| shown == name);
+    for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none() && !is_beside(name)) {
+        tracing::warn!("the column `{name}` is left out: {why}");
+    }
+    let columns = column_types::taken(&roles, &survey, &header, source.aside());
+    columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
+    let (of_train, is_typed) = (source.times(&survey), source.is_typed());
+    let mut of_test_rows = of_train;
+    drop(source);
+    roles.check_complete(&table, &survey)?;
+    column_types::check(&roles, &mut table, &survey)?;
+    check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
+    left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
+    let is_gone = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
+    if is_gone && pipeline.selector().needs_order() {
+        tracing::warn!(
+            "rows without a target are left out, and steps back in time are counted over those that are left"
+        );
+    }
+    let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
+    let mut test_survey = survey.clone();
+    let whole = |table: &Table| {
+        let (targets, time) = (spec.target.names(), spec.time.as_deref());
+        looks.as_ref().map(|looks| Whole { table: table.clone(), looks, targets, time })
+    };
+    let (all, table) = (whole(&table), roles.counting(table));
+    let rows = table.rows();
+    let mut all_of_test = None;
+    let (train, test) = match &spec.test {
+        Some(test) => {
+            let test_source = opened(test, &reading.read)?.widened(header.iter().map(String::as_str));
+            let (test, of_test, left_out_of_test) = read_test(&roles, &test_source, &header, &survey)?;
+            left_out = together(left_out, left_out_of_test);
+            of_test_rows = test_source.times(&of_test);
+            test_survey = of_test;
+            all_of_test = whole(&test);
+            (table, Some(roles.counting(test)))
+        }
+        None => set_aside(spec, table, settings.seed)?,
+    };
+    let rows = if spec.test.is_none() { train.rows() } else { rows };
+    let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
+    let train = weighing(spec, train);
+    let read = findings::Read { roles: &roles, survey: &survey, is_typed, train: &train, test: test.as_ref() };
+    let findings = findings(read, pipeline.budget());
+    let lagged = lagged(pipeline)?;
+    let own = spec.target.names();
+    let (outputs, horizons) = match &looks {
+        Some(looks) => (looks.outputs(own), looks.horizons.clone()),
+        None => (own.to_vec(), Vec::new()),
+    };
+    let history = all.as_ref().filter(|_| !lagged.is_empty()).map(|all| all.until_last(&train));
+    let side = |own: Table, all: Option<&Whole<'_>>, hidden| match all {
+        Some(all) => all.side(&own, hidden),
+        None => Ok(Side::plain(own)),
+    };
+    let sides = match test {
+        // Test rows of the same table follow the training rows, which are their past where maps look back.
+        Some(test) => {
+            let all = if spec.test.is_some() { all_of_test.as_ref() } else { all.as_ref() };
+            Some((side(test.clone(), all, None)?, test))
+        }
+        None => None,
+    };
+    let hidden = sides.as_ref().filter(|_| spec.test.is_none()).map(|(_, test)| test);
+    let train = side(train, all.as_ref(), hidden)?;
+    let test = sides.map(|(side, _)| side);
+    let parts = RoleColumns::take(&roles, train, &outputs, &lagged)?;
+    let task = parts.task(&roles)?;
+    let target_names = match &task {
+        Task::Multiclass { labels } => labels.clone(),
+        _ => outputs.clone(),
+    };
+    let recipe = Arc::new(Recipe { lagged: lagged.clone(), ..pipeline.recipe(task, target_names)? });
+    let ordered = spec.time.is_some() || pipeline.selector().needs_order();
+    let train_rows = parts.rows(&recipe.task, "data.target")?;
+    let origins = train_rows.table.origins().map(<[usize]>::to_vec);
+    let sample = Sample::new(train_rows, Arc::clone(&recipe), ordered).map_err(|error| survey.located(error))?;
+    let fitted = sample.fitted().map_err(|error| survey.located(error))?;
+    if fitted.problem.names().is_empty() {
+        return Err(Error::setting("data", "no column is left to select from"));
+    }
+    intervals::check(settings.evaluate.as_ref(), &fitted.problem)?;
+    let has_intervals = settings.evaluate.as_ref().is_some_and(|evaluate| evaluate.intervals.is_some());
+    let parts = ProblemParts {
+        roles: &roles,
+        recipe: &recipe,
+        maps: &fitted.maps,
+        names: fitted.problem.names(),
+        ordered,
+        outputs: &outputs,
+        lagged: &lagged,
+    };
+    let of_test = test.map(|side| of_test(&parts, side, has_intervals, (&test_survey, folder)));
+    let (mut test_source, mut test_clusters, mut test_numbers) = (None, Vec::new(), None);
+    let test = of_test.transpose()?.map(|test| {
+        (test_source, test_clusters, test_numbers) = (test.source, test.clusters, test.numbers);
+        test.problem
+    });
+    let Fitted { problem: train, maps, units } = fitted;
+    let targets = spec.target.names().to_vec();
+    Ok(Prepared {
+        train,
+        test,
+        test_clusters,
+        maps,
+        target_units: units,
+        rows,
+        digest,
+        targets,
+        horizons,
+        test_rows,
+        left_out,
+        columns,
+        findings,
+        reading,
+        times: (of_train.is_some() || of_test_rows.is_some())
+            .then(|| [of_train.unwrap_or(1.0), of_test_rows.unwrap_or(1.0)]),
+        history,
+        sample,
+        origins,
+        test_numbers,
+        test_source,
+        streamed: None,
+    })
+}
+
+/// What test rows are made with.
+pub(super) struct ProblemParts<'p> {
+    pub roles: &'p Roles<'p>,
+    pub recipe: &'p Arc<Recipe>,
+    /// Fitted on the training rows.
+    pub maps: &'p [Box<dyn FittedMap>],
+    /// The candidate columns.
+    pub names: &'p [String],
+    pub ordered: bool,
+    pub outputs: &'p [String],
+    pub lagged: &'p [String],
+}
+
+/// Test rows with the columns of the training rows.
+pub(super) struct TestRowsMade {
+    pub problem: Problem,
+    pub clusters: Vec<u32>,
+    pub numbers: Option<Vec<usize>>,
+    pub source: Option<(Rows, Arc<Recipe>)>,
+}
+
+/// Where rows stand in their file, from 1, in increasing order.
+pub(super) fn numbers_in_file(table: &Table) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..table.rows()).map(|row| table.origin(row) + 1).collect();
+    rows.sort_unstable();
+    rows
+}
+
+/// The test rows as training rows are made; with their source, where it is kept.
+///
+/// # Errors
+/// Those of the rows, with their file in the folder and their place by the survey.
+pub(super) fn of_test(
+    parts: &ProblemParts<'_>,
+    side: Side,
+    is_kept: bool,
+    (survey, folder): (&Survey, &Path),
+) -> Result<TestRowsMade> {
+    let spec = parts.roles.spec;
+    let path = spec.test.as_ref().unwrap_or(&spec.train).names().first().map_or("", String::as_str);
+    test_rows_made(parts, side, is_kept).map_err(|error| survey.located(error).in_file(&folder.join(path)))
+}
+
+fn test_rows_made(parts: &ProblemParts<'_>, side: Side, is_kept: bool) -> Result<TestRowsMade> {
+    let ProblemParts { roles, recipe, maps, names, ordered, outputs, lagged } = *parts;
+    // What gives rows their fold says nothing of test rows.
+    let roles = Roles { words: &[], ..*roles };
+    let rows =
+        RoleColumns::take(&roles, side, outputs, lagged).and_then(|parts| parts.rows(&recipe.task, "data.test"))?;
+    let groups = rows.groups.clone();
+    let rows = Rows { groups: None, assignment: None, time: None, known: None, ..rows };
+    let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
+    let source = is_kept.then(|| (rows.clone(), Arc::clone(recipe)));
+    let (problem, groups) = recipe.apply(Rows { clusters: groups, ..rows }, maps, names)?;
+    let numbers = (numbers.len() == problem.rows()).then_some(numbers);
+    let series = problem.series().map(|series| &series[..]);
+    let clusters = clusters(problem.rows(), groups.as_deref(), series, ordered);
+    Ok(TestRowsMade { problem, clusters, numbers, source })
+}
+
+/// The targets of which a map makes columns of the past.
+///
+/// # Errors
+/// [`Error::Setting`] where maps before it would see the present.
+fn lagged(pipeline: &ValidPipeline) -> Result<Vec<String>> {
+    let targets = pipeline.settings().data.iter().flat_map(|data| data.target.names());
+    let mut all = Vec::new();
+    for name in targets {
+        match pipeline.settings().preprocess.iter().rposition(|map| map.past_of(name).is_some()) {
+            Some(0) => all.push(name.clone()),
+            Some(place) => {
+                let message = format!(
+                    "the past of the target `{name}` is taken by the first map; those before it would see its present"
+                );
+                return Err(Error::setting(format!("preprocess[{place}]"), message));
+            }
+            None => {}
+        }
+    }
+    Ok(all)
+}
+
+/// Opens the files of a setting.
+pub(super) fn open(
+    folder: &Path,
+    files: &Files,
+    read: &ReadSpec,
+    spec: &DataSpec,
+    budget: Budget,
+    is_sample: bool,
+) -> Result<Source> {
+    let paths: Vec<PathBuf> = files.names().iter().map(|name| folder.join(name)).collect();
+    match is_sample {
+        true => Source::open_sample(&paths, read, budget),
+        false => Source::open_within(&paths, read, budget, spec.digest),
+    }
+}
+
+/// Reads test rows: the columns of the training rows, which hold what they hold there. What says something of the rows may
+/// be missing, but for what puts them in order.
+pub(super) fn read_test(
+    roles: &Roles<'_>,
+    source: &Source,
+    train_header: &[String],
+    train: &Survey,
+) -> Result<(Table, Survey, Vec<LeftOut>)> {
+    let header = source.names();
+    let unused = roles.unread();
+    let read = train.columns.iter().filter(|column| column.taken != InferredType::Empty);
+    let read: HashSet<&str> = read.map(|column| column.name.as_str()).collect();
+    let is_read = |name: &&String| read.contains(name.as_str()) && !unused.contains(name);
+    let wanted: Vec<String> = train_header.iter().filter(is_read).cloned().collect();
+    let there: HashSet<&String> = header.iter().collect();
+    let ordered = [&roles.spec.series, &roles.spec.time];
+    let optional = |name: &String| {
+        roles.of_rows().iter().any(|(_, of_rows)| of_rows == name) && !ordered.contains(&&Some(name.clone()))
+    };
+    if let Some(missing) = wanted.iter().find(|name| !there.contains(name) && !optional(name)) {
+        return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
+    }
+    let hints = column_types::hints_like(roles, train);
+    let wanted = Wanted { filter: ColumnFilter::only(wanted), hints };
+    let (table, mut survey) = source.read(&wanted)?;
+    let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+    let (table, left_out) = taking_part(roles, table, &mut survey, &wanted.hints, source.aside(), false)
+        .map_err(|error| error.in_file(&path))?;
+    roles.check_complete(&table, &survey)?;
+    let arranged = check_weights(roles.spec, &table).and_then(|()| roles.order().arrange(table));
+    Ok((arranged.map_err(|error| error.in_file(&path))?, survey, left_out))
+}
+
+/// The problem with targets in the units that they had before they were scaled.
+pub(super) fn in_users_units(problem: &Problem, units: Option<&[TargetUnits]>) -> Result<Problem> {
+    let mut targets = problem.targets().as_ref().clone();
+    for (mut target, units) in targets.rows_mut().into_iter().zip(units.unwrap_or_default()) {
+        target.mapv_inplace(|y| units.value(y));
+    }
+    problem.with_targets(targets)
+}
+
+/// The rows that weigh something: a weight of 0 is the absence of its row.
+pub(super) fn weighing(spec: &DataSpec, table: Table) -> Table {
+    let weights = spec.weights.as_ref().and_then(|name| table.get(name)?.numbers());
+    let Some(weights) = weights.map(|numbers| numbers.values()) else { return table };
+    let kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] != 0.0).collect();
+    if kept.len() == weights.len() {
+        return table;
+    }
+    table.select_rows(&kept)
+}

@@ -1,0 +1,121 @@
+//! Which columns are no false discoveries, for `evaluate` and where they chose.
+
+use std::collections::HashMap;
+use vaglio_core::{Choose, Design, Feature, Result};
+use vaglio_pipeline::fdr::{DUMMIES, Discoveries, EXPERIMENTS, among, check_design, discoveries};
+use vaglio_pipeline::inside::{ChosenParts, PipelineParts};
+use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
+use vaglio_pipeline::resample::{Sample, Watcher};
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{ColumnVerdict, FalseDiscoveries, Verdict};
+
+/// What is known of the columns of a selection at the rate that `evaluate` asks for, else at the one that chose; `None` where
+/// neither is, and where it was stopped.
+///
+/// # Errors
+/// Those of [`discoveries`] under `evaluate`.
+pub(super) fn false_discoveries(
+    pipeline: &ValidPipeline,
+    selector: &ValidSelector,
+    design: &Design,
+    selection: &Selection,
+    watcher: &Watcher<'_>,
+) -> Result<Option<FalseDiscoveries>> {
+    let chosen = selection.chosen.confirmed();
+    let asked = pipeline.settings().evaluate.as_ref().and_then(|evaluate| evaluate.fdr);
+    let found = match (asked, chosen) {
+        (None, None) => return Ok(None),
+        (Some(rate), Some(found)) if found.rate == rate => Some(found.clone()),
+        (None, Some(found)) => Some(found.clone()),
+        (Some(_), _) if watcher.stopped().is_some() => None,
+        (Some(rate), _) => {
+            let _entered = tracing::debug_span!("fdr").entered();
+            let among = among(selector, design);
+            let found = watcher.journal().once("evaluate/fdr", || discoveries(selector, design, rate, &among, watcher));
+            found.map_err(|error| error.under("evaluate"))?
+        }
+    };
+    Ok(found.map(|found| written(&found, &selection.names)))
+}
+
+/// What a run would do to say which columns are no false discoveries, for people; `None` where nothing asks.
+///
+/// # Errors
+/// Those of [`check_design`], with the field that asks.
+pub(super) fn planned(
+    selector: &ValidSelector,
+    (sample, design): (&Sample, &Design),
+    evaluate: Option<&Evaluate>,
+) -> Result<Option<String>> {
+    let chooses = matches!(selector.search().choose(), Choose::FalseDiscoveries(_));
+    let asks = evaluate.is_some_and(|evaluate| evaluate.fdr.is_some());
+    if !chooses && !asks {
+        return Ok(None);
+    }
+    check_design(design, sample.is_ordered())
+        .map_err(|error| error.under(if chooses { "search.choose" } else { "evaluate" }))?;
+    let columns = among(selector, design).len();
+    Ok(Some(format!("{EXPERIMENTS} experiments of {columns} columns beside at most {} dummies", DUMMIES * columns)))
+}
+
+/// Steps that paths are expected to take, and seconds of a step and dummy.
+const STEPS: f64 = 40.0;
+const OF_DUMMY: f64 = 2e-8;
+
+/// Seconds of one thread that experiments take: those that choose, and those of `evaluate` beside them. `stream` doubles are
+/// read a second.
+pub(super) fn seconds(selector: &ValidSelector, design: &Design, evaluate: Option<&Evaluate>, stream: f64) -> [f64; 2] {
+    let columns = among(selector, design).len() as f64;
+    let step = design.planned_rows() as f64 * columns / stream + OF_DUMMY * DUMMIES as f64 * columns;
+    let seconds = EXPERIMENTS as f64 * STEPS.min(design.planned_rows() as f64) * step;
+    let asked = evaluate.and_then(|evaluate| evaluate.fdr);
+    match (selector.search().choose(), asked) {
+        (Choose::FalseDiscoveries(rate), Some(other)) if rate != other => [seconds, seconds],
+        (Choose::FalseDiscoveries(_), _) => [seconds, 0.0],
+        (_, Some(_)) => [0.0, seconds],
+        _ => [0.0, 0.0],
+    }
+}
+
+fn written(found: &Discoveries, names: &[String]) -> FalseDiscoveries {
+    let known: HashMap<Feature, _> = found.columns.iter().map(|of| (of.feature, of)).collect();
+    let same: HashMap<Feature, Feature> = found.equal.iter().copied().collect();
+    let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
+    let verdict = |feature: Feature| match known.get(&feature) {
+        Some(of) if of.q.is_some_and(|q| q <= found.rate) => Verdict::Confirmed,
+        Some(of) if of.q.is_some() || of.rival.is_some() => Verdict::Tentative,
+        _ => Verdict::Rejected,
+    };
+    let column = |index: Feature| {
+        let of = known.get(&index);
+        let (q, rival) = (of.and_then(|of| of.q), of.and_then(|of| of.rival));
+        let first = same.get(&index).copied();
+        // The first of equal columns stands for all.
+        let verdict = match first.map(verdict) {
+            None => verdict(index),
+            Some(Verdict::Rejected) => Verdict::Rejected,
+            Some(_) => Verdict::Tentative,
+        };
+        let same_as = first.map(name);
+        ColumnVerdict {
+            index,
+            name: name(index),
+            verdict,
+            q,
+            votes: of.map_or(0.0, |of| of.votes),
+            rival: rival.map(name),
+            same_as,
+        }
+    };
+    let columns: Vec<ColumnVerdict> = (0..names.len()).map(column).collect();
+    let count = |verdict: Verdict| columns.iter().filter(|column| column.verdict == verdict).count();
+    FalseDiscoveries {
+        rate: found.rate,
+        experiments: EXPERIMENTS,
+        dummies: found.dummies,
+        are_virtual: !found.stored,
+        confirmed: count(Verdict::Confirmed),
+        tentative: count(Verdict::Tentative),
+        columns,
+    }
+}

@@ -1,0 +1,102 @@
+//! A model in other languages, and the tables and methods of its run.
+
+mod assembly;
+mod tables;
+
+pub use vaglio_export::Language;
+
+use super::model_files::{FileModel, ModelFiles};
+use assembly::Assembly;
+use std::path::Path;
+use vaglio_core::{Error, Result, Task};
+use vaglio_export::{Formulas, LabelRule, equations};
+use vaglio_pipeline::pipeline::SavedModel;
+use vaglio_report::record::Record;
+use vaglio_tables::disk::{Destination, check_apart, check_regular, write_file};
+
+/// What a run is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportTo {
+    /// The model, in a language.
+    Model(Language),
+    /// How the run was made, as text.
+    Methods,
+}
+
+/// The model of the run in `folder` in another language, or its methods.
+///
+/// # Errors
+/// Those of reading `model.json` or `selection.json`; [`Error::Setting`] for a part of the model that the language cannot hold.
+pub fn export(folder: &Path, to: ExportTo) -> Result<Vec<u8>> {
+    match to {
+        ExportTo::Model(language) => {
+            let path = folder.join("model.json");
+            check_regular(&path)?;
+            let model = SavedModel::read(&path)?;
+            language.write(&model.formulas(language)?)
+        }
+        ExportTo::Methods => Ok(Record::read(&folder.join("selection.json"))?.methods().text().into_bytes()),
+    }
+}
+
+/// The same into a file, which appears whole or not at all.
+///
+/// # Errors
+/// Those of [`export`]; [`Error::Unwritable`]; [`Error::Setting`] where `out` is a file of the run.
+pub fn export_to_file(folder: &Path, to: ExportTo, out: &Path) -> Result<()> {
+    check_apart(out, ["model.json", "selection.json"].map(|file| ("of the run,", folder.join(file))))?;
+    let bytes = export(folder, to)?;
+    let mut file = Destination::open(out)?;
+    let _goes_on = file.put(&bytes)?;
+    file.finish()
+}
+
+/// Writes every table of `selection.json` of the run in `folder` as a CSV file into another folder; the names of the files.
+///
+/// # Errors
+/// Those of reading `selection.json`; [`Error::Unwritable`].
+pub fn export_tables(folder: &Path, out: &Path) -> Result<Vec<String>> {
+    let record = Record::read(&folder.join("selection.json"))?;
+    let failed = |e: std::io::Error| Error::Unwritable { path: out.to_owned(), message: e.to_string() };
+    std::fs::create_dir_all(out).map_err(failed)?;
+    let tables = tables::tables(&record)?;
+    tables.into_iter().map(|(name, text)| write_file(&out.join(&name), &text).map(|()| name)).collect()
+}
+
+impl FileModel<'_> {
+    /// `ModelFiles::formulas`.
+    ///
+    /// # Errors
+    /// Those that it names.
+    pub(super) fn formulas(&self, language: Language) -> Result<Formulas> {
+        self.formulas_or(&|what| language.refusal(what))
+    }
+
+    fn formulas_or(&self, refusal: &dyn Fn(&str) -> Error) -> Result<Formulas> {
+        let labels = match &self.task {
+            Task::Regression => None,
+            Task::Binary { .. } => match &super::predictions::classes(&self.task)[..] {
+                [negative, positive] => {
+                    Some(LabelRule::Sign { positive: positive.clone(), negative: negative.clone() })
+                }
+                _ => None,
+            },
+            Task::Multiclass { labels } => Some(LabelRule::Largest(labels.clone())),
+        };
+        let (inputs, steps, outputs) = Assembly::new(self, refusal).formulas()?;
+        let version = env!("CARGO_PKG_VERSION");
+        Ok(Formulas { about: format!("A model of vaglio {version}."), inputs, steps, outputs, label: labels })
+    }
+
+    /// The equation of each output in the units of the data, for people; none of a model that is no expression.
+    pub(super) fn equations(&self) -> Vec<String> {
+        let refusal = |what: &str| Error::Shape(what.to_owned());
+        let names = match (&self.task, &self.observed) {
+            (Task::Regression, _) => self.outputs.clone(),
+            (Task::Multiclass { labels }, _) => labels.iter().map(|label| format!("score of {label}")).collect(),
+            (Task::Binary { positive, .. }, _) => vec![format!("score of {positive}")],
+        };
+        let formulas = self.formulas_or(&refusal).ok();
+        formulas.and_then(|formulas| equations(&formulas, &names)).unwrap_or_default()
+    }
+}

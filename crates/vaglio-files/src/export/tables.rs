@@ -1,0 +1,65 @@
+//! The tables of a record as CSV: every list of objects in `selection.json`.
+
+use crate::as_csv::unless_formula;
+use serde_json::Value;
+use vaglio_core::{Error, Result};
+use vaglio_report::record::Record;
+
+/// The files, by the place of each list: `path.csv`, `nested.per_fold.csv`.
+pub(super) fn tables(record: &Record) -> Result<Vec<(String, String)>> {
+    let unwritten = |e: serde_json::Error| Error::Numerical(format!("the result cannot be written: {e}"));
+    let value: Value = serde_json::from_str(&record.to_text()?).map_err(unwritten)?;
+    let mut found = Vec::new();
+    collect("", &value, &mut found);
+    found.into_iter().map(|(name, rows)| Ok((format!("{name}.csv"), csv(rows)?))).collect()
+}
+
+/// Lists of objects below a place; settings are none.
+fn collect<'v>(place: &str, value: &'v Value, found: &mut Vec<(String, &'v [Value])>) {
+    match value {
+        Value::Array(rows) if rows.first().is_some_and(Value::is_object) => found.push((place.to_owned(), rows)),
+        Value::Object(fields) => {
+            for (key, value) in fields.iter().filter(|(key, _)| *key != "settings" && *key != "found") {
+                collect(&if place.is_empty() { key.clone() } else { format!("{place}.{key}") }, value, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Rows under the names of all their fields, those of objects within after a point.
+fn csv(rows: &[Value]) -> Result<String> {
+    let mut header: Vec<String> = Vec::new();
+    let mut flat: Vec<Vec<(String, String)>> = Vec::new();
+    for row in rows {
+        let mut cells = Vec::new();
+        flatten("", row, &mut cells);
+        header.extend(
+            cells.iter().filter(|(name, _)| !header.contains(name)).map(|(name, _)| name.clone()).collect::<Vec<_>>(),
+        );
+        flat.push(cells);
+    }
+    let failed = |e: &dyn std::fmt::Display| Error::Numerical(format!("the table cannot be written: {e}"));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&header).map_err(|e| failed(&e))?;
+    for cells in flat {
+        let cell = |name: &String| cells.iter().find(|(own, _)| own == name).map_or("", |(_, cell)| cell);
+        writer.write_record(header.iter().map(cell)).map_err(|e| failed(&e))?;
+    }
+    let bytes = writer.into_inner().map_err(|e| failed(&e))?;
+    String::from_utf8(bytes).map_err(|e| failed(&e))
+}
+
+fn flatten(name: &str, value: &Value, cells: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                flatten(&if name.is_empty() { key.clone() } else { format!("{name}.{key}") }, value, cells);
+            }
+        }
+        Value::Null => cells.push((name.to_owned(), String::new())),
+        Value::String(text) => cells.push((name.to_owned(), unless_formula(text.clone()))),
+        // A list stays as it is there.
+        other => cells.push((name.to_owned(), other.to_string())),
+    }
+}

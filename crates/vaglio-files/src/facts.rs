@@ -1,0 +1,206 @@
+//! What is known of every column beside its scores in the result: alone, beside the others, over folds, and in drawings.
+//!
+//! All of it is exact and costs little beside the search: what would take more than a sixteenth of it by estimated work, and
+//! more than some 5 ms, is left out. `vaglio explain` computes it then.
+
+pub(super) mod bends;
+pub(super) mod cells;
+pub(super) mod near;
+pub(super) mod over_folds;
+mod residuals;
+pub(super) mod span;
+
+use super::Prepared;
+use super::figures::Evaluated;
+use super::importance::{LEAST_WORK, PART};
+use cells::{ReadCells, histogram};
+use near::StepTrials;
+use over_folds::constant_in;
+use span::Span;
+use vaglio_core::{CrossValidation, Design, Error, Feature, Result};
+use vaglio_pipeline::inside::{FoldsParts, SelectorParts};
+use vaglio_pipeline::pipeline::{Evaluate, OuterFolds};
+use vaglio_pipeline::resample::Watcher;
+use vaglio_pipeline::resample::deals::redealt;
+use vaglio_pipeline::resample::held_out::chosen_parts;
+use vaglio_pipeline::resample::parting::Part;
+use vaglio_pipeline::resample::whole::outer_parts;
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{Alike, ConstantIn, OutsideRecord, Record, SizeSpread};
+
+/// Columns outside that a record holds, at most.
+const MOST_OUTSIDE: usize = 1000;
+/// Further deals of the rows into folds, at most.
+const DEALS: usize = 3;
+
+/// A run whose columns are described.
+pub(super) struct Described<'r> {
+    pub prepared: &'r Prepared,
+    pub selector: &'r ValidSelector,
+    /// At the λ of the result's walk.
+    pub design: &'r Design,
+    pub selection: &'r Selection,
+    pub evaluated: &'r Evaluated,
+    pub evaluate: Option<&'r Evaluate>,
+    /// Flops that columns without which the score is known may take.
+    pub budget: f64,
+}
+
+impl Described<'_> {
+    /// Fills in what is known of the columns of a record. A search that was cut short has none of it.
+    ///
+    /// # Errors
+    /// Those of the criterion's scores and of predictions.
+    pub fn put(&self, record: &mut Record) -> Result<()> {
+        if self.selection.path.stop_reason.is_partial() {
+            return Ok(());
+        }
+        let chosen: Vec<Feature> = record.selected.iter().map(|column| column.index).collect();
+        match self.put_scores(record, &chosen) {
+            Err(Error::Stopped(_)) => return Ok(()),
+            done => done?,
+        }
+        if self.prepared.streamed.is_some() && self.evaluated.behind.is_none() {
+            return Ok(());
+        }
+        self.put_cells(record);
+        self.put_residuals(record, &chosen)
+    }
+
+    /// The sizes that further deals of the rows choose, of as many as the budget has room for.
+    ///
+    /// # Errors
+    /// Those of the search on folds.
+    pub fn redealt(&self, watcher: &Watcher<'_>) -> Result<Option<SizeSpread>> {
+        let Described { prepared, selector, design, selection, .. } = *self;
+        let chosen = &selection.chosen;
+        let is_plain = chosen.of_path && chosen.penalty.is_none() && selector.model().is_none();
+        let (Some(how), Some(lambda), true) = (&chosen.folds, chosen.lambda, is_plain) else { return Ok(None) };
+        let largest = selection.path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0).max(1);
+        let of_deal = how.folds as f64 * near::flops(selector, design, largest);
+        let count = ((PART * self.budget.max(LEAST_WORK) / of_deal) as usize).min(DEALS);
+        match how.repeats == 1 && !selection.path.stop_reason.is_partial() {
+            true => redealt(selector, &prepared.sample, design, (how, lambda, count), watcher),
+            false => Ok(None),
+        }
+    }
+
+    /// Trials of single columns and of those outside at every step, and what the chosen ones explain.
+    fn put_scores(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
+        let Described { selector, design, .. } = *self;
+        let mut budget = PART * self.budget;
+        let steps = [chosen.len() + 1, 1].into_iter().find(|&steps| near::flops(selector, design, steps) <= budget);
+        let walked = match steps {
+            Some(steps) => {
+                budget -= near::flops(selector, design, steps);
+                Some(StepTrials::new(selector, design, chosen, steps)?)
+            }
+            None => None,
+        };
+        let alone = |feature: Feature| walked.as_ref().and_then(|walked| walked.alone[feature]);
+        let mut outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !chosen.contains(f)).collect();
+        outside.sort_by_key(|&feature| (alone(feature).map_or(usize::MAX, |(_, rank)| rank), feature));
+        outside.truncate(MOST_OUTSIDE);
+        let span = (Span::flops(design, chosen.len(), outside.len()) <= budget).then(|| Span::new(design, chosen));
+        let spanned = span.as_ref().filter(|_| !chosen.is_empty()).map(|span| span.of(design, &outside));
+        let inflation = span.map(|span| span.inflation()).unwrap_or_default();
+        for (k, column) in record.selected.iter_mut().enumerate() {
+            column.alone = alone(column.index).map(|(score, _)| score);
+            column.vif = inflation.get(k).copied().flatten();
+        }
+        if walked.is_none() && spanned.is_none() {
+            // Nothing was computed of them.
+            return Ok(());
+        }
+        let read = ReadCells::new(self.prepared);
+        let parts = parts_of(selector, self.prepared, design, (self.selection.chosen.folds.as_ref(), self.evaluate))?;
+        let of_outside = |(place, &index): (usize, &Feature)| {
+            let name = record.candidates.get(index).cloned().unwrap_or_default();
+            let spanned = spanned.as_ref().map(|spanned| &spanned[place]);
+            OutsideRecord {
+                index,
+                alone: alone(index).map(|(score, _)| score),
+                rank_alone: alone(index).map(|(_, rank)| rank),
+                nearest: walked.as_ref().and_then(|walked| walked.nearest[index]),
+                explained: spanned.map(|spanned| spanned.explained),
+                most_alike: spanned.and_then(|spanned| most_alike(chosen, &spanned.correlations)),
+                constant_in: of_parts(design, &parts, index),
+                missing: read.missing(&name),
+                name,
+            }
+        };
+        record.outside = outside.iter().enumerate().map(of_outside).collect();
+        Ok(())
+    }
+
+    /// Missing cells, histograms and weights over folds.
+    fn put_cells(&self, record: &mut Record) {
+        let read = ReadCells::new(self.prepared).behind(self.evaluated.behind.as_ref());
+        for column in &mut record.selected {
+            column.missing = Some(read.missing(&column.name));
+            column.histogram = read.values(self.design, column.index).and_then(|values| histogram(&values));
+            let own = column.weight.as_ref();
+            column.over_folds = own.and_then(|own| self.evaluated.outer_weights.spread(&column.name, own));
+        }
+    }
+
+    fn put_residuals(&self, record: &mut Record, chosen: &[Feature]) -> Result<()> {
+        let Described { prepared, design, selection, evaluated, .. } = *self;
+        let is_cheap = residuals::flops(design, chosen.len()) <= PART * self.budget.max(LEAST_WORK);
+        let is_cheap = is_cheap || self.evaluated.behind.is_some();
+        let drawn = match is_cheap {
+            true => residuals::drawn((prepared, design), selection, chosen, evaluated)?,
+            false => None,
+        };
+        let mut shown = None;
+        if let Some((residuals, bends)) = drawn {
+            record.selected.iter_mut().zip(bends).for_each(|(column, bend)| column.bend = bend);
+            shown = Some(residuals);
+        }
+        if let Some((from, rows)) = residuals::largest(prepared, selection, evaluated)? {
+            let residuals = shown.get_or_insert_with(Default::default);
+            (residuals.largest, residuals.largest_from) = (rows, Some(from));
+        }
+        record.report.residuals = shown;
+        Ok(())
+    }
+}
+
+/// The parts of the first repeat of the folds that choose, and of the outer ones; none where maps leave rows out.
+///
+/// # Errors
+/// [`Error::Setting`] for parts that cannot be made.
+pub(super) fn parts_of(
+    selector: &ValidSelector,
+    prepared: &Prepared,
+    design: &Design,
+    (choose, evaluate): (Option<&CrossValidation>, Option<&Evaluate>),
+) -> Result<[Vec<Part>; 2]> {
+    let sample = &prepared.sample;
+    if sample.rows() != design.rows() {
+        return Ok([Vec::new(), Vec::new()]);
+    }
+    let of_search = choose.map(|how| chosen_parts(selector, sample, how)).transpose()?;
+    let outer = evaluate.and_then(Evaluate::outer_folds);
+    let of_outer = |how: OuterFolds| {
+        let parts = outer_parts(selector, sample, &how.parting(selector, sample)?, 0);
+        parts.map_err(|error| error.under("evaluate.nested"))
+    };
+    let outer = outer.map(of_outer).transpose()?;
+    Ok([of_search.unwrap_or_default(), outer.unwrap_or_default()])
+}
+
+/// In which of the parts a column is constant.
+pub(super) fn of_parts(design: &Design, [choose, nested]: &[Vec<Part>; 2], feature: Feature) -> ConstantIn {
+    ConstantIn { choose: constant_in(design, choose, feature), nested: constant_in(design, nested, feature) }
+}
+
+/// The chosen column of the largest correlation, the first of equals.
+pub(super) fn most_alike(chosen: &[Feature], correlations: &[f64]) -> Option<Alike> {
+    let known = chosen.iter().zip(correlations).map(|(&index, &correlation)| Alike { index, correlation });
+    known.reduce(|best, other| if other.correlation.abs() > best.correlation.abs() { other } else { best })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

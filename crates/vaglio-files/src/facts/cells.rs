@@ -1,0 +1,107 @@
+//! The cells that columns are made of: which are missing, and how values lie.
+
+use super::super::Prepared;
+use super::super::behind::RowFigures;
+use super::super::origins::sources;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Cells, Design, Feature, Table};
+use vaglio_pipeline::inside::scaled;
+use vaglio_pipeline::resample::sample::SampleSource;
+use vaglio_report::record::Histogram;
+
+/// By how much rounding may put a value below the part that it begins.
+const ROUNDING: f64 = 1e-9;
+/// Parts of the range of a histogram.
+const PARTS: usize = 16;
+
+/// The training rows before the maps.
+pub(crate) struct ReadCells<'p> {
+    prepared: &'p Prepared,
+    table: Option<&'p Table>,
+    /// The values of columns, where the rows are not in memory.
+    behind: Option<&'p HashMap<String, Values>>,
+}
+
+/// The values of a column over the training rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Values {
+    /// NaN where they are missing.
+    pub values: Vec<f64>,
+    /// Whether they are those of the column as it was read.
+    pub as_read: bool,
+    /// What one unit of these is of those that the learner sees.
+    pub divisor: f64,
+}
+
+impl<'p> ReadCells<'p> {
+    pub fn new(prepared: &'p Prepared) -> Self {
+        let table = match &prepared.sample.source {
+            SampleSource::Mapped(rows, _) => Some(&rows.table),
+            SampleSource::Plain(_) => None,
+        };
+        ReadCells { prepared, table, behind: None }
+    }
+
+    /// With what a pass has found.
+    pub fn behind(self, found: Option<&'p RowFigures>) -> Self {
+        ReadCells { behind: found.map(|found| &found.columns), ..self }
+    }
+
+    /// The share of rows in which a column that this one is made of is missing. Cost O(rows).
+    pub fn missing(&self, name: &str) -> f64 {
+        if let Some(streamed) = &self.prepared.streamed {
+            let sources = sources(&self.prepared.maps, name);
+            return sources.iter().filter_map(|source| streamed.missing.get(source)).copied().fold(0.0, f64::max);
+        }
+        // Rows that no map changes have no missing cells.
+        let Some(table) = self.table.filter(|table| table.rows() > 0) else { return 0.0 };
+        let cells: Vec<&Cells> =
+            sources(&self.prepared.maps, name).iter().filter_map(|source| table.get(source)).collect();
+        let count = match &cells[..] {
+            [] => 0,
+            [one] => one.missing().map_or(0, |missing| missing.count),
+            all => (0..table.rows()).filter(|&row| all.iter().any(|cells| cells.is_missing(row))).count(),
+        };
+        count as f64 / table.rows() as f64
+    }
+
+    /// Those of a column of the design: as read, where maps only shift and divide and keep all rows; `None` where they are not in
+    /// memory.
+    pub fn values(&self, design: &Design, feature: Feature) -> Option<Cow<'p, Values>> {
+        if self.prepared.streamed.is_some() {
+            return self.behind?.get(design.names().get(feature)?).map(Cow::Borrowed);
+        }
+        Some(Cow::Owned(self.values_in_memory(design, feature)))
+    }
+
+    fn values_in_memory(&self, design: &Design, feature: Feature) -> Values {
+        let made = || Values { values: design.column(feature).values().into_owned(), as_read: false, divisor: 1.0 };
+        let Some(name) = design.names().get(feature).filter(|_| design.is_of(&self.prepared.train)) else {
+            return made();
+        };
+        let Some(table) = self.table else { return Values { as_read: true, ..made() } };
+        let Ok(scaled) = scaled(&self.prepared.maps, name) else { return made() };
+        let cells = scaled.source.as_ref().and_then(|source| table.get(source)?.numbers());
+        match cells.filter(|cells| cells.len() == design.rows()) {
+            Some(cells) => Values { values: cells.values().into_owned(), as_read: true, divisor: scaled.divisor },
+            None => made(),
+        }
+    }
+}
+
+/// How many rows lie in each part of the range; `None` without values.
+pub(crate) fn histogram(of: &Values) -> Option<Histogram> {
+    let known = || of.values.iter().copied().filter(|value| value.is_finite());
+    let (from, to) = (known().reduce(f64::min)?, known().reduce(f64::max)?);
+    let mut counts = vec![0; if to > from { PARTS } else { 1 }];
+    let last = counts.len() - 1;
+    // Halves, since the range of the largest doubles is not one.
+    let width = 0.5 * to - 0.5 * from;
+    for value in known() {
+        let share = if width > 0.0 { (0.5 * value - 0.5 * from) / width } else { 0.0 };
+        counts[((share * PARTS as f64 + ROUNDING) as usize).min(last)] += 1;
+    }
+    Some(Histogram { from, to, counts, as_read: of.as_read })
+}

@@ -1,0 +1,243 @@
+//! Residuals against the chosen columns and time, and the rows that are predicted worst.
+
+use super::super::Prepared;
+use super::super::figures::Evaluated;
+use super::bends::Partial;
+use super::cells::{ReadCells, Values};
+use ndarray::ArrayView2;
+use std::sync::Arc;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Feature, Result};
+use vaglio_pipeline::resample::Pooled;
+use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::resample::behind::RowsBehind;
+use vaglio_pipeline::resample::sample::SampleSource;
+use vaglio_pipeline::selector::Selection;
+use vaglio_report::record::{Bend, DrawnColumn, PredictedOn, ResidualsRecord, WorstRow, class_of};
+
+/// Columns that are drawn.
+pub(crate) const DRAWN: usize = 12;
+/// Rows that are drawn.
+const ROWS: usize = 300;
+/// Rows that are named.
+const WORST: usize = 10;
+/// Outputs whose predictions are given of each of these.
+const OUTPUTS: usize = 12;
+
+/// Flops of [`drawn`].
+pub(crate) fn flops(design: &Design, size: usize) -> f64 {
+    design.rows() as f64 * (2 * size + 40 * size.min(DRAWN)) as f64
+}
+
+/// Residuals with what they are drawn against, and for each drawn column its bend; `None` for classes, and where the columns
+/// are not those of the training rows.
+///
+/// # Errors
+/// Those of [`vaglio_core::Model::predict`].
+pub(crate) fn drawn(
+    (prepared, design): (&Prepared, &Design),
+    selection: &Selection,
+    chosen: &[Feature],
+    evaluated: &Evaluated,
+) -> Result<Option<(ResidualsRecord, Vec<Option<Bend>>)>> {
+    let train = &prepared.train;
+    if !prepared.is_regression() || !design.is_of(train) || chosen.is_empty() {
+        return Ok(None);
+    }
+    let unit = prepared.target_scale(0);
+    let OfTraining { residuals, weights: row_weights, time, is_ordered, is_whole } =
+        OfTraining::new((prepared, design), selection, evaluated, unit)?;
+    let every = residuals.len().div_ceil(ROWS).max(1);
+    let kept: Vec<usize> = (0..residuals.len()).step_by(every).collect();
+    let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled, places)| {
+        let mut of_row = vec![None; residuals.len()];
+        for (place, &row) in places.iter().enumerate() {
+            of_row[row] = Some(pooled.targets[[0, place]] - pooled.predictions[[0, place]]);
+        }
+        let residuals: Vec<Option<f64>> = kept.iter().map(|&row| of_row[row].map(rounded)).collect();
+        residuals.iter().any(Option::is_some).then_some((from, residuals))
+    });
+    let time = match time {
+        Some(time) => kept.iter().map(|&row| f64::from(time[row]) + 1.0).collect(),
+        None if is_ordered => kept.iter().map(|&row| row as f64 + 1.0).collect(),
+        None => Vec::new(),
+    };
+    let read = ReadCells::new(prepared).behind(evaluated.behind.as_ref());
+    let weights = selection.coefficients();
+    let mut columns = Vec::new();
+    let mut bends = Vec::new();
+    for (k, &feature) in chosen.iter().enumerate().take(DRAWN) {
+        let Some(values) = read.values(design, feature) else { break };
+        let slope = weights.map(|readout| readout.weights[[k, 0]] * unit / values.divisor);
+        let (column, bend) = of_column((design, feature, row_weights), &values, slope, &residuals, &kept);
+        columns.push(column);
+        bends.push(bend);
+    }
+    let (from, held_out) = held.unzip();
+    let record = ResidualsRecord {
+        rows: kept.iter().filter(|_| is_whole).map(|&row| prepared.row_number(row)).collect(),
+        fitted: kept.iter().map(|&row| rounded(residuals[row])).collect(),
+        held_out: held_out.unwrap_or_default(),
+        from,
+        time,
+        columns,
+        largest: Vec::new(),
+        largest_from: None,
+    };
+    Ok(Some((record, bends)))
+}
+
+/// Residuals of the training rows with what belongs to them.
+struct OfTraining<'p> {
+    residuals: Vec<f64>,
+    weights: Option<&'p [f64]>,
+    time: Option<&'p [u32]>,
+    is_ordered: bool,
+    /// Whether maps left no row out.
+    is_whole: bool,
+}
+
+impl<'p> OfTraining<'p> {
+    fn new(
+        (prepared, design): (&'p Prepared, &'p Design),
+        selection: &Selection,
+        evaluated: &Evaluated,
+        unit: f64,
+    ) -> Result<Self> {
+        let (train, sample) = (&prepared.train, &prepared.sample);
+        if let (Some(rows), Some(found)) = (prepared.rows_behind(), &evaluated.behind) {
+            let labels = rows.labels();
+            let (targets, fitted) = (labels.targets.row(0), found.fitted.row(0));
+            return Ok(OfTraining {
+                residuals: targets.iter().zip(fitted).map(|(y, fitted)| y - fitted).collect(),
+                weights: labels.weights.as_deref(),
+                time: labels.time.as_deref(),
+                is_ordered: labels.is_ordered,
+                is_whole: true,
+            });
+        }
+        let model = selection.predictor();
+        let series = train.series().map(|series| &series[..]);
+        let fitted = model.predict(&train.columns().select(model.inputs()), series)?;
+        let residual = |row: usize| (train.targets()[[0, row]] - fitted[[0, row]]) * unit;
+        Ok(OfTraining {
+            residuals: (0..train.rows()).map(residual).collect(),
+            weights: design.weights(),
+            time: train.time().map(|time| &time[..]),
+            is_ordered: sample.is_ordered(),
+            is_whole: sample.rows() == train.rows(),
+        })
+    }
+}
+
+fn of_column(
+    (design, feature, weights): (&Design, Feature, Option<&[f64]>),
+    values: &Values,
+    slope: Option<f64>,
+    residuals: &[f64],
+    kept: &[usize],
+) -> (DrawnColumn, Option<Bend>) {
+    let of_row = |row: &usize| Some(values.values[*row]).filter(|value| value.is_finite()).map(rounded);
+    let known: Vec<usize> = (0..residuals.len()).filter(|&row| values.values[row].is_finite()).collect();
+    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let x: Vec<f64> = known.iter().map(|&row| values.values[row]).collect();
+    let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
+    let total: f64 = weights.iter().sum();
+    let mean = weights.iter().zip(&x).map(|(w, x)| w * x).sum::<f64>() / total;
+    let center = if mean.is_finite() { mean } else { 0.0 };
+    let mut column = DrawnColumn {
+        index: feature,
+        as_read: values.as_read,
+        values: kept.iter().map(of_row).collect(),
+        slope: slope.filter(|slope| slope.is_finite()),
+        center,
+        trend: Vec::new(),
+    };
+    let Some(slope) = column.slope else { return (column, None) };
+    let residuals = known.iter().zip(&x).map(|(&row, x)| residuals[row] + slope * (x - center)).collect();
+    let partial = Partial { x, residuals, weights };
+    column.trend = partial.trend().into_iter().map(|point| point.map(rounded)).collect();
+    let name = design.names().get(feature).map_or("", String::as_str);
+    let bend = partial.bend(name, values.as_read);
+    (column, bend)
+}
+
+/// The rows whose residuals are largest of those held out in outer folds, else of test rows, else of those held out in the folds
+/// of the search; `None` where no row is known by its number.
+///
+/// # Errors
+/// Those of [`vaglio_core::Model::predict`].
+pub(crate) fn largest(
+    prepared: &Prepared,
+    selection: &Selection,
+    evaluated: &Evaluated,
+) -> Result<Option<(PredictedOn, Vec<WorstRow>)>> {
+    let held = evaluated.held_out_rows();
+    if let (Some(test), true) = (&prepared.test, held.as_ref().is_none_or(|(from, ..)| *from != PredictedOn::Nested)) {
+        let Some(numbers) = prepared.test_numbers.as_ref().filter(|numbers| numbers.len() == test.rows()) else {
+            return Ok(None);
+        };
+        let of_test = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
+        let predictions = of_test.predicted(selection.predictor())?;
+        let number = |place: usize| numbers[place] + 1;
+        return Ok(Some((PredictedOn::Test, worst(prepared, (test.targets().view(), predictions.view()), number))));
+    }
+    Ok(held.map(|(from, Pooled { targets, predictions, .. }, places)| {
+        let number = |place: usize| prepared.row_number(places[place]);
+        (from, worst(prepared, (targets.view(), predictions.view()), number))
+    }))
+}
+
+fn worst(
+    prepared: &Prepared,
+    (targets, predictions): (ArrayView2<'_, f64>, ArrayView2<'_, f64>),
+    number: impl Fn(usize) -> usize,
+) -> Vec<WorstRow> {
+    let square = |row: usize| {
+        let errors = targets.column(row).into_iter().zip(predictions.column(row)).map(|(y, p)| (y - p).powi(2));
+        errors.sum::<f64>()
+    };
+    let mut squares: Vec<(f64, usize)> = (0..targets.ncols()).map(|row| (square(row), row)).collect();
+    squares.retain(|(square, _)| square.is_finite());
+    squares.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let told = |&(_, row): &(f64, usize)| WorstRow {
+        row: number(row),
+        observed: match prepared.is_regression() {
+            true => targets.column(row).iter().copied().take(OUTPUTS).collect(),
+            false => vec![class_of(targets.column(row)) as f64],
+        },
+        predicted: match prepared.is_regression() {
+            true => predictions.column(row).iter().copied().take(OUTPUTS).collect(),
+            false => vec![class_of(predictions.column(row)) as f64],
+        },
+    };
+    squares.iter().take(WORST).map(told).collect()
+}
+
+/// Six digits, which are enough for a drawing.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+impl Prepared {
+    /// What one unit of a target is in the search.
+    pub(crate) fn target_scale(&self, output: usize) -> f64 {
+        self.target_units.as_ref().map_or(1.0, |units| units[output].scale.scale)
+    }
+
+    /// The rows of a table that is not in memory.
+    pub(crate) fn rows_behind(&self) -> Option<&Arc<dyn RowsBehind>> {
+        self.streamed.as_ref()?.rows.as_ref()
+    }
+
+    /// The row of the training data, from 1, at a place of the sample.
+    pub(crate) fn row_number(&self, place: usize) -> usize {
+        if let Some(rows) = self.rows_behind() {
+            return 1 + rows.labels().origins[place];
+        }
+        1 + match &self.sample.source {
+            SampleSource::Mapped(rows, _) => rows.table.origin(place),
+            SampleSource::Plain(_) => self.origins.as_ref().map_or(place, |origins| origins[place]),
+        }
+    }
+}

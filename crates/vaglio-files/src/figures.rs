@@ -1,0 +1,330 @@
+//! The figures that a pipeline's `evaluate` asks for, and what is made of predictions of rows held out.
+
+use super::Prepared;
+use super::behind::RowFigures;
+use super::certainty::{Certainty, certainty};
+use super::discoveries::false_discoveries;
+use super::facts::over_folds::OuterWeights;
+use super::importance::Importance;
+use super::learning::learning_curve;
+use super::near_best::{SubsetSources, near_best};
+use super::origins::Origins;
+use super::pairs::{of_outer, unless_impossible};
+use super::reliability::reliability;
+use super::repetition::{nested, permutations};
+use super::shares::shares;
+use super::stability::stability;
+use super::verify::verified;
+use ndarray::ArrayView2;
+use std::time::Instant;
+use vaglio_core::{Design, Loss, Model, Monitor, Result};
+use vaglio_pipeline::inside::{CalibrationParts, PipelineParts};
+use vaglio_pipeline::pipeline::SavedIntervals;
+use vaglio_pipeline::pipeline::{Calibration, HeldOutBy};
+use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
+use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::resample::held_out::chosen_parts;
+use vaglio_pipeline::resample::{self, Outer, Pooled, Watcher, Whole};
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{
+    AlternativesRecord, FalseDiscoveries, Figures, LearningCurve, Nested, Permutations, PredictedOn, ReliabilityRecord,
+    SharesRecord, ShownPredictions, Stability, Verified, Warning, WarningKind, class_of,
+};
+
+/// What was computed beside the selection.
+#[derive(Default)]
+pub(super) struct Evaluated {
+    pub nested: Option<Nested>,
+    pub permutations: Option<Permutations>,
+    pub stability: Option<Stability>,
+    pub fdr: Option<FalseDiscoveries>,
+    pub alternatives: Option<AlternativesRecord>,
+    pub shares: Option<SharesRecord>,
+    pub learning_curve: Option<LearningCurve>,
+    /// Predictions of all training rows by models that had not seen them.
+    held_out: Option<(PredictedOn, Pooled)>,
+    /// The place of each of these rows in the sample; none where maps left some out.
+    held_out_places: Vec<usize>,
+    /// What single rows of a table say that is not in memory.
+    pub behind: Option<RowFigures>,
+    pub calibration: Option<Calibration>,
+    /// What is known of the chosen loss.
+    pub certainty: Option<Certainty>,
+    /// Seconds of that.
+    pub certainty_seconds: f64,
+    pub reliability: Option<ReliabilityRecord>,
+    pub intervals: Option<SavedIntervals>,
+    pub verified: Option<Verified>,
+    /// The weights of the models of outer folds.
+    pub outer_weights: OuterWeights,
+    pub seconds: f64,
+}
+
+/// Rows whose predictions a record holds, at most.
+const SHOWN: usize = 2000;
+
+impl Evaluated {
+    /// Repeats the selection as often as the settings ask; what a stop leaves undone is absent, with a warning.
+    ///
+    /// # Errors
+    /// Those of the selection on parts of the rows.
+    pub fn new(
+        pipeline: &ValidPipeline,
+        selector: &ValidSelector,
+        prepared: &Prepared,
+        design: &Design,
+        (selection, origins): (&mut Selection, &Origins),
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        let mut evaluated = Evaluated::default();
+        if selection.path.stop_reason.is_partial() {
+            return Ok(evaluated);
+        }
+        let watcher = Watcher::new(monitor);
+        let start = Instant::now();
+        evaluated.certainty = certainty(selector, &prepared.sample, design, &selection.chosen, &watcher)?;
+        evaluated.certainty_seconds = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let mut outer = Vec::new();
+        if let Some(settings) = &pipeline.settings().evaluate {
+            let untuned = pipeline.selector();
+            let whole = Whole { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
+            outer = evaluated.repeat(settings, whole, selector, (prepared, design), (selection, origins), &watcher)?;
+            if settings.shares && watcher.stopped().is_none() {
+                evaluated.shares = shares(selector, &prepared.sample, design, selection, &watcher)?;
+            }
+        }
+        evaluated.fdr = false_discoveries(pipeline, selector, design, selection, &watcher)?;
+        if outer.is_empty() && watcher.stopped().is_none() {
+            evaluated.behind = RowFigures::read(selector, (prepared, design), selection, &mut [], &watcher)?;
+        }
+        if let Some(model) = evaluated.behind.as_mut().and_then(|behind| behind.model.take()) {
+            selection.model = model;
+        }
+        if let Some(errors) = evaluated.behind.as_ref().and_then(|behind| behind.errors.as_ref()) {
+            let entries = selection.path.entries.iter_mut().zip(errors);
+            entries.for_each(|(entry, error)| entry.standard_error = *error);
+        }
+        evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
+        let level = pipeline.settings().evaluate.as_ref().and_then(|settings| settings.intervals);
+        if let (Some(level), Some(nested), false) = (level, &mut evaluated.nested, outer.is_empty()) {
+            let (intervals, figures) = super::intervals::intervals(level, outer, prepared)?;
+            (evaluated.intervals, nested.intervals) = (Some(intervals), Some(figures));
+        }
+        if let Some(reason) = watcher.was_stopped() {
+            selection.path.stop_reason = reason;
+            let message =
+                "the run was stopped before all figures of `evaluate` were computed; those that are null are missing";
+            selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        evaluated.seconds = start.elapsed().as_secs_f64();
+        Ok(evaluated)
+    }
+
+    /// Which subsets are as good as the chosen one, if that is asked.
+    ///
+    /// # Errors
+    /// Those of [`near_best`].
+    pub fn near_best(
+        &mut self,
+        settings: Option<&Evaluate>,
+        selector: &ValidSelector,
+        (prepared, design): (&Prepared, &Design),
+        (selection, importance): (&mut Selection, &Importance),
+        monitor: &mut Monitor<'_>,
+    ) -> Result<()> {
+        let Some(asked) = settings.and_then(|settings| settings.alternatives) else { return Ok(()) };
+        if selection.path.stop_reason.is_partial() {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let watcher = Watcher::new(monitor);
+        let known = SubsetSources { selection, importance, nested: self.nested.as_ref() };
+        self.alternatives = near_best(selector, &prepared.sample, design, (&known, &asked), &watcher)?;
+        if let Some(reason) = watcher.stopped() {
+            selection.path.stop_reason = reason;
+            let message =
+                "the run was stopped before it was known which subsets are as good; `alternatives` is missing";
+            selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Recomputes the scores of so many steps by plain retraining.
+    ///
+    /// # Errors
+    /// Those of [`verified`].
+    pub fn verify(
+        &mut self,
+        count: Option<usize>,
+        selector: &ValidSelector,
+        design: &Design,
+        selection: &mut Selection,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<()> {
+        let Some(count) = count else { return Ok(()) };
+        let start = Instant::now();
+        let watcher = Watcher::new(monitor);
+        self.verified = verified(count, selector, design, selection, &watcher)?;
+        if let Some(reason) = watcher.stopped() {
+            selection.path.stop_reason = reason;
+            let message = "the run was stopped before its steps were recomputed; `verify` is null";
+            selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        self.seconds += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Figures of the whole selection; gives the outer folds.
+    fn repeat(
+        &mut self,
+        settings: &Evaluate,
+        whole: Whole<'_>,
+        selector: &ValidSelector,
+        (prepared, design): (&Prepared, &Design),
+        (selection, origins): (&Selection, &Origins),
+        watcher: &Watcher<'_>,
+    ) -> Result<Vec<Outer>> {
+        let sample = &prepared.sample;
+        let mut outer = Vec::new();
+        if let Some(how) = settings.outer_folds() {
+            outer = resample::outer(whole, sample, &how, watcher)?.unwrap_or_default();
+            if !outer.is_empty() {
+                self.outer_weights = OuterWeights::of(&outer);
+                self.behind = RowFigures::read(selector, (prepared, design), selection, &mut outer, watcher)?;
+                let pairs = unless_impossible(of_outer(whole, sample, &how, watcher), how.interval)?;
+                let judged = (&how, &outer[..], pairs.as_deref());
+                self.nested = Some(nested(whole, sample, judged, &selection.names, origins)?);
+            }
+        }
+        if let Some(count) = settings.permutations.filter(|_| watcher.stopped().is_none()) {
+            self.permutations = permutations(whole, sample, selection, count, watcher)?;
+        }
+        if let Some(how) = settings.stability.as_ref().filter(|_| watcher.stopped().is_none()) {
+            self.stability = stability(selector, sample, (selection, origins), how, watcher)?;
+        }
+        if let Some(how) = settings.learning_folds().filter(|_| watcher.stopped().is_none()) {
+            self.learning_curve = learning_curve(whole, sample, (&how, &outer), watcher)?;
+        }
+        Ok(outer)
+    }
+
+    /// Predictions of rows held out: by the outer folds, else by the folds of the cross-validated search. From these, else
+    /// from what the criterion holds out of the final subset, come the probabilities of classes.
+    fn hold_out(
+        &mut self,
+        selector: &ValidSelector,
+        prepared: &Prepared,
+        design: &Design,
+        selection: &Selection,
+        outer: &[Outer],
+        watcher: &Watcher<'_>,
+    ) -> Result<()> {
+        if watcher.stopped().is_some() || prepared.streamed.is_some() && self.behind.is_none() {
+            return Ok(());
+        }
+        let classes = !prepared.is_regression();
+        let first: Vec<&Outer> = outer.iter().filter(|outer| outer.repeat == 0).collect();
+        self.held_out = if !first.is_empty() {
+            let parts = first.iter().map(|fold| fold.held.compared());
+            let pooled = Pooled::new(parts)?;
+            self.held_out_places = places(&pooled, first.iter().map(|fold| &fold.rows));
+            Some((PredictedOn::Nested, pooled))
+        } else if let Some((pooled, places)) = self.behind.as_mut().and_then(|behind| behind.of_choice.take()) {
+            self.held_out_places = places;
+            Some((PredictedOn::CrossValidation, pooled))
+        } else if prepared.streamed.is_none() && (classes || prepared.test.is_none()) {
+            let pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
+            if let (Some(pooled), Some(how)) = (&pooled, &selection.chosen.folds) {
+                let parts = chosen_parts(selector, &prepared.sample, how)?;
+                self.held_out_places = places(pooled, parts.iter().map(|part| &part.held));
+            }
+            pooled.map(|pooled| (PredictedOn::CrossValidation, pooled))
+        } else {
+            None
+        };
+        if !classes || watcher.stopped().is_some() {
+            return Ok(());
+        }
+        self.reliability = self.held_out.as_ref().and_then(|(from, pooled)| reliability(*from, pooled));
+        if let (Some(nested), Some(found)) = (&mut self.nested, &self.reliability) {
+            nested.figures.brier = (found.from == PredictedOn::Nested).then_some(found.brier);
+        }
+        self.calibration = match &self.held_out {
+            Some((from, pooled)) => {
+                let nested = *from == PredictedOn::Nested;
+                let from = if nested { HeldOutBy::Nested } else { HeldOutBy::CrossValidation };
+                Calibration::of_held_out(from, pooled)
+            }
+            None if self.behind.is_some() => {
+                let found = self.behind.as_ref().and_then(|behind| behind.of_subset.as_ref());
+                found.and_then(|pooled| Calibration::of_held_out(HeldOutBy::Folds, pooled))
+            }
+            None => Calibration::of_subset(selector, &prepared.sample, (&prepared.train, design), selection, watcher),
+        };
+        Ok(())
+    }
+
+    /// Observed and predicted targets of rows that the models had not seen: of outer folds, else of test rows, else of the
+    /// folds of the cross-validated search.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict`].
+    pub fn shown(&self, prepared: &Prepared, model: &Model) -> Result<Option<ShownPredictions>> {
+        let held_out = self.held_out.as_ref();
+        if let (Some(test), true) = (&prepared.test, held_out.is_none_or(|(from, _)| *from != PredictedOn::Nested)) {
+            let held = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
+            let predictions = held.predicted(model)?;
+            return Ok(Some(shown(PredictedOn::Test, prepared, test.targets().view(), predictions.view())));
+        }
+        let of = |(from, pooled): &(PredictedOn, Pooled)| {
+            shown(*from, prepared, pooled.targets.view(), pooled.predictions.view())
+        };
+        Ok(held_out.map(of))
+    }
+
+    /// Predictions of rows held out with the places of these, where they are known.
+    pub fn held_out_rows(&self) -> Option<(PredictedOn, &Pooled, &[usize])> {
+        let known = self.held_out.as_ref().filter(|_| !self.held_out_places.is_empty());
+        known.map(|(from, pooled)| (*from, pooled, &self.held_out_places[..]))
+    }
+
+    /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
+    pub fn figures(&self, prepared: &Prepared, loss: &dyn Loss) -> Option<Figures> {
+        let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
+        let figures = pooled.figures(prepared.train.task(), loss, 1).of_outputs(prepared.train.target_names());
+        Some(Figures { brier: self.reliability.as_ref().map(|found| found.brier), ..figures })
+    }
+}
+
+/// The rows of all parts one after another, where each part has as many as were pooled of it.
+fn places<'r>(pooled: &Pooled, rows: impl Iterator<Item = &'r Vec<usize>>) -> Vec<usize> {
+    let rows: Vec<&Vec<usize>> = rows.collect();
+    let starts = std::iter::once(&0).chain(&pooled.ends);
+    let sizes = starts.zip(&pooled.ends).map(|(start, end)| end - start);
+    match sizes.eq(rows.iter().map(|rows| rows.len())) {
+        true => rows.into_iter().flatten().copied().collect(),
+        false => Vec::new(),
+    }
+}
+
+/// Every row, or as many as are shown at even distances.
+fn shown(
+    from: PredictedOn,
+    prepared: &Prepared,
+    targets: ArrayView2<'_, f64>,
+    predictions: ArrayView2<'_, f64>,
+) -> ShownPredictions {
+    let rows = targets.ncols();
+    let every = rows.div_ceil(SHOWN).max(1);
+    let kept: Vec<usize> = (0..rows).step_by(every).collect();
+    let lists = |of: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
+        of.rows().into_iter().map(|row| kept.iter().map(|&j| row[j]).collect()).collect()
+    };
+    let observed = match prepared.is_regression() {
+        true => lists(targets),
+        false => vec![kept.iter().map(|&j| class_of(targets.column(j)) as f64).collect()],
+    };
+    ShownPredictions { from, rows, observed, predicted: lists(predictions) }
+}

@@ -1,0 +1,288 @@
+use super::*;
+use std::path::PathBuf;
+use vaglio_pipeline::pipeline::DataSpec;
+use vaglio_report::record::WarningKind;
+use vaglio_tables::read::{ReadSpec, Source, Wanted};
+use vaglio_testkit::Random;
+
+/// A text table of these columns, by row.
+fn csv(rows: usize, columns: &[(&str, &dyn Fn(usize) -> String)]) -> String {
+    let mut text = columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",") + "\n";
+    for row in 0..rows {
+        text += &(columns.iter().map(|(_, cell)| cell(row)).collect::<Vec<_>>().join(",") + "\n");
+    }
+    text
+}
+
+/// What is found in tables of training and test rows by these settings of `data`.
+fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option<&str>) -> Vec<Warning> {
+    let folder = std::env::temp_dir().join(format!("vaglio-findings-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let read = |part: &str, text: &str| {
+        let path: PathBuf = folder.join(format!("{name}-{part}.csv"));
+        std::fs::write(&path, text).unwrap();
+        Source::open(&[path], &ReadSpec::default()).unwrap().read(&Wanted::default()).unwrap()
+    };
+    let mut data = serde_json::json!({"train": "x.csv", "target": "y"});
+    data.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+    let spec: DataSpec = serde_json::from_value(data).unwrap();
+    let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false };
+    let (train, survey) = read("train", train);
+    let test = test.map(|text| read("test", text).0);
+    let read = Read { roles: &roles, survey: &survey, is_typed: false, train: &train, test: test.as_ref() };
+    findings(read, Budget::of(u64::MAX))
+}
+
+fn found(name: &str, train: &str) -> Vec<Warning> {
+    found_with(name, serde_json::json!({}), train, None)
+}
+
+fn only(warnings: &[Warning], kind: WarningKind) -> &str {
+    assert_eq!(warnings.iter().map(|warning| warning.kind).collect::<Vec<_>>(), [kind], "{warnings:?}");
+    &warnings[0].message
+}
+
+fn nothing(warnings: &[Warning]) {
+    assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+fn noise(rows: usize, seed: u64) -> Vec<f64> {
+    let mut random = Random::new(seed);
+    (0..rows).map(|_| random.normal()).collect()
+}
+
+#[test]
+fn a_column_that_is_the_target_is_told() {
+    let (y, x, e) = (noise(80, 1), noise(80, 2), noise(80, 3));
+    let of = |scale: f64| {
+        let copy = |row: usize| (3.0 - 2.0 * y[row] + scale * e[row]).to_string();
+        found("copy", &csv(80, &[("x", &|r| x[r].to_string()), ("copy", &copy), ("y", &|r| y[r].to_string())]))
+    };
+    let message =
+        "`copy` gives the target away (R² 1.0000); leave it out by `data.exclude` if it is not known when predicting";
+    assert_eq!(only(&of(0.0), WarningKind::TargetGivenAway), message);
+    assert!(only(&of(0.02), WarningKind::TargetGivenAway).contains("(R² 0.9999)"));
+    nothing(&of(0.2));
+}
+
+#[test]
+fn two_columns_whose_sum_is_the_target_are_told() {
+    let (a, b, x) = (noise(3000, 1), noise(3000, 2), noise(3000, 3));
+    let text = |more: f64| {
+        let y = |row: usize| (a[row] - 0.3 * b[row] + more * x[row]).to_string();
+        let columns: [(&str, &dyn Fn(usize) -> String); 4] = [
+            ("casual", &|r| b[r].to_string()),
+            ("x", &|r| x[r].to_string()),
+            ("registered", &|r| a[r].to_string()),
+            ("y", &y),
+        ];
+        csv(3000, &columns)
+    };
+    let warnings = found("pair", &text(0.0));
+    let message = only(&warnings, WarningKind::TargetGivenAway);
+    assert!(
+        message.starts_with("`casual` and `registered` together give the target away (R² 1.0000); leave"),
+        "{message}"
+    );
+    nothing(&found("pair", &text(0.1)));
+    // Two that differ little, and the target their difference.
+    let y = |row: usize| ((a[row] + 0.01 * b[row]) - a[row]).to_string();
+    let columns: [(&str, &dyn Fn(usize) -> String); 4] = [
+        ("p", &|r| (a[r] + 0.01 * b[r]).to_string()),
+        ("x", &|r| x[r].to_string()),
+        ("q", &|r| a[r].to_string()),
+        ("y", &y),
+    ];
+    assert!(
+        only(&found("difference", &csv(3000, &columns)), WarningKind::TargetGivenAway)
+            .starts_with("`p` and `q` together")
+    );
+}
+
+#[test]
+fn one_row_far_out_gives_nothing_away() {
+    let (y, e) = (noise(100, 1), noise(100, 2));
+    let far = |row: usize, value: f64| if row == 7 { 1e6 } else { value };
+    let text = csv(100, &[("x", &|r| far(r, e[r]).to_string()), ("y", &|r| far(r, y[r]).to_string())]);
+    nothing(&found("far", &text));
+}
+
+#[test]
+fn classes_are_given_away_by_thresholds_and_levels() {
+    let x = noise(120, 4);
+    let class = |row: usize| ["no", "yes", "perhaps"][row % 3].to_owned();
+    let of = |cell: &dyn Fn(usize) -> String| {
+        found("classes", &csv(120, &[("x", &|r| x[r].to_string()), ("c", cell), ("y", &class)]))
+    };
+    let threshold = of(&|row| ((row % 3) as f64 + (row % 7) as f64 / 10.0).to_string());
+    assert!(
+        only(&threshold, WarningKind::TargetGivenAway)
+            .starts_with("`c` gives the target away (2 thresholds part the classes)")
+    );
+    let levels = of(&|row| format!("code{}", row % 12));
+    assert!(only(&levels, WarningKind::TargetGivenAway).contains("(each of its 12 levels has one class)"));
+    let values = of(&|row| (row % 12).to_string());
+    assert!(only(&values, WarningKind::TargetGivenAway).contains("(each of its 12 values has one class)"));
+    nothing(&of(&|row| if row == 5 { "code0".into() } else { format!("code{}", row % 12) }));
+    // A level of its own for every row says nothing, nor does a threshold beside which few rows lie.
+    nothing(&of(&|row| format!("row {row}")));
+    let rare = |row: usize| if row < 3 { "yes" } else { "no" }.to_owned();
+    let text = csv(60, &[("x", &|r| (if r < 3 { 9.5 } else { x[r] }).to_string()), ("y", &rare)]);
+    nothing(&found("rare", &text));
+}
+
+#[test]
+fn levels_with_a_target_each_are_told() {
+    let text = csv(60, &[("town", &|r| format!("t{}", r % 12)), ("y", &|r| ((r % 12) as f64).sqrt().to_string())]);
+    let warnings = found("levels", &text);
+    assert!(
+        warnings[0].message.starts_with("`town` gives the target away (R² 1.0000 by its 12 levels)"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn identifiers_in_the_order_of_the_target_are_told() {
+    let e = noise(100, 5);
+    let of = |settings: serde_json::Value, noise: f64| {
+        let y = |row: usize| ((row * row) as f64 + noise * e[row]).to_string();
+        found_with("order", settings, &csv(100, &[("nr", &|r| (1000 + r).to_string()), ("y", &y)]), None)
+    };
+    let warnings = of(serde_json::json!({}), 300.0);
+    assert!(
+        only(&warnings, WarningKind::IdentifierInOrder)
+            .contains(") numbers the rows in the order of the target; leave it out by `data.exclude`")
+    );
+    nothing(&of(serde_json::json!({}), 1e5));
+    nothing(&of(serde_json::json!({"time": "nr"}), 300.0));
+}
+
+#[test]
+fn copies_agree_in_all_columns_not_in_the_first() {
+    // Every second column is 0 in nearly all rows.
+    let cell = |row: usize, column: usize| {
+        if column % 2 == 1 && row % 50 != column { 0.0 } else { (row * 97 % 61) as f64 + column as f64 / 7.0 }
+    };
+    let line = |row: usize, last: usize| {
+        let cells: Vec<String> =
+            (0..70).map(|column| if column == 69 { last as f64 } else { cell(row, column) }.to_string()).collect();
+        cells.join(",") + "\n"
+    };
+    let names: Vec<String> = (0..69).map(|column| format!("c{column}")).chain(["y".into()]).collect();
+    let mut text = names.join(",") + "\n" + &(0..60).map(|row| line(row, row)).collect::<String>();
+    // 5 and 8 but for the last column, and 3, 3 and 40 whole.
+    text += &[(5, 6), (8, 9), (3, 3), (3, 3), (40, 40)].map(|(row, last)| line(row, last)).concat();
+    let warnings = found("late", &text);
+    assert!(only(&warnings, WarningKind::CopiedRows).starts_with("3 of 65 training rows are exact copies of others"));
+    let test = names.join(",") + "\n" + &[(5, 6), (5, 7), (8, 9), (9, 9)].map(|(row, last)| line(row, last)).concat();
+    let known = found_with("late", serde_json::json!({"test": "t.csv"}), &text, Some(&test));
+    let words = "3 of 4 test rows are exact copies of training rows";
+    assert!(known.iter().any(|warning| warning.message.starts_with(words)), "{known:?}");
+}
+
+#[test]
+fn copies_are_counted_where_rows_differ_by_chance() {
+    let columns: Vec<Vec<f64>> = (0..4).map(|k| noise(60, k)).collect();
+    let row = |row: usize| columns.iter().map(|c| c[row].to_string()).collect::<Vec<_>>().join(",") + "\n";
+    let text = |rows: &[usize]| "a,b,c,y\n".to_owned() + &rows.iter().map(|r| row(*r)).collect::<String>();
+    let rows: Vec<usize> = (0..40).chain([3, 3, 9]).collect();
+    let warnings = found("copies", &text(&rows));
+    assert!(only(&warnings, WarningKind::CopiedRows).starts_with("3 of 43 training rows are exact copies of others"));
+    let rows: Vec<usize> = (0..40).collect();
+    let known = found_with("known", serde_json::json!({"test": "t.csv"}), &text(&rows), Some(&text(&[7, 50, 8, 51])));
+    assert!(
+        only(&known, WarningKind::TestRowsInTraining).starts_with("2 of 4 test rows are exact copies of training rows")
+    );
+    // The column that names the test rows is not of the row.
+    let parted = |rows: &[usize], part: &str| {
+        let lines: Vec<String> = text(rows).lines().skip(1).map(|line| format!("{part},{line}\n")).collect();
+        "part,a,b,c,y\n".to_owned() + &lines.concat()
+    };
+    let settings = serde_json::json!({"test_rows": {"column": "part", "is": "new"}});
+    let known = found_with("parted", settings, &parted(&rows, "old"), Some(&parted(&[7, 50], "new")));
+    assert!(only(&known, WarningKind::TestRowsInTraining).ends_with("take them out of the file"), "{known:?}");
+    let coarse =
+        csv(60, &[("a", &|r| (r % 3).to_string()), ("b", &|r| (r % 2).to_string()), ("y", &|r| (r % 5).to_string())]);
+    nothing(&found("coarse", &coarse));
+}
+
+#[test]
+fn copies_beyond_memory_are_not_counted() {
+    let (train, spec) = (
+        Table::new(vec![("y".into(), Cells::Dates(vec![0.0; 1000]))]).unwrap(),
+        serde_json::json!({"train": "x.csv", "target": "y"}),
+    );
+    let spec: DataSpec = serde_json::from_value(spec).unwrap();
+    let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false };
+    let read = Read { roles: &roles, survey: &Survey::default(), is_typed: false, train: &train, test: None };
+    let warnings = copies::copies(read, Budget::of(1000));
+    assert!(only(&warnings, WarningKind::CopiesNotCounted).starts_with("copies of rows were not looked for: "));
+}
+
+#[test]
+fn groups_on_both_sides_are_named() {
+    let (x, y) = (noise(40, 1), noise(40, 2));
+    let of = |first: usize, rows: usize| {
+        csv(
+            rows,
+            &[
+                ("g", &|r| format!("g{}", first + r % 8)),
+                ("x", &|r| x[r + first].to_string()),
+                ("y", &|r| y[r + first].to_string()),
+            ],
+        )
+    };
+    let settings = serde_json::json!({"groups": "g", "test": "t.csv"});
+    let warnings = found_with("groups", settings.clone(), &of(0, 30), Some(&of(6, 16)));
+    let message = only(&warnings, WarningKind::GroupsOnBothSides);
+    assert!(message.starts_with("2 groups have rows in training and in test (`g6` and `g7` of `g`)"), "{message}");
+    nothing(&found_with("groups", settings, &of(0, 30), Some(&of(8, 16))));
+}
+
+#[test]
+fn codes_of_missing_cells_are_told() {
+    let (x, y) = (noise(50, 1), noise(50, 2));
+    let of = |code: &str, times: usize| {
+        let age = |row: usize| if row < times { code.to_owned() } else { (20.0 + x[row]).to_string() };
+        found("codes", &csv(50, &[("age", &age), ("y", &|r| y[r].to_string())]))
+    };
+    for code in ["-9", "-99", "-999", "-9999", "999", "9999"] {
+        let warnings = of(code, 3);
+        let message = only(&warnings, WarningKind::MissingCodes);
+        let expected = format!("{code} in 3 rows of `age` lie far from all other values; if they are codes");
+        assert!(message.starts_with(&expected), "{message}");
+    }
+    nothing(&of("-999", 1));
+    nothing(&of("-998", 3));
+    let wide = |row: usize| if row < 3 { "999".to_owned() } else { (20 * row).to_string() };
+    nothing(&found("wide", &csv(50, &[("n", &wide), ("y", &|r| y[r].to_string())])));
+}
+
+#[test]
+fn levels_that_differ_by_case_or_blanks_are_told() {
+    let y = noise(40, 2);
+    let of = |words: &[&str]| {
+        found("alike", &csv(40, &[("w", &|r| words[r % words.len()].to_owned()), ("y", &|r| y[r].to_string())]))
+    };
+    let warnings = of(&["yes", "No", "Yes", "no"]);
+    let message = only(&warnings, WarningKind::LevelsAlike);
+    assert!(
+        message.starts_with("levels differ only by case or blanks: `No` and `no` of `w`, and `Yes` and `yes` of `w`")
+            || message
+                .starts_with("levels differ only by case or blanks: `No` and `no` of `w` and `Yes` and `yes` of `w`"),
+        "{message}"
+    );
+    assert!(
+        only(&of(&["New  York", "New York", "Boston"]), WarningKind::LevelsAlike)
+            .contains("`New  York` and `New York` of `w`")
+    );
+    nothing(&of(&["yes", "no", "yesno"]));
+}
+
+#[test]
+fn leading_zeros_are_told() {
+    let y = noise(40, 2);
+    let text = csv(40, &[("zip", &|r| format!("0{}", 7000 + r % 4)), ("y", &|r| y[r].to_string())]);
+    let message = "`zip` is read as text, since zeros begin some cells; `data.types: {zip: number}` reads numbers";
+    assert_eq!(only(&found("zeros", &text), WarningKind::LeadingZeros), message);
+}

@@ -1,0 +1,77 @@
+//! The folder of a run: files that appear whole, and the report made anew from the others.
+
+use super::claim::Claim;
+use std::path::{Path, PathBuf};
+use vaglio_core::{Error, Result};
+use vaglio_pipeline::document::{Document, LARGEST};
+use vaglio_report::record::{PartNames, Record};
+use vaglio_report::report::{heading, render};
+use vaglio_tables::disk::{check_apart, regular, write_file};
+
+/// Writes `report.html` in the folder of a run anew, from `selection.json` and `resolved.yaml` there: the page that the
+/// run itself wrote.
+///
+/// # Errors
+/// [`Error::Unreadable`] when one of the two is missing, damaged, or not of the same run; [`Error::Unwritable`], also
+/// while a run is in the folder.
+pub fn report(folder: &Path) -> Result<()> {
+    let _claim = Claim::existing(folder)?;
+    let (selection, resolved) = (folder.join("selection.json"), folder.join("resolved.yaml"));
+    let again = format!("run the pipeline again with `--out {}`", folder.display());
+    let again = |error: Error| match error {
+        Error::Unreadable { path, message } => Error::Unreadable { path, message: format!("{message}; {again}") },
+        other => other,
+    };
+    let record = Record::read(&selection).map_err(again)?;
+    let configuration = read_resolved(&resolved, &record.pipeline).map_err(again)?;
+    let page = folder.join("report.html");
+    check_apart(&page, [&selection, &resolved].map(|file| ("a link to", file)))?;
+    write_file(&page, &render(&record, &heading(folder), &configuration)?)
+}
+
+/// The text of a resolved configuration, after a look whether it is one of these parts.
+pub(super) fn read_resolved(path: &Path, parts: &PartNames) -> Result<String> {
+    let unreadable = |message: String| Error::Unreadable { path: path.to_owned(), message };
+    let bytes =
+        regular(path, LARGEST as u64)?.ok_or_else(|| unreadable("it is larger than any configuration".into()))?;
+    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".into()))?;
+    let document = Document::parse(&text, &path.display().to_string());
+    let document = document.map_err(|error| unreadable(format!("it is damaged: {error}")))?;
+    for (role, kind) in [("learner", &parts.learner), ("criterion", &parts.criterion), ("search", &parts.search)] {
+        if document.kind(role).is_none_or(|(found, _)| found != kind) {
+            return Err(unreadable(format!("it is not of the run of selection.json, whose {role} is `{kind}`")));
+        }
+    }
+    Ok(text)
+}
+
+/// Sets the result of an earlier run in `out` aside as `selection.previous.json`, with the files that belong to it, so that
+/// a run that failed leaves no result that looks like its own. `pipeline`, the file of the run that failed, stays also where
+/// it is one of them. Where another run is in the folder, nothing is done.
+///
+/// # Errors
+/// [`Error::Unwritable`].
+pub fn set_previous_aside(out: &Path, pipeline: Option<&Path>) -> Result<()> {
+    match Claim::existing(out) {
+        Ok(Some(claim)) => claim.set_aside(pipeline),
+        Ok(None) | Err(_) => Ok(()),
+    }
+}
+
+/// `file` as seen from `folder`; absolute where they share no root.
+pub(super) fn relative(file: &Path, folder: &Path) -> String {
+    // A pattern names no file; its folder is one.
+    let absolute = |path: &Path| {
+        let known = path.ancestors().find_map(|known| Some((known, std::fs::canonicalize(known).ok()?)));
+        let Some((known, absolute)) = known else { return path.to_owned() };
+        path.strip_prefix(known).map_or(absolute.clone(), |rest| absolute.join(rest))
+    };
+    let (file, folder) = (absolute(file), absolute(folder));
+    let common = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
+    if common == 0 {
+        return file.to_string_lossy().into_owned();
+    }
+    let up = folder.components().skip(common).map(|_| std::path::Component::ParentDir);
+    let down = file.components().skip(common);
+    up.chain(down).collect::<PathBuf>().to_string_lossy().into_owned()
+}

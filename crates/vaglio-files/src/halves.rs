@@ -1,0 +1,95 @@
+//! Complementary halves of the rows.
+
+use vaglio_core::Result;
+use vaglio_pipeline::inside::SelectorParts;
+use vaglio_pipeline::pipeline::Pairs;
+use vaglio_pipeline::resample::parting::{PIECES, Part, Parting};
+use vaglio_pipeline::resample::{FoldAssignment, Sample};
+use vaglio_pipeline::selector::ValidSelector;
+use vaglio_search::shuffle::shuffled;
+
+/// What halves are made of.
+pub(super) enum Halves {
+    /// Units, as evenly as they can be.
+    Units(FoldAssignment),
+    /// The piece of each row: halves are unions of pieces.
+    Pieces(Vec<usize>),
+}
+
+/// Splits that are given or that hold around a search part the rows into pieces; rows in an order of time are in blocks of
+/// a tenth, others in units.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] for splits that cannot be made.
+pub(super) fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> Result<Halves> {
+    let under = |error: vaglio_core::Error| error.under("evaluate.stability");
+    match sample.parting(selector, how.splits.as_ref(), PIECES - 1, 0)? {
+        parting @ (Parting::Splits(..) | Parting::Dealt(..)) => {
+            Ok(Halves::Pieces(pieces(&parting.parts(sample, selector.seed()).map_err(under)?, sample.rows())))
+        }
+        Parting::Folds(assignment @ FoldAssignment::Blocks(rows), _) => {
+            assignment.folds(rows.min(PIECES), 0).map(Halves::Pieces)
+        }
+        Parting::Folds(assignment, _) => Ok(Halves::Units(assignment)),
+    }
+}
+
+impl Halves {
+    /// The first half, by the seed: whether each row is in it.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] where there are fewer than two units.
+    pub fn first(&self, seed: u64) -> Result<Vec<bool>> {
+        match self {
+            Halves::Pieces(of_row) => {
+                let order = shuffled(of_row.iter().max().map_or(0, |most| most + 1), seed);
+                Ok(of_row.iter().map(|&piece| order[piece].is_multiple_of(2)).collect())
+            }
+            Halves::Units(assignment) => Ok(assignment.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
+        }
+    }
+
+    /// How they are made, for people.
+    pub fn sentence(&self) -> String {
+        match self {
+            Halves::Pieces(of_row) => {
+                let pieces = of_row.iter().max().map_or(0, |most| most + 1);
+                format!("halves of {pieces} pieces that stay whole")
+            }
+            Halves::Units(assignment) => assignment.sentence(2),
+        }
+    }
+}
+
+/// The piece of each row: rows that the same parts hold out are of one.
+fn pieces(parts: &[Part], rows: usize) -> Vec<usize> {
+    let mut held: Vec<Vec<usize>> = vec![Vec::new(); rows];
+    for (number, part) in parts.iter().enumerate() {
+        part.held.iter().for_each(|&row| held[row].push(number));
+    }
+    let mut numbers = std::collections::HashMap::new();
+    held.into_iter()
+        .map(|of_row| {
+            let next = numbers.len();
+            *numbers.entry(of_row).or_insert(next)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_rows_that_the_same_splits_hold_out() {
+        let part = |held: &[usize]| Part { training: Vec::new(), held: held.to_vec() };
+        assert_eq!(pieces(&[part(&[2, 3]), part(&[3, 4])], 6), [0, 0, 1, 2, 3, 0]);
+        assert_eq!(Pairs::default().splits, None);
+    }
+
+    #[test]
+    fn halves_are_halves() {
+        let half = Halves::Units(FoldAssignment::of_labels(&[], 11, None)).first(3).unwrap();
+        assert_eq!(half.iter().filter(|inside| **inside).count(), 6);
+    }
+}

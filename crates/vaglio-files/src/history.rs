@@ -1,0 +1,123 @@
+//! The last training rows of a model, taken and put before others.
+
+use super::periods::periods;
+use super::series::moments;
+use std::collections::HashMap;
+use std::ops::Range;
+use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_pipeline::inside::HistoryParts;
+use vaglio_pipeline::pipeline::History;
+
+/// How rows of a table follow each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Follows<'a> {
+    pub series: Option<&'a str>,
+    pub time: Option<&'a str>,
+    /// The targets whose past is looked at.
+    pub targets: &'a [String],
+}
+
+/// The last `past` rows of each series of a table in the order of its series, and as many before targets that are missing.
+pub(super) fn history(table: &Table, names: &[String], targets: &[String], past: usize) -> History {
+    let targets: Vec<&Cells> = targets.iter().filter_map(|name| table.get(name)).collect();
+    let is_unknown = |row: &usize| targets.iter().any(|cells| cells.is_missing(*row));
+    let of_run = |run: Range<usize>| {
+        // Targets that are missing are forecast from the rows before them.
+        let mut start = run.start.max(run.end.saturating_sub(past));
+        while let Some(first) = (start..run.end).find(is_unknown).filter(|first| first - start < past) {
+            if start == run.start {
+                break;
+            }
+            start = run.start.max(first.saturating_sub(past));
+        }
+        start..run.end
+    };
+    let rows: Vec<usize> = table.runs().into_iter().flat_map(of_run).collect();
+    let kept = |(name, cells): &(String, Cells)| (name.clone(), cells.select_rows(&rows));
+    History::of(table.columns().iter().filter(|(name, _)| names.contains(name)).map(kept))
+}
+
+/// The table with the rows before it in front: those of a series that all rows of the table follow in time; without
+/// times, those of a series of whose targets the table knows none. The rows of the table keep their numbers, and the
+/// others have those behind them.
+///
+/// # Errors
+/// [`Error::Shape`] for a column that holds something else than in the training rows.
+pub(super) fn after(history: &History, table: Table, follows: Follows<'_>) -> Result<Table> {
+    let own = history.table()?;
+    let label = |table: &Table, row: usize| {
+        follows.series.and_then(|name| table.get(name)).map(|cells| cells.label(row)).unwrap_or_default()
+    };
+    let times = follows.time.map(|name| times_of(table.get(name), own.get(name)));
+    // The first time of each series, or whether one of its targets is known.
+    let mut begin: HashMap<String, f64> = HashMap::new();
+    for row in 0..table.rows() {
+        let time = match &times {
+            Some((times, _)) => times.get(row).copied().unwrap_or(f64::NEG_INFINITY),
+            None => {
+                let is_known = |name: &String| table.get(name).is_some_and(|cells| !cells.is_missing(row));
+                if follows.targets.iter().any(is_known) { f64::NEG_INFINITY } else { f64::INFINITY }
+            }
+        };
+        let first = begin.entry(label(&table, row)).or_insert(f64::INFINITY);
+        *first = first.min(time);
+    }
+    let mut last: HashMap<String, f64> = HashMap::new();
+    for row in 0..own.rows() {
+        let time = times.as_ref().and_then(|(_, times)| times.get(row)).copied().unwrap_or(0.0);
+        let last = last.entry(label(&own, row)).or_insert(f64::NEG_INFINITY);
+        *last = last.max(time);
+    }
+    let comes_before = |row: &usize| {
+        let label = label(&own, *row);
+        begin.get(&label).is_some_and(|begin| last.get(&label).is_some_and(|last| last < begin))
+    };
+    let rows: Vec<usize> = (0..own.rows()).filter(comes_before).collect();
+    if rows.is_empty() {
+        return Ok(table);
+    }
+    let (own, count, more) = (own.select_rows(&rows), table.rows(), rows.len());
+    let columns = table.into_columns().into_iter().map(|(name, cells)| {
+        let before = own.get(&name).cloned();
+        let cells = joined(&name, cells, before, more)?;
+        Ok((name, cells))
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let order: Vec<usize> = (count..count + more).chain(0..count).collect();
+    Ok(Table::new(columns)?.select_rows(&order))
+}
+
+/// The times of two tables as numbers in one order; none for a column that is not there.
+fn times_of(table: Option<&Cells>, own: Option<&Cells>) -> (Vec<f64>, Vec<f64>) {
+    if let (Some(Cells::Text(table)), Some(Cells::Text(own))) = (table, own) {
+        let mut all = periods(&[&table[..], own].concat()).unwrap_or_default();
+        let later = all.split_off(table.len().min(all.len()));
+        return (all, later);
+    }
+    let of = |cells: Option<&Cells>| cells.and_then(moments).map(|times| times.into_owned()).unwrap_or_default();
+    (of(table), of(own))
+}
+
+/// Cells with those of the rows before behind them; cells that are missing where there are none.
+fn joined(name: &str, cells: Cells, before: Option<Cells>, more: usize) -> Result<Cells> {
+    let nothing = || vec![f64::NAN; more];
+    match (cells, before) {
+        (Cells::Numbers(own), Some(Cells::Numbers(before))) => {
+            Ok(Cells::Numbers([own.view().values(), before.view().values()].concat().into()))
+        }
+        (Cells::Numbers(own), None) => Ok(Cells::Numbers([&own.view().values()[..], &nothing()].concat().into())),
+        (Cells::Dates(own), before @ (Some(Cells::Dates(_)) | None)) => {
+            let before = if let Some(Cells::Dates(before)) = before { before } else { nothing() };
+            Ok(Cells::Dates([own, before].concat()))
+        }
+        (Cells::Text(mut own), before) => {
+            own.extend((0..more).map(|row| before.as_ref().map(|cells| cells.label(row)).unwrap_or_default()));
+            Ok(Cells::Text(own))
+        }
+        (own, Some(before)) => Err(Error::Shape(format!(
+            "column `{name}` holds {}, and in the training rows it held {}",
+            own.what(),
+            before.what()
+        ))),
+    }
+}

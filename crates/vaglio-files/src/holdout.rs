@@ -1,0 +1,148 @@
+//! Training rows that are set aside as test rows.
+
+use super::rows::having;
+use super::series::{numbers_of, places_of};
+use super::targets::{same_label, task};
+use std::collections::HashSet;
+use vaglio_core::{Error, Result, Table, Task};
+use vaglio_pipeline::pipeline::{DataSpec, TestRows};
+use vaglio_search::shuffle::shuffled;
+
+/// Training rows, and those set aside as test rows where a setting says so.
+///
+/// # Errors
+/// [`Error::Setting`] where a side would be empty, or groups would be on both.
+pub(super) fn set_aside(spec: &DataSpec, table: Table, seed: u64) -> Result<(Table, Option<Table>)> {
+    let (train, test) = match (spec.test_fraction, spec.test_last, &spec.test_rows) {
+        (Some(fraction), ..) => at_random(spec, &table, fraction, seed)?,
+        (None, Some(share), _) => last(spec, &table, share)?,
+        (None, None, Some(named)) => by_column(spec, &table, named)?,
+        (None, None, None) => return Ok((table, None)),
+    };
+    Ok((train, Some(test)))
+}
+
+/// The class of each row, where the target is of classes.
+pub(super) fn classes_of_rows(spec: &DataSpec, table: &Table) -> Option<Vec<u32>> {
+    let target = spec.target.names().first()?;
+    let cells = vec![(target.clone(), table.get(target)?.clone())];
+    let task = task(spec, &cells).ok().filter(|_| spec.target.names().len() == 1)?;
+    match (task, spec.positive.as_ref()) {
+        (Task::Regression, _) => None,
+        (Task::Binary { positive, .. }, Some(_)) => {
+            Some((0..table.rows()).map(|row| u32::from(same_label(&cells[0].1.label(row), &positive))).collect())
+        }
+        _ => Some(numbers_of(&cells[0].1)),
+    }
+}
+
+/// As many rows as `aside`, the first of each class in `order`: classes have their share, to the nearest row, and each
+/// keeps a row.
+fn evenly<'a>(order: &'a [usize], classes: &'a [u32], aside: usize) -> impl Iterator<Item = usize> + 'a {
+    let mut sizes = vec![0usize; classes.iter().max().map_or(0, |most| *most as usize + 1)];
+    classes.iter().for_each(|&class| sizes[class as usize] += 1);
+    let share = |size: usize| (aside * size) as f64 / classes.len() as f64;
+    let mut left: Vec<usize> = sizes.iter().map(|&size| (share(size) as usize).min(size.saturating_sub(1))).collect();
+    let mut by_rest: Vec<usize> = (0..sizes.len()).filter(|&class| left[class] + 1 < sizes[class]).collect();
+    by_rest.sort_by(|&a, &b| share(sizes[b]).fract().total_cmp(&share(sizes[a]).fract()));
+    let missing = aside.saturating_sub(left.iter().sum());
+    by_rest.into_iter().take(missing).for_each(|class| left[class] += 1);
+    order.iter().copied().filter(move |&row| {
+        let left = &mut left[classes[row] as usize];
+        let is_taken = *left > 0;
+        *left -= usize::from(is_taken);
+        is_taken
+    })
+}
+
+/// Sets a share of the rows aside by the seed; rows of one group, or of one series, stay together, and classes have their
+/// share of both sides.
+fn at_random(spec: &DataSpec, table: &Table, fraction: f64, seed: u64) -> Result<(Table, Table)> {
+    let rows = table.rows();
+    let (groups, what) = match (spec.groups.as_ref().and_then(|name| table.get(name)), table.series()) {
+        (Some(cells), series) => (numbers_of(cells), if series.is_some() { "groups of series" } else { "groups" }),
+        (None, Some(series)) => (series.to_vec(), "series"),
+        (None, None) if spec.time.is_some() => (vec![0; rows], "series"),
+        (None, None) => ((0..rows as u32).collect(), "rows"),
+    };
+    let series = table.series().unwrap_or_default();
+    if let Some(row) = (1..series.len()).find(|&row| series[row] == series[row - 1] && groups[row] != groups[row - 1]) {
+        return Err(Error::setting(
+            "data.groups",
+            format!(
+                "row {} is of another group than other rows of its series, and test rows are taken by groups; leave it out",
+                table.origin(row) + 1
+            ),
+        ));
+    }
+    let count = groups.iter().max().map_or(0, |g| *g as usize + 1);
+    let order = shuffled(count, seed);
+    let aside = (fraction * count as f64).round() as usize;
+    if aside == 0 || aside >= count {
+        return Err(Error::setting(
+            "data.test_fraction",
+            format!("{fraction} of {count} {what} leaves one side empty"),
+        ));
+    }
+    let mut is_test = vec![false; count];
+    match classes_of_rows(spec, table).filter(|_| what == "rows") {
+        Some(classes) => evenly(&order, &classes, aside).for_each(|row| is_test[row] = true),
+        None => order[..aside].iter().for_each(|&g| is_test[g] = true),
+    }
+    Ok(sides(table, |row| is_test[groups[row] as usize]))
+}
+
+/// Sets the last rows aside: by their time, so that all rows of one time are on one side; without times the last of each
+/// series, or of the file.
+fn last(spec: &DataSpec, table: &Table, share: f64) -> Result<(Table, Table)> {
+    let rows = table.rows();
+    let aside = |rows: usize| (share * rows as f64).round() as usize;
+    let is_test: Vec<bool> = match spec.time.as_ref().and_then(|name| table.get(name)).and_then(places_of) {
+        Some(times) => {
+            let mut sorted = times.clone();
+            sorted.sort_unstable();
+            let first = sorted.get(rows - aside(rows)).copied().unwrap_or(u32::MAX);
+            times.iter().map(|time| *time >= first).collect()
+        }
+        None => {
+            let one = vec![0; rows];
+            let series = table.series().unwrap_or(&one).chunk_by(|a, b| a == b);
+            series.flat_map(|own| (0..own.len()).map(|place| place >= own.len() - aside(own.len()))).collect()
+        }
+    };
+    let count = is_test.iter().filter(|is| **is).count();
+    if count == 0 || count == rows {
+        let message = format!("{share} of {rows} rows leaves one side empty");
+        return Err(Error::setting("data.test_last", message));
+    }
+    if let Some(groups) = spec.groups.as_ref().and_then(|name| table.get(name)).map(numbers_of) {
+        let of_tests: HashSet<u32> = (0..rows).filter(|&row| is_test[row]).map(|row| groups[row]).collect();
+        if let Some(row) = (0..rows).find(|&row| !is_test[row] && of_tests.contains(&groups[row])) {
+            let message = format!(
+                "the group of row {} has later rows among the test rows, and rows of one group stay together; leave it out",
+                table.origin(row) + 1
+            );
+            return Err(Error::setting("data.groups", message));
+        }
+    }
+    Ok(sides(table, |row| is_test[row]))
+}
+
+/// Sets the rows aside of which a column says so.
+fn by_column(spec: &DataSpec, table: &Table, named: &TestRows) -> Result<(Table, Table)> {
+    let missing = || Error::Shape(format!("the column `{}` is missing", named.column));
+    let cells = table.get(&named.column).ok_or_else(missing)?;
+    let is_test = having("data.test_rows.is", cells, &named.is, spec, true)?;
+    if is_test.iter().all(|is| *is) {
+        let message = format!("every row of `{}` is a test row, and none is left to train on", named.column);
+        return Err(Error::setting("data.test_rows", message));
+    }
+    Ok(sides(table, |row| is_test[row]))
+}
+
+/// Training rows and test rows.
+fn sides(table: &Table, is_test: impl Fn(usize) -> bool) -> (Table, Table) {
+    let side =
+        |test: bool| table.select_rows(&(0..table.rows()).filter(|&row| is_test(row) == test).collect::<Vec<_>>());
+    (side(false), side(true))
+}

@@ -1,0 +1,247 @@
+//! What each selected column is worth: the score without it, and the columns that cost least in its place.
+//!
+//! Both are trials of the criterion, so that what is told is exact. How many are made is decided by estimated work, never by
+//! the clock: where trying all columns in every place would take more than a share of the search, those that a least squares
+//! fit ranks first are tried, and where these would as well, none.
+
+pub(super) mod exchanges;
+
+use super::Prepared;
+use super::plan::forecast::Walks;
+use exchanges::{Exchanges, Removals, exchanges, of_exchanges, of_removals, work};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, Feature, Monitor, Outline, Path, Result};
+use vaglio_pipeline::pipeline::{Evaluate, Worths};
+use vaglio_pipeline::resample::Watcher;
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{Warning, WarningKind, WorthRecord};
+
+/// What one selected column is worth.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Worth {
+    /// The score without it.
+    pub without: Option<f64>,
+    /// Columns in its place with the score that they give, the best first.
+    pub substitutes: Option<Vec<(Feature, f64)>>,
+}
+
+/// What the selected columns are worth.
+#[derive(Debug, Default)]
+pub(super) struct Importance {
+    /// In the order of the selection.
+    pub of_columns: Vec<Worth>,
+    /// How many columns were tried in each place, where not all were.
+    pub ranked: Option<usize>,
+    /// Whether it was asked for, and whether columns outside were.
+    is_asked: bool,
+    has_outside: bool,
+}
+
+/// Substitutes that are kept of each column.
+pub(super) const SUBSTITUTES: usize = 3;
+
+/// Flops that what columns are worth may take whatever the search took: some 20 ms.
+pub(super) const LEAST_WORK: f64 = 1e8;
+/// The same where trials are of rows held out: they are few at a time there, and open a walk each.
+const LEAST_OF_ROWS: f64 = 4e7;
+/// The share of the search's flops that it may take where that is more.
+pub(super) const SHARE: f64 = 0.25;
+/// The part of all that, which each further kind of figures of columns and sizes may take.
+pub(super) const PART: f64 = 0.25;
+/// How many times the flops of an exchange an estimated flop of a search is worth in time: trials by leave-one-out states are
+/// mostly left out by bounds there; products of columns, of which moments are made, are faster than trials; and estimates of
+/// rows held out count the passes over memory that states of all columns take.
+const BOUNDED: f64 = 8.0;
+const FASTER: f64 = 4.0;
+
+/// Flops that [`Importance`] may take beside a search of this outline, repeated in so many walks that share `design`.
+pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outline, walks: Walks) -> f64 {
+    let design = design.shared_by(walks.lambdas);
+    let engine = selector.criterion().estimate(&design, outline).engine;
+    let least = if slower(engine) > 1.0 { LEAST_OF_ROWS } else { LEAST_WORK };
+    (SHARE * walks.rounds() * work(selector, &design, outline) / slower(engine)).max(least)
+}
+
+/// How many times as long a flop of an exchange by an engine takes as an estimated one of its search.
+pub(super) fn slower(engine: &str) -> f64 {
+    match engine {
+        "states" => BOUNDED,
+        "moments" | "rows_held_out" => FASTER,
+        _ => 1.0,
+    }
+}
+
+/// Flops and bytes that [`Importance`] of a subset of `size` columns takes beside such a search, at most; bytes where all
+/// columns are tried, which else are few.
+pub(super) fn estimate(
+    evaluate: Option<&Evaluate>,
+    selector: &ValidSelector,
+    design: &Design,
+    (outline, walks): (&Outline, Walks),
+    size: usize,
+) -> (f64, f64) {
+    let budget = match worths(evaluate) {
+        Worths::All => f64::INFINITY,
+        Worths::Auto => budget(selector, design, outline, walks),
+        Worths::None => return (0.0, 0.0),
+    };
+    let outside = design.candidates().len().saturating_sub(size);
+    if size == 0 {
+        return (0.0, 0.0);
+    }
+    let all = of_removals(selector, design, size) + of_exchanges(selector, design, size, outside);
+    match all <= budget {
+        true => (all, selector.criterion().estimate(design, &exchanges(size, outside)).bytes),
+        false => (budget, 0.0),
+    }
+}
+
+fn worths(evaluate: Option<&Evaluate>) -> Worths {
+    evaluate.map_or(Worths::Auto, |evaluate| evaluate.worth)
+}
+
+/// The part of an outlined search that was walked; of a tree of subsets, the walk to the same size.
+fn taken(outline: &Outline, path: &Path, design: &Design) -> Outline {
+    let sizes = path.entries.iter().map(|entry| entry.subset.len());
+    let columns = design.candidates().len();
+    match outline.start {
+        0 => Outline::forward(columns, sizes.max().unwrap_or(0)),
+        start => {
+            let steps = path.steps.len().min(outline.steps);
+            let share = steps as f64 / outline.steps.max(1) as f64;
+            Outline { start, trials: (share * outline.trials).max(1.0), steps, ..*outline }
+        }
+    }
+}
+
+/// Flops that figures of the columns of a result may take beside the search that found it; infinite where all are asked for.
+///
+/// # Errors
+/// Those of the search's settings.
+pub(super) fn of_search(
+    evaluate: Option<&Evaluate>,
+    selector: &ValidSelector,
+    (prepared, whole): (&Prepared, &Design),
+    design: &Design,
+    path: &Path,
+) -> Result<f64> {
+    match worths(evaluate) {
+        Worths::All => return Ok(f64::INFINITY),
+        Worths::None => return Ok(0.0),
+        Worths::Auto => {}
+    }
+    let outline = selector.search().outline(design).map_err(|error| error.under("search"))?;
+    let walks = Walks::of(selector, whole, &prepared.sample, None);
+    Ok(budget(selector, design, &taken(&outline, path, design), walks))
+}
+
+impl Importance {
+    /// That of a selection at the λ of its walk in so many flops, as far as the settings ask for it; what a stop leaves undone is
+    /// absent, with a warning.
+    ///
+    /// # Errors
+    /// Those of the criterion's scores.
+    pub fn of_selection(
+        evaluate: Option<&Evaluate>,
+        selector: &ValidSelector,
+        (design, budget): (&Design, f64),
+        selection: &mut Selection,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+        let settings = worths(evaluate);
+        if selection.path.stop_reason.is_partial() || settings == Worths::None {
+            return Ok(Importance::none(subset.len()));
+        }
+        let watcher = Watcher::new(monitor);
+        let found = Importance::within(budget, selector, design, &subset, &watcher)?;
+        if let Some(reason) = watcher.stopped() {
+            selection.path.stop_reason = reason;
+            let message = "the run was stopped before it was known what every chosen column is worth; `vaglio explain` of its folder tells";
+            selection.warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        Ok(found)
+    }
+
+    /// Trials without each column of a subset, and with others in its place, in at most so many flops, all of them for +∞;
+    /// what would take more is left out, and so is what a stop leaves undone.
+    ///
+    /// # Errors
+    /// Those of the criterion's scores.
+    pub fn within(
+        budget: f64,
+        selector: &ValidSelector,
+        design: &Design,
+        selected: &[Feature],
+        watcher: &Watcher<'_>,
+    ) -> Result<Self> {
+        let design = &design.stopping_at(watcher.sign().clone());
+        let mut all = Importance { is_asked: true, ..Importance::none(selected.len()) };
+        let done = all.fill(budget, selector, design, selected, watcher);
+        match done {
+            Err(Error::Stopped(_)) => Ok(all),
+            done => done.map(|()| all),
+        }
+    }
+
+    /// Nothing of so many columns.
+    pub fn none(size: usize) -> Self {
+        Importance { of_columns: vec![Worth::default(); size], ..Importance::default() }
+    }
+
+    /// What is left out of these columns, if anything is.
+    pub fn left_out(&self, selected: &[Feature]) -> Option<WorthRecord> {
+        let without = |is_known: fn(&Worth) -> bool| {
+            let of_columns = selected.iter().zip(&self.of_columns);
+            of_columns.filter(|(_, worth)| !is_known(worth)).map(|(feature, _)| *feature).collect::<Vec<_>>()
+        };
+        let no_without = without(|worth| worth.without.is_some());
+        let no_substitutes = if self.has_outside { without(|worth| worth.substitutes.is_some()) } else { Vec::new() };
+        let left_out = WorthRecord { ranked: self.ranked, no_without, no_substitutes };
+        (self.is_asked && left_out != WorthRecord::default()).then_some(left_out)
+    }
+
+    fn fill(
+        &mut self,
+        budget: f64,
+        selector: &ValidSelector,
+        design: &Design,
+        selected: &[Feature],
+        watcher: &Watcher<'_>,
+    ) -> Result<()> {
+        let size = selected.len();
+        let outside: Vec<Feature> = design.candidates().into_iter().filter(|f| !selected.contains(f)).collect();
+        self.has_outside = !outside.is_empty();
+        if size == 0 || watcher.stopped().is_some() {
+            return Ok(());
+        }
+        let removals = Removals::new(selector, design, selected);
+        if removals.flops > budget {
+            return Ok(());
+        }
+        for (worth, score) in self.of_columns.iter_mut().zip(removals.scores(selector)?) {
+            worth.without = Some(score);
+        }
+        let budget = budget - removals.flops;
+        let Some(exchanges) = Exchanges::within(budget, selector, design, selected, outside) else {
+            return Ok(());
+        };
+        self.ranked = exchanges.ranked;
+        exchanges.each(selector, 0..size, SUBSTITUTES, |k, found| {
+            self.of_columns[k].substitutes = Some(best(found));
+            watcher.stopped().is_none()
+        })
+    }
+}
+
+/// The columns with the lowest scores, and these.
+pub(super) fn best(mut found: Vec<(Feature, f64)>) -> Vec<(Feature, f64)> {
+    found.retain(|(_, score)| score.is_finite());
+    found.sort_by(|(a, x), (b, y)| x.total_cmp(y).then(a.cmp(b)));
+    found.truncate(SUBSTITUTES);
+    found
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

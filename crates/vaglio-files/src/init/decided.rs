@@ -1,0 +1,362 @@
+//! What a pipeline does with each column of a table that nobody described.
+
+use super::look::{Look, Seen};
+use super::order::{PanelColumns, RowOrder};
+use super::test_rows::TestColumn;
+use super::{InitOptions, TaskOption, TestOption};
+use vaglio_core::{Error, Result};
+use vaglio_tables::read::{FaultKind, InferredType};
+
+/// Names that a target often has.
+const TARGETS: [&str; 12] = [
+    "target",
+    "y",
+    "label",
+    "class",
+    "outcome",
+    "response",
+    "diagnosis",
+    "price",
+    "score",
+    "output",
+    "result",
+    "species",
+];
+/// What rows belong to that are not independent of each other.
+const GROUPS: [&str; 10] =
+    ["subject", "patient", "participant", "person", "household", "family", "animal", "user", "customer", "id"];
+/// Words that a treatment bears as often as what rows belong to; of fewer levels it is a candidate.
+const PERHAPS_GROUPS: [&str; 3] = ["group", "groups", "site"];
+const FEWEST_GROUPS: usize = 10;
+/// Fewer units are not held out as wholes: what comes next is asked.
+const FEWEST_UNITS: usize = 5;
+/// Tables of fewer rows keep all of them for training.
+const ROWS_FOR_TEST: usize = 50;
+/// Text of more levels is encoded by the target where each has so many rows in the mean.
+const ROWS_OF_LEVEL: usize = 10;
+/// A class is rare below this share of an even one, and balanced where it has so many rows.
+const RARE: f64 = 0.2;
+const FEWEST_RARE: usize = 10;
+
+/// How rows stand to each other.
+pub enum Layout {
+    /// Each by itself.
+    Rows,
+    /// In groups, so many.
+    Groups(String, usize),
+    /// Units over time, of which new ones are predicted.
+    NewUnits(PanelColumns),
+    /// Units over time, whose next times are predicted.
+    NextTimes(PanelColumns),
+    /// One series, by this column.
+    Series(String),
+    /// One series in the order of the file, by these columns.
+    File(Vec<String>),
+}
+
+/// Where test rows are from.
+pub enum Test {
+    None,
+    Share(f64),
+    Column(TestColumn),
+    File,
+}
+
+/// What the pipeline does with each column.
+pub struct Decided {
+    pub targets: Vec<String>,
+    pub guessed: bool,
+    pub is_classes: bool,
+    pub task: Option<TaskOption>,
+    pub layout: Layout,
+    pub test: Test,
+    pub test_file: Option<String>,
+    /// Rows without a target.
+    pub without_target: usize,
+    /// Columns that are no features, with why.
+    pub exclude: Vec<(String, String)>,
+    /// Columns of text whose levels become means of the target.
+    pub encoded: Vec<String>,
+    /// Words that stand for missing cells, beside those of [`vaglio_pipeline::pipeline::ReadSpec`].
+    pub na: Vec<String>,
+    pub numbers_missing: bool,
+    pub text_missing: bool,
+    pub text: bool,
+    pub dates: bool,
+    pub is_rare: bool,
+    /// Features with missing cells, and all of them.
+    pub incomplete: usize,
+    pub features: usize,
+    /// What was given up since it did not run.
+    pub given_up: Vec<String>,
+}
+
+fn snake(name: &str) -> String {
+    name.to_lowercase().replace([' ', '-', '.'], "_")
+}
+
+fn base(name: &str) -> String {
+    snake(name).trim_end_matches("_id").trim_end_matches("_no").trim_end_matches("_nr").to_owned()
+}
+
+fn is_id(name: &str) -> bool {
+    let lower = snake(name);
+    matches!(lower.as_str(), "id" | "index" | "idx" | "row" | "uuid" | "guid" | "key" | "name" | "email")
+        || lower.ends_with("_id")
+}
+
+/// The columns to predict where none is named: one that is called so, else the last that may be.
+fn guessed(table: &Look, options: &InitOptions) -> Result<Vec<String>> {
+    let taken: Vec<&str> = table.order.iter().flat_map(RowOrder::columns).collect();
+    let usable = |seen: &&Seen| {
+        let survey = &seen.survey;
+        let odd = matches!(
+            survey.taken,
+            InferredType::Empty
+                | InferredType::Constant
+                | InferredType::Identifier
+                | InferredType::Date
+                | InferredType::Text
+        );
+        // What rows are of is seldom what is asked.
+        let is_unit = GROUPS.contains(&base(&survey.name).as_str()) && !seen.differs;
+        let has_role = is_unit
+            || taken.contains(&survey.name.as_str())
+            || table.test_rows.as_ref().is_some_and(|found| found.column == survey.name)
+            || options.groups.as_ref() == Some(&survey.name);
+        seen.fault.is_none() && !odd && !has_role && 2 * survey.missing <= table.rows
+    };
+    let all = || table.columns.iter().filter(usable);
+    let named = TARGETS.iter().find_map(|known| all().find(|seen| seen.survey.name.eq_ignore_ascii_case(known)));
+    let last = || all().rev().find(|seen| seen.survey.missing == 0).or_else(|| all().next_back());
+    let none = || Error::Shape("no column can be a target: each is empty, constant, text or dates".into());
+    named.or_else(last).map(|seen| vec![seen.survey.name.clone()]).ok_or_else(none)
+}
+
+impl Decided {
+    pub fn of(table: &Look, options: &InitOptions) -> Result<Self> {
+        let targets = if options.targets.is_empty() { guessed(table, options)? } else { options.targets.clone() };
+        let target = table.column(&targets[0]).filter(|_| targets.len() == 1);
+        let is_classes = match options.task {
+            Some(task) => task == TaskOption::Classification,
+            None => target.is_some_and(|seen| {
+                matches!(seen.survey.taken, InferredType::Class | InferredType::Text) || seen.distinct == 2
+            }),
+        };
+        let without_target = targets.iter().filter_map(|name| table.column(name)).map(|seen| seen.survey.missing).max();
+        let mut decided = Decided {
+            guessed: options.targets.is_empty(),
+            is_classes,
+            task: options.task,
+            layout: Layout::Rows,
+            test: Test::None,
+            test_file: None,
+            without_target: without_target.unwrap_or(0),
+            exclude: Vec::new(),
+            encoded: Vec::new(),
+            na: Vec::new(),
+            numbers_missing: false,
+            text_missing: false,
+            text: false,
+            dates: false,
+            is_rare: false,
+            incomplete: 0,
+            features: 0,
+            given_up: Vec::new(),
+            targets,
+        };
+        decided.lay_out(table, options)?;
+        decided.test = match (&options.test, &table.test_rows) {
+            (Some(TestOption::File(_)), _) => Test::File,
+            (Some(TestOption::Fraction(share)), _) if *share > 0.0 => Test::Share(*share),
+            (Some(TestOption::Fraction(_)), _) => Test::None,
+            (None, Some(found)) if !decided.targets.contains(&found.column) => Test::Column(found.clone()),
+            (None, _) if table.rows - decided.without_target >= ROWS_FOR_TEST => Test::Share(0.2),
+            (None, _) => Test::None,
+        };
+        decided.columns(table, options);
+        if let Some(target) = target.filter(|_| is_classes && matches!(decided.layout, Layout::Rows)) {
+            let even = (table.rows - target.survey.missing) as f64 / target.distinct.max(1) as f64;
+            decided.is_rare = (target.rarest as f64) < RARE * even && target.rarest >= FEWEST_RARE;
+        }
+        Ok(decided)
+    }
+
+    /// How the rows stand to each other.
+    fn lay_out(&mut self, table: &Look, options: &InitOptions) -> Result<()> {
+        let order = table.order.clone().filter(|order| !order.columns().iter().any(|name| self.is_target(name)));
+        self.layout = match order {
+            Some(RowOrder::Series(time)) => Layout::Series(time),
+            Some(RowOrder::File(by)) => Layout::File(by),
+            Some(RowOrder::PanelColumns(panel)) if options.groups.is_some() => Layout::NewUnits(panel),
+            Some(RowOrder::PanelColumns(panel)) if options.time.is_some() => Layout::NextTimes(panel),
+            Some(RowOrder::PanelColumns(panel)) if panel.units >= FEWEST_UNITS => Layout::NewUnits(panel),
+            Some(RowOrder::PanelColumns(panel)) if panel.times >= ROWS_FOR_TEST / FEWEST_UNITS => {
+                Layout::NextTimes(panel)
+            }
+            Some(RowOrder::PanelColumns(_)) | None => Layout::Rows,
+        };
+        if let (Some(time), Layout::Rows) = (&options.time, &self.layout) {
+            let message = format!(
+                "a value of `{time}` stands in several rows, and no column names series in which it stands once; name one \
+                 with --groups"
+            );
+            return Err(Error::setting("--time", message));
+        }
+        if let (Some(groups), Layout::Rows) = (&options.groups, &self.layout) {
+            let count = table.column(groups).map_or(0, |seen| seen.distinct);
+            self.layout = Layout::Groups(groups.clone(), count);
+        }
+        if let Layout::Rows = self.layout {
+            let is_group = |seen: &&Seen| {
+                let (base, count) = (base(&seen.survey.name), seen.distinct);
+                let is_named = GROUPS.contains(&base.as_str()) && count >= FEWEST_UNITS
+                    || PERHAPS_GROUPS.contains(&base.as_str()) && count >= FEWEST_GROUPS;
+                let repeats = 2 * count <= table.rows && seen.survey.missing == 0 && seen.fault.is_none();
+                is_named && repeats && !self.is_target(&seen.survey.name)
+            };
+            if let Some(seen) = table.columns.iter().find(is_group) {
+                self.layout = Layout::Groups(seen.survey.name.clone(), seen.distinct);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_target(&self, name: &str) -> bool {
+        self.targets.iter().any(|target| target == name)
+    }
+
+    /// What becomes of each column; where none is left but the time, the time is a feature.
+    fn columns(&mut self, table: &Look, options: &InitOptions) {
+        self.exclude.clear();
+        self.encoded.clear();
+        self.na.clear();
+        (self.numbers_missing, self.text_missing, self.text, self.dates) = (false, false, false, false);
+        (self.incomplete, self.features) = (0, 0);
+        for seen in &table.columns {
+            self.take(seen, table.rows, options.exclude.as_deref());
+        }
+        if self.features > 0 {
+            return;
+        }
+        let is_text = |time: &str| table.column(time).is_some_and(|seen| seen.survey.levels > 0);
+        let time = match &self.layout {
+            // Months and quarters are written as text, and are no feature.
+            Layout::Series(time) if is_text(time) => return,
+            Layout::NextTimes(panel) if is_text(&panel.time) => return,
+            Layout::Series(time) => {
+                let time = time.clone();
+                self.layout = Layout::File(vec![time.clone()]);
+                time
+            }
+            Layout::NextTimes(panel) => {
+                let panel = panel.clone();
+                self.layout = Layout::NewUnits(panel.clone());
+                panel.time
+            }
+            _ => return,
+        };
+        if let Some(seen) = table.column(&time) {
+            self.take(seen, table.rows, options.exclude.as_deref());
+        }
+    }
+
+    /// Whether the column has a meaning that is not that of a feature.
+    fn has_role(&self, name: &str) -> bool {
+        let of_layout = match &self.layout {
+            Layout::Groups(column, _) | Layout::Series(column) => column == name,
+            Layout::NewUnits(panel) => panel.unit == name,
+            Layout::NextTimes(panel) => panel.unit == name || panel.time == name,
+            Layout::Rows | Layout::File(_) => false,
+        };
+        of_layout || self.is_target(name) || matches!(&self.test, Test::Column(found) if found.column == name)
+    }
+
+    /// Whether the column is a time that is a feature as well.
+    fn is_time(&self, name: &str) -> bool {
+        match &self.layout {
+            Layout::File(by) => by.iter().any(|time| time == name),
+            Layout::NewUnits(panel) => panel.time == name,
+            _ => false,
+        }
+    }
+
+    fn take(&mut self, seen: &Seen, rows: usize, asked: Option<&[String]>) {
+        let survey = &seen.survey;
+        let name = &survey.name;
+        if self.has_role(name) {
+            return;
+        }
+        let is_time = self.is_time(name);
+        let mut exclude = |why: String| self.exclude.push((name.clone(), why));
+        if asked.is_some_and(|asked| asked.contains(name)) {
+            return exclude(String::new());
+        }
+        if let Some(fault) = &seen.fault {
+            let (wrong, among_numbers) = match &fault.what {
+                FaultKind::NotFinite => ("is not a finite number", false),
+                FaultKind::Text { wrong, among_numbers, .. } => (wrong.as_str(), *among_numbers),
+            };
+            let is_word = fault.value.chars().count() <= 20 && !fault.value.chars().any(|c| c.is_ascii_digit());
+            match is_word && among_numbers {
+                true => {
+                    self.na.push(fault.value.clone());
+                    self.numbers_missing = true;
+                    self.features += 1;
+                }
+                false => exclude(format!("row {}: `{}` {wrong}", fault.row + 1, fault.value)),
+            }
+            return;
+        }
+        match survey.taken {
+            InferredType::Empty => return,
+            InferredType::Identifier if !is_time && (asked.is_none() || survey.levels > 0) => {
+                return exclude("it differs in every row".into());
+            }
+            _ if is_id(name) && seen.differs && rows > 10 && asked.is_none() => {
+                return exclude("it differs in every row".into());
+            }
+            InferredType::Text if ROWS_OF_LEVEL * survey.levels <= rows => {
+                self.encoded.push(name.clone());
+                self.numbers_missing |= survey.missing > 0;
+            }
+            InferredType::Text => return exclude(format!("it has {} levels in {rows} rows", survey.levels)),
+            InferredType::Date => {
+                self.dates = true;
+                self.numbers_missing |= survey.missing > 0;
+            }
+            InferredType::Class | InferredType::Constant if survey.levels > 0 => {
+                self.text = true;
+                self.text_missing |= survey.missing > 0;
+            }
+            InferredType::Number | InferredType::Class | InferredType::Constant | InferredType::Identifier => {
+                self.numbers_missing |= survey.missing > 0
+            }
+        }
+        self.incomplete += usize::from(survey.missing > 0);
+        self.features += usize::from(survey.taken != InferredType::Constant);
+    }
+
+    /// Keeps all rows for training, unless people asked for test rows; whether that is a change.
+    pub fn without_test(&mut self, table: &Look, options: &InitOptions, fault: &str) -> bool {
+        let is_change = options.test.is_none() && !matches!(self.test, Test::None);
+        if is_change {
+            self.test = Test::None;
+            self.given_up.push(format!("no test rows: {fault}"));
+            self.columns(table, options);
+        }
+        is_change
+    }
+
+    /// Takes rows one by one, unless people asked for an order; whether that is a change.
+    pub fn without_order(&mut self, table: &Look, options: &InitOptions, fault: &str) -> bool {
+        let is_asked = options.time.is_some() || options.groups.is_some();
+        let is_change = !is_asked && !matches!(self.layout, Layout::Rows);
+        if is_change {
+            self.layout = Layout::Rows;
+            self.given_up.push(format!("rows are taken one by one: {fault}"));
+            self.columns(table, options);
+        }
+        is_change
+    }
+}

@@ -1,0 +1,308 @@
+//! The text of a pipeline, and what was decided, in words.
+
+use super::Draft;
+use super::decided::{Decided, Layout, Test};
+use super::look::Look;
+use super::{TaskOption, order::PanelColumns};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use vaglio_pipeline::pipeline::ReadSpec;
+use vaglio_tables::read::{InferredType, quoted};
+
+/// A target of more whole numbers is one of numbers.
+const MOST_CLASSES: usize = 30;
+/// The most folds.
+const FOLDS: usize = 5;
+
+/// The lines of a file, each with what it is for.
+#[derive(Default)]
+struct PipelineText(String);
+
+impl PipelineText {
+    fn put(&mut self, content: impl AsRef<str>, comment: impl AsRef<str>) {
+        let (content, comment) = (content.as_ref(), comment.as_ref());
+        // A line in a string cannot fail to be written.
+        let _written = match comment.is_empty() {
+            true => writeln!(self.0, "{content}"),
+            false => writeln!(self.0, "{content:<46}  # {}", comment.escape_debug()),
+        };
+    }
+}
+
+impl Decided {
+    pub fn written(&self, path: &str, table: &Look) -> Draft {
+        let mut lines = PipelineText::default();
+        let (rows, columns) = (table.rows, table.columns.len());
+        lines.put(
+            format!(
+                "# {rows} rows and {columns} columns of {path}; `vaglio run` on this file selects columns and fits."
+            ),
+            "",
+        );
+        lines.put("version: 1", "");
+        lines.put("seed: 0", "every random choice follows from it");
+        lines.put("data:", "");
+        lines.put(format!("  train: {}", quoted_path(path)), "");
+        self.test_lines(&mut lines);
+        self.target_lines(&mut lines, table);
+        self.layout_lines(&mut lines);
+        self.column_lines(&mut lines);
+        self.preprocess_lines(&mut lines);
+        self.learner_lines(&mut lines, table);
+        let excluded = self.exclude.iter().map(|(name, _)| name.clone()).collect();
+        Draft { text: lines.0, notes: self.notes(table), targets: self.targets.clone(), excluded, fault: None }
+    }
+
+    fn goes_on(&self) -> bool {
+        matches!(self.layout, Layout::Series(_) | Layout::File(_) | Layout::NextTimes(_))
+    }
+
+    fn test_lines(&self, lines: &mut PipelineText) {
+        match &self.test {
+            Test::None => {}
+            Test::File => {
+                let path = self.test_file.as_deref().unwrap_or_default();
+                lines.put(format!("  test: {}", quoted_path(path)), "takes no part in the selection");
+            }
+            Test::Column(found) => {
+                let (column, is) = (quoted(&found.column), quoted(&found.is));
+                let comment = format!("{} rows are for the test, as their column says", found.rows);
+                lines.put(format!("  test_rows: {{column: {column}, is: {is}}}"), comment);
+            }
+            Test::Share(share) if self.goes_on() => {
+                lines.put(format!("  test_last: {share}"), "the latest rows are set aside for an honest figure");
+            }
+            Test::Share(share) => {
+                let how = match (&self.layout, self.is_classes) {
+                    (Layout::Groups(..) | Layout::NewUnits(_), _) => ", whole groups",
+                    (_, true) => ", classes evenly",
+                    _ => "",
+                };
+                lines.put(format!("  test_fraction: {share}"), format!("set aside for an honest figure{how}"));
+            }
+        }
+    }
+
+    fn target_lines(&self, lines: &mut PipelineText, table: &Look) {
+        let guess = if self.guessed { "guessed; name another column if it is not this one" } else { "" };
+        match &self.targets[..] {
+            [one] => lines.put(format!("  target: {}", quoted(one)), guess),
+            several => {
+                let names: Vec<String> = several.iter().map(|target| quoted(target)).collect();
+                lines.put(format!("  target: [{}]", names.join(", ")), guess);
+            }
+        }
+        if self.without_target > 0 {
+            let rows = if self.without_target == 1 { "row without a target is" } else { "rows without a target are" };
+            let comment = format!("{} {rows} left out", self.without_target);
+            lines.put("  missing_target: drop", comment);
+        }
+        let target = table.column(&self.targets[0]).filter(|_| self.targets.len() == 1);
+        let is_plain = |seen: &&super::look::Seen| {
+            seen.survey.taken != InferredType::Text && (seen.survey.levels > 0 || seen.distinct == 2)
+        };
+        match (self.task, self.is_classes) {
+            (Some(TaskOption::Regression), _) => lines.put("  task: regression", ""),
+            (_, true) if target.as_ref().is_none_or(|seen| !is_plain(seen)) => lines.put("  task: multiclass", ""),
+            _ => {}
+        }
+        let few =
+            |seen: &&super::look::Seen| seen.whole && seen.distinct <= MOST_CLASSES && 5 * seen.distinct <= table.rows;
+        if let Some(few) = target.filter(|_| !self.is_classes && self.task.is_none()).filter(few) {
+            let hint = format!("{} whole numbers; take away the first # if they are classes", few.distinct);
+            lines.put("  # task: multiclass", hint);
+        }
+    }
+
+    fn layout_lines(&self, lines: &mut PipelineText) {
+        match &self.layout {
+            Layout::Rows => {}
+            Layout::Groups(name, _) => {
+                lines.put(format!("  groups: {}", quoted(name)), "rows of one value stay together")
+            }
+            Layout::Series(time) => {
+                lines.put(format!("  time: {}", quoted(time)), "later rows are predicted from earlier ones");
+            }
+            Layout::File(by) => {
+                let comment = "later rows are predicted from earlier ones";
+                lines.put(format!("  # the rows of the file are in the order of {}:", by.join(", ")), comment);
+            }
+            Layout::NewUnits(PanelColumns { unit, time, units, .. }) => {
+                let (unit, time) = (quoted(unit), quoted(time));
+                lines.put(format!("  groups: {unit}"), format!("{units}; asked is how well new ones are predicted"));
+                lines.put("  # For the next times of the same ones, these lines take the place of `groups` and", "");
+                lines.put("  # `test_fraction`, with the other criterion below:", "");
+                lines.put(format!("  # series: {unit}"), "");
+                lines.put(format!("  # time: {time}"), "");
+                lines.put("  # test_last: 0.2", "");
+            }
+            Layout::NextTimes(PanelColumns { unit, time, units, .. }) => {
+                let (unit, time) = (quoted(unit), quoted(time));
+                lines.put(
+                    format!("  series: {unit}"),
+                    format!("{units}; asked is how well their next times are predicted"),
+                );
+                lines.put(format!("  time: {time}"), "");
+                lines.put("  # For new ones, these lines take the place of `series`, `time` and `test_last`,", "");
+                lines.put("  # with the other criterion below:", "");
+                lines.put(format!("  # groups: {unit}"), "");
+                lines.put("  # test_fraction: 0.2", "");
+            }
+        }
+    }
+
+    fn column_lines(&self, lines: &mut PipelineText) {
+        if !self.exclude.is_empty() {
+            lines.put("  exclude:", "columns that are no features as they stand");
+            for (name, why) in &self.exclude {
+                lines.put(format!("    - {}", quoted(name)), why);
+            }
+        }
+        if !self.encoded.is_empty() {
+            let types: Vec<String> = self.encoded.iter().map(|name| format!("{}: class", quoted(name))).collect();
+            lines.put(format!("  types: {{{}}}", types.join(", ")), "");
+        }
+        if !self.na.is_empty() {
+            let words = ReadSpec::default().na.into_iter().map(|word| word.0).chain(self.na.iter().cloned());
+            let words: Vec<String> = words.map(|word| serde_json::Value::from(word).to_string()).collect();
+            lines.put("  read:", "");
+            lines.put(format!("    na: [{}]", words.join(", ")), "cells that are missing");
+        }
+    }
+
+    fn preprocess_lines(&self, lines: &mut PipelineText) {
+        lines.put("preprocess:", "each is fitted on training rows only");
+        if self.dates {
+            lines.put("  - {kind: date_parts}", "year, month, day, weekday and days passed");
+        }
+        if !self.encoded.is_empty() {
+            let names: Vec<String> = self.encoded.iter().map(|name| quoted(name)).collect();
+            let comment = "text of many levels: the mean of the target in each";
+            lines.put(format!("  - {{kind: target_encode, columns: [{}]}}", names.join(", ")), comment);
+        }
+        if self.numbers_missing {
+            lines.put("  - {kind: impute, how: mean}", "missing numbers");
+        }
+        if self.text_missing {
+            lines.put("  - {kind: impute, how: most_frequent}", "missing classes");
+        }
+        if self.text {
+            let comment = "a column of 0 and 1 for each level of a text column, one of two levels";
+            lines.put("  - {kind: one_hot, drop: if_binary}", comment);
+        }
+        lines.put("  - {kind: standardize}", "columns of mean 0 and deviation 1");
+    }
+
+    fn learner_lines(&self, lines: &mut PipelineText, table: &Look) {
+        match self.is_rare {
+            true => {
+                lines.put("learner: {kind: crrr, lambda: {grid: auto}}", "the rare class counts as much as the others")
+            }
+            false => lines.put("learner: {kind: rls, lambda: {grid: auto}}", ""),
+        }
+        let forward = |points: usize| {
+            let folds = (points / 4).clamp(1, FOLDS);
+            format!("criterion: {{kind: kfold, splits: {{kind: forward, folds: {folds}}}}}")
+        };
+        let groups = |count: usize| {
+            let aside = match self.test {
+                Test::Share(share) => (share * count as f64).round() as usize,
+                _ => 0,
+            };
+            let folds = (count - aside.min(count)).clamp(2, FOLDS);
+            format!("criterion: {{kind: kfold, folds: {folds}, by: groups}}")
+        };
+        let rows = table.rows - self.without_target;
+        match &self.layout {
+            _ if self.is_rare => lines.put(
+                "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true, loss: balanced_error}",
+                "the mean of the error rates of the classes",
+            ),
+            Layout::Rows => lines.put("criterion: loo", "exact leave-one-out"),
+            Layout::Groups(_, count) => lines.put(groups(*count), ""),
+            Layout::Series(_) | Layout::File(_) => lines.put(forward(rows), "later rows from earlier ones"),
+            Layout::NewUnits(panel) => {
+                lines.put(groups(panel.units), "new units");
+                lines.put(format!("# {}", forward(panel.times)), "their next times");
+            }
+            Layout::NextTimes(panel) => {
+                lines.put(forward(panel.times), "their next times");
+                lines.put(format!("# {}", groups(panel.units)), "new units");
+            }
+        }
+        let size = "size and lambda are chosen by cross-validating the whole search";
+        match table.columns.len() > rows {
+            true => lines.put(
+                "search: {kind: race, of: [greedy, all]}",
+                "few columns or all, whichever holds up; size and lambda by cross-validation",
+            ),
+            false => lines.put("search: {kind: greedy}", size),
+        }
+    }
+
+    /// What was decided, for people.
+    fn notes(&self, table: &Look) -> Vec<String> {
+        let mut notes = vec![format!("{} rows, {} columns", table.rows, table.columns.len())];
+        let is_date = |name: &String| table.column(name).is_some_and(|seen| seen.survey.taken == InferredType::Date);
+        let what = match self.targets.iter().any(is_date) {
+            true => "a date, taken as classes; name a number to predict one",
+            false if self.is_classes => "classes",
+            false => "a number",
+        };
+        let guessed = if self.guessed { " (guessed; --target names another)" } else { "" };
+        notes.push(format!("to predict: {}, {what}{guessed}", self.targets.join(", ")));
+        if self.without_target > 0 {
+            let rows = if self.without_target == 1 { "row" } else { "rows" };
+            notes.push(format!("{} {rows} without a target are left out", self.without_target));
+        }
+        if self.is_rare {
+            notes.push("a class is rare: classes count alike, by crrr and balanced_error".into());
+        }
+        notes.extend(match &self.layout {
+            Layout::Rows => None,
+            Layout::Groups(name, _) => Some(format!("groups: {name}")),
+            Layout::Series(time) => Some(format!("time: {time}; later rows are predicted from earlier ones")),
+            Layout::File(by) if by.is_empty() => Some(
+                "time: the order of the file, since a column is another one row earlier; later rows are predicted from earlier \
+                 ones"
+                    .into(),
+            ),
+            Layout::File(by) => Some(format!(
+                "time: {}, the order of the file; later rows are predicted from earlier ones",
+                by.join(", ")
+            )),
+            Layout::NewUnits(panel) => Some(format!(
+                "groups: {}, each at several times of {}; new ones are predicted (--time {} for the next times)",
+                panel.unit, panel.time, panel.time
+            )),
+            Layout::NextTimes(panel) => Some(format!(
+                "time series: {}, in the order of {}; the next times are predicted (--groups {} for new ones)",
+                panel.unit, panel.time, panel.unit
+            )),
+        });
+        if let Test::Column(found) = &self.test {
+            notes.push(format!("test rows: the {} where {} is {}", found.rows, found.column, found.is));
+        }
+        notes.extend(self.given_up.iter().cloned());
+        let left_out =
+            |(name, why): &(String, String)| format!("left out: {name}{}{why}", if why.is_empty() { "" } else { ": " });
+        notes.extend(self.exclude.iter().map(left_out));
+        notes.extend(table.aside.iter().map(|(name, why)| format!("left out: {name}: {why}")));
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for seen in &table.columns {
+            *counts.entry(seen.survey.taken.word()).or_default() += 1;
+        }
+        let counts: Vec<String> = counts.into_iter().map(|(word, count)| format!("{count} {word}")).collect();
+        notes.push(format!("columns: {}", counts.join(", ")));
+        let columns = if self.incomplete == 1 { "column has" } else { "columns have" };
+        let missing = format!("{} {columns} missing cells, which are imputed", self.incomplete);
+        notes.extend((self.incomplete > 0).then_some(missing));
+        notes
+    }
+}
+
+/// A path as it stands in YAML.
+fn quoted_path(path: &str) -> String {
+    let is_plain = path.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
+    if is_plain { path.to_owned() } else { serde_json::Value::from(path).to_string() }
+}

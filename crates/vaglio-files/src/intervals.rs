@@ -1,0 +1,90 @@
+//! Prediction intervals made of outer folds.
+
+use super::Prepared;
+use ndarray::Array2;
+use rayon::prelude::*;
+use vaglio_core::{Error, Problem, Result, Task};
+use vaglio_pipeline::inside::bounds;
+use vaglio_pipeline::pipeline::Evaluate;
+use vaglio_pipeline::pipeline::{FoldModel, SavedIntervals};
+use vaglio_pipeline::resample::Outer;
+use vaglio_pipeline::resample::along::Held;
+use vaglio_report::record::Intervals;
+
+/// Rows of which widths are computed, at most.
+const MOST_WIDTHS: usize = 2000;
+
+/// Refuses intervals that cannot be had of a problem.
+///
+/// # Errors
+/// [`Error::Setting`] for classes, and for too few rows.
+pub(super) fn check(evaluate: Option<&Evaluate>, problem: &Problem) -> Result<()> {
+    let Some(level) = evaluate.and_then(|evaluate| evaluate.intervals) else { return Ok(()) };
+    if *problem.task() != Task::Regression {
+        let message = format!(
+            "intervals are of numbers, and the task is {}; leave it out, and `vaglio predict --proba` gives probabilities",
+            problem.task().name()
+        );
+        return Err(Error::setting("evaluate.intervals", message));
+    }
+    let counts = |weights: &[f64]| weights.iter().filter(|weight| **weight > 0.0).count();
+    SavedIntervals::check_rows(level, problem.weights().map_or(problem.rows(), |weights| counts(weights)))
+}
+
+/// By the outer folds of the first repeat, with what the record says of them.
+///
+/// # Errors
+/// [`Error::Setting`] for too few rows that count; those of predicting rows.
+pub(super) fn intervals(level: f64, outer: Vec<Outer>, prepared: &Prepared) -> Result<(SavedIntervals, Intervals)> {
+    let first: Vec<Outer> = outer.into_iter().filter(|fold| fold.repeat == 0).collect();
+    let residuals: Vec<Vec<Vec<f64>>> = first.iter().map(residuals).collect();
+    SavedIntervals::check_rows(level, residuals.iter().filter_map(|of_fold| of_fold.first()).map(Vec::len).sum())?;
+    let figures = figures(level, &first, &residuals, prepared)?;
+    let folds = first.into_iter().zip(residuals).map(|(fold, residuals)| {
+        let Outer { target_units: target_scales, maps, columns, model, .. } = fold;
+        let inputs = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
+        FoldModel { target_scales, maps, inputs, model, residuals }
+    });
+    Ok((SavedIntervals { level, folds: folds.collect() }, figures))
+}
+
+/// For each output the absolute residuals of the rows of a fold that count, increasing.
+fn residuals(fold: &Outer) -> Vec<Vec<f64>> {
+    let counts = |row: &usize| fold.held.weights.as_ref().is_none_or(|weights| weights[*row] > 0.0);
+    let of_output = |output: usize| {
+        let residual = |row: usize| (fold.held.targets[[output, row]] - fold.held.predictions[[output, row]]).abs();
+        let mut all: Vec<f64> = (0..fold.held.targets.ncols()).filter(counts).map(residual).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    };
+    (0..fold.held.targets.nrows()).map(of_output).collect()
+}
+
+/// Widths and coverage on test rows, or widths on training rows where there are none.
+fn figures(level: f64, outer: &[Outer], residuals: &[Vec<Vec<f64>>], prepared: &Prepared) -> Result<Intervals> {
+    let problem = |fold: &Outer| match &prepared.test_source {
+        Some((rows, recipe)) => recipe.apply(rows.clone(), &fold.maps, &fold.columns).map(|(problem, _)| problem),
+        None => prepared.sample.apply_maps(&fold.maps, &fold.columns),
+    };
+    let is_test = prepared.test_source.is_some();
+    let predicted = |fold: &Outer| -> Result<(Array2<f64>, Problem, Option<Vec<f64>>)> {
+        let problem = problem(fold)?;
+        let held =
+            Held { problem: &problem, units: fold.target_units.as_deref(), training: None, made: None, clusters: None };
+        let model = &fold.model;
+        let values = held.predicted(model)?;
+        let counts = held.compare(model, &values, |compared| compared.weights.map(<[f64]>::to_vec));
+        let every = values.ncols().div_ceil(MOST_WIDTHS).max(1);
+        let kept: Vec<usize> = (0..values.ncols()).step_by(if is_test { 1 } else { every }).collect();
+        Ok((values.select(ndarray::Axis(1), &kept), problem, counts))
+    };
+    let all: Vec<(Array2<f64>, Problem, Option<Vec<f64>>)> = outer.par_iter().map(predicted).collect::<Result<_>>()?;
+    let centers: Vec<Array2<f64>> = all.iter().map(|(centers, ..)| centers.clone()).collect();
+    let bounds = bounds(level, &centers, &residuals.iter().collect::<Vec<_>>())?;
+    let test = all.first().filter(|_| is_test);
+    Ok(Intervals {
+        level,
+        width: bounds.median_widths(),
+        test_coverage: test.map(|(_, problem, counts)| bounds.coverage(problem.targets(), counts.as_deref())),
+    })
+}

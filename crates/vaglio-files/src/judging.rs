@@ -1,0 +1,144 @@
+//! Predictions beside the targets of a file.
+
+use super::model_files::FileModel;
+use super::past::{ahead_of, later};
+use super::predictions::classes;
+use super::series::{Order, numbers_of};
+use super::targets::encode;
+use vaglio_pipeline::inside::Predicted;
+use vaglio_pipeline::pipeline::IntervalEnds;
+use vaglio_pipeline::resample::Pooled;
+use vaglio_pipeline::resample::along::weighing;
+use vaglio_pipeline::resample::sample::clusters;
+use vaglio_pipeline::resample::tally::Compared;
+
+use ndarray::{Array2, Axis};
+use std::collections::HashMap;
+use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_report::record::{Figures, LossName};
+use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};
+
+/// How predictions compare with targets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The figures.
+    pub figures: Figures,
+    /// The loss among them.
+    pub loss: LossName,
+    /// The labels of classes, in the order of the confusion matrix.
+    pub classes: Vec<String>,
+    /// The share of rows whose target lies in its interval, for each output.
+    pub coverage: Option<Vec<f64>>,
+}
+
+impl FileModel<'_> {
+    /// The columns of which figures are made, as far as a file has them: targets, weights, and what says which rows depend on
+    /// each other.
+    pub(super) fn judged_by(&self) -> Result<HashMap<String, Hint>> {
+        let observed = self.observed()?;
+        let labels = [observed.groups, self.series.clone()].into_iter().flatten().map(|name| (name, Hint::Label));
+        let times = self.time.iter().map(|name| (name.clone(), Hint::Target));
+        let weights = observed.weights.into_iter().map(|name| (name, Hint::Auto));
+        let targets = observed.targets.into_iter().map(|name| (name, Hint::Target));
+        Ok(labels.chain(times).chain(weights).chain(targets).collect())
+    }
+
+    /// The targets of a file, with what else figures are made of.
+    pub(super) fn observed_in(&self, source: &Source) -> Result<(Table, Survey)> {
+        let mut hints = self.judged_by()?;
+        hints.retain(|name, _| source.names().contains(name));
+        source.read(&Wanted { filter: ColumnFilter::only(hints.keys().cloned()), hints })
+    }
+
+    /// The figures of predictions beside the targets of a file; rows whose targets lie behind its end have none.
+    pub(super) fn judged(
+        &self,
+        table: Table,
+        survey: &Survey,
+        predicted: &Predicted,
+        counts: Option<Vec<f64>>,
+        intervals: Option<&IntervalEnds>,
+    ) -> Result<Judged> {
+        let observed = self.observed()?;
+        if !self.is_ahead() {
+            survey.check_complete(&table, observed.targets.iter().map(String::as_str), None)?;
+        }
+        let table = Order { series: self.series.as_deref(), time: self.time.as_deref() }.arrange(table)?;
+        let cells = self.targets_of(&table)?;
+        let mut places = vec![0; table.rows()];
+        (0..table.rows()).for_each(|place| places[table.origin(place)] = place);
+        let is_known = |place: usize| cells.iter().all(|(_, cells)| !cells.is_missing(place));
+        // Of the rows that are predicted those that are judged, and where they stand in the order of time.
+        let judged: Vec<usize> = (0..predicted.rows.len()).filter(|&j| is_known(places[predicted.rows[j]])).collect();
+        let rows: Vec<usize> = judged.iter().map(|&j| places[predicted.rows[j]]).collect();
+        if rows.is_empty() {
+            return Err(Error::Shape("no row has both a prediction and its targets, so there are no figures".into()));
+        }
+        let cells: Vec<(String, Cells)> =
+            cells.into_iter().map(|(name, cells)| (name, cells.select_rows(&rows))).collect();
+        let targets = encode(&self.task, &cells, "data", |row| table.origin(rows[row]))?;
+        // Weights are optional, as in test rows.
+        let weights = observed.weights.as_ref().and_then(|name| table.get(name)?.numbers());
+        let weights = weights.map(|all| rows.iter().map(|&row| all.get(row)).collect::<Vec<f64>>());
+        let counts = counts.map(|counts| judged.iter().map(|&j| counts[j]).collect::<Vec<f64>>());
+        let counting = weighing(weights, counts);
+        let counting: Option<&[f64]> = counting.as_deref();
+        if counting.is_some_and(|counts| !counts.iter().any(|count| *count > 0.0)) {
+            return Err(Error::Shape("no row counts, so there are no figures".into()));
+        }
+        let values = predicted.values.select(Axis(1), &judged);
+        let figures = match self.clusters_of(&table, &rows) {
+            None => Figures::of(&self.task, &*observed.loss, targets.view(), values.view(), counting),
+            Some(clusters) => {
+                let (targets, predictions) = (targets.view(), values.view());
+                let compared =
+                    Compared { targets, predictions, weights: counting, units: None, clusters: Some(&clusters) };
+                Pooled::new(std::iter::once(compared))?.figures(&self.task, &*observed.loss, 1)
+            }
+        };
+        Ok(Judged {
+            figures: figures.of_outputs(&self.outputs),
+            loss: LossName::from(&*observed.loss),
+            classes: classes(&self.task),
+            coverage: intervals.map(|bounds| {
+                let of = |ends: &Array2<f64>| ends.select(Axis(1), &judged);
+                let (lower, upper) = (of(&bounds.lower), of(&bounds.upper));
+                IntervalEnds { level: bounds.level, lower, upper }.coverage(&targets, counting)
+            }),
+        })
+    }
+
+    /// The targets of each row of a table in the order of its series.
+    fn targets_of(&self, table: &Table) -> Result<Vec<(String, Cells)>> {
+        let observed = self.observed()?;
+        let mut all = Vec::new();
+        for name in &observed.targets {
+            let cells = table.get(name).ok_or_else(|| Error::unknown("data", "column", name, table.names()))?;
+            let ahead = |steps: &usize| (ahead_of(name, *steps), later(cells, table, *steps, |_| true));
+            match observed.horizons.is_empty() {
+                true => all.push((name.clone(), cells.clone())),
+                false => all.extend(observed.horizons.iter().map(ahead)),
+            }
+        }
+        Ok(all)
+    }
+
+    /// The cluster of each of these rows, where a column of the table says which depend on each other.
+    fn clusters_of(&self, table: &Table, rows: &[usize]) -> Option<Vec<u32>> {
+        let groups = self.observed.as_ref().and_then(|observed| table.get(observed.groups.as_ref()?)).map(numbers_of);
+        let is_ordered = self.time.is_some() || !self.model.takes_rows_alone();
+        let series = table.series().filter(|series| series.iter().any(|id| *id != series[0]));
+        if groups.is_none() && series.is_none() && !is_ordered {
+            return None;
+        }
+        // Stretches of time are of the rows that are judged, in its order.
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|&j| rows[j]);
+        let in_order = |of: &[u32]| order.iter().map(|&j| of[rows[j]]).collect::<Vec<u32>>();
+        let (groups, series) = (groups.map(|of| in_order(&of)), series.map(in_order));
+        let found = clusters(rows.len(), groups.as_deref(), series.as_deref(), is_ordered);
+        let mut of_row = vec![0; rows.len()];
+        order.iter().zip(found).for_each(|(&j, cluster)| of_row[j] = cluster);
+        Some(of_row)
+    }
+}

@@ -1,0 +1,255 @@
+//! The loss on rows held out by how many rows the whole procedure is trained on.
+//!
+//! Of the training rows of every outer fold a quarter, a half, three quarters and all are taken, each part within the next:
+//! whole groups or series, of classes as many of each, in an order that the seed draws; of rows in an order of time those
+//! nearest to the rows held out. All parts are judged on the same rows.
+
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use vaglio_core::{ExitClass, Loss, Result};
+use vaglio_pipeline::inside::{FoldsParts, SelectorParts};
+use vaglio_pipeline::pipeline::OuterFolds;
+use vaglio_pipeline::resample::parting::{Part, Parting};
+use vaglio_pipeline::resample::pool::repeated;
+use vaglio_pipeline::resample::walks::said_of;
+use vaglio_pipeline::resample::whole::{outer_fold, outer_parts};
+use vaglio_pipeline::resample::{Outer, Sample, Tally, Watcher, Whole};
+use vaglio_pipeline::selector::ValidSelector;
+use vaglio_report::record::{LearningCurve, LearningPoint};
+use vaglio_search::shuffle::{shuffled, stream};
+
+/// Shares of the training rows.
+pub(super) const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+
+const PARTS: u64 = 23;
+
+/// Points of the curve that are computed for each fold, beside outer folds or without them.
+pub(super) fn points(has_outer: bool) -> usize {
+    SHARES.len() - usize::from(has_outer)
+}
+
+/// The mean of their shares.
+pub(super) fn mean_share(has_outer: bool) -> f64 {
+    let own = &SHARES[..points(has_outer)];
+    own.iter().sum::<f64>() / own.len() as f64
+}
+
+/// What the procedure on a part of a fold's training rows loses on the rows held out.
+#[derive(Serialize, Deserialize)]
+pub(super) enum Learned {
+    Judged {
+        tally: Tally,
+        size: usize,
+        rows: usize,
+    },
+    /// The procedure cannot be made on so few rows, and why.
+    Refused {
+        message: String,
+        rows: usize,
+    },
+}
+
+/// What the procedure loses on the first shares of the training rows of every fold, of one fold after the other; `None` when it was
+/// stopped, or where some are another process's.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] for folds that cannot be made; those of the procedure on all training rows of a fold.
+pub(super) fn learned(
+    whole: Whole<'_>,
+    sample: &Sample,
+    how: &OuterFolds,
+    shares: &[f64],
+    watcher: &Watcher<'_>,
+) -> Result<Option<Vec<Learned>>> {
+    let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
+    let parting = how.parting(selector, sample)?;
+    let parts = learning_parts(selector, sample, &parting)?;
+    watcher.stage("learning curve", parts.len() * shares.len());
+    let done = repeated(selector.room(), parts.len() * shares.len(), |job| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
+        let key = format!("learning/{fold}/{}", job % shares.len());
+        let learned = watcher.journal().once(&key, || {
+            let order = order(sample, &parting, &parts[fold], stream(selector.seed(), PARTS, fold as u64));
+            let part = Part { training: first_of(sample, order, share), held: parts[fold].held.clone() };
+            let rows = part.training.len();
+            let at = (watcher, watcher.journal().within(&key));
+            match outer_fold(whole, sample, &part, (0, fold), at) {
+                Ok(outer) => Ok(outer.map(|outer| Learned::Judged {
+                    tally: outer.held.tally(loss),
+                    size: outer.taken.size,
+                    rows,
+                })),
+                Err(error) if share < 1.0 && error.class() != ExitClass::Numerical => {
+                    Ok(Some(Learned::Refused { message: error.to_string(), rows }))
+                }
+                Err(error) => Err(said_of(error, &format!("fold {} of the learning curve", fold + 1))),
+            }
+        });
+        watcher.piece();
+        learned
+    })?;
+    Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })
+}
+
+/// The outer folds of the first repeat.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] for folds that cannot be made.
+pub(super) fn learning_parts(selector: &ValidSelector, sample: &Sample, parting: &Parting) -> Result<Vec<Part>> {
+    outer_parts(selector, sample, parting, 0).map_err(|error| error.under("evaluate.learning_curve"))
+}
+
+/// The learning curve by outer folds, those at hand taken for all rows; `None` when it was stopped. Cost: 1.5 times the
+/// procedure for each fold, and once more where there are no outer folds at hand.
+///
+/// # Errors
+/// Those of [`learned`].
+pub(super) fn learning_curve(
+    whole: Whole<'_>,
+    sample: &Sample,
+    (how, outer): (&OuterFolds, &[Outer]),
+    watcher: &Watcher<'_>,
+) -> Result<Option<LearningCurve>> {
+    let (selector, loss) = (whole.selector, &*whole.selector.loss(sample.task()));
+    let parting = how.parting(selector, sample)?;
+    let parts = learning_parts(selector, sample, &parting)?;
+    let known: Vec<&Outer> = outer.iter().filter(|fold| fold.repeat == 0).collect();
+    let known = if known.len() == parts.len() { known } else { Vec::new() };
+    let shares = &SHARES[..points(!known.is_empty())];
+    let Some(done) = learned(whole, sample, how, shares, watcher)? else { return Ok(None) };
+    let mut of_share: Vec<Vec<Learned>> = SHARES.iter().map(|_| Vec::new()).collect();
+    done.into_iter().enumerate().for_each(|(job, learned)| of_share[job % shares.len()].push(learned));
+    for (outer, part) in known.iter().zip(&parts) {
+        let (tally, size, rows) = (outer.held.tally(loss), outer.taken.size, part.training.len());
+        of_share[SHARES.len() - 1].push(Learned::Judged { tally, size, rows });
+    }
+    let splits = parting.splits().map(|splits| splits.sentence());
+    Ok(Some(LearningCurve { folds: parts.len(), splits, points: judged(loss, &of_share)? }))
+}
+
+/// The points of shares, each with what the loss falls by from the last before that has one.
+fn judged(loss: &dyn Loss, of_share: &[Vec<Learned>]) -> Result<Vec<LearningPoint>> {
+    let mut before: Option<(f64, Vec<&Tally>)> = None;
+    let mut points = Vec::new();
+    for (share, folds) in SHARES.into_iter().zip(of_share) {
+        let count = folds.len().max(1) as f64;
+        let rows = folds.iter().map(|of| match of {
+            Learned::Judged { rows, .. } | Learned::Refused { rows, .. } => *rows as f64,
+        });
+        let refused = folds.iter().find_map(|of| match of {
+            Learned::Refused { message, .. } => Some(message.clone()),
+            Learned::Judged { .. } => None,
+        });
+        let own = folds.iter().filter_map(|of| match of {
+            Learned::Judged { tally, size, .. } => Some((tally, *size as f64)),
+            Learned::Refused { .. } => None,
+        });
+        let mut point = LearningPoint {
+            share,
+            rows: rows.sum::<f64>() / count,
+            size: None,
+            loss: None,
+            standard_error: None,
+            gain: None,
+            gain_error: None,
+            refused,
+        };
+        if point.refused.is_none() {
+            let (tallies, sizes): (Vec<&Tally>, Vec<f64>) = own.unzip();
+            let (value, error) = Tally::pooled(loss, &tallies, 1)?;
+            (point.loss, point.standard_error) = (Some(value), error);
+            point.size = Some(sizes.iter().sum::<f64>() / count);
+            if let Some((earlier, of_earlier)) = &before {
+                point.gain = Some(earlier - value).filter(|gain| gain.is_finite());
+                point.gain_error = Tally::difference(loss, of_earlier, &tallies, 1);
+            }
+            before = Some((value, tallies));
+        }
+        points.push(point);
+    }
+    Ok(points)
+}
+
+/// Training rows in the order in which parts take them, in units that stay together.
+fn order(sample: &Sample, parting: &Parting, part: &Part, seed: u64) -> Vec<Vec<usize>> {
+    let training = &part.training;
+    let is_forward = parting.splits().is_some_and(|splits| splits.around_search(1).is_some());
+    if sample.is_ordered() || is_forward {
+        return nearest(sample, part);
+    }
+    if let Some(labels) = sample.labels() {
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        let mut places = HashMap::new();
+        for &row in training {
+            let next = units.len();
+            let place = *places.entry(labels[row]).or_insert(next);
+            if place == next {
+                units.push(Vec::new());
+            }
+            units[place].push(row);
+        }
+        return shuffled(units.len(), seed).into_iter().map(|unit| std::mem::take(&mut units[unit])).collect();
+    }
+    let drawn: Vec<usize> = shuffled(training.len(), seed).into_iter().map(|place| training[place]).collect();
+    let Some(classes) = sample.classes() else { return drawn.into_iter().map(|row| vec![row]).collect() };
+    // The rows of each class at even distances.
+    let mut counts: HashMap<usize, usize> = HashMap::new();
+    drawn.iter().for_each(|&row| *counts.entry(classes[row]).or_default() += 1);
+    let mut seen: HashMap<usize, usize> = HashMap::new();
+    let place = |row: &usize| {
+        let seen = seen.entry(classes[*row]).or_default();
+        *seen += 1;
+        (*seen as f64 - 0.5) / counts[&classes[*row]] as f64
+    };
+    let places: Vec<f64> = drawn.iter().map(place).collect();
+    let mut order: Vec<usize> = (0..drawn.len()).collect();
+    order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
+    order.into_iter().map(|at| vec![drawn[at]]).collect()
+}
+
+/// Rows in an order of time, those nearest to the rows held out first; of several series as many of each at a time.
+fn nearest(sample: &Sample, part: &Part) -> Vec<Vec<usize>> {
+    let label = |row: usize| sample.labels().map_or(0, |labels| labels[row]);
+    let mut held: HashMap<u32, (usize, usize)> = HashMap::new();
+    for &row in &part.held {
+        let ends = held.entry(label(row)).or_insert((row, row));
+        *ends = (ends.0.min(row), ends.1.max(row));
+    }
+    let mut of_label: HashMap<u32, Vec<(usize, usize)>> = HashMap::new();
+    for &row in &part.training {
+        let last = || *part.training.last().unwrap_or(&row);
+        let (first, end) = held.get(&label(row)).copied().unwrap_or_else(|| (last() + 1, last() + 1));
+        let distance = first.saturating_sub(row).max(row.saturating_sub(end));
+        of_label.entry(label(row)).or_default().push((distance, row));
+    }
+    let mut all: Vec<(f64, usize)> = Vec::new();
+    for rows in of_label.values_mut() {
+        rows.sort_unstable();
+        let count = rows.len() as f64;
+        all.extend(rows.iter().enumerate().map(|(rank, (_, row))| ((rank as f64 + 0.5) / count, *row)));
+    }
+    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    all.into_iter().map(|(_, row)| vec![row]).collect()
+}
+
+/// Units up to a share of the rows, at least one, as rows in increasing order.
+fn first_of(sample: &Sample, units: Vec<Vec<usize>>, share: f64) -> Vec<usize> {
+    let rows: usize = units.iter().map(Vec::len).sum();
+    let wanted = (share * rows as f64).ceil().max(1.0) as usize;
+    let mut taken: Vec<usize> = Vec::with_capacity(wanted.min(sample.rows()));
+    for unit in units {
+        if taken.len() >= wanted {
+            break;
+        }
+        taken.extend(unit);
+    }
+    taken.sort_unstable();
+    taken
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

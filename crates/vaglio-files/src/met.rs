@@ -1,0 +1,27 @@
+//! The subsets that the walks of folds reached, by the names of their columns.
+
+use vaglio_core::{PathEntry, Result};
+use vaglio_pipeline::inside::ChosenParts;
+use vaglio_pipeline::resample::parting::Part;
+use vaglio_pipeline::resample::validated::{dealt, parting};
+use vaglio_pipeline::resample::{Chosen, Sample};
+use vaglio_pipeline::selector::ValidSelector;
+
+/// The columns that the walk of each of the first repeat's folds has at the size that was chosen; none where the search was
+/// not cross-validated. Cost: the maps of each fold.
+///
+/// # Errors
+/// Those of the maps and of the designs.
+pub(super) fn of_folds(selector: &ValidSelector, sample: &Sample, chosen: &Chosen) -> Result<Vec<Vec<String>>> {
+    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds().is_empty()) else { return Ok(Vec::new()) };
+    let parts = dealt(selector, sample, &parting(selector, sample, how, true)?, 0)?;
+    let of_fold = |(part, entry): (&Part, &PathEntry)| {
+        // What maps warn of was said when they were fitted on all rows.
+        tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
+            let fitted = sample.select(&part.training)?.fitted()?;
+            let design = selector.design(&fitted.problem)?;
+            Ok(entry.subset.iter().filter_map(|&feature| design.names().get(feature).cloned()).collect())
+        })
+    };
+    parts.iter().zip(chosen.of_folds()).map(of_fold).collect()
+}

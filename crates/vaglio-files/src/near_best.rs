@@ -1,0 +1,265 @@
+//! Which subsets are as good as the chosen one.
+//!
+//! An `exhaustive` search counts all of them by its bounds. Of any other search the subsets that it met are scored again on all
+//! rows: after every step, on the way of every fold at the chosen size, of every outer fold, and the chosen one without each
+//! column and with substitutes in its place. A subset is as good where its score is above that of the chosen one by at most
+//! one standard error of the difference of both on the same rows held out, or by a given part of it.
+
+use super::importance::Importance;
+use super::importance::exchanges::ExchangePlace;
+use super::met::of_folds;
+use ndarray::Axis;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Outline, Result, SearchStrategy, Subset};
+use vaglio_pipeline::inside::SelectorParts;
+use vaglio_pipeline::resample::pool::in_turn;
+use vaglio_pipeline::resample::tally::{Compared, EVERY};
+use vaglio_pipeline::resample::{Sample, Tally, Watcher};
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{AlternativeRecord, AlternativesRecord, Nested};
+use vaglio_search::{Alternatives, Within};
+use vaglio_validate::predicted_held_out;
+
+/// Subsets that are scored, at most: those whose sizes are nearest to the chosen one.
+const MOST: usize = 400;
+/// Subsets of more than so many columns beside twice the chosen ones are left out.
+const BEYOND: usize = 20;
+/// Subsets that one job scores.
+const OF_JOB: usize = 16;
+
+/// What was selected, with what tells of other subsets.
+pub(super) struct SubsetSources<'a> {
+    pub selection: &'a Selection,
+    pub importance: &'a Importance,
+    pub nested: Option<&'a Nested>,
+}
+
+/// Those subsets; `None` when the work was stopped.
+///
+/// # Errors
+/// Those of the criterion's scores and of the maps; [`Error::Setting`] on `evaluate.alternatives.within` where one standard
+/// error is asked for and there is none.
+pub(super) fn near_best(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    (known, asked): (&SubsetSources<'_>, &Alternatives),
+    watcher: &Watcher<'_>,
+) -> Result<Option<AlternativesRecord>> {
+    let design = &design.stopping_at(watcher.sign().clone());
+    let done = watcher.journal().once("alternatives", || {
+        if let Some(listing) =
+            listing(selector, asked).filter(|search| search.check(&**selector.criterion(), design).is_ok())
+        {
+            let listing = selector.by_search(listing);
+            return of_all(&listing, design, watcher);
+        }
+        watcher.stage("alternatives", 1);
+        let met = met(selector, sample, design, known)?;
+        let record = of_met(selector, sample, design, met, asked, watcher);
+        watcher.piece();
+        record
+    });
+    match done {
+        Err(Error::Stopped(_)) => Ok(None),
+        done => done,
+    }
+}
+
+/// What is counted, for people.
+pub(super) fn sentence(search: &dyn SearchStrategy) -> String {
+    match search.typetag_name() {
+        "exhaustive" => "all subsets near the best, counted by one more walk on all rows".into(),
+        _ => format!("at most {MOST} subsets that the search meets, each scored again on all rows"),
+    }
+}
+
+/// The same search of all subsets, counting those that are near the best.
+fn listing(selector: &ValidSelector, asked: &Alternatives) -> Option<Arc<dyn SearchStrategy>> {
+    let search = selector.search();
+    if search.typetag_name() != "exhaustive" {
+        return None;
+    }
+    let mut settings = serde_json::to_value(&**search).ok()?;
+    settings.as_object_mut()?.insert("alternatives".into(), serde_json::to_value(asked).ok()?);
+    serde_json::from_value::<Box<dyn SearchStrategy>>(settings).ok().map(Arc::from)
+}
+
+/// Of all subsets.
+fn of_all(selector: &ValidSelector, design: &Design, watcher: &Watcher<'_>) -> Result<Option<AlternativesRecord>> {
+    watcher.stage("alternatives", 1);
+    let mut member = watcher.member(watcher.journal().within("alternatives"));
+    let path = selector.search_on(design, Instant::now(), None, &mut member.monitor())?.path;
+    watcher.piece();
+    if path.stop_reason.is_partial() {
+        return Ok(None);
+    }
+    let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
+    let record = |near: &NearBest| AlternativesRecord::new(near, entries, |feature| design.names()[feature].clone());
+    Ok(path.alternatives.as_ref().map(record))
+}
+
+/// The subsets that the search met, each in increasing order, the chosen one first.
+fn met(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    known: &SubsetSources<'_>,
+) -> Result<Vec<Vec<Feature>>> {
+    let SubsetSources { selection, importance, nested } = known;
+    let path = &selection.path;
+    let chosen = path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+    let mut all: Vec<Vec<Feature>> = vec![Vec::new()];
+    all.extend(path.entries.iter().map(|entry| entry.subset.clone()));
+    let most = 2 * chosen.len() + BEYOND;
+    let mut subset = path.start();
+    for step in &path.steps {
+        step.follow(&mut subset);
+        if subset.len() <= most {
+            all.push(subset.clone());
+        }
+    }
+    let places: HashMap<&String, Feature> = design.names().iter().zip(0..).collect();
+    let named = |names: &Vec<String>| names.iter().map(|name| places.get(name).copied()).collect::<Option<Vec<_>>>();
+    all.extend(of_folds(selector, sample, &selection.chosen)?.iter().filter_map(named));
+    all.extend(nested.iter().flat_map(|nested| &nested.per_fold).filter_map(|fold| named(&fold.selected)));
+    for (k, worth) in importance.of_columns.iter().enumerate() {
+        let rest: Vec<Feature> = chosen.iter().copied().filter(|feature| *feature != chosen[k]).collect();
+        let others = worth.substitutes.iter().flatten().map(|(feature, _)| [&rest[..], &[*feature]].concat());
+        all.extend(others.chain([rest.clone()]));
+    }
+    let sorted = |mut subset: Vec<Feature>| {
+        subset.sort_unstable();
+        subset
+    };
+    let candidates: BTreeSet<Feature> = design.candidates().into_iter().collect();
+    let own = sorted(chosen);
+    let is_taken =
+        |subset: &Vec<Feature>| subset.len() <= most && subset.iter().all(|feature| candidates.contains(feature));
+    let unique: BTreeSet<Vec<Feature>> = all.into_iter().map(sorted).filter(is_taken).filter(|s| *s != own).collect();
+    let mut others: Vec<Vec<Feature>> = unique.into_iter().collect();
+    others.sort_by_key(|subset| subset.len().abs_diff(own.len()));
+    others.truncate(MOST - 1);
+    Ok([vec![own], others].concat())
+}
+
+/// A subset that was scored.
+struct ScoredSubset {
+    loss: f64,
+    standard_error: Option<f64>,
+    /// What rows held out lose, where they are predicted one by one.
+    tally: Option<Tally>,
+}
+
+/// Of subsets, of which the chosen one is the first.
+fn of_met(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    met: Vec<Vec<Feature>>,
+    asked: &Alternatives,
+    watcher: &Watcher<'_>,
+) -> Result<Option<AlternativesRecord>> {
+    let is_paired = matches!(asked.within, Within::Rule(_)) && design.decisions().is_none();
+    let held_out = if is_paired { selector.criterion().folds(design)? } else { HeldOut::Nothing };
+    let by = Scoring { selector, clusters: &clusters(sample, design), held_out: &held_out };
+    let jobs = in_turn(met.len().div_ceil(OF_JOB), |job| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let of_job = &met[job * OF_JOB..met.len().min((job + 1) * OF_JOB)];
+        by.scored(design, of_job).map(Some)
+    })?;
+    let Some(jobs) = jobs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let scored: Vec<ScoredSubset> = jobs.into_iter().flatten().collect();
+    let Some(own) = scored.first() else { return Ok(None) };
+    let loss = &*selector.loss(sample.task());
+    let limit = match asked.within {
+        Within::Part(part) => Some(own.loss + part * own.loss.abs()),
+        Within::Rule(_) if own.tally.is_some() => None,
+        Within::Rule(_) => Some(own.loss + own.standard_error.ok_or_else(no_error)?),
+    };
+    let mut near = Vec::new();
+    for (place, (subset, found)) in met.iter().zip(&scored).enumerate() {
+        let difference = found.loss - own.loss;
+        let tallies = own.tally.as_ref().zip(found.tally.as_ref());
+        let error = tallies.filter(|_| place > 0).and_then(|(a, b)| Tally::difference(loss, &[b], &[a], 1));
+        let is_near = match limit {
+            Some(limit) => found.loss <= limit,
+            None => error.is_some_and(|error| difference <= error),
+        };
+        if place == 0 || is_near {
+            near.push(AlternativeRecord {
+                columns: subset.iter().map(|&feature| design.names()[feature].clone()).collect(),
+                score: found.loss,
+                difference: (place > 0 && difference.is_finite()).then_some(difference),
+                difference_error: error,
+            });
+        }
+    }
+    let candidates = design.candidates().into_iter().map(|feature| design.names()[feature].clone());
+    Ok(Some(AlternativesRecord::of_met(near, (met.len(), asked.count), limit, candidates)))
+}
+
+fn no_error() -> Error {
+    Error::setting(
+        "evaluate.alternatives.within",
+        "the score of the chosen columns has no standard error here; give a number, a part of the score",
+    )
+}
+
+/// The cluster of each row of the design; each is its own where the learner leaves rows out.
+fn clusters(sample: &Sample, design: &Design) -> Vec<u32> {
+    let known = sample.clusters();
+    if known.len() == design.rows() { known } else { (0..design.rows() as u32).collect() }
+}
+
+/// How subsets are scored.
+struct Scoring<'a> {
+    selector: &'a ValidSelector,
+    clusters: &'a [u32],
+    held_out: &'a HeldOut,
+}
+
+impl Scoring<'_> {
+    /// Each of some subsets, on a design of their columns where that tells their scores.
+    fn scored(&self, design: &Design, subsets: &[Vec<Feature>]) -> Result<Vec<ScoredSubset>> {
+        let largest = subsets.iter().map(Vec::len).max().unwrap_or(0);
+        let outline = Outline { start: 0, largest, trials: subsets.len() as f64, steps: largest };
+        let flops = |design: &Design| self.selector.criterion().estimate(design, &outline).flops;
+        let columns = subsets.iter().flatten().copied();
+        let (place, _) = ExchangePlace::cheapest(self.selector, design, columns, flops);
+        let mut open = Subset::open(&**self.selector.criterion(), &place.design, &outline)?;
+        let mut of = |subset: &Vec<Feature>| -> Result<ScoredSubset> {
+            let own = place.places(subset);
+            open.reset(&own)?;
+            let (score, standard_error) = (open.score()?, open.standard_error()?);
+            Ok(ScoredSubset { loss: score.loss, standard_error, tally: self.tally(&place.design, &own, score.lambda)? })
+        };
+        subsets.iter().map(&mut of).collect()
+    }
+
+    /// What the rows lose that the criterion holds out, of several rounds in the first.
+    fn tally(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<Tally>> {
+        let Some(found) = predicted_held_out(design, self.held_out, subset, lambda)? else { return Ok(None) };
+        let targets = design.targets().select(Axis(1), &found.rows);
+        let weights: Option<Vec<f64>> = design.weights().map(|all| found.rows.iter().map(|&row| all[row]).collect());
+        let clusters: Vec<u32> = found.rows.iter().map(|&row| self.clusters[row]).collect();
+        let compared = Compared {
+            targets: targets.view(),
+            predictions: found.predictions.view(),
+            weights: weights.as_deref(),
+            units: None,
+            clusters: Some(&clusters),
+        };
+        let loss = self.selector.criterion().loss();
+        Ok(loss.map(|loss| Tally::new(&*loss, compared, EVERY)))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

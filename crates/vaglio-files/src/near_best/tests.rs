@@ -1,0 +1,134 @@
+use super::*;
+use linfa::ParamGuard;
+use vaglio_core::{Choose, Criterion, Problem, Round, Silent};
+use vaglio_pipeline::criteria::{KFold, Loo};
+use vaglio_pipeline::inside::ChosenParts;
+use vaglio_pipeline::learners::Rls;
+use vaglio_pipeline::selector::Selector;
+use vaglio_search::Greedy;
+use vaglio_search::WithinRule;
+use vaglio_testkit::data;
+
+fn selector(criterion: impl Criterion + 'static, choose: Choose) -> ValidSelector {
+    let search = Greedy { max_features: Some(6), choose, ..Greedy::default() };
+    Selector::params(criterion, search, Rls::default()).seed(5).check().unwrap()
+}
+
+fn kfold() -> KFold {
+    KFold { folds: Some(5), ..KFold::default() }
+}
+
+struct NearFound {
+    design: Design,
+    met: Vec<Vec<Feature>>,
+    record: AlternativesRecord,
+    selection: Selection,
+}
+
+fn found(selector: &ValidSelector, problem: &Problem, within: Within) -> NearFound {
+    let sample = Sample::plain(problem.clone(), false);
+    let selection = selector.select(problem, &mut Silent).unwrap();
+    let design = selector.design(problem).unwrap().at_lambda(selection.chosen.walk_lambda());
+    let mut silent = Silent;
+    let watcher = Watcher::new(&mut silent);
+    let subset = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+    let importance = Importance::within(f64::INFINITY, selector, &design, &subset, &watcher).unwrap();
+    let known = SubsetSources { selection: &selection, importance: &importance, nested: None };
+    let asked = Alternatives { within, count: 1000 };
+    let record = near_best(selector, &sample, &design, (&known, &asked), &watcher).unwrap().unwrap();
+    let met = met(selector, &sample, &design, &known).unwrap();
+    NearFound { design, met, record, selection }
+}
+
+fn named(design: &Design, subset: &[Feature]) -> Vec<String> {
+    subset.iter().map(|&feature| design.names()[feature].clone()).collect()
+}
+
+#[test]
+fn subsets_met_are_those_of_steps_folds_and_exchanges() {
+    let selector = selector(kfold(), Choose::Auto);
+    let NearFound { met, selection, .. } = found(&selector, &data::regression(40, 9, 2).problem(), Within::Part(0.1));
+    let sorted = |subset: &[Feature]| {
+        let mut subset = subset.to_vec();
+        subset.sort_unstable();
+        subset
+    };
+    let chosen = sorted(&selection.path.result().unwrap().subset);
+    assert_eq!(met[0], chosen);
+    let is_met = |subset: &[Feature]| met.contains(&sorted(subset));
+    assert!(is_met(&[]) && selection.path.entries.iter().all(|entry| is_met(&entry.subset)));
+    assert!(!selection.chosen.of_folds().is_empty());
+    assert!(selection.chosen.of_folds().iter().all(|entry| is_met(&entry.subset)));
+    for column in &chosen {
+        let rest: Vec<Feature> = chosen.iter().copied().filter(|other| other != column).collect();
+        assert!(is_met(&rest));
+        let exchanged = met.iter().filter(|s| s.len() == chosen.len() && rest.iter().all(|f| s.contains(f)));
+        assert!(exchanged.count() >= 3);
+    }
+    let unique: BTreeSet<&Vec<Feature>> = met.iter().collect();
+    assert_eq!(unique.len(), met.len());
+}
+
+#[test]
+fn near_by_a_part_is_near_by_the_definition() {
+    for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
+        let NearFound { design, met, record, .. } =
+            found(&selector, &data::regression(40, 9, 4).problem(), Within::Part(0.05));
+        let score = |subset: &Vec<Feature>| selector.criterion().evaluate(&design, subset).unwrap().loss;
+        let limit = 1.05 * score(&met[0]);
+        let mut near: Vec<&Vec<Feature>> = met.iter().filter(|subset| score(subset) <= limit).collect();
+        near.sort_by(|a, b| score(a).total_cmp(&score(b)));
+        let names: Vec<Vec<String>> = near.iter().map(|subset| named(&design, subset)).collect();
+        assert_eq!(record.subsets.iter().map(|of| of.columns.clone()).collect::<Vec<_>>(), names);
+        assert_eq!((record.count, record.met), (near.len() as u64, Some(met.len() as u64)));
+        let holds = |wanted: usize| -> Vec<String> {
+            let count = |feature: &Feature| near.iter().filter(|subset| subset.contains(feature)).count();
+            named(&design, &(0..9).filter(|feature| count(feature) == wanted).collect::<Vec<_>>())
+        };
+        assert_eq!((&record.in_all, &record.in_none), (&holds(near.len()), &holds(0)));
+        let fewest = near.iter().map(|subset| subset.len()).min().unwrap();
+        assert!(record.smallest.len() <= 10 && record.smallest[0].columns.len() == fewest);
+        assert!(record.smallest.is_sorted_by_key(|subset| subset.columns.len()));
+    }
+}
+
+#[test]
+fn one_standard_error_is_that_of_the_difference_on_the_same_rows() {
+    let rule = Within::Rule(WithinRule::OneSe);
+    for selector in [selector(kfold(), Choose::Size(3)), selector(Loo::default(), Choose::Size(3))] {
+        let problem = data::regression(40, 9, 4).problem();
+        let NearFound { design, met, record, .. } = found(&selector, &problem, rule);
+        let rounds = match selector.criterion().folds(&design).unwrap() {
+            HeldOut::Folds(rounds) => rounds[0].clone(),
+            _ => Round::new((0..40).map(Some).collect()),
+        };
+        // The squared error of each row by plain retraining without its fold.
+        let losses = |subset: &[Feature]| -> Vec<f64> {
+            let mut losses = vec![0.0; 40];
+            for fold in 0..rounds.count() {
+                let held: Vec<usize> = rounds.held_out(fold).collect();
+                let predicted = design.retrain(&rounds.training(fold), &held, subset, design.lambdas()[0]).unwrap();
+                held.iter().enumerate().for_each(|(k, &row)| {
+                    losses[row] = (design.targets()[[0, row]] - predicted[[0, k]]).powi(2);
+                });
+            }
+            losses
+        };
+        let own = losses(&met[0]);
+        let mut near = 1;
+        for subset in &met[1..] {
+            let apart: Vec<f64> = losses(subset).iter().zip(&own).map(|(a, b)| a - b).collect();
+            let mean = apart.iter().sum::<f64>() / 40.0;
+            let error = (apart.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (39.0 * 40.0)).sqrt();
+            let listed = record.subsets.iter().find(|of| of.columns == named(&design, subset));
+            assert_eq!(listed.is_some(), mean <= error, "{subset:?}: {mean} ± {error}");
+            if let Some(listed) = listed {
+                near += 1;
+                assert!((listed.difference.unwrap() - mean).abs() < 1e-9);
+                assert!((listed.difference_error.unwrap() - error).abs() < 1e-9);
+            }
+        }
+        assert_eq!((record.count, record.limit), (near, None));
+        assert!(near > 1 && (near as usize) < met.len(), "{near} of {}", met.len());
+    }
+}

@@ -1,0 +1,358 @@
+//! What a run would do, before it is run.
+//!
+//! The beginning of large files is read and the rest counted: text by bytes, Parquet and Arrow by what they say. What the sample would refuse is
+//! read whole, since a class may come late. Estimates take `planned_rows`, so engine, memory and time are those of all rows, and the run
+//! decides the same.
+
+mod clock;
+mod final_fit;
+pub(super) mod forecast;
+mod machine;
+mod pace;
+mod phases;
+mod span;
+
+use super::halves::halves;
+use super::importance;
+use super::memory::Memory;
+use super::prepare_sample;
+use super::shard::WorkUnits;
+use super::{near_best, shares};
+use clock::Clock;
+use final_fit::FinalFit;
+use forecast::{Walk, Walks};
+use machine::Machine;
+use phases::{Measured, total};
+use std::fmt::Write;
+use std::path::Path;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
+use vaglio_pipeline::inside::{FoldsParts, PipelineParts, SelectorParts};
+use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
+use vaglio_pipeline::resample::Sample;
+use vaglio_pipeline::resample::choice::cross_validation;
+use vaglio_pipeline::resample::validated::parting;
+use vaglio_pipeline::selector::{ValidSelector, all_at_once};
+use vaglio_pipeline::tune::{Scored, Tune};
+use vaglio_report::record::left_out_rows;
+use vaglio_tables::budget::{peak, resident};
+
+/// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
+///
+/// The data are read, so that every refusal is found here already.
+///
+/// # Errors
+/// Those that `run` would give before its search starts.
+pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
+    let clock = Clock::start();
+    let prepared = prepare_sample(pipeline, folder)?;
+    let pipeline = &prepared.searched(pipeline);
+    let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
+    let threads = rayon::current_num_threads();
+    let elapsed = |clock: Clock| if threads == 1 { clock.seconds() } else { clock.passed() };
+    let read = prepared.streamed.as_ref().map_or_else(|| elapsed(clock) * times, |streamed| streamed.seconds);
+    let selector = pipeline.selector();
+    let clock = Clock::start();
+    let design = selector.design(&prepared.train)?;
+    let planned = (design.rows() as f64 * times).round() as usize;
+    let design = if times > 1.0 { design.sampled_from(planned) } else { design };
+    let made = elapsed(clock) * times;
+    let sample =
+        prepared.train.columns().bytes() + if design.is_of(&prepared.train) { 0 } else { design.columns().bytes() };
+    // Labels of all rows were there at once, as they are in a run, and are given back.
+    let held = if prepared.streamed.is_some() { peak() } else { resident() };
+    let program = held.map_or(0.0, |bytes| bytes.saturating_sub(sample as u64) as f64);
+    let constant = design.constant();
+    let settings = pipeline.settings();
+    let walks = Walks::of(&selector, &design, &prepared.sample, settings.evaluate.as_ref());
+    let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
+    let machine = Machine::measured();
+    let walk = forecast::walk(&selector, &design.at_lambda(one_lambda).shared_by(walks.lambdas), &machine)?;
+    let (outline, estimate) = (walk.outline, &walk.estimate);
+    let tuning = |tune: &Tune| tuning(tune, &selector, &design, &walk, made);
+    let (of_tuning, tuned) = settings.tune.as_ref().map_or((0.0, 0.0), tuning);
+    let train = &prepared.train;
+
+    let mut out = String::new();
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(out, "{name:<12}{}", shown(&text));
+    };
+    let outputs = train.targets().nrows();
+    let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
+    line(
+        "data",
+        format!(
+            "{} rows, {} candidate columns, {}{several}",
+            about(prepared.rows as f64, times),
+            design.features(),
+            train.task().name()
+        ),
+    );
+    if let Some(streamed) = &prepared.streamed {
+        line("stream", streamed.sentence());
+    }
+    if prepared.times.is_some() {
+        line("", format!("columns, constants and folds are those of the first {} rows, a sample", prepared.rows));
+    }
+    if !prepared.left_out.is_empty() {
+        line("", format!("left out: {}", left_out_rows(&prepared.left_out)));
+    }
+    if !constant.is_empty() {
+        let names: Vec<&str> = constant.iter().take(5).map(|&f| design.names()[f].as_str()).collect();
+        let more = if constant.len() > 5 { ", …" } else { "" };
+        let columns = if constant.len() == 1 { "column is" } else { "columns are" };
+        line("", format!("{} constant {columns} never selected ({}{more})", constant.len(), names.join(", ")));
+    }
+    for (number, columns) in prepared.columns.iter().take(LISTED).enumerate() {
+        let more = if number + 1 == LISTED && prepared.columns.len() > LISTED { "; …" } else { "" };
+        line(if number == 0 { "columns" } else { "" }, format!("{:<20}  {}{more}", columns.names(), columns.words()));
+    }
+    for finding in &prepared.findings {
+        line("warning", finding.message.clone());
+    }
+    if let Some(test) = &prepared.test {
+        line("test", format!("{} rows", about(test.rows() as f64, of_test)));
+    }
+    line(
+        "pipeline",
+        format!(
+            "{} on {} with {}",
+            settings.search.typetag_name(),
+            settings.criterion.typetag_name(),
+            settings.learner.typetag_name()
+        ),
+    );
+    if let Some(model) = &settings.model {
+        let fits = walks.count() * outline.largest.max(1);
+        let kind = model.learner().typetag_name();
+        line("model", format!("{kind} on the chosen columns: at most {} fits", count(fits as f64)));
+    }
+    if let Some(map) = &settings.target_map {
+        line(
+            "target_map",
+            format!("{}: scores are on its scale, other figures in the target's units", map.typetag_name()),
+        );
+    }
+    if let Some(tune) = &settings.tune {
+        line("tune", tune.to_string());
+    }
+    line("engine", format!("{}: {}", estimate.engine, estimate.reason));
+    if let Some(slow) = settings.criterion.loss().and_then(|loss| loss.slowness()) {
+        line("loss", slow);
+    }
+    if pipeline.cluster().is_some() {
+        line("units", WorkUnits::of(pipeline, &prepared)?.to_string());
+    }
+    design.in_folds().once().iter().for_each(|once| line("", once.to_string()));
+    line(
+        "search",
+        format!(
+            "at most {} steps to {} columns; {} subset{} compared",
+            outline.steps,
+            outline.largest,
+            count(outline.trials),
+            if outline.trials == 1.0 { "" } else { "s" }
+        ),
+    );
+    if let Some(rules) = settings.search.rules(&design).map_err(|error| error.under("search"))? {
+        line("constraints", rules.sentence().to_owned());
+    }
+    if walks.count() > 1 {
+        line("walks", walks.to_string());
+    }
+    for (name, sentence) in around(&selector, (&prepared.sample, &design), settings.evaluate.as_ref())? {
+        line(name, sentence);
+    }
+    let lambdas = design.readout().map_or(&[][..], |r| &r.lambdas);
+    line(
+        "lambda",
+        match lambdas {
+            [] => "none".into(),
+            [one] => format!("{one}"),
+            [first, .., last] if design.readout().is_some_and(|r| r.refine) => {
+                format!("searched between {first} and {last} for every subset, from {} values", lambdas.len())
+            }
+            [first, .., last] => {
+                let what = match (walks.lambdas > 1, design.of_outputs().is_some()) {
+                    (true, _) => "one for the whole walk",
+                    (false, false) => "the best for every subset",
+                    (false, true) => "the best for every subset and output",
+                };
+                format!("{} values from {first} to {last}, {what}", lambdas.len())
+            }
+        },
+    );
+    let avoided = (!["refit", "definition"].contains(&estimate.engine)).then_some(outline.trials);
+    let of_folds =
+        if prepared.streamed.is_some() { Vec::new() } else { folds(&*settings.criterion, &design, avoided)? };
+    for (number, text) in of_folds.into_iter().enumerate() {
+        line(if number == 0 { "folds" } else { "" }, text);
+    }
+    let result = outline.largest.min(RESULT);
+    let evaluate = settings.evaluate.as_ref();
+    let at_one = design.at_lambda(one_lambda);
+    let shares = if evaluate.is_some_and(|evaluate| evaluate.shares) {
+        line("shares", shares::sentence(result));
+        shares::flops(&selector, &at_one, result)
+    } else {
+        0.0
+    };
+    if evaluate.is_some_and(|evaluate| evaluate.alternatives.is_some()) {
+        line("as good", near_best::sentence(&*settings.search));
+    }
+    let work = estimate.flops * walks.count() as f64 + of_tuning + shares;
+    let unknown = || format!("unknown: the criterion `{}` says nothing of it", settings.criterion.typetag_name());
+    let operations = format!("{} floating-point operations", count(work));
+    line("work", if work.is_nan() { unknown() } else { operations });
+    let (worth, exchanges) = importance::estimate(evaluate, &selector, &at_one, (&outline, walks), result);
+    let memory = Memory::of(&prepared, &design, &outline, estimate).with(program, exchanges).repeated(&walks);
+    let budget = pipeline.budget();
+    memory.check(budget)?;
+    let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
+    line("memory", format!("{}{limit}", memory.sentence(budget)));
+    let times = prepared.times.map_or(1.0, |times| times[0]);
+    let of_fold = if walks.count() > 1 { fold(&selector, &design, &prepared.sample, times) } else { 0.0 };
+    let measured = Measured {
+        selector: &selector,
+        prepared: &prepared,
+        design: &design,
+        walk: &walk,
+        walks,
+        memory,
+        budget,
+        machine,
+        threads: threads as f64,
+        read,
+        made,
+        of_fold,
+        worth,
+        shares,
+        final_fit: FinalFit::tried(&selector, train, result.min(RESULT)),
+        tuned,
+        dummies: super::discoveries::seconds(&selector, &design, evaluate, machine.stream),
+    };
+    let phases = measured.phases();
+    for (number, phase) in phases.iter().enumerate() {
+        line(if number == 0 { "phases" } else { "" }, phase.to_string());
+    }
+    let seconds = total(&phases);
+    let time = format!("{seconds} on {threads} thread{}", if threads == 1 { "" } else { "s" });
+    line("time", if seconds.high.is_nan() { "unknown, as the work is".into() } else { time });
+    Ok(out)
+}
+
+/// How rows are parted around the search, by what it is repeated for.
+fn around(
+    selector: &ValidSelector,
+    (sample, design): (&Sample, &Design),
+    evaluate: Option<&Evaluate>,
+) -> Result<Vec<(&'static str, String)>> {
+    let mut all = Vec::new();
+    if let Some((how, is_written)) = cross_validation(selector) {
+        all.push(("choose", parting(selector, sample, &how, is_written)?.sentence()));
+    }
+    if let Some(how) = evaluate.and_then(Evaluate::outer_folds) {
+        all.push(("nested", how.parting(selector, sample)?.sentence()));
+    }
+    if let Some(how) = evaluate.filter(|evaluate| evaluate.outer_folds().is_none()).and_then(Evaluate::learning_folds) {
+        all.push(("learning", how.parting(selector, sample)?.sentence()));
+    }
+    if let Some(how) = evaluate.and_then(|evaluate| evaluate.stability.as_ref()) {
+        all.push(("stability", halves(how, selector, sample)?.sentence()));
+    }
+    if let Some(sentence) = super::discoveries::planned(selector, (sample, design), evaluate)? {
+        all.push(("fdr", sentence));
+    }
+    Ok(all)
+}
+
+/// Folds, or columns, of which each gets a line; of more folds the smallest and largest are told.
+const LISTED: usize = 25;
+
+/// The table of folds: rows held out and trained on, and the rows of each class; with the fits that so many trials avoid,
+/// unless each is made of fits.
+fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Result<Vec<String>> {
+    let avoided = |fits: f64| match trials {
+        Some(trials) => format!("fits avoided: {}", count(trials * fits)),
+        None => "each is refitted".into(),
+    };
+    let rounds = match criterion.folds(design)? {
+        HeldOut::Nothing => return Ok(vec!["none".into()]),
+        HeldOut::EachRow => {
+            let rows = design.planned_rows();
+            return Ok(vec![format!("every one of {rows} rows is left out once; {}", avoided(rows as f64))]);
+        }
+        HeldOut::Folds(rounds) => rounds,
+    };
+    let Some(first) = rounds.first() else { return Ok(vec!["none".into()]) };
+    let sizes = first.sizes();
+    let folds = sizes.len();
+    let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
+    let rows = if least == most { format!("{least} rows") } else { format!("{least} to {most} rows") };
+    let avoided = avoided((folds * rounds.len() * design.lambdas().len()) as f64);
+    let times = if rounds.len() > 1 { format!("{} times ", rounds.len()) } else { String::new() };
+    let mut lines = vec![format!("{times}{folds} of {rows} each; {avoided}")];
+    if folds > LISTED || rounds.len() > 1 {
+        return Ok(lines);
+    }
+    let classes = design.classes();
+    for (fold, size) in sizes.iter().enumerate() {
+        let mut text = format!("fold {:<3} {size} rows held out, {} to train on", fold + 1, first.training(fold).len());
+        for (k, label) in classes.iter().flat_map(|classes| classes.names.iter().enumerate()) {
+            let is_member = |row: usize| classes.as_ref().is_some_and(|classes| classes.of_row[row] == k);
+            let members = first.held_out(fold).filter(|&row| is_member(row)).count();
+            let _ = write!(text, "{} {label}: {members}", if k == 0 { ";" } else { "," });
+        }
+        lines.push(text);
+    }
+    Ok(lines)
+}
+
+/// Columns of a result whose substitutes are looked for, at most, as far as is known before the size is.
+const RESULT: usize = 10;
+
+/// Entries of the rows of which a fold is made to see how long that takes.
+const ENTRIES: usize = 1 << 19;
+/// Seconds of an entry of a fold, where none can be made.
+const OF_ENTRY: f64 = 8e-9;
+
+/// Seconds of making the problem and the design of a fold of all rows, of which there are `times` as many as in the sample:
+/// by one of some rows.
+fn fold(selector: &ValidSelector, design: &Design, sample: &Sample, times: f64) -> f64 {
+    let step = (design.rows() * design.features() / ENTRIES).max(1);
+    let rows: Vec<usize> = (0..sample.rows()).step_by(step).collect();
+    let made = || {
+        let clock = Clock::start();
+        let fitted = sample.select(&rows).and_then(|some| some.fitted()).ok()?;
+        selector.design_at(&fitted.problem, Some(design)).ok()?;
+        Some(clock.seconds())
+    };
+    let seconds = tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || pace::least(made));
+    let of_rows = sample.rows() as f64 / rows.len().max(1) as f64;
+    times * seconds.map_or(OF_ENTRY * (design.rows() * design.features()) as f64, |seconds| seconds * of_rows)
+}
+
+/// A number of rows, of which a sample was read.
+fn about(rows: f64, times: f64) -> String {
+    match times > 1.0 {
+        true => format!("about {:.0}", rows * times),
+        false => format!("{rows:.0}"),
+    }
+}
+
+fn count(value: f64) -> String {
+    if value < 1e6 { format!("{value:.0}") } else { format!("{value:.2e}") }
+}
+
+/// Flops and seconds of tuning on a design, which takes so many seconds to be made.
+fn tuning(tune: &Tune, selector: &ValidSelector, design: &Design, walk: &Walk, made: f64) -> (f64, f64) {
+    let all = all_at_once(design.candidates().len());
+    let (flops, seconds) = match tune.score {
+        Scored::All => {
+            let flops = selector.criterion().estimate(design, &all).flops;
+            (flops, flops / pace::pace(selector, design, &all))
+        }
+        Scored::Search => (walk.estimate.flops, walk.seconds),
+    };
+    (tune.budget as f64 * flops, tune.budget as f64 * (made + seconds))
+}

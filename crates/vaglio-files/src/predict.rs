@@ -1,0 +1,114 @@
+//! A saved model at work on tables of files.
+
+use super::model_files::FileModel;
+use super::predictions::Predictions;
+use super::series::Order;
+use ndarray::s;
+use vaglio_core::{AnyLoss, Cells, Error, Result, Squared, Table, Task, ZeroOne};
+use vaglio_pipeline::inside::{Predicted, SavedParts};
+use vaglio_pipeline::pipeline::Observed;
+use vaglio_report::record::largest;
+
+impl FileModel<'_> {
+    /// What predictions are compared with. Of a file that does not say, the outputs are the targets.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] where outputs are classes.
+    pub(super) fn observed(&self) -> Result<Observed> {
+        if let Some(observed) = &self.observed {
+            return Ok(observed.clone());
+        }
+        let loss = match self.task {
+            Task::Regression => AnyLoss::from(Squared),
+            Task::Binary { .. } => ZeroOne.into(),
+            Task::Multiclass { .. } => {
+                let message =
+                    "the model was saved by an earlier version and does not name its target; run the pipeline again";
+                return Err(Error::setting("--evaluate", message));
+            }
+        };
+        Ok(Observed { targets: self.outputs.clone(), weights: None, groups: None, horizons: Vec::new(), loss })
+    }
+
+    /// Whether targets are predicted from rows before them.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.observed.as_ref().is_some_and(|observed| !observed.horizons.is_empty())
+    }
+
+    /// `ModelFiles::predict`.
+    ///
+    /// # Errors
+    /// Those that it names.
+    pub(super) fn predict(&self, table: Table) -> Result<Predictions> {
+        Ok(self.predicted(table, false)?.0)
+    }
+
+    /// Predictions of a table, with intervals if they are wanted and there are any.
+    pub(super) fn predicted(
+        &self,
+        mut table: Table,
+        with_intervals: bool,
+    ) -> Result<(Predictions, Predicted, Option<Vec<f64>>)> {
+        let names = [&self.series, &self.time];
+        for name in names.into_iter().flatten() {
+            if table.get(name).is_none() {
+                return Err(Error::unknown("data", "column", name, table.names()));
+            }
+        }
+        let all = table.rows();
+        let mut keys: Vec<(String, Cells)> =
+            names.into_iter().flatten().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
+        let lagged = self.lagged_targets();
+        table = self.with_past(table, &lagged)?;
+        table = Order { series: self.series.as_deref(), time: self.time.as_deref() }.arrange(table)?;
+        for name in names.into_iter().flatten() {
+            table.take(name);
+        }
+        if !self.is_ahead() {
+            table = self.forecast(table, &lagged, with_intervals)?;
+        }
+        let intervals = self.intervals.as_ref().filter(|_| with_intervals);
+        let mut intervals = intervals.map(|intervals| intervals.bounds(&table, self.outputs.len())).transpose()?;
+        let (mut predicted, mut counts) = self.chain().predict(table)?;
+        // Training rows that came before have the numbers behind those of the table.
+        let own = match lagged.is_empty() {
+            true => predicted.rows.len(),
+            false => predicted.rows.partition_point(|&row| row < all),
+        };
+        if own < predicted.rows.len() {
+            predicted.rows.truncate(own);
+            predicted.values = predicted.values.slice(s![.., ..own]).to_owned();
+            counts.iter_mut().for_each(|counts| counts.truncate(own));
+            for ends in intervals.iter_mut().flat_map(|bounds| [&mut bounds.lower, &mut bounds.upper]) {
+                *ends = ends.slice(s![.., ..own]).to_owned();
+            }
+        }
+        if !keys.is_empty() {
+            keys = Table::new(keys)?.select_rows(&predicted.rows).into_columns();
+        }
+        let label = |row: usize| {
+            let of_row = predicted.values.column(row).to_vec();
+            match &self.task {
+                Task::Regression => String::new(),
+                Task::Binary { positive, .. } if of_row.first().is_some_and(|p| *p > 0.0) => positive.clone(),
+                Task::Binary { negative, positive } => negative.clone().unwrap_or_else(|| format!("not {positive}")),
+                Task::Multiclass { labels } => labels.get(largest(&of_row)).cloned().unwrap_or_default(),
+            }
+        };
+        let labels = (self.task != Task::Regression).then(|| (0..predicted.rows.len()).map(label).collect());
+        let predictions = Predictions {
+            outputs: self.outputs.clone(),
+            values: predicted.values.clone(),
+            labels,
+            dropped: predicted.rows.len() < all,
+            rows: predicted.rows.clone(),
+            keys,
+            kept: Vec::new(),
+            probabilities: None,
+            intervals,
+            judged: None,
+            raw: false,
+        };
+        Ok((predictions, predicted, counts))
+    }
+}

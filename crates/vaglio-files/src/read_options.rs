@@ -1,0 +1,26 @@
+//! What a run found of how its files are read.
+
+use vaglio_pipeline::pipeline::{ColumnType, DataSpec, DateOrder, Decimal, ReadSpec, Reading};
+use vaglio_tables::read::{ColumnSurvey, DAY_FIRST, InferredType, MONTH_FIRST, Source, Survey};
+
+/// How other files are read alike: the mark before decimals and the order of dates are those that were found.
+pub(super) fn reading(spec: &DataSpec, source: &Source, survey: &Survey) -> Reading {
+    reading_by(spec, source.settled().decimal, survey)
+}
+
+/// The same with the mark before decimals that was found.
+pub(super) fn reading_by(spec: &DataSpec, decimal: Decimal, survey: &Survey) -> Reading {
+    let noted = |note: &str| survey.columns.iter().any(|column| column.note.as_deref() == Some(note));
+    let dates = match spec.read.dates {
+        DateOrder::Auto if noted(DAY_FIRST) && !noted(MONTH_FIRST) => DateOrder::DayFirst,
+        DateOrder::Auto if noted(MONTH_FIRST) && !noted(DAY_FIRST) => DateOrder::MonthFirst,
+        known => known,
+    };
+    let kind = |column: &ColumnSurvey| match column.taken {
+        InferredType::Date => Some(ColumnType::Date),
+        _ if column.levels > 0 => Some(ColumnType::Class),
+        _ => None,
+    };
+    let found = survey.columns.iter().filter_map(|column| Some((column.name.clone(), kind(column)?)));
+    Reading { read: ReadSpec { decimal, dates, ..spec.read.clone() }, types: found.collect() }
+}

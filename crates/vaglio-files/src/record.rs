@@ -1,0 +1,384 @@
+//! What `selection.json` says of a run.
+
+use super::Prepared;
+use super::correlations::Correlations;
+use super::costs;
+use super::curve::curve;
+use super::figures::Evaluated;
+use super::importance::{Importance, Worth};
+use super::reliability;
+use super::single;
+use super::step_figures::step_figures;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Diagnostics, Error, Feature, Loss, Model, Result, SingleRounding, Stage, Task};
+use vaglio_pipeline::all_rows::FitFrom;
+use vaglio_pipeline::final_model::FittedFinalModel;
+use vaglio_pipeline::inside::{PipelineParts, SelectorParts, scaled};
+use vaglio_pipeline::pipeline::ValidPipeline;
+use vaglio_pipeline::resample::Pooled;
+use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::train::train;
+use vaglio_pipeline::tune::Tuned;
+use vaglio_report::record::{
+    AlternativesRecord, Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, FinalModelRecord,
+    FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status,
+    StepRecord, Substitute, TunedSettings, Warning, WarningKind, recorded,
+};
+use vaglio_tables::budget;
+
+/// The record of a selection, with figures of sizes that may take so many flops; the seconds, the equation, and of what columns are made, are left to be filled in.
+pub(super) fn record(
+    pipeline: &ValidPipeline,
+    selector: &ValidSelector,
+    prepared: &Prepared,
+    design: &Design,
+    selection: &Selection,
+    (evaluated, importance, budget): (&Evaluated, Importance, f64),
+    tuned: Option<Tuned>,
+) -> Result<Record> {
+    let Selection { path, names, chosen, .. } = selection;
+    let certainty = evaluated.certainty.as_ref();
+    let loss = selector.loss(prepared.train.task());
+    let subset = path.result().map_or(&[][..], |entry| &entry.subset);
+    let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
+    let (steps, mut entries) = recorded(path, name);
+    let points = curve(selector, (prepared, design), selection, &*loss, &mut entries)?;
+    step_figures(selector, (prepared, design), selection, budget, &mut entries)?;
+    let table = chosen.table.as_ref().map_or(&[][..], |table| table.of_lambda(chosen.place));
+    entries.iter_mut().for_each(|entry| cross_validated(entry, table));
+    let frontier = costs::frontier((selector, design), selection, &mut entries)?;
+    let correlations = Correlations::new(design, subset);
+    let is_geometric = selection.alpha.is_some() || path.steps.iter().any(|step| step.knot.is_some());
+    let excluded = design.constant().into_iter().map(|index| ExcludedRecord {
+        index,
+        name: name(index),
+        reason: "constant".into(),
+    });
+    let result = path.result().map_or(path.empty, |entry| entry.score);
+    let lambdas = path.result().and_then(|entry| entry.lambdas()).map(<[f64]>::to_vec);
+    let status = if path.stop_reason.is_partial() { Status::Partial } else { Status::Complete };
+    Ok(Record {
+        schema: SCHEMA.into(),
+        status,
+        stop_reason: path.stop_reason,
+        version: env!("CARGO_PKG_VERSION").into(),
+        seed: pipeline.settings().seed,
+        warnings: warnings(pipeline, prepared, design, selection, &steps, &*loss),
+        pipeline: parts(pipeline, prepared, selection)?,
+        tuned: tuned.as_ref().map(TunedSettings::new),
+        model: selection.final_model.as_ref().map(final_model).transpose()?,
+        candidates: names.clone(),
+        empty_score: path.empty.loss,
+        steps,
+        path: entries,
+        stages: path.stages.iter().map(stage).collect(),
+        race: selection.race.as_ref().map(|race| race.contestants.clone()).unwrap_or_default(),
+        frontier,
+        chosen: ChosenRecord {
+            by: chosen.by,
+            rule: chosen.rule,
+            size: chosen.size,
+            lambda: chosen.lambda,
+            penalty: chosen.penalty,
+            cross_validated: chosen.cell.map(|cell| cell.loss),
+            standard_error: chosen.cell.and_then(|cell| cell.standard_error),
+            empty_loss: chosen.empty.map(|cell| cell.loss),
+            folds: chosen.folds.as_ref().map(|how| how.folds),
+            repeats: chosen.folds.as_ref().map(|how| how.repeats),
+            splits: chosen.folds.as_ref().and_then(|how| how.splits.as_ref()).map(|splits| splits.sentence()),
+            interval: certainty.and_then(|certainty| certainty.interval),
+            level: certainty.filter(|certainty| certainty.interval.is_some()).map(|certainty| certainty.level),
+            differences: certainty.map(|certainty| certainty.differences.clone()).unwrap_or_default(),
+            declined: chosen.declined,
+            sizes: chosen.sizes.clone(),
+        },
+        worth: importance.left_out(subset),
+        selected: selected(prepared, design, selection, importance.of_columns),
+        outside: Vec::new(),
+        score: result.loss,
+        lambda: result.lambda.or(selection.model.lambda()).filter(|_| lambdas.is_none()),
+        lambdas,
+        intercept: selection.coefficients().map(|c| PerOutput::new(c.intercept.clone())),
+        equation: Vec::new(),
+        excluded: excluded.collect(),
+        redundancy: correlations.redundancy().filter(|_| is_geometric),
+        certificate: path.certificate.clone().map(|mut certificate| {
+            certificate.gap = certificate.gap.filter(|_| !certificate.optimal);
+            certificate
+        }),
+        alternatives: evaluated.alternatives.clone().or(path.alternatives.as_ref().map(|near| {
+            let entries = path.entries.iter().map(|entry| (&entry.subset[..], entry.score.loss));
+            AlternativesRecord::new(near, entries, name)
+        })),
+        numerics: numerics(path.diagnostics, single::rounding(pipeline, selector, prepared, design, selection)?),
+        found: FoundRecord::default(),
+        test: test(prepared, design, (selection, evaluated), &*loss)?,
+        nested: evaluated.nested.clone(),
+        permutations: evaluated.permutations.clone(),
+        stability: evaluated.stability.clone(),
+        fdr: evaluated.fdr.clone(),
+        shares: evaluated.shares.clone(),
+        calibration: evaluated.reliability.clone(),
+        learning_curve: evaluated.learning_curve.clone(),
+        verify: evaluated.verified,
+        seconds: Seconds::default(),
+        peak_memory_bytes: budget::peak(),
+        report: Shown {
+            curve: points,
+            table: chosen.table.clone(),
+            predictions: evaluated.shown(prepared, selection.predictor())?,
+            figures: evaluated
+                .figures(prepared, &*loss)
+                .filter(|_| prepared.test.is_none() || !prepared.is_regression()),
+            correlations: correlations.shown(),
+            tuning: tuned,
+            residuals: None,
+        },
+        // Last, since the hash of the data may still be on its way.
+        data: data(prepared, design)?,
+    })
+}
+
+/// The diagnostics of the trials with what single precision did, where there is either.
+fn numerics(trials: Option<Diagnostics>, single: Option<SingleRounding>) -> Option<Diagnostics> {
+    match single {
+        None => trials,
+        Some(_) => Some(Diagnostics { single, ..trials.unwrap_or_default() }),
+    }
+}
+
+/// The cross-validated loss of an entry's size, where walks were cut at it.
+fn cross_validated(entry: &mut EntryRecord, cells: &[Cell]) {
+    if let Ok(at) = cells.binary_search_by_key(&entry.size, |cell| cell.size) {
+        (entry.cross_validated, entry.cross_validated_error) = (Some(cells[at].loss), cells[at].standard_error);
+        entry.difference_error = cells[at].difference_error;
+    }
+}
+
+fn data(prepared: &Prepared, design: &Design) -> Result<DataRecord> {
+    Ok(DataRecord {
+        rows: prepared.rows,
+        features: design.features(),
+        outputs: prepared.train.targets().nrows(),
+        targets: match prepared.horizons.is_empty() {
+            true => prepared.targets.clone(),
+            false => prepared.train.target_names().to_vec(),
+        },
+        classes: design.classes().map(|classes| classes.names),
+        digest: prepared.digest.written()?,
+        test_rows: prepared.test_rows.clone(),
+        left_out: prepared.left_out.clone(),
+        columns: prepared.columns.clone(),
+        made: Vec::new(),
+    })
+}
+
+fn final_model(fitted: &FittedFinalModel) -> Result<FinalModelRecord> {
+    let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+    let FittedFinalModel { learner, criterion, lambda, score, tuned, .. } = fitted;
+    Ok(FinalModelRecord {
+        kind: learner.typetag_name().into(),
+        settings: serde_json::to_value(learner).map_err(written)?,
+        criterion: score.map(|_| (*criterion).into()),
+        lambda: *lambda,
+        score: *score,
+        tuned: tuned.as_ref().map(TunedSettings::new),
+    })
+}
+
+fn stage(stage: &Stage) -> StageRecord {
+    let Stage { kind, taken, score, stop_reason } = stage.clone();
+    StageRecord { search: kind, taken, score: score.loss, lambda: score.lambda, stop_reason }
+}
+
+fn parts(pipeline: &ValidPipeline, prepared: &Prepared, selection: &Selection) -> Result<PartNames> {
+    let settings = pipeline.settings();
+    let written = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+    let mut all = serde_json::json!({
+        "preprocess": serde_json::to_value(&settings.preprocess).map_err(written)?,
+        "learner": serde_json::to_value(&settings.learner).map_err(written)?,
+        "criterion": serde_json::to_value(&settings.criterion).map_err(written)?,
+        "search": serde_json::to_value(&settings.search).map_err(written)?,
+        "tune": serde_json::to_value(&settings.tune).map_err(written)?,
+        "evaluate": serde_json::to_value(&settings.evaluate).map_err(written)?,
+    });
+    if let Some(all) = all.as_object_mut() {
+        if let Some(map) = &settings.target_map {
+            all.insert("target_map".into(), serde_json::to_value(map).map_err(written)?);
+        }
+        if let Some(model) = &settings.model {
+            all.insert("model".into(), serde_json::to_value(model).map_err(written)?);
+        }
+    }
+    Ok(PartNames {
+        learner: settings.learner.typetag_name().into(),
+        criterion: settings.criterion.typetag_name().into(),
+        search: settings.search.typetag_name().into(),
+        loss: settings.criterion.loss().map(|loss| LossName::from(&*loss)),
+        engine: selection.engine.clone().into_owned(),
+        approximation: selection.approximation.clone().map(Into::into),
+        target_map: settings.target_map.as_ref().map(|map| map.typetag_name().into()),
+        standardized_target: prepared
+            .target_units
+            .iter()
+            .flatten()
+            .any(|units| (units.scale.shift, units.scale.scale) != (0.0, 1.0)),
+        settings: all,
+    })
+}
+
+/// The result by its columns, of each of which it is known what it is worth.
+fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths: Vec<Worth>) -> Vec<SelectedRecord> {
+    let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
+    let names = &selection.names;
+    let name = |feature: Feature| names.get(feature).cloned().unwrap_or_default();
+    let coefficients = selection.coefficients();
+    let is_own = design.is_of(&prepared.train);
+    let record = |(k, (&index, worth)): (usize, (&Feature, Worth))| {
+        let weights = coefficients.map(|c| c.weights.row(k).to_vec());
+        let divisor = || match scaled(&prepared.maps, &name(index)) {
+            Ok(scaled) => Some(scaled.divisor),
+            Err((_, divisor)) => divisor,
+        };
+        let divisor = if is_own { divisor() } else { None };
+        let original = weights.as_ref().zip(divisor).map(|(weights, divisor)| {
+            let scale = |output: usize| prepared.target_scale(output);
+            PerOutput::new(weights.iter().enumerate().map(|(o, weight)| weight * scale(o) / divisor).collect())
+        });
+        SelectedRecord {
+            index,
+            name: name(index),
+            weight: weights.map(PerOutput::new),
+            original_weight: original,
+            without: worth.without,
+            substitutes: worth.substitutes.map(|found| {
+                let substitute = |(index, score): (Feature, f64)| Substitute { index, name: name(index), score };
+                found.into_iter().map(substitute).collect()
+            }),
+            alpha: selection.alpha.as_ref().and_then(|alpha| alpha.get(k).copied()),
+            ..SelectedRecord::default()
+        }
+    };
+    subset.iter().zip(worths).enumerate().map(record).collect()
+}
+
+/// Where all lags of the targets are of h steps and more, forward chaining trains on targets of the h − 1 steps before a
+/// block, which are not known when it is predicted.
+fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
+    let targets = pipeline.settings().data.as_ref()?.target.names();
+    if let Some(warning) = overlapping(pipeline) {
+        return Some(warning);
+    }
+    let map = pipeline.settings().preprocess.first().filter(|map| map.horizons().is_empty())?;
+    let ahead = targets.iter().filter_map(|name| map.past_of(name)).min()?;
+    let splits = &serde_json::to_value(&pipeline.settings().criterion).ok()?["splits"];
+    let gap = splits["gap"].as_u64().filter(|_| splits["kind"] == "forward")?;
+    let wanted = ahead as u64 - 1;
+    (gap < wanted).then(|| {
+        let message = format!(
+            "the target is looked at {ahead} steps back at least; if it is predicted so far ahead, forward chaining needs \
+             `gap: {wanted}`, since the targets just before a block are not known by then"
+        );
+        Warning::new(WarningKind::NoGap, message)
+    })
+}
+
+/// Targets several steps ahead are shared by neighboring rows, which leaving out rows or blocks of them does not see.
+fn overlapping(pipeline: &ValidPipeline) -> Option<Warning> {
+    let steps = pipeline
+        .settings()
+        .preprocess
+        .iter()
+        .filter_map(|map| map.horizons().last())
+        .max()
+        .filter(|most| **most > 1)?;
+    let criterion = serde_json::to_value(&pipeline.settings().criterion).ok()?;
+    let holds_out = criterion["kind"] == "loo" || criterion["kind"] == "kfold" && criterion["by"] != "groups";
+    (holds_out && criterion["splits"]["kind"] != "forward").then(|| {
+        let message = format!(
+            "targets {steps} steps ahead of neighboring rows overlap, and the criterion holds rows out beside others that it \
+             trains on, so its losses are too low; `splits: {{kind: forward}}` of `kfold` trains on what is known by then"
+        );
+        Warning::new(WarningKind::NoGap, message)
+    })
+}
+
+/// Those of the table and the selection, and what the steps and the settings say.
+fn warnings(
+    pipeline: &ValidPipeline,
+    prepared: &Prepared,
+    design: &Design,
+    selection: &Selection,
+    steps: &[StepRecord],
+    loss: &dyn Loss,
+) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = prepared.findings.iter().chain(&selection.warnings).cloned().collect();
+    warnings.extend(design.in_folds().once().iter().map(|once| {
+        let kind = if once.is_imputed { WarningKind::ImputedOnce } else { WarningKind::StandardizedOnce };
+        Warning::new(kind, once.to_string())
+    }));
+    warnings.extend(without_gap(pipeline));
+    if pipeline.settings().criterion.loss().is_some() && loss.needs_classes() {
+        // The last step that changed what was known to be lowest; after it columns differ by their index alone.
+        let mut lowest = selection.path.empty.loss;
+        let mut last = 0;
+        for step in steps {
+            if step.score < lowest {
+                (lowest, last) = (step.score, step.step);
+            }
+        }
+        if let Some(first) = steps.iter().find(|step| step.step > last && !step.tied.is_empty()) {
+            let message = format!(
+                "from step {} on no column lowered the score, and {} columns gave the same one; the lowest index was taken",
+                first.step,
+                first.tied.len() + 1
+            );
+            warnings.push(Warning::new(WarningKind::Indistinguishable, message));
+        }
+    }
+    if pipeline.settings().tune.is_some() && selection.chosen.cell.is_some() {
+        let message = "the settings were tuned on all rows, so the cross-validated loss has seen them; `evaluate.nested` \
+                       repeats tuning in every outer fold";
+        warnings.push(Warning::new(WarningKind::Tuned, message));
+    }
+    warnings
+}
+
+impl Prepared {
+    /// The figures of a model on the test rows, in the target's units; `None` without test rows.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict`]; [`Error::Shape`] when no test row counts.
+    pub fn figures(&self, model: &Model, loss: &dyn Loss) -> Result<Option<Figures>> {
+        let Some(test) = &self.test else { return Ok(None) };
+        let clusters = Some(&self.test_clusters[..]);
+        let held = Held { clusters, ..Held::new(test, self.target_units.as_deref(), &self.train) };
+        let predictions = held.predicted(model)?;
+        held.compare(model, &predictions, |c| {
+            if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
+                return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
+            }
+            Ok(Some(Pooled::new(std::iter::once(c))?.figures(test.task(), loss, 1).of_outputs(test.target_names())))
+        })
+    }
+
+    /// Whether targets are numbers.
+    pub(super) fn is_regression(&self) -> bool {
+        *self.train.task() == Task::Regression
+    }
+}
+
+/// The figures on test rows, beside the loss without columns.
+fn test(
+    prepared: &Prepared,
+    design: &Design,
+    (selection, evaluated): (&Selection, &Evaluated),
+    loss: &dyn Loss,
+) -> Result<Option<Figures>> {
+    let Some(figures) = prepared.figures(selection.predictor(), loss)? else { return Ok(None) };
+    let empty = prepared.figures(&train(design, &[], selection.path.empty.lambda, FitFrom::Rows)?, loss)?;
+    let empty_loss = empty.map(|empty| empty.loss).filter(|loss| loss.is_finite());
+    let brier = reliability::of_test(prepared, evaluated.calibration.as_ref(), selection.predictor())?;
+    Ok(Some(Figures { empty_loss, brier, ..figures }))
+}

@@ -1,0 +1,91 @@
+//! How far the probabilities of classes are right on rows held out.
+//!
+//! The logistic maps of the saved model are fitted on all rows held out. Here those of each fold are fitted on the rows of
+//! the other folds, so that no row has a part in its own probability.
+
+use super::Prepared;
+use ndarray::{Array2, Axis};
+use vaglio_core::{Model, Result};
+use vaglio_pipeline::inside::CalibrationParts;
+use vaglio_pipeline::pipeline::{Calibration, HeldOutBy};
+use vaglio_pipeline::resample::Pooled;
+use vaglio_pipeline::resample::along::Held;
+use vaglio_report::record::{PredictedOn, ReliabilityRecord, brier};
+
+/// That of predictions held out; `None` of one fold alone, and where no maps can be fitted.
+pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<ReliabilityRecord> {
+    if pooled.ends.len() < 2 {
+        return None;
+    }
+    let outputs = pooled.targets.nrows();
+    let mut probabilities = Array2::zeros((outputs.max(2), pooled.targets.ncols()));
+    let starts = std::iter::once(0).chain(pooled.ends.iter().copied());
+    for (from, to) in starts.zip(pooled.ends.iter().copied()) {
+        let fold = from..to;
+        let others: Vec<usize> = (0..pooled.targets.ncols()).filter(|row| !fold.contains(row)).collect();
+        let (targets, predictions) =
+            (pooled.targets.select(Axis(1), &others), pooled.predictions.select(Axis(1), &others));
+        let weights: Vec<f64> = others.iter().map(|&row| pooled.weights[row]).collect();
+        let maps = Calibration::of_rows_held_out(HeldOutBy::Nested, targets.view(), predictions.view(), &weights)?;
+        let own: Vec<usize> = fold.collect();
+        let found = maps.probabilities(pooled.predictions.select(Axis(1), &own).view());
+        for (row, column) in own.iter().zip(found.columns()) {
+            probabilities.column_mut(*row).assign(&column);
+        }
+    }
+    Some(ReliabilityRecord::new(from, pooled.targets.view(), probabilities.view(), &pooled.weights))
+}
+
+/// The Brier score of the test rows by the saved maps; `None` without either.
+///
+/// # Errors
+/// Those of [`Model::predict`].
+pub(super) fn of_test(prepared: &Prepared, maps: Option<&Calibration>, model: &Model) -> Result<Option<f64>> {
+    let (Some(test), Some(maps)) = (&prepared.test, maps) else { return Ok(None) };
+    let held = Held::new(test, prepared.target_units.as_deref(), &prepared.train);
+    let predictions = held.predicted(model)?;
+    let score =
+        held.compare(model, &predictions, |c| brier(c.targets, maps.probabilities(c.predictions).view(), c.weights));
+    Ok(Some(score).filter(|score| score.is_finite()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use vaglio_pipeline::resample::tally::Compared;
+    use vaglio_testkit::Random;
+
+    #[test]
+    fn no_row_has_a_part_in_its_own_probability() {
+        let mut random = Random::new(5);
+        let rows = 60;
+        let targets = Array2::from_shape_fn((1, rows), |_| if random.uniform() < 0.4 { 1.0 } else { -1.0 });
+        let predictions = Array2::from_shape_fn((1, rows), |(_, row)| 0.6 * targets[[0, row]] + random.normal());
+        let parts: Vec<(Array2<f64>, Array2<f64>)> = (0..3)
+            .map(|fold| {
+                let own: Vec<usize> = (20 * fold..20 * fold + 20).collect();
+                (targets.select(Axis(1), &own), predictions.select(Axis(1), &own))
+            })
+            .collect();
+        fn compared((targets, predictions): &(Array2<f64>, Array2<f64>)) -> Compared<'_> {
+            let (targets, predictions) = (targets.view(), predictions.view());
+            Compared { targets, predictions, weights: None, units: None, clusters: None }
+        }
+        let pooled = Pooled::new(parts.iter().map(compared)).unwrap();
+        let found = reliability(PredictedOn::Nested, &pooled).unwrap();
+        // By plain loops: the maps of the other two folds, row by row.
+        let mut sum = 0.0;
+        for fold in 0..3 {
+            let others: Vec<usize> = (0..rows).filter(|row| row / 20 != fold).collect();
+            let (y, f) = (targets.select(Axis(1), &others), predictions.select(Axis(1), &others));
+            let map = Calibration::of_rows_held_out(HeldOutBy::Nested, y.view(), f.view(), &[1.0; 40]).unwrap().maps[0];
+            for row in 20 * fold..20 * fold + 20 {
+                let y = if targets[[0, row]] > 0.0 { 1.0 } else { 0.0 };
+                sum += (map.of(predictions[[0, row]]) - y).powi(2);
+            }
+        }
+        assert!((found.brier - sum / rows as f64).abs() < 1e-12, "{} is not {}", found.brier, sum / rows as f64);
+        assert_eq!(reliability(PredictedOn::Nested, &Pooled::new(parts.iter().take(1).map(compared)).unwrap()), None);
+    }
+}

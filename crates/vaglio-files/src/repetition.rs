@@ -1,0 +1,278 @@
+//! What a whole selection is worth: nested folds, shuffled targets.
+
+use super::origins::Origins;
+use super::pair::paired;
+use super::pairs::Lost;
+use ndarray::Axis;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use vaglio_core::Result;
+use vaglio_pipeline::inside::{FoldsParts, SelectorParts};
+use vaglio_pipeline::pipeline::OuterFolds;
+use vaglio_pipeline::resample::judged::difference;
+use vaglio_pipeline::resample::pool::repeated;
+use vaglio_pipeline::resample::sample::SampleSource;
+use vaglio_pipeline::resample::walks::said_of;
+use vaglio_pipeline::resample::whole::Taken;
+use vaglio_pipeline::resample::{Judged, LEVEL, Outer, Pooled, Rows, Sample, Tally, Watcher, Whole};
+use vaglio_pipeline::selector::Selection;
+use vaglio_report::record::{Against, Figures, Frequency, Nested, NullFigure, OuterFold, Permutations};
+use vaglio_search::shuffle::{shuffled, stream};
+
+const SHUFFLE: u64 = 3;
+
+/// The figures of outer folds. `names` are the candidates of the run on all rows, made of `origins`.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+pub(super) fn nested(
+    whole: Whole<'_>,
+    sample: &Sample,
+    (how, outer, pairs): (&OuterFolds, &[Outer], Option<&[Vec<Lost>]>),
+    names: &[String],
+    origins: &Origins,
+) -> Result<Nested> {
+    let splits = how.parting(whole.selector, sample)?.splits().map(|splits| splits.sentence());
+    let loss = &*whole.selector.loss(sample.task());
+    let tallies: Vec<Tally> = outer.iter().map(|fold| fold.held.tally(loss)).collect();
+    let empties: Vec<Tally> = outer.iter().map(|fold| fold.held.empty_tally(loss)).collect();
+    let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
+    let (value, standard_error) = Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
+    let empty_loss = Tally::mean(loss, &empties.iter().collect::<Vec<_>>())?;
+    let inner = |of: fn(&Lost) -> &Tally| -> Vec<Vec<&Tally>> {
+        pairs.unwrap_or_default().iter().map(|others| others.iter().map(of).collect()).collect()
+    };
+    let judged = Judged { inner: inner(|lost| &lost.model), ..Judged::of(&tallies, repeats) };
+    let none = Judged { inner: inner(|lost| &lost.empty), ..Judged::of(&empties, repeats) };
+    let level = how.interval.unwrap_or(LEVEL);
+    let bounded = judged.bounded(loss, None, (0.0, level));
+    let less = judged.bounded(loss, Some(&none), (0.0, level));
+    let less = less.map(|found| difference(Against::Empty, 0, found));
+    let pooled = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?;
+    let figures = pooled.figures(sample.task(), loss, repeats).of_outputs(sample.target_names());
+    let per_fold = outer.iter().zip(tallies.iter().zip(&empties)).map(|(fold, (tally, empty))| {
+        // AUC and balanced error of a fold without one of the classes are none.
+        let of = |tally: &Tally| Tally::mean(loss, &[tally]).unwrap_or(f64::INFINITY);
+        OuterFold {
+            fold: fold.fold + 1,
+            repeat: fold.repeat + 1,
+            rows: fold.held.targets.ncols(),
+            loss: of(tally),
+            empty_loss: of(empty),
+            size: fold.taken.size,
+            lambda: fold.model.lambda(),
+            score: fold.taken.score,
+            cross_validated: fold.taken.cross_validated.map(|cell| cell.loss),
+            selected: fold.taken.selected.clone(),
+        }
+    });
+    let sets: Vec<HashSet<String>> = outer.iter().map(|fold| fold.taken.selected.iter().cloned().collect()).collect();
+    Ok(Nested {
+        folds: outer.iter().map(|fold| fold.fold + 1).max().unwrap_or(0),
+        repeats,
+        loss: value,
+        standard_error,
+        empty_loss,
+        figures: Figures { loss: value, standard_error, empty_loss: Some(empty_loss), ..figures },
+        per_fold: per_fold.collect(),
+        frequency: frequency(&sets, names),
+        by_source: origins.frequency(&sets, names),
+        jaccard: jaccard(&sets),
+        intervals: None,
+        paired: Some(paired(outer, loss)),
+        splits,
+        interval: bounded.map(|bounded| bounded.interval),
+        level: bounded.map(|_| level),
+        difference: less,
+    })
+}
+
+/// How often each name is in the sets, the most frequent first, of equals the first candidate.
+pub(super) fn frequency(sets: &[HashSet<String>], names: &[String]) -> Vec<Frequency> {
+    let places: HashMap<&String, usize> = names.iter().enumerate().map(|(place, name)| (name, place)).collect();
+    let mut counts: HashMap<&String, usize> = HashMap::new();
+    sets.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut counted: Vec<(usize, Option<usize>, &String)> =
+        counts.into_iter().map(|(name, count)| (count, places.get(name).copied(), name)).collect();
+    counted.sort_by(|a, b| {
+        b.0.cmp(&a.0).then(a.1.unwrap_or(usize::MAX).cmp(&b.1.unwrap_or(usize::MAX))).then(a.2.cmp(b.2))
+    });
+    let frequency = |(count, index, name): (usize, Option<usize>, &String)| Frequency {
+        index,
+        name: name.clone(),
+        share: count as f64 / sets.len() as f64,
+    };
+    counted.into_iter().map(frequency).collect()
+}
+
+/// Mean over pairs of |A ∩ B| / |A ∪ B|; two empty sets are equal.
+fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
+    let pairs = sets.iter().enumerate().flat_map(|(k, a)| sets[..k].iter().map(move |b| (a, b)));
+    let likeness = pairs.map(|(a, b)| {
+        let either = a.union(b).count();
+        if either == 0 { 1.0 } else { a.intersection(b).count() as f64 / either as f64 }
+    });
+    let (sum, count) = likeness.fold((0.0, 0usize), |(sum, count), likeness| (sum + likeness, count + 1));
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// What the procedure takes on shuffled targets; `None` when it was stopped, or where some are another process's.
+///
+/// Targets are shuffled inside groups. Where the rows of every group have one target, groups exchange theirs; rows in an
+/// order of time are shifted in a circle, and so are those of each series where splits go forward in time.
+///
+/// # Errors
+/// Those of the procedure.
+pub(super) fn shuffles(
+    whole: Whole<'_>,
+    sample: &Sample,
+    count: usize,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Vec<Taken>>> {
+    watcher.stage("permutations", count);
+    let is_forward = whole.selector.criterion().splits().is_some_and(|splits| splits.around_search(1).is_some());
+    let nulls = repeated(whole.selector.room(), count, |number| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
+        let key = format!("permutations/{number}");
+        let null = watcher.journal().once(&key, || {
+            let order = shuffled_targets(sample, is_forward, stream(whole.selector.seed(), SHUFFLE, number as u64));
+            let at = (watcher, watcher.journal().within(&key));
+            let repeated = whole.on(&with_targets_of(sample, &order)?, at);
+            let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
+            Ok(repeated.map(|repeated| Taken::of(&repeated.selection)))
+        });
+        watcher.piece();
+        null
+    })?;
+    Ok(if watcher.stopped().is_some() { None } else { nulls.into_iter().collect() })
+}
+
+/// The procedure on [shuffled targets](shuffles), beside the selection on the data; `None` when it was stopped.
+///
+/// # Errors
+/// Those of the procedure.
+pub(super) fn permutations(
+    whole: Whole<'_>,
+    sample: &Sample,
+    selection: &Selection,
+    count: usize,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Permutations>> {
+    let Some(nulls) = shuffles(whole, sample, count, watcher)? else { return Ok(None) };
+    let figure = |observed: f64, values: Vec<f64>| {
+        let values: Vec<f64> = values.into_iter().map(|value| value.min(f64::MAX)).collect();
+        let (count, below) = (values.len() as f64, values.iter().filter(|value| **value <= observed).count() as f64);
+        NullFigure { mean: values.iter().sum::<f64>() / count, p: (below + 1.0) / (count + 1.0), values }
+    };
+    let Taken { score, cross_validated, .. } = Taken::of(selection);
+    let of_folds: Vec<f64> = nulls.iter().filter_map(|null| null.cross_validated).map(|cell| cell.loss).collect();
+    Ok(Some(Permutations {
+        count,
+        score: figure(score, nulls.iter().map(|null| null.score).collect()),
+        cross_validated: cross_validated.filter(|_| of_folds.len() == count).map(|cell| figure(cell.loss, of_folds)),
+    }))
+}
+
+/// For each row the row whose target it is given.
+fn shuffled_targets(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> {
+    let Some(counting) = sample.counting() else {
+        return shuffled_rows(sample, &(0..sample.rows()).collect::<Vec<_>>(), is_forward, seed);
+    };
+    // Rows that are the past of others alone have no target to give.
+    let of_counting = shuffled_rows(sample, &counting, is_forward, seed);
+    let mut order: Vec<usize> = (0..sample.rows()).collect();
+    counting.iter().zip(of_counting).for_each(|(&row, other)| order[row] = counting[other]);
+    order
+}
+
+/// For each of the rows that count, by its place among them, that whose target it is given.
+fn shuffled_rows(sample: &Sample, counting: &[usize], is_forward: bool, seed: u64) -> Vec<usize> {
+    let rows = counting.len();
+    let Some(labels) = sample.labels() else {
+        if sample.is_ordered() {
+            let shift = 1 + (stream(seed, SHUFFLE, 0) % (rows.max(2) as u64 - 1)) as usize;
+            return (0..rows).map(|row| (row + shift) % rows).collect();
+        }
+        return shuffled(rows, seed);
+    };
+    let labels: Vec<u32> = counting.iter().map(|&row| labels[row]).collect();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut numbers = HashMap::new();
+    for (row, label) in labels.iter().enumerate() {
+        let next = groups.len();
+        let group = *numbers.entry(*label).or_insert(next);
+        if group == next {
+            groups.push(Vec::new());
+        }
+        groups[group].push(row);
+    }
+    let target = |row: usize| sample.targets().column(counting[row]);
+    let is_one = |group: &Vec<usize>| group.iter().all(|&row| target(row) == target(group[0]));
+    let mut order: Vec<usize> = (0..rows).collect();
+    if is_forward {
+        // By as much in every series, so that what is of one time stays together.
+        let longest = groups.iter().map(Vec::len).max().unwrap_or(0);
+        let shift = 1 + (stream(seed, SHUFFLE, 0) % (longest.max(2) as u64 - 1)) as usize;
+        let shifted = |group: &Vec<usize>, place: usize| group[(place + shift) % group.len()];
+        for group in &groups {
+            group.iter().enumerate().for_each(|(place, &row)| order[row] = shifted(group, place));
+        }
+        return order;
+    }
+    if groups.iter().all(is_one) {
+        let others = shuffled(groups.len(), seed);
+        for (group, &other) in groups.iter().zip(&others) {
+            group.iter().for_each(|&row| order[row] = groups[other][0]);
+        }
+        return order;
+    }
+    for (number, group) in groups.iter().enumerate() {
+        let inside = shuffled(group.len(), stream(seed, SHUFFLE, number as u64));
+        group.iter().zip(inside).for_each(|(&row, place)| order[row] = group[place]);
+    }
+    order
+}
+
+/// The same rows with the targets of others: row j has that of row `order[j]`.
+fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
+    let targets = sample.targets().select(Axis(1), order).as_standard_layout().into_owned();
+    let source = match &sample.source {
+        SampleSource::Plain(problem) => SampleSource::Plain(Box::new(problem.with_targets(targets)?)),
+        SampleSource::Mapped(rows, recipe) => {
+            SampleSource::Mapped(Arc::new(Rows { targets, ..Rows::clone(rows) }), Arc::clone(recipe))
+        }
+    };
+    Ok(Sample { source, ordered: sample.ordered, behind: None })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> HashSet<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn likeness_is_the_mean_over_pairs() {
+        assert_eq!(
+            jaccard(&[set(&["a", "b"]), set(&["b", "c"]), set(&["a", "b"])]),
+            Some((1.0 / 3.0 + 1.0 + 1.0 / 3.0) / 3.0)
+        );
+        assert_eq!(jaccard(&[set(&[]), set(&[])]), Some(1.0));
+        assert_eq!(jaccard(&[set(&["a"])]), None);
+    }
+
+    #[test]
+    fn columns_are_counted_the_most_frequent_first() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let counted = frequency(&[set(&["c", "b"]), set(&["b", "a"])], &names);
+        let told: Vec<(&str, f64)> = counted.iter().map(|f| (f.name.as_str(), f.share)).collect();
+        assert_eq!(told, [("b", 1.0), ("a", 0.5), ("c", 0.5)]);
+        assert_eq!(counted[0].index, Some(1));
+    }
+}

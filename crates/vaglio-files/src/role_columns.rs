@@ -1,0 +1,99 @@
+//! The columns of special meaning, taken out of a table.
+
+use super::past::Side;
+use super::roles::Roles;
+use super::series::{numbers_of, places_of};
+use super::targets::{encode, task};
+use ndarray::Array2;
+use vaglio_core::{Cells, Error, Result, Table, Task};
+use vaglio_pipeline::resample::Rows;
+
+/// A table with the columns of special meaning taken out.
+pub(super) struct RoleColumns {
+    targets: Vec<(String, Cells)>,
+    weights: Option<Vec<f64>>,
+    groups: Option<Vec<u32>>,
+    assignment: Option<Vec<u32>>,
+    time: Option<Vec<u32>>,
+    known: Option<Vec<u32>>,
+    /// Whether each row counts, where some are the past of others alone.
+    counting: Option<Vec<bool>>,
+    rest: Table,
+}
+
+impl RoleColumns {
+    /// With the targets `outputs`, which may lie ahead. Targets of which maps make columns of the past stay in the table.
+    pub fn take(roles: &Roles<'_>, side: Side, outputs: &[String], lagged: &[String]) -> Result<Self> {
+        let spec = roles.spec;
+        let Side { mut table, counting, times } = side;
+        // A column may give the series, the groups and the folds alike.
+        let numbers = |name: Option<&str>| name.and_then(|name| table.get(name)).map(numbers_of);
+        let (assignment, groups) = (roles.assigned(&table)?, numbers(roles.groups()));
+        let (time, known) = match times {
+            Some((time, known)) => (Some(time), Some(known)),
+            None => (spec.time.as_ref().and_then(|name| table.get(name)).and_then(places_of), None),
+        };
+        let missing = |name: &str| Error::Shape(format!("the column `{name}` is missing"));
+        let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
+            Some((name, cells)) => match cells.numbers() {
+                Some(numbers) => Some(numbers.values().into_owned()),
+                None => {
+                    return Err(Error::setting(
+                        "data.weights",
+                        format!("the column `{name}` holds text; weights are numbers"),
+                    ));
+                }
+            },
+            None => None,
+        };
+        for (_, name) in roles.of_rows() {
+            table.take(name);
+        }
+        let mut targets = Vec::new();
+        for name in outputs {
+            targets.push((name.clone(), table.take(name).ok_or_else(|| missing(name))?));
+        }
+        let own = spec.target.names();
+        own.iter().filter(|name| !lagged.contains(name)).for_each(|name| drop(table.take(name)));
+        if !lagged.is_empty() && outputs == own {
+            let mut columns = table.take_columns();
+            columns.extend(targets.iter().filter(|(name, _)| lagged.contains(name)).cloned());
+            table = table.with_columns(columns)?;
+        }
+        Ok(RoleColumns { targets, weights, groups, assignment, time, known, counting, rest: table })
+    }
+
+    /// What kind of target it is, by the rows that count.
+    pub fn task(&self, roles: &Roles<'_>) -> Result<Task> {
+        task(roles.spec, &self.counted().0)
+    }
+
+    /// The targets of the rows that count, and their places.
+    fn counted(&self) -> (Vec<(String, Cells)>, Option<Vec<usize>>) {
+        let Some(counting) = &self.counting else { return (self.targets.clone(), None) };
+        let rows: Vec<usize> = (0..counting.len()).filter(|&row| counting[row]).collect();
+        let targets = self.targets.iter().map(|(name, cells)| (name.clone(), cells.select_rows(&rows)));
+        (targets.collect(), Some(rows))
+    }
+
+    /// The rows with coded targets; those that do not count have weight 0, and 0 for a target.
+    pub fn rows(self, task: &Task, field: &str) -> Result<Rows> {
+        let (targets, counted) = self.counted();
+        let RoleColumns { mut weights, groups, assignment, time, known, rest: table, .. } = self;
+        let targets = match counted {
+            None => encode(task, &targets, field, |row| table.origin(row))?,
+            Some(rows) => {
+                let own = encode(task, &targets, field, |row| table.origin(rows[row]))?;
+                let mut all = Array2::zeros((own.nrows(), table.rows()));
+                let mut all_weights = vec![0.0; table.rows()];
+                for (place, &row) in rows.iter().enumerate() {
+                    all.column_mut(row).assign(&own.column(place));
+                    all_weights[row] = weights.as_ref().map_or(1.0, |weights| weights[row]);
+                }
+                weights = Some(all_weights);
+                all
+            }
+        };
+        Ok(Rows { table, targets, weights, groups, assignment, time, known, clusters: None })
+    }
+}

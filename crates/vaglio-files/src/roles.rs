@@ -1,0 +1,301 @@
+//! What the columns of a table mean beside features.
+
+use super::series::{Order, numbers_of};
+use serde_json::Value;
+use std::collections::HashSet;
+use vaglio_core::{Cells, Choose, Criterion, Error, Result, Table};
+use vaglio_pipeline::inside::Settings;
+use vaglio_pipeline::pipeline::{ColumnType, DataSpec, MissingTarget, Names, TargetSpec};
+use vaglio_tables::read::Survey;
+
+/// What the columns of a table mean.
+#[derive(Clone, Copy)]
+pub(super) struct Roles<'p> {
+    pub spec: &'p DataSpec,
+    /// The column that gives every row its fold.
+    pub assignment: Option<&'p Assignment>,
+    /// The words that it may have, if it has words that are asked for.
+    pub words: &'static [&'static str],
+    /// Whether maps look back at rows that take no part.
+    pub looks_back: bool,
+}
+
+/// A column that gives every row its fold, or a number that a criterion of a plug-in asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Assignment {
+    pub column: String,
+    /// The setting that names it.
+    pub field: String,
+    /// The words that it may have, if it has words.
+    pub words: &'static [&'static str],
+}
+
+/// The setting of a criterion whose value is the name of this column.
+fn naming(criterion: &dyn Criterion, column: &str) -> String {
+    fn found(settings: &Value, column: &str) -> Option<String> {
+        settings.as_object()?.iter().find_map(|(key, value)| match value {
+            Value::String(text) if text == column && key != "kind" => Some(key.clone()),
+            Value::Object(_) => found(value, column).map(|inside| format!("{key}.{inside}")),
+            _ => None,
+        })
+    }
+    let settings = serde_json::to_value(criterion).unwrap_or_default();
+    // A part within may be called as the column is.
+    if settings["assignment"] == column {
+        return "criterion.assignment".into();
+    }
+    format!("criterion.{}", found(&settings, column).as_deref().unwrap_or("assignment"))
+}
+
+/// The column that gives every row its fold, by the criterion or by splits around the search.
+///
+/// # Errors
+/// [`Error::Setting`] for two of them.
+pub(super) fn assignment(settings: &Settings) -> Result<Option<Assignment>> {
+    let (choose, evaluate) = (settings.search.choose(), settings.evaluate.as_ref());
+    let of_choose = if let Choose::CrossValidated(how) = &choose { how.splits.as_ref() } else { None };
+    let around = [
+        ("search.choose", of_choose),
+        ("evaluate.nested", evaluate.and_then(|all| all.nested.as_ref()?.splits.as_ref())),
+        ("evaluate.stability", evaluate.and_then(|all| all.stability.as_ref()?.splits.as_ref())),
+    ];
+    let criterion = &*settings.criterion;
+    let mut found = criterion.assignment().map(|column| Assignment {
+        column: column.to_owned(),
+        field: naming(criterion, column),
+        words: criterion.assignment_words(),
+    });
+    for (place, splits) in around {
+        let Some((splits, column)) = splits.and_then(|splits| Some((splits, splits.assignment()?))) else { continue };
+        let (field, words) = (format!("{place}.splits.column"), splits.assignment_words());
+        match &found {
+            Some(other) if (other.column.as_str(), other.words) != (column, words) => {
+                let message = format!("one column alone gives rows their folds, and `{}` does already", other.column);
+                return Err(Error::setting(field, message));
+            }
+            Some(_) => {}
+            None => found = Some(Assignment { column: column.to_owned(), field, words }),
+        }
+    }
+    Ok(found)
+}
+
+impl Roles<'_> {
+    /// The columns that say something of the rows and are no features, with the setting that names each.
+    pub fn of_rows(&self) -> Vec<(&str, &str)> {
+        let DataSpec { weights, groups, series, time, test_rows, .. } = self.spec;
+        let named = [
+            ("data.weights", weights.as_deref()),
+            ("data.groups", groups.as_deref()),
+            ("data.series", series.as_deref()),
+            ("data.time", time.as_deref()),
+            ("data.test_rows", test_rows.as_ref().map(|test| test.column.as_str())),
+            (self.assigning(), self.assigned_by()),
+        ];
+        named.into_iter().filter_map(|(field, name)| name.map(|name| (field, name))).collect()
+    }
+
+    /// The column whose values are the groups.
+    pub fn groups(&self) -> Option<&str> {
+        self.spec.groups.as_deref().or(self.spec.series.as_deref())
+    }
+
+    /// The column that gives every row its fold.
+    pub fn assigned_by(&self) -> Option<&str> {
+        self.assignment.map(|assignment| assignment.column.as_str())
+    }
+
+    /// The setting that names the column of folds.
+    fn assigning(&self) -> &str {
+        self.assignment.map_or("criterion.assignment", |assignment| &assignment.field)
+    }
+
+    /// The number of each row in the column that gives it its fold.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a word that is none of those that it may have, with its row.
+    pub fn assigned(&self, table: &Table) -> Result<Option<Vec<u32>>> {
+        let Some(name) = self.assigned_by() else { return Ok(None) };
+        let Some(cells) = table.get(name) else { return Ok(None) };
+        if self.words.is_empty() {
+            return Ok(Some(numbers_of(cells)));
+        }
+        let number = |row: usize| {
+            let found = cells.label(row);
+            self.words.iter().position(|word| *word == found).map(|at| at as u32).ok_or_else(|| {
+                let words = self.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+                let row = table.origin(row) + 1;
+                Error::setting(
+                    self.assigning(),
+                    format!("row {row} of the column `{name}` reads `{found}`; it is {words}"),
+                )
+            })
+        };
+        (0..cells.len()).map(number).collect::<Result<_>>().map(Some)
+    }
+
+    pub fn order(&self) -> Order<'_> {
+        Order { series: self.spec.series.as_deref(), time: self.spec.time.as_deref() }
+    }
+
+    pub fn check_names(&self, header: &[String]) -> Result<()> {
+        let spec = self.spec;
+        let known = |field: String, name: &str| {
+            if header.iter().any(|h| h == name) {
+                return Ok(());
+            }
+            Err(Error::unknown(field, "column", name, header.iter().map(String::as_str)))
+        };
+        let single = matches!(spec.target, TargetSpec::Columns(Names::One(_)));
+        for (index, name) in spec.target.names().iter().enumerate() {
+            known(if single { "data.target".into() } else { format!("data.target[{index}]") }, name)?;
+            if spec.target.names()[..index].contains(name) {
+                return Err(Error::setting(format!("data.target[{index}]"), format!("`{name}` is listed twice")));
+            }
+            for (field, other) in self.of_rows() {
+                if other == name {
+                    return Err(Error::setting(field, format!("`{name}` is the target")));
+                }
+            }
+            if spec.exclude.contains(name) {
+                return Err(Error::setting("data.exclude", format!("`{name}` is the target")));
+            }
+        }
+        for (field, name) in self.of_rows() {
+            known(field.to_owned(), name)?;
+        }
+        for (field, filter) in spec.filters() {
+            known(format!("{field}.column"), &filter.column)?;
+        }
+        for (index, name) in spec.exclude.iter().enumerate() {
+            known(format!("data.exclude[{index}]"), name)?;
+        }
+        for (name, kind) in &spec.types {
+            known("data.types".to_owned(), name)?;
+            if *kind == ColumnType::Drop && spec.target.names().contains(name) {
+                return Err(Error::setting("data.types", format!("`{name}` is the target")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Columns that are excluded or dropped, unless they have another meaning.
+    pub fn unused(&self) -> Vec<String> {
+        let used = |name: &&String| self.of_rows().iter().any(|(_, of_rows)| of_rows == name);
+        let dropped = self.spec.types.iter().filter(|(_, kind)| **kind == ColumnType::Drop).map(|(name, _)| name);
+        self.spec.exclude.iter().chain(dropped).filter(|name| !used(name)).cloned().collect()
+    }
+
+    /// Columns that are not read: those that are unused, and that no filter asks for.
+    pub fn unread(&self) -> Vec<String> {
+        let unused = self.unused().into_iter();
+        unused.filter(|name| self.spec.filters().all(|(_, filter)| filter.column != *name)).collect()
+    }
+
+    /// Columns that are read for filters of rows alone: they are unused, or without a name of their own.
+    pub fn for_filters_alone(&self, aside: &[(String, &str)]) -> impl Iterator<Item = &str> {
+        let spec = self.spec;
+        let is_asked = |name: &str| {
+            spec.types.contains_key(name)
+                || spec.target.names().iter().any(|target| target == name)
+                || self.of_rows().iter().any(|(_, of_rows)| *of_rows == name)
+        };
+        let asides = aside.iter().map(|(name, _)| name.clone()).filter(|name| !is_asked(name));
+        let others: HashSet<String> = self.unused().into_iter().chain(asides).collect();
+        spec.filters().map(|(_, filter)| filter.column.as_str()).filter(move |name| others.contains(*name))
+    }
+
+    /// The rows of which targets and weights are known; where maps look back the others are still in the table.
+    pub fn counting(&self, table: Table) -> Table {
+        let known = self.spec.target.names().iter().chain(&self.spec.weights).filter_map(|name| table.get(name));
+        let known: Vec<&Cells> = known.filter(|cells| cells.missing().is_some()).collect();
+        if known.is_empty() {
+            return table;
+        }
+        let rows: Vec<usize> =
+            (0..table.rows()).filter(|&row| known.iter().all(|cells| !cells.is_missing(row))).collect();
+        table.select_rows(&rows)
+    }
+
+    /// Refuses cells that are missing in targets and in columns that say something of the rows.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`] with file, row and column.
+    pub fn check_complete(&self, table: &Table, survey: &Survey) -> Result<()> {
+        let of_rows = self.of_rows().into_iter().map(|(_, name)| name);
+        let DataSpec { target, weights, .. } = self.spec;
+        let drops = self.looks_back && self.spec.missing_target == MissingTarget::Drop;
+        let counted = target.names().iter().chain(weights).filter(|_| !drops).map(String::as_str);
+        survey.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
+        survey.check_complete(table, of_rows, None)
+    }
+}
+
+/// Refuses weights that are negative or all 0.
+pub(super) fn check_weights(spec: &DataSpec, table: &Table) -> Result<()> {
+    let Some(name) = &spec.weights else { return Ok(()) };
+    let Some(weights) = table.get(name).and_then(Cells::numbers).map(|numbers| numbers.values().into_owned()) else {
+        return Ok(());
+    };
+    if let Some(row) = weights.iter().position(|w| *w < 0.0) {
+        let message = format!("row {}, column `{name}`: the weight {} is negative", row + 1, weights[row]);
+        return Err(Error::Shape(message));
+    }
+    if weights.iter().all(|w| *w == 0.0) {
+        return Err(Error::Shape(format!("column `{name}`: every row has weight 0")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linfa::ParamGuard;
+    use vaglio_core::{AnyLoss, Design, Feature, Score, part};
+    use vaglio_pipeline::Pipeline;
+    use vaglio_pipeline::criteria::KFold;
+    use vaglio_pipeline::inside::PipelineParts;
+    use vaglio_pipeline::learners::Rls;
+    use vaglio_search::Greedy;
+    use vaglio_validate::splits::Given;
+
+    /// A criterion that asks for a column of its own.
+    #[part(Criterion, "event_test")]
+    struct AsksForEvent {
+        loss: AnyLoss,
+        event: Option<String>,
+    }
+
+    impl Criterion for AsksForEvent {
+        fn evaluate(&self, _: &Design, _: &[Feature]) -> Result<Score> {
+            Ok(Score::of(0.0))
+        }
+
+        fn assignment(&self) -> Option<&str> {
+            self.event.as_deref()
+        }
+
+        fn assignment_words(&self) -> &'static [&'static str] {
+            &["0", "1"]
+        }
+    }
+
+    fn field(criterion: impl Into<vaglio_core::AnyCriterion>) -> (String, String) {
+        let pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default());
+        let assignment = assignment(pipeline.check_ref().unwrap().settings()).unwrap().unwrap();
+        let spec: DataSpec = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
+        let roles = Roles { spec: &spec, assignment: Some(&assignment), words: assignment.words, looks_back: false };
+        let error = roles.check_names(&["y".to_owned(), "x".to_owned()]).unwrap_err();
+        (error.field().unwrap_or_default().to_owned(), error.to_string())
+    }
+
+    #[test]
+    fn a_column_is_named_by_the_setting_that_asks_for_it() {
+        let own = AsksForEvent { event: Some("died".into()), ..AsksForEvent::default() };
+        let (of_own, message) = field(own);
+        assert_eq!(of_own, "criterion.event");
+        assert!(message.starts_with("`criterion.event`: there is no column `died`"), "{message}");
+        assert_eq!(field(KFold { assignment: Some("squared".into()), ..KFold::default() }).0, "criterion.assignment");
+        assert_eq!(field(KFold::of(Given::new("part"))).0, "criterion.splits.column");
+    }
+}

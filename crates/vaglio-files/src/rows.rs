@@ -1,0 +1,162 @@
+//! Rows that take part: those that the filters of the settings let pass and whose target is there.
+
+use super::roles::Roles;
+use super::targets::same_label;
+use std::collections::{BTreeSet, HashMap};
+use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_pipeline::document::Label;
+use vaglio_pipeline::pipeline::{DataSpec, Labels, MissingTarget, RowFilter};
+use vaglio_report::record::{LeftOut, LeftOutReason};
+use vaglio_tables::read::{Hint, Survey, date_span};
+
+/// Leaves out the rows that take no part, with the survey of those that are left, and the columns that are there for
+/// filters alone.
+///
+/// # Errors
+/// [`Error::Setting`] for filters that their column cannot answer, or that let no row pass; [`Error::Shape`] where every
+/// target is missing.
+pub(super) fn taking_part(
+    roles: &Roles<'_>,
+    mut table: Table,
+    survey: &mut Survey,
+    hints: &HashMap<String, Hint>,
+    aside: &[(String, &str)],
+    is_training: bool,
+) -> Result<(Table, Vec<LeftOut>)> {
+    let spec = roles.spec;
+    let mut kept: Vec<usize> = (0..table.rows()).collect();
+    let mut left_out = Vec::new();
+    let mut record = |reason: LeftOutReason, column: &str, filter: Option<String>, count: usize| {
+        if count > 0 {
+            let (rows, test_rows) = if is_training { (count, 0) } else { (0, count) };
+            left_out.push(LeftOut { reason, column: column.to_owned(), filter, rows, test_rows });
+        }
+    };
+    for (field, filter) in spec.filters() {
+        let Some(cells) = table.get(&filter.column) else { continue };
+        let passes = passing(&field, filter, cells, spec, is_training)?;
+        let before = kept.len();
+        kept.retain(|&row| passes[row]);
+        record(LeftOutReason::Filter, &filter.column, Some(filter.words()), before - kept.len());
+        if kept.is_empty() {
+            return Err(Error::setting(field, format!("no row is left where `{}`", filter.words())));
+        }
+    }
+    // Where maps look back, rows without a target are the past of others, if it is known where they stand.
+    let of_rows = roles.of_rows().into_iter().filter(|(field, _)| *field != "data.weights");
+    let of_rows: Vec<&Cells> = of_rows.filter_map(|(_, name)| table.get(name)).collect();
+    let is_placed = |row: usize| roles.looks_back && of_rows.iter().all(|cells| !cells.is_missing(row));
+    let mut counting = kept.clone();
+    if spec.missing_target == MissingTarget::Drop {
+        let targets = spec.target.names().iter().map(|name| (LeftOutReason::MissingTarget, name));
+        for (reason, name) in targets.chain(spec.weights.iter().map(|name| (LeftOutReason::MissingWeight, name))) {
+            let Some(cells) = table.get(name) else { continue };
+            let before = counting.len();
+            counting.retain(|&row| !cells.is_missing(row));
+            kept.retain(|&row| !cells.is_missing(row) || is_placed(row));
+            record(reason, name, None, before - counting.len());
+            if counting.is_empty() {
+                return Err(Error::Shape(format!("the column `{name}` has no value in any row that is left")));
+            }
+        }
+    }
+    roles.for_filters_alone(aside).for_each(|name| drop(table.take(name)));
+    if kept.len() < table.rows() {
+        table = table.select_rows(&kept);
+        survey.of_rows_left(&table, hints);
+    }
+    Ok((table, left_out))
+}
+
+/// The reasons of training and test rows, each once.
+pub(super) fn together(mut of_training: Vec<LeftOut>, of_test: Vec<LeftOut>) -> Vec<LeftOut> {
+    for test in of_test {
+        let same = |of: &&mut LeftOut| (of.reason, &of.column, &of.filter) == (test.reason, &test.column, &test.filter);
+        match of_training.iter_mut().find(same) {
+            Some(of) => of.test_rows += test.test_rows,
+            None => of_training.push(test),
+        }
+    }
+    of_training
+}
+
+/// Whether each row passes the filter.
+fn passing(field: &str, filter: &RowFilter, cells: &Cells, spec: &DataSpec, is_training: bool) -> Result<Vec<bool>> {
+    if let Some(labels) = &filter.is {
+        return having(&format!("{field}.is"), cells, labels, spec, is_training);
+    }
+    let bound = |key: &str, bound: &Option<Label>, at: usize, none: f64| {
+        let Some(Label(text)) = bound else { return Ok(none) };
+        let (found, what) = match cells {
+            Cells::Dates(_) => {
+                (date_span(text, spec.read.dates).map(|span| span[at]), "dates; write one as 2024-01-31")
+            }
+            Cells::Numbers(_) => (text.parse().ok().filter(|value: &f64| value.is_finite()), "numbers"),
+            Cells::Text(_) => (None, "text, which has no order; give `is`"),
+        };
+        let wrong = || {
+            Error::setting(format!("{field}.{key}"), format!("it is `{text}`, and `{}` holds {what}", filter.column))
+        };
+        found.ok_or_else(wrong)
+    };
+    let (from, to) = (bound("from", &filter.from, 0, f64::NEG_INFINITY)?, bound("to", &filter.to, 1, f64::INFINITY)?);
+    Ok(match cells {
+        // A span ends before the first second after it; one moment is in its own.
+        Cells::Dates(dates) => {
+            let moment = filter.to.as_ref().is_some_and(|to| to.0.contains(':'));
+            dates.iter().map(|date| *date >= from && (*date < to || moment && *date == to)).collect()
+        }
+        Cells::Numbers(numbers) => {
+            let column = numbers.view();
+            (0..column.len()).map(|row| column.get(row)).map(|value| value >= from && value <= to).collect()
+        }
+        Cells::Text(text) => vec![false; text.len()],
+    })
+}
+
+/// Whether each row has one of the values.
+///
+/// # Errors
+/// [`Error::UnknownName`] for a value that no training row has.
+pub(super) fn having(
+    field: &str,
+    cells: &Cells,
+    labels: &Labels,
+    spec: &DataSpec,
+    is_training: bool,
+) -> Result<Vec<bool>> {
+    let mut has = vec![false; cells.len()];
+    let own: Vec<String> = (0..cells.len()).map(|row| cells.label(row)).collect();
+    for Label(label) in labels.all() {
+        let is_same = |row: usize| match cells {
+            Cells::Dates(dates) => date_span(label, spec.read.dates)
+                .is_some_and(|[from, to]| dates[row] >= from && (dates[row] < to || dates[row] == from)),
+            Cells::Text(_) => own[row] == *label || is_truth(label) && own[row].eq_ignore_ascii_case(label),
+            Cells::Numbers(_) => same_label(&own[row], as_number(label)),
+        };
+        let mut is_there = false;
+        for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
+            if is_same(row) {
+                (has[row], is_there) = (true, true);
+            }
+        }
+        if !is_there && is_training {
+            let known: BTreeSet<&str> = own.iter().map(String::as_str).filter(|own| !own.is_empty()).collect();
+            return Err(Error::unknown(field, "label", label, known));
+        }
+    }
+    Ok(has)
+}
+
+fn is_truth(label: &str) -> bool {
+    label.eq_ignore_ascii_case("true") || label.eq_ignore_ascii_case("false")
+}
+
+/// Words for truth as the numbers that columns of them hold.
+fn as_number(label: &str) -> &str {
+    match () {
+        () if label.eq_ignore_ascii_case("true") => "1",
+        () if label.eq_ignore_ascii_case("false") => "0",
+        () => label,
+    }
+}

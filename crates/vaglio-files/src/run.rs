@@ -1,0 +1,298 @@
+//! A run: prepare, select, fit, evaluate, write.
+
+use super::claim::Claim;
+use super::discoveries::planned;
+use super::facts::Described;
+use super::figures::Evaluated;
+use super::folder::relative;
+use super::forecast::with_history;
+use super::found::found;
+use super::importance::{self, Importance};
+use super::journal::{Book, Header};
+use super::memory::Memory;
+use super::model_files::FileModel;
+use super::monitor::{limited, most, timed};
+use super::origins::Origins;
+use super::prepare::prepare_with;
+use super::record::record;
+use super::streamed::{Checkpoints, Keeping, RangeStore, forget, of_moments};
+use super::{Prepared, target_file};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Error, Monitor, Result, StopSign};
+use vaglio_pipeline::document::to_yaml;
+use vaglio_pipeline::inside::{ChosenParts, EngineParts, PipelineParts, SavedParts, SelectorParts};
+use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ValidPipeline};
+use vaglio_pipeline::resample::along::smeared;
+use vaglio_pipeline::resample::{self, Watcher};
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{RaceRecord, Record, Seconds, Warning, WarningKind};
+use vaglio_report::report::{heading, render};
+use vaglio_tables::budget::{peak, resident, shown};
+
+/// Where a run reads and writes.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// The folder that paths in the pipeline are relative to.
+    pub folder: PathBuf,
+    /// The pipeline file, if there is one: it stays also where it is called `resolved.yaml` in `out` and the run fails.
+    pub pipeline: Option<PathBuf>,
+    /// The folder that the files are written to; made when absent.
+    pub out: PathBuf,
+    /// Whether to go on from the journal in that folder.
+    pub resume: bool,
+    /// How many steps, drawn at random, are recomputed by plain retraining.
+    pub verify: Option<usize>,
+}
+
+/// What a run found; everything is on disk already.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RunOutcome {
+    /// The content of `selection.json`.
+    pub record: Record,
+    /// The trained model.
+    pub model: SavedModel,
+}
+
+/// Runs a pipeline on its files and writes `selection.json`, `model.json`, `resolved.yaml` and `report.html`, which come
+/// into place together, and while it runs `journal.jsonl`.
+///
+/// The result that was there is kept as `selection.previous.json`, with its other files likewise, also where the run
+/// fails. Runs on this machine, on the current rayon pool; the result does not depend on the number of threads, nor on how often the run was
+/// resumed. The journal of the monitor is not used: the run has its own, in that folder.
+///
+/// # Errors
+/// Those of the data, the settings and the arithmetic; [`vaglio_core::Error::Unwritable`], as a rule found before the search
+/// starts, also while another run is in the folder; [`vaglio_core::Error::JournalRefused`]; [`vaglio_core::Error::Setting`] for a
+/// pipeline whose engine has workers, [`Cluster`](vaglio_pipeline::pipeline::Cluster).
+pub fn run<'m>(pipeline: &ValidPipeline, options: &RunOptions, monitor: impl Into<Monitor<'m>>) -> Result<RunOutcome> {
+    pipeline.settings().engine.check_is_here()?;
+    run_here(pipeline, options, monitor.into(), (false, None))
+}
+
+/// The same, whatever the engine. Where the pieces of the search are known, no stop keeps the run from putting it together: what
+/// was too short to be kept is done again.
+pub(super) fn run_here(
+    pipeline: &ValidPipeline,
+    options: &RunOptions,
+    monitor: Monitor<'_>,
+    known: (bool, Option<&RangeStore<'_>>),
+) -> Result<RunOutcome> {
+    let mut claim = Claim::existing(&options.out)?;
+    let done = run_in(&mut claim, pipeline, options, monitor, known);
+    if claim.is_some() && !matches!(done, Err(Error::Unwritable { .. })) {
+        forget(&options.out);
+    }
+    if let (Err(_), Some(claim)) = (&done, &claim) {
+        // What failed is told, and not that this fails as well.
+        let _ = claim.set_aside(options.pipeline.as_deref());
+    }
+    done
+}
+
+fn run_in(
+    claim: &mut Option<Claim>,
+    pipeline: &ValidPipeline,
+    options: &RunOptions,
+    monitor: Monitor<'_>,
+    (is_searched, ranges): (bool, Option<&RangeStore<'_>>),
+) -> Result<RunOutcome> {
+    let start = Instant::now();
+    let prepared = {
+        let _entered = tracing::info_span!("read").entered();
+        let checkpoints = Some(Checkpoints::new(claim, &options.out, options.resume)).filter(|_| ranges.is_none());
+        prepare_with(pipeline, &options.folder, Keeping { checkpoints, ranges })?
+    };
+    // Rows that stand for others are searched as these would be, by settings that the user did not write.
+    let (written, searched) = (pipeline, prepared.searched(pipeline));
+    let pipeline = &searched;
+    let read = start.elapsed().as_secs_f64();
+    // Refusals come before anything is written or computed.
+    let search_start = Instant::now();
+    // The map of a learner may take longer than all that is allowed.
+    let stop = timed(monitor.stop.clone(), start, pipeline.most_time());
+    let train = prepared.train.clone().stopping_at(stop);
+    let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
+    let mut design = made(&pipeline.selector())?;
+    let evaluate = pipeline.settings().evaluate.as_ref();
+    planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
+    let memory = Memory::before(&pipeline.selector(), &prepared, &design, evaluate)?;
+    memory.check(pipeline.budget())?;
+    let held = resident().unwrap_or(0) as f64;
+    let claim = match claim {
+        Some(claim) => claim,
+        None => claim.insert(Claim::new(&options.out)?),
+    };
+    claim.make_ready()?;
+    let book = Arc::new(begun(written, options, &prepared)?);
+    let monitor = &mut limited(monitor, &book, start, most(pipeline));
+    let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
+    let selector = selector.in_room(memory.in_process(held).room(pipeline.budget()));
+    if tuned.is_some() {
+        design = made(&selector)?;
+    }
+    let stop = is_searched.then(|| std::mem::take(&mut monitor.stop));
+    let picked = tracing::debug_span!("select")
+        .in_scope(|| resample::select(&selector, &prepared.sample, &design, search_start, &mut *monitor))?;
+    if let Some(stop) = stop {
+        monitor.stop = stop;
+    }
+    let mut selection = selector.fit_on((&prepared.train, &design), picked, monitor)?;
+    let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
+    let whole = selector.of_own_lambdas(design);
+    let design = whole.at_lambda(selection.chosen.walk_lambda());
+    let origins = Origins::new(&prepared, &design);
+    let how = (&mut selection, &origins);
+    let mut evaluated = tracing::debug_span!("evaluate")
+        .in_scope(|| Evaluated::new(pipeline, &selector, &prepared, &design, how, &mut *monitor))?;
+    tracing::debug_span!("verify")
+        .in_scope(|| evaluated.verify(options.verify, &selector, &design, &mut selection, &mut *monitor))?;
+    let fit_start = Instant::now();
+    let budget = importance::of_search(evaluate, &selector, (&prepared, &whole), &design, &selection.path)?;
+    let importance = tracing::debug_span!("worth")
+        .in_scope(|| Importance::of_selection(evaluate, &selector, (&design, budget), &mut selection, &mut *monitor))?;
+    tracing::debug_span!("alternatives").in_scope(|| {
+        let of = (&mut selection, &importance);
+        evaluated.near_best(evaluate, &selector, (&prepared, &design), of, &mut *monitor)
+    })?;
+    if let (Some(streamed), Some(how)) = (&prepared.streamed, &mut selection.chosen.folds) {
+        how.splits.clone_from(&streamed.around);
+    }
+    let written = written.resolved(&selection.chosen)?;
+    let known = (&evaluated, importance, budget);
+    let mut record = tracing::debug_span!("record")
+        .in_scope(|| record(&written, &selector, &prepared, &design, &selection, known, tuned))?;
+    record.data.made = origins.made(&record.candidates);
+    let described = Described {
+        prepared: &prepared,
+        selector: &selector,
+        design: &design,
+        selection: &selection,
+        evaluated: &evaluated,
+        evaluate,
+        budget,
+    };
+    tracing::debug_span!("facts").in_scope(|| described.put(&mut record))?;
+    match &prepared.streamed {
+        Some(streamed) => of_moments(&mut record, streamed, evaluated.behind.as_ref(), prepared.is_regression()),
+        None => {
+            let watcher = Watcher::new(&mut *monitor);
+            let redealt = tracing::debug_span!("deals").in_scope(|| described.redealt(&watcher))?;
+            record.chosen.sizes = redealt.or(record.chosen.sizes);
+        }
+    }
+    record.found = found(&selector, &prepared, &design, &selection, monitor)?;
+    record.warnings.extend(record.never_called());
+    record.warnings.extend(over(&record, pipeline));
+    record.seconds = Seconds {
+        read,
+        search: selection.search_seconds,
+        choose: selection.choose_seconds + evaluated.certainty_seconds,
+        evaluate: evaluated.seconds,
+        fit: selection.fit_seconds + fit_start.elapsed().as_secs_f64(),
+        total: start.elapsed().as_secs_f64(),
+    };
+
+    let _written = tracing::debug_span!("write").entered();
+    let model = saved(pipeline, &selector, prepared, &selection, evaluated)?;
+    record.equation = FileModel(&model).equations();
+    let resolved = resolved(&written, options)?;
+    book.finish()?;
+    let texts = [
+        ("model.json", &*model.to_text()?),
+        ("resolved.yaml", &resolved),
+        ("report.html", &render(&record, &heading(&options.out), &resolved)?),
+        ("selection.json", &record.to_text()?),
+    ];
+    claim.put(&texts, book.is_resumed())?;
+    Ok(RunOutcome { record, model })
+}
+
+impl Prepared {
+    /// The pipeline by which its training rows are searched.
+    pub(super) fn searched(&self, pipeline: &ValidPipeline) -> ValidPipeline {
+        self.streamed.as_ref().map_or(pipeline, |streamed| &streamed.pipeline).clone()
+    }
+}
+
+/// Where the memory of a run ended it.
+fn over(record: &Record, pipeline: &ValidPipeline) -> Option<Warning> {
+    let (peak, budget) = (peak()?, pipeline.budget());
+    let is_over = record.stop_reason.is_partial() && peak > budget.limit();
+    is_over.then(|| {
+        let message = format!(
+            "the run held {} and ended there, since the limit is {budget}; `limits.memory` sets it, and fewer columns, rows, folds or \
+             threads take less",
+            shown(peak as f64)
+        );
+        Warning::new(WarningKind::Interrupted, message)
+    })
+}
+
+/// The journal of a run. A hash of the data that is on its way is waited for only to go on from a journal.
+fn begun(pipeline: &ValidPipeline, options: &RunOptions, prepared: &Prepared) -> Result<Book> {
+    let (data, configuration) = (&prepared.digest, pipeline.configuration()?);
+    if !options.resume && !data.is_known() {
+        return Ok(Book::begin_behind(&options.out, data.clone(), configuration));
+    }
+    let header = Header::new(&data.written()?, configuration);
+    if options.resume { Book::resume(&options.out, &header) } else { Book::begin(&options.out, &header) }
+}
+
+/// The model file of a run.
+fn saved(
+    pipeline: &ValidPipeline,
+    selector: &ValidSelector,
+    prepared: Prepared,
+    selection: &Selection,
+    evaluated: Evaluated,
+) -> Result<SavedModel> {
+    let model = selection.predictor().clone();
+    let units = smeared(prepared.target_units.as_deref(), &prepared.train, &model)?;
+    let inputs = model.inputs().iter().filter_map(|&f| prepared.train.names().get(f)).cloned().collect();
+    let (outputs, task) = (prepared.train.target_names().to_vec(), prepared.train.task().clone());
+    let data = pipeline.settings().data.as_ref();
+    let (series, time) = data.map_or((None, None), |d| (d.series.clone(), d.time.clone()));
+    let observed = Observed {
+        targets: prepared.targets,
+        weights: data.and_then(|data| data.weights.clone()),
+        groups: data.and_then(|data| data.groups.clone()),
+        horizons: prepared.horizons,
+        loss: selector.loss(&task),
+    };
+    let reading = prepared.reading;
+    let saved =
+        SavedModel::new(task, outputs, units, prepared.maps, inputs, model).selecting(selection).made_by(selector);
+    let Evaluated { calibration, intervals, .. } = evaluated;
+    let reading = Some(reading);
+    let saved =
+        SavedModel { observed: Some(observed), calibration, intervals, reading, ..saved.ordered_by(series, time) };
+    Ok(with_history(saved, prepared.history.as_ref()))
+}
+
+/// The configuration with every default written out and paths relative to the folder it is written to.
+pub(super) fn resolved(pipeline: &ValidPipeline, options: &RunOptions) -> Result<String> {
+    let mut copy = pipeline.clone();
+    let moved = |path: &mut String| *path = relative(&options.folder.join(&*path), &options.out);
+    if let Some(ledger) = copy.settings_mut().engine.ledger_mut() {
+        moved(ledger);
+        // Of the ledger itself, it is empty.
+        let is_here = ledger.is_empty();
+        ledger.push_str(if is_here { "." } else { "" });
+    }
+    if let Some(data) = &mut copy.settings_mut().data {
+        target_file::named(data).into_iter().for_each(moved);
+        std::iter::once(&mut data.train).chain(&mut data.test).flat_map(names_mut).for_each(moved);
+    }
+    to_yaml(&copy)
+}
+
+fn names_mut(names: &mut Names) -> &mut [String] {
+    match names {
+        Names::One(name) => std::slice::from_mut(name),
+        Names::Several(names) => names,
+    }
+}

@@ -1,0 +1,200 @@
+//! The run of an index.
+
+use super::ledger::{FOLDER, Shards, apart, is_alive, refused};
+use super::parts::{self, SearchParts};
+use super::plan::key;
+use super::share::{NOTHING, Share};
+use super::state::{ShardProgress, ShardState};
+use super::units::{HALVES, MOMENTS, SEARCH};
+use super::work::{LOOK, Work};
+use crate::Prepared;
+use crate::claim::Claim;
+use crate::journal::{Book, Header, NAME, read, written};
+use crate::monitor::{limited, most, timed};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use vaglio_core::{Error, Journal, Keeper as _, Monitor, Result, StopReason, StopSign};
+use vaglio_pipeline::inside::PipelineParts;
+use vaglio_pipeline::resample::STARTS;
+use vaglio_tables::disk::write_file;
+
+impl Shards {
+    /// Does the units of an index that are not done, and gives how far it is then. Units that need the search on all rows, which is
+    /// index 0's, wait for it so long at most; what is left of them is done by a later call. An index that is done costs nothing.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for an index that is not planned; [`Error::JournalRefused`] for another build, data that have changed
+    /// and files of another run; [`Error::Unwritable`], also while another process runs the index; [`Error::Stopped`]; those of
+    /// the work. What was done before is kept.
+    pub fn run<'m>(&self, index: usize, wait: Duration, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
+        let taken = format!("another process runs index {index}; wait until it has ended");
+        let work = self.work_folder(index);
+        self.run_by(index, wait, monitor.into(), || Ok((Claim::unless_taken(&work, &taken)?, work)))
+    }
+
+    /// The same in a folder of its own, from what earlier attempts have done: none of them is in its way, be it that one still
+    /// goes on, is slow, or was lost with its machine. The first that is done counts.
+    ///
+    /// # Errors
+    /// Those of [`Shards::run`], of which one that another process runs the index is none.
+    pub fn run_apart<'m>(&self, index: usize, monitor: impl Into<Monitor<'m>>) -> Result<ShardProgress> {
+        let mut begun = None;
+        let done = self.run_by(index, Duration::ZERO, monitor.into(), || {
+            let known = self.begun(index)?.unwrap_or_default();
+            let (claim, work) = self.fresh_attempt(index)?;
+            begun = Some((work.clone(), known.len()));
+            if !known.is_empty() {
+                Book::put(&work, &self.header()?, &known.into_iter().collect::<BTreeMap<_, _>>())?;
+            }
+            Ok((claim, work))
+        });
+        if let (Err(_), Some((work, known))) = (&done, begun) {
+            // One that came no further leaves nothing.
+            let now = read(&work.join(NAME), &self.header()?).ok().flatten().map_or(0, |known| known.pieces.len());
+            if now <= known {
+                let _ = std::fs::remove_dir_all(work);
+            }
+        }
+        done
+    }
+
+    /// A folder that no other attempt has.
+    fn fresh_attempt(&self, index: usize) -> Result<(Claim, PathBuf)> {
+        for number in 1.. {
+            let path = apart(&self.folder.join(FOLDER), index, number);
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok((Claim::new(&path)?, path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::Unwritable { path, message: error.to_string() }),
+            }
+        }
+        Err(refused(self.work_folder(index), "there are too many attempts at it"))
+    }
+
+    fn run_by(
+        &self,
+        index: usize,
+        wait: Duration,
+        monitor: Monitor<'_>,
+        begin: impl FnOnce() -> Result<(Claim, PathBuf)>,
+    ) -> Result<ShardProgress> {
+        if index >= self.plan.of {
+            let message = format!("there is no index {index}; the last is {}", self.plan.of - 1);
+            return Err(Error::setting("--index", message));
+        }
+        self.check_build()?;
+        if self.finished(index)?.is_some() {
+            return Ok(self.with_left(index, ShardState::Done, 0));
+        }
+        let (claim, work) = begin()?;
+        let start = Instant::now();
+        let header = self.header()?;
+        if self.helps(index) && self.finished(self.searching())?.is_some() {
+            // Without a look at the data.
+            let own = self.plan.units.of_index(index, self.plan.of);
+            self.keep(index, &header, &own.into_iter().map(|key| (key, NOTHING.to_owned())).collect())?;
+            drop(claim);
+            return Ok(self.with_left(index, ShardState::Done, 0));
+        }
+        let prepared = self.prepared(Some(index), timed(monitor.stop.clone(), start, self.pipeline.most_time()))?;
+        let book = Arc::new(Book::resume(&work, &header)?);
+        let limited = limited(monitor, &book, start, most(&self.pipeline));
+        let least = if book.keeps_all() { Duration::ZERO } else { parts::LEAST };
+        let process_group = self.process_group(index, &prepared, (least, &limited.stop))?;
+        let share =
+            Arc::new(Share::new(Arc::clone(&book), self.plan.units.clone(), (index, self.plan.of), process_group));
+        // All ranges of rows are there by now.
+        share.missing().iter().filter(|key| key.starts_with(MOMENTS)).for_each(|key| share.keep(key, NOTHING));
+        let monitor = &mut Monitor { journal: Journal::new(Arc::clone(&share) as _), ..limited };
+        let done = self.work(&prepared, &share, wait, monitor);
+        let stopped = monitor.stop.reason();
+        book.finish()?;
+        done?;
+        let left = share.missing();
+        if left.is_empty() {
+            self.keep(index, &header, &share.pieces())?;
+            drop(claim);
+            return Ok(self.with_left(index, ShardState::Done, 0));
+        } else if let Some(reason) = stopped {
+            return Err(Error::Stopped(reason));
+        } else if !left.iter().all(|key| key.starts_with(HALVES)) {
+            return Err(Error::Stopped(StopReason::Interrupted));
+        }
+        self.progress_of(index)
+    }
+
+    /// The index that searches all rows.
+    fn searching(&self) -> usize {
+        self.plan.units.number(SEARCH).unwrap_or(0) % self.plan.of
+    }
+
+    /// The processes that make the search on all rows together, of an index that is among them.
+    fn process_group(
+        &self,
+        index: usize,
+        prepared: &Prepared,
+        (least, stop): (Duration, &StopSign),
+    ) -> Result<Option<Arc<SearchParts>>> {
+        let count = self.plan.units.parts();
+        if count < 2 || index >= count {
+            return Ok(None);
+        }
+        let (folder, end) = (parts::folder(&self.folder), self.done_file(self.searching()));
+        let shards = self.folder.join(FOLDER);
+        let is_alive = Box::new(move |index: usize| is_alive(&shards, index));
+        let run = key(&self.pipeline, prepared)?;
+        let process_group = SearchParts::new(folder, end, run, (index, count), least, is_alive, stop.clone());
+        Ok(Some(Arc::new(process_group)))
+    }
+
+    /// Puts the pieces of an index in place, unless another attempt has, and removes those that are not needed any more.
+    fn keep(&self, index: usize, header: &Header, pieces: &BTreeMap<String, String>) -> Result<()> {
+        if self.finished(index)?.is_none() {
+            let failed = |e: std::io::Error| Error::Unwritable { path: self.done_file(index), message: e.to_string() };
+            write_file(&self.done_file(index), &written(header, pieces).map_err(|e| failed(e.into()))?)?;
+        }
+        self.attempts(index).iter().rev().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
+        if index == self.searching() {
+            let _ = std::fs::remove_dir_all(parts::folder(&self.folder));
+        }
+        Ok(())
+    }
+
+    /// Goes on with an index as long as there is something to do, or to wait for.
+    fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
+        let searched = prepared.searched(&self.pipeline);
+        let work = Work::new(&searched, prepared, monitor.stop.clone())?;
+        let refresh = || {
+            share.learn(self.found(share.index)?);
+            Ok(())
+        };
+        let shards = self.folder.join(FOLDER);
+        let is_alive = |index: usize| is_alive(&shards, index);
+        let others = (&refresh, &is_alive);
+        work.go_on(share, monitor, others)?;
+        let begun = Instant::now();
+        while !share.missing().is_empty() && begun.elapsed() < wait && monitor.stop.reason().is_none() {
+            std::thread::sleep(LOOK.min(wait));
+            work.go_on(share, monitor, others)?;
+        }
+        Ok(())
+    }
+
+    /// What other indexes have found that an index needs: folds of the choice, and all of the search once it is done.
+    fn found(&self, own: usize) -> Result<HashMap<String, String>> {
+        let searching = self.searching();
+        let starts = self.plan.units.starts(self.plan.of);
+        let others: BTreeSet<usize> = starts.into_iter().map(|(_, index)| index).chain([searching]).collect();
+        let mut all = HashMap::new();
+        for index in others.into_iter().filter(|index| *index != own) {
+            let mut known = self.pieces(index)?;
+            if index != searching || !known.contains_key(SEARCH) {
+                known.retain(|key, _| key.starts_with(STARTS));
+            }
+            all.extend(known);
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,154 @@
+//! The pieces that one process has of a run that several share.
+
+use super::parts::SearchParts;
+use super::units::{PARTS, SEARCH, WorkUnits};
+use crate::journal::Book;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use vaglio_core::{Keeper, ProcessGroup, Whose};
+use vaglio_pipeline::resample::STARTS;
+
+/// Below the prefix of a phase: that it cannot be done, which the run takes for an answer.
+const IMPOSSIBLE: &str = "impossible";
+/// Of a fold of the choice that nobody walks by itself.
+pub(super) const NOTHING: &str = "null";
+
+/// A journal whose own units are those of one index.
+pub(super) struct Share {
+    pub book: Arc<Book>,
+    pub units: WorkUnits,
+    pub index: usize,
+    pub of: usize,
+    /// What the index gives to the others: its units, and of the search on all rows all but single answers.
+    pieces: Mutex<BTreeMap<String, String>>,
+    /// What the index that searches has given.
+    others: Mutex<HashMap<String, String>>,
+    /// Units of other indexes that this one does.
+    taken: Mutex<HashSet<String>>,
+    /// With whom the search on all rows is made.
+    pub process_group: Option<Arc<SearchParts>>,
+}
+
+fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Share {
+    pub fn new(
+        book: Arc<Book>,
+        units: WorkUnits,
+        (index, of): (usize, usize),
+        process_group: Option<Arc<SearchParts>>,
+    ) -> Self {
+        let (pieces, others, taken) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let share = Share { book, units, index, of, pieces, others, taken, process_group };
+        let known = share.book.known().iter().filter(|(key, _)| share.is_given(key));
+        let pieces: BTreeMap<String, String> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
+        *held(&share.pieces) = pieces;
+        share
+    }
+
+    /// Whether a unit is of this index.
+    pub fn is_own(&self, key: &str) -> bool {
+        self.whose(key) == Whose::Own
+    }
+
+    fn is_given(&self, key: &str) -> bool {
+        let is_of_search = || self.is_own(SEARCH) && !self.units.is_inside(key) && !key.contains("/answer/");
+        self.is_own(key) || key.ends_with(IMPOSSIBLE) || is_of_search()
+    }
+
+    pub fn knows(&self, key: &str) -> bool {
+        self.recall(key).is_some()
+    }
+
+    /// The folds of the choice of which nothing is known, with their indexes.
+    pub fn open_starts(&self) -> Vec<(String, usize)> {
+        let starts = self.units.starts(self.of).into_iter();
+        starts.filter(|(key, _)| !self.knows(key)).collect()
+    }
+
+    /// Does a unit of another index, which is given to the others as well.
+    pub fn take(&self, key: &str) {
+        held(&self.taken).insert(key.to_owned());
+    }
+
+    /// Says that the search on all rows needs nothing more of this index.
+    pub fn give_parts(&self) {
+        let missing = self.missing();
+        missing.iter().filter(|key| key.starts_with(PARTS)).for_each(|key| self.keep(key, NOTHING));
+    }
+
+    /// Gives what others have found of the own folds of the choice, and nothing of those that none needs any more.
+    pub fn adopt_starts(&self) {
+        for key in self.missing().iter().filter(|key| key.starts_with(STARTS)) {
+            let known = self.recall(key).or_else(|| self.knows(SEARCH).then(|| NOTHING.to_owned()));
+            if let Some(known) = known {
+                self.keep(key, &known);
+            }
+        }
+    }
+
+    /// What the search on all rows and folds of the choice have found elsewhere.
+    pub fn learn(&self, pieces: HashMap<String, String>) {
+        *held(&self.others) = pieces;
+    }
+
+    /// What is given to others.
+    pub fn pieces(&self) -> BTreeMap<String, String> {
+        held(&self.pieces).clone()
+    }
+
+    /// The own units that are not done.
+    pub fn missing(&self) -> Vec<String> {
+        missing(&self.units, (self.index, self.of), |key| held(&self.pieces).contains_key(key))
+    }
+
+    /// Whether own units whose keys begin so are not done.
+    pub fn lacks(&self, prefix: &str) -> bool {
+        self.missing().iter().any(|key| key.starts_with(prefix))
+    }
+
+    /// Notes that a phase cannot be done.
+    pub fn is_impossible(&self, prefix: &str) {
+        self.keep(&format!("{prefix}{IMPOSSIBLE}"), "true");
+    }
+}
+
+/// The units of an index that are not among what is known.
+pub(super) fn missing(units: &WorkUnits, (index, of): (usize, usize), is_known: impl Fn(&str) -> bool) -> Vec<String> {
+    let prefixes = units.0.iter().map(|phase| &*phase.prefix);
+    let impossible: Vec<&str> = prefixes.filter(|prefix| is_known(&format!("{prefix}{IMPOSSIBLE}"))).collect();
+    let is_missing = |key: &String| !is_known(key) && !impossible.iter().any(|prefix| key.starts_with(prefix));
+    units.of_index(index, of).into_iter().filter(is_missing).collect()
+}
+
+impl Keeper for Share {
+    fn recall(&self, key: &str) -> Option<String> {
+        let own = self.book.recall(key).or_else(|| held(&self.pieces).get(key).cloned());
+        own.or_else(|| held(&self.others).get(key).cloned())
+    }
+
+    fn keep(&self, key: &str, value: &str) {
+        self.book.keep(key, value);
+        if self.is_given(key) {
+            held(&self.pieces).insert(key.to_owned(), value.to_owned());
+        }
+    }
+
+    fn whose(&self, key: &str) -> Whose {
+        match self.units.number(key) {
+            None => Whose::Anyone,
+            Some(number) if number % self.of == self.index || held(&self.taken).contains(key) => Whose::Own,
+            Some(_) => Whose::Others,
+        }
+    }
+
+    fn keeps_all(&self) -> bool {
+        self.book.keeps_all()
+    }
+
+    fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
+        self.process_group.as_ref().map(|process_group| Arc::clone(process_group) as Arc<dyn ProcessGroup>)
+    }
+}

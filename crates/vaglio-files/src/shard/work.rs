@@ -1,0 +1,255 @@
+//! The units of one index.
+
+use super::parts::SearchParts;
+use super::share::{NOTHING, Share};
+use super::units::{HALVES, LEARNING, NESTED, PAIRS, PARTS, SEARCH, SHUFFLES, shares};
+use crate::Prepared;
+use crate::certainty::certainty;
+use crate::discoveries::planned;
+use crate::learning::learned;
+use crate::memory::Memory;
+use crate::pairs::of_outer;
+use crate::repetition::shuffles;
+use crate::stability::half_walks;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, Journal, Keeper, Monitor, ProcessGroup, Result, StopReason, StopSign};
+use vaglio_pipeline::inside::{ChosenParts, PipelineParts, SelectorParts};
+use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
+use vaglio_pipeline::resample::{self, Chosen, STARTS, Watcher, Whole};
+use vaglio_pipeline::selector::ValidSelector;
+use vaglio_report::record::RaceRecord;
+use vaglio_tables::budget::resident;
+
+/// How often an index that waits for another looks.
+pub(super) const LOOK: Duration = Duration::from_millis(200);
+/// How long the search waits for a fold at which another process is before it does it as well, and how many times as long as one
+/// of its own took.
+const PATIENCE: Duration = Duration::from_secs(10);
+const SLOWER: u32 = 3;
+
+/// What units are made of.
+pub(super) struct Work<'a> {
+    pipeline: &'a ValidPipeline,
+    prepared: &'a Prepared,
+    design: Design,
+    memory: Memory,
+    held: f64,
+}
+
+/// What is kept of a walk beside the one whose result is chosen: nothing.
+struct Companion(Arc<SearchParts>);
+
+impl Keeper for Companion {
+    fn recall(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn keep(&self, _: &str, _: &str) {}
+
+    fn process_group(&self) -> Option<Arc<dyn ProcessGroup>> {
+        Some(Arc::clone(&self.0) as Arc<dyn ProcessGroup>)
+    }
+}
+
+/// What halves need of the search.
+struct SearchFound {
+    selector: ValidSelector,
+    chosen: Chosen,
+    columns: usize,
+}
+
+impl<'a> Work<'a> {
+    /// # Errors
+    /// Those with which a run is refused before it begins.
+    pub fn new(pipeline: &'a ValidPipeline, prepared: &'a Prepared, stop: StopSign) -> Result<Self> {
+        let selector = pipeline.selector();
+        let train = prepared.train.clone().stopping_at(stop);
+        let design = selector.design(&train)?.stopping_at(StopSign::default());
+        let evaluate = pipeline.settings().evaluate.as_ref();
+        planned(&selector, (&prepared.sample, &design), evaluate)?;
+        let memory = Memory::before(&selector, prepared, &design, evaluate)?;
+        memory.check(pipeline.budget())?;
+        let held = resident().unwrap_or(0) as f64;
+        Ok(Work { pipeline, prepared, design, memory, held })
+    }
+
+    /// Whether processes may make the search on all rows together; what tuning finds and moments of cells are of one.
+    pub fn is_in_parts(&self) -> bool {
+        let is_alone = self.pipeline.settings().tune.is_some() || self.prepared.streamed.is_some();
+        !is_alone && resample::is_in_parts(&self.pipeline.selector(), &self.design)
+    }
+
+    /// Does what of an index can be done, and keeps it: the folds of the choice come first, then the search where it is of this
+    /// index, and units that wait for it come last. `refresh` reads what others have, and `is_alive` says whether a process is at
+    /// another index.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn go_on(
+        &self,
+        share: &Share,
+        monitor: &mut Monitor<'_>,
+        (refresh, is_alive): (impl Fn() -> Result<()>, impl Fn(usize) -> bool),
+    ) -> Result<()> {
+        if share.lacks(STARTS) {
+            refresh()?;
+            share.adopt_starts();
+            let own: Vec<String> = share.missing().into_iter().filter(|key| key.starts_with(STARTS)).collect();
+            self.start(share, &own, &Watcher::new(&mut *monitor))?;
+        }
+        let mut found = None;
+        if share.is_own(SEARCH) {
+            if !share.knows(SEARCH) {
+                self.take_over(share, monitor, (&refresh, is_alive))?;
+            }
+            found = self.search(share, monitor)?;
+        }
+        if let Some(evaluate) = &self.pipeline.settings().evaluate {
+            self.independent(evaluate, share, &Watcher::new(&mut *monitor))?;
+        }
+        if share.lacks(PARTS) {
+            refresh()?;
+            self.accompany(share, monitor)?;
+        }
+        if let Some(evaluate) = &self.pipeline.settings().evaluate {
+            if !share.lacks(HALVES) {
+                return Ok(());
+            }
+            refresh()?;
+            if found.is_none() && share.knows(SEARCH) {
+                found = self.search(share, monitor)?;
+            }
+            if let (Some(how), Some(SearchFound { selector, chosen, columns })) = (&evaluate.stability, &found) {
+                let watcher = &Watcher::new(monitor);
+                half_walks(selector, &self.prepared.sample, (chosen, *columns), how, watcher)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A selector that holds as many folds at once as there is memory for.
+    fn in_room(&self, selector: ValidSelector) -> ValidSelector {
+        selector.in_room(self.memory.in_process(self.held).room(self.pipeline.budget()))
+    }
+
+    /// Folds of the choice, by their keys.
+    fn start(&self, share: &Share, keys: &[String], watcher: &Watcher<'_>) -> Result<()> {
+        let places: Vec<usize> = keys.iter().filter_map(|key| key.strip_prefix(STARTS)?.parse().ok()).collect();
+        if places.is_empty() || watcher.stopped().is_some() {
+            return Ok(());
+        }
+        let selector = self.in_room(self.pipeline.selector());
+        if !resample::start(&selector, &self.prepared.sample, &self.design, &places, watcher)? {
+            keys.iter().for_each(|key| share.keep(key, NOTHING));
+        }
+        Ok(())
+    }
+
+    /// Until all folds of the choice are known: those at which no process is are done here, from the last, since others begin with
+    /// the first; so are those at which one is for so long that it may hang, as nothing is lost where it does not.
+    fn take_over(
+        &self,
+        share: &Share,
+        monitor: &mut Monitor<'_>,
+        (refresh, is_alive): (impl Fn() -> Result<()>, impl Fn(usize) -> bool),
+    ) -> Result<()> {
+        let (mut patience, mut left, mut since) = (PATIENCE, usize::MAX, Instant::now());
+        while monitor.stop.reason().is_none() {
+            refresh()?;
+            let open = share.open_starts();
+            let Some(last) = open.last() else { break };
+            if open.len() != left {
+                (left, since) = (open.len(), Instant::now());
+            }
+            let free = open.iter().rev().find(|(_, index)| !is_alive(*index));
+            let Some((key, _)) = free.or((since.elapsed() > patience).then_some(last)) else {
+                std::thread::sleep(LOOK);
+                continue;
+            };
+            share.take(key);
+            let begun = Instant::now();
+            self.start(share, std::slice::from_ref(key), &Watcher::new(&mut *monitor))?;
+            patience = patience.max(SLOWER * begun.elapsed());
+        }
+        Ok(())
+    }
+
+    /// The search on all rows, which is kept, with the walks that its certainty takes; `None` when it was stopped.
+    fn search(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<Option<SearchFound>> {
+        let Work { pipeline, prepared, .. } = *self;
+        let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
+        let selector = self.in_room(selector);
+        let design = match tuned {
+            Some(_) => selector.design(&prepared.train)?,
+            None => self.design.clone(),
+        };
+        let picked = resample::select(&selector, &prepared.sample, &design, Instant::now(), &mut *monitor)?;
+        let selector = selector.of_winner(picked.race.as_ref().and_then(RaceRecord::winner));
+        let columns = design.names().len();
+        let design = selector.of_own_lambdas(design).at_lambda(picked.chosen.walk_lambda());
+        let watcher = Watcher::new(monitor);
+        if picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        if !share.knows(SEARCH) {
+            certainty(&selector, &prepared.sample, &design, &picked.chosen, &watcher)?;
+            if watcher.stopped().is_some() {
+                return Ok(None);
+            }
+            share.keep(SEARCH, "true");
+        }
+        Ok(Some(SearchFound { selector, chosen: picked.chosen, columns }))
+    }
+
+    /// Makes the search on all rows with the process that chooses its result, until that is done or it has come to its end.
+    fn accompany(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<()> {
+        let Some(process_group) = share.process_group.as_ref().filter(|_| !share.knows(SEARCH)) else {
+            share.give_parts();
+            return Ok(());
+        };
+        let journal = Journal::new(Arc::new(Companion(Arc::clone(process_group))));
+        let stop = {
+            let process_group = Arc::clone(process_group);
+            monitor.stop.clone().or(move || process_group.is_over().then_some(StopReason::Interrupted))
+        };
+        let selector = self.in_room(self.pipeline.selector());
+        let beside = &mut Monitor { observer: &mut *monitor.observer, journal, stop };
+        match resample::accompany(&selector, &self.prepared.sample, &self.design, beside) {
+            Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
+                share.give_parts();
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    /// What waits for nothing.
+    fn independent(&self, evaluate: &Evaluate, share: &Share, watcher: &Watcher<'_>) -> Result<()> {
+        let untuned = self.pipeline.selector();
+        let whole = Whole { selector: &untuned, tune: self.pipeline.settings().tune.as_ref() };
+        let sample = &self.prepared.sample;
+        let goes_on = |prefix: &str| share.lacks(prefix) && watcher.stopped().is_none();
+        let outer = evaluate.outer_folds();
+        if let Some(how) = &outer {
+            if goes_on(NESTED) {
+                resample::outer(whole, sample, how, watcher)?;
+            }
+            if goes_on(PAIRS) {
+                match of_outer(whole, sample, how, watcher) {
+                    // The run does without them.
+                    Err(_) if how.interval.is_none() => share.is_impossible(PAIRS),
+                    done => drop(done?),
+                }
+            }
+        }
+        if let Some(count) = evaluate.permutations.filter(|_| goes_on(SHUFFLES)) {
+            shuffles(whole, sample, count, watcher)?;
+        }
+        if let Some(how) = evaluate.learning_folds().filter(|_| goes_on(LEARNING)) {
+            learned(whole, sample, &how, shares(outer.is_some()), watcher)?;
+        }
+        Ok(())
+    }
+}

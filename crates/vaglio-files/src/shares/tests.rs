@@ -1,0 +1,152 @@
+use super::*;
+use linfa::ParamGuard;
+use std::collections::HashMap;
+use vaglio_core::{Absolute, Choose, Criterion, Silent};
+use vaglio_pipeline::criteria::{KFold, Loo};
+use vaglio_pipeline::learners::Rls;
+use vaglio_pipeline::selector::Selector;
+use vaglio_search::Greedy;
+use vaglio_testkit::data;
+
+fn selector(criterion: impl Criterion + 'static) -> ValidSelector {
+    let search = Greedy { choose: Choose::Size(4), ..Greedy::default() };
+    Selector::params(criterion, search, Rls::default()).seed(3).check().unwrap()
+}
+
+fn kfold() -> KFold {
+    KFold { folds: Some(4), ..KFold::default() }
+}
+
+/// Scores by the definition, each once.
+struct Definition<'d> {
+    selector: &'d ValidSelector,
+    design: &'d Design,
+    known: HashMap<Vec<Feature>, f64>,
+}
+
+impl<'d> Definition<'d> {
+    fn new(selector: &'d ValidSelector, design: &'d Design) -> Self {
+        Definition { selector, design, known: HashMap::new() }
+    }
+
+    fn score(&mut self, subset: &[Feature]) -> f64 {
+        let mut subset = subset.to_vec();
+        subset.sort_unstable();
+        let score = || self.selector.criterion().evaluate(self.design, &subset).unwrap().loss;
+        *self.known.entry(subset.clone()).or_insert_with(score)
+    }
+
+    /// What the score falls by at each column, as a mean over all orders, one after another.
+    fn shares(&mut self, columns: &[Feature]) -> Vec<f64> {
+        let (mut falls, mut count) = (vec![0.0; columns.len()], 0.0);
+        let mut begun = vec![Vec::new()];
+        while let Some(order) = begun.pop() {
+            if order.len() < columns.len() {
+                let others = columns.iter().filter(|column| !order.contains(*column));
+                begun.extend(others.map(|column| [&order[..], &[*column]].concat()));
+                continue;
+            }
+            count += 1.0;
+            for (place, column) in columns.iter().enumerate() {
+                let at = order.iter().position(|other| other == column).unwrap();
+                falls[place] += self.score(&order[..at]) - self.score(&order[..=at]);
+            }
+        }
+        falls.into_iter().map(|fall| fall / count).collect()
+    }
+}
+
+fn near(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    let largest = expected.iter().fold(1e-300_f64, |most, share| most.max(share.abs()));
+    for (a, b) in found.iter().zip(expected) {
+        assert!((a - b).abs() < 1e-9 * largest, "{found:?} is not {expected:?}");
+    }
+}
+
+#[test]
+fn shares_are_means_over_all_orders() {
+    let mut silent = Silent;
+    let watcher = &Watcher::new(&mut silent);
+    for selector in [selector(Loo::default()), selector(kfold()), selector(kfold().loss(Absolute))] {
+        for recipe in [data::regression(30, 9, 2), data::regression(30, 9, 4).weighted().outputs(2)] {
+            let design = selector.design(&recipe.problem()).unwrap();
+            let columns = [7, 2, 0, 5, 3];
+            let found = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
+            let mut definition = Definition::new(&selector, &design);
+            near(&found.of_columns, &definition.shares(&columns));
+            let fall = definition.score(&[]) - definition.score(&columns);
+            near(&[found.of_columns.iter().sum()], &[fall]);
+            near(&[found.empty, found.all], &[definition.score(&[]), definition.score(&columns)]);
+        }
+    }
+}
+
+#[test]
+fn every_subset_has_its_own_score_over_all_jobs() {
+    let selector = selector(kfold());
+    let design = selector.design(&data::regression(24, 10, 5).problem()).unwrap();
+    let columns: Vec<Feature> = (0..OF_JOB + 2).rev().collect();
+    let mut silent = Silent;
+    let watcher = &Watcher::new(&mut silent);
+    let outline = outline(columns.len());
+    let game = Game { selector: &selector, design: &design, columns: columns.clone(), outline, watcher };
+    let scores = game.scores().unwrap().unwrap();
+    assert_eq!(scores.len(), 1 << columns.len());
+    let mut definition = Definition::new(&selector, &design);
+    for (mask, score) in scores.iter().enumerate() {
+        let subset: Vec<Feature> =
+            (0..columns.len()).filter(|bit| mask >> bit & 1 == 1).map(|bit| columns[bit]).collect();
+        let expected = definition.score(&subset);
+        assert!((score - expected).abs() < 1e-10 * expected, "{subset:?}: {score} is not {expected}");
+    }
+}
+
+#[test]
+fn drawn_orders_agree_with_all_subsets() {
+    let selector = selector(Loo::default());
+    let design = selector.design(&data::regression(40, 12, 9).problem()).unwrap();
+    let columns: Vec<Feature> = (0..7).collect();
+    let mut silent = Silent;
+    let watcher = &Watcher::new(&mut silent);
+    let exact = shapley(&selector, &design, &columns, watcher).unwrap().unwrap();
+    let outline = outline(columns.len());
+    let game = Game { selector: &selector, design: &design, columns, outline, watcher };
+    let drawn = game.drawn().unwrap().unwrap();
+    let errors = drawn.errors.unwrap();
+    for ((drawn, exact), error) in drawn.of_columns.iter().zip(&exact.of_columns).zip(&errors) {
+        assert!((drawn - exact).abs() <= 4.0 * error + 1e-12 * exact.abs(), "{drawn} ± {error} is not {exact}");
+    }
+    near(&[drawn.of_columns.iter().sum()], &[exact.empty - exact.all]);
+    // A column whose entry always lowers the score by as much would have no error; these share what they say.
+    assert!(errors.iter().any(|error| *error > 0.0));
+}
+
+#[test]
+fn the_spread_is_that_of_the_rows_without_each_fold() {
+    let selector = selector(kfold());
+    let problem = data::regression(40, 8, 6).problem();
+    let sample = Sample::plain(problem.clone(), false);
+    let mut selection = selector.select(&problem, &mut Silent).unwrap();
+    let design = selector.design(&problem).unwrap().at_lambda(selection.chosen.walk_lambda());
+    let found = shares(&selector, &sample, &design, &mut selection, &Watcher::new(&mut Silent)).unwrap().unwrap();
+    let columns = selection.path.result().unwrap().subset.clone();
+    assert_eq!((found.columns.len(), found.folds, found.subsets), (4, OUTER, Some(16)));
+    let part: f64 = found.columns.iter().filter_map(|column| column.part).sum();
+    assert!((part - 1.0).abs() < 1e-9);
+    let parting = OuterFolds::default().parting(&selector, &sample).unwrap();
+    for (fold, part) in parting.parts(&sample, stream(3, FOLDS, 0)).unwrap().iter().enumerate() {
+        let own = selector.design(&problem.select_rows(&part.training)).unwrap();
+        let own: Vec<f64> = Definition::new(&selector, &own).shares(&columns);
+        near(&found.columns.iter().map(|column| column.without_fold[fold]).collect::<Vec<_>>(), &own);
+    }
+    for column in &found.columns {
+        let mean = column.without_fold.iter().sum::<f64>() / 5.0;
+        let squares: f64 = column.without_fold.iter().map(|share| (share - mean) * (share - mean)).sum();
+        near(&[column.fold_error.unwrap()], &[(0.8 * squares).sqrt()]);
+    }
+    // Nothing depends on the number of threads.
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let again = one.install(|| shares(&selector, &sample, &design, &mut selection, &Watcher::new(&mut Silent)));
+    assert_eq!(again.unwrap().unwrap(), found);
+}

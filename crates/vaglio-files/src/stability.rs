@@ -1,0 +1,201 @@
+//! How often columns are selected on complementary halves of the rows, and what that says of each.
+//!
+//! With B pairs of halves let π_j(k) be the share of halves whose subset of k columns has column j. Stability paths are integrated:
+//! the score of a column is the mean over k of h(π) = (2π − 1)³, 0 below ½. Since 2π − 1 is at most the share of pairs both of
+//! whose halves have the column, which has a probability of at most (k/p)² for columns that chance selects,
+//! p·E h ≤ k²/(B²p) + 3(B − 1)k⁴/(B²p³) + (B − 1)(B − 2)k⁶/(B²p⁵), and the mean of that over the sizes, divided by a score, is a
+//! bound on the expected number of such columns that reach the score.
+//!
+//! O. Melikechi, J. W. Miller, *Integrated path stability selection*, Journal of the American Statistical Association (2025),
+//! arXiv 2403.15877. Sizes stand for the penalties of the paper, evenly in their logarithm.
+
+use super::halves::Halves;
+use super::halves::halves;
+use super::origins::Origins;
+use super::repetition::frequency;
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Path, Result};
+use vaglio_pipeline::inside::{ChosenParts, SelectorParts};
+use vaglio_pipeline::pipeline::Pairs;
+use vaglio_pipeline::resample::pool::repeated;
+use vaglio_pipeline::resample::walks::said_of;
+use vaglio_pipeline::resample::{Chosen, Sample, Watcher};
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_report::record::{Stability, StableColumn};
+use vaglio_search::shuffle::stream;
+
+const HALVES: u64 = 4;
+/// The mean bound of the sizes that are integrated over, at most.
+const CUTOFF: f64 = 0.05;
+
+/// The sets of columns of every size that the walks on complementary halves of the rows have; `None` when they were stopped, or
+/// where some are another process's. Of `columns` candidates.
+///
+/// Each half is searched at the λ that was chosen on all rows, and its walk is cut at the size chosen there.
+///
+/// # Errors
+/// Those of the search.
+pub(super) fn half_walks(
+    selector: &ValidSelector,
+    sample: &Sample,
+    (chosen, columns): (&Chosen, usize),
+    how: &Pairs,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Vec<Vec<Vec<String>>>>> {
+    let pairs = how.pairs;
+    watcher.stage("stability", 2 * pairs);
+    let halves = halves(how, selector, sample)?;
+    let size = chosen.size.max(1);
+    let most = size.max(sizes(pairs, columns));
+    let all = repeated(selector.room(), 2 * pairs, |job| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let _half = tracing::debug_span!("half", pair = job / 2 + 1).entered();
+        let key = format!("stability/{job}");
+        let half = halves.first(stream(selector.seed(), HALVES, (job / 2) as u64))?;
+        let rows: Vec<usize> = (0..sample.rows()).filter(|&row| half[row] == (job % 2 == 0)).collect();
+        let walked = || -> Result<Option<Vec<Vec<String>>>> {
+            let fitted = sample.select(&rows)?.fitted()?;
+            let design: Design = selector.design(&fitted.problem)?.at_lambda(chosen.walk_lambda());
+            let mut member = watcher.member(watcher.journal().within(&key));
+            let until = chosen.until();
+            let path = selector.search_on(&design, Instant::now(), until, &mut member.monitor())?.path;
+            if path.stop_reason.is_partial() {
+                return Ok(None);
+            }
+            let reached = path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0);
+            let of_size = |size: usize| {
+                let subset = cut(&path, size).map_or(&[][..], |at| &path.entries[at].subset);
+                subset.iter().map(|&feature| design.names()[feature].clone()).collect()
+            };
+            Ok(Some((1..=most.min(reached.max(size))).map(of_size).collect()))
+        };
+        let sets = watcher.journal().once(&key, walked).map_err(|error| said_of(error, "a half"));
+        watcher.piece();
+        sets
+    })?;
+    Ok(if watcher.stopped().is_some() { None } else { all.into_iter().collect() })
+}
+
+/// Selections of as many columns on complementary halves of the rows; `None` when it was stopped.
+///
+/// Paths of the [halves](half_walks) are integrated over the sizes that every half reached and whose mean bound is small.
+///
+/// # Errors
+/// Those of the search.
+pub(super) fn stability(
+    selector: &ValidSelector,
+    sample: &Sample,
+    (selection, origins): (&Selection, &Origins),
+    how: &Pairs,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Stability>> {
+    let (pairs, columns, size) = (how.pairs, selection.names.len(), selection.chosen.size.max(1));
+    let of = (&selection.chosen, columns);
+    let Some(all) = half_walks(selector, sample, of, how, watcher)? else { return Ok(None) };
+    let halves = halves(how, selector, sample)?;
+    let paths: Vec<Vec<HashSet<String>>> =
+        all.into_iter().map(|path| path.into_iter().map(|set| set.into_iter().collect()).collect()).collect();
+    let sets: Vec<HashSet<String>> = paths.iter().filter_map(|path| path.get(size - 1).cloned()).collect();
+    let frequency = frequency(&sets, &selection.names);
+    let mean = sets.iter().map(HashSet::len).sum::<usize>() as f64 / sets.len() as f64;
+    let by_source = origins.frequency(&sets, &selection.names);
+    let splits = matches!(halves, Halves::Pieces(_)).then(|| halves.sentence());
+    let reached = paths.iter().map(Vec::len).min().unwrap_or(0).min(sizes(pairs, columns).max(1));
+    let columns = integrated(&paths, reached, &selection.names);
+    let bounds = Vec::new();
+    Ok(Some(Stability { pairs, size: mean, frequency, by_source, bounds, sizes: reached, columns, splits }))
+}
+
+/// A bound on how many columns that chance selects have h(π) = 1 at a size, on average.
+fn bound(size: usize, pairs: usize, columns: usize) -> f64 {
+    let (k, b, p) = (size as f64, pairs as f64, columns as f64);
+    let both = (k / p).powi(2);
+    p / (b * b) * (both + 3.0 * (b - 1.0) * both.powi(2) + (b - 1.0) * (b - 2.0) * both.powi(3))
+}
+
+/// Means over sizes 1, …, evenly in their logarithm.
+fn mean_of(most: usize, of: impl Fn(usize) -> f64) -> f64 {
+    let weights: f64 = (1..=most).map(|size| 1.0 / size as f64).sum();
+    (1..=most).map(|size| of(size) / size as f64).sum::<f64>() / weights
+}
+
+/// The largest size up to which the mean bound is small.
+fn sizes(pairs: usize, columns: usize) -> usize {
+    let is_small = |most: &usize| mean_of(*most, |size| bound(size, pairs, columns)) <= CUTOFF;
+    (1..=columns).take_while(is_small).last().unwrap_or(0)
+}
+
+/// The columns with a score, the highest first, of equals the first candidate.
+fn integrated(paths: &[Vec<HashSet<String>>], most: usize, names: &[String]) -> Vec<StableColumn> {
+    let pairs = paths.len() / 2;
+    let expected = mean_of(most, |size| bound(size, pairs, names.len()));
+    let mut counts: HashMap<&String, Vec<usize>> = HashMap::new();
+    for path in paths {
+        for (place, set) in path.iter().take(most).enumerate() {
+            set.iter().for_each(|name| counts.entry(name).or_insert_with(|| vec![0; most])[place] += 1);
+        }
+    }
+    let score = |counts: &[usize]| {
+        mean_of(most, |size| (2.0 * counts[size - 1] as f64 / paths.len() as f64 - 1.0).max(0.0).powi(3))
+    };
+    let scored = names.iter().enumerate().filter_map(|(index, name)| Some((index, name, score(counts.get(name)?))));
+    let mut scored: Vec<(usize, &String, f64)> = scored.filter(|(.., score)| *score > 0.0).collect();
+    scored.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+    let mut columns: Vec<StableColumn> = scored
+        .into_iter()
+        .enumerate()
+        .map(|(place, (index, name, score))| {
+            let expected_false = (expected / score).min(names.len() as f64);
+            StableColumn { index, name: name.clone(), score, expected_false, q: expected_false / (place + 1) as f64 }
+        })
+        .collect();
+    let mut least = 1.0_f64;
+    for column in columns.iter_mut().rev() {
+        least = least.min(column.q);
+        column.q = least;
+    }
+    columns
+}
+
+/// The entry of the largest subset of at most so many features.
+fn cut(path: &Path, size: usize) -> Option<usize> {
+    path.entries.partition_point(|entry| entry.subset.len() <= size).checked_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> HashSet<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn the_bound_is_that_of_counting_by_hand() {
+        // B = 2, p = 2, k = 1: pairs have a column twice with a probability of at most 1/4, so the third moment of the mean of two
+        // is (2·1/4 + 6·1/16)/8.
+        assert!((bound(1, 2, 2) - 2.0 * (0.5 + 0.375) / 8.0).abs() < 1e-15);
+        // B = 3: (3·1/4 + 18·1/16 + 6·1/64)/27.
+        assert!((bound(1, 3, 2) - 2.0 * (0.75 + 1.125 + 6.0 / 64.0) / 27.0).abs() < 1e-15);
+        assert!(sizes(50, 20) < sizes(50, 100) && sizes(50, 100) < sizes(50, 1000));
+    }
+
+    #[test]
+    fn scores_are_means_over_the_paths() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let path = |first: &str, second: &[&str]| vec![set(&[first]), set(second)];
+        let paths = [path("a", &["a", "b"]), path("a", &["a", "b"]), path("b", &["a", "b"]), path("a", &["a", "c"])];
+        let found = integrated(&paths, 2, &names);
+        // a: π = ¾ and 1; b: ¼ and ¾; weights 1 and ½.
+        let expected = (0.125 + 0.5) / 1.5;
+        assert_eq!(found.iter().map(|of| of.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert!((found[0].score - expected).abs() < 1e-15 && (found[1].score - 0.125 * 0.5 / 1.5).abs() < 1e-15);
+        let bounds = (bound(1, 2, 3) + bound(2, 2, 3) / 2.0) / 1.5;
+        assert!((found[0].expected_false - bounds / expected).abs() < 1e-14);
+        assert!(found[0].q <= found[1].q && found[1].q <= 1.0);
+    }
+}

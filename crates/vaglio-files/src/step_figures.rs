@@ -1,0 +1,164 @@
+//! Degrees of freedom of the models along a path, and the information criteria that follow.
+//!
+//! With N the weight of the training rows, E the mean squared error of a model on them in the units of the data, and d its
+//! effective degrees of freedom, Σ σ²/(σ² + λ) over the singular values of its centered columns, and 1 for an intercept:
+//! AICc = N ln E + 2kN/(N − k − 1), BIC = N ln E + k ln N with k = d + 1, Cp = E + 2 σ̂² d/N; as the criterion `information`
+//! has them. σ̂² = N·E/(N − d) of the model of all candidate columns at the λ of the walk. What would take more than a part of
+//! the search is left out.
+
+use super::Prepared;
+use super::importance::{LEAST_WORK, PART};
+use ndarray::{Array2, s};
+use std::collections::HashMap;
+use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Problem, Readout, Result, Squared, Task};
+use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::{freedom, linalg, sums::center};
+use vaglio_pipeline::all_rows::FitFrom;
+use vaglio_pipeline::inside::SelectorParts;
+use vaglio_pipeline::resample::along::Held;
+use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_pipeline::train::train;
+use vaglio_report::record::{EntryRecord, variance};
+
+/// Columns of a subset of which the degrees of freedom are computed, at most.
+const MOST_COLUMNS: usize = 200;
+/// What an error is not let below in a logarithm, as a part of that without columns.
+const HIDDEN: f64 = vaglio_kernels::tolerance::HIDDEN_ERROR;
+
+/// Fills in degrees of freedom, AICc, BIC and Cp of the entries whose squared errors are known; of models of numbers by a
+/// ridge readout that answers for every row. Cost O(m u²) for u columns on the path, and O((u + s) s²) for each entry; what
+/// takes more than a [`PART`] of `budget` flops, and more than some 5 ms, is left out.
+///
+/// # Errors
+/// [`Error::Numerical`] when entries overflow.
+pub(super) fn step_figures(
+    selector: &ValidSelector,
+    (prepared, design): (&Prepared, &Design),
+    selection: &Selection,
+    budget: f64,
+    records: &mut [EntryRecord],
+) -> Result<()> {
+    let is_of_numbers = *prepared.train.task() == Task::Regression && selector.model().is_none();
+    let is_mapped = prepared.target_units.iter().flatten().any(|units| units.map.is_some());
+    let Some(readout) = design.readout().filter(|readout| is_of_numbers && !readout.balanced && !is_mapped) else {
+        return Ok(());
+    };
+    if design.decisions().is_some() || design.rows() != prepared.train.rows() {
+        return Ok(());
+    }
+    let entries: Vec<&PathEntry> = selection
+        .path
+        .entries
+        .iter()
+        .filter(|entry| entry.fit == EntryFit::Readout && entry.subset.len() <= MOST_COLUMNS)
+        .collect();
+    let mut budget = PART * budget.max(LEAST_WORK);
+    let Some(columns) = PathColumns::within(&mut budget, design, readout, &entries).map_err(failed)? else {
+        return Ok(());
+    };
+    let weight = design.weights().map_or(design.rows() as f64, |weights| weights.iter().sum());
+    let problem = super::data::in_users_units(&prepared.train, prepared.target_units.as_deref())?;
+    let empty = variance(problem.targets().view(), design.weights());
+    let noise = noise((prepared, &problem), design, readout, (weight, budget))?;
+    for entry in entries {
+        let size = entry.subset.len();
+        let Some(record) = records.iter_mut().find(|record| record.size == size) else { continue };
+        let Some(error) = record.mse.filter(|error| error.is_finite()) else { continue };
+        let lambda = entry.score.lambda.unwrap_or(readout.lambdas[0]);
+        let freedom = columns.freedom(&entry.subset, lambda).map_err(failed)?;
+        let (logarithm, count) = (weight * error.max(HIDDEN * empty).ln(), freedom + 1.0);
+        let left = weight - count - 1.0;
+        let known = |value: f64| value.is_finite().then_some(value);
+        record.freedom = known(freedom);
+        record.aicc = if left > 0.0 { known(logarithm + 2.0 * count * weight / left) } else { None };
+        record.bic = known(logarithm + weight.ln() * count);
+        record.cp = noise.and_then(|noise| known(error + 2.0 * noise * freedom / weight));
+    }
+    Ok(())
+}
+
+fn failed(failure: Failure) -> Error {
+    Error::Numerical(format!("the degrees of freedom of the path: {failure}; rescale or standardize the columns"))
+}
+
+/// σ̂² of the model of all candidates, where the rows and the budget allow one.
+fn noise(
+    (prepared, problem): (&Prepared, &Problem),
+    design: &Design,
+    readout: &Readout,
+    (weight, mut budget): (f64, f64),
+) -> Result<Option<f64>> {
+    let all = design.candidates();
+    if all.len() > 2 * MOST_COLUMNS {
+        return Ok(None);
+    }
+    let entry = PathEntry::new(all.clone(), vaglio_core::Score::WORST);
+    let Some(columns) = PathColumns::within(&mut budget, design, readout, &[&entry]).map_err(failed)? else {
+        return Ok(None);
+    };
+    let lambda = readout.lambdas[0];
+    let free = weight - columns.freedom(&all, lambda).map_err(failed)?;
+    if free < 1.0 {
+        return Ok(None);
+    }
+    let model = train(design, &all, Some(lambda), FitFrom::Rows)?;
+    let held = Held::new(problem, prepared.target_units.as_deref(), &prepared.train);
+    let predictions = held.predicted(&model)?;
+    let error = held.compare(&model, &predictions, |c| Squared.mean(c.targets, c.predictions, c.weights));
+    Ok(Some(weight * error / free).filter(|noise| noise.is_finite()))
+}
+
+/// The columns of a path, centered where there is an intercept and times the roots of the weights, reduced to a triangle.
+struct PathColumns {
+    triangle: Array2<f64>,
+    place: HashMap<Feature, usize>,
+    intercept: f64,
+}
+
+impl PathColumns {
+    /// `None` where they and the degrees of freedom of all entries would take more than `budget` flops, which are taken off.
+    fn within(
+        budget: &mut f64,
+        design: &Design,
+        readout: &Readout,
+        entries: &[&PathEntry],
+    ) -> std::result::Result<Option<Self>, Failure> {
+        let mut order: Vec<Feature> = Vec::new();
+        let mut place = HashMap::new();
+        for &feature in entries.iter().flat_map(|entry| &entry.subset) {
+            place.entry(feature).or_insert_with(|| {
+                order.push(feature);
+                order.len() - 1
+            });
+        }
+        let (rows, count) = (design.rows(), order.len());
+        let of_entry = |size: usize| 2.0 * (count + size) as f64 * (size * size) as f64;
+        let of_entries: f64 = entries.iter().map(|entry| of_entry(entry.subset.len())).sum();
+        let flops = 2.0 * rows.max(count) as f64 * (count * count) as f64 + of_entries;
+        if flops > *budget {
+            return Ok(None);
+        }
+        *budget -= flops;
+        let weights = design.training_weights(&(0..rows).collect::<Vec<_>>());
+        let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
+        // Rows of zeros change nothing.
+        let mut columns = Array2::zeros((rows.max(count), count));
+        for (mut to, &feature) in columns.columns_mut().into_iter().zip(&order) {
+            let mut values = design.column(feature).values().to_vec();
+            if readout.intercept {
+                center((&mut values[..]).into(), weight, (0..rows).map(weight).sum());
+            }
+            to.iter_mut().zip(values).enumerate().for_each(|(row, (to, value))| *to = value * weight(row).sqrt());
+        }
+        let triangle = if count == 0 { columns } else { linalg::triangle(columns.view())? };
+        Ok(Some(PathColumns { triangle, place, intercept: f64::from(u8::from(readout.intercept)) }))
+    }
+
+    /// The effective degrees of freedom of a subset of them.
+    fn freedom(&self, subset: &[Feature], lambda: f64) -> std::result::Result<f64, Failure> {
+        let places: Vec<usize> = subset.iter().map(|feature| self.place[feature]).collect();
+        let rows = places.iter().max().map_or(0, |last| last + 1);
+        let own = self.triangle.slice(s![..rows, ..]).select(ndarray::Axis(1), &places);
+        Ok(self.intercept + freedom::of_ridge(own.view(), lambda)?)
+    }
+}

@@ -1,0 +1,138 @@
+//! Predictions of the rows of a file, some at a time, so that files may be larger than memory.
+
+use super::model_files::FileModel;
+use super::predictions::{Beside, Predictions};
+use ndarray::{Array2, Axis, concatenate};
+use std::ops::ControlFlow;
+use std::path::Path;
+use vaglio_core::{Error, Result, Table};
+use vaglio_pipeline::inside::Predicted;
+use vaglio_pipeline::pipeline::IntervalEnds;
+use vaglio_tables::read::{Batch, BatchReader, Batches, Hint};
+
+/// Takes the predictions of some rows; it may have seen enough.
+pub type Sink<'s> = &'s mut dyn FnMut(&Predictions) -> Result<ControlFlow<()>>;
+
+impl FileModel<'_> {
+    /// `ModelFiles::predict_in_batches`.
+    ///
+    /// # Errors
+    /// Those that it names.
+    pub(super) fn predict_in_batches(
+        &self,
+        path: &Path,
+        beside: &Beside,
+        rows: usize,
+        sink: Sink<'_>,
+    ) -> Result<Option<String>> {
+        let Some(mut reader) = self.start(path, beside, rows)? else {
+            let predictions = self.predict_file_with(path, beside)?;
+            // There is nothing that it could stop.
+            let _enough = sink(&predictions)?;
+            return Ok(predictions.table());
+        };
+        let mut seen = Vec::new();
+        while let Some(batch) = reader.next_rows()? {
+            let predictions = self.of_batch(batch, beside).map_err(|error| error.in_file(path))?;
+            let flow = sink(&predictions)?;
+            match beside.evaluate {
+                true => seen.push((predictions.values, predictions.intervals)),
+                false if flow.is_break() => break,
+                false => {}
+            }
+        }
+        match beside.evaluate {
+            true => Ok(self.compared(&seen, reader).map_err(|error| error.in_file(path))?.table()),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether rows can be predicted some at a time.
+    fn takes_rows_alone(&self, beside: &Beside) -> bool {
+        let folds = self.intervals.iter().filter(|_| beside.intervals).flat_map(|intervals| &intervals.folds);
+        let parts = folds.map(|fold| (&fold.maps, &fold.model)).chain([(&self.maps, &self.model)]);
+        self.series.is_none()
+            && self.time.is_none()
+            && parts
+                .into_iter()
+                .all(|(maps, model)| model.takes_rows_alone() && maps.iter().all(|map| map.takes_rows_alone()))
+    }
+
+    /// `None` where the file has to be read as a whole.
+    fn start(&self, path: &Path, beside: &Beside, rows: usize) -> Result<Option<BatchReader>> {
+        if !self.takes_rows_alone(beside) {
+            return Ok(None);
+        }
+        let read = self.reading.as_ref().map(|reading| reading.read.clone()).unwrap_or_default();
+        let Some(batches) = Batches::open(path, &read)? else { return Ok(None) };
+        let header = batches.names();
+        self.check_beside(beside, header)?;
+        let (wanted, hints) = self.wanted(header, beside)?;
+        let hint = |name: &String| hints.get(name).copied().unwrap_or_default();
+        let wanted = header.iter().filter(|name| wanted.contains(name)).map(|name| (name.clone(), hint(name)));
+        let kept = beside.keep.iter().map(|name| (name.clone(), self.kept_hint(name, beside, batches.is_typed())));
+        let columns: Vec<(String, Hint)> = wanted.chain(kept).collect();
+        let gathered: Vec<String> = match beside.evaluate {
+            true => {
+                let named = self.judged_by()?;
+                header.iter().filter(|name| named.contains_key(*name)).cloned().collect()
+            }
+            false => Vec::new(),
+        };
+        batches.start(&columns, &gathered, rows)
+    }
+
+    fn of_batch(&self, batch: Batch, beside: &Beside) -> Result<Predictions> {
+        let Batch { first, mut columns, survey } = batch;
+        let kept = columns.split_off(columns.len() - beside.keep.len());
+        let mut table = Table::new(columns)?.following(first);
+        if self.takes_nothing(beside) {
+            table.take_columns();
+        }
+        let mut predictions = self.predicted(table, beside.intervals).map_err(|error| survey.located(error))?.0;
+        if predictions.dropped {
+            return Err(Error::Shape("a map dropped rows, and it says that it takes rows alone".into()));
+        }
+        self.add_probabilities(&mut predictions, beside);
+        predictions.raw = beside.raw;
+        predictions.kept = kept;
+        Ok(predictions)
+    }
+
+    /// The figures of predictions and intervals that were remembered.
+    fn compared(&self, seen: &[(Array2<f64>, Option<IntervalEnds>)], reader: BatchReader) -> Result<Predictions> {
+        let bounds: Vec<&IntervalEnds> = seen.iter().filter_map(|(_, bounds)| bounds.as_ref()).collect();
+        let intervals = match bounds.first() {
+            Some(first) => Some(IntervalEnds {
+                level: first.level,
+                lower: joined(bounds.iter().map(|bounds| &bounds.lower))?,
+                upper: joined(bounds.iter().map(|bounds| &bounds.upper))?,
+            }),
+            None => None,
+        };
+        let values = joined(seen.iter().map(|(values, _)| values))?;
+        let predicted = Predicted { rows: (0..values.ncols()).collect(), values };
+        let hints = self.judged_by()?;
+        let (table, survey) = reader.gathered(|name| hints.get(name).copied().unwrap_or_default())?;
+        let judged = self.judged(table, &survey, &predicted, None, intervals.as_ref())?;
+        Ok(Predictions {
+            outputs: self.outputs.clone(),
+            values: predicted.values,
+            labels: None,
+            rows: predicted.rows,
+            keys: Vec::new(),
+            dropped: false,
+            kept: Vec::new(),
+            probabilities: None,
+            intervals,
+            judged: Some(judged),
+            raw: false,
+        })
+    }
+}
+
+/// Columns of the same rows beside each other.
+fn joined<'a>(parts: impl Iterator<Item = &'a Array2<f64>>) -> Result<Array2<f64>> {
+    let views: Vec<_> = parts.map(Array2::view).collect();
+    concatenate(Axis(1), &views).map_err(|error| Error::Shape(error.to_string()))
+}

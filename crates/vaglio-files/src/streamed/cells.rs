@@ -1,0 +1,265 @@
+//! The cells of rows: those that are on the same side in every part that a run makes of them.
+
+use crate::dealt::{CellSplit, Deals, Purpose};
+use crate::pairs::{common, outer_pairs_of};
+use vaglio_core::{AnyResampling, Error, HeldOut, Result};
+use vaglio_pipeline::inside::{FoldsParts, PipelineParts, SelectorParts};
+use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
+use vaglio_pipeline::resample::Sample;
+use vaglio_pipeline::resample::choice::cross_validation;
+use vaglio_pipeline::resample::parting::{Part, bare};
+use vaglio_pipeline::resample::validated::{dealt, parting, seed_of};
+use vaglio_pipeline::resample::whole::{outer_parts, outer_seed};
+use vaglio_pipeline::selector::ValidSelector;
+
+/// Cells that a table is cut into, at most.
+const MOST: usize = 1 << 20;
+/// How many times as many cells pairs of folds may make that were not asked for.
+const MOST_TIMES: usize = 4;
+
+/// The cells of rows, and the splits of the cells that a run will ask for.
+pub(super) struct RowCells {
+    /// The cell of each row.
+    pub of_row: Vec<u32>,
+    /// How many there are.
+    pub count: usize,
+    pub deals: Deals,
+    /// How rows are parted around the search where that is not into folds.
+    pub around: Option<AnyResampling>,
+    /// How they are parted into outer folds, likewise, for people.
+    pub nested: Option<String>,
+}
+
+/// Parts of some rows, as they were found; cells by their numbers at that time.
+struct FoundSplits {
+    purpose: Purpose,
+    /// How often cells had been cut.
+    cut: usize,
+    cells: Vec<u32>,
+    splits: Vec<CellSplit>,
+}
+
+/// Cells as they are cut.
+struct Cutting<'s> {
+    selector: &'s ValidSelector,
+    of_row: Vec<u32>,
+    count: usize,
+    /// For every cut, the cell before it of each cell after it.
+    before: Vec<Vec<u32>>,
+    found: Vec<FoundSplits>,
+}
+
+impl RowCells {
+    /// The cells of the rows of a sample; rows of different `classes` are in different cells. Cost O(rows · parts).
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for folds that cannot be made, and that cut the rows into too many cells.
+    pub fn new(pipeline: &ValidPipeline, sample: &Sample, most: usize) -> Result<Self> {
+        let selector = &pipeline.selector();
+        let count = usize::from(sample.rows() > 0);
+        let mut cutting =
+            Cutting { selector, of_row: vec![0; sample.rows()], count, before: Vec::new(), found: Vec::new() };
+        let every: Vec<usize> = (0..sample.rows()).collect();
+        if let Some(classes) = sample.classes() {
+            cutting.cut(&every, |row| classes[row] as u32)?;
+        }
+        let around = cutting.search(sample, &every)?;
+        if let Some((how, is_written)) = cross_validation(selector).filter(|(how, _)| how.folds > 2) {
+            let parting = parting(selector, sample, &how, is_written)?;
+            if parting.splits().is_none() {
+                let parts = dealt(selector, sample, &parting, 0)?;
+                cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
+                    cutting.criterion(&sample.select(rows)?, rows)
+                })?;
+            }
+        }
+        let mut nested = None;
+        if let Some(how) = pipeline.settings().evaluate.as_ref().and_then(Evaluate::outer_folds) {
+            let parting = how.parting(selector, sample)?;
+            nested = parting.splits().map(|splits| splits.sentence());
+            for repeat in 0..how.repeats {
+                let parts = outer_parts(selector, sample, &parting, repeat);
+                let parts = parts.map_err(|error| error.under("evaluate.nested"))?;
+                cutting.parts(Purpose::Around(outer_seed(selector, repeat)), &every, &parts)?;
+                for part in &parts {
+                    cutting.search(&sample.select(&part.training)?, &part.training)?;
+                }
+                if repeat == 0 && outer_pairs_of(&how) > 0 && nested.is_none() {
+                    cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
+                        cutting.search(&sample.select(rows)?, rows).map(drop)
+                    })?;
+                }
+            }
+        }
+        Ok(RowCells { around, nested, ..cutting.finish() })
+    }
+}
+
+impl Cutting<'_> {
+    /// The folds of the criterion on some rows, and where the search is cross-validated also its parts with their folds.
+    fn search(&mut self, sample: &Sample, rows: &[usize]) -> Result<Option<AnyResampling>> {
+        self.criterion(sample, rows)?;
+        let Some((how, is_written)) = cross_validation(self.selector) else { return Ok(None) };
+        let parting = parting(self.selector, sample, &how, is_written)?;
+        for repeat in 0..how.repeats {
+            let parts = dealt(self.selector, sample, &parting, repeat)?;
+            self.parts(Purpose::Around(seed_of(self.selector, repeat)), rows, &parts)?;
+            for part in &parts {
+                let own: Vec<usize> = part.training.iter().map(|&row| rows[row]).collect();
+                self.criterion(&sample.select(&part.training)?, &own)?;
+            }
+        }
+        Ok(parting.splits().cloned())
+    }
+
+    /// The folds of the criterion, if it has some.
+    fn criterion(&mut self, sample: &Sample, rows: &[usize]) -> Result<()> {
+        let design = bare(&sample.labelled()?)?.seeded(self.selector.seed());
+        let HeldOut::Folds(rounds) = self.selector.criterion().folds(&design)? else { return Ok(()) };
+        let mut splits: Vec<(Vec<usize>, Option<Vec<usize>>)> = Vec::new();
+        for round in &rounds {
+            self.cut(rows, |row| round.of_row()[row].unwrap_or(u32::MAX))?;
+            for training in round.trainings().unwrap_or_default() {
+                self.cut(rows, membership(training, rows.len()))?;
+            }
+        }
+        for round in &rounds {
+            let fold = |fold: usize| {
+                let training = round.trainings().map(|_| round.training(fold));
+                (round.held_out(fold).collect(), training)
+            };
+            splits.extend((0..round.count()).map(fold));
+        }
+        self.found(Purpose::Criterion, rows, &splits);
+        Ok(())
+    }
+
+    /// Parts of some rows, around a search.
+    fn parts(&mut self, purpose: Purpose, rows: &[usize], parts: &[Part]) -> Result<()> {
+        for part in parts {
+            self.cut(rows, membership(&part.held, rows.len()))?;
+            if part.training.len() + part.held.len() < rows.len() {
+                self.cut(rows, membership(&part.training, rows.len()))?;
+            }
+        }
+        let split = |part: &Part| (part.held.clone(), Some(part.training.clone()));
+        self.found(purpose, rows, &parts.iter().map(split).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    /// What is repeated without each two of some parts, for intervals: of as many cells at most, and not of many times those that there are, unless it
+    /// was asked for.
+    fn pairs(
+        &mut self,
+        parts: &[Part],
+        (is_asked, most): (bool, usize),
+        cut: impl Fn(&mut Self, &[usize]) -> Result<()>,
+    ) -> Result<()> {
+        let (of_row, count, cuts, found) = (self.of_row.clone(), self.count, self.before.len(), self.found.len());
+        let most = most.min(MOST_TIMES * count);
+        let pairs = (0..parts.len()).flat_map(|j| (0..j).map(move |k| (k, j)));
+        let mut done = Ok(());
+        for (k, j) in pairs {
+            done = cut(self, &common(&parts[k], &parts[j]));
+            if done.is_err() || self.count > most && !is_asked {
+                break;
+            }
+        }
+        if !is_asked && (done.is_err() || self.count > most) {
+            (self.of_row, self.count) = (of_row, count);
+            self.before.truncate(cuts);
+            self.found.truncate(found);
+            return Ok(());
+        }
+        done
+    }
+
+    /// Cuts the cells of some rows by a label of each of these.
+    fn cut(&mut self, rows: &[usize], label: impl Fn(usize) -> u32) -> Result<()> {
+        let mut numbers = std::collections::HashMap::new();
+        let (mut before, mut last) = (Vec::new(), None);
+        // Rows beside these keep their cell.
+        let mut labels = vec![u64::from(u32::MAX) + 1; self.of_row.len()];
+        rows.iter().enumerate().for_each(|(at, &row)| labels[row] = u64::from(label(at)));
+        for (cell, label) in self.of_row.iter_mut().zip(labels) {
+            let key = (*cell, label);
+            // Neighbors are alike more often than not.
+            let next = match last {
+                Some((known, number)) if known == key => number,
+                _ => *numbers.entry(key).or_insert_with(|| {
+                    before.push(*cell);
+                    before.len() as u32 - 1
+                }),
+            };
+            last = Some((key, next));
+            *cell = next;
+        }
+        if before.len() > MOST {
+            return Err(too_many(before.len()));
+        }
+        self.count = before.len();
+        self.before.push(before);
+        Ok(())
+    }
+
+    /// Keeps splits of some rows, which the cells follow.
+    fn found(&mut self, purpose: Purpose, rows: &[usize], splits: &[(Vec<usize>, Option<Vec<usize>>)]) {
+        let of_row = &self.of_row;
+        let mut seen = vec![false; self.count];
+        let mut cells = |of: &mut dyn Iterator<Item = usize>| {
+            of.for_each(|at| seen[of_row[rows[at]] as usize] = true);
+            let cells = (0..seen.len()).filter(|&cell| seen[cell]).map(|cell| cell as u32).collect::<Vec<u32>>();
+            seen.fill(false);
+            cells
+        };
+        let all = cells(&mut (0..rows.len()));
+        let split = |(held_out, training): &(Vec<usize>, Option<Vec<usize>>)| CellSplit {
+            held_out: cells(&mut held_out.iter().copied()),
+            training: training.as_ref().map(|training| cells(&mut training.iter().copied())),
+        };
+        let splits = splits.iter().map(split).collect();
+        self.found.push(FoundSplits { purpose, cut: self.before.len(), cells: all, splits });
+    }
+
+    fn finish(self) -> RowCells {
+        let mut deals = Deals::new();
+        // For each cell the one it came of, at every cut from the last to the first.
+        let mut of_cell: Vec<u32> = (0..self.count as u32).collect();
+        let mut cut = self.before.len();
+        for found in self.found.iter().rev() {
+            while cut > found.cut {
+                cut -= 1;
+                of_cell.iter_mut().for_each(|cell| *cell = self.before[cut][*cell as usize]);
+            }
+            let now = |before: &Vec<u32>| -> Vec<u32> {
+                (0..of_cell.len())
+                    .filter(|&cell| before.binary_search(&of_cell[cell]).is_ok())
+                    .map(|c| c as u32)
+                    .collect()
+            };
+            let split = |split: &CellSplit| CellSplit {
+                held_out: now(&split.held_out),
+                training: split.training.as_ref().map(now),
+            };
+            deals.insert((found.purpose, now(&found.cells)), found.splits.iter().map(split).collect());
+        }
+        RowCells { of_row: self.of_row, count: self.count, deals, around: None, nested: None }
+    }
+}
+
+/// Which of so many rows are among some, as labels.
+fn membership(some: &[usize], rows: usize) -> impl Fn(usize) -> u32 {
+    let mut is_member = vec![false; rows];
+    some.iter().for_each(|&row| is_member[row] = true);
+    move |row| u32::from(is_member[row])
+}
+
+/// Refuses folds that cut rows into so many cells.
+pub(super) fn too_many(count: usize) -> Error {
+    let message = format!(
+        "the folds of the criterion and those around the search cut the rows into {count} cells, each with moments of its own; deal \
+         no folds anew inside of others: folds in the order of the rows, `by: groups` or `assignment`, and a number of features, `best` or \
+         `last` for `search.choose`"
+    );
+    Error::setting("engine.stream", message)
+}

@@ -1,0 +1,80 @@
+//! Targets that stand in a file beside the data.
+
+use std::borrow::Cow;
+use std::path::Path;
+use vaglio_core::{Error, Result};
+use vaglio_pipeline::inside::DataParts;
+use vaglio_pipeline::pipeline::{DataSpec, Names, RowFilters, TargetFile, TargetSpec};
+use vaglio_tables::read::Source;
+
+/// The column of labels, where the format of the data has such.
+const LABEL: &str = "target";
+
+/// The name of the file of the targets, to be changed, where that is another than the data.
+pub(super) fn named(spec: &mut DataSpec) -> Option<&mut String> {
+    spec.target_file()?;
+    match &mut spec.target {
+        TargetSpec::Beside(beside) => Some(&mut beside.file),
+        TargetSpec::Columns(Names::One(name)) => Some(name),
+        TargetSpec::Columns(_) => None,
+    }
+}
+
+/// The source with the file of the targets beside it, and the settings with the columns of that file named as they are
+/// called there: targets, and whatever else says something of the rows and is one of them.
+///
+/// # Errors
+/// Those of reading the file; [`Error::UnknownName`] for a column that it does not have; [`Error::Setting`] where it has
+/// several and none is named.
+pub(super) fn beside<'s>(source: Source, spec: &'s DataSpec, folder: &Path) -> Result<(Source, Cow<'s, DataSpec>)> {
+    let Some(file) = spec.target_file() else {
+        if spec.has_labels() && spec.target.names().is_empty() {
+            let target = TargetSpec::Columns(Names::One(LABEL.into()));
+            return Ok((source, Cow::Owned(DataSpec { target, ..spec.clone() })));
+        }
+        return Ok((source, Cow::Borrowed(spec)));
+    };
+    let source = source.with_beside(&folder.join(file))?;
+    let names = source.names_beside();
+    let shown = |name: &String| names.iter().find(|(own, _)| own == name).map(|(_, shown)| shown.clone());
+    let known = |name: &String| {
+        let own = names.iter().map(|(own, _)| own.as_str());
+        shown(name).ok_or_else(|| Error::unknown("data.target.column", "column", name, own))
+    };
+    let target = match (&spec.target, names) {
+        (TargetSpec::Beside(TargetFile { column: Some(Names::One(name)), .. }), _) => Names::One(known(name)?),
+        (TargetSpec::Beside(TargetFile { column: Some(Names::Several(names)), .. }), _) => {
+            Names::Several(names.iter().map(known).collect::<Result<_>>()?)
+        }
+        (_, [(_, only)]) => Names::One(only.clone()),
+        (_, several) => {
+            let listed: Vec<&str> = several.iter().take(MOST).map(|(own, _)| own.as_str()).collect();
+            let more = if several.len() > MOST { ", …" } else { "" };
+            let message = format!(
+                "{file} has {} columns ({}{more}); say which by `{{file: {file}, column: {}}}`",
+                several.len(),
+                listed.join(", "),
+                listed.last().unwrap_or(&"…")
+            );
+            return Err(Error::setting("data.target", message));
+        }
+    };
+    let mut spec = DataSpec { target: TargetSpec::Columns(target), ..spec.clone() };
+    let DataSpec { weights, groups, series, time, test_rows, rows, .. } = &mut spec;
+    let filters = match rows {
+        Some(RowFilters::One(filter)) => std::slice::from_mut(filter),
+        Some(RowFilters::Several(filters)) => filters,
+        None => &mut [],
+    };
+    let named = [weights, groups, series, time].into_iter().flatten();
+    let of_rows = named.chain(test_rows.iter_mut().map(|test| &mut test.column));
+    for name in of_rows.chain(filters.iter_mut().map(|filter| &mut filter.column)) {
+        if let Some(shown) = shown(name) {
+            *name = shown;
+        }
+    }
+    Ok((source, Cow::Owned(spec)))
+}
+
+/// Columns that a message lists, at most.
+const MOST: usize = 12;

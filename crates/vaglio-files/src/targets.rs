@@ -1,0 +1,192 @@
+//! What the targets are, and how they are coded as numbers.
+
+use ndarray::Array2;
+use vaglio_core::{Cells, Error, Result, Task};
+use vaglio_pipeline::pipeline::{DataSpec, TaskKind};
+
+/// What kind of target it is, and its labels.
+pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task> {
+    let Some((name, cells)) = targets.first() else { return Err(Error::setting("data.target", "it is missing")) };
+    let text = targets.iter().find(|(_, cells)| cells.numbers().is_none());
+    if targets.len() > 1 {
+        if let Some((name, _)) = text {
+            return Err(Error::setting(
+                "data.target",
+                format!("the column `{name}` holds text; several targets must be numbers"),
+            ));
+        }
+        if spec.positive.is_some() || matches!(spec.task, Some(TaskKind::Binary | TaskKind::Multiclass)) {
+            return Err(Error::setting(
+                "data.target",
+                "several target columns are for regression; give one column of classes",
+            ));
+        }
+        return Ok(Task::Regression);
+    }
+    let is_regression = match spec.task {
+        Some(kind) => kind == TaskKind::Regression,
+        None => {
+            spec.positive.is_none() && cells.numbers().is_some_and(|numbers| !are_two_whole_numbers(&numbers.values()))
+        }
+    };
+    // There may be as many labels as rows, and regression asks for none.
+    let labels = if is_regression { Vec::new() } else { labels(cells) };
+    let kind = match spec.task {
+        Some(kind) => kind,
+        None if is_regression => TaskKind::Regression,
+        None if spec.positive.is_none() && text.is_some() && labels.len() > 2 => TaskKind::Multiclass,
+        None => TaskKind::Binary,
+    };
+    match kind {
+        TaskKind::Regression => {
+            if text.is_some() {
+                return Err(Error::setting(
+                    "data.task",
+                    format!("it is regression and the target `{name}` holds text"),
+                ));
+            }
+            Ok(Task::Regression)
+        }
+        TaskKind::Binary => {
+            if let Some(positive) = &spec.positive {
+                let known = labels.iter().find(|label| same_label(label, &positive.0));
+                let Some(label) = known else {
+                    return Err(Error::unknown(
+                        "data.positive",
+                        "label",
+                        &positive.0,
+                        labels.iter().map(String::as_str),
+                    ));
+                };
+                if labels.len() < 2 {
+                    return Err(single_class(name, label));
+                }
+                let negative = if labels.len() == 2 { labels.iter().find(|l| *l != label).cloned() } else { None };
+                return Ok(Task::Binary { negative, positive: label.clone() });
+            }
+            match labels.as_slice() {
+                [negative, positive] => {
+                    Ok(Task::Binary { negative: Some(negative.clone()), positive: positive.clone() })
+                }
+                [only] => Err(single_class(name, only)),
+                _ => Err(Error::setting(
+                    "data.task",
+                    format!(
+                        "it is binary and `{name}` has {} labels; name one with data.positive or use multiclass",
+                        labels.len()
+                    ),
+                )),
+            }
+        }
+        TaskKind::Multiclass => match labels.as_slice() {
+            [only] => Err(single_class(name, only)),
+            _ if labels.len() > 1000 => Err(Error::setting(
+                "data.task",
+                format!("`{name}` has {} labels; at most 1000 are taken as classes", labels.len()),
+            )),
+            _ => Ok(Task::Multiclass { labels }),
+        },
+    }
+}
+
+fn single_class(name: &str, label: &str) -> Error {
+    Error::setting(
+        "data.target",
+        format!("every training row of `{name}` has the label `{label}`; two classes are needed"),
+    )
+}
+
+/// Whether there are two values, both whole: classes, unless the settings say otherwise.
+fn are_two_whole_numbers(values: &[f64]) -> bool {
+    let mut found = Vec::new();
+    let is_third = |value: &f64| {
+        let is_new = !found.contains(value);
+        if is_new {
+            found.push(*value);
+        }
+        found.len() > 2 || value.fract() != 0.0
+    };
+    !values.iter().any(is_third) && found.len() == 2
+}
+
+/// Distinct labels: by value when all are numbers, else by text.
+fn labels(cells: &Cells) -> Vec<String> {
+    match cells {
+        Cells::Numbers(numbers) => {
+            let mut values = numbers.view().values().into_owned();
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            values.iter().map(f64::to_string).collect()
+        }
+        other => {
+            let distinct: std::collections::BTreeSet<String> = (0..other.len()).map(|row| other.label(row)).collect();
+            distinct.into_iter().collect()
+        }
+    }
+}
+
+pub(super) fn same_label(a: &str, b: &str) -> bool {
+    a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Targets as outputs × rows, classes coded ±1; `origin` says where a row stands in its file.
+pub(super) fn encode(
+    task: &Task,
+    targets: &[(String, Cells)],
+    field: &str,
+    origin: impl Fn(usize) -> usize,
+) -> Result<Array2<f64>> {
+    let rows = targets.first().map_or(0, |(_, cells)| cells.len());
+    let mut out = Vec::new();
+    for (name, cells) in targets {
+        let sign = |yes: bool| if yes { 1.0 } else { -1.0 };
+        let unknown = |row: usize, label: &str, known: Vec<&str>| {
+            Error::setting(
+                field,
+                format!(
+                    "row {row}, column `{name}`: the label `{label}` is not among those of the training rows ({})",
+                    known.join(", ")
+                ),
+            )
+        };
+        match task {
+            Task::Regression => match cells.numbers() {
+                Some(numbers) => out.extend(numbers.values().iter()),
+                None => {
+                    return Err(Error::setting(
+                        field,
+                        format!("the target `{name}` holds text and the task is regression"),
+                    ));
+                }
+            },
+            Task::Binary { negative, positive } => {
+                for row in 0..rows {
+                    let label = cells.label(row);
+                    let yes = same_label(&label, positive);
+                    if let Some(negative) = negative
+                        && !yes
+                        && !same_label(&label, negative)
+                    {
+                        return Err(unknown(origin(row) + 1, &label, vec![negative, positive]));
+                    }
+                    out.push(sign(yes));
+                }
+            }
+            Task::Multiclass { labels } => {
+                let mut of_row = Vec::with_capacity(rows);
+                for row in 0..rows {
+                    let label = cells.label(row);
+                    let Some(class) = labels.iter().position(|l| same_label(l, &label)) else {
+                        return Err(unknown(origin(row) + 1, &label, labels.iter().map(String::as_str).collect()));
+                    };
+                    of_row.push(class);
+                }
+                for class in 0..labels.len() {
+                    out.extend(of_row.iter().map(|&c| sign(c == class)));
+                }
+            }
+        }
+    }
+    let outputs = out.len().checked_div(rows).unwrap_or(0);
+    Array2::from_shape_vec((outputs, rows), out).map_err(|e| Error::Shape(e.to_string()))
+}

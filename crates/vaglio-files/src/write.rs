@@ -1,0 +1,65 @@
+//! Predictions in a file: CSV or Parquet.
+
+#[cfg(feature = "parquet")]
+use super::in_parquet::ParquetRows;
+use super::model_files::{FileModel, ModelFiles};
+use super::predictions::Beside;
+use std::path::Path;
+#[cfg(not(feature = "parquet"))]
+use vaglio_core::Error;
+use vaglio_core::Result;
+use vaglio_pipeline::pipeline::SavedModel;
+use vaglio_tables::disk::{Destination, check_apart};
+use vaglio_tables::read::expanded;
+
+/// Rows that are predicted at a time.
+const ROWS: usize = <SavedModel as ModelFiles>::ROWS;
+
+/// Refuses to write over a file of tables that are read, which may be patterns or folders.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] at `--out`; those of a table that is not there.
+pub fn check_apart_from_tables<'t>(out: &Path, tables: impl IntoIterator<Item = &'t Path>) -> Result<()> {
+    let of = |table| Ok(expanded(table)?.into_iter().map(|file| ("the table", file)));
+    tables.into_iter().try_for_each(|table| check_apart(out, of(table)?))
+}
+
+impl FileModel<'_> {
+    /// `ModelFiles::predict_to_file`.
+    ///
+    /// # Errors
+    /// Those that it names.
+    pub(super) fn predict_to_file(&self, data: &Path, beside: &Beside, out: &Path) -> Result<Option<String>> {
+        check_apart_from_tables(out, [data])?;
+        if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
+            return self.predict_to_parquet(data, &Beside { typed: true, ..beside.clone() }, out);
+        }
+        let mut file: Option<Destination> = None;
+        let figures = self.predict_in_batches(data, beside, ROWS, &mut |predictions| match &mut file {
+            Some(file) => file.put(predictions.more_csv()?.as_bytes()),
+            None => file.insert(Destination::open(out)?).put(predictions.to_csv()?.as_bytes()),
+        })?;
+        file.map_or(Ok(()), Destination::finish)?;
+        Ok(figures)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn predict_to_parquet(&self, data: &Path, beside: &Beside, out: &Path) -> Result<Option<String>> {
+        let mut file: Option<ParquetRows> = None;
+        let figures = self.predict_in_batches(data, beside, ROWS, &mut |predictions| {
+            let rows = match &mut file {
+                Some(file) => file,
+                None => file.insert(ParquetRows::open(out, predictions)?),
+            };
+            rows.put(predictions)
+        })?;
+        file.map_or(Ok(()), ParquetRows::finish)?;
+        Ok(figures)
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn predict_to_parquet(&self, _data: &Path, _beside: &Beside, _out: &Path) -> Result<Option<String>> {
+        let message = "this program was built without Parquet; write .csv or build with the feature `parquet`";
+        Err(Error::setting("--out", message))
+    }
+}

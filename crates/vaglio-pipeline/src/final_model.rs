@@ -1,0 +1,326 @@
+//! A learner that is trained on the columns that a selection chose, and judged in place of the selection's own.
+//!
+//! The table is cut to the chosen columns, in the order of the table, and the learner is trained on them as a pipeline of
+//! these columns with `search: all` would train it: its settings are tuned and its λ is taken by the score of its own
+//! criterion, on the same rows.
+
+mod on_columns;
+mod written;
+
+use crate::all_rows::FitFrom;
+use crate::criteria::{HeldOutPredictions, Loo};
+use crate::resample::along::{Held, Reduced, predictions_along};
+use crate::resample::{self, Sample, Watcher};
+use crate::search::All;
+use crate::selector::ValidSelector;
+use crate::train::train;
+use crate::tune::{Tune, Tuned, Tuning};
+use ndarray::{Array2, Axis};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{
+    AnyCriterion, AnyLearner, Choose, Coefficients, Criterion, Design, Error, Feature, Figures, Form, Learner, Model,
+    Monitor, PathEntry, Problem, Result, Round, Score, SearchStrategy, Silent, StopSign,
+};
+
+/// A learner for the columns that a selection chose: the `model` of a pipeline.
+///
+/// # Example
+/// Columns by forward selection with a ridge regression, predictions by a kernel machine on them:
+/// ```
+/// use linfa::prelude::*;
+/// use ndarray::array;
+/// use vaglio::{FinalModel, Pipeline, criteria::Loo, learners::Rls, search::Greedy};
+///
+/// let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
+/// let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0]);
+/// let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default()).then(Rls::new(0.1));
+/// let fitted = pipeline.fit(&dataset)?;
+/// assert_eq!(fitted.selected(), ["feature-0"]);
+/// # let _ = FinalModel::new(Rls::default()).criterion(Loo::default());
+/// # Ok::<(), vaglio::FitError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FinalModel {
+    learner: Arc<dyn Learner>,
+    criterion: Option<Arc<dyn Criterion>>,
+    tune: Option<Tune>,
+}
+
+/// A final model after training.
+#[derive(Debug, Clone)]
+pub struct FittedFinalModel {
+    /// What predicts, from columns of the problem.
+    pub model: Model,
+    /// The learner, tuned.
+    pub learner: Arc<dyn Learner>,
+    /// The word of the criterion that chose λ and settings.
+    pub criterion: &'static str,
+    /// The penalty that it was trained with, if it has a readout.
+    pub lambda: Option<f64>,
+    /// The score of the criterion, where it chose anything.
+    pub score: Option<f64>,
+    /// The readout of the chosen columns, in order of entry, where it is one of the columns as they are.
+    pub readout: Option<Coefficients>,
+    /// How its settings were tuned, if they were.
+    pub tuned: Option<Tuned>,
+    /// What its learner found beside it.
+    pub found: Figures,
+}
+
+impl<L: Into<AnyLearner>> From<L> for FinalModel {
+    fn from(learner: L) -> Self {
+        FinalModel::new(learner)
+    }
+}
+
+impl FinalModel {
+    /// A learner whose λ is taken by the criterion of the pipeline, or where that has no loss by leave-one-out.
+    pub fn new(learner: impl Into<AnyLearner>) -> Self {
+        FinalModel { learner: learner.into().into(), criterion: None, tune: None }
+    }
+
+    /// The same with a criterion of its own.
+    #[must_use]
+    pub fn criterion(self, criterion: impl Into<AnyCriterion>) -> Self {
+        FinalModel { criterion: Some(criterion.into().into()), ..self }
+    }
+
+    /// The same with settings that its criterion chooses.
+    #[must_use]
+    pub fn tune(self, tune: Tune) -> Self {
+        FinalModel { tune: Some(tune), ..self }
+    }
+
+    /// What is trained on the chosen columns.
+    pub fn learner(&self) -> &Arc<dyn Learner> {
+        &self.learner
+    }
+
+    /// Checks what needs no data.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.learner.check().map_err(|error| self.of_learner(error))?;
+        if let Some(criterion) = &self.criterion {
+            criterion.check_settings().map_err(|error| error.under("criterion"))?;
+            if criterion.loss().is_none() {
+                let message = format!("`{}` has no loss, by which lambda could be taken", criterion.typetag_name());
+                return Err(Error::setting("criterion", message));
+            }
+        }
+        self.tune.as_ref().map_or(Ok(()), |tune| tune.check(&*self.learner).map_err(|error| error.under("tune")))
+    }
+
+    fn is_learner_alone(&self) -> bool {
+        self.criterion.is_none() && self.tune.is_none()
+    }
+
+    /// An error of the learner: where only that is written, its settings stand directly below.
+    fn of_learner(&self, error: Error) -> Error {
+        if self.is_learner_alone() { error } else { error.under("learner") }
+    }
+
+    /// Refuses targets and rows that the learner does not take, and a selection that does not choose columns of the table.
+    ///
+    /// # Errors
+    /// [`Error::Setting`].
+    pub(crate) fn check_design(&self, selector: &ValidSelector, design: &Design, problem: &Problem) -> Result<()> {
+        self.learner.check_problem(problem).map_err(|error| self.of_learner(error).under("model"))?;
+        let rules = selector.search().rules(design).map_err(|error| error.under("search"))?;
+        if rules.is_some_and(|rules| rules.has_signs()) {
+            let message = "signs are those of the weights by which columns are selected, and `model` trains others; leave one out";
+            return Err(Error::setting("search.constraints.signs", message));
+        }
+        if design.is_of(problem) {
+            return Ok(());
+        }
+        let kind = selector.learner().typetag_name();
+        let message = format!(
+            "`model` is trained on columns of the table, and the learner `{kind}` selects from features that it makes of them; \
+             write `{kind}` here and `rls` as the learner"
+        );
+        Err(Error::setting("model", message))
+    }
+
+    /// All chosen columns, with the criterion that chooses λ.
+    fn selector(&self, of: &ValidSelector) -> ValidSelector {
+        let own = || if of.criterion.loss().is_some() { Arc::clone(&of.criterion) } else { Arc::new(Loo::default()) };
+        let search: Arc<dyn SearchStrategy> = Arc::new(All { choose: Choose::Last, ..All::default() });
+        let (learner, criterion) = (Arc::clone(&self.learner), self.criterion.clone().unwrap_or_else(own));
+        ValidSelector {
+            criterion,
+            search,
+            learner,
+            seed: of.seed,
+            model: None,
+            room: of.room.clone(),
+            dealt: of.dealt.clone(),
+        }
+    }
+
+    /// Trained on all rows of a problem and its columns `subset`, of which there is at least one.
+    ///
+    /// # Errors
+    /// Those of the learner, of its criterion and of tuning, under `model`.
+    pub(crate) fn train(
+        &self,
+        selector: &ValidSelector,
+        problem: &Problem,
+        subset: &[Feature],
+        monitor: &mut Monitor<'_>,
+    ) -> Result<FittedFinalModel> {
+        let span = tracing::info_span!("model", columns = subset.len());
+        let _entered = span.enter();
+        let of_model = |error: Error| error.under("model");
+        let mut sorted = subset.to_vec();
+        sorted.sort_unstable();
+        let cut = problem.select_columns(&sorted)?;
+        let own = self.selector(selector);
+        let (own, tuned) = match &self.tune {
+            Some(tune) => tune.tune(own, &cut, monitor).map_err(of_model)?,
+            None => (own, None),
+        };
+        let design = own.design(&cut).map_err(of_model)?;
+        let (trained, score) = match own.learner.form() {
+            // A learner without λ has nothing that a score would choose.
+            Form::Refit(_) => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None),
+            Form::Linear(_) => {
+                let sample = Sample::plain(cut.clone(), own.learner.needs_order());
+                let picked = resample::select(&own, &sample, &design, Instant::now(), monitor).map_err(of_model)?;
+                let score = picked.searched.path.result().map(|entry| entry.score.loss);
+                (own.fit_on((&cut, &design), picked, monitor).map_err(of_model)?.model, score)
+            }
+        };
+        let mut found = design.found().written()?;
+        found.extend(trained.found().written()?);
+        let row = |feature: &Feature| trained.inputs().iter().position(|&input| sorted[input] == *feature);
+        let rows: Option<Vec<usize>> = subset.iter().map(row).collect();
+        let readout = trained.coefficients().filter(|_| trained.takes_rows_alone()).zip(rows);
+        Ok(FittedFinalModel {
+            readout: readout.map(|(readout, rows)| Coefficients {
+                weights: readout.weights.select(Axis(0), &rows),
+                intercept: readout.intercept.clone(),
+            }),
+            lambda: trained.lambda(),
+            score: score.or_else(|| tuned.as_ref().map(|tuned| tuned.trials[tuned.best].score)),
+            model: on_columns::of(trained, &sorted)?,
+            learner: own.learner,
+            criterion: own.criterion.typetag_name(),
+            tuned,
+            found,
+        })
+    }
+}
+
+impl FinalModel {
+    /// Predictions of the rows of a round by the model on the columns `subset`, trained without the fold of each; `None` where
+    /// rows of a series count as one, and where the work was stopped. Cost: a training of each fold.
+    ///
+    /// # Errors
+    /// Those of [`FinalModel::train`].
+    pub(crate) fn predicted_held_out(
+        &self,
+        selector: &ValidSelector,
+        problem: &Problem,
+        round: &Round,
+        subset: &[Feature],
+        watcher: &Watcher<'_>,
+    ) -> Result<Option<HeldOutPredictions>> {
+        let rows: Vec<usize> = (0..problem.rows()).filter(|&row| round.of_row()[row].is_some()).collect();
+        let mut predictions = Array2::zeros((problem.targets().nrows(), rows.len()));
+        for fold in 0..round.count() {
+            let mut silent = Silent;
+            let monitor = &mut Monitor { stop: watcher.sign().clone(), ..Monitor::from(&mut silent) };
+            let model = self.train(selector, &problem.select_rows(&round.training(fold)), subset, monitor)?.model;
+            let of_fold: Vec<usize> = round.held_out(fold).collect();
+            let held = problem.select_rows(&of_fold);
+            let series = held.series().map(|series| &series[..]);
+            if watcher.stopped().is_some() || model.counts(held.rows(), series).is_some() {
+                return Ok(None);
+            }
+            let found = model.predict(&held.columns().select(model.inputs()), series)?;
+            for (row, column) in of_fold.iter().zip(found.columns()) {
+                if let Ok(at) = rows.binary_search(row) {
+                    predictions.column_mut(at).assign(&column);
+                }
+            }
+        }
+        Ok(Some(HeldOutPredictions { rows, predictions }))
+    }
+}
+
+/// The final models of one set of training rows that are trained already, by their columns in increasing order.
+#[derive(Default)]
+pub struct Known(Mutex<HashMap<Vec<Feature>, Model>>);
+
+impl Known {
+    /// Keeps the model of a subset.
+    pub fn keep(&self, mut subset: Vec<Feature>, model: &Model) {
+        subset.sort_unstable();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(subset, model.clone());
+    }
+
+    fn get(&self, subset: &[Feature]) -> Option<Model> {
+        let mut subset = subset.to_vec();
+        subset.sort_unstable();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&subset).cloned()
+    }
+}
+
+/// What the models of the same training rows have in common.
+#[derive(Clone, Copy)]
+pub struct Judging<'k> {
+    /// The final models that are trained already.
+    pub known: &'k Known,
+    /// What ends the training of others.
+    pub stop: &'k StopSign,
+    /// A triangle of at least the columns of all subsets, where there is one.
+    pub reduced: Option<&'k Reduced>,
+}
+
+impl ValidSelector {
+    /// Whether rows are taken to be in an order of time.
+    pub(crate) fn needs_order(&self) -> bool {
+        self.learner.needs_order() || self.model.as_ref().is_some_and(|model| model.learner.needs_order())
+    }
+
+    /// Calls `each` with the predictions of the models by which subsets are judged, as [`predictions_along`] says: of the
+    /// learner, or of the final model where there is one, trained on the problem of the design. Ends early at a stop sign.
+    ///
+    /// # Errors
+    /// Those of [`predictions_along`] and of [`FinalModel::train`].
+    pub(crate) fn predictions(
+        &self,
+        (problem, design): (&Problem, &Design),
+        (entries, empty): (&[PathEntry], Score),
+        held: &Held<'_>,
+        by: Judging<'_>,
+        mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
+    ) -> Result<()> {
+        let Judging { known, stop, reduced } = by;
+        let Some(last) = &self.model else { return predictions_along(reduced, design, (entries, empty), held, each) };
+        let model = train(design, &[], empty.lambda, FitFrom::Rows)?;
+        each(None, &model, held.predicted(&model)?)?;
+        for (index, PathEntry { subset, .. }) in entries.iter().enumerate() {
+            if stop.reason().is_some() {
+                return Ok(());
+            }
+            let model = match known.get(subset) {
+                Some(model) => model,
+                None => {
+                    let mut silent = Silent;
+                    let monitor = &mut Monitor { stop: stop.clone(), ..Monitor::from(&mut silent) };
+                    let model = last.train(self, problem, subset, monitor)?.model;
+                    known.keep(subset.clone(), &model);
+                    model
+                }
+            };
+            each(Some(index), &model, held.predicted(&model)?)?;
+        }
+        Ok(())
+    }
+}

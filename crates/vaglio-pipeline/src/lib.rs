@@ -1,0 +1,34 @@
+//! Selection, resampling, tuning, maps and pipelines of vaglio, and linfa's traits on them.
+//!
+//! Programs name these parts in `vaglio`, which shows what is theirs. What `resample`, `selector` and the other modules below show beside it is
+//! for runs from files to files, which repeat a selection piece by piece.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod all_rows;
+pub mod criteria;
+pub mod document;
+pub mod fdr;
+pub mod final_model;
+pub mod inside;
+pub mod learners;
+mod linfa_api;
+pub mod maps;
+pub mod pipeline;
+pub mod resample;
+pub mod selector;
+pub mod target_maps;
+pub mod train;
+pub mod tune;
+
+pub use final_model::{FinalModel, FittedFinalModel};
+#[cfg(feature = "sprs")]
+pub use linfa_api::SparseRecords;
+pub use linfa_api::{
+    FitError, FittedPipeline, FittedSelector, Given, NamedRows, Nested, NestedFold, NestedResult, OriginalScale, Rows,
+    TargetValue, TargetedTable, ValidNested, problem,
+};
+pub use pipeline::{Pipeline, ValidPipeline};
+pub use resample::Chosen;
+pub use selector::{Selection, Selector, ValidSelector};
+use vaglio_search as search;

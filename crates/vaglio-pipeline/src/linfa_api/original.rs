@@ -1,0 +1,73 @@
+//! Coefficients for columns and targets as the data have them.
+
+use super::fitted::FittedPipeline;
+use crate::pipeline::saved::chain::scaled;
+use ndarray::Array2;
+use vaglio_core::{Cells, Error, Result, Table};
+
+/// A fitted pipeline as a formula on the data: Σ coefficient · column + intercept is what it predicts, a decision value where
+/// targets are classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OriginalScale {
+    /// Names of the columns of the data, in the order of [`FittedPipeline::selected`]; a bias that a map added is not among
+    /// them.
+    pub columns: Vec<String>,
+    /// Columns × outputs.
+    pub coefficients: Array2<f64>,
+    /// Of each output.
+    pub intercept: Vec<f64>,
+}
+
+impl<E, I> FittedPipeline<E, I> {
+    /// The coefficients on the scale of the data, where the maps do no more to the selected columns than shift and divide.
+    /// Rows in which a cell is missing that a map fills are not predicted by them.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the map that does more (`log1p`, `one_hot`, `window`, …), or the learner, where it has no
+    /// coefficients or makes columns of its own.
+    pub fn original_scale(&self) -> Result<OriginalScale> {
+        let saved = &self.saved;
+        let refused = |field: String, what: String| {
+            Err(Error::setting(field, format!("{what}, so there are no coefficients on the scale of the data")))
+        };
+        if let Some(map) = saved.target_scales.iter().flatten().find_map(|units| units.map.as_ref()) {
+            return refused("target_map".into(), format!("`{}` maps the target", map.typetag_name()));
+        }
+        let Some(coefficients) = saved.model.coefficients().filter(|_| saved.model.takes_rows_alone()) else {
+            let message = "it has no coefficients, or makes columns of its own".into();
+            return refused("learner".into(), message);
+        };
+        let renaming = |name: &str| saved.maps.iter().rposition(|map| map.sources(name) != [name]).unwrap_or_default();
+        let (mut columns, mut rows) = (Vec::new(), Vec::new());
+        for (row, name) in saved.inputs.iter().enumerate() {
+            let found = scaled(&saved.maps, name).map_err(|(place, _)| place).and_then(|found| match &found.source {
+                // What has another name is made of the column, as its value some rows before is, or of text.
+                Some(source) if source != name => Err(renaming(name)),
+                _ => Ok(found),
+            });
+            let found = match found {
+                Ok(found) => found,
+                Err(place) => {
+                    let map = saved.maps[place].typetag_name();
+                    let message = format!("`{map}` does more for `{name}` than shift and divide");
+                    return refused(format!("preprocess[{place}]"), message);
+                }
+            };
+            if let Some(source) = found.source {
+                columns.push(source);
+                rows.push((row, found.divisor));
+            }
+        }
+        let scale = |output: usize| saved.target_scales.as_ref().map_or(1.0, |units| units[output].scale.scale);
+        let of = |(k, output): (usize, usize)| coefficients.weights[[rows[k].0, output]] * scale(output) / rows[k].1;
+        let outputs = coefficients.weights.ncols();
+        // What is predicted where every column is 0.
+        let zeros = saved.sources.iter().map(|name| (name.clone(), Cells::Numbers(vec![0.0].into())));
+        let zeros = match saved.sources.is_empty() {
+            true => std::iter::once((String::new(), Cells::Numbers(vec![0.0].into()))).collect(),
+            false => zeros.collect(),
+        };
+        let intercept = saved.chain().predict(Table::new(zeros)?)?.0.values.column(0).to_vec();
+        Ok(OriginalScale { coefficients: Array2::from_shape_fn((columns.len(), outputs), of), columns, intercept })
+    }
+}

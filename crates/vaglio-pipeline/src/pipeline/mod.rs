@@ -1,0 +1,154 @@
+//! Pipelines: from a YAML file, or built in code, to a result on disk.
+
+mod building;
+mod data_spec;
+mod engine_spec;
+mod evaluate;
+mod fields;
+mod limits;
+mod load;
+mod resolved;
+mod row_filter;
+pub(crate) mod saved;
+mod schema;
+pub(crate) mod settings;
+mod threads;
+mod time_span;
+
+pub use data_spec::{ColumnType, DataSpec, Files, MissingTarget, Names, TargetFile, TargetSpec, TaskKind};
+pub use engine_spec::{Cluster, EngineSpec, Precision, Streaming};
+pub use evaluate::{Evaluate, OuterFolds, Pairs, Worths};
+pub use fields::component_fields;
+pub use limits::Limits;
+pub use load::{by_default, load};
+pub use row_filter::{Labels, RowFilter, RowFilters, TestRows};
+pub use saved::{
+    Calibration, FoldModel, HeldOutBy, History, IntervalEnds, Logistic, Observed, Reading, SavedIntervals, SavedModel,
+};
+pub use schema::{component_list, pipeline_schema};
+pub use threads::{check_environment, check_threads, pool};
+pub use time_span::TimeSpan;
+
+pub(crate) use settings::Settings;
+pub use vaglio_tables::disk::write_file;
+pub use vaglio_tables::{DateOrder, Decimal, Delimiter, DigestKind, ReadSpec, Word};
+
+use crate::resample::Recipe;
+use crate::resample::room::Room;
+use crate::selector::ValidSelector;
+use crate::tune::{Tuned, Tuning};
+use linfa::ParamGuard;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::sync::Arc;
+use vaglio_core::{Error, Measure, Monitor, Problem, Result, Task};
+use vaglio_tables::budget::Budget;
+
+/// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
+///
+/// One read from a YAML file and one built in code are the same type. In linfa's terms these are parameters: `check`
+/// makes them ready, and `fit` on a linfa dataset uses the dataset in place of `data`.
+///
+/// # Example
+/// ```
+/// use linfa::prelude::*;
+/// use ndarray::array;
+/// use vaglio::{Pipeline, criteria::Loo, learners::Rls, maps::Standardize, search::Greedy};
+///
+/// let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
+/// let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0]);
+/// let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default()).preprocess(Standardize::default());
+/// let fitted = pipeline.fit(&dataset)?;
+/// assert_eq!(fitted.selected(), ["feature-0"]);
+/// # Ok::<(), vaglio::FitError>(())
+/// ```
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct Pipeline(ValidPipeline);
+
+impl<'de> Deserialize<'de> for Pipeline {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Settings::deserialize(deserializer).map(|settings| Pipeline(ValidPipeline(settings)))
+    }
+}
+
+/// A pipeline whose settings were checked; it comes out of a [`Pipeline`] alone.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct ValidPipeline(pub(crate) Settings);
+
+impl ParamGuard for Pipeline {
+    type Checked = ValidPipeline;
+    type Error = Error;
+
+    fn check_ref(&self) -> Result<&ValidPipeline> {
+        self.0.check_settings()?;
+        Ok(&self.0)
+    }
+
+    fn check(self) -> Result<ValidPipeline> {
+        self.check_ref()?;
+        Ok(self.0)
+    }
+}
+
+impl ValidPipeline {
+    pub(crate) fn check_settings(&self) -> Result<()> {
+        self.0.check()
+    }
+
+    /// How rows of a table become a problem.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for a map that asks for what only the last can have.
+    pub(crate) fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Recipe> {
+        let loss = self.selector().loss(&task);
+        let recipe = Recipe::new(self.0.preprocess.clone(), task, target_names)?;
+        let is_squared = loss.measure() == Measure::Squared;
+        let target_map = self.0.target_map.as_ref();
+        let recipe = recipe.mapping(target_map.map(|map| (Arc::clone(map), map.smear().unwrap_or(is_squared))))?;
+        Ok(recipe.seeded(self.0.seed).within(self.budget()).keeping(self.0.engine.precision))
+    }
+
+    /// The selection that the pipeline makes on what its preprocessing gives.
+    pub fn selector(&self) -> ValidSelector {
+        let Settings { criterion, search, learner, seed, model, dealt, .. } = self.0.clone();
+        ValidSelector { criterion, search, learner, seed, model, room: Room::default(), dealt }
+    }
+
+    /// The selection of this pipeline, with the learner tuned on `problem` where there is a `tune` block, and how it was.
+    ///
+    /// # Errors
+    /// The first failure of tuning, when nothing that was tried has a finite score.
+    pub fn tuned<'m>(
+        &self,
+        problem: &Problem,
+        monitor: impl Into<Monitor<'m>>,
+    ) -> Result<(ValidSelector, Option<Tuned>)> {
+        match &self.0.tune {
+            Some(tune) => tune.tune(self.selector(), problem, &mut monitor.into()),
+            None => Ok((self.selector(), None)),
+        }
+    }
+
+    /// The memory that a run may take.
+    pub fn budget(&self) -> Budget {
+        self.0.limits.budget()
+    }
+
+    /// How many threads to compute on; 0 for as many as there are processors. The result does not depend on it.
+    pub fn threads(&self) -> usize {
+        self.0.engine.threads
+    }
+
+    /// The engine whose workers are to compute; `None` where it is this machine.
+    pub fn cluster(&self) -> Option<Cluster<'_>> {
+        self.0.engine.cluster()
+    }
+
+    /// The same on so many threads.
+    #[must_use]
+    pub fn on_threads(mut self, threads: usize) -> Self {
+        self.0.engine.threads = threads;
+        self
+    }
+}

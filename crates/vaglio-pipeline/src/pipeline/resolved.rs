@@ -1,0 +1,68 @@
+//! What runs from files ask of a pipeline's settings.
+
+use super::{OuterFolds, Precision, ValidPipeline};
+use crate::resample::Chosen;
+use crate::resample::parting::PIECES;
+use vaglio_core::{Error, Per, Result};
+
+impl ValidPipeline {
+    /// The same with what was left to a default by data written out: how the result was chosen, and λ for what.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when settings cannot be written.
+    pub(crate) fn resolved(&self, chosen: &Chosen) -> Result<Self> {
+        let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+        let mut copy = self.clone();
+        let mut search = serde_json::to_value(&copy.0.search).map_err(failed)?;
+        let is_of_folds =
+            |choose: &&mut serde_json::Value| **choose == "auto" || choose.is_object() && chosen.folds.is_some();
+        if let Some(choose) = search.get_mut("choose").filter(is_of_folds) {
+            *choose = match &chosen.folds {
+                Some(how) => serde_json::to_value(how).map_err(failed)?,
+                None => "best".into(),
+            };
+            copy.0.search = serde_json::from_value(search).map_err(failed)?;
+        }
+        let around = |folds: usize| self.0.criterion.splits().and_then(|splits| splits.around_search(folds));
+        if let Some(evaluate) = &mut copy.0.evaluate {
+            let nested = evaluate.outer_folds();
+            if let Some(how) = nested.filter(|how| how.splits.is_none() && around(how.folds).is_some()) {
+                evaluate.nested = Some(OuterFolds { splits: around(how.folds), ..how });
+            }
+            if let Some(how) = evaluate.stability.as_mut().filter(|how| how.splits.is_none()) {
+                how.splits = around(PIECES - 1);
+            }
+        }
+        let mut learner = serde_json::to_value(&copy.0.learner).map_err(failed)?;
+        let several = |lambda: &&mut serde_json::Value| lambda.get("grid").or(lambda.get("values")).is_some();
+        if let Some(serde_json::Value::Object(lambda)) = learner.get_mut("lambda").filter(several) {
+            let per = if chosen.of_path { Per::Path } else { Per::Subset };
+            if lambda.get("per").and_then(serde_json::Value::as_str) != Some("all") {
+                lambda.insert("per".into(), serde_json::to_value(per).map_err(failed)?);
+            }
+            copy.0.learner = serde_json::from_value(learner).map_err(failed)?;
+        }
+        Ok(copy)
+    }
+
+    /// The settings on which what a run finds depends, as JSON: not where the data lie, whose content counts, nor threads
+    /// and limits.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when settings cannot be written.
+    pub(crate) fn configuration(&self) -> Result<serde_json::Value> {
+        let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
+        let mut settings = serde_json::to_value(self).map_err(failed)?;
+        if let Some(settings) = settings.as_object_mut() {
+            settings.retain(|key, _| key != "limits" && key != "engine");
+            // Where and on how many threads changes no result; rounded columns do.
+            if self.0.engine.precision == Precision::Single {
+                settings.insert("precision".into(), "single".into());
+            }
+            if let Some(data) = settings.get_mut("data").and_then(serde_json::Value::as_object_mut) {
+                data.retain(|key, _| !["train", "test", "digest"].contains(&key.as_str()));
+            }
+        }
+        Ok(settings)
+    }
+}

@@ -1,0 +1,138 @@
+//! A trained model behind its maps: from the rows of a table to predictions in the units of the target.
+
+use crate::resample::{in_units, numeric, unless_too_large};
+use ndarray::{Array2, Axis};
+use std::collections::{HashMap, HashSet};
+use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Result, Table, TargetUnits};
+use vaglio_tables::budget::Budget;
+
+/// What predicts: maps, the columns among theirs that a model takes, and the units of its targets.
+pub struct Chain<'m> {
+    /// The maps, in order.
+    pub maps: &'m [Box<dyn FittedMap>],
+    pub(crate) inputs: &'m [String],
+    /// The model.
+    pub model: &'m Model,
+    /// How targets were mapped and scaled, if they were.
+    pub units: Option<&'m [TargetUnits]>,
+    pub(crate) outputs: usize,
+}
+
+/// Predictions of the rows of a table, in the order in which they stood there.
+pub struct Predicted {
+    /// Outputs × rows.
+    pub values: Array2<f64>,
+    /// Where each row stood, increasing; rows that maps dropped have no prediction.
+    pub rows: Vec<usize>,
+}
+
+/// What maps did to one column of numbers.
+pub struct Scaled {
+    /// The column of the data; `None` for one that no column has a part in.
+    pub source: Option<String>,
+    /// By what its values were divided.
+    pub divisor: f64,
+}
+
+/// What the maps did to the column that they made under this name; else the last of them that did more than shift and
+/// divide, by its place, and by what the maps after it divided the code that it made, if it made one.
+pub fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<Scaled, (usize, Option<f64>)> {
+    let (mut name, mut divisor) = (name.to_owned(), 1.0);
+    for (place, map) in maps.iter().enumerate().rev() {
+        let Some(by) = map.divisor(&name) else {
+            return Err((place, map.is_code(&name).then_some(divisor)));
+        };
+        divisor *= by;
+        match &map.sources(&name)[..] {
+            [] => return Ok(Scaled { source: None, divisor }),
+            [source] => name.clone_from(source),
+            _ => return Err((place, None)),
+        }
+    }
+    Ok(Scaled { source: Some(name), divisor })
+}
+
+impl Chain<'_> {
+    /// The columns of a data file that the inputs are made from.
+    pub fn sources(&self) -> Vec<String> {
+        let mut sources = self.inputs.to_vec();
+        for map in self.maps.iter().rev() {
+            let mut before: Vec<String> = Vec::new();
+            let mut seen = HashSet::new();
+            for name in sources.iter().flat_map(|name| map.sources(name)) {
+                if seen.insert(name.clone()) {
+                    before.push(name);
+                }
+            }
+            sources = before;
+        }
+        sources
+    }
+
+    /// Refuses parts that were not made together.
+    pub fn check(&self) -> std::result::Result<(), String> {
+        let outputs = self.outputs;
+        if let Some(units) = self.units
+            && (units.len() != outputs || units.iter().any(|units| units.scale.scale == 0.0))
+        {
+            return Err(format!("{} scales of targets, one of them perhaps 0, for {outputs} outputs", units.len()));
+        }
+        let takes = self.model.inputs().len();
+        if self.inputs.len() != takes {
+            return Err(format!("{} names for the {takes} columns that the model takes", self.inputs.len()));
+        }
+        let mut names: Vec<&String> = self.inputs.iter().collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("the column `{}` is listed twice", twice[0]));
+        }
+        // One row of zeros tells how many outputs the model has.
+        let mut row = Columns::new(1);
+        self.inputs.iter().for_each(|_| row.push(vec![0.0]));
+        match self.model.predict(&row, None) {
+            Ok(values) if values.nrows() != outputs => Err(format!("{outputs} names for {} outputs", values.nrows())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The inputs of the model, from a table that has at least the sources; and the table without columns.
+    ///
+    /// # Errors
+    /// A missing column; a cell that the maps were not prepared for.
+    pub(crate) fn inputs_of(&self, mut table: Table) -> Result<(Columns, Table)> {
+        for map in self.maps {
+            unless_too_large(&**map, &table, Budget::of_machine())?;
+            table = map.transform(table)?;
+        }
+        let names: Vec<String> = table.names().map(str::to_owned).collect();
+        let mut made: HashMap<String, Cells> = table.take_columns().into_iter().collect();
+        let missing = |name: &str| Error::unknown("data", "column", name, names.iter().map(String::as_str));
+        let take = |name: &String| Ok((name.clone(), made.remove(name).ok_or_else(|| missing(name))?));
+        table = table.with_columns(self.inputs.iter().map(take).collect::<Result<_>>()?)?;
+        let columns = numeric(&mut table)?.0;
+        Ok((columns, table))
+    }
+
+    /// Predicts the rows of a table that has at least the sources; with how much each row counts in figures, if not all alike.
+    ///
+    /// # Errors
+    /// Those of the maps; predictions that overflow.
+    pub fn predict(&self, table: Table) -> Result<(Predicted, Option<Vec<f64>>)> {
+        let (columns, table) = self.inputs_of(table)?;
+        let rows = table.rows();
+        let mut values = self.model.predict(&columns, table.series())?;
+        if values.nrows() != self.outputs {
+            return Err(Error::Shape(format!("{} outputs, and {} are named", values.nrows(), self.outputs)));
+        }
+        in_units(&mut values, self.units);
+        if let Some(row) = (0..values.ncols()).find(|&r| values.column(r).iter().any(|v| !v.is_finite())) {
+            return Err(Error::Numerical(format!("row {}: the prediction overflows", table.origin(row) + 1)));
+        }
+        let counts = self.model.counts(rows, table.series());
+        let mut order: Vec<usize> = (0..rows).collect();
+        order.sort_by_key(|&row| table.origin(row));
+        let counts = counts.map(|counts| order.iter().map(|&row| counts[row]).collect());
+        let rows = order.iter().map(|&row| table.origin(row)).collect();
+        Ok((Predicted { values: values.select(Axis(1), &order), rows }, counts))
+    }
+}

@@ -1,0 +1,61 @@
+//! The last training rows of each series, from which a model of earlier targets goes on.
+
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Cells, Numbers, Result, Table};
+
+/// The last training rows of each series, as many as the maps look back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct History {
+    /// Columns of the data, those of series and time among them.
+    columns: Vec<(String, HistoryCells)>,
+}
+
+/// The cells of a column; nothing where one is missing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum HistoryCells {
+    Numbers(Vec<Option<f64>>),
+    Text(Vec<String>),
+    Dates(Vec<Option<f64>>),
+}
+
+impl HistoryCells {
+    fn of(cells: &Cells) -> Self {
+        let all = |values: &[f64]| values.iter().map(|x| Some(*x).filter(|x| !x.is_nan())).collect();
+        match cells {
+            Cells::Numbers(numbers) => HistoryCells::Numbers(all(&numbers.view().values())),
+            Cells::Text(text) => HistoryCells::Text(text.clone()),
+            Cells::Dates(dates) => HistoryCells::Dates(all(dates)),
+        }
+    }
+
+    fn cells(&self) -> Cells {
+        let all = |values: &[Option<f64>]| values.iter().map(|x| x.unwrap_or(f64::NAN)).collect::<Vec<f64>>();
+        match self {
+            HistoryCells::Numbers(values) => Cells::Numbers(Numbers::from(all(values))),
+            HistoryCells::Text(text) => Cells::Text(text.clone()),
+            HistoryCells::Dates(values) => Cells::Dates(all(values)),
+        }
+    }
+}
+
+impl History {
+    /// Of the cells of columns.
+    pub(crate) fn of(columns: impl Iterator<Item = (String, Cells)>) -> Self {
+        History { columns: columns.map(|(name, cells)| (name, HistoryCells::of(&cells))).collect() }
+    }
+
+    /// The rows as a table.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] for columns of unlike lengths.
+    pub(crate) fn table(&self) -> Result<Table> {
+        Table::new(self.columns.iter().map(|(name, kept)| (name.clone(), kept.cells())).collect())
+    }
+
+    /// Refuses columns of unlike lengths.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        self.table().map(|_| ()).map_err(|error| format!("the rows before: {error}"))
+    }
+}

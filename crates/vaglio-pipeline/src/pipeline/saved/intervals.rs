@@ -1,0 +1,262 @@
+//! Prediction intervals by the models of outer folds.
+
+use super::chain::Chain;
+use ndarray::Array2;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetUnits};
+
+/// CV+ prediction intervals: the models of outer folds, each selected without the rows of its fold, and how far each was
+/// from these.
+///
+/// With residuals R_i = |y_i − μ_k(i)(x_i)| of n rows held out, the interval of a row x goes from the
+/// (n + 1 − r)-th smallest μ_k(i)(x) − R_i to the r-th smallest μ_k(i)(x) + R_i, r = ⌈level · (n + 1)⌉. It covers the
+/// target of a new row of the same kind with probability 2·level − 1 at least, and as a rule with the level, whatever the
+/// selection did.
+///
+/// # Reference
+/// R. F. Barber, E. J. Candès, A. Ramdas, R. J. Tibshirani, *Predictive inference with the jackknife+*, Annals of
+/// Statistics 49(1), 2021, section 3.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedIntervals {
+    /// The share of new rows that they are to cover.
+    pub level: f64,
+    /// The model of each fold.
+    pub folds: Vec<FoldModel>,
+}
+
+/// The model of one outer fold.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FoldModel {
+    /// How each target was mapped and scaled, if it was.
+    pub target_scales: Option<Vec<TargetUnits>>,
+    /// The maps, fitted on the fold's training rows.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// Candidate columns that the model takes, in its order.
+    pub inputs: Vec<String>,
+    /// The model that was selected on these rows.
+    pub model: Model,
+    /// For each output the absolute residuals of the rows held out, increasing.
+    pub residuals: Vec<Vec<f64>>,
+}
+
+/// Where the targets of rows are expected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IntervalEnds {
+    /// The share of new rows that they are to cover.
+    pub level: f64,
+    /// Outputs × rows.
+    pub lower: Array2<f64>,
+    /// Outputs × rows.
+    pub upper: Array2<f64>,
+}
+
+/// The place, from 1, of the upper end among n values; `None` where n is too small.
+fn place(level: f64, n: usize) -> Option<usize> {
+    // A whole number that rounding put just above itself is that number.
+    let place = (level * (n as f64 + 1.0) - 1e-9).ceil().max(1.0) as usize;
+    (place <= n).then_some(place)
+}
+
+impl SavedIntervals {
+    /// Refuses intervals that cannot be had of so many rows held out.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `evaluate.intervals`, with the rows that are needed.
+    pub fn check_rows(level: f64, rows: usize) -> Result<()> {
+        if place(level, rows).is_some() {
+            return Ok(());
+        }
+        let least = (level / (1.0 - level) - 1e-9).ceil();
+        Err(Error::setting(
+            "evaluate.intervals",
+            format!("{level} needs at least {least} rows that are held out and count, and there are {rows}"),
+        ))
+    }
+
+    /// Refuses parts that were not made together.
+    pub(crate) fn check(&self, outputs: usize) -> std::result::Result<(), String> {
+        let is_sorted = |list: &Vec<f64>| list.iter().all(|r| *r >= 0.0) && list.is_sorted();
+        let mut rows = 0;
+        for fold in &self.folds {
+            fold.chain(outputs).check()?;
+            let count = fold.residuals.first().map_or(0, Vec::len);
+            let fits = fold.residuals.len() == outputs && fold.residuals.iter().all(|list| list.len() == count);
+            if !fits || !fold.residuals.iter().all(is_sorted) {
+                return Err("the residuals of a fold are not those of its rows".into());
+            }
+            rows += count;
+        }
+        let is_level = self.level > 0.0 && self.level < 1.0;
+        if !is_level || place(self.level, rows).is_none() {
+            return Err(format!("intervals of level {} by {rows} rows", self.level));
+        }
+        Ok(())
+    }
+
+    /// Columns of a data file that the models of the folds read.
+    pub fn sources(&self) -> Vec<String> {
+        self.folds.iter().flat_map(|fold| fold.chain(fold.residuals.len()).sources()).collect()
+    }
+
+    /// The intervals of the rows of a table. Cost O(rows · folds · log n) beside the predictions of every fold.
+    ///
+    /// # Errors
+    /// Those of the models.
+    pub fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
+        let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.0.values);
+        let centers: Vec<Array2<f64>> = self.folds.par_iter().map(predict).collect::<Result<_>>()?;
+        let residuals: Vec<&Vec<Vec<f64>>> = self.folds.iter().map(|fold| &fold.residuals).collect();
+        bounds(self.level, &centers, &residuals)
+    }
+}
+
+impl FoldModel {
+    fn chain(&self, outputs: usize) -> Chain<'_> {
+        let FoldModel { target_scales, maps, inputs, model, .. } = self;
+        Chain { maps, inputs, model, units: target_scales.as_deref(), outputs }
+    }
+}
+
+impl IntervalEnds {
+    /// The median width of each output.
+    pub fn median_widths(&self) -> Vec<f64> {
+        let width = |output: usize| {
+            let mut widths: Vec<f64> =
+                self.upper.row(output).iter().zip(self.lower.row(output)).map(|(upper, lower)| upper - lower).collect();
+            widths.sort_by(f64::total_cmp);
+            let half = widths.len() / 2;
+            match widths.len() {
+                0 => 0.0,
+                even if even % 2 == 0 => 0.5 * (widths[half - 1] + widths[half]),
+                _ => widths[half],
+            }
+        };
+        (0..self.lower.nrows()).map(width).collect()
+    }
+
+    /// The share of rows whose target they hold, for each output; rows that count 0 are left out.
+    pub fn coverage(&self, targets: &Array2<f64>, counts: Option<&[f64]>) -> Vec<f64> {
+        let rows: Vec<usize> = (0..targets.ncols()).filter(|&j| counts.is_none_or(|counts| counts[j] > 0.0)).collect();
+        let holds = |o: usize, j: usize| (self.lower[[o, j]]..=self.upper[[o, j]]).contains(&targets[[o, j]]);
+        let share = |o: usize| rows.iter().filter(|&&j| holds(o, j)).count() as f64 / rows.len() as f64;
+        (0..targets.nrows()).map(share).collect()
+    }
+}
+
+/// The intervals of rows: `centers` are the predictions of each fold, outputs × rows, and `residuals` those of each fold
+/// for each output, increasing.
+pub fn bounds(level: f64, centers: &[Array2<f64>], residuals: &[&Vec<Vec<f64>>]) -> Result<IntervalEnds> {
+    let Some(first) = centers.first() else { return Err(Error::Shape("there is no outer fold".into())) };
+    let (outputs, rows) = first.dim();
+    if centers.iter().any(|of_fold| of_fold.dim() != (outputs, rows)) {
+        return Err(Error::Shape("the models of the folds predict unlike rows".into()));
+    }
+    let (mut lower, mut upper) = (Array2::zeros((outputs, rows)), Array2::zeros((outputs, rows)));
+    for output in 0..outputs {
+        let lists: Vec<&[f64]> = residuals.iter().map(|of_fold| &of_fold[output][..]).collect();
+        let ends = |row: usize| {
+            let centers: Vec<f64> = centers.iter().map(|of_fold| of_fold[[output, row]]).collect();
+            ends(level, &centers, &lists)
+        };
+        let found: Vec<(f64, f64)> = (0..rows).into_par_iter().map(ends).collect();
+        for (row, (from, to)) in found.into_iter().enumerate() {
+            (lower[[output, row]], upper[[output, row]]) = (from, to);
+        }
+    }
+    Ok(IntervalEnds { level, lower, upper })
+}
+
+/// The ends of the interval of one row. Cost O(folds · log n) for each bit of a number.
+fn ends(level: f64, centers: &[f64], residuals: &[&[f64]]) -> (f64, f64) {
+    let n: usize = residuals.iter().map(|list| list.len()).sum();
+    let Some(place) = place(level, n) else { return (f64::NEG_INFINITY, f64::INFINITY) };
+    let folds = || centers.iter().zip(residuals);
+    let largest = residuals.iter().filter_map(|list| list.last()).fold(0.0, |a: f64, b| a.max(*b));
+    let (low, high) = centers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), c| (a.min(*c), b.max(*c)));
+    let below = |v: f64| folds().map(|(c, list)| list.len() - list.partition_point(|r| c - r > v)).sum::<usize>();
+    let up_to = |v: f64| folds().map(|(c, list)| list.partition_point(|r| c + r <= v)).sum::<usize>();
+    (smallest(low - largest, high, n + 1 - place, below), smallest(low, high + largest, place, up_to))
+}
+
+/// The smallest number between two at which a count reaches `wanted`, by halving the numbers between them.
+fn smallest(low: f64, high: f64, wanted: usize, count: impl Fn(f64) -> usize) -> f64 {
+    let key = |x: f64| if x.is_sign_negative() { !x.to_bits() } else { x.to_bits() | 1 << 63 };
+    let number = |key: u64| f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key });
+    let (mut low, mut high) = (key(low), key(high));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if count(number(middle)) >= wanted {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    number(low) + 0.0
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use vaglio_testkit::Random;
+
+    #[test]
+    fn ends_are_those_of_sorting_all_values() {
+        let mut random = Random::new(4);
+        for case in 0..300 {
+            let folds = 1 + random.below(6);
+            let centers: Vec<f64> = (0..folds).map(|_| random.normal() * 10f64.powi(case % 7 - 3)).collect();
+            let lists: Vec<Vec<f64>> = (0..folds)
+                .map(|_| {
+                    let count = 4 + random.below(9);
+                    let mut list: Vec<f64> = (0..count).map(|_| (2.0 * random.normal()).abs().round() / 2.0).collect();
+                    list.sort_by(f64::total_cmp);
+                    list
+                })
+                .collect();
+            let level = [0.5, 0.8, 0.2][random.below(3)];
+            let pairs = || centers.iter().zip(&lists).flat_map(|(c, list)| list.iter().map(move |r| (c, r)));
+            let sorted = |values: Vec<f64>| {
+                let mut values = values;
+                values.sort_by(f64::total_cmp);
+                values
+            };
+            let (low, high) =
+                (sorted(pairs().map(|(c, r)| c - r).collect()), sorted(pairs().map(|(c, r)| c + r).collect()));
+            let n = low.len() as f64;
+            let place = (level * (n + 1.0) - 1e-9).ceil() as usize;
+            let found = ends(level, &centers, &lists.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            assert_eq!(found, (low[low.len() - place], high[place - 1]), "{level} {centers:?} {lists:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_exact() {
+        // α(n + 1) = 0.1 · 20 is 2, though 1 − 0.9 is a little less than 0.1.
+        assert_eq!(place(0.9, 19), Some(18));
+        assert_eq!((place(0.9, 9), place(0.9, 8)), (Some(9), None));
+        assert_eq!((place(0.95, 19), place(0.95, 18)), (Some(19), None));
+        for level in [0.5, 0.8, 0.9, 0.95, 0.99] {
+            let least = (1..1000).find(|&n| place(level, n).is_some()).unwrap();
+            assert!(SavedIntervals::check_rows(level, least).is_ok());
+            let error = SavedIntervals::check_rows(level, least - 1).unwrap_err().to_string();
+            assert!(error.contains(&format!("at least {least} rows")), "{error}");
+        }
+    }
+
+    #[test]
+    fn widths_are_medians_and_coverage_counts_rows() {
+        let bounds = IntervalEnds {
+            level: 0.5,
+            lower: ndarray::array![[0.0, 0.0, 0.0, 5.0]],
+            upper: ndarray::array![[1.0, 2.0, 4.0, 15.0]],
+        };
+        assert_eq!(bounds.median_widths(), [3.0]);
+        let targets = ndarray::array![[1.0, 3.0, 3.0, 3.0]];
+        assert_eq!(bounds.coverage(&targets, None), [0.5]);
+        assert_eq!(bounds.coverage(&targets, Some(&[1.0, 0.0, 2.0, 0.0])), [1.0]);
+    }
+}

@@ -1,0 +1,330 @@
+//! The model file: data only, versioned, checksummed.
+
+mod calibration;
+pub(crate) mod chain;
+mod history;
+pub(crate) mod intervals;
+mod origin;
+mod read_options;
+
+pub use calibration::{Calibration, HeldOutBy, Logistic};
+pub(crate) use chain::Chain;
+pub use history::History;
+pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
+pub use origin::MadeBy;
+pub use read_options::Reading;
+
+use crate::document::twice;
+use crate::selector::{Selection, ValidSelector};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use vaglio_core::{AnyLoss, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetUnits, Task};
+use vaglio_tables::budget::Budget;
+use vaglio_tables::disk::{bounded, shortened, write_file};
+
+/// The version of the format that this program writes and reads.
+const SCHEMA: &str = "vaglio.model/1";
+/// A larger file is not a model of ours.
+const LARGEST: u64 = 1 << 30;
+
+/// Everything that predicting needs: preprocessing, the model, and the names of the columns.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedModel {
+    /// What is predicted.
+    pub task: Task,
+    /// Names of the outputs: targets, or labels of several classes.
+    pub outputs: Vec<String>,
+    /// How each target was mapped and scaled, if it was.
+    pub target_scales: Option<Vec<TargetUnits>>,
+    /// Columns of a data file that are read.
+    pub sources: Vec<String>,
+    /// The features that were selected, where they are told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected: Option<SelectedFeatures>,
+    /// Of a model that was fitted on a linfa dataset, the names of its columns, in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<String>>,
+    /// Likewise the steps of the search and the best subset of each size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<SearchPath>,
+    /// Which crates the parts come from by which it was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<MadeBy>,
+    /// The fitted maps, in order.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// Candidate columns that the model takes, in its order.
+    pub inputs: Vec<String>,
+    /// The trained model.
+    pub model: Model,
+    /// The column that says which time series a row belongs to, if the training rows had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// The column by which the rows of a series are put in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// How files are read whose rows are to be predicted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
+    /// What predictions are compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
+    /// How predictions become probabilities of classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+    /// Prediction intervals, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<SavedIntervals>,
+    /// The last training rows of each series, where the past of a target is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<History>,
+}
+
+/// The features that a selection took.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelectedFeatures {
+    /// Their names, in order of entry.
+    pub names: Vec<String>,
+    /// Where each stands among those that were selected from, counted from 0.
+    pub indices: Vec<Feature>,
+    /// How many were selected from.
+    pub of: usize,
+}
+
+/// What predictions are compared with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Observed {
+    /// The columns of the targets.
+    pub targets: Vec<String>,
+    /// The column of row weights, if the training rows had one.
+    pub weights: Option<String>,
+    /// The column of groups, if the training rows had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<String>,
+    /// How many steps ahead the targets are predicted; none for those of the row itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub horizons: Vec<usize>,
+    /// The loss by which the selection was made.
+    pub loss: AnyLoss,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File<'a> {
+    schema: String,
+    sha256: String,
+    #[serde(borrow)]
+    model: &'a RawValue,
+}
+
+impl SavedModel {
+    /// Works out which columns of a data file the model's inputs are made from.
+    pub fn new(
+        task: Task,
+        outputs: Vec<String>,
+        target_scales: Option<Vec<TargetUnits>>,
+        maps: Vec<Box<dyn FittedMap>>,
+        inputs: Vec<String>,
+        model: Model,
+    ) -> Self {
+        let mut saved = SavedModel {
+            task,
+            outputs,
+            target_scales,
+            sources: Vec::new(),
+            selected: None,
+            columns: None,
+            path: None,
+            parts: Vec::new(),
+            maps,
+            inputs,
+            model,
+            series: None,
+            time: None,
+            reading: None,
+            observed: None,
+            calibration: None,
+            intervals: None,
+            history: None,
+        };
+        saved.sources = saved.chain().sources();
+        let maps = saved.maps.iter().map(|map| ("FittedMap", map.typetag_name()));
+        let of_targets = saved.target_scales.iter().flatten().filter_map(|units| units.map.as_ref());
+        let of_targets = of_targets.map(|map| ("FittedTargetMap", map.typetag_name()));
+        let of_models = saved.model.kinds().into_iter().map(|kind| ("ModelData", kind));
+        saved.parts = origin::made_by(maps.chain(of_targets).chain(of_models));
+        saved
+    }
+
+    /// The same as selected by these settings.
+    #[must_use]
+    pub(crate) fn made_by(mut self, selector: &ValidSelector) -> Self {
+        let ValidSelector { criterion, search, learner, model, .. } = selector;
+        let loss = criterion.loss();
+        let words = [
+            ("Learner", learner.typetag_name()),
+            ("Criterion", criterion.typetag_name()),
+            ("SearchStrategy", search.typetag_name()),
+        ];
+        let last = model.as_ref().map(|model| ("Learner", model.learner().typetag_name()));
+        let all = words.into_iter().chain(last).chain(loss.as_ref().map(|loss| ("Loss", loss.name())));
+        self.parts.extend(origin::made_by(all));
+        self
+    }
+
+    /// The same for rows that follow each other as these columns of a data file say.
+    #[must_use]
+    pub fn ordered_by(self, series: Option<String>, time: Option<String>) -> Self {
+        SavedModel { series, time, ..self }
+    }
+
+    /// The same with the features that a selection took.
+    #[must_use]
+    pub(crate) fn selecting(self, selection: &Selection) -> Self {
+        let indices = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
+        let names = indices.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect();
+        SavedModel { selected: Some(SelectedFeatures { names, indices, of: selection.names.len() }), ..self }
+    }
+
+    /// Names of the selected features, or of the inputs where these are not told.
+    pub fn selected_names(&self) -> &[String] {
+        self.selected.as_ref().map_or(&self.inputs, |selected| &selected.names)
+    }
+
+    /// The text of the model file.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when a number cannot be written.
+    pub fn to_text(&self) -> Result<String> {
+        let model =
+            serde_json::to_string(self).map_err(|e| Error::Numerical(format!("the model cannot be written: {e}")))?;
+        Ok(wrap(SCHEMA, &digest(&model), &model))
+    }
+
+    /// Writes a model file, which appears whole or not at all.
+    ///
+    /// # Errors
+    /// Those of [`SavedModel::to_text`]; [`Error::Unwritable`].
+    pub fn write(&self, path: &Path) -> Result<()> {
+        write_file(path, &self.to_text()?)
+    }
+
+    /// Reads a model file.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] when there is no such file; [`Error::ModelRefused`] when it was changed, is cut short, or
+    /// is of another version.
+    pub fn read(path: &Path) -> Result<Self> {
+        let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
+        let Some(bytes) = bounded(path, LARGEST)? else {
+            return Err(refused("it is larger than any model".into()));
+        };
+        // Its parts are read twice, and are larger than their text.
+        let what = format!("{}, with what it describes,", path.display());
+        Budget::of_machine().need(8.0 * bytes.len() as f64, what, "take a machine with more memory")?;
+        let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
+        SavedModel::from_text(&text, path)
+    }
+
+    /// Reads the text of a model file, which messages call `path`.
+    ///
+    /// # Errors
+    /// [`Error::ModelRefused`], as of [`SavedModel::read`].
+    pub fn from_text(text: &str, path: &Path) -> Result<Self> {
+        let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
+        let file: File<'_> = serde_json::from_str(text)
+            .map_err(|e| refused(format!("it is damaged or no model file: {}", shortened(&e.to_string()))))?;
+        if file.schema != SCHEMA {
+            return Err(refused(format!(
+                "it is of version `{}`; this program reads `{SCHEMA}`",
+                shortened(&file.schema)
+            )));
+        }
+        if digest(file.model.get()) != file.sha256 || wrap(&file.schema, &file.sha256, file.model.get()) != text {
+            return Err(refused("its checksum does not fit: the file was changed after it was written".into()));
+        }
+        let model: SavedModel =
+            serde_json::from_str(file.model.get()).map_err(|e| refused(not_known(file.model.get(), &e)))?;
+        model.check().map_err(|message| refused(format!("its parts do not fit together: {message}")))?;
+        Ok(model)
+    }
+
+    /// Refuses parts that were not made together.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        let outputs = self.outputs.len();
+        let fits = match &self.task {
+            Task::Regression => outputs > 0,
+            Task::Binary { .. } => outputs == 1,
+            Task::Multiclass { labels } => outputs == labels.len() && outputs > 0,
+        };
+        if !fits {
+            return Err(format!("{outputs} outputs for a target that is {}", self.task.name()));
+        }
+        let chain = self.chain();
+        chain.check()?;
+        if self.sources != chain.sources() {
+            return Err("the columns that are read are not those that the inputs are made from".into());
+        }
+        if let Some(SelectedFeatures { names, indices, of }) = &self.selected {
+            let count = self.model.coefficients().map_or(indices.len(), |own| own.weights.nrows());
+            let is_path = self.path.as_ref().is_none_or(|path| path.is_among(*of));
+            if names.len() != indices.len() || count != indices.len() || indices.iter().any(|k| k >= of) || !is_path {
+                return Err("the selected features are not those of the model".into());
+            }
+        } else if self.path.is_some() {
+            return Err("a path without what was selected".into());
+        }
+        if let Some(columns) = &self.columns
+            && let Some(missing) = self.sources.iter().find(|source| !columns.contains(source))
+        {
+            return Err(format!("the column `{missing}` is read and is not among those that there were"));
+        }
+        if let Some(Observed { targets, horizons, .. }) = &self.observed {
+            let count = targets.len() * horizons.len().max(1);
+            let is_of_outputs = if self.task == Task::Regression { count == outputs } else { targets.len() == 1 };
+            if !is_of_outputs {
+                return Err(format!("{} columns of targets for {outputs} outputs", targets.len()));
+            }
+        }
+        if let Some(calibration) = &self.calibration {
+            calibration.check(&self.task, outputs)?;
+        }
+        self.history.as_ref().map_or(Ok(()), History::check)?;
+        match &self.intervals {
+            Some(_) if self.task != Task::Regression => Err("intervals of classes".into()),
+            Some(intervals) => intervals.check(outputs),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn chain(&self) -> Chain<'_> {
+        let SavedModel { maps, inputs, model, target_scales, outputs, .. } = self;
+        Chain { maps, inputs, model, units: target_scales.as_deref(), outputs: outputs.len() }
+    }
+}
+
+/// Why the text of a whole model is none to this program.
+fn not_known(text: &str, error: &serde_json::Error) -> String {
+    if let Some(twice) = twice(&error.to_string()) {
+        return twice;
+    }
+    match origin::foreign(text) {
+        Some(parts) => format!(
+            "it was made by {}, which this program does not hold; use one that is linked with that",
+            shortened(&parts)
+        ),
+        None => format!("it holds what this program does not know: {}", shortened(&error.to_string())),
+    }
+}
+
+fn digest(text: &str) -> String {
+    format!("{:x}", Sha256::digest(text.as_bytes()))
+}
+
+fn wrap(schema: &str, sha256: &str, model: &str) -> String {
+    format!("{{\"schema\":\"{schema}\",\"sha256\":\"{sha256}\",\"model\":{model}}}\n")
+}

@@ -1,0 +1,293 @@
+//! Predictions of rows held out by the model of every subset of a path, from one reduction of the training rows.
+
+use super::rows::in_units;
+use super::tally::Compared;
+use crate::all_rows::FitFrom;
+use crate::train::{of_outputs, of_path, train, train_entry};
+use ndarray::Array2;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{
+    Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, Score,
+    TargetUnits, Trained,
+};
+use vaglio_kernels::Column;
+use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::ridge::Ridge;
+
+/// Rows held out, with what brings predictions into the units of their targets.
+pub struct Held<'p> {
+    /// The rows; targets in the user's units.
+    pub problem: &'p Problem,
+    /// What was done to the training targets, if anything was.
+    pub units: Option<&'p [TargetUnits]>,
+    /// The training rows, from whose residuals predictions are smeared; `None` where what was done to targets holds them.
+    pub training: Option<&'p Problem>,
+    /// The features that the learner has made of the rows, where they are those that it was trained on.
+    pub made: Option<&'p Columns>,
+    /// The cluster of each row, where it is known.
+    pub clusters: Option<&'p [u32]>,
+}
+
+impl<'p> Held<'p> {
+    /// Rows held out.
+    pub fn new(problem: &'p Problem, units: Option<&'p [TargetUnits]>, training: &'p Problem) -> Self {
+        Held { problem, units, training: Some(training), made: None, clusters: None }
+    }
+
+    /// Predictions of a model, outputs × rows, in the user's units.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict`].
+    pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
+        let mut predictions = model.predict(&self.inputs(model), self.series())?;
+        let smeared = self.smearing().map(|training| smeared(self.units, training, model)).transpose()?.flatten();
+        in_units(&mut predictions, smeared.as_deref().or(self.units));
+        Ok(predictions)
+    }
+
+    /// Predictions of another readout of the model's features, or of the first of them, in the user's units. `training` are
+    /// the features of the training rows, where predictions are smeared.
+    ///
+    /// # Errors
+    /// Those of [`Model::predict_with`].
+    pub fn predicted_with(
+        &self,
+        model: &Model,
+        readout: &Coefficients,
+        features: &Columns,
+        training: Option<&Columns>,
+    ) -> Result<Array2<f64>> {
+        let mut predictions = model.predict_with(readout, features, self.series())?;
+        let smeared = match (self.units, self.training, training) {
+            (Some(units), Some(training), Some(own)) => {
+                let fitted = model.predict_with(readout, own, series_of(training))?;
+                Some(by_residuals(units, training, model, &fitted))
+            }
+            _ => None,
+        };
+        in_units(&mut predictions, smeared.as_deref().or(self.units));
+        Ok(predictions)
+    }
+
+    /// The training rows, where predictions are smeared by their residuals.
+    pub fn smearing(&self) -> Option<&'p Problem> {
+        self.training.filter(|_| self.units.is_some_and(|units| units.iter().any(|units| units.is_smeared)))
+    }
+
+    fn inputs(&self, model: &Model) -> Columns {
+        self.problem.columns().select(model.inputs())
+    }
+
+    fn series(&self) -> Option<&[u32]> {
+        series_of(self.problem)
+    }
+
+    /// Calls `then` with the targets, predictions and weights to be compared. Where a model counts rows by their series,
+    /// a series is one observation.
+    pub fn compare<T>(&self, model: &Model, predictions: &Array2<f64>, then: impl FnOnce(Compared<'_>) -> T) -> T {
+        let counts = model.counts(self.problem.rows(), self.series());
+        let units = self.series().filter(|_| counts.is_some());
+        let weights = counting(self.problem, counts);
+        let (targets, predictions) = (self.problem.targets().view(), predictions.view());
+        then(Compared { targets, predictions, weights: weights.as_deref(), units, clusters: self.clusters })
+    }
+}
+
+fn series_of(problem: &Problem) -> Option<&[u32]> {
+    problem.series().map(|series| &series[..])
+}
+
+/// What was done to targets, with the residuals of a model on its training rows where predictions are smeared.
+///
+/// # Errors
+/// Those of [`Model::predict`].
+pub fn smeared(units: Option<&[TargetUnits]>, training: &Problem, model: &Model) -> Result<Option<Vec<TargetUnits>>> {
+    let Some(units) = units else { return Ok(None) };
+    if !units.iter().any(|units| units.is_smeared) {
+        return Ok(Some(units.to_vec()));
+    }
+    let fitted = model.predict(&training.columns().select(model.inputs()), series_of(training))?;
+    Ok(Some(by_residuals(units, training, model, &fitted)))
+}
+
+fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted: &Array2<f64>) -> Vec<TargetUnits> {
+    let weights = counting(training, model.counts(training.rows(), series_of(training)));
+    let of_output = |(output, units): (usize, &TargetUnits)| {
+        let (targets, fitted) = (training.targets().row(output), fitted.row(output));
+        let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
+        units.smeared_by((0..targets.len()).map(|row| [weight(row), targets[row] - fitted[row]]))
+    };
+    units.iter().enumerate().map(of_output).collect()
+}
+
+/// How much each row of a problem counts in figures: by its weight, and by what the model says of it.
+pub fn counting(problem: &Problem, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
+    weighing(problem.weights().map(|w| w.to_vec()), counts)
+}
+
+/// Weights times counts of rows, where either is told.
+pub fn weighing(weights: Option<Vec<f64>>, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
+    match (weights, counts) {
+        (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
+        (weights, counts) => weights.or(counts),
+    }
+}
+
+/// Calls `each` with the predictions, outputs × rows, of the model of each entry, trained on the design; and with a model
+/// that tells how rows count. `None` stands for the empty subset.
+///
+/// With a readout the columns of all entries are reduced to one triangle, unless there is one of at least these, whose leading parts are those of the entries
+/// that extend each other. Cost O(rows · columns² + rows held out · Σ sizes).
+///
+/// # Errors
+/// [`Error::Numerical`] when numbers overflow; those of the learner.
+pub(crate) fn predictions_along(
+    reduced: Option<&Reduced>,
+    design: &Design,
+    (entries, empty): (&[PathEntry], Score),
+    held: &Held<'_>,
+    mut each: impl FnMut(Option<usize>, &Model, Array2<f64>) -> Result<()>,
+) -> Result<()> {
+    let Some(readout) = design.readout() else {
+        let model = train(design, &[], empty.lambda, FitFrom::Rows)?;
+        each(None, &model, held.predicted(&model)?)?;
+        for (index, entry) in entries.iter().enumerate() {
+            let model = train_entry(design, entry, None, FitFrom::Rows)?;
+            each(Some(index), &model, held.predicted(&model)?)?;
+        }
+        return Ok(());
+    };
+    let order = order(entries.iter().flat_map(|entry| &entry.subset));
+    let Reduced { ridge, place } = match reduced {
+        Some(reduced) => reduced.of(&order)?,
+        None => Reduced::new(design, readout, &order)?,
+    };
+    let first = readout.lambdas[0];
+    let lambdas: Vec<f64> = entries.iter().map(|entry| entry.score.lambda.unwrap_or(first)).collect();
+
+    let empty_lambda = empty.lambda.unwrap_or(first);
+    let coefficients = |(weights, intercept): (Array2<f64>, Vec<f64>)| Coefficients { weights, intercept };
+    let none = coefficients(ridge.coefficients_of(&[], empty_lambda).map_err(failed)?);
+    let zeros = Coefficients {
+        weights: Array2::zeros((order.len(), design.targets().nrows())),
+        intercept: none.intercept.clone(),
+    };
+    let model = design.model(&order, Trained { lambda: empty_lambda, coefficients: zeros })?;
+    let features = match held.made {
+        Some(made) => made.select(&order),
+        None => model.features(&held.inputs(&model), held.series())?.into_owned(),
+    };
+    let features_of = |training: &Problem| -> Result<Columns> {
+        let inputs = training.columns().select(model.inputs());
+        Ok(model.features(&inputs, series_of(training))?.into_owned())
+    };
+    let training = held.smearing().map(features_of).transpose()?;
+    let predicted = |readout: &Coefficients, places: Option<&[usize]>| -> Result<Array2<f64>> {
+        if !readout.is_finite() {
+            return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
+        }
+        let Some(places) = places else { return held.predicted_with(&model, readout, &features, training.as_ref()) };
+        let own = training.as_ref().map(|training| training.select(places));
+        held.predicted_with(&model, readout, &features.select(places), own.as_ref())
+    };
+    each(None, &model, predicted(&none, None)?)?;
+    let mut prefixes = HashMap::new();
+    for (index, (entry, &lambda)) in entries.iter().zip(&lambdas).enumerate() {
+        let places: Vec<usize> = entry.subset.iter().filter_map(|feature| place.get(feature).copied()).collect();
+        let count = places.len();
+        let is_first = places.iter().all(|&place| place < count);
+        let own = match &entry.fit {
+            EntryFit::Coefficients(own) => of_path(design, &entry.subset, own),
+            fit => {
+                let lambdas = if let EntryFit::Lambdas(lambdas) = fit { &lambdas[..] } else { &[lambda] };
+                of_outputs(lambdas, |lambda| {
+                    // Of one subset alone no others are prefixes.
+                    if is_first && entries.len() == 1 && count == order.len() {
+                        return Ok(coefficients(ridge.coefficients(lambda).map_err(failed)?));
+                    }
+                    if !is_first {
+                        return Ok(coefficients(ridge.coefficients_of(&places, lambda).map_err(failed)?));
+                    }
+                    let triangle = match prefixes.entry(lambda.to_bits()) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(new) => new.insert(ridge.prefixes(lambda).map_err(failed)?),
+                    };
+                    Ok(coefficients(triangle.coefficients(count).map_err(failed)?))
+                })?
+            }
+        };
+        let is_refitted = !matches!(entry.fit, EntryFit::Coefficients(_));
+        let predictions = match is_first && is_refitted {
+            true => predicted(&own, None)?,
+            false => predicted(&own, Some(&places))?,
+        };
+        each(Some(index), &model, predictions)?;
+    }
+    Ok(())
+}
+
+/// Columns of a design with its targets, reduced to one triangle.
+#[derive(Debug)]
+pub struct Reduced {
+    ridge: Ridge,
+    place: HashMap<Feature, usize>,
+}
+
+fn failed(failure: Failure) -> Error {
+    Error::Numerical(format!("a fit failed: {failure}; rescale or standardize the columns"))
+}
+
+impl Reduced {
+    fn new(design: &Design, readout: &Readout, order: &[Feature]) -> Result<Self> {
+        let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+        let columns: Vec<Column<'_>> = order.iter().map(|&feature| design.columns().column(feature)).collect();
+        let ridge = Ridge::of_columns(&columns, design.targets(), weights.as_deref(), readout.intercept);
+        Ok(Reduced { ridge: ridge.map_err(failed)?, place: places(order) })
+    }
+
+    /// Of some features in their order.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when numbers overflow.
+    pub fn once(design: &Design, order: &[Feature]) -> Result<Option<Self>> {
+        design.readout().map(|readout| Reduced::new(design, readout, order)).transpose()
+    }
+
+    /// Of all features of several orders, where these have so many in common that it costs less than one of each.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`] when numbers overflow.
+    pub fn shared(design: &Design, orders: &[&[Feature]]) -> Result<Option<Self>> {
+        let Some(readout) = design.readout() else { return Ok(None) };
+        let all = order(orders.iter().copied().flatten());
+        let cost = |columns: usize| (columns + design.targets().nrows()).pow(2);
+        let is_less = cost(all.len()) < orders.iter().map(|order| cost(order.len())).sum();
+        is_less.then(|| Reduced::new(design, readout, &all)).transpose()
+    }
+
+    fn of(&self, order: &[Feature]) -> Result<Self> {
+        let own: Vec<usize> = order.iter().map(|feature| self.place[feature]).collect();
+        if own.iter().copied().eq(0..self.place.len()) {
+            return Ok(Reduced { ridge: self.ridge.clone(), place: self.place.clone() });
+        }
+        Ok(Reduced { ridge: self.ridge.of_places(&own).map_err(failed)?, place: places(order) })
+    }
+}
+
+fn places(order: &[Feature]) -> HashMap<Feature, usize> {
+    order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect()
+}
+
+/// Features in the order in which they come first: of the entries of a walk those of smaller entries before others.
+pub(super) fn order<'f>(features: impl Iterator<Item = &'f Feature>) -> Vec<Feature> {
+    let mut order = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for &feature in features {
+        if seen.insert(feature) {
+            order.push(feature);
+        }
+    }
+    order
+}

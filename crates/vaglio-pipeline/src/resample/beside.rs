@@ -1,0 +1,36 @@
+//! The walk on all rows beside the process that chooses its result, for the parts that this one gives to it.
+
+use super::choice::{cross_validation, walk_lambdas};
+use super::sample::Sample;
+use super::validated::{ChoiceParts, parted_choice};
+use crate::selector::{ValidSelector, Walking};
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Choose, Design, Monitor, Result};
+
+/// Whether [`super::select`] makes a single walk on all rows, most of whose work processes may make by parts of the columns.
+pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
+    let is_validated = cross_validation(selector).is_some();
+    let is_one = walk_lambdas(design, is_validated).len() == 1 && selector.search().contestants().is_empty();
+    let is_plain = !matches!(selector.search().choose(), Choose::FalseDiscoveries(_));
+    is_one && is_plain && selector.criterion().is_in_parts(design)
+}
+
+/// Makes that walk to its end.
+///
+/// # Errors
+/// Those of [`super::select`].
+pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
+    let choice = cross_validation(selector).map(|how| parted_choice(selector, sample, design, how)).transpose()?;
+    let design = match choice {
+        Some(ChoiceParts { design, .. }) => design,
+        None => design.clone().shared_by(1),
+    };
+    let fitted = if cross_validation(selector).is_some() { selector.at_penalties(&design)? } else { None };
+    let selector = fitted.as_ref().unwrap_or(selector);
+    let lambda = walk_lambdas(&design, cross_validation(selector).is_some())[0];
+    let alone = selector.at_lambda_of_all(&design.at_lambda(lambda).stopping_at(monitor.stop.clone()))?;
+    let alone = alone.searched_by(monitor.journal.process_group());
+    let journal = monitor.journal.under("walk/0");
+    Walking::open(selector, &alone, Instant::now(), monitor.with_journal(journal))?.to(None).map(drop)
+}

@@ -1,0 +1,377 @@
+//! The size and the λ of a selection.
+
+use super::chosen::Chosen;
+use super::confirmed::confirmed;
+use super::extend::{by_score_alone, cross_validated_beyond};
+use super::full;
+use super::judged::{FoldLosses, declined, may_decline};
+use super::lockstep::{FIRST, OfLambda};
+use super::pool::Watcher;
+use super::race::race;
+use super::sample::Sample;
+use super::scored::{by_score, interrupted, not_validated, plain};
+use super::sizes;
+use super::table::{self, Matched};
+use super::tally::Tally;
+use super::validated::{ChoiceParts, CrossValidated, Made, Validation, parted_choice};
+use crate::selector::{Searched, ValidSelector, Walking, takes_lambda_of_all};
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{
+    Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, StopReason, StopSign,
+    Wanted,
+};
+use vaglio_report::record::{Cell, ChosenBy, RaceRecord, Table};
+use vaglio_report::record::{Warning, WarningKind};
+
+/// A search with its result taken.
+pub struct Picked {
+    /// The search.
+    pub searched: Searched,
+    /// How its result was taken.
+    pub chosen: Chosen,
+    pub(crate) warnings: Vec<Warning>,
+    /// Seconds of the walks on folds.
+    pub seconds: f64,
+    /// How the searches that competed compare, where it was a race.
+    pub race: Option<RaceRecord>,
+}
+
+/// How a search is cross-validated to choose its result, if it is; and whether the user said so.
+pub fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bool)> {
+    match selector.search().choose() {
+        Choose::CrossValidated(how) => Some((how, true)),
+        Choose::Auto => selector.criterion().loss().map(|_| (CrossValidation::default(), false)),
+        _ => None,
+    }
+}
+
+/// The λ at which whole walks are made: those of the readout where λ belongs to the path, else `None` once.
+pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
+    let Some(readout) = design.readout() else { return vec![None] };
+    let of_path = match readout.per {
+        Some(per) => per == Per::Path,
+        None => is_cross_validated,
+    };
+    match of_path && !readout.refine && readout.lambdas.len() > 1 {
+        true => design.lambdas(),
+        false => vec![None],
+    }
+}
+
+/// Searches the design, which is that of all rows of the sample, and takes a size and a λ.
+///
+/// # Errors
+/// Those of the search and of the fits; [`vaglio_core::Error::Setting`] for folds that cannot be made.
+pub fn select(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    start: Instant,
+    monitor: &mut Monitor<'_>,
+) -> Result<Picked> {
+    let mut warnings = Vec::new();
+    if let Choose::FalseDiscoveries(rate) = selector.search().choose() {
+        return confirmed(selector, (sample, design), rate, start, monitor);
+    }
+    let Some((how, is_written)) = cross_validation(selector) else {
+        return plain(&selector.of_winner(Some(0)), (sample, design), start, monitor, warnings);
+    };
+    let ChoiceParts { how, mut lambdas, deals, design } = parted_choice(selector, sample, design, (how, is_written))?;
+    let design = &design;
+    let fitted = selector.at_penalties(design)?;
+    let selector = fitted.as_ref().unwrap_or(selector);
+    if !selector.search().contestants().is_empty() {
+        return race(selector, sample, design, (&how, is_written, deals), start, monitor);
+    }
+    let watcher = &Watcher::new(&mut *monitor);
+    // A single walk begins first, so that an interruption finds it.
+    let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
+    let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
+    let alone = alone.searched_by(watcher.journal().process_group());
+    let mut leader = watcher.leader(watcher.journal().under("walk/0"));
+    let mut first = match lambdas.len() {
+        1 => Some(Walking::open(selector, &alone, start, leader.monitor())?),
+        _ => None,
+    };
+    let reached = |path: &Path| path.everything(design.candidates().len());
+    let begins = how.patience.map(|_| FIRST);
+    let path = first.as_mut().map(|walking| walking.to(begins).cloned()).transpose()?;
+    let known = path.as_ref().and_then(reached);
+    let path = path.as_ref().filter(|_| fitted.is_some());
+    let everything = match known {
+        Some(everything) => everything,
+        None => selector.search().outline(design).map_err(|error| error.under("search"))?.largest,
+    };
+    let begun = Instant::now();
+    let mut all = full::lambdas(selector, design, how.folds * how.repeats);
+    let found = deals.and_then(|deals| {
+        if first.is_none() {
+            // What folds have in common is there before them.
+            selector.opened(&design.at_lambda(lambdas[0]))?;
+        }
+        let (deals, patience, journal) = (&deals[..], how.patience, watcher.journal());
+        let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
+        let (competing, whole, made) = (selector, design, &made[..]);
+        let validation = Validation {
+            selector,
+            competing,
+            sample,
+            whole,
+            deals,
+            everything,
+            patience,
+            watcher,
+            journal,
+            made,
+            path,
+        };
+        cross_validated_beyond(&validation, (&mut lambdas, &mut all))
+    });
+    let done = match found {
+        Ok(done) => done,
+        Err(error) if !is_written && fitted.is_none() && error.class() != ExitClass::Numerical => {
+            warnings.push(not_validated(&error));
+            drop(first);
+            return plain(selector, (sample, design), start, monitor, warnings);
+        }
+        Err(error) => return Err(error),
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    let Some(CrossValidated { walks, full }) = done else {
+        warnings.push(interrupted());
+        let searched = match first {
+            Some(walking) => {
+                let mut searched = walking.so_far()?;
+                searched.path.stop_reason = stopped(searched.path.stop_reason, watcher.sign());
+                searched
+            }
+            None => walk(selector, design, (&lambdas, lambdas.len() / 2), None, (watcher, watcher.journal()))?,
+        };
+        let chosen = by_score(&searched.path, Rule::Best);
+        return Ok(Picked { searched, chosen, warnings, seconds, race: None });
+    };
+    let loss = &*selector.loss(sample.task());
+    let journal = watcher.journal();
+    let (table, taken) =
+        compared(selector, design, (&lambdas, &walks), loss, (everything, &how, is_written), (watcher, journal))?;
+    let validated = Validated { lambdas, all, walks, full, table, taken, everything };
+    let picked = finished(selector, design, loss, &how, validated, first, (watcher, journal))?;
+    warnings.extend(picked.warnings);
+    Ok(Picked { warnings, seconds, ..picked })
+}
+
+/// What cross-validation says of one search.
+pub(super) struct Validated {
+    pub lambdas: Vec<Option<f64>>,
+    /// The λ of the models of all columns.
+    pub all: Vec<Option<f64>>,
+    pub walks: Vec<OfLambda>,
+    /// What these lose in every fold.
+    pub full: Vec<Vec<Tally>>,
+    pub table: Table,
+    pub taken: Taken,
+    /// The size of all columns on all rows.
+    pub everything: usize,
+}
+
+/// The λ, by its place, and the size that are taken.
+pub(super) struct Taken {
+    pub place: usize,
+    pub cell: Cell,
+    /// The walk on all rows, where its score took the λ.
+    pub scored: Option<Searched>,
+}
+
+/// The losses of the walks of one search, with what its rule takes of them.
+///
+/// # Errors
+/// Those of the search; [`Error::Shape`] where no size was reached in every fold.
+pub(super) fn compared(
+    selector: &ValidSelector,
+    design: &Design,
+    (lambdas, walks): (&[Option<f64>], &[OfLambda]),
+    loss: &dyn Loss,
+    (everything, how, is_written): (usize, &CrossValidation, bool),
+    by: (&Watcher<'_>, &Journal),
+) -> Result<(Table, Taken)> {
+    let table = table::pooled(loss, lambdas.to_vec(), walks, (everything, how.repeats), how.at_most)?;
+    let taken = match by_score_alone(selector, design, &table, is_written, by)? {
+        Some((place, cell, searched)) => Taken { place, cell, scored: Some(searched) },
+        None => table.pick(how.wanted()).map(|(place, cell)| Taken { place, cell, scored: None })?,
+    };
+    Ok((table, taken))
+}
+
+/// The walk on all rows at the λ that is taken, and its result.
+///
+/// # Errors
+/// Those of the search and of the fits.
+pub(super) fn finished(
+    selector: &ValidSelector,
+    design: &Design,
+    loss: &dyn Loss,
+    how: &CrossValidation,
+    validated: Validated,
+    first: Option<Walking<'_>>,
+    by: (&Watcher<'_>, &Journal),
+) -> Result<Picked> {
+    let mut warnings = Vec::new();
+    let sizes = sizes::spread(loss, how, &validated)?;
+    let Validated { lambdas, all, walks, full, table, taken: Taken { place, cell, scored }, everything } = validated;
+    let reached = |path: &Path| path.everything(design.candidates().len());
+    // Sizes that no fold was asked about are none of the result.
+    let until = walks[place].end;
+    let mut searched = match (scored, first) {
+        (Some(searched), _) => searched,
+        (None, Some(mut walking)) => {
+            walking.to(until)?;
+            walking.searched()?
+        }
+        (None, None) if walks[place].whole.is_some() => walk(selector, design, (&[None], 0), None, by)?,
+        (None, None) => walk(selector, design, (&lambdas, place), until, by)?,
+    };
+    if let (Some(_), Some(penalty)) = (walks[place].whole, lambdas[place]) {
+        searched.path = searched.path.taking(penalty);
+    }
+    let by_others = match how.wanted().is_lowest() {
+        true => {
+            let all: Vec<_> = walks.iter().map(|walks| walks.matched((everything, how.repeats))).collect();
+            table::by_others(loss, &table, &all, (cell, how.at_most))
+        }
+        false => Vec::new(),
+    };
+    let matched = walks[place].matched((reached(&searched.path).unwrap_or(everything), how.repeats));
+    let taken = match searched.path.stop_reason.is_partial() {
+        true => None,
+        false => taken(loss, &matched, &searched.path, (table, place, cell), how.wanted())?,
+    };
+    let chosen = match taken {
+        None => by_score(&searched.path, Rule::Best),
+        Some((table, cell)) => {
+            let may_decline = may_decline(selector, design, how)?;
+            let declined = if may_decline { declined(loss, &matched, (cell, &by_others), how) } else { None };
+            let cell = match declined {
+                Some(_) => matched.empty(loss)?,
+                None => cell,
+            };
+            warnings.extend(full::compared(
+                design,
+                &all,
+                &full,
+                (loss, how.repeats),
+                (cell, &matched.parts(cell.size)),
+            )?);
+            let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
+            searched = selector.taking(searched, entry, design)?;
+            let result = searched.path.result();
+            Chosen {
+                by: ChosenBy::CrossValidation,
+                rule: Some(how.rule),
+                folds: Some(how.clone()),
+                size: cell.size,
+                penalty: lambdas[place].filter(|_| walks[place].whole.is_some()),
+                lambda: lambdas[place].or(result.map_or(searched.path.empty, |entry| entry.score).lambda),
+                cell: Some(cell),
+                empty: match walks[place].whole {
+                    Some(_) => Some(matched.empty(loss)?),
+                    None => table.of_lambda(place).first().filter(|cell| cell.size == 0).copied(),
+                },
+                table: Some(table),
+                place,
+                of_path: lambdas.len() > 1 && walks[place].whole.is_none() || takes_lambda_of_all(design),
+                until,
+                sizes,
+                of_folds: matched.entries(cell.size, how.folds),
+                losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
+                declined,
+                confirmed: None,
+            }
+        }
+    };
+    if chosen.by == ChosenBy::Score && !searched.path.stop_reason.is_partial() {
+        let message = "no size of the search on all rows was reached in every fold, so the score chose the size, which is optimistic";
+        warnings.push(Warning::new(WarningKind::NotCrossValidated, message));
+    }
+    edge(design, &chosen, &mut warnings);
+    Ok(Picked { searched, chosen, warnings, seconds: 0.0, race: None })
+}
+
+/// The walk at one λ, by its place, up to a size if one is given.
+pub(super) fn walk(
+    selector: &ValidSelector,
+    design: &Design,
+    (lambdas, place): (&[Option<f64>], usize),
+    until: Option<usize>,
+    (watcher, journal): (&Watcher<'_>, &Journal),
+) -> Result<Searched> {
+    let mut leader = watcher.leader(journal.under(format_args!("walk/{place}")));
+    selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), until, &mut leader.monitor())
+}
+
+/// A search that ended by itself and whose result could not be chosen is cut short all the same.
+pub(super) fn stopped(reason: StopReason, sign: &StopSign) -> StopReason {
+    if reason.is_partial() { reason } else { sign.reason().unwrap_or(StopReason::Interrupted) }
+}
+
+/// The cell that is taken, which is that of a subset on the path of all rows, in a table that has it.
+///
+/// Where the path lacks the size of the `picked` one, the rule picks among the sizes that the path has, at the same λ.
+fn taken(
+    loss: &dyn Loss,
+    matched: &Matched<'_>,
+    path: &Path,
+    (mut table, place, picked): (Table, usize, Cell),
+    wanted: Wanted,
+) -> Result<Option<(Table, Cell)>> {
+    let sizes = || path.entries.iter().map(|entry| entry.subset.len());
+    if matched.has(picked.size) && (picked.size == 0 || sizes().any(|size| size == picked.size)) {
+        return Ok(Some((table, picked)));
+    }
+    table.cells[place] = matched.cells(loss, sizes().chain([0]))?;
+    if table.cells[place].is_empty() {
+        return Ok(None);
+    }
+    let mut of_lambda = Table { lambdas: vec![table.lambdas[place]], cells: vec![table.cells[place].clone()] };
+    table::compare(loss, &mut of_lambda, std::slice::from_ref(matched), wanted.at_most)?;
+    let (_, cell) = of_lambda.pick(wanted)?;
+    table.cells[place] = of_lambda.cells.swap_remove(0);
+    Ok(Some((table, cell)))
+}
+
+/// Warns of a λ at an end of those that were tried, and of one chosen for every subset of more columns than rows.
+pub(super) fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
+    let Some(readout) = design.readout() else { return };
+    let (Some(first), Some(last), Some(lambda)) = (readout.lambdas.first(), readout.lambdas.last(), chosen.lambda)
+    else {
+        return;
+    };
+    if readout.lambdas.len() < 2 || chosen.size == 0 {
+        return;
+    }
+    // Where other λ do as well, the one that was taken says nothing of those beyond it.
+    let is_alone = chosen.table.as_ref().zip(chosen.cell).is_none_or(|(table, best)| {
+        let is_near = |cells: &&Vec<Cell>| cells.iter().any(|cell| cell.is_near(best.loss));
+        table.cells.iter().filter(is_near).count() <= 1
+    });
+    let end = if lambda == *first { Some(("smallest", "below")) } else { None };
+    let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });
+    let warns = readout.auto.is_none() && (is_alone || chosen.rule == Some(Rule::OneSe));
+    if let Some((end, beyond)) = end.filter(|_| warns) {
+        let message = format!("lambda {lambda} is the {end} that was tried; extend the grid {beyond} it");
+        warnings.push(Warning::new(WarningKind::LambdaEdge, message));
+    }
+    let per_subset = walk_lambdas(design, chosen.by == ChosenBy::CrossValidation).len() == 1;
+    if per_subset && !takes_lambda_of_all(design) && design.features() > design.rows() {
+        let message = format!(
+            "lambda was chosen for every subset by its score, with {} columns on {} rows, which lets it fall too low; \
+             `per: path` takes one for the whole walk",
+            design.features(),
+            design.rows()
+        );
+        warnings.push(Warning::new(WarningKind::LambdaPerSubset, message));
+    }
+}
+
+#[cfg(test)]
+mod tests;

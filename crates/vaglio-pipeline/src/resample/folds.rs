@@ -1,0 +1,185 @@
+//! Rows dealt into folds: groups and series whole, classes evenly, rows in an order of time in blocks.
+
+use std::collections::HashMap;
+use vaglio_core::{Error, Result};
+use vaglio_search::shuffle::shuffled;
+
+/// How rows may be parted.
+#[derive(Debug, Clone)]
+pub enum FoldAssignment {
+    /// Rows in an order of time: contiguous blocks.
+    Blocks(usize),
+    /// The unit of each row, counted from 0: rows of one stay together.
+    Units {
+        /// The unit of each row.
+        of_row: Vec<usize>,
+        /// How many units there are.
+        count: usize,
+        /// The class of each row, where rows have one.
+        classes: Option<Vec<usize>>,
+        /// What units are, for messages.
+        what: &'static str,
+    },
+}
+
+impl FoldAssignment {
+    /// Units from labels of rows, those of rows that share any label being one.
+    pub fn of_labels(labels: &[&[u32]], rows: usize, classes: Option<Vec<usize>>) -> Self {
+        if labels.is_empty() {
+            return FoldAssignment::Units { of_row: (0..rows).collect(), count: rows, classes, what: "rows" };
+        }
+        let what = "groups of rows";
+        let mut parent: Vec<usize> = (0..rows).collect();
+        fn root(parent: &mut [usize], mut row: usize) -> usize {
+            while parent[row] != row {
+                parent[row] = parent[parent[row]];
+                row = parent[row];
+            }
+            row
+        }
+        for labels in labels {
+            let mut first = HashMap::new();
+            for (row, label) in labels.iter().enumerate() {
+                let other = *first.entry(*label).or_insert(row);
+                let (a, b) = (root(&mut parent, other), root(&mut parent, row));
+                parent[a.max(b)] = a.min(b);
+            }
+        }
+        let mut numbers = HashMap::new();
+        let of_row: Vec<usize> = (0..rows)
+            .map(|row| {
+                let next = numbers.len();
+                *numbers.entry(root(&mut parent, row)).or_insert(next)
+            })
+            .collect();
+        FoldAssignment::Units { of_row, count: numbers.len(), classes, what }
+    }
+
+    /// How many folds there can be at most.
+    pub fn most(&self) -> usize {
+        match self {
+            FoldAssignment::Blocks(rows) => *rows,
+            FoldAssignment::Units { count, .. } => *count,
+        }
+    }
+
+    /// The fold of each row, by the seed. Cost O(rows · log rows + units · folds · classes).
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on `folds` when there are fewer units than folds.
+    pub fn folds(&self, folds: usize, seed: u64) -> Result<Vec<usize>> {
+        if folds < 2 {
+            return Err(Error::setting("folds", format!("{folds} is too few; 2 is the least")));
+        }
+        if folds > self.most() {
+            let what = if let FoldAssignment::Units { what, .. } = self { what } else { "rows" };
+            return Err(Error::setting("folds", format!("{folds} are asked for, of {} {what}", self.most())));
+        }
+        match self {
+            FoldAssignment::Blocks(rows) => {
+                let (size, larger) = (rows / folds, rows % folds);
+                let one = |fold: usize| std::iter::repeat_n(fold, size + usize::from(fold < larger));
+                Ok((0..folds).flat_map(one).collect())
+            }
+            FoldAssignment::Units { of_row, count, classes, .. } => {
+                let classes = classes.as_deref();
+                let of_unit = match *count == of_row.len() {
+                    true => dealt(of_row.len(), classes, folds, seed),
+                    false => packed(of_row, *count, classes, folds, seed),
+                };
+                Ok(of_row.iter().map(|&unit| of_unit[unit]).collect())
+            }
+        }
+    }
+}
+
+/// Single rows in turn: shuffled, then class after class.
+fn dealt(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<usize> {
+    let mut order = shuffled(rows, seed);
+    if let Some(classes) = classes {
+        order.sort_by_key(|&row| classes[row]);
+    }
+    let mut of_row = vec![0; rows];
+    order.iter().enumerate().for_each(|(place, &row)| of_row[row] = place % folds);
+    of_row
+}
+
+/// Units of several rows: shuffled, then the largest first into the fold that has least of their classes.
+fn packed(of_row: &[usize], count: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<usize> {
+    let class_of = |row: usize| classes.map_or(0, |classes| classes[row]);
+    let kinds = (0..of_row.len()).map(class_of).max().unwrap_or(0) + 1;
+    let (mut sizes, mut totals) = (vec![vec![0.0_f64; kinds]; count], vec![0.0_f64; kinds]);
+    for (row, &unit) in of_row.iter().enumerate() {
+        sizes[unit][class_of(row)] += 1.0;
+        totals[class_of(row)] += 1.0;
+    }
+    let mut order = shuffled(count, seed);
+    order.sort_by(|&a, &b| sizes[b].iter().sum::<f64>().total_cmp(&sizes[a].iter().sum()));
+    let mut filled = vec![vec![0.0; kinds]; folds];
+    let mut of_unit = vec![0; count];
+    for unit in order {
+        let cost = |fold: &Vec<f64>| -> f64 {
+            let of_class = |c: usize| 2.0 * fold[c] * sizes[unit][c] / (totals[c] * totals[c]).max(1.0);
+            (0..kinds).map(of_class).sum()
+        };
+        let rows = |fold: &Vec<f64>| fold.iter().sum::<f64>();
+        let better = |&a: &usize, &b: &usize| {
+            let (a, b) = (&filled[a], &filled[b]);
+            cost(a).total_cmp(&cost(b)).then(rows(a).total_cmp(&rows(b)))
+        };
+        let fold = (0..folds).min_by(better).unwrap_or(0);
+        filled[fold].iter_mut().zip(&sizes[unit]).for_each(|(filled, size)| *filled += size);
+        of_unit[unit] = fold;
+    }
+    of_unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(folds: &[usize], rows: impl Fn(usize) -> bool) -> Vec<usize> {
+        (0..=folds.iter().copied().max().unwrap_or(0))
+            .map(|fold| (0..folds.len()).filter(|&row| folds[row] == fold && rows(row)).count())
+            .collect()
+    }
+
+    #[test]
+    fn rows_are_spread_evenly_class_by_class() {
+        let classes: Vec<usize> = (0..23).map(|row| usize::from(row % 4 == 0)).collect();
+        let fold_assignment = FoldAssignment::of_labels(&[], 23, Some(classes.clone()));
+        let folds = fold_assignment.folds(5, 7).unwrap();
+        for class in 0..2 {
+            let counts = counts(&folds, |row| classes[row] == class);
+            assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
+        }
+        assert_eq!(folds, fold_assignment.folds(5, 7).unwrap());
+        assert_ne!(folds, fold_assignment.folds(5, 8).unwrap());
+    }
+
+    #[test]
+    fn groups_stay_whole_and_each_has_a_fold_when_there_are_as_many() {
+        let groups: Vec<u32> = (0..40).map(|row| [7, 3, 9, 1][row * row % 4]).collect();
+        let fold_assignment = FoldAssignment::of_labels(&[&groups], 40, Some((0..40).map(|row| row % 2).collect()));
+        let FoldAssignment::Units { count, .. } = &fold_assignment else { panic!() };
+        let folds = fold_assignment.folds(*count, 3).unwrap();
+        assert!(counts(&folds, |_| true).iter().all(|count| *count > 0));
+        for (a, b) in (0..40).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            assert_eq!(groups[a] == groups[b], folds[a] == folds[b]);
+        }
+        assert!(fold_assignment.folds(count + 1, 3).is_err());
+    }
+
+    #[test]
+    fn rows_of_a_group_and_of_a_series_stay_together() {
+        let (groups, series) = ([1, 1, 2, 2, 3, 3], [5, 6, 6, 7, 8, 9]);
+        let fold_assignment = FoldAssignment::of_labels(&[&groups, &series], 6, None);
+        let FoldAssignment::Units { of_row, count, .. } = fold_assignment else { panic!() };
+        assert_eq!((of_row, count), (vec![0, 0, 0, 0, 1, 1], 2));
+    }
+
+    #[test]
+    fn rows_in_order_make_blocks() {
+        assert_eq!(FoldAssignment::Blocks(7).folds(3, 1).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
+    }
+}

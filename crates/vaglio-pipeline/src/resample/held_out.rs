@@ -1,0 +1,133 @@
+//! Predictions of the rows held out by the cross-validated search, at the size and λ that it took.
+
+use super::along::Held;
+use super::chosen::Chosen;
+use super::pool::{Watcher, repeated};
+use super::sample::Sample;
+use super::tally::Compared;
+use super::validated::{dealt, parting, said_of_fold};
+use super::walks::Fold;
+use super::whole::Pooled;
+use crate::final_model::{Judging, Known};
+use crate::selector::ValidSelector;
+use ndarray::Array2;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{CrossValidation, Model, Problem, Result};
+
+/// Rows of a fold: targets and predictions in the user's units, weights, and clusters.
+type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>, Vec<u32>);
+
+/// The parts of the first repeat of the cross-validated search.
+///
+/// # Errors
+/// [`vaglio_core::Error::Setting`] for parts that cannot be made.
+pub fn chosen_parts(
+    selector: &ValidSelector,
+    sample: &Sample,
+    how: &CrossValidation,
+) -> Result<Vec<super::parting::Part>> {
+    dealt(selector, sample, &parting(selector, sample, how, true)?, 0)
+}
+
+/// Predictions of the rows of each of the first repeat's folds by the subset that its walk reached without them; `None`
+/// where the search was not cross-validated, or was stopped. Cost: the maps and one fit on each fold.
+///
+/// # Errors
+/// Those of the maps and of the fits.
+pub fn held_out(
+    selector: &ValidSelector,
+    sample: &Sample,
+    chosen: &Chosen,
+    watcher: &Watcher<'_>,
+) -> Result<Option<Pooled>> {
+    let Some(how) = chosen.folds.as_ref().filter(|_| !chosen.of_folds.is_empty()) else { return Ok(None) };
+    let deal = chosen_parts(selector, sample, how)?;
+    watcher.stage("held out", deal.len());
+    let parts = repeated(&selector.room, deal.len(), |number| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let _held_out = tracing::debug_span!("held out", fold = number + 1).entered();
+        let fold = Fold::of(sample, &deal[number]).map_err(|error| said_of_fold(error, number))?;
+        let held = fold.held();
+        let found = predicted_in_fold(selector, &fold.fitted.problem, (chosen, number), &held, watcher)?;
+        let part = found.map(|(model, predictions)| -> Part {
+            let weights = held.compare(&model, &predictions, |compared| compared.weights.map(<[f64]>::to_vec));
+            (held.problem.targets().as_ref().clone(), predictions, weights, fold.clusters.clone())
+        });
+        watcher.piece();
+        Ok(part)
+    })?;
+    if watcher.stopped().is_some() {
+        return Ok(None);
+    }
+    let parts: Vec<Part> = parts.into_iter().flatten().collect();
+    Pooled::new(parts.iter().map(|(targets, predictions, weights, clusters)| Compared {
+        targets: targets.view(),
+        predictions: predictions.view(),
+        weights: weights.as_deref(),
+        units: None,
+        clusters: Some(clusters),
+    }))
+    .map(Some)
+}
+
+/// The model that the walk without a fold took, trained on the others, and what it predicts of some rows.
+///
+/// # Errors
+/// Those of the fit, with the number of the fold.
+pub(super) fn predicted_in_fold(
+    selector: &ValidSelector,
+    training: &Problem,
+    (chosen, number): (&Chosen, usize),
+    held: &Held<'_>,
+    watcher: &Watcher<'_>,
+) -> Result<Option<(Model, Array2<f64>)>> {
+    let in_fold = |error| said_of_fold(error, number);
+    let design = selector.design(training).map_err(in_fold)?.at_lambda(chosen.walk_lambda());
+    let entry = &chosen.of_folds[number];
+    let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
+    let by = Judging { known: &Known::default(), stop: watcher.sign(), reduced: None };
+    // The empty subset comes first, and the entry, if there is one, takes its place.
+    let mut last = None;
+    selector.predictions((training, &design), (entries, entry.score), held, by, |_, model: &Model, predictions| {
+        last = Some((model.clone(), predictions));
+        Ok(())
+    })?;
+    Ok(last)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::criteria::Loo;
+    use crate::learners::Rls;
+    use crate::resample::{Sample, select};
+    use crate::search::Greedy;
+    use crate::selector::Selector;
+    use linfa::ParamGuard;
+    use std::time::Instant;
+    use vaglio_core::{Lambda, Monitor, Silent};
+    use vaglio_testkit::data;
+
+    #[test]
+    fn their_loss_is_the_cross_validated_one() {
+        let grid: Lambda = serde_json::from_str(r#"{"values": [0.1, 1.0, 10.0]}"#).unwrap();
+        for (recipe, learner) in [
+            (data::binary(40, 8, 3).weighted(), Rls { lambda: grid.clone(), ..Rls::default() }),
+            (data::regression(30, 6, 5), Rls::default()),
+        ] {
+            let selector = Selector::params(Loo::default(), Greedy::default(), learner).seed(4).check().unwrap();
+            let problem = recipe.problem();
+            let sample = Sample::plain(problem.clone(), false);
+            let design = selector.design(&problem).unwrap();
+            let picked = select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap();
+            let pooled = held_out(&selector, &sample, &picked.chosen, &Watcher::new(&mut Silent)).unwrap().unwrap();
+            let loss = selector.loss(problem.task());
+            let found = loss.mean(pooled.targets.view(), pooled.predictions.view(), Some(&pooled.weights));
+            let expected = picked.chosen.cell.unwrap().loss;
+            assert!((found - expected).abs() < 1e-12 * expected, "{found} is not {expected}");
+        }
+    }
+}

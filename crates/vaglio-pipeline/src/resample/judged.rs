@@ -1,0 +1,126 @@
+//! What a chosen subset is worth beside none, beside its neighbors in size and beside all columns.
+
+use super::extend::keeps_all;
+use super::interval::{IntervalEstimate, Judged, LEVEL};
+use super::table::Matched;
+use super::tally::Tally;
+use super::walks::Trail;
+use crate::selector::ValidSelector;
+use vaglio_core::{CrossValidation, Design, Loss, Result, Unless};
+use vaglio_report::record::{Against, Cell, Declined, LossDifference};
+
+/// What the folds lost at the λ that was chosen, repeat by repeat.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoldLosses {
+    /// By size.
+    pub sizes: Vec<OfSize>,
+    /// Of each fold at the size and λ that the others of its repeat choose; none where the lowest loss was not taken.
+    pub(crate) by_others: Vec<Tally>,
+    /// How often rows were dealt into folds.
+    pub repeats: usize,
+}
+
+/// What the folds lost at a size of the walk on all rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OfSize {
+    /// The size.
+    pub size: usize,
+    /// What stands for it in a fold.
+    of_fold: usize,
+    losses: Vec<Tally>,
+}
+
+impl OfSize {
+    /// With what walks without pairs of folds lost, where there were any.
+    pub fn judged<'t>(&'t self, pairs: Option<&'t [Vec<Trail>]>, repeats: usize) -> Judged<'t> {
+        // No subset is smaller than one feature, so that at 0 stands the empty one.
+        let of_fold = |others: &'t Vec<Trail>| others.iter().map(|trail| trail.at(self.of_fold)).collect();
+        let inner = pairs.unwrap_or_default().iter().map(of_fold).collect();
+        Judged { inner, ..Judged::of(&self.losses, repeats) }
+    }
+}
+
+impl FoldLosses {
+    /// At no columns, at a size and those beside it, and at all columns, as far as every fold reached them.
+    pub(super) fn new(matched: &Matched<'_>, size: usize, by_others: Vec<Tally>) -> Self {
+        let near = [Some(0), size.checked_sub(1), Some(size), Some(size + 1), matched.everything];
+        let mut sizes: Vec<usize> = near.into_iter().flatten().collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        // No columns are in every walk, also where they may not be the result.
+        sizes.retain(|&near| near == 0 || matched.has(near));
+        let of_size = |size: usize| OfSize {
+            size,
+            of_fold: matched.of_fold(size),
+            losses: match size {
+                0 => matched.empties().into_iter().cloned().collect(),
+                _ => matched.parts(size).into_iter().cloned().collect(),
+            },
+        };
+        FoldLosses { sizes: sizes.into_iter().map(of_size).collect(), by_others, repeats: matched.repeats }
+    }
+
+    /// Those of a size.
+    pub fn at(&self, size: usize) -> Option<&OfSize> {
+        self.sizes.iter().find(|of| of.size == size)
+    }
+
+    /// What choosing the lowest of many losses gained: the loss of each fold at what the others choose, less that at the size.
+    pub fn gained(&self, loss: &dyn Loss, taken: &OfSize) -> f64 {
+        let mean = |of: &[Tally]| Tally::mean(loss, &of.iter().collect::<Vec<_>>()).ok();
+        let by_others = if taken.size == 0 { None } else { mean(&self.by_others) };
+        by_others.zip(mean(&taken.losses)).map_or(0.0, |(by_others, own)| by_others - own)
+    }
+}
+
+/// Observations below which an interval is too wide for anything to be declined that the user did not ask for.
+const FEW: usize = 20;
+
+/// Whether the empty subset may be taken in place of the lowest loss.
+///
+/// # Errors
+/// Those of the search's outline.
+pub(super) fn may_decline(selector: &ValidSelector, design: &Design, how: &CrossValidation) -> Result<bool> {
+    Ok(match how.unless {
+        Unless::Never => false,
+        Unless::Empty => true,
+        Unless::Auto => how.wanted().is_lowest() && how.splits.is_none() && !keeps_all(selector, design)?,
+    })
+}
+
+/// What is declined of the cell that a rule takes: its columns, where what they gain over none may be nothing.
+///
+/// What was chosen for its loss would gain a little on noise as well, so every fold is judged at the size and λ that the others
+/// choose.
+pub(super) fn declined(
+    loss: &dyn Loss,
+    matched: &Matched<'_>,
+    (cell, by_others): (Cell, &[Tally]),
+    how: &CrossValidation,
+) -> Option<Declined> {
+    if cell.size == 0 || !matched.has(0) {
+        return None;
+    }
+    let parts = matched.parts(cell.size);
+    let outer = if by_others.is_empty() { parts } else { by_others.iter().collect() };
+    if how.unless == Unless::Auto && Tally::shape(&outer, None).count < FEW {
+        return None;
+    }
+    let own = Judged { outer, inner: Vec::new(), repeats: matched.repeats };
+    let none = Judged { outer: matched.empties(), ..own.clone() };
+    let level = how.interval.unwrap_or(LEVEL);
+    let found = own.bounded(loss, Some(&none), (0.0, level));
+    // Of what nothing is known nothing is declined.
+    let found = found.filter(|found| found.interval[1] >= 0.0)?;
+    let difference = difference(Against::Empty, 0, found);
+    Some(Declined { size: cell.size, cross_validated: cell.loss, difference })
+}
+
+/// What is told of how two losses differ.
+pub fn difference(
+    against: Against,
+    size: usize,
+    IntervalEstimate { mean, interval }: IntervalEstimate,
+) -> LossDifference {
+    LossDifference { against, size, mean, interval }
+}

@@ -1,0 +1,251 @@
+//! Where walks end, and that nothing else of them changes.
+
+#![allow(clippy::unwrap_used)]
+
+use super::ends::ends;
+use super::*;
+use crate::criteria::Loo;
+use crate::learners::Rls;
+use crate::resample::room::Room;
+use crate::resample::{Picked, Sample, select};
+use crate::search::{Backward, Floating, Greedy};
+use crate::selector::{Selector, ValidSelector};
+use linfa::ParamGuard;
+use ndarray::Array2;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use vaglio_core::{
+    Choose, Columns, CrossValidation, Keeper, Lambda, Problem, SearchStrategy, Silent, Squared, Task, Whose,
+};
+use vaglio_report::record::{Cell, Table};
+use vaglio_testkit::Random;
+
+const CHECKPOINTS: [usize; 9] = [20, 25, 30, 35, 40, 45, 50, 55, 60];
+
+/// The first checkpoint at which walks with a lowest loss at a size end.
+fn end_of(lowest: usize, patience: usize) -> usize {
+    let curve = |size: usize| vec![1.0 + (size as f64 - lowest as f64).abs(); 8];
+    let ended = |&checkpoint: &usize| {
+        let trails = [Trail::of_losses(checkpoint, curve)];
+        let active = [(Matched::new(&trails, (1000, 1)), true)];
+        ends(&Squared, Some(patience), &active, &[], checkpoint).unwrap()[0]
+    };
+    CHECKPOINTS.into_iter().find(ended).unwrap()
+}
+
+#[test]
+fn checkpoints_are_five_or_a_tenth_apart() {
+    let all: Vec<usize> = std::iter::successors(Some(FIRST), |&size| Some(next(size))).take(11).collect();
+    assert_eq!(all[..9], CHECKPOINTS);
+    assert_eq!(all[9..], [66, 72]);
+}
+
+#[test]
+fn walks_end_where_patience_does_and_never_before_the_first_checkpoint() {
+    for (lowest, patience, end) in [
+        (0, 10, 20),
+        (8, 1, 20),
+        (10, 10, 20),
+        (11, 10, 25),
+        (15, 10, 25),
+        (16, 10, 30),
+        (20, 10, 30),
+        (21, 10, 35),
+        (19, 1, 20),
+        (5, 50, 55),
+    ] {
+        assert_eq!(end_of(lowest, patience), end, "lowest at {lowest}, patience {patience}");
+    }
+}
+
+#[test]
+fn a_lambda_far_above_the_lowest_is_given_up_and_a_noisy_one_is_not() {
+    let curve = |above: f64, noise: f64| {
+        move |size: usize| {
+            let row =
+                |row: usize| 10.0 - size as f64 / 10.0 + above + if row.is_multiple_of(2) { noise } else { -noise };
+            (0..64).map(row).collect::<Vec<f64>>()
+        }
+    };
+    for (above, noise, is_given_up) in [(3.0, 0.5, true), (3.0, 6.0, false), (0.0, 0.0, false)] {
+        let (best, other) = ([Trail::of_losses(20, curve(0.0, 0.0))], [Trail::of_losses(20, curve(above, noise))]);
+        let matched = |trails| (Matched::new(trails, (1000, 1)), true);
+        let found = ends(&Squared, Some(10), &[matched(&other), matched(&best)], &[], 20).unwrap();
+        assert_eq!(found, [is_given_up, false]);
+        // What has ended goes on to be compared with, up to the same size.
+        let beyond = [Trail::of_losses(40, |size| if size > 20 { vec![0.0; 64] } else { curve(0.0, 0.0)(size) })];
+        let found = ends(&Squared, Some(10), &[matched(&other)], &[matched(&beyond).0], 20).unwrap();
+        assert_eq!(found, [is_given_up]);
+    }
+}
+
+/// 60 rows of 90 columns, three of which make the target, with noise.
+fn problem() -> Problem {
+    let mut random = Random::new(17);
+    let columns: Vec<Vec<f64>> = (0..90).map(|_| (0..60).map(|_| random.normal()).collect()).collect();
+    let y = (0..60).map(|row| columns[3][row] - columns[40][row] + 0.7 * columns[77][row] + random.normal()).collect();
+    let mut all = Columns::new(60);
+    columns.into_iter().for_each(|column| all.push(column));
+    let names = (0..90).map(|k| format!("x{k}")).collect();
+    Problem::new(all, names, Array2::from_shape_vec((1, 60), y).unwrap(), vec!["y".into()], Task::Regression).unwrap()
+}
+
+fn picked(search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> Picked {
+    picked_in(Room::default(), search, lambdas)
+}
+
+fn picked_in(room: Room, search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> Picked {
+    let (selector, sample, design) = prepared_in(room, search, lambdas);
+    select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
+}
+
+fn prepared_in(room: Room, search: Arc<dyn SearchStrategy>, lambdas: &[f64]) -> (ValidSelector, Sample, Design) {
+    let lambda: Lambda = serde_json::from_value(serde_json::json!({ "values": lambdas })).unwrap();
+    let (criterion, learner) = (Arc::new(Loo::default()), Arc::new(Rls { lambda, ..Rls::default() }));
+    let selector = Selector::from_parts(criterion, search, learner).seed(4).check().unwrap();
+    let selector = ValidSelector { room, ..selector };
+    let problem = problem();
+    let design = selector.design(&problem).unwrap();
+    (selector, Sample::plain(problem, false), design)
+}
+
+fn by(patience: Option<usize>) -> Choose {
+    CrossValidation { patience, ..CrossValidation::default() }.into()
+}
+
+fn same(cell: &Cell, whole: &Cell) -> bool {
+    cell.size == whole.size && (cell.loss - whole.loss).abs() <= 1e-10 * whole.loss
+}
+
+/// The size at which the walks end whose losses are these, by a plain loop.
+fn plain_end(cells: &[Cell]) -> usize {
+    let most = cells.last().unwrap().size;
+    let lowest = |until: usize| {
+        let first = |best: Cell, cell: &Cell| if cell.loss < best.loss { *cell } else { best };
+        cells.iter().take_while(|cell| cell.size <= until).fold(cells[0], first).size
+    };
+    std::iter::successors(Some(FIRST), |&size| Some(next(size)))
+        .take_while(|&size| size < most)
+        .find(|&size| lowest(size) + 10 <= size)
+        .unwrap_or(most)
+}
+
+#[test]
+fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
+    let lambdas = [0.1, 1.0, 10.0, 100.0, 1e5];
+    let greedy = |choose| Arc::new(Greedy { choose, ..Greedy::default() });
+    let of = |patience, lambdas: &[f64]| picked(greedy(by(patience)), lambdas);
+    let (cut, whole) = (of(Some(10), &lambdas), of(None, &lambdas));
+    let tables: [&Table; 2] = [cut.chosen.table.as_ref().unwrap(), whole.chosen.table.as_ref().unwrap()];
+    let (mut shorter, mut given_up) = (0, 0);
+    for (cells, whole) in tables[0].cells.iter().zip(&tables[1].cells) {
+        assert!(cells.iter().zip(whole).all(|(cell, whole)| same(cell, whole)), "{cells:?} of {whole:?}");
+        let (end, expected) = (cells.last().unwrap().size, plain_end(whole));
+        given_up += usize::from(end < expected);
+        shorter += usize::from(end < whole.last().unwrap().size);
+        assert!(end <= expected && (end == expected || CHECKPOINTS.contains(&end)), "{end} is not {expected}");
+    }
+    assert!(shorter >= 1 && given_up <= 2, "{shorter} shorter, {given_up} given up");
+    assert_eq!((cut.chosen.size, cut.chosen.lambda), (whole.chosen.size, whole.chosen.lambda));
+    // The walk on all rows ends where those on folds do, and one λ alone is walked alike.
+    let end = tables[0].of_lambda(cut.chosen.place).last().unwrap().size;
+    assert_eq!(cut.searched.path.entries.last().unwrap().subset.len(), end);
+    assert_eq!(cut.searched.path.entries, whole.searched.path.entries[..end]);
+    let alone = of(Some(10), &lambdas[1..2]);
+    let own = alone.chosen.table.as_ref().unwrap().of_lambda(0);
+    assert!(own.iter().zip(&tables[1].cells[1]).all(|(cell, whole)| same(cell, whole)));
+    assert_eq!(own.last().unwrap().size, plain_end(&tables[1].cells[1]));
+    assert_eq!(alone.searched.path.entries.len(), own.len() - 1);
+}
+
+#[test]
+fn a_search_that_begins_with_all_columns_walks_whole() {
+    let of = |patience| picked(Arc::new(Backward { choose: by(patience), ..Backward::default() }), &[1.0, 10.0]);
+    let (cut, whole) = (of(Some(1)), of(None));
+    let sizes = |picked: &Picked| {
+        let table = picked.chosen.table.clone().unwrap();
+        table.cells.iter().map(|cells| cells.iter().map(|cell| cell.size).collect()).collect::<Vec<Vec<usize>>>()
+    };
+    assert_eq!(sizes(&cut), sizes(&whole));
+    assert_eq!(cut.searched.path.steps, whole.searched.path.steps);
+}
+
+#[test]
+fn threads_change_no_bit() {
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let search = Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() });
+        let picked = pool.install(|| picked(search, &[0.1, 1.0, 10.0, 1e5]));
+        format!("{:?} {:?}", picked.chosen, picked.searched.path)
+    };
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
+    let searches: [(Arc<dyn SearchStrategy>, &[f64]); 4] = [
+        (Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() }), &[1.0]),
+        (Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() }), &[0.1, 1.0, 10.0, 1e5]),
+        (Arc::new(Floating { choose: by(Some(1)), max_features: Some(30), ..Floating::default() }), &[0.5, 5.0]),
+        (Arc::new(Backward { choose: by(Some(1)), ..Backward::default() }), &[1.0, 10.0]),
+    ];
+    for (search, lambdas) in searches {
+        let held = picked(Arc::clone(&search), lambdas);
+        // Room for none, and for fewer than there are folds.
+        for room in [Room::of(0.0, 1.0), Room::of(3.0, 1.0)] {
+            let anew = picked_in(room, Arc::clone(&search), lambdas);
+            assert_eq!(anew.chosen, held.chosen, "{search:?}");
+            assert_eq!(anew.searched.path, held.searched.path, "{search:?}");
+        }
+    }
+}
+
+/// Keeps all pieces.
+#[derive(Default)]
+struct Notebook(Mutex<BTreeMap<String, String>>);
+
+impl Keeper for Notebook {
+    fn recall(&self, key: &str) -> Option<String> {
+        self.0.lock().unwrap().get(key).cloned()
+    }
+
+    fn keep(&self, key: &str, value: &str) {
+        self.0.lock().unwrap().insert(key.into(), value.into());
+    }
+
+    fn whose(&self, _key: &str) -> Whose {
+        Whose::Own
+    }
+}
+
+#[test]
+fn folds_that_others_have_begun_go_on_to_the_same_result() {
+    use crate::resample::{STARTS, count_starts, start};
+    let searches: [(Arc<dyn SearchStrategy>, &[f64]); 4] = [
+        (Arc::new(Greedy { choose: by(Some(10)), ..Greedy::default() }), &[1.0]),
+        (Arc::new(Greedy { choose: by(Some(30)), ..Greedy::default() }), &[0.1, 1.0, 10.0, 1e5]),
+        (Arc::new(Floating { choose: by(None), max_features: Some(30), ..Floating::default() }), &[0.5, 5.0]),
+        (Arc::new(Backward { choose: by(Some(1)), ..Backward::default() }), &[1.0, 10.0]),
+    ];
+    for (search, lambdas) in searches {
+        let whole = picked(Arc::clone(&search), lambdas);
+        for room in [Room::default(), Room::of(0.0, 1.0)] {
+            let notebook = Arc::new(Notebook::default());
+            let journal = || Journal::new(Arc::clone(&notebook) as _);
+            let (selector, sample, design) = prepared_in(room, Arc::clone(&search), lambdas);
+            assert_eq!(count_starts(&selector, &sample).unwrap(), 5);
+            for fold in [3, 0, 4, 2, 1] {
+                let silent = &mut Silent;
+                let monitor = Monitor { journal: journal(), ..Monitor::from(silent) };
+                assert!(start(&selector, &sample, &design, &[fold], &Watcher::new(monitor)).unwrap());
+            }
+            let begun = notebook.0.lock().unwrap().keys().filter(|key| key.starts_with(STARTS)).count();
+            assert_eq!(begun, 5);
+            let silent = &mut Silent;
+            let monitor = &mut Monitor { journal: journal(), ..Monitor::from(silent) };
+            let shared = select(&selector, &sample, &design, Instant::now(), monitor).unwrap();
+            assert_eq!(shared.chosen, whole.chosen, "{search:?}");
+            assert_eq!(shared.searched.path, whole.searched.path, "{search:?}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Cells that a map filled by means, followed to the columns that are searched.
+
+use std::collections::{BTreeSet, HashMap};
+use vaglio_core::{FittedMap, MissingMask, Need, Table};
+
+/// Cells that one map filled.
+#[derive(Debug)]
+pub struct Filled {
+    /// The place of the map.
+    map: usize,
+    need: Need,
+    /// Columns of numbers with the rows, where they stood at first, that were missing.
+    columns: HashMap<String, Vec<usize>>,
+}
+
+impl Filled {
+    /// The cells that are missing in columns of numbers, before the map at that place fills them.
+    pub fn before(map: usize, need: Need, table: &Table) -> Self {
+        let missing = |(name, cells): &(String, vaglio_core::Cells)| {
+            cells.numbers()?;
+            cells.missing()?;
+            let rows = (0..cells.len()).filter(|&row| cells.is_missing(row)).map(|row| table.origin(row));
+            Some((name.clone(), rows.collect()))
+        };
+        Filled { map, need, columns: table.columns().iter().filter_map(missing).collect() }
+    }
+
+    /// Those of them that are there in the table that the map made.
+    #[must_use]
+    pub fn after(mut self, table: &Table) -> Self {
+        self.columns.retain(|name, _| table.get(name).is_some_and(|cells| cells.missing().is_none()));
+        self
+    }
+}
+
+/// What became of cells that are to be filled by the means of each fold.
+#[derive(Debug)]
+pub(crate) enum Followed {
+    /// There are none, or they need not be.
+    None,
+    /// Later maps leave the columns, or shift and scale them.
+    To(Need, MissingMask),
+    /// They must be, and later maps make others of them.
+    Lost,
+}
+
+/// The missing cells of the columns `names` in the rows of `table`.
+pub fn follow(filled: &[Filled], maps: &[Box<dyn FittedMap>], names: &[String], table: &Table) -> Followed {
+    let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
+    let (mut found, mut strongest) = (Vec::new(), Need::Possible);
+    for one in filled.iter().filter(|one| !one.columns.is_empty()) {
+        if one.need == Need::Required {
+            strongest = Need::Required;
+        }
+        for (feature, name) in names.iter().enumerate() {
+            let (sources, is_scaled) = traced(&maps[one.map + 1..], name);
+            let Some(source) = sources.iter().find(|source| one.columns.contains_key(*source)) else { continue };
+            match (is_scaled, one.need) {
+                (true, _) => {
+                    let rows = one.columns[source].iter().filter_map(|origin| places.get(origin).copied());
+                    found.push((feature, rows.collect()));
+                }
+                (false, Need::Possible) => return Followed::None,
+                (false, Need::Required) => return Followed::Lost,
+            }
+        }
+    }
+    let mask = MissingMask::new(table.rows(), found);
+    if mask.is_empty() { Followed::None } else { Followed::To(strongest, mask) }
+}
+
+/// The columns before the maps of which `name` is made, and whether it is one of them, shifted and scaled at most.
+fn traced(maps: &[Box<dyn FittedMap>], name: &str) -> (BTreeSet<String>, bool) {
+    let (mut sources, mut is_scaled) = (BTreeSet::from([name.to_owned()]), true);
+    for map in maps.iter().rev() {
+        is_scaled &= map.sources(name) == [name] && map.divisor(name).is_some();
+        if !is_scaled {
+            sources = sources.iter().flat_map(|source| map.sources(source)).collect();
+        }
+    }
+    (sources, is_scaled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::maps::{Clip, Impute, Interactions, Log1p, Scope, Standardize};
+    use crate::resample::{Recipe, Rows, Sample};
+    use ndarray::array;
+    use std::sync::Arc;
+    use vaglio_core::{Cells, InFolds, Map, Numbers, Problem, Task};
+
+    const GONE: f64 = f64::NAN;
+
+    fn impute(scope: Scope) -> Arc<dyn Map> {
+        Arc::new(Impute { scope, ..Impute::default() })
+    }
+
+    /// How missing cells are filled, and the columns that have some with their masks.
+    type Found = (Need, Vec<(usize, Vec<f64>)>);
+
+    fn fitted(maps: Vec<Arc<dyn Map>>) -> Problem {
+        let column = |values: [f64; 4]| Cells::Numbers(Numbers::from(values.to_vec()));
+        let table = Table::new(vec![
+            ("a".into(), column([1.0, 2.0, 3.0, 5.0])),
+            ("b".into(), column([1.0, GONE, 4.0, GONE])),
+            ("c".into(), column([GONE, 2.0, 1.0, 0.0])),
+        ]);
+        let targets = array![[1.0, 2.0, 0.0, 1.0]];
+        let rows = Rows {
+            table: table.unwrap(),
+            targets,
+            weights: None,
+            groups: None,
+            assignment: None,
+            time: None,
+            clusters: None,
+            known: None,
+        };
+        let recipe = Recipe::new(maps, Task::Regression, vec!["y".into()]).unwrap();
+        Sample::new(rows, Arc::new(recipe), false).unwrap().fitted().unwrap().problem
+    }
+
+    fn made(maps: Vec<Arc<dyn Map>>) -> Option<Found> {
+        let problem = fitted(maps);
+        let InFolds::Formulas { missing: Some((need, mask)), .. } = problem.in_folds() else { return None };
+        let of_column = |&feature: &usize| (feature, mask.mask(feature).unwrap().values().into_owned());
+        Some((*need, mask.features().iter().map(of_column).collect()))
+    }
+
+    #[test]
+    fn missing_cells_are_followed_through_maps_that_shift_and_scale() {
+        let (b, c) = ((1, vec![0.0, 1.0, 0.0, 1.0]), (2, vec![1.0, 0.0, 0.0, 0.0]));
+        let standardize = || Arc::new(Standardize { scope: Scope::Train, ..Standardize::default() }) as Arc<dyn Map>;
+        let found = made(vec![impute(Scope::Fold), standardize()]);
+        assert_eq!(found, Some((Need::Required, vec![b.clone(), c.clone()])));
+        let found = made(vec![impute(Scope::Auto)]);
+        assert_eq!(found, Some((Need::Possible, vec![b.clone(), c])));
+        assert_eq!(made(vec![impute(Scope::Train)]), None);
+        let only = |columns: &[&str], scope| -> Arc<dyn Map> {
+            let columns = Some(columns.iter().map(|&column| column.to_owned()).collect());
+            Arc::new(Impute { scope, columns, ..Impute::default() })
+        };
+        let found = made(vec![only(&["b"], Scope::Auto), only(&["c"], Scope::Train), standardize()]);
+        assert_eq!(found, Some((Need::Possible, vec![b])));
+    }
+
+    #[test]
+    fn columns_that_are_made_of_filled_ones_are_not_filled_in_folds_by_a_formula() {
+        let named = || vec!["b".to_owned()];
+        let others: Vec<Arc<dyn Map>> = vec![
+            Arc::new(Log1p { columns: Some(named()) }),
+            Arc::new(Clip { columns: Some(named()), ..Clip::default() }),
+            Arc::new(Interactions { columns: vec!["a".into(), "b".into()] }),
+        ];
+        for other in others {
+            let maps = |scope| vec![impute(scope), Arc::clone(&other)];
+            assert_eq!(made(maps(Scope::Auto)), None, "{other:?}");
+            assert!(!fitted(maps(Scope::Auto)).in_folds().is_by_maps(), "{other:?}");
+            assert_eq!(made(maps(Scope::Fold)), None, "{other:?}");
+            assert!(fitted(maps(Scope::Fold)).in_folds().is_by_maps(), "{other:?}");
+        }
+    }
+}

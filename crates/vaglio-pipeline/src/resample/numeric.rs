@@ -1,0 +1,57 @@
+//! Tables as columns of numbers, within the memory that there is.
+
+use vaglio_core::{Cells, Columns, Error, FittedMap, Result, Table};
+use vaglio_tables::budget::Budget;
+
+/// Refuses a map whose columns would take more memory than there may be, before it makes them.
+///
+/// # Errors
+/// [`Error::Setting`] of `limits.memory`.
+pub fn unless_too_large(map: &dyn FittedMap, table: &Table, budget: Budget) -> Result<()> {
+    let remedy = "leave columns out by data.exclude, pool rare levels by `rare`, or raise the limit";
+    let what = format_args!("{{kind: {}}}: the columns that it makes of {} rows", map.typetag_name(), table.rows());
+    budget.need(map.growth(table), what, remedy)
+}
+
+/// The columns of a table that has neither text nor dates nor missing cells left; its rows stay.
+///
+/// # Errors
+/// [`Error::NonFinite`] for a cell that is missing, [`Error::Setting`] for a column of text or dates, with what would
+/// mend it.
+pub fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
+    let (mut columns, mut names) = (Columns::new(table.rows()), Vec::new());
+    for (name, cells) in table.take_columns() {
+        let made_by = match &cells {
+            Cells::Numbers(_) => None,
+            Cells::Text(_) => Some("one_hot"),
+            Cells::Dates(_) => Some("date_parts"),
+        };
+        if let Some(map) = made_by {
+            let example = (0..cells.len()).find(|&row| !cells.is_missing(row)).map(|row| cells.label(row));
+            return Err(not_numbers(&name, cells.what(), &example.unwrap_or_default(), map));
+        }
+        if let Some(missing) = cells.missing() {
+            return Err(Error::NonFinite {
+                row: table.origin(missing.first) + 1,
+                column: name,
+                value: "a missing cell".into(),
+                count: missing.count,
+                file: None,
+                remedy: Some("add {kind: impute} to preprocess, or the column to data.exclude; `mean` and `median` fill numbers, `most_frequent` text too".into()),
+            });
+        }
+        if let Cells::Numbers(numbers) = cells {
+            columns.push(numbers);
+            names.push(name);
+        }
+    }
+    Ok((columns, names))
+}
+
+/// Refuses a column that a map would make numbers of.
+pub fn not_numbers(name: &str, what: &str, example: &str, map: &str) -> Error {
+    let message = format!(
+        "the column `{name}` holds {what} (`{example}`, …); add {{kind: {map}}} to preprocess or the column to data.exclude"
+    );
+    Error::setting("preprocess", message)
+}

@@ -1,0 +1,146 @@
+//! Rows parted around a search: into folds that are held out once each, or as splits say.
+//!
+//! Splits are those that a setting gives, else those of the criterion where a search must not train on what comes after the
+//! rows held out. Forward chaining is of fewer blocks where the past of the first one would be too short for the criterion.
+
+mod sentences;
+
+use super::folds::FoldAssignment;
+use super::sample::{Sample, SampleSource};
+use crate::selector::ValidSelector;
+use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Round};
+
+/// Rows that are trained on and rows that are held out meanwhile, both in increasing order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Rows that are trained on.
+    pub training: Vec<usize>,
+    /// Rows that are held out.
+    pub held: Vec<usize>,
+}
+
+/// The pieces into which time is parted.
+pub const PIECES: usize = 10;
+
+/// How rows are parted.
+#[derive(Debug, Clone)]
+pub enum Parting {
+    /// Into so many folds.
+    Folds(FoldAssignment, usize),
+    /// As splits say; whether these were written.
+    Splits(AnyResampling, bool),
+    /// As the rows were dealt for which these stand; whether by splits.
+    Dealt(AnyResampling, bool),
+}
+
+impl Parting {
+    /// The splits, if they are not folds.
+    pub fn splits(&self) -> Option<&AnyResampling> {
+        match self {
+            Parting::Folds(..) | Parting::Dealt(_, false) => None,
+            Parting::Splits(splits, _) | Parting::Dealt(splits, true) => Some(splits),
+        }
+    }
+
+    /// The parts, by the seed.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Setting`] on `folds` or `splits` for those that cannot be made.
+    pub fn parts(&self, sample: &Sample, seed: u64) -> Result<Vec<Part>> {
+        match self {
+            Parting::Folds(assignment, folds) => {
+                let of_row = assignment.folds(*folds, seed)?;
+                let part = |fold: usize| {
+                    let (held, mut training): (Vec<usize>, Vec<usize>) =
+                        (0..of_row.len()).partition(|&row| of_row[row] == fold);
+                    if matches!(assignment, FoldAssignment::Blocks(_)) {
+                        sample.leave_overlap(&mut training, &held);
+                    }
+                    Part { training, held }
+                };
+                Ok((0..*folds).map(part).collect())
+            }
+            Parting::Dealt(dealt, _) => parts(dealt, &sample.labelled()?, seed),
+            Parting::Splits(splits, written) => parts(splits, &sample.labelled()?, seed)
+                .map_err(|error| if *written { error.under("splits") } else { error }),
+        }
+    }
+}
+
+fn parts(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Part>> {
+    let design = bare(problem)?.seeded(seed);
+    let rounds =
+        splits.splits(&design, design.classes().as_ref()).and_then(|all| Round::of_splits(design.rows(), all))?;
+    let of_round = |round: &Round| -> Vec<Part> {
+        let part = |fold| Part { training: round.training(fold), held: round.held_out(fold).collect() };
+        (0..round.count()).map(part).collect()
+    };
+    Ok(rounds.iter().flat_map(of_round).collect())
+}
+
+/// A design of the rows alone, for splits.
+pub fn bare(problem: &Problem) -> Result<Design> {
+    Ok(Design::identity(problem, Readout::new(vec![1.0], true)?))
+}
+
+impl Sample {
+    /// How its rows are parted by splits that were `written`, else by those of the criterion that hold around a search, else
+    /// into folds; so many of them, or fewer where they go forward and the first rows are too few for the criterion. That is
+    /// asked of the first rows themselves, and of those that are `within` further splits of them.
+    ///
+    /// # Errors
+    /// Those of [`Problem::new`].
+    pub fn parting(
+        &self,
+        selector: &ValidSelector,
+        written: Option<&AnyResampling>,
+        folds: usize,
+        within: usize,
+    ) -> Result<Parting> {
+        if let Some((dealt, are_splits)) = &selector.dealt {
+            return Ok(Parting::Dealt(dealt.clone(), *are_splits || written.is_some()));
+        }
+        let by_criterion = || selector.criterion().splits().and_then(|splits| splits.around_search(folds));
+        let Some(splits) = written.cloned().or_else(by_criterion) else {
+            return Ok(Parting::Folds(self.fold_assignment(), folds));
+        };
+        let problem = self.labelled()?;
+        let fewer = (1..=folds).rev().filter_map(|folds| splits.around_search(folds));
+        let mut all = std::iter::once(splits.clone()).chain(fewer);
+        let found = all.find(|splits| splits.around_search(1).is_none() || bears(selector, splits, &problem, within));
+        Ok(Parting::Splits(found.unwrap_or(splits), written.is_some()))
+    }
+
+    /// Leaves out training rows whose targets ahead are among those of a block that is held out.
+    fn leave_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
+        let Some((time, known)) = self.reach() else { return };
+        let first = held.iter().map(|&row| time[row]).min();
+        let last = held.iter().map(|&row| known[row]).max();
+        let (Some(first), Some(last)) = (first, last) else { return };
+        // The targets of a row lie after its time, up to that at which they are known.
+        training.retain(|&row| known[row] <= first || time[row] >= last);
+    }
+
+    /// What splits look at: targets and labels of the rows, without their columns and weights.
+    pub fn labelled(&self) -> Result<Problem> {
+        let (rows, recipe) = match &self.source {
+            SampleSource::Plain(problem) => return Ok(Problem::clone(problem)),
+            SampleSource::Mapped(rows, recipe) => (rows, recipe),
+        };
+        let (names, task) = (recipe.target_names.clone(), recipe.task.clone());
+        rows.labelled(Problem::new(Columns::new(self.rows()), Vec::new(), rows.targets.clone(), names, task)?)
+    }
+}
+
+/// Whether the criterion can hold rows out of the fewest rows that splits train on, and of the first rows of these.
+fn bears(selector: &ValidSelector, splits: &AnyResampling, problem: &Problem, within: usize) -> bool {
+    let Ok(parts) = parts(splits, problem, 0) else { return false };
+    let Some(least) = parts.iter().min_by_key(|part| part.training.len()) else { return false };
+    let training = problem.view_rows(&least.training);
+    let holds_out = bare(&training).is_ok_and(|design| selector.criterion().folds(&design).is_ok());
+    let inside = || splits.around_search(1).is_none_or(|one| bears(selector, &one, &training, within - 1));
+    holds_out && (within == 0 || inside())
+}
+
+#[cfg(test)]
+mod tests;

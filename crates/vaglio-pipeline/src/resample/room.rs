@@ -1,0 +1,78 @@
+//! Memory that repetitions of a search hold at once.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// For how many repetitions of a search, each with its own rows and what its engine keeps, there is memory at once; all that
+/// repeat share it. What is found does not depend on it.
+#[derive(Clone, Default)]
+pub struct Room(Option<Arc<AtomicUsize>>);
+
+/// Repetitions that are held, until it is dropped.
+pub struct Occupied(Option<(Arc<AtomicUsize>, usize)>);
+
+impl Room {
+    /// For as many as `bytes` hold where each takes so many.
+    pub fn of(bytes: f64, each: f64) -> Self {
+        let count = (bytes / each).max(0.0);
+        if count < 1e9 { Room(Some(Arc::new(AtomicUsize::new(count as usize)))) } else { Room(None) }
+    }
+
+    /// For so many, if there is room for all of them.
+    pub fn all(&self, count: usize) -> Option<Occupied> {
+        let Some(left) = &self.0 else { return Some(Occupied(None)) };
+        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count));
+        taken.ok().map(|_| Occupied(Some((Arc::clone(left), count))))
+    }
+
+    /// For so many or fewer, as there is room; for one in any case.
+    pub fn some(&self, count: usize) -> (usize, Occupied) {
+        let Some(left) = &self.0 else { return (count, Occupied(None)) };
+        let mut taken = 0;
+        let take = |left: usize| {
+            taken = left.min(count);
+            Some(left - taken)
+        };
+        // The closure never declines.
+        let _ = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        (taken.max(1), Occupied(Some((Arc::clone(left), taken))))
+    }
+}
+
+impl Drop for Occupied {
+    fn drop(&mut self) {
+        if let Some((left, count)) = &self.0 {
+            left.fetch_add(*count, Ordering::Relaxed);
+        }
+    }
+}
+
+impl fmt::Debug for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Room").field(&self.0.as_ref().map(|left| left.load(Ordering::Relaxed))).finish()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_occupied_is_given_back() {
+        let room = Room::of(10.0, 3.0);
+        let two = room.all(2).unwrap();
+        assert!(room.all(2).is_none());
+        let (some, one) = room.some(4);
+        assert_eq!(some, 1);
+        // One goes on where there is room for none.
+        assert_eq!(room.some(4).0, 1);
+        assert!(room.all(1).is_none());
+        drop((two, one));
+        assert!(room.all(3).is_some());
+        assert_eq!(Room::default().some(7).0, 7);
+        assert_eq!(Room::of(1e30, 1.0).some(7).0, 7);
+        assert!(Room::of(f64::NAN, 1.0).all(1).is_none());
+    }
+}

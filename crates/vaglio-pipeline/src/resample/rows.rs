@@ -1,0 +1,395 @@
+//! Rows on their way through the maps: with what belongs to each, and back into the units of the target.
+
+use super::missing::Filled;
+use super::numeric::{numeric, unless_too_large};
+use super::refit::first_refitted;
+use crate::pipeline::Precision;
+use ndarray::{Array2, Axis};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use vaglio_core::{
+    Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetMap, TargetUnits, Task, TrainingRows,
+};
+use vaglio_tables::budget::Budget;
+
+/// A table with what belongs to its rows.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
+    /// The table.
+    pub table: Table,
+    /// Outputs × rows.
+    pub targets: Array2<f64>,
+    /// How much each row counts; all alike when absent.
+    pub weights: Option<Vec<f64>>,
+    /// The group of each row, if there are groups.
+    pub groups: Option<Vec<u32>>,
+    /// The fold of each row, if it was assigned to one.
+    pub assignment: Option<Vec<u32>>,
+    /// The place of each row's time among all times.
+    pub time: Option<Vec<u32>>,
+    /// The place of the time at which the targets of each row are known, where they lie ahead of it.
+    pub known: Option<Vec<u32>>,
+    /// The cluster of each row, where figures are made of them.
+    pub clusters: Option<Vec<u32>>,
+}
+
+impl Rows {
+    /// Applies a map to the table; everything else follows the rows that it keeps.
+    pub fn map(&mut self, map: &dyn FittedMap) -> Result<()> {
+        let before: Vec<usize> = (0..self.table.rows()).map(|row| self.table.origin(row)).collect();
+        self.table = map.transform(std::mem::take(&mut self.table))?;
+        let after = (0..self.table.rows()).map(|row| self.table.origin(row));
+        if after.len() == before.len() && after.eq(before.iter().copied()) {
+            return Ok(());
+        }
+        let places: HashMap<usize, usize> = before.iter().enumerate().map(|(row, &origin)| (origin, row)).collect();
+        let kept: Option<Vec<usize>> =
+            (0..self.table.rows()).map(|row| places.get(&self.table.origin(row)).copied()).collect();
+        let kept = kept.ok_or_else(|| Error::Shape("a map made rows that its table did not have".into()))?;
+        self.targets = self.targets.select(Axis(1), &kept).as_standard_layout().into_owned();
+        let numbers = |values: &mut Option<Vec<u32>>| {
+            *values = values.take().map(|values| kept.iter().map(|&row| values[row]).collect());
+        };
+        numbers(&mut self.groups);
+        numbers(&mut self.assignment);
+        numbers(&mut self.time);
+        numbers(&mut self.known);
+        numbers(&mut self.clusters);
+        self.weights = self.weights.take().map(|weights| kept.iter().map(|&row| weights[row]).collect());
+        Ok(())
+    }
+
+    /// The rows `rows`, in that order.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let take =
+            |values: &Option<Vec<u32>>| values.as_ref().map(|values| rows.iter().map(|&row| values[row]).collect());
+        Rows {
+            table: self.table.select_rows(rows),
+            targets: self.targets.select(Axis(1), rows).as_standard_layout().into_owned(),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
+            groups: take(&self.groups),
+            assignment: take(&self.assignment),
+            time: take(&self.time),
+            known: take(&self.known),
+            clusters: take(&self.clusters),
+        }
+    }
+
+    /// The places of the rows that count, where some have weight 0: these are the past of others.
+    pub fn counting(&self) -> Option<Vec<usize>> {
+        let weights = self.weights.as_ref().filter(|weights| weights.contains(&0.0))?;
+        Some((0..weights.len()).filter(|&row| weights[row] != 0.0).collect())
+    }
+
+    /// Leaves out rows of weight 0, behind the last map that looks at the past.
+    fn leave_past(&mut self) {
+        let Some(counting) = self.counting() else { return };
+        *self = self.select(&counting);
+        // Weights that say no more than which rows count.
+        self.weights = self.weights.take().filter(|weights| weights.iter().any(|weight| *weight != 1.0));
+    }
+
+    /// A problem with the series, groups, folds and weights of these rows.
+    pub(crate) fn complete(&self, problem: Problem) -> Result<Problem> {
+        let problem = self.labelled(problem)?;
+        match &self.weights {
+            Some(weights) => problem.with_weights(weights.clone()),
+            None => Ok(problem),
+        }
+    }
+
+    /// The same without the weights.
+    pub fn labelled(&self, mut problem: Problem) -> Result<Problem> {
+        if let Some(groups) = &self.groups {
+            problem = problem.with_groups(groups.clone())?;
+        }
+        if let Some(folds) = &self.assignment {
+            problem = problem.with_assignment(folds.clone())?;
+        }
+        if let Some(time) = &self.time {
+            problem = problem.with_time(time.clone())?;
+        }
+        if let Some(known) = &self.known {
+            problem = problem.with_known(known.clone())?;
+        }
+        if let Some(series) = self.table.series() {
+            problem = problem.with_series(series.to_vec())?;
+        }
+        Ok(problem)
+    }
+}
+
+/// What was learned from rows.
+#[derive(Debug)]
+pub(super) struct Learned {
+    /// The maps, fitted.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// How each target was mapped and scaled, if it was.
+    pub units: Option<Vec<TargetUnits>>,
+    /// The cells that maps filled and want to fill by the means of each fold.
+    pub filled: Vec<Filled>,
+}
+
+/// How rows become a problem.
+#[derive(Debug)]
+pub struct Recipe {
+    /// Maps that were fitted before, and made the columns of the rows.
+    pub before: Arc<Vec<Box<dyn FittedMap>>>,
+    /// The maps, in order.
+    pub maps: Vec<Arc<dyn Map>>,
+    /// What is done to targets first, and whether predictions are smeared.
+    pub target_map: Option<(Arc<dyn TargetMap>, bool)>,
+    /// How columns are standardized in folds by a formula.
+    pub standardize: Option<Need>,
+    /// The first of the maps that are refitted in folds, where some must be and no formula tells what they make.
+    pub refit_from: Option<usize>,
+    /// What is predicted.
+    pub task: Task,
+    /// The names of the targets.
+    pub target_names: Vec<String>,
+    /// The targets that are columns of the table as well, whose past a map looks at.
+    pub lagged: Vec<String>,
+    /// From which random choices of maps follow.
+    pub seed: u64,
+    /// The memory that maps may take.
+    pub budget: Budget,
+    /// How many digits the columns are kept with that the maps make.
+    pub precision: Precision,
+}
+
+impl Recipe {
+    /// From the maps of a pipeline, in order.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] where a bias is added by a map that is not the last.
+    pub fn new(maps: Vec<Arc<dyn Map>>, task: Task, target_names: Vec<String>) -> Result<Self> {
+        let refit_from = first_refitted(&maps);
+        let standardize = match maps.last().map(|last| last.in_folds()) {
+            Some(FoldFit::Standardize(need)) if refit_from.is_none() => Some(need),
+            _ => None,
+        };
+        match maps.iter().rev().skip(1).position(|map| map.bias().is_some()) {
+            Some(from_last) => Err(Error::setting(
+                format!("preprocess[{}]", maps.len() - 2 - from_last),
+                "a map after it would change the bias; move it to the end",
+            )),
+            None => {
+                let budget = Budget::of_machine();
+                let lagged = Vec::new();
+                Ok(Recipe {
+                    before: Arc::default(),
+                    maps,
+                    target_map: None,
+                    standardize,
+                    refit_from,
+                    task,
+                    target_names,
+                    lagged,
+                    seed: 0,
+                    budget,
+                    precision: Precision::Double,
+                })
+            }
+        }
+    }
+
+    /// The same with another seed, from which random choices of maps follow.
+    pub fn seeded(self, seed: u64) -> Self {
+        Recipe { seed, ..self }
+    }
+
+    /// Whether a map takes rows to be in an order of time.
+    pub fn needs_order(&self) -> bool {
+        self.maps.iter().any(|map| map.needs_order())
+    }
+
+    /// The same with a map of targets, and whether predictions are smeared.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] for classes.
+    pub(crate) fn mapping(self, target_map: Option<(Arc<dyn TargetMap>, bool)>) -> Result<Self> {
+        if target_map.is_some() && self.task != Task::Regression {
+            let message = format!("it is of numbers, and the task is {}; leave it out", self.task.name());
+            return Err(Error::setting("target_map", message));
+        }
+        Ok(Recipe { target_map, ..self })
+    }
+
+    /// The same, which keeps columns in that precision.
+    #[must_use]
+    pub(crate) fn keeping(self, precision: Precision) -> Self {
+        Recipe { precision, ..self }
+    }
+
+    /// The problem with its columns in the precision of the recipe.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] of `engine.precision` for a column that single precision does not hold.
+    pub(crate) fn in_precision(&self, problem: Problem) -> Result<Problem> {
+        match self.precision {
+            Precision::Double => Ok(problem),
+            Precision::Single => {
+                problem.in_single().map_err(|error| Error::setting("engine.precision", error.to_string()))
+            }
+        }
+    }
+
+    /// The same within so much memory.
+    #[must_use]
+    pub fn within(self, budget: Budget) -> Self {
+        Recipe { budget, ..self }
+    }
+
+    /// Fits the map of targets, and each map on what the maps before it made, and applies them to the table and the targets.
+    pub(super) fn fit(&self, rows: &mut Rows) -> Result<Learned> {
+        let units = self.map_targets(rows)?;
+        let learned = self.fit_from(0, rows)?;
+        let units = match (units, learned.units) {
+            (Some(mapped), Some(scaled)) => {
+                Some(mapped.into_iter().zip(scaled).map(|(mapped, scaled)| mapped.scaled(scaled.scale)).collect())
+            }
+            (mapped, scaled) => mapped.or(scaled),
+        };
+        Ok(Learned { units, ..learned })
+    }
+
+    /// Fits the map of targets and applies it, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a target that it cannot take, with row and column.
+    pub(super) fn map_targets(&self, rows: &mut Rows) -> Result<Option<Vec<TargetUnits>>> {
+        let Some((map, is_smeared)) = &self.target_map else { return Ok(None) };
+        let Rows { targets, weights, table, .. } = rows;
+        let weights = weights.as_deref();
+        let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
+        let mut all = Vec::new();
+        for (mut target, name) in targets.rows_mut().into_iter().zip(&self.target_names) {
+            let before = target.to_vec();
+            let fitted = map.fit(&before, weights)?;
+            target.mapv_inplace(|y| fitted.map(y));
+            if let Some(row) = (0..before.len()).find(|&row| !target[row].is_finite() && counts(row)) {
+                let ((takes, otherwise), row, value) = (fitted.takes(), table.origin(row) + 1, before[row]);
+                let kind = map.typetag_name();
+                let message =
+                    format!("row {row}, column `{name}`: target_map {kind} takes {takes}, and this is {value}");
+                return Err(Error::Shape(format!("{message}; {otherwise}")));
+            }
+            // A row of weight 0 is none.
+            target.mapv_inplace(|y| if y.is_finite() { y } else { 0.0 });
+            all.push(TargetUnits::mapped(fitted, *is_smeared));
+        }
+        Ok(Some(all))
+    }
+
+    /// The same with the maps from `first` on.
+    pub(super) fn fit_from(&self, first: usize, rows: &mut Rows) -> Result<Learned> {
+        self.fit_between(first..self.maps.len(), rows)
+    }
+
+    /// The same with some maps.
+    pub(super) fn fit_between(&self, some: Range<usize>, rows: &mut Rows) -> Result<Learned> {
+        let (mut maps, mut units): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetUnits>>) = (Vec::new(), None);
+        let mut filled = Vec::new();
+        for index in some {
+            let map = &self.maps[index];
+            let under = |e: Error| e.under(&format!("preprocess[{index}]")).named(Role::Map, map.typetag_name());
+            let training = TrainingRows {
+                table: &rows.table,
+                targets: rows.targets.view(),
+                outputs: self.outputs(),
+                lagged: &self.lagged,
+                weights: rows.weights.as_deref(),
+                groups: rows.groups.as_deref(),
+                seed: self.seed,
+            };
+            let (fitted, of_training) = map.fit_rows(&training).map_err(under)?;
+            let gone = match map.in_folds() {
+                FoldFit::Impute(need) => Some(Filled::before(index, need, &rows.table)),
+                _ => None,
+            };
+            match of_training {
+                Some(table) => rows.table = table,
+                None => {
+                    unless_too_large(&*fitted, &rows.table, self.budget)?;
+                    rows.map(&*fitted).map_err(under)?;
+                }
+            }
+            if self.maps.iter().rposition(|map| map.needs_order()) == Some(index) {
+                rows.leave_past();
+            }
+            filled.extend(gone.map(|gone| gone.after(&rows.table)));
+            maps.push(fitted);
+            let (targets, weights) = (&mut rows.targets, rows.weights.as_deref());
+            let outputs = targets.nrows();
+            for (output, mut target) in targets.rows_mut().into_iter().enumerate() {
+                let Some(scale) = map.fit_target(&target.to_vec(), weights).map_err(under)? else { continue };
+                if self.task != Task::Regression {
+                    return Err(under(Error::setting("target", "classes are not scaled; set it to false")));
+                }
+                target.mapv_inplace(|y| (y - scale.shift) / scale.scale);
+                let so_far = &mut units.get_or_insert_with(|| vec![TargetUnits::default(); outputs])[output];
+                *so_far = std::mem::take(so_far).scaled(scale);
+            }
+        }
+        Ok(Learned { maps, units, filled })
+    }
+
+    /// The name of each output.
+    fn outputs(&self) -> &[String] {
+        match &self.task {
+            Task::Multiclass { labels } => labels,
+            Task::Regression | Task::Binary { .. } => &self.target_names,
+        }
+    }
+
+    /// The problem with the bias that the last map added, if it did.
+    pub(crate) fn with_bias(&self, problem: Problem) -> Result<Problem> {
+        let name = self.maps.last().and_then(|map| map.bias());
+        match name.and_then(|name| problem.names().iter().position(|other| other == name)) {
+            Some(bias) => problem.with_bias(bias),
+            None => Ok(problem),
+        }
+    }
+
+    /// The problem of rows on which maps were fitted, as others made them, with the clusters of its rows.
+    ///
+    /// # Errors
+    /// A cell that the maps were not prepared for; columns `names` that are missing.
+    pub fn apply(
+        &self,
+        mut rows: Rows,
+        maps: &[Box<dyn FittedMap>],
+        names: &[String],
+    ) -> Result<(Problem, Option<Vec<u32>>)> {
+        for map in maps {
+            unless_too_large(&**map, &rows.table, self.budget)?;
+            rows.map(&**map)?;
+        }
+        if self.needs_order() {
+            rows.leave_past();
+        }
+        let (columns, found) = numeric(&mut rows.table)?;
+        let missing = |name: &String| Error::unknown("data.test", "column", name, found.iter().map(String::as_str));
+        let places: HashMap<&String, usize> = found.iter().enumerate().map(|(place, name)| (name, place)).collect();
+        let order: Vec<usize> =
+            names.iter().map(|name| places.get(name).copied().ok_or_else(|| missing(name))).collect::<Result<_>>()?;
+        let targets = std::mem::take(&mut rows.targets);
+        let (names, target_names) = (names.to_vec(), self.target_names.clone());
+        let problem = Problem::new(columns.select(&order), names, targets, target_names, self.task.clone())?;
+        // Rows of weight 0 are none of the problem.
+        let (counting, clusters) = (rows.counting(), rows.clusters.take());
+        let clusters = clusters.map(|all| match &counting {
+            Some(rows) => rows.iter().map(|&row| all[row]).collect(),
+            None => all,
+        });
+        Ok((rows.complete(problem)?, clusters))
+    }
+}
+
+/// Predictions in the units of the data, as smeared as the units are.
+pub fn in_units(predictions: &mut Array2<f64>, units: Option<&[TargetUnits]>) {
+    for (mut row, units) in predictions.rows_mut().into_iter().zip(units.unwrap_or_default()) {
+        row.mapv_inplace(|p| units.prediction(p));
+    }
+}

@@ -1,0 +1,365 @@
+//! Rows before anything was learned from them, and the problems that are made of them.
+
+use super::folds::FoldAssignment;
+use super::lockstep::OfLambda;
+use super::missing::{Followed, follow};
+use super::numeric::numeric;
+use super::refit::{RefittedMaps, first_that_may};
+use super::rows::{Learned, Recipe, Rows};
+use super::validated::Validation;
+use ndarray::Array2;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+use vaglio_core::{Block, Cells, FittedMap, InFolds, Problem, Result, Table, TargetUnits, Task};
+
+/// What was learned from rows: the problem that they make, and how others are made alike.
+#[derive(Debug)]
+pub struct Fitted {
+    /// Training rows.
+    pub problem: Problem,
+    /// The maps, fitted on them.
+    pub maps: Vec<Box<dyn FittedMap>>,
+    /// How each target was mapped and scaled, if it was.
+    pub units: Option<Vec<TargetUnits>>,
+}
+
+/// Rows before anything was learned from them.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// What they were made of.
+    pub source: SampleSource,
+    /// Whether rows are in an order of time, and held out in blocks.
+    pub ordered: bool,
+    /// The rows of a table that is not in memory, where these stand for all of them.
+    pub behind: Option<Arc<dyn StoodFor>>,
+}
+
+/// Rows of a table that is not in memory, for which those of a sample stand.
+pub trait StoodFor: fmt::Debug + Send + Sync {
+    /// How many they are.
+    fn count(&self) -> usize;
+
+    /// Gives the walks at each λ what they lose on these rows; `false` when it was stopped.
+    ///
+    /// # Errors
+    /// Those of the fits and of reading.
+    fn judge(
+        &self,
+        validation: &Validation<'_, '_>,
+        lambdas: &[Option<f64>],
+        walks: &mut Vec<OfLambda>,
+    ) -> Result<bool>;
+}
+
+/// What a sample was made of.
+#[derive(Debug, Clone)]
+pub enum SampleSource {
+    /// Rows that no map changes.
+    Plain(Box<Problem>),
+    /// Rows before the maps.
+    Mapped(Arc<Rows>, Arc<Recipe>),
+}
+
+impl Sample {
+    /// Rows that no map changes; `ordered` if they are in an order of time.
+    pub fn plain(problem: Problem, ordered: bool) -> Self {
+        Sample {
+            ordered: ordered && is_one_series(problem.series().map(|series| &series[..])),
+            source: SampleSource::Plain(Box::new(problem)),
+            behind: None,
+        }
+    }
+
+    /// Rows of a table, before the maps of the recipe; `ordered` if they are in an order of time.
+    ///
+    /// # Errors
+    /// Those of [`Problem::new`].
+    pub fn new(mut rows: Rows, recipe: Arc<Recipe>, ordered: bool) -> Result<Self> {
+        let ordered = ordered || recipe.needs_order();
+        if recipe.maps.is_empty() && recipe.target_map.is_none() {
+            let (columns, names) = numeric(&mut rows.table)?;
+            let targets = std::mem::take(&mut rows.targets);
+            let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
+            return Ok(Sample::plain(rows.complete(recipe.in_precision(problem)?)?, ordered));
+        }
+        if recipe.needs_order() {
+            rows = with_rows_left(rows, &recipe)?;
+        }
+        let ordered = ordered && is_one_series(rows.table.series());
+        if let Some(counting) = rows.counting().filter(|_| !ordered && !recipe.needs_order()) {
+            // A row of weight 0 is none, and takes no place in a fold, but for those that others look back at.
+            rows = rows.select(&counting);
+        }
+        rows.table = shared(rows.table)?;
+        Ok(Sample { source: SampleSource::Mapped(Arc::new(rows), recipe), ordered, behind: None })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.targets().ncols()
+    }
+
+    /// The place of the time of each row, and of that at which its targets are known, where they lie ahead of it.
+    pub(crate) fn reach(&self) -> Option<(&[u32], &[u32])> {
+        match &self.source {
+            SampleSource::Plain(problem) => Some((problem.time()?, problem.known()?)),
+            SampleSource::Mapped(rows, _) => Some((rows.time.as_deref()?, rows.known.as_deref()?)),
+        }
+    }
+
+    /// What is to be predicted.
+    pub fn task(&self) -> &Task {
+        match &self.source {
+            SampleSource::Plain(problem) => problem.task(),
+            SampleSource::Mapped(_, recipe) => &recipe.task,
+        }
+    }
+
+    /// Targets, outputs × rows, in the user's units.
+    pub fn targets(&self) -> &Array2<f64> {
+        match &self.source {
+            SampleSource::Plain(problem) => problem.targets(),
+            SampleSource::Mapped(rows, _) => &rows.targets,
+        }
+    }
+
+    fn series(&self) -> Option<&[u32]> {
+        match &self.source {
+            SampleSource::Plain(problem) => problem.series().map(|series| &series[..]),
+            SampleSource::Mapped(rows, _) => rows.table.series(),
+        }
+    }
+
+    fn groups(&self) -> Option<&[u32]> {
+        match &self.source {
+            SampleSource::Plain(problem) => problem.groups().map(|groups| &groups[..]),
+            SampleSource::Mapped(rows, _) => rows.groups.as_deref(),
+        }
+    }
+
+    /// How its rows may be parted.
+    pub(crate) fn fold_assignment(&self) -> FoldAssignment {
+        let groups = self.groups();
+        if self.ordered && groups.is_none() {
+            return FoldAssignment::Blocks(self.rows());
+        }
+        let series = self.series().filter(|_| !self.ordered);
+        let labels: Vec<&[u32]> = groups.into_iter().chain(series).collect();
+        FoldAssignment::of_labels(&labels, self.rows(), self.classes())
+    }
+
+    /// The cluster of each row: rows of a group or of a series, or a stretch of those in an order of time; else the row.
+    pub fn clusters(&self) -> Vec<u32> {
+        clusters(self.rows(), self.groups(), self.series().filter(|_| !self.ordered), self.ordered)
+    }
+
+    /// Whether rows are in an order of time and are one series.
+    pub fn is_ordered(&self) -> bool {
+        self.ordered
+    }
+
+    /// The labels of rows that belong together whatever is done to them.
+    pub fn labels(&self) -> Option<&[u32]> {
+        self.groups().or_else(|| self.series().filter(|_| !self.ordered))
+    }
+
+    /// The class of each row; `None` for numbers.
+    pub fn classes(&self) -> Option<Vec<usize>> {
+        let class = |target: ndarray::ArrayView1<'_, f64>| match target.len() {
+            1 => usize::from(target[0] > 0.0),
+            _ => target.iter().position(|y| *y > 0.0).unwrap_or(0),
+        };
+        (*self.task() != Task::Regression).then(|| self.targets().columns().into_iter().map(class).collect())
+    }
+
+    /// The rows `rows`, in increasing order. Where rows are in an order of time, or in several series, those after a gap begin
+    /// a new series.
+    pub fn select(&self, rows: &[usize]) -> Result<Self> {
+        let series = |row: usize| self.series().map_or(0, |series| series[row]);
+        let has_gap = || {
+            let skips = |pair: &[usize]| pair[1] != pair[0] + 1 && series(pair[0]) == series(pair[1]);
+            self.series().is_some() && rows.windows(2).any(skips)
+        };
+        let runs = (self.ordered || has_gap()).then(|| {
+            let mut run = 0;
+            let follows = |pair: &[usize]| pair[1] == pair[0] + 1 && series(pair[0]) == series(pair[1]);
+            let later = rows.windows(2).map(|pair| {
+                run += u32::from(!follows(pair));
+                run
+            });
+            std::iter::once(0).chain(later).take(rows.len()).collect::<Vec<u32>>()
+        });
+        let needs_runs = runs.as_ref().is_some_and(|runs| runs.last().is_some_and(|last| *last > 0));
+        let runs = runs.filter(|_| needs_runs || self.series().is_some());
+        let source = match &self.source {
+            SampleSource::Plain(problem) => {
+                let chosen = problem.view_rows(rows);
+                SampleSource::Plain(Box::new(match runs {
+                    Some(runs) => chosen.with_series(runs)?,
+                    None => chosen,
+                }))
+            }
+            SampleSource::Mapped(all, recipe) => {
+                let mut chosen = all.select(rows);
+                if let Some(runs) = runs {
+                    chosen.table = chosen.table.with_series(runs)?;
+                }
+                SampleSource::Mapped(Arc::new(chosen), Arc::clone(recipe))
+            }
+        };
+        Ok(Sample { source, ordered: self.ordered, behind: None })
+    }
+
+    /// The problem that these rows make, with the maps fitted on them.
+    ///
+    /// # Errors
+    /// Those of the maps; text columns that no map takes.
+    pub fn fitted(&self) -> Result<Fitted> {
+        let (rows, recipe) = match &self.source {
+            SampleSource::Plain(problem) => {
+                return Ok(Fitted { problem: Problem::clone(problem), maps: Vec::new(), units: None });
+            }
+            SampleSource::Mapped(rows, recipe) => (rows, recipe),
+        };
+        let before = rows;
+        let mut rows = Rows::clone(before);
+        let Learned { maps, units, filled } = recipe.fit(&mut rows)?;
+        let (columns, names) = numeric(&mut rows.table)?;
+        let blocks = blocks(recipe.before.iter().chain(&maps), &names);
+        let targets = std::mem::take(&mut rows.targets);
+        let problem = Problem::new(columns, names, targets, recipe.target_names.clone(), recipe.task.clone())?;
+        let problem = recipe.with_bias(recipe.in_precision(problem)?.with_blocks(blocks))?;
+        let followed = match recipe.refit_from {
+            Some(_) => Followed::Lost,
+            None => follow(&filled, &maps, problem.names(), &rows.table),
+        };
+        let by_formula = match followed {
+            Followed::None => Some(InFolds::formulas(None, recipe.standardize)),
+            Followed::To(need, mask) => Some(InFolds::formulas(Some((need, mask)), recipe.standardize)),
+            Followed::Lost => None,
+        };
+        let first = recipe.refit_from.or_else(|| first_that_may(&recipe.maps));
+        let problem = match (by_formula, first) {
+            (Some(in_folds), _) => rows.complete(problem.fitted_in_folds(in_folds))?,
+            (None, None) => rows.complete(problem)?,
+            (None, Some(first)) => {
+                let problem = rows.complete(problem)?;
+                let mut before = Rows::clone(before);
+                recipe.map_targets(&mut before)?;
+                recipe.fit_between(0..first, &mut before)?;
+                let refitted = RefittedMaps::new(before, recipe, first, &problem)?;
+                problem.fitted_in_folds(InFolds::Maps(Arc::new(refitted)))
+            }
+        };
+        Ok(Fitted { problem, maps, units })
+    }
+
+    /// The problem of these rows as `fitted` would have made it, targets in the user's units, with the clusters of its rows,
+    /// from those of these rows.
+    ///
+    /// # Errors
+    /// Those of [`Recipe::apply`].
+    pub fn apply(&self, fitted: &Fitted, clusters: Vec<u32>) -> Result<(Problem, Vec<u32>)> {
+        let (problem, left) = match &self.source {
+            SampleSource::Plain(problem) => (Problem::clone(problem), Some(clusters)),
+            SampleSource::Mapped(rows, recipe) => {
+                let rows = Rows { clusters: Some(clusters), ..Rows::clone(rows) };
+                recipe.apply(rows, &fitted.maps, fitted.problem.names())?
+            }
+        };
+        Ok((problem, left.unwrap_or_default()))
+    }
+
+    /// The same problem through fitted maps, which make columns of these names.
+    ///
+    /// # Errors
+    /// Those of the maps.
+    pub fn apply_maps(&self, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
+        match &self.source {
+            SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
+            SampleSource::Mapped(rows, recipe) => {
+                recipe.apply(Rows::clone(rows), maps, names).map(|(problem, _)| problem)
+            }
+        }
+    }
+
+    /// The places of the rows that count, where some are the past of others alone.
+    pub fn counting(&self) -> Option<Vec<usize>> {
+        if let SampleSource::Mapped(rows, _) = &self.source { rows.counting() } else { None }
+    }
+
+    /// The names of the targets.
+    pub fn target_names(&self) -> &[String] {
+        match &self.source {
+            SampleSource::Plain(problem) => problem.target_names(),
+            SampleSource::Mapped(_, recipe) => &recipe.target_names,
+        }
+    }
+}
+
+/// The table with numbers that copies of it share.
+fn shared(mut table: Table) -> Result<Table> {
+    let mut columns = table.take_columns();
+    for (_, cells) in &mut columns {
+        if let Cells::Numbers(numbers) = cells {
+            numbers.share();
+        }
+    }
+    table.with_columns(columns)
+}
+
+/// The blocks of columns that the maps made of one column.
+fn blocks<'m>(maps: impl DoubleEndedIterator<Item = &'m Box<dyn FittedMap>> + Clone, names: &[String]) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (index, name) in names.iter().enumerate() {
+        let (mut source, mut is_block) = (name.clone(), false);
+        for map in maps.clone().rev() {
+            let [from] = &map.sources(&source)[..] else { break };
+            is_block |= map.makes_blocks() && *from != source;
+            source.clone_from(from);
+        }
+        if !is_block {
+            continue;
+        }
+        let next = blocks.len();
+        match *places.entry(source.clone()).or_insert(next) {
+            place if place < next => blocks[place].columns.push(index),
+            _ => blocks.push(Block { name: source, columns: vec![index] }),
+        }
+    }
+    blocks
+}
+
+/// Stretches of rows in an order of time that are one observation each.
+const STRETCHES: usize = 10;
+
+/// The number of each row's cluster, from 0: rows that share a group or a series; of rows in an order of time a tenth of
+/// them; else each row.
+pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_ordered: bool) -> Vec<u32> {
+    let is_ordered = is_ordered && is_one_series(series);
+    let labels: Vec<&[u32]> = groups.into_iter().chain(series.filter(|_| !is_ordered)).collect();
+    if labels.is_empty() {
+        let stretches = if is_ordered { STRETCHES.min(rows / 2).max(1) } else { rows };
+        return (0..rows).map(|row| (row * stretches / rows) as u32).collect();
+    }
+    match FoldAssignment::of_labels(&labels, rows, None) {
+        FoldAssignment::Units { of_row, .. } => of_row.into_iter().map(|unit| unit as u32).collect(),
+        FoldAssignment::Blocks(_) => (0..rows as u32).collect(),
+    }
+}
+
+/// The rows without the series of which the maps leave no row.
+fn with_rows_left(rows: Rows, recipe: &Recipe) -> Result<Rows> {
+    let Some(series) = rows.table.series().map(<[u32]>::to_vec) else { return Ok(rows) };
+    let mut mapped = rows.clone();
+    recipe.fit(&mut mapped)?;
+    let left: HashSet<u32> = mapped.table.series().unwrap_or_default().iter().copied().collect();
+    let kept: Vec<usize> = (0..series.len()).filter(|&row| left.contains(&series[row])).collect();
+    Ok(if kept.len() == series.len() { rows } else { rows.select(&kept) })
+}
+
+fn is_one_series(series: Option<&[u32]>) -> bool {
+    series.is_none_or(|series| series.iter().all(|id| *id == series[0]))
+}

@@ -1,0 +1,327 @@
+//! Losses of rows held out, kept so that those of several folds can be pooled, and compared with others of the same rows.
+//!
+//! Of a mean the sums of the clusters of a fold are kept, up to a number of clusters: those beyond are joined in turn, which
+//! leaves the variance between them what it is and makes it a little less certain. Of a loss of all rows together the rows
+//! are kept, and leaving out clusters, or folds, in turn takes the place of the sums (the jackknife).
+
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use vaglio_core::{ClusterSum, Error, Loss, Result, Spread, StandardizedMoments};
+
+/// Every cluster is told apart.
+pub const EVERY: u32 = 1 << 31;
+/// Clusters that have a place each while they are joined, at most.
+const FEW: u32 = 1 << 10;
+/// Clusters that are left out in turn, at most.
+const LEFT_OUT: u32 = 64;
+
+/// What is kept of the predictions of some rows for one loss.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Tally {
+    /// Of a loss that is a mean over units: their weight, mean loss, and the sums of their clusters.
+    Mean {
+        /// The weight of all units.
+        weight: f64,
+        /// Their mean loss.
+        #[serde(with = "vaglio_core::exact")]
+        mean: f64,
+        /// The numbers of clusters are modulo this power of two.
+        most: u32,
+        /// The sums of clusters.
+        clusters: Vec<ClusterSum>,
+    },
+    /// Of a loss of all rows together: targets and predictions, outputs × rows, and the weights and clusters of rows.
+    Rows {
+        /// Outputs × rows.
+        targets: Array2<f64>,
+        /// Outputs × rows.
+        predictions: Array2<f64>,
+        /// How much each row counts.
+        weights: Vec<f64>,
+        /// The cluster of each row.
+        clusters: Vec<u32>,
+    },
+}
+
+/// Predictions of rows with what they are compared with.
+#[derive(Clone, Copy)]
+pub struct Compared<'a> {
+    /// Outputs × rows.
+    pub targets: ArrayView2<'a, f64>,
+    /// Outputs × rows.
+    pub predictions: ArrayView2<'a, f64>,
+    /// How much each row counts; all alike when absent.
+    pub weights: Option<&'a [f64]>,
+    /// The unit of each row, where rows are not judged one by one; rows of one stand together.
+    pub units: Option<&'a [u32]>,
+    /// The cluster of each row; each is its own when absent.
+    pub clusters: Option<&'a [u32]>,
+}
+
+/// The loss of a row, or of rows that are judged together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unit {
+    /// The first of its rows.
+    pub row: usize,
+    /// Its weight.
+    pub weight: f64,
+    /// Its loss.
+    pub loss: f64,
+}
+
+impl Compared<'_> {
+    /// Calls `then` with every unit that counts, in order, for a loss that is a mean over rows.
+    pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(Unit)) {
+        let Compared { targets, predictions, weights, units, .. } = *self;
+        let (mut target, mut prediction) = (vec![0.0; targets.nrows()], vec![0.0; targets.nrows()]);
+        let alone = match targets.nrows() {
+            1 => targets.as_slice().zip(predictions.as_slice()),
+            _ => None,
+        };
+        let mut of_row = |row: usize| {
+            if let Some((targets, predictions)) = alone {
+                return loss.of_row(&targets[row..=row], &predictions[row..=row]);
+            }
+            target.iter_mut().zip(targets.column(row)).for_each(|(to, from)| *to = *from);
+            prediction.iter_mut().zip(predictions.column(row)).for_each(|(to, from)| *to = *from);
+            loss.of_row(&target, &prediction)
+        };
+        let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
+        let (mut row, rows) = (0, targets.ncols());
+        while row < rows {
+            let end = match units {
+                None => row + 1,
+                Some(units) => row + units[row..].iter().take_while(|unit| **unit == units[row]).count(),
+            };
+            let total: f64 = (row..end).map(weight).sum();
+            if total > 0.0 {
+                let mean = (row..end).map(|row| weight(row) * of_row(row)).sum::<f64>() / total;
+                then(Unit { row, weight: total, loss: mean });
+            }
+            row = end;
+        }
+    }
+}
+
+impl Tally {
+    /// With at most so many clusters, a power of two. Cost O(rows · outputs).
+    pub fn new(loss: &dyn Loss, of: Compared<'_>, most: u32) -> Self {
+        let Compared { targets, predictions, weights, clusters, .. } = of;
+        let cluster = |row: usize| clusters.map_or(row as u32, |clusters| clusters[row]);
+        if !loss.measure().is_of_rows() {
+            let weights = weights.map_or_else(|| vec![1.0; targets.ncols()], <[f64]>::to_vec);
+            let clusters = (0..targets.ncols()).map(cluster).collect();
+            return Tally::Rows { targets: targets.to_owned(), predictions: predictions.to_owned(), weights, clusters };
+        }
+        let mut units = Vec::with_capacity(targets.ncols());
+        of.each_unit(loss, |unit| units.push(unit));
+        let weight: f64 = units.iter().map(|unit| unit.weight).sum();
+        let sum: f64 = units.iter().map(|unit| unit.weight * unit.loss).sum();
+        let mean = if units.is_empty() { 0.0 } else { sum / weight };
+        let sum = |unit: Unit| {
+            let Unit { row, weight, loss } = unit;
+            ClusterSum { cluster: cluster(row), weight, sum: weight * loss }
+        };
+        let clusters = joined(units.into_iter().map(sum), most);
+        Tally::Mean { weight, mean, most, clusters }
+    }
+
+    /// Of no rows.
+    pub fn none() -> Self {
+        Tally::Mean { weight: 0.0, mean: 0.0, most: EVERY, clusters: Vec::new() }
+    }
+
+    /// The mean loss of all rows of several tallies, those of a fold after another and repeat by repeat, with what is printed
+    /// after ±.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when no row counts.
+    pub fn pooled(loss: &dyn Loss, parts: &[&Tally], repeats: usize) -> Result<(f64, Option<f64>)> {
+        let value = Tally::mean(loss, parts)?;
+        let spread = Tally::spread(loss, parts, None, repeats);
+        Ok((value, spread.and_then(|spread| spread.error())))
+    }
+
+    /// The mean loss of all rows of several tallies.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when no row counts.
+    pub fn mean(loss: &dyn Loss, parts: &[&Tally]) -> Result<f64> {
+        let nothing = || Error::Shape("no row that was held out counts".into());
+        match parts.first().ok_or_else(nothing)? {
+            Tally::Mean { .. } => {
+                let mut pooled: Option<(f64, f64)> = None;
+                for part in parts {
+                    let Tally::Mean { weight, mean, .. } = part else { continue };
+                    pooled = match pooled {
+                        None => Some((*weight, *mean)),
+                        Some(all) if *weight == 0.0 => Some(all),
+                        Some((w, m)) => Some((w + weight, m + (mean - m) * weight / (w + weight))),
+                    };
+                }
+                pooled.filter(|(weight, _)| *weight != 0.0).map(|(_, mean)| mean).ok_or_else(nothing)
+            }
+            Tally::Rows { .. } => {
+                let value = Joined::of(parts).ok_or_else(nothing)?.mean(loss, |_| true);
+                if value.is_nan() { Err(nothing()) } else { Ok(value) }
+            }
+        }
+    }
+
+    /// The standard error of the mean of one less that of the other, of the same rows in the same folds.
+    pub fn difference(loss: &dyn Loss, a: &[&Tally], b: &[&Tally], repeats: usize) -> Option<f64> {
+        Tally::spread(loss, a, Some(b), repeats)?.root()
+    }
+
+    /// Variances of the mean of all rows, or of that less the mean of the same rows in the same folds by another.
+    pub fn spread(loss: &dyn Loss, a: &[&Tally], less: Option<&[&Tally]>, repeats: usize) -> Option<Spread> {
+        if matches!(a.first()?, Tally::Rows { .. }) {
+            return Some(match less {
+                Some(b) => left_out(loss, &[a, b], repeats),
+                None => left_out(loss, &[a], repeats),
+            });
+        }
+        let parts = Tally::cluster_sums(a, less)?;
+        Some(Spread::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>(), repeats))
+    }
+
+    /// The sums of the clusters of each fold, or what two differ by.
+    fn cluster_sums(a: &[&Tally], less: Option<&[&Tally]>) -> Option<Vec<Vec<ClusterSum>>> {
+        let most = less.map_or(fewest(a), |b| fewest(a).min(fewest(b)));
+        let Some(b) = less else { return Some(a.iter().map(|part| part.sums(most)).collect()) };
+        let less = |(a, b): (&&Tally, &&Tally)| -> Option<Vec<ClusterSum>> {
+            let (a, b) = (a.sums(most), b.sums(most));
+            let same = |(a, b): (&ClusterSum, &ClusterSum)| {
+                (a.cluster == b.cluster).then_some(ClusterSum { sum: a.sum - b.sum, ..*a })
+            };
+            if a.len() == b.len() { a.iter().zip(&b).map(same).collect() } else { None }
+        };
+        a.iter().zip(b).map(less).collect()
+    }
+
+    /// How what is pooled is distributed between clusters, of one mean or of what two differ by.
+    pub(crate) fn shape(a: &[&Tally], less: Option<&[&Tally]>) -> StandardizedMoments {
+        let Some(Tally::Mean { .. }) = a.first() else {
+            let clusters = a.iter().flat_map(|part| match part {
+                Tally::Rows { clusters, .. } => &clusters[..],
+                Tally::Mean { .. } => &[],
+            });
+            return StandardizedMoments::normal(clusters.collect::<std::collections::BTreeSet<_>>().len());
+        };
+        let parts = Tally::cluster_sums(a, less).unwrap_or_default();
+        let of_cluster = joined(parts.into_iter().flatten(), EVERY);
+        let (weight, sum) = of_cluster.iter().fold((0.0, 0.0), |(w, s), of| (w + of.weight, s + of.sum));
+        let mean = sum / weight;
+        StandardizedMoments::of(of_cluster.iter().map(|of| of.sum - of.weight * mean))
+    }
+
+    fn sums(&self, most: u32) -> Vec<ClusterSum> {
+        let Tally::Mean { most: own, clusters, .. } = self else { return Vec::new() };
+        if *own == most { clusters.clone() } else { joined(clusters.iter().copied(), most) }
+    }
+}
+
+/// The least number of clusters that any of them tells apart.
+pub(super) fn fewest(parts: &[&Tally]) -> u32 {
+    let most = |part: &&Tally| if let Tally::Mean { most, .. } = part { *most } else { EVERY };
+    parts.iter().map(most).min().unwrap_or(EVERY)
+}
+
+/// The sums of clusters modulo `most`, in order of their numbers.
+pub(super) fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<ClusterSum> {
+    if most <= FEW {
+        let mut all = vec![ClusterSum { cluster: 0, weight: 0.0, sum: 0.0 }; most as usize];
+        for ClusterSum { cluster, weight, sum } in sums {
+            let of = &mut all[(cluster % most) as usize];
+            *of = ClusterSum { cluster: cluster % most, weight: of.weight + weight, sum: of.sum + sum };
+        }
+        all.retain(|of| of.weight > 0.0);
+        return all;
+    }
+    let mut all: Vec<ClusterSum> = sums.map(|sum| ClusterSum { cluster: sum.cluster % most, ..sum }).collect();
+    all.sort_by_key(|sum| sum.cluster);
+    let mut out: Vec<ClusterSum> = Vec::with_capacity(all.len());
+    for next in all {
+        match out.last_mut().filter(|last| last.cluster == next.cluster) {
+            Some(last) => (last.weight, last.sum) = (last.weight + next.weight, last.sum + next.sum),
+            None => out.push(next),
+        }
+    }
+    out
+}
+
+/// Rows of several folds.
+struct Joined {
+    targets: Array2<f64>,
+    predictions: Array2<f64>,
+    weights: Vec<f64>,
+    /// The cluster and the fold of each row.
+    of_row: Vec<(u32, usize)>,
+}
+
+impl Joined {
+    fn of(parts: &[&Tally]) -> Option<Self> {
+        let (mut targets, mut predictions, mut weights, mut of_row) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (fold, part) in parts.iter().enumerate() {
+            let Tally::Rows { targets: t, predictions: p, weights: w, clusters } = part else { continue };
+            targets.push(t.view());
+            predictions.push(p.view());
+            weights.extend_from_slice(w);
+            of_row.extend(clusters.iter().map(|cluster| (*cluster, fold)));
+        }
+        let joined = |parts: &[ArrayView2<'_, f64>]| concatenate(Axis(1), parts).ok();
+        Some(Joined { targets: joined(&targets)?, predictions: joined(&predictions)?, weights, of_row })
+    }
+
+    /// The loss of the rows whose cluster and fold are kept.
+    fn mean(&self, loss: &dyn Loss, keeps: impl Fn((u32, usize)) -> bool) -> f64 {
+        let rows: Vec<usize> = (0..self.of_row.len()).filter(|&row| keeps(self.of_row[row])).collect();
+        if rows.len() == self.of_row.len() {
+            return loss.mean(self.targets.view(), self.predictions.view(), Some(&self.weights));
+        }
+        let weights: Vec<f64> = rows.iter().map(|&row| self.weights[row]).collect();
+        let (targets, predictions) = (self.targets.select(Axis(1), &rows), self.predictions.select(Axis(1), &rows));
+        loss.mean(targets.view(), predictions.view(), Some(&weights))
+    }
+}
+
+/// Of a loss of all rows, or what two differ by: the jackknife over clusters and over folds.
+fn left_out(loss: &dyn Loss, of: &[&[&Tally]], repeats: usize) -> Spread {
+    let known: Option<Vec<Joined>> = of.iter().map(|parts| Joined::of(parts)).collect();
+    let Some(known) = known else { return Spread::default() };
+    let Some(first) = known.first() else { return Spread::default() };
+    let without = |known: &[Joined], keeps: &dyn Fn((u32, usize)) -> bool| {
+        known.iter().map(|rows| rows.mean(loss, keeps)).reduce(|a, b| a - b).unwrap_or(f64::NAN)
+    };
+    let numbers: std::collections::BTreeSet<u32> = first.of_row.iter().map(|(cluster, _)| *cluster).collect();
+    let is_by_rows = numbers.len() == first.of_row.len() && of.len() == 1;
+    let place: BTreeMap<u32, u32> = (0..).zip(&numbers).map(|(place, number)| (*number, place % LEFT_OUT)).collect();
+    let parts = (numbers.len() as u32).min(LEFT_OUT);
+    let clusters = match is_by_rows {
+        true => loss
+            .standard_error(first.targets.view(), first.predictions.view(), Some(&first.weights))
+            .map(|error| (error * error, numbers.len())),
+        false => jackknife((0..parts).map(|part| without(&known, &|(cluster, _)| place[&cluster] != part)).collect()),
+    };
+    let folds = of.first().map_or(0, |parts| parts.len()).div_ceil(repeats.max(1)).max(1);
+    let most = folds.min(LEFT_OUT as usize);
+    let of_repeat = |repeat: usize| {
+        let is_kept = |own: usize, part: usize| own / folds == repeat && own % folds % most != part;
+        jackknife((0..most).map(|part| without(&known, &|(_, own)| is_kept(own, part))).collect())
+    };
+    let known = (0..repeats.max(1)).map(of_repeat);
+    Spread { clusters, folds: Spread::over(known) }
+}
+
+/// (n − 1)/n·Σ (θ − θ̄)² with n.
+fn jackknife(without: Vec<f64>) -> Option<(f64, usize)> {
+    let count = without.len() as f64;
+    let mean = without.iter().sum::<f64>() / count;
+    let squares: f64 = without.iter().map(|theta| (theta - mean).powi(2)).sum();
+    let variance = (count - 1.0) / count * squares;
+    (without.len() > 1 && variance.is_finite()).then_some((variance, without.len()))
+}
+
+#[cfg(test)]
+mod tests;

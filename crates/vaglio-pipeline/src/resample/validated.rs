@@ -1,0 +1,305 @@
+//! A whole search judged on rows held out.
+
+use super::choice::walk_lambdas;
+use super::lockstep::{FoldStart, Lockstep, OfLambda, TrainingRows};
+use super::parting::{Part, Parting};
+use super::pool::{Watcher, in_turn, repeated};
+use super::sample::Sample;
+use super::tally::Tally;
+use super::walks::{Fold, said_of};
+use crate::final_model::Known;
+use crate::selector::ValidSelector;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result, check_repeated_rows};
+use vaglio_search::shuffle::stream;
+
+const ROUND: u64 = 1;
+/// Rows of all repeats, at most: each is a number of 64 bits in every fold.
+const MOST_ROWS: usize = 1 << 26;
+
+/// How rows are parted; into at most so many folds as there are units where the number was not written.
+pub fn parting(selector: &ValidSelector, sample: &Sample, how: &CrossValidation, is_written: bool) -> Result<Parting> {
+    Ok(match sample.parting(selector, how.splits.as_ref(), how.folds, 0)? {
+        Parting::Folds(assignment, folds) if !is_written => {
+            let most = assignment.most();
+            Parting::Folds(assignment, folds.min(most))
+        }
+        parting => parting,
+    })
+}
+
+/// The key of where the walks of a fold stand at the first checkpoint.
+pub const STARTS: &str = "choose/start/";
+
+pub(super) fn start_key(job: usize) -> String {
+    format!("{STARTS}{job}")
+}
+
+/// The parts of every repeat; one repeat where all are the same.
+///
+/// # Errors
+/// [`Error::Setting`] for parts that cannot be made.
+pub(super) fn deals(
+    selector: &ValidSelector,
+    sample: &Sample,
+    parting: &Parting,
+    repeats: usize,
+) -> Result<Vec<Vec<Part>>> {
+    if repeats == 0 {
+        return Err(Error::setting("search.choose.repeats", "0 repeats; 1 is the least"));
+    }
+    let checked = check_repeated_rows(repeats, sample.rows(), MOST_ROWS);
+    checked.map_err(|error| error.under("search.choose"))?;
+    let deal = |repeat: usize| dealt(selector, sample, parting, repeat);
+    let mut all: Vec<Vec<Part>> = (0..repeats).map(deal).collect::<Result<_>>()?;
+    if all.iter().all(|parts| *parts == all[0]) {
+        all.truncate(1);
+    }
+    Ok(all)
+}
+
+/// The seed of one repeat.
+pub fn seed_of(selector: &ValidSelector, repeat: usize) -> u64 {
+    stream(selector.seed, ROUND, repeat as u64)
+}
+
+/// The parts of one repeat.
+///
+/// # Errors
+/// [`Error::Setting`] for parts that cannot be made.
+pub fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting, repeat: usize) -> Result<Vec<Part>> {
+    parting.parts(sample, seed_of(selector, repeat)).map_err(|error| error.under("search.choose"))
+}
+
+/// For each repeat the fold of each row, where rows are parted into folds.
+pub fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
+    if !matches!(parting, Parting::Folds(..)) {
+        return Vec::new();
+    }
+    let of_row = |parts: &Vec<Part>| {
+        let mut of_row = vec![0; rows];
+        for (fold, part) in parts.iter().enumerate() {
+            part.held.iter().for_each(|&row| of_row[row] = fold);
+        }
+        of_row
+    };
+    all.iter().map(of_row).collect()
+}
+
+/// What a cross-validated choice begins with.
+pub(super) struct ChoiceParts {
+    pub how: CrossValidation,
+    pub lambdas: Vec<Option<f64>>,
+    /// The parts of every repeat.
+    pub deals: Result<Vec<Vec<Part>>>,
+    /// That of all rows, with what its folds share.
+    pub design: Design,
+}
+
+/// # Errors
+/// [`Error::Setting`] for folds that cannot be made.
+pub(super) fn parted_choice(
+    selector: &ValidSelector,
+    sample: &Sample,
+    design: &Design,
+    (how, is_written): (CrossValidation, bool),
+) -> Result<ChoiceParts> {
+    let parting = parting(selector, sample, &how, is_written)?;
+    let lambdas = walk_lambdas(design, true);
+    let deals = deals(selector, sample, &parting, how.repeats);
+    let deal = deals.as_deref().unwrap_or_default();
+    let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
+    let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
+    let design = design.clone().shared_by(lambdas.len()).parted(&of_rows(&parting, deal, sample.rows()));
+    Ok(ChoiceParts { how, lambdas, deals, design })
+}
+
+/// Losses of the whole selection on rows held out.
+pub(super) struct CrossValidated {
+    /// The walks at every λ.
+    pub walks: Vec<OfLambda>,
+    /// What all columns lose in every fold.
+    pub full: Vec<Vec<Tally>>,
+}
+
+/// A fold with the design of its training rows.
+pub(super) struct FoldTraining {
+    pub fold: Arc<Fold>,
+    pub design: Design,
+    /// Its place in its repeat.
+    pub number: usize,
+    /// The final models of its subsets.
+    pub known: Known,
+}
+
+/// The training rows of all folds, which are made together when the first of them is needed.
+pub(super) struct FoldTrainings<'a> {
+    pub count: usize,
+    made: OnceLock<Vec<FoldTraining>>,
+    make: &'a (dyn Fn() -> Result<Vec<FoldTraining>> + Sync),
+}
+
+impl FoldTrainings<'_> {
+    /// # Errors
+    /// Those of the maps and designs; [`Error::Stopped`].
+    pub fn get(&self) -> Result<&[FoldTraining]> {
+        match self.made.get() {
+            Some(made) => Ok(made),
+            None => {
+                let made = (self.make)()?;
+                Ok(self.made.get_or_init(|| made))
+            }
+        }
+    }
+}
+
+/// What is cross-validated, and how.
+#[derive(Clone, Copy)]
+pub struct Validation<'a, 'o> {
+    pub(crate) selector: &'a ValidSelector,
+    /// With all searches that compete, where it is one of these.
+    pub(crate) competing: &'a ValidSelector,
+    pub(crate) sample: &'a Sample,
+    /// The design of all rows.
+    pub whole: &'a Design,
+    /// The parts of every repeat.
+    pub deals: &'a [Vec<Part>],
+    /// The size of all columns on all rows.
+    pub(crate) everything: usize,
+    pub(crate) patience: Option<usize>,
+    pub(crate) watcher: &'a Watcher<'o>,
+    pub(crate) journal: &'a Journal,
+    /// The folds with the designs of their training rows, as they were made for another search; of every part.
+    pub made: &'a [Made],
+    /// The path of all rows, where walks are judged at penalties.
+    pub path: Option<&'a Path>,
+}
+
+/// A fold with the design of its training rows, once it was made.
+pub(super) type Made = Mutex<Option<(Arc<Fold>, Design)>>;
+
+impl Validation<'_, '_> {
+    /// By the walks at some λ of every fold, and all columns at some; `None` when they were stopped. `before` are walks at
+    /// other λ. What is done is kept in a journal.
+    ///
+    /// # Errors
+    /// Those of the maps, the designs, the search and the fits, on the training rows of a fold.
+    pub(super) fn at(
+        &self,
+        (lambdas, all): (&[Option<f64>], &[Option<f64>]),
+        before: &[OfLambda],
+        journal: &Journal,
+    ) -> Result<Option<CrossValidated>> {
+        let Validation { selector, sample, deals, watcher, .. } = *self;
+        let loss = &*selector.loss(sample.task());
+        let parts: Vec<(usize, &Part)> = deals.iter().flat_map(|parts| parts.iter().enumerate()).collect();
+        watcher.stage("choose", parts.len() * lambdas.len());
+        let known: Vec<Option<OfLambda>> =
+            (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
+        let starts = || (0..parts.len()).map(|job| journal.recall(start_key(job))).collect::<Option<Vec<FoldStart>>>();
+        let starts = starts().filter(|starts| starts.iter().all(|start| start.is_of(lambdas.len())));
+        let full: Option<Vec<Vec<Tally>>> = match &starts {
+            _ if all.is_empty() => Some(vec![Vec::new(); parts.len()]),
+            Some(starts) => Some(starts.iter().map(|start| start.full.clone()).collect()),
+            None => journal.recall("choose/full"),
+        };
+        if let (Some(full), true) = (&full, known.iter().all(Option::is_some)) {
+            return Ok(Some(CrossValidated { walks: known.into_iter().flatten().collect(), full: full.clone() }));
+        }
+        let begun = Instant::now();
+        // Where the folds of all parts are too large to be held at once, they are made when they go on.
+        let occupied = selector.room.all(parts.len());
+        let is_held = occupied.is_some();
+        let make = |job: usize| {
+            if let Some(reason) = watcher.stopped() {
+                return Err(Error::Stopped(reason));
+            }
+            let (number, part) = parts[job];
+            let _trained = tracing::debug_span!("fold", fold = number + 1, rows = part.training.len()).entered();
+            let made = self.training((job, number), part, (lambdas, is_held));
+            let full = made.and_then(|(training, design)| {
+                let own = match full {
+                    Some(_) => Vec::new(),
+                    None => super::full::full(&design, all, &training.fold.held(), loss)?,
+                };
+                Ok((is_held.then_some(training), own))
+            });
+            full.map_err(|error| said_of_fold(error, number))
+        };
+        let made = || match is_held {
+            true => in_turn(parts.len(), make),
+            false => repeated(&selector.room, parts.len(), make),
+        };
+        let make = || Ok(made()?.into_iter().filter_map(|(training, _)| training).collect());
+        let held = FoldTrainings { count: parts.len(), made: OnceLock::new(), make: &make };
+        let full = match &full {
+            Some(full) => full.clone(),
+            None => {
+                let made = match made() {
+                    Err(Error::Stopped(_)) => return Ok(None),
+                    made => made?,
+                };
+                let (folds, own): (Vec<Option<FoldTraining>>, Vec<Vec<Tally>>) = made.into_iter().unzip();
+                let _ = held.made.set(folds.into_iter().flatten().collect());
+                journal.keep_worth(begun, "choose/full", &own);
+                own
+            }
+        };
+        let anew = |job: usize| self.anew((job, parts[job]), lambdas).map(|(training, _)| training);
+        let folds = match is_held {
+            true => TrainingRows::Held(&held),
+            false => TrainingRows::Anew(parts.len(), &anew),
+        };
+        let (patience, of) = (self.patience, (self.everything, deals.len()));
+        let lockstep = Lockstep { selector, folds, loss, patience, of, starts: starts.as_deref(), watcher, journal };
+        let walks = lockstep.walks(lambdas, before, known)?;
+        Ok(walks.map(|walks| CrossValidated { walks, full }))
+    }
+
+    /// A fold that is not kept for other searches.
+    pub(super) fn anew(
+        &self,
+        (job, (number, part)): (usize, (usize, &Part)),
+        lambdas: &[Option<f64>],
+    ) -> Result<(FoldTraining, Design)> {
+        self.training((job, number), part, (lambdas, false)).map_err(|error| said_of_fold(error, number))
+    }
+
+    /// A fold, and its design as it is beside that of its walks, which share what does not depend on λ. They are kept for
+    /// other searches where there is room.
+    fn training(
+        &self,
+        (job, number): (usize, usize),
+        part: &Part,
+        (lambdas, is_held): (&[Option<f64>], bool),
+    ) -> Result<(FoldTraining, Design)> {
+        let mut made = self.made[job].lock().unwrap_or_else(PoisonError::into_inner);
+        let (fold, design) = match &*made {
+            Some((fold, design)) => (Arc::clone(fold), design.clone()),
+            None => {
+                let fold = Arc::new(Fold::of(self.sample, part)?);
+                let design = self.competing.design_at(&fold.fitted.problem, Some(self.whole))?;
+                let design = design.part_of(self.whole, &fold.training);
+                if is_held {
+                    *made = Some((Arc::clone(&fold), design.clone()));
+                }
+                (fold, design)
+            }
+        };
+        drop(made);
+        let design = self.selector.of_own_lambdas(design);
+        let shared = design.clone().shared_by(lambdas.len()).without_errors();
+        if lambdas.len() > 1 {
+            // What criteria keep for all λ is there before the walks, which would each compute it.
+            self.selector.opened(&shared.at_lambda(lambdas[0]))?;
+        }
+        Ok((FoldTraining { fold, design: shared, number, known: Known::default() }, design))
+    }
+}
+
+/// An error about settings, on the training rows of a fold.
+pub(super) fn said_of_fold(error: Error, fold: usize) -> Error {
+    said_of(error, &format!("fold {} of the cross-validated search", fold + 1))
+}

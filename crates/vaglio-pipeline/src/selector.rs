@@ -1,0 +1,343 @@
+//! One selection: a criterion, a search and a learner on a problem.
+
+mod in_folds;
+pub mod needs;
+mod range;
+mod selection;
+mod walking;
+
+use crate::all_rows::FitFrom;
+use crate::final_model::FinalModel;
+use crate::learners::Rls;
+use crate::resample::room::Room;
+use crate::resample::{self, Picked, Sample};
+use crate::train::{train, train_entry};
+pub use selection::Searched;
+pub use selection::Selection;
+use std::sync::Arc;
+use std::time::Instant;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{
+    AnyCriterion, AnyLearner, AnyLoss, AnyResampling, AnySearch, Criterion, Design, Error, Learner, Monitor, Outline,
+    Path, Per, Problem, Result, Role, SearchStrategy, Squared, Subset, Task, ZeroOne,
+};
+pub(crate) use walking::Walking;
+
+/// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
+///
+/// | name | default | purpose | range |
+/// |---|---|---|---|
+/// | `criterion` | – | scores subsets | any [`Criterion`] |
+/// | `search` | – | walks subsets | any [`SearchStrategy`] |
+/// | `learner` | – | gives a subset its meaning | any [`Learner`] |
+/// | `seed` | 0 | every random choice follows from it | any |
+///
+/// # Errors
+/// `check` gives [`vaglio_core::Error::Setting`] for a setting that no data can have; what depends on the data is checked by
+/// `fit`.
+///
+/// # Example
+/// ```
+/// use linfa::prelude::*;
+/// use ndarray::array;
+/// use vaglio::{Selector, criteria::Loo, learners::Rls, search::Greedy};
+///
+/// let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
+/// let y = array![1.1, 2.0, 2.9, 4.2, 5.0];
+/// let dataset = Dataset::new(x, y);
+///
+/// let selector = Selector::params(Loo::default(), Greedy::new(1), Rls::default());
+/// let fitted = selector.fit(&dataset)?;
+/// assert_eq!(fitted.indices(), [0]);
+/// let smaller = fitted.transform(dataset);
+/// assert_eq!(smaller.nfeatures(), 1);
+/// # Ok::<(), vaglio::FitError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Selector(pub(crate) ValidSelector);
+
+/// Checked parameters of a selection.
+#[derive(Debug, Clone)]
+pub struct ValidSelector {
+    pub(crate) criterion: Arc<dyn Criterion>,
+    pub(crate) search: Arc<dyn SearchStrategy>,
+    pub(crate) learner: Arc<dyn Learner>,
+    pub(crate) seed: u64,
+    /// What is trained on the chosen columns and judged in place of the learner.
+    pub(crate) model: Option<FinalModel>,
+    /// For how many repetitions of the search there is memory at once.
+    pub(crate) room: Room,
+    /// How rows that stand for many are parted around the search, in place of what its settings say, and whether these would be by splits
+    /// of the criterion.
+    pub(crate) dealt: Option<(AnyResampling, bool)>,
+}
+
+impl Selector {
+    /// Parameters from a criterion, a search and a learner, each of which may be boxed or shared already.
+    pub fn params(
+        criterion: impl Into<AnyCriterion>,
+        search: impl Into<AnySearch>,
+        learner: impl Into<AnyLearner>,
+    ) -> Self {
+        Selector::from_parts(criterion.into().into(), search.into().into(), learner.into().into())
+    }
+
+    /// The same from shared components, such as those of a pipeline.
+    pub fn from_parts(
+        criterion: Arc<dyn Criterion>,
+        search: Arc<dyn SearchStrategy>,
+        learner: Arc<dyn Learner>,
+    ) -> Self {
+        Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: Room::default(), dealt: None })
+    }
+
+    /// The seed from which every random choice follows.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.0.seed = seed;
+        self
+    }
+}
+
+impl Default for Selector {
+    /// Greedy leave-one-out selection for ridge regression with λ = 1 and an intercept.
+    fn default() -> Self {
+        Selector::params(crate::criteria::Loo::default(), crate::search::Greedy::default(), Rls::default())
+    }
+}
+
+impl ValidSelector {
+    /// What scores subsets.
+    pub fn criterion(&self) -> &Arc<dyn Criterion> {
+        &self.criterion
+    }
+
+    /// What walks subsets.
+    pub fn search(&self) -> &Arc<dyn SearchStrategy> {
+        &self.search
+    }
+
+    /// What gives a subset its meaning.
+    pub fn learner(&self) -> &Arc<dyn Learner> {
+        &self.learner
+    }
+
+    /// Checks what needs no data.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the field's path.
+    pub(crate) fn check_settings(&self) -> Result<()> {
+        check_parts(&*self.criterion, &*self.search, &*self.learner, self.model.as_ref())
+    }
+
+    /// The loss by which selections are compared: the criterion's, or a readout's where it has none.
+    pub(crate) fn loss(&self, task: &Task) -> AnyLoss {
+        let own = || if *task == Task::Regression { Squared.into() } else { ZeroOne.into() };
+        self.criterion.loss().unwrap_or_else(own)
+    }
+
+    /// The design of the problem, with every check that can be made before the search; a grid of λ that is to be fitted is
+    /// fitted to it.
+    ///
+    /// # Errors
+    /// Those of the learner, the search and the criterion, each under its own name.
+    pub fn design(&self, problem: &Problem) -> Result<Design> {
+        self.design_at(problem, None)
+    }
+
+    /// The same for some of the rows of another design, which has its grid of λ from all of them.
+    ///
+    /// # Errors
+    /// Those of [`ValidSelector::design`].
+    pub(crate) fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
+        let of_learner = |error: Error| error.of(Role::Learner, self.learner.typetag_name());
+        self.learner.check().map_err(of_learner)?;
+        let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
+        let design = if self.search.takes_lambda() { range::fitted(design, whole) } else { range::of_one(design) };
+        if design.of_outputs().is_some() && !self.criterion.scores_each_output() {
+            let why = "`each` takes the lambda of an output by what it loses on rows held out; use `loo` or `kfold`, or share lambda";
+            return Err(Error::setting("learner.lambda.outputs", why));
+        }
+        self.criterion.check(&design).map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))?;
+        self.search.check(&*self.criterion, &design).map_err(|error| self.of_search(error))?;
+        self.model.as_ref().map_or(Ok(()), |model| model.check_design(self, &design, problem))?;
+        self.fitted_in_folds(design, problem)
+    }
+
+    /// A design with the grid of λ that its search takes: one λ, where that has no part in it.
+    pub(crate) fn of_own_lambdas(&self, design: Design) -> Design {
+        if self.search.takes_lambda() { design } else { range::of_one(design) }
+    }
+
+    /// The selection with the penalties fitted to a design at which its search is judged, if it is at some.
+    ///
+    /// # Errors
+    /// Those of the criterion's geometry.
+    pub(crate) fn at_penalties(&self, design: &Design) -> Result<Option<ValidSelector>> {
+        let fitted = self.search.at_penalties(&*self.criterion, design).map_err(|error| self.of_search(error))?;
+        Ok(fitted.map(|search| ValidSelector { search, ..self.clone() }))
+    }
+
+    /// The selections of the searches that compete, of which this one is where it is no race.
+    pub(crate) fn contestants(&self) -> Vec<ValidSelector> {
+        let with = |search: &Arc<dyn SearchStrategy>| ValidSelector { search: Arc::clone(search), ..self.clone() };
+        self.search.contestants().iter().map(with).collect()
+    }
+
+    /// The selection of the search that won, by its place; this one where it is no race.
+    pub(crate) fn of_winner(&self, place: Option<usize>) -> ValidSelector {
+        place.and_then(|place| self.contestants().into_iter().nth(place)).unwrap_or_else(|| self.clone())
+    }
+
+    /// An error of the search, unless it is of another part.
+    fn of_search(&self, error: Error) -> Error {
+        error.of(Role::Search, self.search.typetag_name())
+    }
+
+    /// Searches, takes a size and a λ, and trains the learner on the chosen subset.
+    ///
+    /// Where the search's `choose` cross-validates, the whole walk is repeated on the training rows of folds.
+    ///
+    /// # Errors
+    /// Those of [`ValidSelector::design`], of the criterion and of the final fit.
+    pub fn select<'m>(&self, problem: &Problem, monitor: impl Into<Monitor<'m>>) -> Result<Selection> {
+        let sample = Sample::plain(problem.clone(), self.needs_order());
+        self.select_of(&sample, problem, &mut monitor.into())
+    }
+
+    /// The same from the rows of which the problem was made, maps included.
+    pub(crate) fn select_of(&self, sample: &Sample, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Selection> {
+        let start = Instant::now();
+        let design = self.design(problem)?;
+        let picked = resample::select(self, sample, &design, start, monitor)?;
+        self.fit_on((problem, &design), picked, monitor)
+    }
+
+    /// The design at the λ that the criterion takes for all of its columns, where the search is made at that (`per: all`).
+    ///
+    /// # Errors
+    /// Those of the criterion's scores; [`Error::Setting`] for a criterion that takes no λ.
+    pub(crate) fn at_lambda_of_all(&self, design: &Design) -> Result<Design> {
+        if !takes_lambda_of_all(design) {
+            return Ok(design.clone());
+        }
+        let all = design.candidates();
+        let mut subset = Subset::open(&*self.criterion, design, &all_at_once(all.len()))?;
+        subset.reset(&all)?;
+        let lambda = subset.score()?.lambda.ok_or_else(|| {
+            let kind = self.criterion.typetag_name();
+            let message =
+                format!("`all` takes lambda by the score of all columns, and `{kind}` takes none; use `path`");
+            Error::setting("learner.lambda.per", message)
+        })?;
+        tracing::debug!(lambda, "lambda of all columns");
+        Ok(design.at_lambda(Some(lambda)))
+    }
+
+    /// Searches on a design of the problem that was begun at `start`, up to a size if one is given.
+    pub(crate) fn search_on(
+        &self,
+        design: &Design,
+        start: Instant,
+        until: Option<usize>,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Searched> {
+        let design = self.at_lambda_of_all(&design.clone().stopping_at(monitor.stop.clone()))?;
+        let mut walking = Walking::open(self, &design, start, monitor)?;
+        walking.to(until)?;
+        walking.searched()
+    }
+
+    /// Makes what the criterion keeps of a design.
+    pub(crate) fn opened(&self, design: &Design) -> Result<()> {
+        let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
+        Subset::open(&*self.criterion, design, &outline).map(drop)
+    }
+
+    /// The same with another entry of the path as its result.
+    pub(crate) fn taking(&self, mut searched: Searched, entry: Option<usize>, design: &Design) -> Result<Searched> {
+        searched.path.chosen = entry;
+        if searched.alpha.is_some() {
+            let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
+            searched.alpha = alpha(&searched.path, &Subset::open(&*self.criterion, design, &outline)?)?;
+        }
+        Ok(searched)
+    }
+
+    /// Trains on the chosen subset and all rows of the design of a problem.
+    pub(crate) fn fit_on(
+        &self,
+        (problem, design): (&Problem, &Design),
+        picked: Picked,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Selection> {
+        let start = Instant::now();
+        let span = tracing::info_span!("fit");
+        let _entered = span.enter();
+        let Picked { searched, chosen, warnings, seconds: choose_seconds, race } = picked;
+        let Searched { path, engine, approximation, alpha, seconds, .. } = searched;
+        let design = &design.stopping_at(monitor.stop.at_the_end());
+        let model = match path.result() {
+            Some(entry) => train_entry(design, entry, chosen.lambda, FitFrom::Search)?,
+            None => train(design, &[], path.empty.lambda.or(chosen.lambda), FitFrom::Search)?,
+        };
+        let final_model = match (&self.model, path.result()) {
+            (Some(last), Some(entry)) => {
+                let journal = monitor.journal.under("model");
+                Some(last.train(self, problem, &entry.subset, &mut monitor.with_journal(journal))?)
+            }
+            _ => None,
+        };
+        let fit_seconds = start.elapsed().as_secs_f64();
+        let names = design.names().to_vec();
+        Ok(Selection {
+            path,
+            chosen,
+            race,
+            warnings,
+            names,
+            model,
+            final_model,
+            engine,
+            approximation,
+            alpha,
+            search_seconds: seconds,
+            choose_seconds,
+            fit_seconds,
+        })
+    }
+}
+
+/// Whether λ of several is that of all columns, by the criterion.
+pub fn takes_lambda_of_all(design: &Design) -> bool {
+    design.readout().is_some_and(|readout| readout.per == Some(Per::All) && readout.lambdas.len() > 1)
+}
+
+/// The outline of one score of all columns.
+pub fn all_at_once(columns: usize) -> Outline {
+    Outline { start: columns, largest: columns, trials: 1.0, steps: 0 }
+}
+
+/// The criterion's own coefficients on the result, where it has any.
+fn alpha(path: &Path, subset: &Subset<'_>) -> Result<Option<Vec<f64>>> {
+    match (path.result(), subset.geometry()) {
+        (Some(entry), Some(mut geometry)) => geometry.minimizer(&entry.subset),
+        _ => Ok(None),
+    }
+}
+
+/// Checks the settings of the parts, which needs no data.
+///
+/// # Errors
+/// [`Error::Setting`] with the field's path.
+pub(crate) fn check_parts(
+    criterion: &dyn Criterion,
+    search: &dyn SearchStrategy,
+    learner: &dyn Learner,
+    model: Option<&FinalModel>,
+) -> Result<()> {
+    learner.check().map_err(|error| error.under("learner"))?;
+    model.map_or(Ok(()), |model| model.check().map_err(|error| error.under("model")))?;
+    criterion.check_settings().map_err(|error| error.under("criterion"))?;
+    search.check_settings().map_err(|error| error.under("search"))
+}

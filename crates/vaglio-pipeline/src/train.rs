@@ -1,0 +1,139 @@
+//! The final fit.
+
+use crate::all_rows::{FitFrom, Products, chosen_rows};
+use crate::criteria::Loo;
+use ndarray::Array2;
+use std::cell::OnceCell;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Coefficients, Design, EntryFit, Error, Feature, Model, Outline, PathEntry, Result, Subset, Trained};
+use vaglio_kernels::Column;
+use vaglio_kernels::linalg::Failure;
+use vaglio_kernels::ridge::{Normal, Ridge, is_wide};
+
+/// What [`Design::train`] does, fast: by normal equations that are refined from the rows, and where these are too
+/// ill-conditioned by a reduction of all rows to a triangle.
+///
+/// Without `lambda` and with several to choose from, the one of lowest squared leave-one-out error is taken. Cost
+/// O(rows · columns²), from moments O(rows · columns + columns³).
+///
+/// # Errors
+/// [`Error::Numerical`] when numbers overflow; those of the learner.
+pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: FitFrom) -> Result<Model> {
+    let Some(readout) = design.readout() else { return design.train(subset, lambda) };
+    let of = |design: &Design| match lambda {
+        Some(lambda) => Ok(lambda),
+        None if readout.lambdas.len() == 1 => Ok(readout.lambdas[0]),
+        None => Ok(chosen(design, subset)?.unwrap_or(readout.lambdas[0])),
+    };
+    let lambdas = match design.of_outputs() {
+        Some(outputs) => outputs.iter().map(of).collect::<Result<Vec<f64>>>()?,
+        None => vec![of(design)?],
+    };
+    trained(design, subset, &lambdas, from)
+}
+
+/// The model of an entry of a path; without a λ of its own, at `lambda`.
+///
+/// # Errors
+/// See [`train`].
+pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64>, from: FitFrom) -> Result<Model> {
+    match &entry.fit {
+        EntryFit::Readout => train(design, &entry.subset, entry.score.lambda.or(lambda), from),
+        EntryFit::Lambdas(lambdas) => trained(design, &entry.subset, lambdas, from),
+        EntryFit::Coefficients(own) => {
+            let lambda = design.readout().map_or(f64::NAN, |readout| readout.lambdas[0]);
+            let coefficients = of_path(design, &entry.subset, own);
+            design.model(&entry.subset, Trained { lambda, coefficients })
+        }
+    }
+}
+
+/// Trained at one λ, or at one for each output.
+fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Model> {
+    let coefficients = match design.in_units() {
+        Some((units, scaled)) => {
+            let lambdas: Vec<f64> = lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
+            units.coefficients(solved(scaled, subset, &lambdas, from)?)
+        }
+        None => solved(design, subset, lambdas, from)?,
+    };
+    if !coefficients.is_finite() {
+        return Err(Error::Numerical("the coefficients overflow; rescale or standardize the columns".into()));
+    }
+    design.model(subset, Trained { lambda: lambdas[0], coefficients })
+}
+
+/// The coefficients for the design's numbers as they are.
+fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Coefficients> {
+    let failed = |failure: Failure| {
+        Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
+    };
+    let intercept = design.readout().is_some_and(|readout| readout.intercept);
+    // Products of columns with columns are far more numbers than the rows where these are few.
+    let by_products = (!is_wide(design.rows(), subset.len())).then(|| chosen_rows(design, subset)).flatten();
+    let normal = by_products.and_then(|data| {
+        let products = Products::of(design, &data, subset, from)?;
+        Normal::new(data, subset, intercept, products.all_rows()?)
+    });
+    let reduced = OnceCell::new();
+    let by_reflections = |lambda: f64| {
+        let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
+        let columns: Vec<Column<'_>> = subset.iter().map(|&feature| design.columns().column(feature)).collect();
+        let ridge =
+            reduced.get_or_init(|| Ridge::of_columns(&columns, design.targets(), weights.as_deref(), intercept));
+        ridge.as_ref().map_err(|failure| *failure)?.coefficients(lambda)
+    };
+    of_outputs(lambdas, |lambda| {
+        let refined = normal.as_ref().and_then(|normal| normal.coefficients(lambda));
+        let (weights, intercept) = refined.map_or_else(|| by_reflections(lambda), Ok).map_err(failed)?;
+        Ok(Coefficients { weights, intercept })
+    })
+}
+
+/// Coefficients at one λ; of several, those of each output at its own.
+///
+/// # Errors
+/// Those of `at`.
+pub fn of_outputs(lambdas: &[f64], mut at: impl FnMut(f64) -> Result<Coefficients>) -> Result<Coefficients> {
+    let mut all = at(lambdas[0])?;
+    for (output, &lambda) in lambdas.iter().enumerate().skip(1) {
+        let own = at(lambda)?;
+        all.weights.column_mut(output).assign(&own.weights.column(output));
+        all.intercept[output] = own.intercept[output];
+    }
+    Ok(all)
+}
+
+/// The model of coefficients of columns about their means and divided by their norms, for targets likewise; row by row, columns × outputs. Cost
+/// O(rows · columns).
+pub fn of_path(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
+    let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
+    let total: f64 = (0..design.rows()).map(weight).sum();
+    let frame = |value: &dyn Fn(usize) -> f64| {
+        let mean = (0..design.rows()).map(|row| weight(row) * value(row)).sum::<f64>() / total;
+        let squares: f64 = (0..design.rows()).map(|row| weight(row) * (value(row) - mean) * (value(row) - mean)).sum();
+        (mean, squares.sqrt())
+    };
+    let targets = design.targets();
+    let outputs = targets.nrows();
+    let (mut intercept, norms): (Vec<f64>, Vec<f64>) = (0..outputs).map(|o| frame(&|row| targets[[o, row]])).unzip();
+    let mut weights = Array2::zeros((subset.len(), outputs));
+    for (k, (&feature, row)) in subset.iter().zip(coefficients.chunks(outputs)).enumerate() {
+        let column = design.column(feature);
+        let (mean, own) = frame(&|row| column.get(row));
+        for (output, coefficient) in row.iter().enumerate() {
+            weights[[k, output]] = coefficient * norms[output] / own;
+            intercept[output] -= weights[[k, output]] * mean;
+        }
+    }
+    Coefficients { weights, intercept }
+}
+
+/// The λ of lowest squared leave-one-out error.
+fn chosen(design: &Design, subset: &[Feature]) -> Result<Option<f64>> {
+    let criterion = Loo::default();
+    let outline = Outline { start: subset.len(), largest: subset.len(), trials: 1.0, steps: 0 };
+    let mut all = Subset::open(&criterion, design, &outline)?;
+    all.reset(subset)?;
+    Ok(all.score()?.lambda)
+}

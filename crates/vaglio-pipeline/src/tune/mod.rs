@@ -1,0 +1,207 @@
+//! Settings of the learner, chosen by the criterion before the search.
+//!
+//! [`Tune`] is the `tune` block of a pipeline. Points of the unit cube become settings of the learner (`setting`), each is
+//! scored once (`ledger`), and the solvers of argmin choose the points (`solve`).
+//!
+//! # Example
+//! ```
+//! use linfa::prelude::*;
+//! use ndarray::array;
+//! use vaglio::{Pipeline, criteria::Loo, learners::Rls, search::Greedy, tune::{Bounds, Tune}};
+//!
+//! let x = array![[1.0, 0.3, 5.0], [2.0, -0.1, 3.0], [3.0, 0.2, 8.0], [4.0, 0.0, 1.0], [5.0, -0.4, 2.0]];
+//! let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0]);
+//! let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default())
+//!     .tune(Tune::new(20).parameter("learner.lambda", Bounds::log(1e-3, 1e3)));
+//! assert_eq!(pipeline.fit(&dataset)?.selected(), ["feature-0"]);
+//! # Ok::<(), vaglio::FitError>(())
+//! ```
+
+mod ledger;
+mod setting;
+mod solve;
+
+pub use vaglio_report::record::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
+
+use crate::selector::{ValidSelector, all_at_once};
+use ledger::{Evaluated, Ledger};
+use std::sync::Arc;
+use std::time::Instant;
+use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, Subset};
+
+/// Parameters that are tuned together, at most.
+const MOST_PARAMETERS: usize = 100;
+
+/// What tuning does with its settings, which are those of the record.
+pub(crate) trait Tuning {
+    /// Checks bounds, and that every parameter is a setting of the learner that takes the numbers between them.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] and [`Error::UnknownName`] with the field's path inside this block.
+    fn check(&self, learner: &dyn Learner) -> Result<()>;
+
+    /// The selection with the learner tuned on `problem`, and how it was; the selection itself when it was interrupted
+    /// before anything was scored.
+    ///
+    /// The criterion that tunes is the one that selects, on the same rows: its score is optimistic, and honest figures
+    /// come from rows that neither saw. The monitor may stop it; the best so far is the result then.
+    ///
+    /// # Errors
+    /// The first failure, when nothing that was tried has a finite score.
+    fn tune(
+        &self,
+        selector: ValidSelector,
+        problem: &Problem,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<(ValidSelector, Option<Tuned>)>;
+}
+
+impl Tuning for Tune {
+    fn check(&self, learner: &dyn Learner) -> Result<()> {
+        Error::unless_between("budget", self.budget, 1..=Tune::MOST_EVALUATIONS)?;
+        if self.parameters.is_empty() {
+            return Err(Error::setting(
+                "parameters",
+                "at least one is needed, as in `learner.lambda: {from: 0.1, to: 10}`",
+            ));
+        }
+        if self.parameters.len() > MOST_PARAMETERS {
+            return Err(Error::setting("parameters", format!("at most {MOST_PARAMETERS} are tuned together")));
+        }
+        let settings = setting::written(learner)?;
+        for (path, bounds) in &self.parameters {
+            let field = format!("parameters.{path}");
+            bounds.check().map_err(|e| e.under(&field))?;
+            setting::check(&settings, path, bounds, &field)?;
+        }
+        Ok(())
+    }
+
+    fn tune(
+        &self,
+        selector: ValidSelector,
+        problem: &Problem,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<(ValidSelector, Option<Tuned>)> {
+        let Some(found) = search(self, &selector, problem, monitor)? else { return Ok((selector, None)) };
+        let learner = with(self, &setting::written(&*selector.learner)?, found.values())?;
+        Ok((ValidSelector { learner, ..selector }, Some(found)))
+    }
+}
+
+/// Searches; `None` when it was interrupted before anything was scored.
+fn search(
+    tune: &Tune,
+    selector: &ValidSelector,
+    problem: &Problem,
+    monitor: &mut Monitor<'_>,
+) -> Result<Option<Tuned>> {
+    let span = tracing::info_span!("tune", method = tune.method.name(), budget = tune.budget);
+    let _entered = span.enter();
+    let settings = setting::written(&*selector.learner)?;
+    let (journal, mut tried) = (monitor.journal.under("tune"), 0);
+    let mut progress = ShownScores { monitor, done: 0.0, of: tune.budget as f64, stopped: false };
+    let evaluate = |values: &[f64]| {
+        if progress.stopped {
+            return Evaluated::Stopped;
+        }
+        tried += 1;
+        let scored = with(tune, &settings, values).and_then(|learner| {
+            let tuned = ValidSelector { learner, ..selector.clone() };
+            journal.once(tried, || scored(tune, &tuned, problem, &mut progress, journal.within(tried)))
+        });
+        progress.done += 1.0;
+        match scored {
+            Ok(None) => Evaluated::Stopped,
+            Ok(Some(score)) => {
+                progress.ask();
+                Evaluated::Scored(score.loss)
+            }
+            Err(error) => {
+                progress.ask();
+                Evaluated::Failed(error)
+            }
+        }
+    };
+    let bounds: Vec<Bounds> = tune.parameters.values().copied().collect();
+    let start: Vec<f64> = tune.parameters.iter().map(|(path, b)| b.place(setting::value(&settings, path))).collect();
+    let paths: Vec<&str> = tune.parameters.keys().map(String::as_str).collect();
+    let ledger = Ledger::new(&paths, &bounds, tune.budget, evaluate);
+    match tune.method {
+        Method::NelderMead => solve::nelder_mead(&ledger, &start)?,
+        Method::ParticleSwarm => solve::particle_swarm(&ledger, &start, selector.seed)?,
+    }
+    let (trials, failure) = ledger.into_trials();
+    let lowest = |best: Option<usize>, k: usize| match best {
+        Some(b) if trials[b].score <= trials[k].score => Some(b),
+        _ => Some(k).filter(|&k| trials[k].score < f64::INFINITY),
+    };
+    match ((0..trials.len()).fold(None, lowest), failure) {
+        (Some(best), _) => Ok(Some(Tuned { tune: tune.clone(), trials, best })),
+        (None, Some(failure)) => Err(failure),
+        (None, None) if trials.is_empty() => Ok(None),
+        (None, None) => Err(Error::Numerical("every setting that was tried while tuning scores +∞".into())),
+    }
+}
+
+/// The learner with these settings.
+fn with(tune: &Tune, settings: &serde_json::Value, values: &[f64]) -> Result<Arc<dyn Learner>> {
+    let mut settings = settings.clone();
+    for ((path, bounds), &value) in tune.parameters.iter().zip(values) {
+        setting::set(&mut settings, path, bounds.number(value));
+    }
+    let learner = setting::read(settings).map_err(|message| Error::setting("learner", message))?;
+    learner.check().map_err(|e| e.under("learner"))?;
+    Ok(learner)
+}
+
+/// The criterion of a selection; `None` when it was stopped.
+fn scored(
+    tune: &Tune,
+    selector: &ValidSelector,
+    problem: &Problem,
+    progress: &mut ShownScores<'_, '_>,
+    journal: Journal,
+) -> Result<Option<Score>> {
+    let design = selector.design(problem)?;
+    match tune.score {
+        Scored::All => {
+            let all = design.candidates();
+            let mut subset = Subset::open(&*selector.criterion, &design, &all_at_once(all.len()))?;
+            subset.reset(&all)?;
+            subset.score().map(Some)
+        }
+        Scored::Search => {
+            let stop = progress.monitor.stop.clone();
+            let monitor = &mut Monitor { observer: &mut *progress, journal, stop };
+            let path = selector.search_on(&design, Instant::now(), None, monitor)?.path;
+            let score = path.result().map_or(path.empty, |entry| entry.score);
+            if progress.stopped || path.stop_reason.is_partial() { Ok(None) } else { Ok(Some(score)) }
+        }
+    }
+}
+
+/// Shows scores in place of the steps of their searches, which are not the run's own.
+struct ShownScores<'o, 'm> {
+    monitor: &'o mut Monitor<'m>,
+    done: f64,
+    of: f64,
+    stopped: bool,
+}
+
+impl ShownScores<'_, '_> {
+    fn ask(&mut self) -> Answer {
+        let answer = self.monitor.show(&Event::Visited { done: self.done, of: self.of });
+        self.stopped |= matches!(answer, Answer::Stop(_));
+        answer
+    }
+}
+
+impl Observer for ShownScores<'_, '_> {
+    fn observe(&mut self, event: &Event<'_>) -> Answer {
+        match event {
+            Event::Step(_) | Event::Visited { .. } => self.ask(),
+            _ => Answer::Continue,
+        }
+    }
+}

@@ -58,7 +58,12 @@ pub(super) fn pace(selector: &ValidSelector, design: &Design, outline: &Outline)
             let Ok(part) = part(selector.learner(), design, sides, refits) else { return found };
             let outline = of_part(outline, part.candidates().len());
             let estimate = criterion.estimate(&part, &outline);
-            let Some(least) = least(|| seconds(criterion, &part, &outline, clock(refits)).ok()) else { return found };
+            let anew = || {
+                // What one try keeps of the design is not there for the next.
+                let own = part.clone().seeded(part.seed());
+                seconds(criterion, &own, &outline, clock(refits)).ok()
+            };
+            let Some(least) = least(anew) else { return found };
             // Another engine says nothing of this one.
             if estimate.engine == whole.engine {
                 found = estimate.flops / least.max(1e-9);

@@ -57,7 +57,7 @@ fn a_word_of_two_parts_names_the_packages_of_both() {
         criterion: Box<dyn Criterion>,
     }
     let error = document.read::<OneCriterion>().unwrap_err().to_string();
-    let package = concat!("vaglio ", env!("CARGO_PKG_VERSION"));
+    let package = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
     let expected = format!("several parts `test_twin`: of {package} and of {package}; link it with one of them");
     assert!(error.starts_with("p.yaml:1:12: `criterion.kind`") && error.ends_with(&expected), "{error}");
     // As it is told of what a model file holds.

@@ -70,7 +70,7 @@ impl ValidPipeline {
     /// ```
     /// use ndarray::array;
     /// use vaglio::core::{Cells, Table, Task};
-    /// use vaglio::{Pipeline, Rows, TargetedTable};
+    /// use vaglio::{Pipeline, Rows, TargetedTable, files::ModelFiles};
     ///
     /// let kinds = ["oak", "elm", "oak", "elm", "oak", "elm"].map(String::from).to_vec();
     /// let heights = vec![3.0, 1.0, 4.0, 1.5, 5.0, 9.0];

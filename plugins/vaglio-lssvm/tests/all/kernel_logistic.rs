@@ -121,7 +121,7 @@ fn predictions_are_those_of_the_printed_iteration() {
         for (lambda, given) in [(1.0, None), (0.01, Some(0.8)), (0.1, None), (30.0, Some(3.0))] {
             let width = given.unwrap_or_else(|| median(&known));
             let own = KernelLogistic::new(lambda);
-            let own = given.map_or(own.clone(), |b| own.bandwidth(Bandwidth::Value(b)));
+            let own = given.map_or(own, |b| own.bandwidth(Bandwidth::Value(b)));
             let model = own.fit(&problem, &all(&problem), None).unwrap();
             let k: Vec<Vec<f64>> = known.iter().map(|u| known.iter().map(|v| kernel(u, v, width)).collect()).collect();
             let weights = problem.weights().map_or(vec![1.0; known.len()], |w| w.to_vec());

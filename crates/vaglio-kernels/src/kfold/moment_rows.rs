@@ -297,21 +297,33 @@ impl MomentRows {
             z
         };
         let z = Vectors::new(entries, &places.par_iter().map(z).collect::<Vec<_>>());
-        let product =
-            |(other, &feature): (usize, &usize)| entries.products(data.level, data.column(feature).0, other, &z);
-        let products: Vec<Vec<Wide>> = features.par_iter().enumerate().with_min_len(AT_LEAST).map(product).collect();
-        let row = |(lane, &place): (usize, &usize)| self.row(rows, &products, lane, place);
+        let lanes = places.len();
+        // Group after group, lanes that are in use alone.
+        let product = |(other, &feature): (usize, &usize)| -> Vec<f64> {
+            let of_groups = entries.products(data.level, data.column(feature).0, other, &z);
+            of_groups.iter().flat_map(|sums| &sums.doubles()[..lanes]).copied().collect()
+        };
+        let products: Vec<Vec<f64>> = features.par_iter().enumerate().with_min_len(AT_LEAST).map(product).collect();
+        let row = |(lane, &place): (usize, &usize)| {
+            self.row(rows, place, products.len(), |other, group| products[other][group * lanes + lane])
+        };
         places.par_iter().enumerate().map(row).collect()
     }
 
-    /// That of the column at a place, from products of all columns with it in a lane.
-    fn row(&self, rows: &FoldedRows<'_>, products: &[Vec<Wide>], lane: usize, place: usize) -> Vec<f64> {
-        let (entries, n) = (&self.entries, products.len());
+    /// That of the column at a place, from its product with each of n columns in each group.
+    fn row(
+        &self,
+        rows: &FoldedRows<'_>,
+        place: usize,
+        n: usize,
+        product: impl Fn(usize, usize) -> f64 + Sync,
+    ) -> Vec<f64> {
+        let entries = &self.entries;
         // Behind the products stands the weight, by which classes count alike.
         let group = |group: usize| FoldSums {
             products: match entries.sizes[group] {
                 0 => Vec::new(),
-                _ => products.iter().map(|of| of[group].lane(lane)).chain([entries.weights[group]]).collect(),
+                _ => (0..n).map(|other| product(other, group)).chain([entries.weights[group]]).collect(),
             },
             range: Vec::new(),
         };

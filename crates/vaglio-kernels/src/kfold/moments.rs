@@ -64,7 +64,7 @@ impl Moments {
     /// Columns that a pass over all columns makes the rows of A_t and A_v of, where they are made column by column.
     pub const AT_ONCE: usize = Wide::WIDTH;
     /// Bytes of such rows beyond which none are made that were not asked for.
-    pub const READ_AHEAD: usize = 1 << 26;
+    pub const READ_AHEAD: usize = 1 << 24;
 
     /// Reads the rows once. Cost O(m·n² + K·n²).
     ///

@@ -60,6 +60,15 @@ class FsLsSvm(Part):
         intercept: Any = ...,
     ) -> None: ...
 
+class KernelLogistic(Part):
+    lambda_: float
+    bandwidth: Any
+    def __init__(
+        self,
+        lambda_: float = ...,
+        bandwidth: Any = ...,
+    ) -> None: ...
+
 class Knn(Part):
     neighbours: int
     weights: Any

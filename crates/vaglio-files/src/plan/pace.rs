@@ -37,6 +37,8 @@ const GRACE: Duration = Duration::from_millis(100);
 /// Flops a second where nothing can be tried, and those of products of columns, of which moments are made.
 const USUAL: f64 = 1.5e9;
 const PRODUCTS: f64 = 8e9;
+/// The engine of `kfold` on these.
+const MOMENTS: &str = "moments";
 
 /// Flops a second of one thread, for the engine that a search of this outline takes: those of the largest part of the walk
 /// that is tried within the budget.
@@ -45,7 +47,7 @@ pub(super) fn pace(selector: &ValidSelector, design: &Design, outline: &Outline)
     let whole = criterion.estimate(design, outline);
     let has_shape = outline.start > 0;
     // Small parts are all overhead: where larger ones have another engine, what is usual is nearer.
-    let mut found = if whole.engine == "moments" { PRODUCTS } else { USUAL };
+    let mut found = if whole.engine == MOMENTS { PRODUCTS } else { USUAL };
     let size = (design.rows(), design.candidates().len());
     if size.1 == 0 {
         return found;
@@ -58,12 +60,12 @@ pub(super) fn pace(selector: &ValidSelector, design: &Design, outline: &Outline)
             let Ok(part) = part(selector.learner(), design, sides, refits) else { return found };
             let outline = of_part(outline, part.candidates().len());
             let estimate = criterion.estimate(&part, &outline);
-            let anew = || {
-                // What one try keeps of the design is not there for the next.
-                let own = part.clone().seeded(part.seed());
-                seconds(criterion, &own, &outline, clock(refits)).ok()
+            let tried = || {
+                // Moments that one try keeps of the design are nearly all of the work of the next.
+                let anew = (estimate.engine == MOMENTS).then(|| part.clone().seeded(part.seed()));
+                seconds(criterion, anew.as_ref().unwrap_or(&part), &outline, clock(refits)).ok()
             };
-            let Some(least) = least(anew) else { return found };
+            let Some(least) = least(tried) else { return found };
             // Another engine says nothing of this one.
             if estimate.engine == whole.engine {
                 found = estimate.flops / least.max(1e-9);

@@ -14,7 +14,6 @@ use std::collections::HashMap;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Loss, Model, PathEntry, Result, Score, ZeroOne};
 use vaglio_pipeline::final_model::{Judging, Known};
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::resample::along::Held;
 use vaglio_pipeline::resample::behind::{AffineModels, Judge, Probes, RowLabels, of_choice, of_round, rounds_of};
 use vaglio_pipeline::resample::whole::HeldOutRows;

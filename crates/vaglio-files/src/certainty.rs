@@ -2,7 +2,6 @@
 
 use super::pairs::{count, of_walks, unless_impossible};
 use vaglio_core::{CrossValidation, Design, Result};
-use vaglio_pipeline::inside::{ChosenParts, SelectorParts};
 use vaglio_pipeline::resample::judged::{OfSize, difference};
 use vaglio_pipeline::resample::{Chosen, LEVEL, Sample, Watcher};
 use vaglio_pipeline::selector::ValidSelector;

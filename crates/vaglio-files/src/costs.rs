@@ -1,7 +1,6 @@
 //! What columns cost, beside what they lose.
 
 use vaglio_core::{Design, Result};
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{EntryRecord, FrontierPoint};
 

@@ -4,7 +4,6 @@ use super::Prepared;
 use ndarray::Array2;
 use vaglio_core::{Design, Loss, Measure, Model, PathEntry, Result, Squared, StopSign, Task, ZeroOne};
 use vaglio_pipeline::final_model::{Judging, Known};
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::resample::along::Held;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{EntryRecord, SizePoint, variance};

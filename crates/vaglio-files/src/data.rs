@@ -16,7 +16,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
-use vaglio_pipeline::inside::{PipelineParts, SelectorParts};
 use vaglio_pipeline::pipeline::Reading;
 use vaglio_pipeline::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
 use vaglio_pipeline::resample::sample::clusters;

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use vaglio_core::{Choose, Design, Feature, Result};
 use vaglio_pipeline::fdr::{DUMMIES, Discoveries, EXPERIMENTS, among, check_design, discoveries};
-use vaglio_pipeline::inside::{ChosenParts, PipelineParts};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::{Sample, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};

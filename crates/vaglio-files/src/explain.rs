@@ -14,7 +14,6 @@ use serde_json::Value;
 use std::path::Path;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Feature, Outline, Result, Rules, Score, Sign, Silent, Subset};
-use vaglio_pipeline::inside::PipelineParts;
 use vaglio_pipeline::pipeline::load;
 use vaglio_pipeline::resample::Watcher;
 use vaglio_pipeline::resample::choice::cross_validation;

@@ -18,7 +18,6 @@ use near::StepTrials;
 use over_folds::constant_in;
 use span::Span;
 use vaglio_core::{CrossValidation, Design, Error, Feature, Result};
-use vaglio_pipeline::inside::{FoldsParts, SelectorParts};
 use vaglio_pipeline::pipeline::{Evaluate, OuterFolds};
 use vaglio_pipeline::resample::Watcher;
 use vaglio_pipeline::resample::deals::redealt;

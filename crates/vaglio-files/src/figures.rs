@@ -18,7 +18,6 @@ use super::verify::verified;
 use ndarray::ArrayView2;
 use std::time::Instant;
 use vaglio_core::{Design, Loss, Model, Monitor, Result};
-use vaglio_pipeline::inside::{CalibrationParts, PipelineParts};
 use vaglio_pipeline::pipeline::SavedIntervals;
 use vaglio_pipeline::pipeline::{Calibration, HeldOutBy};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};

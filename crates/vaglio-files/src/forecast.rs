@@ -4,7 +4,6 @@ use super::history::Follows;
 use super::history::{after, history};
 use super::model_files::FileModel;
 use vaglio_core::{Cells, Error, Numbers, Result, Table, Task};
-use vaglio_pipeline::inside::SavedParts;
 use vaglio_pipeline::pipeline::SavedModel;
 
 /// The model with the last training rows, where the past of a target is read.

@@ -1,7 +1,6 @@
 //! Complementary halves of the rows.
 
 use vaglio_core::Result;
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::pipeline::Pairs;
 use vaglio_pipeline::resample::parting::{PIECES, Part, Parting};
 use vaglio_pipeline::resample::{FoldAssignment, Sample};

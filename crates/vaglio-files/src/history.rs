@@ -5,7 +5,6 @@ use super::series::moments;
 use std::collections::HashMap;
 use std::ops::Range;
 use vaglio_core::{Cells, Error, Result, Table};
-use vaglio_pipeline::inside::HistoryParts;
 use vaglio_pipeline::pipeline::History;
 
 /// How rows of a table follow each other.

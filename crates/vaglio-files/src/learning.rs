@@ -7,7 +7,6 @@
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use vaglio_core::{ExitClass, Loss, Result};
-use vaglio_pipeline::inside::{FoldsParts, SelectorParts};
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::parting::{Part, Parting};
 use vaglio_pipeline::resample::pool::repeated;

@@ -3,7 +3,6 @@
 use super::Prepared;
 use super::plan::forecast::Walks;
 use vaglio_core::{Design, Estimate, Outline, Result};
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::room::Room;
 use vaglio_pipeline::selector::ValidSelector;

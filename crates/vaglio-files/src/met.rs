@@ -1,7 +1,6 @@
 //! The subsets that the walks of folds reached, by the names of their columns.
 
 use vaglio_core::{PathEntry, Result};
-use vaglio_pipeline::inside::ChosenParts;
 use vaglio_pipeline::resample::parting::Part;
 use vaglio_pipeline::resample::validated::{dealt, parting};
 use vaglio_pipeline::resample::{Chosen, Sample};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use vaglio_core::{Journal, Monitor, StopReason, StopSign};
-use vaglio_pipeline::inside::PipelineParts;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_tables::budget::{Budget, resident};
 

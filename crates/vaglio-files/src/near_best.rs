@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Outline, Result, SearchStrategy, Subset};
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::tally::{Compared, EVERY};
 use vaglio_pipeline::resample::{Sample, Tally, Watcher};

@@ -10,7 +10,6 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Journal, Result};
 use vaglio_pipeline::final_model::{Judging, Known};
-use vaglio_pipeline::inside::{ChosenParts, FoldsParts, SelectorParts};
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::along::Reduced;
 use vaglio_pipeline::resample::parting::Part;

@@ -27,7 +27,6 @@ use std::fmt::Write;
 use std::path::Path;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
-use vaglio_pipeline::inside::{FoldsParts, PipelineParts, SelectorParts};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::cross_validation;

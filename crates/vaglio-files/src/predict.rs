@@ -5,7 +5,7 @@ use super::predictions::Predictions;
 use super::series::Order;
 use ndarray::s;
 use vaglio_core::{AnyLoss, Cells, Error, Result, Squared, Table, Task, ZeroOne};
-use vaglio_pipeline::inside::{Predicted, SavedParts};
+use vaglio_pipeline::inside::Predicted;
 use vaglio_pipeline::pipeline::Observed;
 use vaglio_report::record::largest;
 

@@ -13,7 +13,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Diagnostics, Error, Feature, Loss, Model, Result, SingleRounding, Stage, Task};
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::final_model::FittedFinalModel;
-use vaglio_pipeline::inside::{PipelineParts, SelectorParts, scaled};
+use vaglio_pipeline::inside::scaled;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resample::Pooled;
 use vaglio_pipeline::resample::along::Held;

@@ -6,7 +6,6 @@
 use super::Prepared;
 use ndarray::{Array2, Axis};
 use vaglio_core::{Model, Result};
-use vaglio_pipeline::inside::CalibrationParts;
 use vaglio_pipeline::pipeline::{Calibration, HeldOutBy};
 use vaglio_pipeline::resample::Pooled;
 use vaglio_pipeline::resample::along::Held;
@@ -26,7 +25,7 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
         let (targets, predictions) =
             (pooled.targets.select(Axis(1), &others), pooled.predictions.select(Axis(1), &others));
         let weights: Vec<f64> = others.iter().map(|&row| pooled.weights[row]).collect();
-        let maps = Calibration::of_rows_held_out(HeldOutBy::Nested, targets.view(), predictions.view(), &weights)?;
+        let maps = Calibration::new(HeldOutBy::Nested, targets.view(), predictions.view(), &weights)?;
         let own: Vec<usize> = fold.collect();
         let found = maps.probabilities(pooled.predictions.select(Axis(1), &own).view());
         for (row, column) in own.iter().zip(found.columns()) {
@@ -79,7 +78,7 @@ mod tests {
         for fold in 0..3 {
             let others: Vec<usize> = (0..rows).filter(|row| row / 20 != fold).collect();
             let (y, f) = (targets.select(Axis(1), &others), predictions.select(Axis(1), &others));
-            let map = Calibration::of_rows_held_out(HeldOutBy::Nested, y.view(), f.view(), &[1.0; 40]).unwrap().maps[0];
+            let map = Calibration::new(HeldOutBy::Nested, y.view(), f.view(), &[1.0; 40]).unwrap().maps[0];
             for row in 20 * fold..20 * fold + 20 {
                 let y = if targets[[0, row]] > 0.0 { 1.0 } else { 0.0 };
                 sum += (map.of(predictions[[0, row]]) - y).powi(2);

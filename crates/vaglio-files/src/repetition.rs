@@ -7,7 +7,6 @@ use ndarray::Axis;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use vaglio_core::Result;
-use vaglio_pipeline::inside::{FoldsParts, SelectorParts};
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::judged::difference;
 use vaglio_pipeline::resample::pool::repeated;

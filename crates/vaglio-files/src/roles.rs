@@ -254,7 +254,6 @@ mod tests {
     use vaglio_core::{AnyLoss, Design, Feature, Score, part};
     use vaglio_pipeline::Pipeline;
     use vaglio_pipeline::criteria::KFold;
-    use vaglio_pipeline::inside::PipelineParts;
     use vaglio_pipeline::learners::Rls;
     use vaglio_search::Greedy;
     use vaglio_validate::splits::Given;

@@ -23,7 +23,6 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Error, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
-use vaglio_pipeline::inside::{ChosenParts, EngineParts, PipelineParts, SavedParts, SelectorParts};
 use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ValidPipeline};
 use vaglio_pipeline::resample::along::smeared;
 use vaglio_pipeline::resample::{self, Watcher};

@@ -16,7 +16,6 @@ use super::importance::exchanges::{ExchangePlace, work};
 use serde::{Deserialize, Serialize};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, ExitClass, Feature, Outline, Result, Score, Subset};
-use vaglio_pipeline::inside::{ChosenParts, FoldsParts, SelectorParts};
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::walks::{Fold, said_of};

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Columns, Design, Feature, Outline, Problem, Result, Score, SingleNumbers, SingleRounding, Subset};
 use vaglio_kernels::tolerance::VERIFIED_SCALE;
-use vaglio_pipeline::inside::{ChosenParts, PipelineParts, SelectorParts};
 use vaglio_pipeline::pipeline::{Precision, ValidPipeline};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_search::All;

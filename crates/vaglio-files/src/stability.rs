@@ -17,7 +17,6 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Path, Result};
-use vaglio_pipeline::inside::{ChosenParts, SelectorParts};
 use vaglio_pipeline::pipeline::Pairs;
 use vaglio_pipeline::resample::pool::repeated;
 use vaglio_pipeline::resample::walks::said_of;

@@ -14,7 +14,6 @@ use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Problem, Re
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::{freedom, linalg, sums::center};
 use vaglio_pipeline::all_rows::FitFrom;
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::resample::along::Held;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_pipeline::train::train;

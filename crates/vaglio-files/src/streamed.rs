@@ -42,7 +42,6 @@ use std::sync::Arc;
 use table_rows::TableRows;
 use vaglio_core::{AnyResampling, Cells, Error, FittedMap, Map, Numbers, Result, Table, Task};
 use vaglio_pipeline::criteria::KFold;
-use vaglio_pipeline::inside::{PipelineParts, SelectorParts};
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resample::behind::{RowLabels, RowsBehind};
 use vaglio_pipeline::resample::choice::cross_validation;

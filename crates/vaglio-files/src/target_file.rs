@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::path::Path;
 use vaglio_core::{Error, Result};
-use vaglio_pipeline::inside::DataParts;
 use vaglio_pipeline::pipeline::{DataSpec, Names, RowFilters, TargetFile, TargetSpec};
 use vaglio_tables::read::Source;
 

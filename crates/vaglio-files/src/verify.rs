@@ -2,7 +2,6 @@
 
 use vaglio_core::{Design, EntryFit, Error, Feature, Result};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::resample::Watcher;
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::selector::{Selection, ValidSelector};

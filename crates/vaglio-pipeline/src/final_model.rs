@@ -166,7 +166,8 @@ impl FinalModel {
     ///
     /// # Errors
     /// Those of the learner, of its criterion and of tuning, under `model`.
-    pub(crate) fn train(
+    #[doc(hidden)]
+    pub fn train(
         &self,
         selector: &ValidSelector,
         problem: &Problem,
@@ -284,7 +285,8 @@ pub struct Judging<'k> {
 
 impl ValidSelector {
     /// Whether rows are taken to be in an order of time.
-    pub(crate) fn needs_order(&self) -> bool {
+    #[doc(hidden)]
+    pub fn needs_order(&self) -> bool {
         self.learner.needs_order() || self.model.as_ref().is_some_and(|model| model.learner.needs_order())
     }
 
@@ -293,7 +295,8 @@ impl ValidSelector {
     ///
     /// # Errors
     /// Those of [`predictions_along`] and of [`FinalModel::train`].
-    pub(crate) fn predictions(
+    #[doc(hidden)]
+    pub fn predictions(
         &self,
         (problem, design): (&Problem, &Design),
         (entries, empty): (&[PathEntry], Score),

@@ -107,6 +107,36 @@ impl Default for Selector {
 }
 
 impl ValidSelector {
+    /// The seed from which every random choice follows.
+    #[doc(hidden)]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// For how many repetitions of the search there is memory at once.
+    #[doc(hidden)]
+    pub fn room(&self) -> &Room {
+        &self.room
+    }
+
+    /// The same with room for others.
+    #[doc(hidden)]
+    pub fn in_room(self, room: Room) -> Self {
+        ValidSelector { room, ..self }
+    }
+
+    /// The same by another search.
+    #[doc(hidden)]
+    pub fn by_search(&self, search: Arc<dyn SearchStrategy>) -> Self {
+        ValidSelector { search, ..self.clone() }
+    }
+
+    /// What is trained on the chosen columns and judged in place of the learner.
+    #[doc(hidden)]
+    pub fn model(&self) -> Option<&FinalModel> {
+        self.model.as_ref()
+    }
+
     /// What scores subsets.
     pub fn criterion(&self) -> &Arc<dyn Criterion> {
         &self.criterion
@@ -131,7 +161,8 @@ impl ValidSelector {
     }
 
     /// The loss by which selections are compared: the criterion's, or a readout's where it has none.
-    pub(crate) fn loss(&self, task: &Task) -> AnyLoss {
+    #[doc(hidden)]
+    pub fn loss(&self, task: &Task) -> AnyLoss {
         let own = || if *task == Task::Regression { Squared.into() } else { ZeroOne.into() };
         self.criterion.loss().unwrap_or_else(own)
     }
@@ -149,7 +180,8 @@ impl ValidSelector {
     ///
     /// # Errors
     /// Those of [`ValidSelector::design`].
-    pub(crate) fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
+    #[doc(hidden)]
+    pub fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         let of_learner = |error: Error| error.of(Role::Learner, self.learner.typetag_name());
         self.learner.check().map_err(of_learner)?;
         let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
@@ -165,7 +197,8 @@ impl ValidSelector {
     }
 
     /// A design with the grid of λ that its search takes: one λ, where that has no part in it.
-    pub(crate) fn of_own_lambdas(&self, design: Design) -> Design {
+    #[doc(hidden)]
+    pub fn of_own_lambdas(&self, design: Design) -> Design {
         if self.search.takes_lambda() { design } else { range::of_one(design) }
     }
 
@@ -185,7 +218,8 @@ impl ValidSelector {
     }
 
     /// The selection of the search that won, by its place; this one where it is no race.
-    pub(crate) fn of_winner(&self, place: Option<usize>) -> ValidSelector {
+    #[doc(hidden)]
+    pub fn of_winner(&self, place: Option<usize>) -> ValidSelector {
         place.and_then(|place| self.contestants().into_iter().nth(place)).unwrap_or_else(|| self.clone())
     }
 
@@ -235,7 +269,8 @@ impl ValidSelector {
     }
 
     /// Searches on a design of the problem that was begun at `start`, up to a size if one is given.
-    pub(crate) fn search_on(
+    #[doc(hidden)]
+    pub fn search_on(
         &self,
         design: &Design,
         start: Instant,
@@ -265,7 +300,8 @@ impl ValidSelector {
     }
 
     /// Trains on the chosen subset and all rows of the design of a problem.
-    pub(crate) fn fit_on(
+    #[doc(hidden)]
+    pub fn fit_on(
         &self,
         (problem, design): (&Problem, &Design),
         picked: Picked,

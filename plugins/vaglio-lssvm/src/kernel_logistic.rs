@@ -2,7 +2,7 @@
 
 use crate::features::columns_of;
 use crate::kernel::{Bandwidth, Fixed, KernelSettings, Rule};
-use crate::landmarks::Seen;
+use crate::landmarks::KernelInputs;
 use crate::model::check_parts;
 use crate::newton::Objective;
 use ndarray::{Array1, Array2};
@@ -99,7 +99,7 @@ impl Refit for KernelLogistic {
         let mut among = subset.to_vec();
         among.sort_unstable();
         let columns = problem.columns();
-        let seen = Seen::of(&KernelSettings::rbf(self.bandwidth), problem.seed(), columns, &among)?;
+        let seen = KernelInputs::of(&KernelSettings::rbf(self.bandwidth), problem.seed(), columns, &among)?;
         let rows: Vec<Vec<f64>> = seen.distinct.iter().map(|&row| seen.entries(columns, row)).collect();
         let kernel = gram(&seen, &rows, columns)?;
         let places = places(&seen, &rows, columns);
@@ -129,7 +129,7 @@ impl Refit for KernelLogistic {
 }
 
 /// The kernel of each pair of distinct rows.
-fn gram(seen: &Seen, rows: &[Vec<f64>], columns: &Columns) -> Result<Array2<f64>> {
+fn gram(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Result<Array2<f64>> {
     let distinct = columns.select(&seen.inputs).select_rows(&seen.distinct);
     let inputs: Vec<_> = distinct.iter().collect();
     let made = columns_of(seen.kernel, rows, None, &inputs, rows.len())?;
@@ -138,7 +138,7 @@ fn gram(seen: &Seen, rows: &[Vec<f64>], columns: &Columns) -> Result<Array2<f64>
 }
 
 /// Which distinct row each row is.
-fn places(seen: &Seen, rows: &[Vec<f64>], columns: &Columns) -> Vec<usize> {
+fn places(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Vec<usize> {
     // −0 equals 0.
     let key = |entries: &[f64]| entries.iter().map(|v| (v + 0.0).to_bits()).collect::<Vec<u64>>();
     let known: HashMap<Vec<u64>, usize> = rows.iter().enumerate().map(|(place, row)| (key(row), place)).collect();

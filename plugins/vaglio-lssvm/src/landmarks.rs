@@ -24,7 +24,7 @@ pub(crate) struct LandmarkSet {
 }
 
 /// What a kernel sees of columns.
-pub(crate) struct Seen {
+pub(crate) struct KernelInputs {
     /// The columns that it sees.
     pub inputs: Vec<Feature>,
     /// One of each set of equal rows.
@@ -32,7 +32,7 @@ pub(crate) struct Seen {
     pub kernel: Fixed,
 }
 
-impl Seen {
+impl KernelInputs {
     /// What it sees of `among` the columns, in their order. Constant columns change no distance, so an `rbf` kernel does not see them.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl Seen {
         let seen: Vec<Column<'_>> = inputs.iter().map(|&f| columns.column(f)).collect();
         let distinct = distinct_rows(&seen, columns.rows());
         let kernel = settings.fixed(|| median_distance(&seen, &distinct, seed))?;
-        Ok(Seen { inputs, distinct, kernel })
+        Ok(KernelInputs { inputs, distinct, kernel })
     }
 
     /// The entries of a row.
@@ -56,10 +56,10 @@ impl Seen {
 /// Chooses `count` landmarks among the distinct rows; all where these are no more.
 ///
 /// # Errors
-/// Those of [`Seen::of`].
+/// Those of [`KernelInputs::of`].
 pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns: &Columns) -> Result<LandmarkSet> {
     let all: Vec<Feature> = (0..columns.len()).collect();
-    let seen = Seen::of(settings, seed, columns, &all)?;
+    let seen = KernelInputs::of(settings, seed, columns, &all)?;
     if seen.distinct.len() < count {
         tracing::info!(
             rows = seen.distinct.len(),

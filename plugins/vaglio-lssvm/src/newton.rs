@@ -27,15 +27,15 @@ pub(crate) struct Objective<'k> {
 
 /// β, Kβ/λ and b.
 #[derive(Clone)]
-struct Point {
+struct NewtonIterate {
     beta: Array1<f64>,
     mixed: Array1<f64>,
     intercept: f64,
 }
 
-impl Point {
-    fn moved(&self, step: &Point, by: f64) -> Self {
-        Point {
+impl NewtonIterate {
+    fn moved(&self, step: &NewtonIterate, by: f64) -> Self {
+        NewtonIterate {
             beta: &self.beta + &(by * &step.beta),
             mixed: &self.mixed + &(by * &step.mixed),
             intercept: self.intercept + by * step.intercept,
@@ -52,7 +52,7 @@ impl Objective<'_> {
         let rows = self.weights.len();
         let total = |class: usize| self.weights.iter().map(|w| w[class]).sum::<f64>();
         let intercept = (total(0) / total(1)).ln();
-        let mut at = Point { beta: Array1::zeros(rows), mixed: Array1::zeros(rows), intercept };
+        let mut at = NewtonIterate { beta: Array1::zeros(rows), mixed: Array1::zeros(rows), intercept };
         let (mut value, mut last) = (self.value(&at), f64::INFINITY);
         for _ in 0..MOST_STEPS {
             let (step, decrement) = self.step(&at)?;
@@ -70,7 +70,7 @@ impl Objective<'_> {
         Err(unsolved(&format!("is not solved in {MOST_STEPS} steps")))
     }
 
-    fn value(&self, at: &Point) -> f64 {
+    fn value(&self, at: &NewtonIterate) -> f64 {
         let loss = |mixed: &f64, [within, outside]: &[f64; 2]| {
             let f = mixed + at.intercept;
             let least = (-f.abs()).exp().ln_1p();
@@ -85,7 +85,7 @@ impl Objective<'_> {
     }
 
     /// The slopes of the loss in each row, downwards, and the roots of its curvatures.
-    fn slopes(&self, at: &Point) -> (Array1<f64>, Array1<f64>) {
+    fn slopes(&self, at: &NewtonIterate) -> (Array1<f64>, Array1<f64>) {
         let rows = self.weights.len();
         let (mut slopes, mut roots) = (Array1::zeros(rows), Array1::zeros(rows));
         for (row, [within, outside]) in self.weights.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Objective<'_> {
     }
 
     /// α and b of an end, at which β is to be the slopes.
-    fn ended(&self, end: Point) -> Result<(Vec<f64>, f64)> {
+    fn ended(&self, end: NewtonIterate) -> Result<(Vec<f64>, f64)> {
         let most = |values: &Array1<f64>| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let heaviest = self.weights.iter().flatten().fold(0.0, |most: f64, w| most.max(*w));
         let slopes = self.slopes(&end).0;
@@ -114,7 +114,7 @@ impl Objective<'_> {
     ///
     /// With W the curvatures and g the slopes of the loss, Δβ = (I + WK/λ)⁻¹(g − β − W1·Δb), and Δb makes β + Δβ sum to 0. The
     /// inverse is I − √W·B⁻¹·√W·K/λ with B = I + √W·K·√W/λ, whose eigenvalues are at least 1: nothing is divided by W.
-    fn step(&self, at: &Point) -> Result<(Point, f64)> {
+    fn step(&self, at: &NewtonIterate) -> Result<(NewtonIterate, f64)> {
         let (slopes, roots) = self.slopes(at);
         let rest = &slopes - &at.beta;
         let pull = self.mix(&rest);
@@ -135,11 +135,11 @@ impl Objective<'_> {
         let intercept = if all > 0.0 { (beta.sum() + at.beta.sum()) / all } else { 0.0 };
         let beta = beta - intercept * level;
         let decrement = beta.dot(&pull) + intercept * slopes.sum();
-        Ok((Point { mixed: self.mix(&beta), beta, intercept }, decrement))
+        Ok((NewtonIterate { mixed: self.mix(&beta), beta, intercept }, decrement))
     }
 
     /// The whole step, or the first half of a half that lowers the objective by a share of what its slope promises.
-    fn descended(&self, at: &Point, step: &Point, value: f64, decrement: f64) -> Result<Point> {
+    fn descended(&self, at: &NewtonIterate, step: &NewtonIterate, value: f64, decrement: f64) -> Result<NewtonIterate> {
         let by = |halvings: usize| 0.5f64.powi(halvings as i32);
         let tried = (0..MOST_HALVINGS).map(|halvings| (at.moved(step, by(halvings)), by(halvings)));
         let mut lower = tried.filter(|(point, by)| self.value(point) <= value - 1e-4 * by * decrement);

@@ -3,7 +3,6 @@
 use crate::Prepared;
 use ndarray::{Array2, Axis};
 use vaglio_core::{Design, Path, Result};
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::resample::behind::{AffineModels, Judge, RowLabels, of_round, rounds_of};
 use vaglio_pipeline::selector::ValidSelector;
 

@@ -2,7 +2,6 @@ use super::*;
 use linfa::ParamGuard;
 use vaglio_core::{Choose, Criterion, Problem, Round, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
-use vaglio_pipeline::inside::ChosenParts;
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::selector::Selector;
 use vaglio_search::Greedy;

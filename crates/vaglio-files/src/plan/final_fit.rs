@@ -3,7 +3,6 @@
 use super::clock::Clock;
 use super::pace::{alone, least};
 use vaglio_core::{Feature, Monitor, Problem, Silent};
-use vaglio_pipeline::inside::{FinalParts, SelectorParts};
 use vaglio_pipeline::selector::ValidSelector;
 
 /// Seconds of a fit by rows, as a power of them that two tries tell.

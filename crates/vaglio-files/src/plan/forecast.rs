@@ -8,7 +8,6 @@ use crate::pairs::outer_pairs_of;
 use std::fmt;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Estimate, Outline, Result};
-use vaglio_pipeline::inside::FoldsParts;
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::{cross_validation, walk_lambdas};

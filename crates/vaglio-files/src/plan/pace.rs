@@ -8,7 +8,6 @@ use vaglio_core::{
     Answer, Criterion, Design, Event, Feature, InFolds, Journal, Learner, Monitor, Observer, Outline, Problem, Result,
     Score, StopReason, StopSign, Subset,
 };
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::selector::ValidSelector;
 
 /// Seconds that parts of a walk may take together.

@@ -13,7 +13,6 @@ use crate::memory::Memory;
 use std::fmt;
 use vaglio_core::{Choose, Design, Measure, Outline};
 use vaglio_pipeline::fdr::EXPERIMENTS;
-use vaglio_pipeline::inside::SelectorParts;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_tables::budget::{Budget, shown};
 

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result, StopSign};
-use vaglio_pipeline::inside::PipelineParts;
 use vaglio_pipeline::pipeline::ValidPipeline;
 
 pub(super) const FOLDER: &str = "shards";

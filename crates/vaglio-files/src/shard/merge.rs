@@ -7,7 +7,6 @@ use crate::journal::{Book, Header};
 use crate::run::{RunOptions, RunOutcome, run_here};
 use std::collections::BTreeMap;
 use vaglio_core::{Monitor, Result, StopReason, StopSign};
-use vaglio_pipeline::inside::PipelineParts;
 
 impl Shards {
     /// Puts the pieces of all indexes together and ends the run with them: the files of a run are in `options.out` then. Its

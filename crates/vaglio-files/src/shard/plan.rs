@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use vaglio_core::{Error, Result};
 use vaglio_pipeline::document::LARGEST;
-use vaglio_pipeline::inside::PipelineParts;
 use vaglio_pipeline::pipeline::{ValidPipeline, load};
 use vaglio_tables::disk::{regular, write_file};
 

@@ -16,7 +16,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Journal, Keeper as _, Monitor, Result, StopReason, StopSign};
-use vaglio_pipeline::inside::PipelineParts;
 use vaglio_pipeline::resample::STARTS;
 use vaglio_tables::disk::write_file;
 

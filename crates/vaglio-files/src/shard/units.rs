@@ -5,7 +5,6 @@ use crate::learning::{SHARES, learning_parts, points};
 use crate::pairs;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
-use vaglio_pipeline::inside::{FoldsParts, PipelineParts};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::whole::{Whole, outer_jobs};
 use vaglio_pipeline::resample::{self, STARTS, Sample};

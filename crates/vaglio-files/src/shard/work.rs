@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Journal, Keeper, Monitor, ProcessGroup, Result, StopReason, StopSign};
-use vaglio_pipeline::inside::{ChosenParts, PipelineParts, SelectorParts};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::{self, Chosen, STARTS, Watcher, Whole};
 use vaglio_pipeline::selector::ValidSelector;

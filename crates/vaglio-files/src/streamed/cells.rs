@@ -3,7 +3,6 @@
 use crate::dealt::{CellSplit, Deals, Purpose};
 use crate::pairs::{common, outer_pairs_of};
 use vaglio_core::{AnyResampling, Error, HeldOut, Result};
-use vaglio_pipeline::inside::{FoldsParts, PipelineParts, SelectorParts};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::cross_validation;

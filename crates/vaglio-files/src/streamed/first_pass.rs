@@ -12,7 +12,6 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Need, Result, Role, Table};
-use vaglio_pipeline::inside::PipelineParts;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resample::numeric::not_numbers;
 use vaglio_tables::ColumnSurvey;

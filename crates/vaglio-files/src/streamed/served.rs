@@ -2,7 +2,7 @@
 
 use super::first_pass::leading;
 use vaglio_core::{Choose, Error, FoldFit, Map, Need, Result, Task};
-use vaglio_pipeline::inside::{PipelineParts, SelectorParts, Settings};
+use vaglio_pipeline::inside::Settings;
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::choice::cross_validation;
 

@@ -5,7 +5,6 @@ use super::file_rows::FileRows;
 use super::served::served;
 use std::path::{Path, PathBuf};
 use vaglio_core::Result;
-use vaglio_pipeline::inside::PipelineParts;
 use vaglio_pipeline::pipeline::{Precision, Streaming, ValidPipeline};
 use vaglio_tables::budget::shown;
 

@@ -18,7 +18,6 @@ use crate::{Column, Level};
 use pulp::NullaryFnOnce;
 use rayon::prelude::*;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Which columns are summed up by their entries, and which rows are summed up together.
 #[derive(Debug)]
@@ -247,8 +246,6 @@ pub(super) struct MomentRows {
     stride: usize,
     /// By place: of each fold the row of A_t, then that of A_v.
     made: Vec<OnceLock<Vec<f64>>>,
-    /// How many of these there are.
-    count: AtomicUsize,
     /// In place of a row that was never asked for: no numbers.
     unknown: Vec<f64>,
 }
@@ -256,7 +253,7 @@ pub(super) struct MomentRows {
 impl MomentRows {
     pub fn new(entries: GroupedEntries, centering: Vec<Centering>, stride: usize) -> Self {
         let made = entries.shifts.iter().map(|_| OnceLock::new()).collect();
-        MomentRows { entries, centering, stride, made, count: AtomicUsize::new(0), unknown: vec![f64::NAN; stride] }
+        MomentRows { entries, centering, stride, made, unknown: vec![f64::NAN; stride] }
     }
 
     /// Those of the column at a place.
@@ -271,18 +268,20 @@ impl MomentRows {
     pub fn read(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize], likely: &[usize]) {
         let is_new = |place: &&usize| self.made[**place].get().is_none();
         let mut wanted: Vec<usize> = places.iter().filter(is_new).copied().collect();
-        let room = Moments::READ_AHEAD / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
-        let free = room.saturating_sub(self.count.load(Ordering::Relaxed) + wanted.len());
         let lanes = wanted.len().next_multiple_of(Wide::WIDTH) - wanted.len();
-        let more = likely.iter().filter(is_new).filter(|place| !places.contains(place));
-        wanted.extend(more.take(lanes.min(free)).copied().collect::<Vec<usize>>());
+        if lanes > 0 {
+            let room = Moments::READ_AHEAD / (2 * size_of::<f64>() * self.centering.len() * self.stride).max(1);
+            let count = self.made.iter().filter(|made| made.get().is_some()).count();
+            let free = room.saturating_sub(count + wanted.len());
+            let more = likely.iter().filter(is_new).filter(|place| !places.contains(place));
+            wanted.extend(more.take(lanes.min(free)));
+        }
         for some in wanted.chunks(Wide::WIDTH) {
             // Not while they are locked: a thread that waits for its share may take up a walk that asks for the same.
             let made = self.made(rows, features, some);
             for (&place, made) in some.iter().zip(made) {
                 // Another walk may have been faster, with the same bits.
-                let is_first = self.made[place].set(made).is_ok();
-                self.count.fetch_add(usize::from(is_first), Ordering::Relaxed);
+                let _ = self.made[place].set(made);
             }
         }
     }

@@ -86,7 +86,8 @@ impl DataSpec {
     }
 
     /// Whether the training rows begin with labels.
-    pub(crate) fn has_labels(&self) -> bool {
+    #[doc(hidden)]
+    pub fn has_labels(&self) -> bool {
         matches!(self.first_extension().as_str(), "svm" | "libsvm" | "svmlight")
     }
 
@@ -95,7 +96,8 @@ impl DataSpec {
     }
 
     /// The file of the targets, where that is another than the data.
-    pub(crate) fn target_file(&self) -> Option<&String> {
+    #[doc(hidden)]
+    pub fn target_file(&self) -> Option<&String> {
         let is_table =
             |name: &str| matches!(&*extension(name), "csv" | "tsv" | "txt" | "parquet" | "arrow" | "feather");
         match &self.target {

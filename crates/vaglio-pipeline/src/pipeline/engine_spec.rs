@@ -143,11 +143,18 @@ impl EngineSpec {
         Some(Cluster { kind, address, setting, ledger, threads })
     }
 
+    /// The folder of the ledger that workers share, to be changed.
+    #[doc(hidden)]
+    pub fn ledger_mut(&mut self) -> Option<&mut String> {
+        self.ledger.as_mut()
+    }
+
     /// Refuses to compute on this machine what is to be computed on others.
     ///
     /// # Errors
     /// [`Error::Setting`].
-    pub(crate) fn check_is_here(&self) -> Result<()> {
+    #[doc(hidden)]
+    pub fn check_is_here(&self) -> Result<()> {
         match self.cluster() {
             None => Ok(()),
             Some(Cluster { kind, .. }) => Err(Error::setting(

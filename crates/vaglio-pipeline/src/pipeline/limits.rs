@@ -32,7 +32,8 @@ impl Limits {
 
 impl ValidPipeline {
     /// The time that a run, or a fit, may take.
-    pub(crate) fn most_time(&self) -> Option<Duration> {
+    #[doc(hidden)]
+    pub fn most_time(&self) -> Option<Duration> {
         self.0.limits.time.map(|span| span.0)
     }
 

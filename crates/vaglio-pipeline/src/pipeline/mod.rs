@@ -92,6 +92,18 @@ impl ParamGuard for Pipeline {
 }
 
 impl ValidPipeline {
+    /// Its settings.
+    #[doc(hidden)]
+    pub fn settings(&self) -> &Settings {
+        &self.0
+    }
+
+    /// Its settings, to be changed.
+    #[doc(hidden)]
+    pub fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.0
+    }
+
     pub(crate) fn check_settings(&self) -> Result<()> {
         self.0.check()
     }
@@ -100,7 +112,8 @@ impl ValidPipeline {
     ///
     /// # Errors
     /// [`Error::Setting`] for a map that asks for what only the last can have.
-    pub(crate) fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Recipe> {
+    #[doc(hidden)]
+    pub fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Recipe> {
         let loss = self.selector().loss(&task);
         let recipe = Recipe::new(self.0.preprocess.clone(), task, target_names)?;
         let is_squared = loss.measure() == Measure::Squared;

@@ -10,7 +10,8 @@ impl ValidPipeline {
     ///
     /// # Errors
     /// [`Error::Numerical`] when settings cannot be written.
-    pub(crate) fn resolved(&self, chosen: &Chosen) -> Result<Self> {
+    #[doc(hidden)]
+    pub fn resolved(&self, chosen: &Chosen) -> Result<Self> {
         let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
         let mut copy = self.clone();
         let mut search = serde_json::to_value(&copy.0.search).map_err(failed)?;
@@ -50,7 +51,8 @@ impl ValidPipeline {
     ///
     /// # Errors
     /// [`Error::Numerical`] when settings cannot be written.
-    pub(crate) fn configuration(&self) -> Result<serde_json::Value> {
+    #[doc(hidden)]
+    pub fn configuration(&self) -> Result<serde_json::Value> {
         let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
         let mut settings = serde_json::to_value(self).map_err(failed)?;
         if let Some(settings) = settings.as_object_mut() {

@@ -46,8 +46,33 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// The size at which the walks at that λ were ended in all folds, if they were.
+    #[doc(hidden)]
+    pub fn until(&self) -> Option<usize> {
+        self.until
+    }
+
+    /// What the first repeat's folds reached at that size and λ.
+    #[doc(hidden)]
+    pub fn of_folds(&self) -> &[PathEntry] {
+        &self.of_folds
+    }
+
+    /// What the folds lost there and near it.
+    #[doc(hidden)]
+    pub fn losses(&self) -> Option<&FoldLosses> {
+        self.losses.as_ref()
+    }
+
+    /// What is known of false discoveries, where they chose.
+    #[doc(hidden)]
+    pub fn confirmed(&self) -> Option<&Discoveries> {
+        self.confirmed.as_ref()
+    }
+
     /// The λ of the whole walk, where it is not that of each subset.
-    pub(crate) fn walk_lambda(&self) -> Option<f64> {
+    #[doc(hidden)]
+    pub fn walk_lambda(&self) -> Option<f64> {
         self.of_path.then_some(self.lambda).flatten()
     }
 

@@ -116,7 +116,7 @@ pub(super) fn declined(
     Some(Declined { size: cell.size, cross_validated: cell.loss, difference })
 }
 
-/// What is told of how two losses differ.
+/// What is known of how two losses differ.
 pub fn difference(
     against: Against,
     size: usize,

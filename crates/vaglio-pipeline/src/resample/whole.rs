@@ -65,7 +65,8 @@ impl Whole<'_> {
 
 impl OuterFolds {
     /// How rows are parted for them.
-    pub(crate) fn parting(&self, selector: &ValidSelector, sample: &Sample) -> Result<Parting> {
+    #[doc(hidden)]
+    pub fn parting(&self, selector: &ValidSelector, sample: &Sample) -> Result<Parting> {
         let within = usize::from(cross_validation(selector).is_some());
         sample.parting(selector, self.splits.as_ref(), self.folds, within)
     }

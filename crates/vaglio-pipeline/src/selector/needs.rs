@@ -10,7 +10,8 @@ impl ValidSelector {
     ///
     /// # Errors
     /// Those of the search's outline.
-    pub(crate) fn outlined(&self, design: &Design, lambdas: usize) -> Result<(Outline, Estimate)> {
+    #[doc(hidden)]
+    pub fn outlined(&self, design: &Design, lambdas: usize) -> Result<(Outline, Estimate)> {
         let one = design.lambdas()[0].filter(|_| lambdas > 1);
         let design = design.at_lambda(one).shared_by(lambdas);
         let outline = self.search.outline(&design).map_err(|error| error.under("search"))?;

@@ -128,7 +128,8 @@ fn sigmoid(logit: f64) -> f64 {
 impl Calibration {
     /// By targets (±1, classes in outputs) and predictions of rows held out, outputs × rows; `None` without rows that
     /// count, and for predictions that are not finite.
-    pub(crate) fn new(
+    #[doc(hidden)]
+    pub fn new(
         from: HeldOutBy,
         targets: ArrayView2<'_, f64>,
         predictions: ArrayView2<'_, f64>,
@@ -150,14 +151,16 @@ impl Calibration {
     }
 
     /// The same by predictions of rows held out, of all folds.
-    pub(crate) fn of_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self> {
+    #[doc(hidden)]
+    pub fn of_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self> {
         Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
     }
 
     /// The same by what the criterion holds out, from which the final subset is trained; rows are left out one by one where it
     /// holds nothing out, or stratified folds where each of these has a fit of its own, as a final model has. None where single
     /// rows that do not stand for themselves are left out, and where the work was stopped. Cost: a fit of each fold.
-    pub(crate) fn of_subset(
+    #[doc(hidden)]
+    pub fn of_subset(
         selector: &ValidSelector,
         sample: &Sample,
         (problem, design): (&Problem, &Design),

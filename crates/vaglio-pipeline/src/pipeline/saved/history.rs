@@ -42,7 +42,8 @@ impl HistoryCells {
 
 impl History {
     /// Of the cells of columns.
-    pub(crate) fn of(columns: impl Iterator<Item = (String, Cells)>) -> Self {
+    #[doc(hidden)]
+    pub fn of(columns: impl Iterator<Item = (String, Cells)>) -> Self {
         History { columns: columns.map(|(name, cells)| (name, HistoryCells::of(&cells))).collect() }
     }
 
@@ -50,7 +51,8 @@ impl History {
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] for columns of unlike lengths.
-    pub(crate) fn table(&self) -> Result<Table> {
+    #[doc(hidden)]
+    pub fn table(&self) -> Result<Table> {
         Table::new(self.columns.iter().map(|(name, kept)| (name.clone(), kept.cells())).collect())
     }
 

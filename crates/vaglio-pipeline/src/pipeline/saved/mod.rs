@@ -162,7 +162,8 @@ impl SavedModel {
 
     /// The same as selected by these settings.
     #[must_use]
-    pub(crate) fn made_by(mut self, selector: &ValidSelector) -> Self {
+    #[doc(hidden)]
+    pub fn made_by(mut self, selector: &ValidSelector) -> Self {
         let ValidSelector { criterion, search, learner, model, .. } = selector;
         let loss = criterion.loss();
         let words = [
@@ -184,7 +185,8 @@ impl SavedModel {
 
     /// The same with the features that a selection took.
     #[must_use]
-    pub(crate) fn selecting(self, selection: &Selection) -> Self {
+    #[doc(hidden)]
+    pub fn selecting(self, selection: &Selection) -> Self {
         let indices = selection.path.result().map_or_else(Vec::new, |entry| entry.subset.clone());
         let names = indices.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect();
         SavedModel { selected: Some(SelectedFeatures { names, indices, of: selection.names.len() }), ..self }
@@ -301,7 +303,8 @@ impl SavedModel {
         }
     }
 
-    pub(crate) fn chain(&self) -> Chain<'_> {
+    #[doc(hidden)]
+    pub fn chain(&self) -> Chain<'_> {
         let SavedModel { maps, inputs, model, target_scales, outputs, .. } = self;
         Chain { maps, inputs, model, units: target_scales.as_deref(), outputs: outputs.len() }
     }

@@ -65,6 +65,13 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     ended(arguments).0
 }
 
+/// Lets this process keep the memory that is freed for what comes next, where its allocator can be told.
+#[doc(hidden)]
+pub fn keep_memory() {
+    #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
+    memory::keep_memory();
+}
+
 fn ended(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
     memory::grow_by_large_pages();

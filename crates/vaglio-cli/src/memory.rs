@@ -27,15 +27,21 @@ const LARGE_PAGE: usize = 2 << 20;
 /// Tells the allocator to grow by steps that hold many large pages, for all threads in one place: those that it has for
 /// each thread grow by no more than what is asked for. To be called before anything large is allocated.
 pub(crate) fn grow_by_large_pages() {
-    for (what, number) in [
-        (libc::M_ARENA_MAX, 1),
-        (libc::M_MMAP_THRESHOLD, MAPPED),
-        (libc::M_TOP_PAD, GROWTH),
-        (libc::M_TRIM_THRESHOLD, 8 * GROWTH),
-    ] {
-        // SAFETY: it sets a number of the allocator, and refuses one that it cannot take.
-        unsafe { libc::mallopt(what, number as i32) };
-    }
+    set(libc::M_ARENA_MAX, 1);
+    keep_memory();
+}
+
+/// Tells the allocator to keep what is freed for what comes next, in a process that does one piece of work after another. Workers of
+/// Dask are begun with `MALLOC_TRIM_THRESHOLD_` of 64 KB: every walk clears and maps all its pages again then.
+pub(crate) fn keep_memory() {
+    set(libc::M_MMAP_THRESHOLD, MAPPED);
+    set(libc::M_TOP_PAD, GROWTH);
+    set(libc::M_TRIM_THRESHOLD, 8 * GROWTH);
+}
+
+fn set(what: libc::c_int, number: usize) {
+    // SAFETY: it sets a number of the allocator, and refuses one that it cannot take.
+    unsafe { libc::mallopt(what, number as i32) };
 }
 
 // SAFETY: every call goes to the system's allocator as it came; advice changes no byte and fails without harm.

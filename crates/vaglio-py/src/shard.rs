@@ -121,6 +121,8 @@ impl Ledger {
     /// Does an index beside all others that do it. What `progress` raises ends it; `limit` is the state where a limit has.
     #[pyo3(signature = (index, threads = 1, progress = None))]
     fn run(&self, py: Python<'_>, index: usize, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<Far> {
+        // A process that does an index does others after it.
+        vaglio_cli::keep_memory();
         let shards = Arc::clone(&self.shards);
         let done = watched(py, threads, progress, Ending::Waited, move |mut seen, stop: StopSign| {
             seen.observe(&Event::Stage { what: "read", pieces: 1 });

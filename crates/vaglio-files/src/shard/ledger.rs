@@ -4,7 +4,7 @@ use super::build::build;
 use super::plan::{PLAN, Plan, ShardCount, key};
 use super::share::missing;
 use super::units::{HALVES, PARTS};
-use super::work::Work;
+use super::work::{Work, WorkStart};
 use crate::Prepared;
 use crate::claim::{Claim, is_claimed};
 use crate::journal::{Header, Known, NAME, read};
@@ -13,7 +13,7 @@ use crate::streamed::{Keeping, RangeStore};
 use serde_json::json;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result, StopSign};
 use vaglio_pipeline::pipeline::ValidPipeline;
@@ -36,6 +36,8 @@ pub struct Shards {
     prepared: Mutex<Option<Arc<Prepared>>>,
     /// The indexes that have asked for it.
     reading: Mutex<BTreeSet<usize>>,
+    /// What they all begin with.
+    pub(super) start: OnceLock<Arc<WorkStart>>,
 }
 
 /// The right to give out the indexes of a run, for as long as it lives.
@@ -91,7 +93,8 @@ impl Shards {
         Error::unless_between("--of", count.of.unwrap_or(1), 1..=1_000_000)?;
         let (prepared, is_sample) = prepare_parts(pipeline, data)?;
         let searched = prepared.searched(pipeline);
-        let is_in_parts = Work::new(&searched, &prepared, StopSign::default())?.is_in_parts();
+        let start = Arc::new(WorkStart::new(&searched, &prepared, StopSign::default())?);
+        let is_in_parts = Work::new(&searched, &prepared, start).is_in_parts();
         let folder = folder(&prepared)?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;
@@ -119,7 +122,8 @@ impl Shards {
 
     fn of(folder: &Path, plan: Plan) -> Result<Self> {
         let pipeline = plan.pipeline(folder)?;
-        Ok(Shards { folder: folder.to_owned(), plan, pipeline, prepared: Mutex::default(), reading: Mutex::default() })
+        let (folder, prepared, reading) = (folder.to_owned(), Mutex::default(), Mutex::default());
+        Ok(Shards { folder, plan, pipeline, prepared, reading, start: OnceLock::new() })
     }
 
     /// The right to give out the indexes of the run, which one process at a time has, where the file system has locks.

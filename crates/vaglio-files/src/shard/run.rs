@@ -6,7 +6,7 @@ use super::plan::key;
 use super::share::{NOTHING, Share};
 use super::state::{ShardProgress, ShardState};
 use super::units::{HALVES, MOMENTS, SEARCH};
-use super::work::{LOOK, Work};
+use super::work::{LOOK, Work, WorkStart};
 use crate::Prepared;
 use crate::claim::Claim;
 use crate::journal::{Book, Header, NAME, read, written};
@@ -164,7 +164,14 @@ impl Shards {
     /// Goes on with an index as long as there is something to do, or to wait for.
     fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
         let searched = prepared.searched(&self.pipeline);
-        let work = Work::new(&searched, prepared, monitor.stop.clone())?;
+        let start = match self.start.get() {
+            Some(start) => Arc::clone(start),
+            None => {
+                let made = Arc::new(WorkStart::new(&searched, prepared, monitor.stop.clone())?);
+                Arc::clone(self.start.get_or_init(|| made))
+            }
+        };
+        let work = Work::new(&searched, prepared, start);
         let refresh = || {
             share.learn(self.found(share.index)?);
             Ok(())

@@ -28,12 +28,18 @@ pub(super) const LOOK: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(10);
 const SLOWER: u32 = 3;
 
+/// What all indexes begin with: the design of all rows, and the memory that it takes.
+#[derive(Debug)]
+pub(super) struct WorkStart {
+    design: Design,
+    memory: Memory,
+}
+
 /// What units are made of.
 pub(super) struct Work<'a> {
     pipeline: &'a ValidPipeline,
     prepared: &'a Prepared,
-    design: Design,
-    memory: Memory,
+    start: Arc<WorkStart>,
     held: f64,
 }
 
@@ -59,10 +65,10 @@ struct SearchFound {
     columns: usize,
 }
 
-impl<'a> Work<'a> {
+impl WorkStart {
     /// # Errors
     /// Those with which a run is refused before it begins.
-    pub fn new(pipeline: &'a ValidPipeline, prepared: &'a Prepared, stop: StopSign) -> Result<Self> {
+    pub fn new(pipeline: &ValidPipeline, prepared: &Prepared, stop: StopSign) -> Result<Self> {
         let selector = pipeline.selector();
         let train = prepared.train.clone().stopping_at(stop);
         let design = selector.design(&train)?.stopping_at(StopSign::default());
@@ -70,14 +76,20 @@ impl<'a> Work<'a> {
         planned(&selector, (&prepared.sample, &design), evaluate)?;
         let memory = Memory::before(&selector, prepared, &design, evaluate)?;
         memory.check(pipeline.budget())?;
-        let held = resident().unwrap_or(0) as f64;
-        Ok(Work { pipeline, prepared, design, memory, held })
+        Ok(WorkStart { design, memory })
+    }
+}
+
+impl<'a> Work<'a> {
+    /// The work of this process, from what it holds by now.
+    pub fn new(pipeline: &'a ValidPipeline, prepared: &'a Prepared, start: Arc<WorkStart>) -> Self {
+        Work { pipeline, prepared, start, held: resident().unwrap_or(0) as f64 }
     }
 
     /// Whether processes may make the search on all rows together; what tuning finds and moments of cells are of one.
     pub fn is_in_parts(&self) -> bool {
         let is_alone = self.pipeline.settings().tune.is_some() || self.prepared.streamed.is_some();
-        !is_alone && resample::is_in_parts(&self.pipeline.selector(), &self.design)
+        !is_alone && resample::is_in_parts(&self.pipeline.selector(), &self.start.design)
     }
 
     /// Does what of an index can be done, and keeps it: the folds of the choice come first, then the search where it is of this
@@ -130,7 +142,7 @@ impl<'a> Work<'a> {
 
     /// A selector that holds as many folds at once as there is memory for.
     fn in_room(&self, selector: ValidSelector) -> ValidSelector {
-        selector.in_room(self.memory.in_process(self.held).room(self.pipeline.budget()))
+        selector.in_room(self.start.memory.in_process(self.held).room(self.pipeline.budget()))
     }
 
     /// Folds of the choice, by their keys.
@@ -140,7 +152,7 @@ impl<'a> Work<'a> {
             return Ok(());
         }
         let selector = self.in_room(self.pipeline.selector());
-        if !resample::start(&selector, &self.prepared.sample, &self.design, &places, watcher)? {
+        if !resample::start(&selector, &self.prepared.sample, &self.start.design, &places, watcher)? {
             keys.iter().for_each(|key| share.keep(key, NOTHING));
         }
         Ok(())
@@ -182,7 +194,7 @@ impl<'a> Work<'a> {
         let selector = self.in_room(selector);
         let design = match tuned {
             Some(_) => selector.design(&prepared.train)?,
-            None => self.design.clone(),
+            None => self.start.design.clone(),
         };
         let picked = resample::select(&selector, &prepared.sample, &design, Instant::now(), &mut *monitor)?;
         let selector = selector.of_winner(picked.race.as_ref().and_then(RaceRecord::winner));
@@ -215,7 +227,7 @@ impl<'a> Work<'a> {
         };
         let selector = self.in_room(self.pipeline.selector());
         let beside = &mut Monitor { observer: &mut *monitor.observer, journal, stop };
-        match resample::accompany(&selector, &self.prepared.sample, &self.design, beside) {
+        match resample::accompany(&selector, &self.prepared.sample, &self.start.design, beside) {
             Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
                 share.give_parts();
                 Ok(())

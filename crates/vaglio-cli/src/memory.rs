@@ -37,6 +37,13 @@ pub(crate) fn keep_memory() {
     set(libc::M_MMAP_THRESHOLD, MAPPED);
     set(libc::M_TOP_PAD, GROWTH);
     set(libc::M_TRIM_THRESHOLD, 8 * GROWTH);
+    vaglio::files::released_by(give_back);
+}
+
+/// Gives back to the system what is free.
+fn give_back() {
+    // SAFETY: it only unmaps pages that the allocator holds and nobody uses.
+    unsafe { libc::malloc_trim(0) };
 }
 
 fn set(what: libc::c_int, number: usize) {

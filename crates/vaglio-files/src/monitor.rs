@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use vaglio_core::{Journal, Monitor, StopReason, StopSign};
 use vaglio_pipeline::pipeline::ValidPipeline;
-use vaglio_tables::budget::{Budget, resident};
+use vaglio_tables::budget::{Budget, resident_within};
 
 /// What a run may take.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ pub(super) fn limited<'o>(given: Monitor<'o>, book: &Arc<Book>, start: Instant, 
         let now = start.elapsed().as_millis() as u64;
         if now >= last.load(Ordering::Relaxed) + ASKED {
             last.store(now, Ordering::Relaxed);
-            held.fetch_max(resident().unwrap_or(0), Ordering::Relaxed);
+            held.fetch_max(resident_within(most.memory.limit()).unwrap_or(0), Ordering::Relaxed);
         }
         held.load(Ordering::Relaxed) > most.memory.limit()
     };

@@ -4,7 +4,7 @@ mod machine;
 mod size;
 
 #[cfg(feature = "text")]
-pub use machine::{peak, resident};
+pub use machine::{peak, released_by, resident, resident_within};
 pub use size::ByteSize;
 
 use std::fmt;

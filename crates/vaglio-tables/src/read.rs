@@ -33,7 +33,7 @@ mod sparse;
 
 pub use crate::disk::{bounded, shortened, system};
 pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, DigestKind, InferredType, ReadSpec, Survey, Word};
-pub use batches::{Batch, BatchReader, Batches};
+pub use batches::{Batch, BatchReader, Batches, KnownFiles};
 pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::{Fault, FaultKind};

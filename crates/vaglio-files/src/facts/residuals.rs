@@ -19,6 +19,8 @@ use vaglio_report::record::{Bend, DrawnColumn, PredictedOn, ResidualsRecord, Wor
 pub(crate) const DRAWN: usize = 12;
 /// Rows that are drawn.
 const ROWS: usize = 300;
+/// Rows by which a bend is told, at most, at even distances.
+const BENT: usize = 1 << 20;
 /// Rows that are named.
 const WORST: usize = 10;
 /// Outputs whose predictions are given of each of these.
@@ -50,11 +52,10 @@ pub(crate) fn drawn(
     let every = residuals.len().div_ceil(ROWS).max(1);
     let kept: Vec<usize> = (0..residuals.len()).step_by(every).collect();
     let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled, places)| {
-        let mut of_row = vec![None; residuals.len()];
-        for (place, &row) in places.iter().enumerate() {
-            of_row[row] = Some(pooled.targets[[0, place]] - pooled.predictions[[0, place]]);
+        let mut residuals = vec![None; kept.len()];
+        for (place, &row) in places.iter().enumerate().filter(|(_, row)| *row % every == 0) {
+            residuals[row / every] = Some(rounded(pooled.targets[[0, place]] - pooled.predictions[[0, place]]));
         }
-        let residuals: Vec<Option<f64>> = kept.iter().map(|&row| of_row[row].map(rounded)).collect();
         residuals.iter().any(Option::is_some).then_some((from, residuals))
     });
     let time = match time {
@@ -138,7 +139,9 @@ fn of_column(
     kept: &[usize],
 ) -> (DrawnColumn, Option<Bend>) {
     let of_row = |row: &usize| Some(values.values[*row]).filter(|value| value.is_finite()).map(rounded);
-    let known: Vec<usize> = (0..residuals.len()).filter(|&row| values.values[row].is_finite()).collect();
+    let every = residuals.len().div_ceil(BENT).max(1);
+    let known = (0..residuals.len()).step_by(every).filter(|&row| values.values[row].is_finite());
+    let known: Vec<usize> = known.collect();
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let x: Vec<f64> = known.iter().map(|&row| values.values[row]).collect();
     let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
@@ -197,9 +200,16 @@ fn worst(
         let errors = targets.column(row).into_iter().zip(predictions.column(row)).map(|(y, p)| (y - p).powi(2));
         errors.sum::<f64>()
     };
-    let mut squares: Vec<(f64, usize)> = (0..targets.ncols()).map(|row| (square(row), row)).collect();
-    squares.retain(|(square, _)| square.is_finite());
-    squares.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let by_size = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    let mut squares: Vec<(f64, usize)> = Vec::new();
+    for row in 0..targets.ncols() {
+        let square = square(row);
+        if square.is_finite() && squares.get(WORST - 1).is_none_or(|least| square > least.0) {
+            squares.push((square, row));
+            squares.sort_by(by_size);
+            squares.truncate(WORST);
+        }
+    }
     let told = |&(_, row): &(f64, usize)| WorstRow {
         row: number(row),
         observed: match prepared.is_regression() {
@@ -211,7 +221,7 @@ fn worst(
             false => vec![class_of(predictions.column(row)) as f64],
         },
     };
-    squares.iter().take(WORST).map(told).collect()
+    squares.iter().map(told).collect()
 }
 
 /// Six digits, which are enough for a drawing.

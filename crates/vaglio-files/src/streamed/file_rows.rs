@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use vaglio_core::{Error, Result, Table};
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{BatchReader, Batches, ColumnFilter, Digest, Hint, Source, Survey, Wanted};
+use vaglio_tables::read::{BatchReader, Batches, ColumnFilter, Digest, Hint, KnownFiles, Source, Survey, Wanted};
 use vaglio_tables::{DigestKind, ReadSpec};
 
 /// Rows of a batch, at most.
@@ -30,13 +31,15 @@ pub(super) struct FileRows {
     settled: ReadSpec,
     /// Numbers of a batch, at most.
     at_once: usize,
+    known: Arc<KnownFiles>,
 }
 
 impl FileRows {
     /// # Errors
     /// [`Error::Setting`] for files that have to be read as a whole; those of [`Source::open`].
     pub fn open(named: &[PathBuf], read: &ReadSpec, budget: Budget) -> Result<Self> {
-        let batches = Batches::open_all(named, read)?.ok_or_else(|| whole(named))?;
+        let known = Arc::default();
+        let batches = Batches::open_all(named, read, &known)?.ok_or_else(|| whole(named))?;
         let names = batches.names().to_vec();
         Ok(FileRows {
             named: named.to_vec(),
@@ -49,6 +52,7 @@ impl FileRows {
             settled: batches.settled(),
             at_once: ((SHARE * budget.limit() as f64) as usize / size_of::<f64>()).min(NUMBERS),
             names,
+            known,
         })
     }
 
@@ -86,7 +90,7 @@ impl FileRows {
     /// # Errors
     /// Those of [`FileRows::open`].
     pub fn text_among<'n>(&self, names: &'n [String]) -> Result<Option<(&'n str, String)>> {
-        let batches = Batches::open_all(&self.named, &self.read)?.ok_or_else(|| whole(&self.named))?;
+        let batches = Batches::open_all(&self.named, &self.read, &self.known)?.ok_or_else(|| whole(&self.named))?;
         let word = |name: &'n String| Some((name.as_str(), batches.first_word(name)?.to_owned()));
         Ok(names.iter().find_map(word))
     }
@@ -164,7 +168,7 @@ impl FileRows {
     /// [`Error::Setting`] for columns that can be told only by all their cells.
     pub fn reader(&self, columns: &[(String, Hint)], gathered: &[String]) -> Result<BatchReader> {
         let rows = (self.at_once / (columns.len() + gathered.len()).max(1)).clamp(1, ROWS);
-        let batches = Batches::open_all(&self.named, &self.read)?.ok_or_else(|| whole(&self.named))?;
+        let batches = Batches::open_all(&self.named, &self.read, &self.known)?.ok_or_else(|| whole(&self.named))?;
         batches.start(columns, gathered, rows)?.ok_or_else(|| {
             let written =
                 "dates that are written in several ways are told by all of them; set data.read.dates, or write Parquet";

@@ -14,6 +14,8 @@ use vaglio_tables::read::{Batch, InferredType};
 
 /// The part of the memory that columns may take which are read.
 const PART: f64 = 0.25;
+/// Bytes of a row that are there whatever is read: its target, predictions, places and cells.
+const OF_ROW: f64 = 64.0;
 /// Rows that are predicted at once.
 const AT_ONCE: usize = 512;
 
@@ -116,7 +118,9 @@ impl RowsBehind for TableRows {
     }
 
     fn room(&self) -> f64 {
-        PART * self.pass.budget.limit() as f64
+        // Beside what is kept of all rows; half of what is left is for what is made of the columns.
+        let limit = self.pass.budget.limit() as f64;
+        (PART * limit).min(0.5 * (limit - OF_ROW * self.labels.cells.len() as f64)).max(0.0)
     }
 
     fn holds_numbers(&self, name: &str) -> bool {

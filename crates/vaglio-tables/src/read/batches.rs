@@ -13,10 +13,12 @@ use super::settle::{Settled, settle, truth};
 use super::source::of_fault;
 use super::{Hint, ReadSpec, cell::Rules, unreadable};
 use crate::{ColumnSurvey, Survey};
+pub use opened::KnownFiles;
 use opened::OpenFile;
 use schema::Known;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use vaglio_core::{Cells, Error, Result, Table};
 
 /// The files of a table whose header is known and whose rows are read some at a time.
@@ -27,6 +29,7 @@ pub struct Batches {
     names: Vec<String>,
     rules: Rules,
     spec: ReadSpec,
+    known: Arc<KnownFiles>,
     rows: Option<usize>,
     is_by_column: bool,
 }
@@ -79,23 +82,24 @@ impl Batches {
     /// [`Error::Setting`] for an encoding that nobody knows.
     pub fn open(path: &Path, spec: &ReadSpec) -> Result<Option<Self>> {
         check_encoding(spec)?;
-        let Some(file) = OpenFile::new(path, false, spec)? else { return Ok(None) };
-        Ok(Some(Batches::of(file, spec)))
+        let known = Arc::default();
+        let Some(file) = OpenFile::new(path, false, spec, &known)? else { return Ok(None) };
+        Ok(Some(Batches::of(file, spec, known)))
     }
 
     /// The same of files, patterns and folders, as [`super::Source::open`] takes them; `None` where some file has to be read as a
-    /// whole.
+    /// whole. What `known` has of files need not be found again.
     ///
     /// # Errors
     /// Those of [`super::Source::open`].
-    pub fn open_all(paths: &[PathBuf], spec: &ReadSpec) -> Result<Option<Self>> {
+    pub fn open_all(paths: &[PathBuf], spec: &ReadSpec, known: &Arc<KnownFiles>) -> Result<Option<Self>> {
         check_encoding(spec)?;
         let mut files = VecDeque::from(paths::of_all(paths)?);
         let first = files.pop_front().ok_or_else(|| Error::setting("data.train", "it names no file"))?;
-        let Some(file) = OpenFile::new(&first.0, first.1, spec)? else { return Ok(None) };
-        let mut batches = Batches::of(file, spec);
+        let Some(file) = OpenFile::new(&first.0, first.1, spec, known)? else { return Ok(None) };
+        let mut batches = Batches::of(file, spec, Arc::clone(known));
         for (path, is_folder) in &files {
-            let Some(other) = OpenFile::new(path, *is_folder, spec)? else { return Ok(None) };
+            let Some(other) = OpenFile::new(path, *is_folder, spec, known)? else { return Ok(None) };
             batches.check_names(&other)?;
             batches.rows = batches.rows.zip(other.rows()).map(|(all, own)| all + own);
             batches.is_by_column &= other.is_by_column();
@@ -103,10 +107,10 @@ impl Batches {
         Ok(Some(Batches { rest: files, ..batches }))
     }
 
-    fn of(file: OpenFile, spec: &ReadSpec) -> Self {
+    fn of(file: OpenFile, spec: &ReadSpec, known: Arc<KnownFiles>) -> Self {
         let (names, rules, rows) = (file.names(), file.rules(spec), file.rows());
         let is_by_column = file.is_by_column();
-        Batches { file, rest: VecDeque::new(), names, rules, spec: spec.clone(), rows, is_by_column }
+        Batches { file, rest: VecDeque::new(), names, rules, spec: spec.clone(), known, rows, is_by_column }
     }
 
     fn check_names(&self, other: &OpenFile) -> Result<()> {
@@ -233,7 +237,7 @@ impl BatchReader {
     /// Opens the file after this one, if there is one.
     fn next_file(&mut self) -> Result<bool> {
         let Some((path, is_folder)) = self.batches.rest.pop_front() else { return Ok(false) };
-        let other = OpenFile::new(&path, is_folder, &self.batches.spec)?;
+        let other = OpenFile::new(&path, is_folder, &self.batches.spec, &self.batches.known)?;
         let other = other.ok_or_else(|| unreadable(&path, "was changed while the table was read"))?;
         self.batches.check_names(&other)?;
         let before = std::mem::replace(&mut self.batches.file, other);

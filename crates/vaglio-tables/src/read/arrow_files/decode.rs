@@ -15,14 +15,14 @@ use vaglio_core::Result;
 
 /// The bytes of a file.
 #[derive(Debug, Clone)]
-pub(super) enum Kept {
+pub(in crate::read) enum Kept {
     Memory(Bytes),
     Disk(Arc<OnDisk>),
 }
 
 /// A file that threads read side by side, and what the system said of it at first.
 #[derive(Debug)]
-pub(super) struct OnDisk {
+pub(in crate::read) struct OnDisk {
     file: File,
     before: Metadata,
     along: Mutex<Option<Along>>,
@@ -41,7 +41,7 @@ const STEP: usize = 1 << 18;
 const BETWEEN: u64 = 1 << 16;
 
 /// What Parquet files begin with.
-pub(super) const PARQUET: &[u8] = b"PAR1";
+pub(in crate::read) const PARQUET: &[u8] = b"PAR1";
 
 impl Kept {
     /// A file that begins so, left where it is; `None` of other files, of what is no file, and where systems do not read by places.
@@ -195,7 +195,7 @@ impl Hashing {
 
 /// A place in a file.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(in crate::read) struct Place {
     kept: Kept,
     at: u64,
 }

@@ -1,20 +1,43 @@
 //! The rows of a Parquet or Arrow file, some at a time.
 
 use super::super::arrow_files::{
-    ArrowRows, GrowingColumn, check_codecs, check_footer, check_pages, check_rows, footer, with_dictionaries,
+    ArrowRows, GrowingColumn, Kept, PARQUET, check_codecs, check_footer, check_pages, check_rows, footer,
+    with_dictionaries,
 };
 use super::super::growing::Growing;
 use super::super::guard::guarded;
+use super::super::load::check_unchanged;
 use super::super::{checked_names, places, system, unreadable};
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use std::fs::File;
+use parquet::file::reader::Length;
+use std::collections::HashMap;
+use std::fs::Metadata;
 use std::io::BufReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use vaglio_core::Result;
+
+/// Files whose pages were looked at, as the system knew them, with their footers: to look again takes a reading of every page's head.
+#[derive(Debug, Default)]
+pub(super) struct CheckedFiles(Mutex<HashMap<PathBuf, (Metadata, ArrowReaderMetadata)>>);
+
+impl CheckedFiles {
+    fn get(&self, path: &Path) -> Option<ArrowReaderMetadata> {
+        let now = std::fs::metadata(path).ok()?;
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, footer) = all.get(path)?;
+        check_unchanged(path, before, &now, before.len()).is_ok().then(|| footer.clone())
+    }
+
+    fn put(&self, path: &Path, before: &Metadata, footer: &ArrowReaderMetadata) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(path.to_owned(), (before.clone(), footer.clone()));
+    }
+}
 
 /// A file of types, and the reader of its rows.
 pub(super) struct StoredRows {
@@ -33,23 +56,31 @@ pub(super) struct StoredRows {
 }
 
 enum StoredFile {
-    Parquet(File, ArrowReaderMetadata, Option<ParquetRecordBatchReader>),
+    Parquet(Kept, ArrowReaderMetadata, Option<ParquetRecordBatchReader>),
     Arrow(ArrowRows),
 }
 
 impl StoredRows {
     /// A Parquet file. `None` for one whose fault will be told when it is read as a whole.
-    pub fn of_parquet(path: &Path, budget: Budget) -> Option<Self> {
+    pub fn of_parquet(path: &Path, budget: Budget, checked: &CheckedFiles) -> Option<Self> {
         let read = || {
-            let file = File::open(path).map_err(|error| unreadable(path, error.to_string()))?;
-            let metadata = footer(path, file.try_clone().map_err(|error| system(path, &error))?)?;
-            let length = file.metadata().map_err(|error| system(path, &error))?.len();
-            let rows = check_footer(path, metadata.metadata(), length)?;
-            check_pages(path, metadata.metadata(), BufReader::new(&file), budget)?;
+            let Some(file) = Kept::on_disk(path, PARQUET)? else { return Ok(None) };
+            let metadata = match checked.get(path) {
+                Some(metadata) => metadata,
+                None => {
+                    let before = std::fs::metadata(path).map_err(|error| system(path, &error))?;
+                    let metadata = footer(path, file.clone())?;
+                    check_footer(path, metadata.metadata(), file.len())?;
+                    check_pages(path, metadata.metadata(), BufReader::new(file.from(0)), budget)?;
+                    checked.put(path, &before, &metadata);
+                    metadata
+                }
+            };
+            let rows = metadata.metadata().file_metadata().num_rows() as usize;
             let (schema, metadata) = (metadata.schema().clone(), with_dictionaries(metadata));
-            StoredRows::of(path, StoredFile::Parquet(file, metadata, None), schema, rows, budget)
+            StoredRows::of(path, StoredFile::Parquet(file, metadata, None), schema, rows, budget).map(Some)
         };
-        guarded(path, read).ok().filter(|rows| !rows.names.is_empty())
+        guarded(path, read).ok().flatten().filter(|rows| !rows.names.is_empty())
     }
 
     /// An Arrow file or stream, likewise.
@@ -139,19 +170,27 @@ impl StoredRows {
     }
 }
 
+/// The reader of some columns from the row `first` on.
 fn opened(
     path: &Path,
-    (file, metadata): (&File, &ArrowReaderMetadata),
+    (file, metadata): (&Kept, &ArrowReaderMetadata),
     columns: &[usize],
     (first, most): (usize, usize),
 ) -> Result<ParquetRecordBatchReader> {
-    let failed = |error: &dyn std::fmt::Display| unreadable(path, error.to_string());
-    let file = file.try_clone().map_err(|error| failed(&error))?;
     let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
-    ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+    // Groups before it are not looked through.
+    let groups = metadata.metadata().row_groups();
+    let (mut group, mut before) = (0, 0);
+    while let Some(rows) =
+        groups.get(group).map(|group| group.num_rows() as usize).filter(|rows| before + rows <= first)
+    {
+        (group, before) = (group + 1, before + rows);
+    }
+    ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
         .with_projection(mask)
+        .with_row_groups((group..groups.len()).collect())
         .with_batch_size(most.max(1))
-        .with_offset(first)
+        .with_offset(first - before)
         .build()
-        .map_err(|error| failed(&error))
+        .map_err(|error| unreadable(path, error.to_string()))
 }

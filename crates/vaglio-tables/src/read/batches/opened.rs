@@ -6,12 +6,19 @@ use super::super::load::check_unchanged;
 use super::super::paths;
 use super::super::{Hint, ReadSpec, cell::Rules, system, unreadable};
 #[cfg(feature = "parquet")]
-use super::columnar::StoredRows;
+use super::columnar::{CheckedFiles, StoredRows};
 use super::text::{Plain, TextRows};
 use crate::budget::Budget;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use vaglio_core::Result;
+
+/// What is known of files that were opened before, so that to open them again costs little.
+#[derive(Debug, Default)]
+pub struct KnownFiles {
+    #[cfg(feature = "parquet")]
+    parquet: CheckedFiles,
+}
 
 /// A file that was opened, and how far it was read.
 pub(super) struct OpenFile {
@@ -34,8 +41,9 @@ enum Body {
 }
 
 impl OpenFile {
-    /// `None` for a file that has to be read as a whole.
-    pub fn new(path: &Path, is_partitioned: bool, spec: &ReadSpec) -> Result<Option<Self>> {
+    /// `None` for a file that has to be read as a whole. What is found of it is kept in `known`.
+    #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
+    pub fn new(path: &Path, is_partitioned: bool, spec: &ReadSpec, known: &KnownFiles) -> Result<Option<Self>> {
         let Some(before) = std::fs::metadata(path).ok().filter(Metadata::is_file) else { return Ok(None) };
         let Some(mut plain) = Plain::open(path) else { return Ok(None) };
         let Some(body) = plain.begin().and_then(|()| kind(path, &plain.head).ok()).and_then(|kind| match kind {
@@ -44,7 +52,8 @@ impl OpenFile {
             }
             #[cfg(feature = "parquet")]
             FileKind::Parquet if !plain.is_compressed => {
-                StoredRows::of_parquet(path, Budget::of_machine()).map(|rows| Body::Stored(Box::new(rows)))
+                StoredRows::of_parquet(path, Budget::of_machine(), &known.parquet)
+                    .map(|rows| Body::Stored(Box::new(rows)))
             }
             #[cfg(feature = "parquet")]
             FileKind::Arrow | FileKind::ArrowStream if !plain.is_compressed => {

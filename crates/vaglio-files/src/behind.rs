@@ -48,7 +48,9 @@ impl OfRows {
     /// Of the rows of some cells.
     fn new(labels: &RowLabels, cells: &[u32]) -> Self {
         let is_own = |row: &usize| cells.binary_search(&labels.cells[*row]).is_ok();
-        let rows: Vec<usize> = (0..labels.cells.len()).filter(is_own).collect();
+        let all = 0..labels.cells.len();
+        let mut rows = Vec::with_capacity(all.clone().filter(is_own).count());
+        rows.extend(all.filter(is_own));
         OfRows { predictions: Array2::zeros((labels.targets.nrows(), rows.len())), rows }
     }
 
@@ -66,7 +68,11 @@ impl OfRows {
         let of = |all: &Vec<f64>| rows.iter().map(|&row| all[row]).collect();
         let held = HeldOutRows {
             targets: labels.targets.select(Axis(1), &rows),
-            empty: empty.map_or_else(|| predictions.clone(), |empty| empty.select(Axis(1), &vec![0; rows.len()])),
+            // Nothing compares with it where there is none.
+            empty: empty.map_or_else(
+                || Array2::zeros((predictions.nrows(), 0)),
+                |empty| empty.select(Axis(1), &vec![0; rows.len()]),
+            ),
             predictions,
             weights: labels.weights.as_ref().map(of),
             units: None,

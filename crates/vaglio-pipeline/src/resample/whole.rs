@@ -21,6 +21,10 @@ use vaglio_report::record::{Cell, Figures};
 use vaglio_search::shuffle::stream;
 
 const OUTER: u64 = 2;
+/// Rows of all folds each of which is a cluster of its own for a standard error, and the clusters of a fold of more: the error of that error
+/// is a seven hundredth.
+const FEW: usize = 1 << 20;
+const MANY: u32 = 1 << 18;
 
 /// What is repeated.
 #[derive(Clone, Copy)]
@@ -293,8 +297,10 @@ impl Pooled {
     /// # Errors
     /// [`Error::Shape`] for folds of unlike outputs, which do not occur.
     pub fn new<'a>(parts: impl Iterator<Item = Compared<'a>>) -> Result<Self> {
-        let (mut targets, mut predictions, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut clusters, mut ends) = (Vec::new(), Vec::new());
+        let parts: Vec<Compared<'_>> = parts.collect();
+        let rows = parts.iter().map(|part| part.targets.ncols()).sum();
+        let (mut targets, mut predictions, mut weights) = (Vec::new(), Vec::new(), Vec::with_capacity(rows));
+        let (mut clusters, mut ends) = (Vec::with_capacity(rows), Vec::new());
         for part in parts {
             targets.push(part.targets);
             predictions.push(part.predictions);
@@ -325,7 +331,7 @@ impl Pooled {
                 units: None,
                 clusters: Some(&self.clusters[from..to]),
             };
-            Tally::new(loss, of, EVERY)
+            Tally::new(loss, of, if self.weights.len() <= FEW { EVERY } else { MANY })
         };
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let tallies: Vec<Tally> = starts.zip(self.ends.iter().copied()).map(fold).collect();

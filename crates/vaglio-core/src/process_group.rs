@@ -3,8 +3,7 @@
 //! Each runs the whole search and makes only some parts of what it asks of all columns; the parts of the others it gets from them. A search
 //! is a function of its answers, so all of them go through the same steps, and none needs to be there: whoever misses a part makes it.
 
-use crate::evaluator::winner;
-use crate::{Diagnostics, Error, Evaluator, Feature, Recorder, Result, Score, Trials, Winner};
+use crate::{Diagnostics, Error, Evaluator, Feature, Recorder, Result, Score, Trials};
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
@@ -83,22 +82,6 @@ impl Together {
         }
         recorder.put(Diagnostics::of([before, noted]));
         Ok(Some(scores))
-    }
-
-    /// The best of these, as the evaluator gives it.
-    ///
-    /// # Errors
-    /// Those of the evaluator.
-    pub fn best(
-        &self,
-        evaluator: &mut dyn Evaluator,
-        subset: &[Feature],
-        trials: Trials<'_>,
-    ) -> Result<Option<Option<Winner>>> {
-        let (candidates, done) = (trials.candidates(), if trials.are_additions() { "added" } else { "removed" });
-        let scores = self.scores(evaluator, subset, trials)?;
-        let best = |scores: Vec<Score>| winner(candidates, &scores, done);
-        scores.map(best).transpose()
     }
 }
 

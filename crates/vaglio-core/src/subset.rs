@@ -2,6 +2,7 @@
 
 use crate::by_definition::{ByDefinition, no_number, of_criterion};
 use crate::criterion::definition_engine;
+use crate::evaluator::winner;
 use crate::process_group::Together;
 use crate::tape::{
     ADD, Answered, LAMBDAS, REMOVE, RESET, SCORE, SCORE_WITH, SETTLED, STANDARD_ERROR, Tape, digest, kind_of, question,
@@ -294,8 +295,8 @@ impl<'d> Subset<'d> {
         let (together, candidates) = (self.together(trials), trials.candidates());
         let fits = |found: &Option<Winner>| found.as_ref().is_none_or(|winner| winner.is_among(candidates));
         self.answered(trials, 1, fits, |evaluator, selected| {
-            match together.map_or(Ok(None), |of| of.best(evaluator, selected, trials))? {
-                Some(best) => Ok(best),
+            match together.map_or(Ok(None), |of| of.scores(evaluator, selected, trials))? {
+                Some(scores) => winner(candidates, &scores, if trials.are_additions() { "added" } else { "removed" }),
                 None if trials.are_additions() => evaluator.best_addition(selected, candidates),
                 None => evaluator.best_removal(selected, candidates),
             }

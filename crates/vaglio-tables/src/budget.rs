@@ -1,10 +1,14 @@
 //! How much memory may be taken, asked before it is.
 
 mod machine;
+#[cfg(feature = "text")]
+mod release;
 mod size;
 
 #[cfg(feature = "text")]
-pub use machine::{peak, released_by, resident, resident_within};
+pub use machine::{peak, resident};
+#[cfg(feature = "text")]
+pub use release::{released_by, resident_within};
 pub use size::ByteSize;
 
 use std::fmt;

@@ -14,28 +14,6 @@ pub fn resident() -> Option<u64> {
     kib(&std::fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
-/// What gives back memory that the allocator of the program has kept.
-static RELEASE: OnceLock<fn()> = OnceLock::new();
-
-/// Says how memory that the allocator of the program keeps for later is given back, before a run ends for want of it. The first counts.
-#[doc(hidden)]
-pub fn released_by(release: fn()) {
-    RELEASE.get_or_init(|| release);
-}
-
-/// The bytes of the process that are in memory; where that is beyond a limit, once what is kept for later was given back.
-#[doc(hidden)]
-pub fn resident_within(limit: u64) -> Option<u64> {
-    let held = resident()?;
-    match RELEASE.get().filter(|_| held > limit) {
-        Some(release) => {
-            release();
-            resident()
-        }
-        None => Some(held),
-    }
-}
-
 #[cfg(feature = "text")]
 /// The process's peak resident set, where the system tells.
 pub fn peak() -> Option<u64> {

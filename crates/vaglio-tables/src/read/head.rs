@@ -40,12 +40,12 @@ pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<Head> {
     let size = file.metadata().ok()?.len();
     let taken = Rc::new(Cell::new(0));
     let mut file = BufReader::with_capacity(1 << 16, Counted { file, taken: Rc::clone(&taken) });
-    let (mut bytes, is_compressed) = (Vec::new(), is_compressed(&mut file)?);
-    decompressed(file, is_compressed)?.take(most).read_to_end(&mut bytes).ok()?;
+    let (mut bytes, compression) = (Vec::new(), compression(&mut file).ok()?);
+    decompressed(file, compression)?.take(most).read_to_end(&mut bytes).ok()?;
     if (bytes.len() as u64) < most {
         return None;
     }
-    match (kind(path, &bytes).ok()?, is_compressed) {
+    match (kind(path, &bytes).ok()?, compression) {
         (FileKind::Text, _) if is_utf8(&bytes, spec) && !bytes.contains(&0) => {
             let length = whole_lines(&bytes, spec.quote as u8)?;
             bytes.truncate(length);
@@ -81,10 +81,10 @@ enum Compression {
     Zstd,
 }
 
-fn is_compressed(file: &mut BufReader<Counted>) -> Option<Option<Compression>> {
+/// By what a file is compressed, as its first bytes say.
+fn compression(file: &mut BufReader<Counted>) -> std::io::Result<Option<Compression>> {
     use std::io::BufRead;
-    let first = file.fill_buf().ok()?;
-    Some(match first {
+    Ok(match file.fill_buf()? {
         [0x1f, 0x8b, ..] => Some(Compression::Gzip),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
         _ => None,

@@ -20,6 +20,18 @@ pub struct KnownFiles {
     parquet: CheckedFiles,
 }
 
+/// What tells what a column holds.
+pub(super) enum KnownBy<'f> {
+    /// Its first cells.
+    First(Vec<&'f str>),
+    /// Its type, as the file says.
+    #[cfg(feature = "parquet")]
+    Type,
+    /// Only all its cells.
+    #[cfg(feature = "parquet")]
+    All,
+}
+
 /// A file that was opened, and how far it was read.
 pub(super) struct OpenFile {
     pub path: PathBuf,
@@ -122,20 +134,23 @@ impl OpenFile {
         }
     }
 
-    fn folder_value(&self, name: &str) -> Option<Option<&str>> {
-        self.fixed.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_deref())
+    /// A column that its folders name, with its value.
+    fn of_folders(&self, name: &str) -> Option<&(String, Option<String>)> {
+        self.fixed.iter().find(|(own, _)| own == name)
     }
 
-    /// The first cells of a column of text, by which it is known; `None` where it can be told only by all its cells.
+    /// By what a column is known.
     #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
-    pub fn sample(&self, name: &str, hint: Hint) -> Option<Option<Vec<&str>>> {
-        if let Some(value) = self.folder_value(name) {
-            return Some(Some(value.into_iter().collect()));
+    pub fn known_by(&self, name: &str, hint: Hint) -> KnownBy<'_> {
+        if let Some((_, value)) = self.of_folders(name) {
+            return KnownBy::First(value.as_deref().into_iter().collect());
         }
         match &self.body {
-            Body::Text(rows) => Some(Some(rows.sheet.sample(name))),
+            Body::Text(rows) => KnownBy::First(rows.sheet.sample(name)),
             #[cfg(feature = "parquet")]
-            Body::Stored(rows) => (hint != Hint::Date || rows.holds_dates(name)).then_some(None),
+            Body::Stored(rows) if hint == Hint::Date && !rows.holds_dates(name) => KnownBy::All,
+            #[cfg(feature = "parquet")]
+            Body::Stored(_) => KnownBy::Type,
         }
     }
 
@@ -144,7 +159,7 @@ impl OpenFile {
     pub fn start(&mut self, wanted: Vec<String>, rows: usize) -> Result<()> {
         self.wanted = wanted;
         let own: Vec<&str> =
-            self.wanted.iter().map(String::as_str).filter(|name| self.folder_value(name).is_none()).collect();
+            self.wanted.iter().map(String::as_str).filter(|name| self.of_folders(name).is_none()).collect();
         // Where only columns of folders are wanted, one of its own tells the number of rows.
         let own = match own.is_empty() {
             true => self.own_names().first().map(|name| vec![name.clone()]).unwrap_or_default(),
@@ -170,9 +185,9 @@ impl OpenFile {
         let rows = read.first().map_or(0, Growing::rows);
         self.first += rows;
         let mut read = read.into_iter();
-        let column = |name: &String| match self.folder_value(name) {
-            Some(value) => {
-                let (value, mut column) = (value.unwrap_or_else(|| rules.missing()), RawColumn::default());
+        let column = |name: &String| match self.of_folders(name) {
+            Some((_, value)) => {
+                let (value, mut column) = (value.as_deref().unwrap_or_else(|| rules.missing()), RawColumn::default());
                 (0..rows).for_each(|_| column.push(value));
                 Some(Growing::Raw(column))
             }

@@ -37,7 +37,7 @@ pub struct Shards {
     /// The indexes that have asked for it.
     reading: Mutex<BTreeSet<usize>>,
     /// What they all begin with.
-    pub(super) start: OnceLock<Arc<WorkStart>>,
+    pub(super) start: OnceLock<WorkStart>,
 }
 
 /// The right to give out the indexes of a run, for as long as it lives.
@@ -93,8 +93,8 @@ impl Shards {
         Error::unless_between("--of", count.of.unwrap_or(1), 1..=1_000_000)?;
         let (prepared, is_sample) = prepare_parts(pipeline, data)?;
         let searched = prepared.searched(pipeline);
-        let start = Arc::new(WorkStart::new(&searched, &prepared, StopSign::default())?);
-        let is_in_parts = Work::new(&searched, &prepared, start).is_in_parts();
+        let start = WorkStart::new(&searched, &prepared, StopSign::default())?;
+        let is_in_parts = Work::new(&searched, &prepared, &start)?.is_in_parts();
         let folder = folder(&prepared)?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;

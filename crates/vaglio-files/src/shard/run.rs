@@ -165,13 +165,13 @@ impl Shards {
     fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
         let searched = prepared.searched(&self.pipeline);
         let start = match self.start.get() {
-            Some(start) => Arc::clone(start),
+            Some(start) => start,
             None => {
-                let made = Arc::new(WorkStart::new(&searched, prepared, monitor.stop.clone())?);
-                Arc::clone(self.start.get_or_init(|| made))
+                let made = WorkStart::new(&searched, prepared, monitor.stop.clone())?;
+                self.start.get_or_init(|| made)
             }
         };
-        let work = Work::new(&searched, prepared, start);
+        let work = Work::new(&searched, prepared, start)?;
         let refresh = || {
             share.learn(self.found(share.index)?);
             Ok(())

@@ -28,7 +28,7 @@ pub(super) const LOOK: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(10);
 const SLOWER: u32 = 3;
 
-/// What all indexes begin with: the design of all rows, and the memory that it takes.
+/// What all indexes begin with: the design of all rows, of which nothing is searched, and the memory that it takes.
 #[derive(Debug)]
 pub(super) struct WorkStart {
     design: Design,
@@ -39,7 +39,8 @@ pub(super) struct WorkStart {
 pub(super) struct Work<'a> {
     pipeline: &'a ValidPipeline,
     prepared: &'a Prepared,
-    start: Arc<WorkStart>,
+    design: Design,
+    memory: Memory,
     held: f64,
 }
 
@@ -81,15 +82,23 @@ impl WorkStart {
 }
 
 impl<'a> Work<'a> {
-    /// The work of this process, from what it holds by now.
-    pub fn new(pipeline: &'a ValidPipeline, prepared: &'a Prepared, start: Arc<WorkStart>) -> Self {
-        Work { pipeline, prepared, start, held: resident().unwrap_or(0) as f64 }
+    /// The work of this process, from what it holds by now. What a search keeps of its design goes with it.
+    ///
+    /// # Errors
+    /// Those of [`WorkStart::new`].
+    pub fn new(
+        pipeline: &'a ValidPipeline,
+        prepared: &'a Prepared,
+        WorkStart { design, memory }: &WorkStart,
+    ) -> Result<Self> {
+        let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());
+        Ok(Work { pipeline, prepared, design, memory: *memory, held: resident().unwrap_or(0) as f64 })
     }
 
     /// Whether processes may make the search on all rows together; what tuning finds and moments of cells are of one.
     pub fn is_in_parts(&self) -> bool {
         let is_alone = self.pipeline.settings().tune.is_some() || self.prepared.streamed.is_some();
-        !is_alone && resample::is_in_parts(&self.pipeline.selector(), &self.start.design)
+        !is_alone && resample::is_in_parts(&self.pipeline.selector(), &self.design)
     }
 
     /// Does what of an index can be done, and keeps it: the folds of the choice come first, then the search where it is of this
@@ -142,7 +151,7 @@ impl<'a> Work<'a> {
 
     /// A selector that holds as many folds at once as there is memory for.
     fn in_room(&self, selector: ValidSelector) -> ValidSelector {
-        selector.in_room(self.start.memory.in_process(self.held).room(self.pipeline.budget()))
+        selector.in_room(self.memory.in_process(self.held).room(self.pipeline.budget()))
     }
 
     /// Folds of the choice, by their keys.
@@ -152,7 +161,7 @@ impl<'a> Work<'a> {
             return Ok(());
         }
         let selector = self.in_room(self.pipeline.selector());
-        if !resample::start(&selector, &self.prepared.sample, &self.start.design, &places, watcher)? {
+        if !resample::start(&selector, &self.prepared.sample, &self.design, &places, watcher)? {
             keys.iter().for_each(|key| share.keep(key, NOTHING));
         }
         Ok(())
@@ -194,7 +203,7 @@ impl<'a> Work<'a> {
         let selector = self.in_room(selector);
         let design = match tuned {
             Some(_) => selector.design(&prepared.train)?,
-            None => self.start.design.clone(),
+            None => self.design.clone(),
         };
         let picked = resample::select(&selector, &prepared.sample, &design, Instant::now(), &mut *monitor)?;
         let selector = selector.of_winner(picked.race.as_ref().and_then(RaceRecord::winner));
@@ -227,7 +236,7 @@ impl<'a> Work<'a> {
         };
         let selector = self.in_room(self.pipeline.selector());
         let beside = &mut Monitor { observer: &mut *monitor.observer, journal, stop };
-        match resample::accompany(&selector, &self.prepared.sample, &self.start.design, beside) {
+        match resample::accompany(&selector, &self.prepared.sample, &self.design, beside) {
             Err(Error::Stopped(_)) | Ok(()) if monitor.stop.reason().is_none() => {
                 share.give_parts();
                 Ok(())

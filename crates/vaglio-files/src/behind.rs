@@ -47,8 +47,8 @@ struct OfRows {
 impl OfRows {
     /// Of the rows of some cells.
     fn new(labels: &RowLabels, cells: &[u32]) -> Self {
-        let is_own = |row: &usize| cells.binary_search(&labels.cells[*row]).is_ok();
-        let all = 0..labels.cells.len();
+        let (members, all) = (labels.members(cells), 0..labels.cells.len());
+        let is_own = |row: &usize| members[labels.cells[*row] as usize];
         let mut rows = Vec::with_capacity(all.clone().filter(is_own).count());
         rows.extend(all.filter(is_own));
         OfRows { predictions: Array2::zeros((labels.targets.nrows(), rows.len())), rows }

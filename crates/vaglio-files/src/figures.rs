@@ -12,6 +12,7 @@ use super::origins::Origins;
 use super::pairs::{of_outer, unless_impossible};
 use super::reliability::reliability;
 use super::repetition::{nested, permutations};
+use super::rows::stride;
 use super::shares::shares;
 use super::stability::stability;
 use super::verify::verified;
@@ -316,7 +317,7 @@ fn shown(
     predictions: ArrayView2<'_, f64>,
 ) -> ShownPredictions {
     let rows = targets.ncols();
-    let every = rows.div_ceil(SHOWN).max(1);
+    let every = stride(rows, SHOWN);
     let kept: Vec<usize> = (0..rows).step_by(every).collect();
     let lists = |of: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
         of.rows().into_iter().map(|row| kept.iter().map(|&j| row[j]).collect()).collect()

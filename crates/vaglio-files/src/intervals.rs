@@ -1,6 +1,7 @@
 //! Prediction intervals made of outer folds.
 
 use super::Prepared;
+use super::rows::stride;
 use ndarray::Array2;
 use rayon::prelude::*;
 use vaglio_core::{Error, Problem, Result, Task};
@@ -74,7 +75,7 @@ fn figures(level: f64, outer: &[Outer], residuals: &[Vec<Vec<f64>>], prepared: &
         let model = &fold.model;
         let values = held.predicted(model)?;
         let counts = held.compare(model, &values, |compared| compared.weights.map(<[f64]>::to_vec));
-        let every = values.ncols().div_ceil(MOST_WIDTHS).max(1);
+        let every = stride(values.ncols(), MOST_WIDTHS);
         let kept: Vec<usize> = (0..values.ncols()).step_by(if is_test { 1 } else { every }).collect();
         Ok((values.select(ndarray::Axis(1), &kept), problem, counts))
     };

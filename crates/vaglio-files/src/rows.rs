@@ -9,6 +9,11 @@ use vaglio_pipeline::pipeline::{DataSpec, Labels, MissingTarget, RowFilter};
 use vaglio_report::record::{LeftOut, LeftOutReason};
 use vaglio_tables::read::{Hint, Survey, date_span};
 
+/// The distance of rows of which at most so many are taken, at even distances.
+pub(crate) fn stride(rows: usize, most: usize) -> usize {
+    rows.div_ceil(most).max(1)
+}
+
 /// Leaves out the rows that take no part, with the survey of those that are left, and the columns that are there for
 /// filters alone.
 ///

@@ -1,5 +1,6 @@
 //! Whether the target bends over a column, and which map straightens it.
 
+use super::super::rows::stride;
 use vaglio_report::record::Bend;
 
 /// |t| from which a bend is named.
@@ -106,7 +107,7 @@ impl Partial {
 
     /// Means of value and residual over tenths of the rows in order of the value; rows of one value stay together.
     pub fn trend(&self) -> Vec<[f64; 2]> {
-        let every = self.x.len().div_ceil(TREND_ROWS).max(1);
+        let every = stride(self.x.len(), TREND_ROWS);
         let mut order: Vec<usize> = (0..self.x.len()).step_by(every).collect();
         order.sort_by(|&a, &b| self.x[a].total_cmp(&self.x[b]).then(a.cmp(&b)));
         let mut points = Vec::new();

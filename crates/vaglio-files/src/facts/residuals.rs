@@ -2,6 +2,7 @@
 
 use super::super::Prepared;
 use super::super::figures::Evaluated;
+use super::super::rows::stride;
 use super::bends::Partial;
 use super::cells::{ReadCells, Values};
 use ndarray::ArrayView2;
@@ -19,7 +20,7 @@ use vaglio_report::record::{Bend, DrawnColumn, PredictedOn, ResidualsRecord, Wor
 pub(crate) const DRAWN: usize = 12;
 /// Rows that are drawn.
 const ROWS: usize = 300;
-/// Rows by which a bend is told, at most, at even distances.
+/// Rows that a bend is fitted to, at most, at even distances.
 const BENT: usize = 1 << 20;
 /// Rows that are named.
 const WORST: usize = 10;
@@ -49,7 +50,7 @@ pub(crate) fn drawn(
     let unit = prepared.target_scale(0);
     let OfTraining { residuals, weights: row_weights, time, is_ordered, is_whole } =
         OfTraining::new((prepared, design), selection, evaluated, unit)?;
-    let every = residuals.len().div_ceil(ROWS).max(1);
+    let every = stride(residuals.len(), ROWS);
     let kept: Vec<usize> = (0..residuals.len()).step_by(every).collect();
     let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled, places)| {
         let mut residuals = vec![None; kept.len()];
@@ -139,9 +140,8 @@ fn of_column(
     kept: &[usize],
 ) -> (DrawnColumn, Option<Bend>) {
     let of_row = |row: &usize| Some(values.values[*row]).filter(|value| value.is_finite()).map(rounded);
-    let every = residuals.len().div_ceil(BENT).max(1);
-    let known = (0..residuals.len()).step_by(every).filter(|&row| values.values[row].is_finite());
-    let known: Vec<usize> = known.collect();
+    let all = (0..residuals.len()).step_by(stride(residuals.len(), BENT));
+    let known: Vec<usize> = all.filter(|&row| values.values[row].is_finite()).collect();
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let x: Vec<f64> = known.iter().map(|&row| values.values[row]).collect();
     let weights: Vec<f64> = known.iter().map(|&row| weight(row)).collect();
@@ -200,15 +200,12 @@ fn worst(
         let errors = targets.column(row).into_iter().zip(predictions.column(row)).map(|(y, p)| (y - p).powi(2));
         errors.sum::<f64>()
     };
-    let by_size = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
     let mut squares: Vec<(f64, usize)> = Vec::new();
-    for row in 0..targets.ncols() {
-        let square = square(row);
-        if square.is_finite() && squares.get(WORST - 1).is_none_or(|least| square > least.0) {
-            squares.push((square, row));
-            squares.sort_by(by_size);
-            squares.truncate(WORST);
-        }
+    for (square, row) in (0..targets.ncols()).map(|row| (square(row), row)).filter(|(square, _)| square.is_finite()) {
+        // Of equal ones the first row comes first.
+        let place = squares.partition_point(|larger| larger.0 >= square);
+        squares.insert(place, (square, row));
+        squares.truncate(WORST);
     }
     let told = |&(_, row): &(f64, usize)| WorstRow {
         row: number(row),

@@ -4,7 +4,7 @@ use super::build::build;
 use super::plan::{PLAN, Plan, ShardCount, key};
 use super::share::missing;
 use super::units::{HALVES, PARTS};
-use super::work::{Work, WorkStart};
+use super::work::WorkStart;
 use crate::Prepared;
 use crate::claim::{Claim, is_claimed};
 use crate::journal::{Header, Known, NAME, read};
@@ -94,7 +94,7 @@ impl Shards {
         let (prepared, is_sample) = prepare_parts(pipeline, data)?;
         let searched = prepared.searched(pipeline);
         let start = WorkStart::new(&searched, &prepared, StopSign::default())?;
-        let is_in_parts = Work::new(&searched, &prepared, &start)?.is_in_parts();
+        let is_in_parts = start.is_in_parts(&searched, &prepared);
         let folder = folder(&prepared)?;
         let failed = |e: std::io::Error| Error::Unwritable { path: folder.clone(), message: e.to_string() };
         std::fs::create_dir_all(folder.join(FOLDER)).map_err(failed)?;

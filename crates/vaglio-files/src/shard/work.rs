@@ -79,6 +79,12 @@ impl WorkStart {
         memory.check(pipeline.budget())?;
         Ok(WorkStart { design, memory })
     }
+
+    /// Whether processes may make the search on all rows together; what tuning finds and moments of cells are of one.
+    pub fn is_in_parts(&self, pipeline: &ValidPipeline, prepared: &Prepared) -> bool {
+        let is_alone = pipeline.settings().tune.is_some() || prepared.streamed.is_some();
+        !is_alone && resample::is_in_parts(&pipeline.selector(), &self.design)
+    }
 }
 
 impl<'a> Work<'a> {
@@ -93,12 +99,6 @@ impl<'a> Work<'a> {
     ) -> Result<Self> {
         let design = pipeline.selector().design_at(&prepared.train, Some(design))?.stopping_at(StopSign::default());
         Ok(Work { pipeline, prepared, design, memory: *memory, held: resident().unwrap_or(0) as f64 })
-    }
-
-    /// Whether processes may make the search on all rows together; what tuning finds and moments of cells are of one.
-    pub fn is_in_parts(&self) -> bool {
-        let is_alone = self.pipeline.settings().tune.is_some() || self.prepared.streamed.is_some();
-        !is_alone && resample::is_in_parts(&self.pipeline.selector(), &self.design)
     }
 
     /// Does what of an index can be done, and keeps it: the folds of the choice come first, then the search where it is of this

@@ -129,13 +129,7 @@ impl RowsBehind for TableRows {
     }
 
     fn judged(&self, judges: &mut [Judge<'_>], read: &mut [ReadColumn], stop: &StopSign) -> Result<bool> {
-        let cells = self.labels.cells.iter().max().map_or(0, |last| *last as usize + 1);
-        let membership = |judge: &Judge<'_>| {
-            let mut is_own = vec![false; cells];
-            judge.cells.iter().for_each(|&cell| is_own[cell as usize] = true);
-            is_own
-        };
-        let is_judge: Vec<Vec<bool>> = judges.iter().map(membership).collect();
+        let is_judge: Vec<Vec<bool>> = judges.iter().map(|judge| self.labels.members(&judge.cells)).collect();
         let wanted: HashSet<String> = judges.iter().flat_map(|judge| judge.models.columns.iter().cloned()).collect();
         let as_read: HashSet<&str> = read.iter().map(|column| column.name.as_str()).collect();
         let sources = self.sources(&wanted.iter().map(String::as_str).collect(), &as_read);

@@ -42,6 +42,13 @@ impl RowLabels {
     pub fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
+
+    /// Of each cell whether it is among these.
+    pub fn members(&self, cells: &[u32]) -> Vec<bool> {
+        let mut members = vec![false; self.cells.iter().max().map_or(0, |last| *last as usize + 1)];
+        cells.iter().for_each(|&cell| members[cell as usize] = true);
+        members
+    }
 }
 
 /// A column as it is read, NaN where cells are missing, of the rows by their places.

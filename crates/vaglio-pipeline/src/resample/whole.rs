@@ -21,10 +21,10 @@ use vaglio_report::record::{Cell, Figures};
 use vaglio_search::shuffle::stream;
 
 const OUTER: u64 = 2;
-/// Rows of all folds each of which is a cluster of its own for a standard error, and the clusters of a fold of more: the error of that error
-/// is a seven hundredth.
-const FEW: usize = 1 << 20;
-const MANY: u32 = 1 << 18;
+/// Rows of all folds up to which a standard error keeps every cluster.
+const MOST_ROWS: usize = 1 << 20;
+/// Clusters of each fold where there are more rows; the standard error has a relative one of 1/√(2·2¹⁸) at most, or 0.14 %.
+const MOST_CLUSTERS: u32 = 1 << 18;
 
 /// What is repeated.
 #[derive(Clone, Copy)]
@@ -331,7 +331,7 @@ impl Pooled {
                 units: None,
                 clusters: Some(&self.clusters[from..to]),
             };
-            Tally::new(loss, of, if self.weights.len() <= FEW { EVERY } else { MANY })
+            Tally::new(loss, of, if self.weights.len() <= MOST_ROWS { EVERY } else { MOST_CLUSTERS })
         };
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let tallies: Vec<Tally> = starts.zip(self.ends.iter().copied()).map(fold).collect();

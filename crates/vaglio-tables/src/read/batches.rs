@@ -14,7 +14,7 @@ use super::source::of_fault;
 use super::{Hint, ReadSpec, cell::Rules, unreadable};
 use crate::{ColumnSurvey, Survey};
 pub use opened::KnownFiles;
-use opened::{KnownBy, OpenFile};
+use opened::OpenFile;
 use schema::Known;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -152,12 +152,7 @@ impl Batches {
     /// The first cell of a column of text files of which no cell among the first is a number.
     pub fn first_word(&self, name: &str) -> Option<&str> {
         let rules = &self.rules;
-        let cells = match self.file.known_by(name, Hint::Auto) {
-            KnownBy::First(cells) => cells,
-            #[cfg(feature = "parquet")]
-            _ => return None,
-        };
-        let mut cells = cells.into_iter().filter(|cell| !rules.is_missing(cell));
+        let mut cells = self.file.first_cells(name)?.into_iter().filter(|cell| !rules.is_missing(cell));
         let is_word =
             |cell: &&str| rules.number(cell).is_none() && rules.dressed(cell).is_none() && truth(cell).is_none();
         let first = cells.next().filter(is_word)?;
@@ -187,14 +182,10 @@ impl Batches {
     ) -> Result<Option<BatchReader>> {
         let mut known = Vec::with_capacity(columns.len());
         for (name, hint) in columns {
-            let column = match self.file.known_by(name, *hint) {
-                KnownBy::First(cells) => Known::new(name, *hint, Some(&cells), &self.rules),
-                #[cfg(feature = "parquet")]
-                KnownBy::Type => Known::new(name, *hint, None, &self.rules),
-                #[cfg(feature = "parquet")]
-                KnownBy::All => None,
-            };
-            match column {
+            if self.file.needs_all_cells(name, *hint) {
+                return Ok(None);
+            }
+            match Known::new(name, *hint, self.file.first_cells(name).as_deref(), &self.rules) {
                 Some(column) => known.push(column),
                 None => return Ok(None),
             }

@@ -7,7 +7,7 @@ use super::super::arrow_files::{
 use super::super::growing::Growing;
 use super::super::guard::guarded;
 use super::super::load::check_unchanged;
-use super::super::{checked_names, places, system, unreadable};
+use super::super::{checked_names, places, unreadable};
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
@@ -21,16 +21,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use vaglio_core::Result;
 
-/// Files whose pages were looked at, as the system knew them, with their footers: to look again takes a reading of every page's head.
+/// Files whose pages were checked, as the system knew them before, with their footers. Another check would read the header of every page.
 #[derive(Debug, Default)]
 pub(super) struct CheckedFiles(Mutex<HashMap<PathBuf, (Metadata, ArrowReaderMetadata)>>);
 
 impl CheckedFiles {
-    fn get(&self, path: &Path) -> Option<ArrowReaderMetadata> {
-        let now = std::fs::metadata(path).ok()?;
+    /// The footer of a file that is the same now.
+    fn get(&self, path: &Path, now: &Metadata) -> Option<ArrowReaderMetadata> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, footer) = all.get(path)?;
-        check_unchanged(path, before, &now, before.len()).is_ok().then(|| footer.clone())
+        check_unchanged(path, before, now, before.len()).is_ok().then(|| footer.clone())
     }
 
     fn put(&self, path: &Path, before: &Metadata, footer: &ArrowReaderMetadata) {
@@ -62,17 +62,16 @@ enum StoredFile {
 
 impl StoredRows {
     /// A Parquet file. `None` for one whose fault will be told when it is read as a whole.
-    pub fn of_parquet(path: &Path, budget: Budget, checked: &CheckedFiles) -> Option<Self> {
+    pub fn of_parquet(path: &Path, before: &Metadata, budget: Budget, checked: &CheckedFiles) -> Option<Self> {
         let read = || {
             let Some(file) = Kept::on_disk(path, PARQUET)? else { return Ok(None) };
-            let metadata = match checked.get(path) {
+            let metadata = match checked.get(path, before) {
                 Some(metadata) => metadata,
                 None => {
-                    let before = std::fs::metadata(path).map_err(|error| system(path, &error))?;
                     let metadata = footer(path, file.clone())?;
                     check_footer(path, metadata.metadata(), file.len())?;
                     check_pages(path, metadata.metadata(), BufReader::new(file.from(0)), budget)?;
-                    checked.put(path, &before, &metadata);
+                    checked.put(path, before, &metadata);
                     metadata
                 }
             };
@@ -178,14 +177,15 @@ fn opened(
     (first, most): (usize, usize),
 ) -> Result<ParquetRecordBatchReader> {
     let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
-    // Groups before it are not looked through.
+    // Of row groups before it not even the headers of pages are read.
     let groups = metadata.metadata().row_groups();
-    let (mut group, mut before) = (0, 0);
-    while let Some(rows) =
-        groups.get(group).map(|group| group.num_rows() as usize).filter(|rows| before + rows <= first)
-    {
-        (group, before) = (group + 1, before + rows);
-    }
+    let ends = groups.iter().scan(0, |end, group| {
+        *end += group.num_rows() as usize;
+        Some(*end)
+    });
+    let ends: Vec<usize> = ends.collect();
+    let group = ends.partition_point(|end| *end <= first);
+    let before = ends[..group].last().copied().unwrap_or(0);
     ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
         .with_projection(mask)
         .with_row_groups((group..groups.len()).collect())

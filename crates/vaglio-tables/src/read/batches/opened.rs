@@ -20,18 +20,6 @@ pub struct KnownFiles {
     parquet: CheckedFiles,
 }
 
-/// What tells what a column holds.
-pub(super) enum KnownBy<'f> {
-    /// Its first cells.
-    First(Vec<&'f str>),
-    /// Its type, as the file says.
-    #[cfg(feature = "parquet")]
-    Type,
-    /// Only all its cells.
-    #[cfg(feature = "parquet")]
-    All,
-}
-
 /// A file that was opened, and how far it was read.
 pub(super) struct OpenFile {
     pub path: PathBuf,
@@ -64,7 +52,7 @@ impl OpenFile {
             }
             #[cfg(feature = "parquet")]
             FileKind::Parquet if !plain.is_compressed => {
-                StoredRows::of_parquet(path, Budget::of_machine(), &known.parquet)
+                StoredRows::of_parquet(path, &before, Budget::of_machine(), &known.parquet)
                     .map(|rows| Body::Stored(Box::new(rows)))
             }
             #[cfg(feature = "parquet")]
@@ -139,18 +127,25 @@ impl OpenFile {
         self.fixed.iter().find(|(own, _)| own == name)
     }
 
-    /// By what a column is known.
-    #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
-    pub fn known_by(&self, name: &str, hint: Hint) -> KnownBy<'_> {
+    /// The first cells of a column, from which its type is inferred; `None` where the file says it.
+    pub fn first_cells(&self, name: &str) -> Option<Vec<&str>> {
         if let Some((_, value)) = self.of_folders(name) {
-            return KnownBy::First(value.as_deref().into_iter().collect());
+            return Some(value.as_deref().into_iter().collect());
         }
         match &self.body {
-            Body::Text(rows) => KnownBy::First(rows.sheet.sample(name)),
+            Body::Text(rows) => Some(rows.sheet.sample(name)),
             #[cfg(feature = "parquet")]
-            Body::Stored(rows) if hint == Hint::Date && !rows.holds_dates(name) => KnownBy::All,
+            Body::Stored(_) => None,
+        }
+    }
+
+    /// Whether the type of a column can be inferred only from all its cells.
+    #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
+    pub fn needs_all_cells(&self, name: &str, hint: Hint) -> bool {
+        match &self.body {
+            Body::Text(_) => false,
             #[cfg(feature = "parquet")]
-            Body::Stored(_) => KnownBy::Type,
+            Body::Stored(rows) => hint == Hint::Date && self.of_folders(name).is_none() && !rows.holds_dates(name),
         }
     }
 

@@ -210,7 +210,7 @@ impl Book {
     /// [`Error::JournalRefused`] for a journal that was altered or is of another run; [`Error::Unwritable`].
     pub fn resume(out: &Path, header: &Header) -> Result<Self> {
         let path = out.join(NAME);
-        let Some(known) = read(&path, header)? else { return Book::begin(out, header) };
+        let Some(known) = read(&path, header)?.filter(Known::is_begun) else { return Book::begin(out, header) };
         let Known { pieces, length, sum } = known;
         let open = || -> std::io::Result<File> {
             let mut file = OpenOptions::new().write(true).open(&path)?;

@@ -42,14 +42,26 @@ fn previous(path: &Path) -> Option<String> {
 
 /// The bytes of a file, read once; `None` for one that has more than `most`.
 pub fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
-    let failed = |error: std::io::Error| system(path, &error);
-    let file = std::fs::File::open(path).map_err(failed)?;
+    bounded_of(std::fs::File::open(path).map_err(|error| system(path, &error))?, path, most)
+}
+
+/// The same of an open file.
+pub fn bounded_of(file: std::fs::File, path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     if file.metadata().is_ok_and(|known| known.is_file() && known.len() > most) {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| system(path, &error))?;
     Ok((bytes.len() as u64 <= most).then_some(bytes))
+}
+
+/// What the system has of a file; `None` where there is none.
+pub fn if_there<T>(path: &Path, found: std::io::Result<T>) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(system(path, &error)),
+    }
 }
 
 /// The beginning of a message that may quote what the file holds.

@@ -3,7 +3,7 @@
 
 use crate::common::{Folder, Ran, pipeline, table};
 use std::os::unix::fs::PermissionsExt;
-use vaglio::files::{self, RunOptions, Shards};
+use vaglio::files::{self, RunOptions, ShardState, Shards};
 
 const ENGINE: &str = "engine: {kind: dask, scheduler: 'tcp://127.0.0.1:1', ledger: ledger}";
 
@@ -186,4 +186,34 @@ fn attempts_apart_share_what_is_known() {
     let outcome = shards.merge_stopped(limit, &options, &mut vaglio::core::Silent).unwrap();
     assert_eq!(outcome.record.stop_reason, limit);
     assert_eq!(outcome.record.steps.len(), 2);
+}
+
+/// Others put what is done in place while a process looks for it: it is there or not, and never half.
+#[test]
+fn what_others_put_in_place_is_there_or_not() {
+    let folder = folder("engine-looks", "evaluate: {permutations: 2}\nengine: {threads: 1}");
+    let (pipeline, _) = vaglio::pipeline::load(&folder.read("p.yaml"), "p.yaml", &[]).unwrap();
+    let shards = Shards::plan(&pipeline, &folder.path(""), None, &folder.path("ledger")).unwrap();
+    shards.run_apart(1, &mut vaglio::core::Silent).unwrap();
+    let (done, aside) = (folder.path("ledger/shards/1.jsonl"), folder.path("ledger/aside"));
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let mover = scope.spawn(|| {
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                std::fs::rename(&done, &aside).unwrap();
+                std::fs::rename(&aside, &done).unwrap();
+            }
+        });
+        let looks: Vec<_> = (0..500).map(|_| shards.progress()).collect();
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+        mover.join().unwrap();
+        let mut seen = [0, 0];
+        for look in looks {
+            seen[usize::from(look.unwrap()[1].state == ShardState::Done)] += 1;
+        }
+        assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
+    });
+    folder.write("ledger/shards/1.jsonl", "");
+    let error = shards.progress().unwrap_err().to_string();
+    assert!(error.contains("1.jsonl: it is cut short"), "{error}");
 }

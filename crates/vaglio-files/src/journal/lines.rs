@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use vaglio_core::{Error, Result};
 use vaglio_tables::budget::Budget;
-use vaglio_tables::disk::{bounded, system};
+use vaglio_tables::disk::{bounded_of, if_there};
 
 /// The version of the format.
 const FORMAT: &str = "vaglio.journal/1";
@@ -126,19 +126,28 @@ pub(in super::super) struct Known {
     pub(super) sum: String,
 }
 
-/// Reads a journal of the run of a header, up to its last whole line; `None` where there is not even a first.
+impl Known {
+    /// Whether it has a whole first line.
+    pub fn is_begun(&self) -> bool {
+        self.length > 0
+    }
+}
+
+/// Reads a journal of the run of a header, up to its last whole line; `None` where there is no file. Others
+/// may put it in place, or remove it, meanwhile.
 pub(in super::super) fn read(path: &Path, header: &Header) -> Result<Option<Known>> {
     let begin = header.remedy;
     let refused = |what: String| Error::JournalRefused { path: path.to_owned(), message: format!("{what}; {begin}") };
-    match std::fs::metadata(path) {
-        Ok(known) if !known.is_file() => return Err(refused("it is no regular file".into())),
-        Ok(known) if known.len() > LARGEST => return Err(refused(format!("it has more than {LARGEST} bytes"))),
-        // Its lines are read twice, and what they hold is kept beside them.
-        Ok(known) => Budget::of_machine().need(3.0 * known.len() as f64, path.display(), begin)?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(system(path, &error)),
+    let Some(known) = if_there(path, std::fs::metadata(path))? else { return Ok(None) };
+    if !known.is_file() {
+        return Err(refused("it is no regular file".into()));
+    } else if known.len() > LARGEST {
+        return Err(refused(format!("it has more than {LARGEST} bytes")));
     }
-    let bytes = bounded(path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
+    // Its lines are read twice, and what they hold is kept beside them.
+    Budget::of_machine().need(3.0 * known.len() as f64, path.display(), begin)?;
+    let Some(file) = if_there(path, std::fs::File::open(path))? else { return Ok(None) };
+    let bytes = bounded_of(file, path, LARGEST)?.ok_or_else(|| refused("it grows while it is read".into()))?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let (mut sum, mut pieces, mut is_first) = (String::new(), HashMap::new(), true);
     for (number, line) in
@@ -162,7 +171,7 @@ pub(in super::super) fn read(path: &Path, header: &Header) -> Result<Option<Know
     if !is_plain {
         return Err(refused("a line was emptied after it was written".into()));
     }
-    Ok((!is_first).then_some(Known { pieces, length: whole as u64, sum }))
+    Ok(Some(Known { pieces, length: whole as u64, sum }))
 }
 
 /// The text of a journal that holds these pieces alone.

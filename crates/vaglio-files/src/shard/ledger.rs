@@ -237,7 +237,7 @@ impl Shards {
         let header = self.header()?;
         let mut all: Option<HashMap<String, String>> = None;
         for folder in self.attempts(index) {
-            if let Some(known) = read(&folder.join(NAME), &header)? {
+            if let Some(known) = read(&folder.join(NAME), &header)?.filter(Known::is_begun) {
                 all.get_or_insert_default().extend(known.pieces);
             }
         }
@@ -266,9 +266,7 @@ impl Shards {
     /// The pieces of an index all of whose units are done; `None` where there are none yet.
     pub(super) fn finished(&self, index: usize) -> Result<Option<Known>> {
         let path = self.done_file(index);
-        let Some(known) = read(&path, &self.header()?)? else {
-            return if path.exists() { Err(refused(path, format!("it is cut short; {REMEDY}"))) } else { Ok(None) };
-        };
+        let Some(known) = read(&path, &self.header()?)? else { return Ok(None) };
         let left = missing(&self.plan.units, (index, self.plan.of), |key| known.pieces.contains_key(key));
         match left.first() {
             None => Ok(Some(known)),

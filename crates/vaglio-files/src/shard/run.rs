@@ -56,7 +56,13 @@ impl Shards {
                 let _ = std::fs::remove_dir_all(work);
             }
         }
-        done
+        match done {
+            // The one that was done first has removed the folder of this one.
+            Err(Error::Unwritable { .. }) if self.finished(index)?.is_some() => {
+                Ok(self.with_left(index, ShardState::Done, 0))
+            }
+            done => done,
+        }
     }
 
     /// A folder that no other attempt has.

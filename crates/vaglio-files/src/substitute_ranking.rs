@@ -10,6 +10,8 @@ const MOST_WORK: f64 = 2e7;
 const PIECES: usize = 32;
 /// Rows that a subset needs beside a multiple of its size.
 const LEAST_ROWS: usize = 128;
+/// Columns whose gain is known beside the best, of which there may be many thousand.
+const HELD: usize = 256;
 /// What is added to the squared length 1 of each column, so that duplicates divide by no zero.
 const RIDGE: f64 = 1e-3;
 
@@ -46,7 +48,7 @@ pub(super) fn ranked(design: &Design, selected: &[Feature], outside: &[Feature],
     let products = |with: &[f64]| -> Vec<f64> { columns.iter().map(|x| sums::dot(sample.level, x, with)).collect() };
     let times_inverse = |p: &[f64]| -> Vec<f64> { inverse.iter().map(|row| sums::dot(sample.level, row, p)).collect() };
     let weights: Vec<Vec<f64>> = targets.iter().map(|y| times_inverse(&products(y))).collect();
-    let mut gains: Vec<Vec<(f64, Feature)>> = vec![Vec::with_capacity(outside.len()); selected.len()];
+    let mut gains: Vec<Vec<(f64, Feature)>> = vec![Vec::new(); selected.len()];
     for &feature in outside {
         let c = sample.column(design, feature);
         let p = products(&c);
@@ -59,15 +61,24 @@ pub(super) fn ranked(design: &Design, selected: &[Feature], outside: &[Feature],
             let share = b[k] / inverse[k][k];
             let squares: f64 = residual.iter().zip(&weights).map(|(q, w)| (q + share * w[k]).powi(2)).sum();
             gains.push((squares / (left + share * b[k]).max(RIDGE), feature));
+            if gains.len() >= 2 * most + HELD {
+                keep_best(gains, most);
+            }
         }
     }
     let best = |mut gains: Vec<(f64, Feature)>| {
-        gains.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut best: Vec<Feature> = gains.into_iter().take(most).map(|(_, feature)| feature).collect();
+        keep_best(&mut gains, most);
+        let mut best: Vec<Feature> = gains.into_iter().map(|(_, feature)| feature).collect();
         best.sort_unstable();
         best
     };
     gains.into_iter().map(best).collect()
+}
+
+/// The most of what columns gain, the first of equal ones.
+fn keep_best(gains: &mut Vec<(f64, Feature)>, most: usize) {
+    gains.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    gains.truncate(most);
 }
 
 /// Some of the rows, with the roots of their weights.

@@ -37,7 +37,7 @@ impl CachedProduct {
     }
 }
 
-/// Brings candidates up to date with all updates. Cost O(m) for each and each update that it has not taken in.
+/// Brings candidates up to date with all updates, and sorts them by what they have taken in. Cost O(m) for each and each update that it has not taken in.
 ///
 /// c ← c − c_p·x_iᵀc_p/τ_p, update by update. x_iᵀc_p is x_pᵀc before that; taken from x_i, of which enough is left, it
 /// waits for no other update, so the products of all candidates and all updates are one. The bits depend neither on what

@@ -29,14 +29,14 @@ use super::cached_product::{CachedProduct, bring_up_to_date};
 use super::conditioning::judged;
 use super::norm_interval::{IntervalShift, NormInterval};
 use super::row_weights::{RowWeights, weights};
-use super::scalars::{Scalars, scalars_of_empty};
+use super::scalars::CandidateScalars;
 use super::trial::trial;
 use super::update_products::{UpdateProducts, along};
 use crate::sums::dot;
-use crate::tolerance::{BOUND_ROUNDING, INDEPENDENT_COLUMN, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
+use crate::tolerance::{BOUND_ROUNDING, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
 use crate::{Data, Scorer, Trial, is_unreliable};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// For every candidate s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the updates, but not
@@ -54,17 +54,17 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct CandidateBounds {
     features: Vec<usize>,
-    scalars: Vec<Scalars>,
+    scalars: CandidateScalars,
     /// Updates that the scalars have taken in; none yet before the first bounds.
     applied: Option<usize>,
-    /// Updates up to which x_iᵀG(w∘a) is known.
-    along: Option<usize>,
+    /// x_iᵀG(w∘a) of each output, candidate after candidate, and the updates up to which it is known.
+    along: Option<(usize, Vec<f64>)>,
     /// c_pᵀa of each output with each update.
     with_residuals: Vec<Vec<f64>>,
     /// Whether inner products of columns still tell x_iᵀc_p, or each is read from the rows.
     by_columns: bool,
     /// G x of candidates that were tried before, by column, with the number of updates in it.
-    cached: Vec<Option<CachedProduct>>,
+    cached: HashMap<usize, CachedProduct>,
     /// How many more of them may be cached.
     room: usize,
 }
@@ -83,8 +83,8 @@ impl CandidateBounds {
     pub fn new(basis: &Basis<'_>) -> Self {
         let data = &basis.data;
         let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f)).collect();
-        let scalars = scalars_of_empty(data, &features);
-        let (cached, room) = (vec![None; data.columns()], room(data));
+        let scalars = CandidateScalars::of_empty(data, &features);
+        let (cached, room) = (HashMap::new(), room(data));
         let with_residuals = vec![Vec::new(); data.outputs()];
         CandidateBounds {
             features,
@@ -100,12 +100,12 @@ impl CandidateBounds {
 
     /// G x of a candidate that becomes one no more, with the bits of its trial, where that is accurate.
     pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
-        let cached = self.cached[feature].take();
+        let cached = self.cached.remove(&feature);
         self.room += usize::from(cached.is_some());
         let at = self.features.binary_search(&feature).ok()?;
         let end = basis.updates.len();
-        self.scalars[at].interval = None;
-        let Scalars { s, sound, .. } = self.scalars[at];
+        self.scalars.intervals.remove(&at);
+        let (s, sound) = (self.scalars.s[at], self.scalars.sound[at] as usize);
         if self.applied != Some(end) || s <= SOUND_CACHE * basis.data.squares(feature) {
             return None;
         }
@@ -128,7 +128,7 @@ impl CandidateBounds {
         let first = self.applied.unwrap_or(0);
         if self.by_columns && self.has_drifted(basis) {
             self.by_columns = false;
-            self.scalars = scalars_of_empty(&basis.data, &self.features);
+            self.scalars = CandidateScalars::of_empty(&basis.data, &self.features);
             (self.applied, self.along) = (None, None);
             self.with_residuals.iter_mut().for_each(Vec::clear);
             return self.refresh(basis);
@@ -160,35 +160,10 @@ impl CandidateBounds {
 
         // Several updates at once are none whose residuals are known.
         let shift = if end == first + 1 { IntervalShift::of(basis) } else { None };
-        let update = |(place, (&feature, scalars)): (usize, (&usize, &mut Scalars))| {
-            for (p, new) in (first..end).zip(&new) {
-                let before = |coefficients: &[f64]| -> f64 {
-                    scalars.shares[..p].iter().zip(coefficients).map(|(y, c)| y * c).sum()
-                };
-                let g = match (new.place, &new.row) {
-                    (Some(k), _) => products(place, k),
-                    (None, Some(row)) => row[feature] - before(&new.with_x),
-                    (None, None) => 0.0,
-                };
-                let (update, image) = (&basis.updates[p], g - before(&new.with_c));
-                let share = g / update.tau;
-                if scalars.sound == p && scalars.s > INDEPENDENT_COLUMN * basis.data.squares(feature) {
-                    scalars.sound += 1;
-                }
-                let before = scalars.interval.map(|_| scalars.factors(basis.lambda));
-                scalars.q += share * (share * new.norm - 2.0 * image);
-                scalars.s -= g * share;
-                scalars.t.iter_mut().zip(&update.t).for_each(|(t, tb)| *t -= share * tb);
-                scalars.shares.push(share);
-                scalars.interval = match (scalars.interval, &shift, before) {
-                    (Some(interval), Some(shift), Some(before)) => {
-                        Some(interval.after(shift, share, &before, &scalars.factors(basis.lambda)))
-                    }
-                    _ => None,
-                };
-            }
-        };
-        self.features.par_iter().zip(self.scalars.par_iter_mut()).enumerate().with_min_len(64).for_each(update);
+        for (p, new) in (first..end).zip(&new) {
+            let product = |at: usize| products(at, new.place.unwrap_or(0));
+            self.scalars.take_in(basis, &self.features, (p, new), shift.as_ref(), product);
+        }
         self.follow_residuals(basis, first, &new);
         self.applied = Some(end);
     }
@@ -208,31 +183,27 @@ impl CandidateBounds {
 
     /// The candidates in the order of what they would take off the squares of the residuals, the most first.
     fn likely(&self, basis: &Basis<'_>) -> Vec<usize> {
-        let gain = |scalars: &Scalars| scalars.t.iter().map(|t| t * t).sum::<f64>() / (basis.lambda + scalars.s);
-        let candidates = self.features.iter().zip(&self.scalars).filter(|(feature, _)| !basis.contains(**feature));
-        let mut order: Vec<(f64, usize)> = candidates.map(|(&feature, scalars)| (gain(scalars), feature)).collect();
+        let scalars = &self.scalars;
+        let gain = |at| scalars.t(at).iter().map(|t| t * t).sum::<f64>() / (basis.lambda + scalars.s[at]);
+        let candidates = self.features.iter().enumerate().filter(|(_, feature)| !basis.contains(**feature));
+        let mut order: Vec<(f64, usize)> = candidates.map(|(at, &feature)| (gain(at), feature)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
         order.into_iter().map(|(_, feature)| feature).collect()
     }
 
-    /// Reads x_iᵀG(w∘a) of every candidate, in one pass over X.
-    fn read_along(&mut self, basis: &Basis<'_>) {
-        let end = basis.updates.len();
-        if self.along == Some(end) {
-            return;
-        }
+    /// x_iᵀG(w∘a) of every candidate and output, in one pass over X.
+    fn along_of(&self, basis: &Basis<'_>) -> Vec<f64> {
         let weights = weights(basis);
         let weighted = |a: &Vec<f64>| a.iter().zip(&weights).map(|(a, w)| a * w).collect();
         let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
-        let with: Vec<[Vec<f64>; 1]> = vectors.iter().map(|z| along(basis, end, [z])).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
-        let products = basis.data.products_of_most(&self.features, &slices);
-        for (scalars, products) in self.scalars.iter_mut().zip(products.chunks(vectors.len())) {
-            for ((along, product), with) in scalars.along.iter_mut().zip(products).zip(&with) {
-                *along = product - dot_of(&scalars.shares, &with[0]);
-            }
+        let mut products = basis.data.products_of_most(&self.features, &slices);
+        for (output, z) in vectors.iter().enumerate() {
+            let [with] = along(basis, basis.updates.len(), [z]);
+            let gone = self.scalars.with_updates(&with);
+            products.iter_mut().skip(output).step_by(vectors.len()).zip(gone).for_each(|(along, gone)| *along -= gone);
         }
-        self.along = Some(end);
+        products
     }
 
     /// Bounds as of [`CandidateBounds::bounds`] without reading X, somewhat lower; `None` where they would tell too little.
@@ -247,10 +218,11 @@ impl CandidateBounds {
             return None;
         }
         self.refresh(basis);
-        let with = &self.with_residuals;
-        Some(self.each(basis, &weighing, scorer, |scalars, output, f| {
-            let along = mean * (scalars.t[output] - dot_of(&scalars.shares, &with[output]));
-            along + f.signum() * apart[output] * scalars.q.max(0.0).sqrt()
+        let scalars = &self.scalars;
+        let gone: Vec<Vec<f64>> = self.with_residuals.iter().map(|with| scalars.with_updates(with)).collect();
+        Some(self.each(basis, &weighing, scorer, |at, output, f| {
+            let along = mean * (scalars.t(at)[output] - gone[output][at]);
+            along + f.signum() * apart[output] * scalars.q[at].max(0.0).sqrt()
         }))
     }
 
@@ -263,7 +235,7 @@ impl CandidateBounds {
             let UpdateKind::Entry(feature) = update.kind else { return false };
             let Ok(at) = self.features.binary_search(&feature) else { return false };
             let (s, squares) = (update.tau - basis.lambda, basis.data.squares(feature));
-            (self.scalars[at].s - s).abs() > PRODUCT_DRIFT * squares
+            (self.scalars.s[at] - s).abs() > PRODUCT_DRIFT * squares
         })
     }
 
@@ -272,8 +244,13 @@ impl CandidateBounds {
     /// −∞ for a nearly dependent column. One read of X per step. Cost O(m·n·outputs).
     pub fn bounds(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
         self.refresh(basis);
-        self.read_along(basis);
-        self.each(basis, &RowWeights::of(basis), scorer, |scalars, output, _| scalars.along[output])
+        let end = basis.updates.len();
+        let known = self.along.take().filter(|(applied, _)| *applied == end);
+        let along = known.unwrap_or_else(|| (end, self.along_of(basis)));
+        let weighing = RowWeights::of(basis);
+        let bounds = self.each(basis, &weighing, scorer, |at, output, _| along.1[at * basis.a.len() + output]);
+        self.along = Some(along);
+        bounds
     }
 
     /// The bounds, from (w∘a)ᵀG x_i of an output for an f.
@@ -282,36 +259,38 @@ impl CandidateBounds {
         basis: &Basis<'_>,
         weighing: &RowWeights,
         scorer: &Scorer,
-        along: impl Fn(&Scalars, usize, f64) -> f64,
+        along: impl Fn(usize, usize, f64) -> f64,
     ) -> Vec<f64> {
         let (base, least) = (weighing.squares(), weighing.least);
-        let bound = |(&feature, scalars): (&usize, &Scalars)| {
-            let squares = basis.data.squares(feature);
-            if scalars.s < UNBOUNDED_COLUMN * squares {
+        let bound = |(at, &feature): (usize, &usize)| {
+            let (s, squares) = (self.scalars.s[at], basis.data.squares(feature));
+            if s < UNBOUNDED_COLUMN * squares {
                 return f64::NEG_INFINITY;
             }
-            let quadratic = (scalars.q - BOUND_ROUNDING * squares).max(0.0) * least;
+            let quadratic = (self.scalars.q[at] - BOUND_ROUNDING * squares).max(0.0) * least;
             let (mut sum, mut terms) = (base, base);
-            for (output, t) in scalars.t.iter().enumerate() {
-                let f = t / (basis.lambda + scalars.s);
-                let along = along(scalars, output, f);
+            for (output, t) in self.scalars.t(at).iter().enumerate() {
+                let f = t / (basis.lambda + s);
+                let along = along(at, output, f);
                 sum += f * (f * quadratic - 2.0 * along);
                 // s off by δ puts f off by the part w = δ/(λ + s) of it, and f·(f·q − 2·along) by 2w·(f²·q − f·along) of first
                 // order.
-                let wrong = PRODUCT_DRIFT * squares / (basis.lambda + scalars.s);
+                let wrong = PRODUCT_DRIFT * squares / (basis.lambda + s);
                 sum -= 2.0 * wrong * (f * f * quadratic + (f * along).abs());
                 terms += f.abs() * (f.abs() * squares * least + 2.0 * along.abs());
             }
             scorer.mean_of(sum - BOUND_ROUNDING * terms)
         };
-        self.features.iter().zip(&self.scalars).map(bound).collect()
+        self.features.iter().enumerate().map(bound).collect()
     }
 
     /// How much higher the bound of each candidate is by what its trials of steps before gave.
     pub fn sharper(&self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
         let is_known = basis.d.iter().all(|d| !is_unreliable(*d));
-        let adds = |scalars: &Scalars| scalars.interval.filter(|_| is_known).map_or(0.0, NormInterval::adds);
-        self.scalars.iter().map(|scalars| scorer.mean_of(adds(scalars) / (basis.lambda + scalars.s))).collect()
+        let scalars = &self.scalars;
+        let interval = |at| scalars.intervals.get(&at).copied().filter(|_| is_known);
+        let higher = |(at, s): (usize, &f64)| interval(at).map_or(0.0, NormInterval::adds) / (basis.lambda + s);
+        scalars.s.iter().enumerate().map(|of| scorer.mean_of(higher(of))).collect()
     }
 
     /// The columns that [`CandidateBounds::bounds`] speaks of, in increasing order: what it says of those selected means nothing.
@@ -326,41 +305,42 @@ impl CandidateBounds {
     }
 
     fn few_trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
-        let mut room = self.room;
         let mut products = Vec::with_capacity(positions.len());
-        let mut is_cached = vec![false; basis.data.columns()];
+        let mut stay = HashSet::with_capacity(positions.len());
         for &at in positions {
-            let (feature, sound) = (self.features[at], self.scalars[at].sound);
-            let cached = self.cached[feature].take();
-            is_cached[feature] = cached.is_some() || room > 0;
+            let (feature, sound) = (self.features[at], self.scalars.sound[at] as usize);
+            let cached = self.cached.remove(&feature);
             // Those cached before stay; new ones are cached while there is room, in the order of their bounds.
-            room -= usize::from(cached.is_none() && room > 0);
+            if cached.is_some() || self.room > 0 {
+                stay.insert(feature);
+            }
+            self.room -= usize::from(cached.is_none() && self.room > 0);
             products.push((feature, sound, cached));
         }
-        self.room = room;
         let of = |(feature, sound, cached): (usize, usize, Option<CachedProduct>)| CachedProduct {
             sound,
             ..cached.unwrap_or_else(|| CachedProduct::new(basis, feature))
         };
         let mut products: Vec<CachedProduct> = products.into_par_iter().map(of).collect();
         bring_up_to_date(basis, &mut products);
+        // In another order than that of the positions from here on.
         let one = |one: CachedProduct| {
             let (s, t) = basis.scalars(one.feature, &one.c);
             let trial = try_out(basis, scorer, one.feature, &one.c, s, &t);
             let f: Vec<f64> = t.iter().map(|t| t / (basis.lambda + s)).collect();
-            let interval = NormInterval::of(basis, &one.c, &f);
-            (one.feature, trial, interval, is_cached[one.feature].then_some(one))
+            (trial, NormInterval::of(basis, &one.c, &f), one)
         };
-        let tried: Vec<(usize, Trial, NormInterval, Option<CachedProduct>)> =
-            products.into_par_iter().map(one).collect();
+        let tried: Vec<(Trial, NormInterval, CachedProduct)> = products.into_par_iter().map(one).collect();
         let mut trials = HashMap::with_capacity(positions.len());
-        for (feature, trial, interval, products) in tried {
-            trials.insert(feature, (trial, interval));
-            self.cached[feature] = products;
+        for (trial, interval, product) in tried {
+            trials.insert(product.feature, (trial, interval));
+            if stay.contains(&product.feature) {
+                self.cached.insert(product.feature, product);
+            }
         }
         let trial = |&at: &usize| {
             let (trial, interval) = trials.remove(&self.features[at])?;
-            self.scalars[at].interval = Some(interval);
+            self.scalars.intervals.insert(at, interval);
             Some(trial)
         };
         positions.iter().filter_map(trial).collect()
@@ -372,10 +352,6 @@ fn room(data: &Data<'_>) -> usize {
     let made = data.made();
     let stored = data.columns() - made;
     stored.div_ceil(CACHED) + made.div_ceil(CACHED).min(stored / OF_STORED)
-}
-
-fn dot_of(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn try_out(basis: &Basis<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {

@@ -79,12 +79,12 @@ const OF_STORED: usize = 16;
 const IN_MEMORY: usize = 16;
 
 impl CandidateBounds {
-    /// All columns of some data; nothing is read before bounds are asked for.
-    pub fn new(basis: &Basis<'_>) -> Self {
+    /// All columns of some data, for one of so many states; nothing is read before bounds are asked for.
+    pub fn new(basis: &Basis<'_>, together: usize) -> Self {
         let data = &basis.data;
         let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f)).collect();
         let scalars = CandidateScalars::of_empty(data, &features);
-        let (cached, room) = (HashMap::new(), room(data));
+        let (cached, room) = (HashMap::new(), room(data, together));
         let with_residuals = vec![Vec::new(); data.outputs()];
         CandidateBounds {
             features,
@@ -198,10 +198,13 @@ impl CandidateBounds {
         let vectors: Vec<Vec<f64>> = basis.a.iter().map(weighted).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         let mut products = basis.data.products_of_most(&self.features, &slices);
-        for (output, z) in vectors.iter().enumerate() {
+        let with_updates = |z: &&[f64]| {
             let [with] = along(basis, basis.updates.len(), [z]);
-            let gone = self.scalars.with_updates(&with);
-            products.iter_mut().skip(output).step_by(vectors.len()).zip(gone).for_each(|(along, gone)| *along -= gone);
+            with
+        };
+        let with: Vec<Vec<f64>> = slices.iter().map(with_updates).collect();
+        for (output, gone) in self.scalars.with_updates(&self.features, &with).into_iter().enumerate() {
+            products.iter_mut().skip(output).step_by(slices.len()).zip(gone).for_each(|(along, gone)| *along -= gone);
         }
         products
     }
@@ -219,7 +222,7 @@ impl CandidateBounds {
         }
         self.refresh(basis);
         let scalars = &self.scalars;
-        let gone: Vec<Vec<f64>> = self.with_residuals.iter().map(|with| scalars.with_updates(with)).collect();
+        let gone = scalars.with_updates(&self.features, &self.with_residuals);
         Some(self.each(basis, &weighing, scorer, |at, output, f| {
             let along = mean * (scalars.t(at)[output] - gone[output][at]);
             along + f.signum() * apart[output] * scalars.q[at].max(0.0).sqrt()
@@ -347,11 +350,12 @@ impl CandidateBounds {
     }
 }
 
-/// How many G x may be cached: of columns that are made when they are read, no more than a part of those that are stored.
-fn room(data: &Data<'_>) -> usize {
+/// How many G x a state may cache: of columns that are made when they are read, all states no more than a part of those that are
+/// stored.
+fn room(data: &Data<'_>, together: usize) -> usize {
     let made = data.made();
     let stored = data.columns() - made;
-    stored.div_ceil(CACHED) + made.div_ceil(CACHED).min(stored / OF_STORED)
+    stored.div_ceil(CACHED) + made.div_ceil(CACHED).min(stored / OF_STORED / together)
 }
 
 fn try_out(basis: &Basis<'_>, scorer: &Scorer, feature: usize, c: &[f64], s: f64, t: &[f64]) -> Trial {

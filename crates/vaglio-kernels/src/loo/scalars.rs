@@ -6,13 +6,15 @@ use super::update_products::UpdateProducts;
 use crate::Data;
 use crate::tolerance::INDEPENDENT_COLUMN;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// s, t and q of the candidates and their inner products with the updates, by position.
 ///
-/// Columns that are made when they are read may be many thousand, and each λ has its own scalars: 8·(4 + outputs·2 + updates) bytes
-/// a candidate at most.
+/// Columns that are made when they are read may be many thousand, and each λ has its own scalars: 8·(4 + outputs + updates) bytes a
+/// candidate. Inner products with the first updates are not kept then: they follow from the rows of the Gram matrix, which all λ
+/// share.
 #[derive(Debug, Clone)]
 pub(super) struct CandidateScalars {
     pub s: Vec<f64>,
@@ -21,15 +23,31 @@ pub(super) struct CandidateScalars {
     t: Vec<f64>,
     outputs: usize,
     /// x_iᵀc_p/τ_p of every candidate, update after update.
-    shares: Vec<Vec<f64>>,
+    shares: Vec<Shares>,
+    /// Whether most columns are made when they are read.
+    are_made: bool,
     /// Updates up to which s_i was above [`INDEPENDENT_COLUMN`].
     pub sound: Vec<u32>,
     /// Of candidates that were tried.
     pub intervals: HashMap<usize, NormInterval>,
 }
 
+/// x_iᵀc_p/τ_p of every candidate with an update.
+#[derive(Debug, Clone)]
+enum Shares {
+    Known(Vec<f64>),
+    /// (x_iᵀx_b − Σ_q y_iq·c_qᵀx_b)/τ_p of the updates q before, from the row x_iᵀx_b of every column.
+    OfRow {
+        row: Arc<[f64]>,
+        with_x: Vec<f64>,
+        tau: f64,
+    },
+}
+
 /// Candidates that are brought up to date at once.
 const TOGETHER: usize = 256;
+/// So many updates at most have shares that are computed again each time, at a cost that goes with their square.
+const FROM_ROWS: usize = 64;
 
 impl CandidateScalars {
     /// The scalars of columns on the empty subset.
@@ -39,7 +57,8 @@ impl CandidateScalars {
         let s: Vec<f64> = features.iter().map(|&feature| data.squares(feature)).collect();
         let t = features.iter().flat_map(|&feature| with.iter().map(move |row| row[feature])).collect();
         let (sound, intervals) = (vec![0; features.len()], HashMap::new());
-        CandidateScalars { q: s.clone(), s, t, outputs, shares: Vec::new(), sound, intervals }
+        let are_made = 2 * data.made() > data.columns();
+        CandidateScalars { q: s.clone(), s, t, outputs, shares: Vec::new(), are_made, sound, intervals }
     }
 
     /// t of each output of a candidate.
@@ -52,11 +71,18 @@ impl CandidateScalars {
         self.t(at).iter().map(|t| t / (lambda + self.s[at])).collect()
     }
 
-    /// Σ_p y_ip·z_p of every candidate, for a number z_p of each update.
-    pub fn with_updates(&self, z: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.s.len()];
-        let add = |(k, sums): (usize, &mut [f64])| add_updates(&self.shares, k * TOGETHER, z, sums);
-        sums.par_chunks_mut(TOGETHER).enumerate().for_each(add);
+    /// Σ_p y_ip·z_p of every candidate, for numbers z_p of each update; of each such z.
+    pub fn with_updates(&self, features: &[usize], z: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let mut sums = vec![vec![0.0; features.len()]; z.len()];
+        let mut parts: Vec<Vec<&mut [f64]>> = features.chunks(TOGETHER).map(|_| Vec::with_capacity(z.len())).collect();
+        for sums in &mut sums {
+            parts.iter_mut().zip(sums.chunks_mut(TOGETHER)).for_each(|(part, sums)| part.push(sums));
+        }
+        let add = |(k, (features, sums)): (usize, (&[usize], Vec<&mut [f64]>))| {
+            let shares = shares_of(&self.shares, k * TOGETHER, features);
+            sums.into_iter().zip(z).for_each(|(sums, z)| add_updates(&shares, z, sums));
+        };
+        features.par_chunks(TOGETHER).zip(parts).enumerate().for_each(add);
         sums
     }
 
@@ -88,8 +114,9 @@ impl CandidateScalars {
         of_candidates.into_par_iter().enumerate().for_each(|(k, (features, share, s, q, t, sound))| {
             let from = k * TOGETHER;
             let [mut with_x, mut with_c] = [[0.0; TOGETHER]; 2];
-            add_updates(shares, from, &new.with_x, &mut with_x[..features.len()]);
-            add_updates(shares, from, &new.with_c, &mut with_c[..features.len()]);
+            let before = shares_of(shares, from, features);
+            add_updates(&before, &new.with_x, &mut with_x);
+            add_updates(&before, &new.with_c, &mut with_c);
             for (i, &feature) in features.iter().enumerate() {
                 let g = match (new.place, &new.row) {
                     (Some(_), _) => product(from + i),
@@ -114,13 +141,34 @@ impl CandidateScalars {
             }
         }
         self.intervals = tried;
-        self.shares.push(share);
+        let row = new.row.as_ref().filter(|_| new.place.is_none() && self.are_made && p < FROM_ROWS);
+        self.shares.push(match row {
+            Some(row) => Shares::OfRow { row: Arc::clone(row), with_x: new.with_x.clone(), tau: update.tau },
+            None => Shares::Known(share),
+        });
     }
 }
 
-/// Adds Σ_p y_ip·z_p of the candidates from a position on.
-fn add_updates(shares: &[Vec<f64>], from: usize, z: &[f64], sums: &mut [f64]) {
+/// x_iᵀc_p/τ_p of some candidates from a position on, update after update.
+fn shares_of<'s>(shares: &'s [Shares], from: usize, features: &[usize]) -> Vec<Cow<'s, [f64]>> {
+    let mut found: Vec<Cow<'s, [f64]>> = Vec::with_capacity(shares.len());
+    for share in shares {
+        let share = match share {
+            Shares::Known(share) => Cow::Borrowed(&share[from..from + features.len()]),
+            Shares::OfRow { row, with_x, tau } => {
+                let mut gone = vec![0.0; features.len()];
+                add_updates(&found, with_x, &mut gone);
+                Cow::Owned(features.iter().zip(gone).map(|(&feature, gone)| (row[feature] - gone) / tau).collect())
+            }
+        };
+        found.push(share);
+    }
+    found
+}
+
+/// Adds Σ_p y_ip·z_p of some candidates.
+fn add_updates(shares: &[Cow<'_, [f64]>], z: &[f64], sums: &mut [f64]) {
     for (share, z) in shares.iter().zip(z) {
-        sums.iter_mut().zip(&share[from..]).for_each(|(sum, y)| *sum += y * z);
+        sums.iter_mut().zip(&**share).for_each(|(sum, y)| *sum += y * z);
     }
 }

@@ -13,12 +13,21 @@ pub struct LooState<'d> {
     basis: Basis<'d>,
     bounds: Option<CandidateBounds>,
     all: Option<CandidateCache>,
+    /// How many states share the memory for G x of candidates.
+    together: usize,
 }
 
 impl<'d> LooState<'d> {
     /// The subset of a basis, with nothing of the candidates yet.
     pub fn new(basis: Basis<'d>) -> Self {
-        LooState { basis, bounds: None, all: None }
+        LooState { basis, bounds: None, all: None, together: 1 }
+    }
+
+    /// The states of some bases, as [`LooState::new`] has each: they share the memory for G x of columns that are made when they are
+    /// read.
+    pub fn together(bases: Vec<Basis<'d>>) -> Vec<Self> {
+        let together = bases.len();
+        bases.into_iter().map(|basis| LooState { together, ..LooState::new(basis) }).collect()
     }
 
     /// Some columns for trials of removals alone, in half of the memory. Cost O(m·s² + s³).
@@ -72,7 +81,7 @@ impl<'d> LooState<'d> {
         if self.all.is_some() {
             return None;
         }
-        let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis));
+        let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis, self.together));
         let found = bounds.bounds(&self.basis, scorer);
         Some((bounds.features(), found))
     }
@@ -84,7 +93,7 @@ impl<'d> LooState<'d> {
         if self.all.is_some() {
             return None;
         }
-        let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis));
+        let bounds = self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis, self.together));
         let found = bounds.near(&self.basis, scorer)?;
         Some((bounds.features(), found))
     }
@@ -103,7 +112,7 @@ impl<'d> LooState<'d> {
     /// Brings bounds up to date, as asking for them does. Cost: that of [`LooState::near_bounds`].
     pub fn follow(&mut self) {
         if self.all.is_none() {
-            self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis)).refresh(&self.basis);
+            self.bounds.get_or_insert_with(|| CandidateBounds::new(&self.basis, self.together)).refresh(&self.basis);
         }
     }
 

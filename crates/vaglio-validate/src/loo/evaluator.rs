@@ -93,7 +93,7 @@ impl<'d> LooEvaluator<'d> {
     /// The states, made where there are none yet.
     fn states(&mut self, subset: &[Feature]) -> &mut [LooState<'d>] {
         self.at_once = AtOnce::NotScored;
-        let made = || self.shared.bases(subset).into_iter().map(LooState::new).collect();
+        let made = || LooState::together(self.shared.bases(subset));
         self.states.get_or_insert_with(made)
     }
 

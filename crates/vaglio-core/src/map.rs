@@ -129,6 +129,12 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
         vec![name.to_owned()]
     }
 
+    /// The same map with what it learned for these of its output columns alone, which it makes with the same bits of their
+    /// [sources](FittedMap::sources); it need not make others. A saved model keeps of its maps what its inputs take. `None`: all of it.
+    fn of_outputs(&self, _names: &[String]) -> Option<Box<dyn FittedMap>> {
+        None
+    }
+
     /// By what the map divided the values that became the output column `name`: 1 for a map that keeps their unit. `None`
     /// where a change of the output is no multiple of a change of its source.
     fn divisor(&self, _name: &str) -> Option<f64> {

@@ -42,9 +42,9 @@ pub(super) fn intervals(level: f64, outer: Vec<Outer>, prepared: &Prepared) -> R
     SavedIntervals::check_rows(level, residuals.iter().filter_map(|of_fold| of_fold.first()).map(Vec::len).sum())?;
     let figures = figures(level, &first, &residuals, prepared)?;
     let folds = first.into_iter().zip(residuals).map(|(fold, residuals)| {
-        let Outer { target_units: target_scales, maps, columns, model, .. } = fold;
+        let Outer { target_units, maps, columns, model, .. } = fold;
         let inputs = model.inputs().iter().filter_map(|&feature| columns.get(feature)).cloned().collect();
-        FoldModel { target_scales, maps, inputs, model, residuals }
+        FoldModel::new(target_units, maps, (inputs, model), residuals)
     });
     Ok((SavedIntervals { level, folds: folds.collect() }, figures))
 }

@@ -14,6 +14,7 @@ pub fn check_map(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Bro
         Law("repeatable").tried(|| repeatable(map, table)),
         Law("fixed").tried(|| fixed(map, table)),
         Law("sources").tried(|| sources(map, table)),
+        Law("outputs").tried(|| outputs(map, table)),
         Law("rowwise").tried(|| rowwise(map, table)),
         Law("own_target").tried(|| own_target(map, table)),
         Law("saved").tried(|| saved(map, table)),
@@ -108,6 +109,32 @@ pub fn sources(map: &dyn Map, table: &Table) -> Result<(), Broken> {
             return Err(law.broken(on(), format!("to be made of {sources:?} alone"), "no such column"));
         };
         same_cells(law, &format!("output column `{name}` made of {sources:?} alone"), cells, found)?;
+    }
+    Ok(())
+}
+
+/// What a map keeps for some of its output columns makes these with the same bits, of their sources alone, also once it is loaded.
+pub fn outputs(map: &dyn Map, table: &Table) -> Result<(), Broken> {
+    let law = Law("outputs");
+    let fitted = fitted(law, map, table)?;
+    let whole = transformed(law, &*fitted, table)?;
+    for stride in 1..=whole.names().count() {
+        let names: Vec<String> = whole.names().skip(stride - 1).step_by(stride).map(str::to_owned).collect();
+        let on = || format!("what is kept for {names:?}");
+        let Ok(Some(own)) = law.calm(on, || Ok(fitted.of_outputs(&names)))? else { return Ok(()) };
+        let text = serde_json::to_string(&own).map_err(|e| law.broken(on(), "a map that is saved", e))?;
+        let own: Box<dyn FittedMap> =
+            serde_json::from_str(&text).map_err(|e| law.broken(on(), "a map that is loaded", e))?;
+        let sources: Vec<String> = names.iter().flat_map(|name| fitted.sources(name)).collect();
+        let kept = table.columns().iter().filter(|(input, _)| sources.contains(input)).cloned().collect();
+        let out = transformed(law, &*own, &law.ran(on, || table.clone().with_columns(kept))?)?;
+        for name in &names {
+            let Some((cells, found)) = whole.get(name).zip(out.get(name)) else {
+                return Err(law.broken(on(), format!("a column `{name}`"), "no such column"));
+            };
+            same_cells(law, &format!("`{name}` of what is kept for {names:?}"), cells, found)?;
+            law.equal(|| format!("the sources of `{name}`"), &fitted.sources(name), &own.sources(name))?;
+        }
     }
     Ok(())
 }

@@ -348,6 +348,29 @@ fn shapes_and_numbers_that_cannot_be_are_refused() {
     }
 }
 
+/// Of many products two are chosen: the model has the formulas of these, and so has that of each fold.
+#[test]
+fn a_model_keeps_what_its_columns_are_made_of() {
+    let folder = Folder::new("models-own");
+    folder.write("train.csv", table(40, 6, &[]));
+    let lines = "preprocess: [{kind: polynomial, columns: [x0, x1, x2, x3, x4, x5]}, standardize]\n\
+                 search: {kind: greedy, max_features: 2, choose: last}\nevaluate: {nested: {folds: 4}, intervals: 0.8}";
+    folder.write("p.yaml", pipeline(lines));
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let model = &folder.json("out/model.json")["model"];
+    let folds = model["intervals"]["folds"].as_array().unwrap();
+    assert_eq!(folds.len(), 4);
+    for model in folds.iter().chain([model]) {
+        let mut inputs: Vec<&str> = model["inputs"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        inputs.sort_unstable();
+        assert_eq!(inputs.len(), 2);
+        assert!(model["maps"][1]["columns"].as_object().unwrap().keys().eq(&inputs), "{model:#}");
+        let made = inputs.iter().filter(|name| name.contains(['*', '^'])).count();
+        assert_eq!(model["maps"][0]["products"].as_array().unwrap().len(), made, "{model:#}");
+    }
+}
+
 #[test]
 fn a_text_column_in_place_of_numbers_is_told() {
     let (folder, models) = models("models-text");

@@ -117,6 +117,12 @@ impl FittedMap for FittedClip {
         columns::as_doubles(table, |name| self.columns.contains_key(name))
     }
 
+    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+        let (mut own, sources) = (self.clone(), columns::sources(self, names));
+        own.columns.retain(|name, _| sources.contains(name));
+        Some(Box::new(own))
+    }
+
     fn transform(&self, table: Table) -> Result<Table> {
         let change = |name: &str| {
             let bounds = *self.columns.get(name)?;

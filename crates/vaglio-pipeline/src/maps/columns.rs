@@ -1,7 +1,13 @@
 //! The columns that a map takes, and what it may find in them.
 
 use std::borrow::Cow;
-use vaglio_core::{Cells, Error, Numbers, Result, Table};
+use std::collections::HashSet;
+use vaglio_core::{Cells, Error, FittedMap, Numbers, Result, Table};
+
+/// The columns of which a map makes some of its outputs.
+pub(super) fn sources(map: &dyn FittedMap, names: &[String]) -> HashSet<String> {
+    names.iter().flat_map(|name| map.sources(name)).collect()
+}
 
 /// Refuses a list of columns that is empty or names one twice.
 ///

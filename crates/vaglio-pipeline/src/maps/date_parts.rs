@@ -145,6 +145,12 @@ impl FittedMap for FittedDateParts {
         (2 * std::mem::size_of::<f64>() * made) as f64 * table.rows() as f64
     }
 
+    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+        let (mut own, sources) = (self.clone(), columns::sources(self, names));
+        own.columns.retain(|name, _| sources.contains(name));
+        Some(Box::new(own))
+    }
+
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();
         for (name, cells) in table.take_columns() {

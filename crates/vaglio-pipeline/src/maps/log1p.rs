@@ -52,6 +52,12 @@ impl FittedMap for FittedLog1p {
         columns::as_doubles(table, |name| self.columns.contains(name))
     }
 
+    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+        let (mut own, sources) = (self.clone(), columns::sources(self, names));
+        own.columns.retain(|name| sources.contains(name));
+        Some(Box::new(own))
+    }
+
     fn transform(&self, table: Table) -> Result<Table> {
         let change = |name: &str| self.columns.contains(name).then_some(f64::ln_1p);
         columns::replaced(table, change, |row, name, value| {

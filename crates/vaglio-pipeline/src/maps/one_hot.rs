@@ -161,6 +161,12 @@ impl FittedMap for FittedOneHot {
     }
 
     /// A column of numbers that was text in training is matched by the numbers' shortest text.
+    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+        let (mut own, sources) = (self.clone(), columns::sources(self, names));
+        own.columns.retain(|known| sources.contains(&known.column));
+        Some(Box::new(own))
+    }
+
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();
         for (name, cells) in table.take_columns() {

@@ -115,6 +115,12 @@ impl Map for Ordinal {
 }
 
 impl FittedMap for FittedOrdinal {
+    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+        let (mut own, sources) = (self.clone(), columns::sources(self, names));
+        own.columns.retain(|name, _| sources.contains(name));
+        Some(Box::new(own))
+    }
+
     fn transform(&self, mut table: Table) -> Result<Table> {
         let columns = table.take_columns().into_iter().map(|(name, cells)| {
             let Some(places) = self.columns.get(&name) else { return Ok((name, cells)) };

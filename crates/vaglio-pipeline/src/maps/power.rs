@@ -277,6 +277,12 @@ impl FittedMap for FittedPower {
         columns::as_doubles(table, |name| self.columns.contains_key(name))
     }
 
+    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+        let (mut own, sources) = (self.clone(), columns::sources(self, names));
+        own.columns.retain(|name, _| sources.contains(name));
+        Some(Box::new(own))
+    }
+
     fn transform(&self, table: Table) -> Result<Table> {
         let change = |name: &str| self.columns.get(name).map(|&lambda| move |x: f64| self.method.of(x, lambda));
         columns::replaced(table, change, |row, name, value| self.method.refusal(row, name, value))

@@ -175,6 +175,12 @@ impl FittedMap for FittedProducts {
         }
     }
 
+    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+        let names: HashSet<&String> = names.iter().collect();
+        let products = self.products.iter().filter(|product| names.contains(&product.name())).cloned().collect();
+        Some(Box::new(FittedProducts { products, places: Places::default() }))
+    }
+
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut columns = table.take_columns();
         // One that new data have by chance was not there in the training rows.

@@ -2,7 +2,7 @@
 //!
 //! Of a sparse column the entries that it has are mapped, and what it has elsewhere: it stays sparse.
 
-use super::columns::values;
+use super::columns::{self, values};
 use super::scope::Scope;
 use super::weights::{center, counting, extremes, mean_over, total, unit};
 use rayon::prelude::*;
@@ -72,7 +72,7 @@ impl Map for Standardize {
 
 impl FittedMap for FittedStandardize {
     fn growth(&self, table: &Table) -> f64 {
-        super::columns::as_doubles(table, |name| self.columns.contains_key(name))
+        columns::as_doubles(table, |name| self.columns.contains_key(name))
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {
@@ -85,6 +85,12 @@ impl FittedMap for FittedStandardize {
             Some(scale) => value.plus(-scale.shift).over(scale.scale),
             None => value,
         })
+    }
+
+    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+        let (mut own, sources) = (self.clone(), columns::sources(self, names));
+        own.columns.retain(|name, _| sources.contains(name));
+        Some(Box::new(own))
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {

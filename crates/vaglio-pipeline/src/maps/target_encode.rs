@@ -195,6 +195,12 @@ impl<'c> Levels<'c> {
 }
 
 impl FittedMap for FittedTargetEncode {
+    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+        let (mut own, sources) = (self.clone(), columns::sources(self, names));
+        own.columns.retain(|name, _| sources.contains(name));
+        Some(Box::new(own))
+    }
+
     fn transform(&self, table: Table) -> Result<Table> {
         self.replaced(table, |name, cells| Ok(self.columns.get(name).map(|means| means.of(cells))))
     }

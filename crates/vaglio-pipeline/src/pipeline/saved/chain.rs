@@ -52,21 +52,29 @@ pub fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<Sc
     Ok(Scaled { source: Some(name), divisor })
 }
 
+/// What of maps, in order, makes these columns.
+pub(super) fn of_outputs(maps: Vec<Box<dyn FittedMap>>, inputs: &[String]) -> Vec<Box<dyn FittedMap>> {
+    let mut names = inputs.to_vec();
+    let mut own: Vec<Box<dyn FittedMap>> = Vec::with_capacity(maps.len());
+    for map in maps.into_iter().rev() {
+        let sources = sources(&*map, &names);
+        own.push(map.of_outputs(&names).unwrap_or(map));
+        names = sources;
+    }
+    own.reverse();
+    own
+}
+
+/// The columns of which a map makes some of its outputs, each once.
+fn sources(map: &dyn FittedMap, names: &[String]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    names.iter().flat_map(|name| map.sources(name)).filter(|name| seen.insert(name.clone())).collect()
+}
+
 impl Chain<'_> {
     /// The columns of a data file that the inputs are made from.
     pub fn sources(&self) -> Vec<String> {
-        let mut sources = self.inputs.to_vec();
-        for map in self.maps.iter().rev() {
-            let mut before: Vec<String> = Vec::new();
-            let mut seen = HashSet::new();
-            for name in sources.iter().flat_map(|name| map.sources(name)) {
-                if seen.insert(name.clone()) {
-                    before.push(name);
-                }
-            }
-            sources = before;
-        }
-        sources
+        self.maps.iter().rev().fold(self.inputs.to_vec(), |names, map| sources(&**map, &names))
     }
 
     /// Refuses parts that were not made together.

@@ -1,6 +1,6 @@
 //! Prediction intervals by the models of outer folds.
 
-use super::chain::Chain;
+use super::chain::{Chain, of_outputs};
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,16 @@ impl SavedIntervals {
 }
 
 impl FoldModel {
+    /// A model behind maps, of which it keeps what makes its inputs.
+    pub fn new(
+        target_scales: Option<Vec<TargetUnits>>,
+        maps: Vec<Box<dyn FittedMap>>,
+        (inputs, model): (Vec<String>, Model),
+        residuals: Vec<Vec<f64>>,
+    ) -> Self {
+        FoldModel { target_scales, maps: of_outputs(maps, &inputs), inputs, model, residuals }
+    }
+
     fn chain(&self, outputs: usize) -> Chain<'_> {
         let FoldModel { target_scales, maps, inputs, model, .. } = self;
         Chain { maps, inputs, model, units: target_scales.as_deref(), outputs }

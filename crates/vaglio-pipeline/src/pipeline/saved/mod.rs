@@ -9,6 +9,7 @@ mod read_options;
 
 pub use calibration::{Calibration, HeldOutBy, Logistic};
 pub(crate) use chain::Chain;
+use chain::of_outputs;
 pub use history::History;
 pub use intervals::{FoldModel, IntervalEnds, SavedIntervals};
 pub use origin::MadeBy;
@@ -122,7 +123,7 @@ struct File<'a> {
 }
 
 impl SavedModel {
-    /// Works out which columns of a data file the model's inputs are made from.
+    /// Works out which columns of a data file the model's inputs are made from, and keeps of the maps what makes these.
     pub fn new(
         task: Task,
         outputs: Vec<String>,
@@ -131,6 +132,7 @@ impl SavedModel {
         inputs: Vec<String>,
         model: Model,
     ) -> Self {
+        let maps = of_outputs(maps, &inputs);
         let mut saved = SavedModel {
             task,
             outputs,

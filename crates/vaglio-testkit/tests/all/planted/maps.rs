@@ -19,9 +19,10 @@ enum Fault {
     Renames,
     DropsAColumn,
     DropsARow,
+    KeepsTooFew,
 }
 
-const FAULTS: [(&str, Fault, Option<&str>); 10] = [
+const FAULTS: [(&str, Fault, Option<&str>); 11] = [
     ("means of the rows that it transforms", Fault::Batch, Some("fixed")),
     ("row weights that are ignored", Fault::IgnoresWeights, Some("whole_weights")),
     ("wrong sources", Fault::WrongSources, Some("sources")),
@@ -32,6 +33,7 @@ const FAULTS: [(&str, Fault, Option<&str>); 10] = [
     ("columns under other names", Fault::Renames, Some("sources")),
     ("a column that is dropped by its place", Fault::DropsAColumn, Some("sources")),
     ("a row that is dropped", Fault::DropsARow, None),
+    ("a column that is not kept", Fault::KeepsTooFew, Some("outputs")),
 ];
 
 pub fn planted() -> Vec<Planted> {
@@ -100,6 +102,12 @@ impl FittedMap for Centered {
 
     fn sources(&self, name: &str) -> Vec<String> {
         if self.fault == Fault::WrongSources { vec!["same".into()] } else { vec![name.to_owned()] }
+    }
+
+    fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
+        let kept = if self.fault == Fault::KeepsTooFew { &names[1..] } else { names };
+        let means = self.means.iter().filter(|(name, _)| kept.contains(name)).cloned().collect();
+        Some(Box::new(Centered { means, ..*self }))
     }
 
     fn takes_rows_alone(&self) -> bool {

@@ -40,39 +40,52 @@ pub(super) struct RowFigures {
 
 /// Predictions of rows by one model, by the places of the rows in increasing order.
 struct OfRows {
-    rows: Vec<usize>,
+    /// None of all rows.
+    rows: Option<Vec<u32>>,
     predictions: Array2<f64>,
 }
 
 impl OfRows {
     /// Of the rows of some cells.
     fn new(labels: &RowLabels, cells: &[u32]) -> Self {
-        let (members, all) = (labels.members(cells), 0..labels.cells.len());
-        let is_own = |row: &usize| members[labels.cells[*row] as usize];
-        let mut rows = Vec::with_capacity(all.clone().filter(is_own).count());
-        rows.extend(all.filter(is_own));
-        OfRows { predictions: Array2::zeros((labels.targets.nrows(), rows.len())), rows }
+        let (members, all) = (labels.members(cells), 0..labels.cells.len() as u32);
+        let is_own = |row: &u32| members[labels.cells[*row as usize] as usize];
+        let count = all.clone().filter(is_own).count();
+        let rows = (count < all.len()).then(|| {
+            let mut rows = Vec::with_capacity(count);
+            rows.extend(all.filter(is_own));
+            rows
+        });
+        OfRows { predictions: Array2::zeros((labels.targets.nrows(), count)), rows }
     }
 
     fn take(&mut self, rows: &[usize], predictions: &[Array2<f64>]) {
         for (row, column) in rows.iter().zip(predictions.iter().flat_map(|all| all.columns())) {
-            if let Ok(at) = self.rows.binary_search(row) {
+            let at = match &self.rows {
+                Some(rows) => rows.binary_search(&(*row as u32)).ok(),
+                None => Some(*row),
+            };
+            if let Some(at) = at {
                 self.predictions.column_mut(at).assign(&column);
             }
         }
     }
 
-    /// With what they are compared with, beside what the model without columns says of any row.
-    fn held_out(self, labels: &RowLabels, empty: Option<&Array2<f64>>) -> (HeldOutRows, Vec<usize>) {
+    /// With the places of the rows.
+    fn placed(self) -> (Array2<f64>, Vec<u32>) {
         let OfRows { rows, predictions } = self;
+        let all = 0..predictions.ncols() as u32;
+        (predictions, rows.unwrap_or_else(|| all.collect()))
+    }
+
+    /// With what they are compared with, beside what the model without columns says of any row.
+    fn held_out(self, labels: &RowLabels, empty: &Array2<f64>) -> (HeldOutRows, Vec<usize>) {
+        let (predictions, rows) = self.placed();
+        let rows: Vec<usize> = rows.into_iter().map(|row| row as usize).collect();
         let of = |all: &Vec<f64>| rows.iter().map(|&row| all[row]).collect();
         let held = HeldOutRows {
             targets: labels.targets.select(Axis(1), &rows),
-            // Nothing compares with it where there is none.
-            empty: empty.map_or_else(
-                || Array2::zeros((predictions.nrows(), 0)),
-                |empty| empty.select(Axis(1), &vec![0; rows.len()]),
-            ),
+            empty: empty.select(Axis(1), &vec![0; rows.len()]),
             predictions,
             weights: labels.weights.as_ref().map(of),
             units: None,
@@ -83,13 +96,10 @@ impl OfRows {
 }
 
 /// Rows of several parts after one another, with their places; `None` of no part.
-fn pooled(labels: &RowLabels, parts: Vec<OfRows>) -> Result<Option<(Pooled, Vec<usize>)>> {
-    if parts.is_empty() {
-        return Ok(None);
-    }
-    let (held, places): (Vec<HeldOutRows>, Vec<Vec<usize>>) =
-        parts.into_iter().map(|part| part.held_out(labels, None)).unzip();
-    Ok(Some((Pooled::new(held.iter().map(HeldOutRows::compared))?, places.concat())))
+fn pooled(labels: &RowLabels, parts: Vec<OfRows>) -> Option<(Pooled, Vec<usize>)> {
+    let sizes: Vec<usize> = parts.iter().map(|part| part.predictions.ncols()).collect();
+    let of = (&labels.targets, labels.weights.as_deref(), &labels.clusters[..]);
+    (!sizes.is_empty()).then(|| Pooled::of_rows(of, &sizes, parts.into_iter().map(OfRows::placed)))
 }
 
 impl RowFigures {
@@ -164,14 +174,14 @@ impl RowFigures {
         let mut all = all.into_iter();
         let [of_outer, of_choice, of_subset] = counts.map(|count| all.by_ref().take(count).collect::<Vec<OfRows>>());
         for (fold, own) in outer.iter_mut().zip(of_outer) {
-            (fold.held, fold.rows) = own.held_out(labels, Some(&fold.held.empty));
+            (fold.held, fold.rows) = own.held_out(labels, &fold.held.empty);
         }
         let weight = labels.weights.as_ref().map_or(labels.cells.len() as f64, |weights| weights.iter().sum());
         let fitted = all.next().map_or_else(|| Array2::zeros((0, 0)), |all| all.predictions);
         Ok(Some(RowFigures {
             fitted,
-            of_choice: pooled(labels, of_choice)?,
-            of_subset: pooled(labels, of_subset)?.map(|(pooled, _)| pooled),
+            of_choice: pooled(labels, of_choice),
+            of_subset: pooled(labels, of_subset).map(|(pooled, _)| pooled),
             model: refinement.map(|refinement| refinement.model(design)).transpose()?,
             errors: errors.found(),
             error_rates: wrong.into_iter().map(|wrong| wrong / weight).collect(),

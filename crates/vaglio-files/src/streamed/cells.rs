@@ -2,17 +2,21 @@
 
 use crate::dealt::{CellSplit, Deals, Purpose};
 use crate::pairs::{common, outer_pairs_of};
-use vaglio_core::{AnyResampling, Error, HeldOut, Result};
+use std::borrow::Cow;
+use vaglio_core::{AnyResampling, Error, HeldOut, Result, Round};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::cross_validation;
-use vaglio_pipeline::resample::parting::{Part, bare};
-use vaglio_pipeline::resample::validated::{dealt, parting, seed_of};
-use vaglio_pipeline::resample::whole::{outer_parts, outer_seed};
+use vaglio_pipeline::resample::parting::{DealtParts, Part, bare};
+use vaglio_pipeline::resample::validated::{parting, seed_of};
+use vaglio_pipeline::resample::whole::outer_seed;
 use vaglio_pipeline::selector::ValidSelector;
 
 /// Cells that a table is cut into, at most.
 const MOST: usize = 1 << 20;
+/// The label of a row without one, and that of rows beside those that are cut.
+const NONE: u32 = u32::MAX;
+const BESIDE: u32 = NONE - 1;
 /// How many times as many cells pairs of folds may make that were not asked for.
 const MOST_TIMES: usize = 4;
 
@@ -38,6 +42,40 @@ struct FoundSplits {
     splits: Vec<CellSplit>,
 }
 
+/// Some of the rows.
+#[derive(Clone, Copy)]
+enum RowSet<'r> {
+    All(usize),
+    Listed(&'r [usize]),
+}
+
+/// Rows that are held out and those that are trained on, where these are not all others.
+type SplitRows<'r> = (Cow<'r, [usize]>, Option<Cow<'r, [usize]>>);
+
+impl<'r> RowSet<'r> {
+    fn len(self) -> usize {
+        match self {
+            RowSet::All(rows) => rows,
+            RowSet::Listed(rows) => rows.len(),
+        }
+    }
+
+    fn row(self, at: usize) -> usize {
+        match self {
+            RowSet::All(_) => at,
+            RowSet::Listed(rows) => rows[at],
+        }
+    }
+
+    /// Some of these.
+    fn among(self, some: &'r [usize]) -> Cow<'r, [usize]> {
+        match self {
+            RowSet::All(_) => Cow::Borrowed(some),
+            RowSet::Listed(rows) => some.iter().map(|&at| rows[at]).collect(),
+        }
+    }
+}
+
 /// Cells as they are cut.
 struct Cutting<'s> {
     selector: &'s ValidSelector,
@@ -58,17 +96,17 @@ impl RowCells {
         let count = usize::from(sample.rows() > 0);
         let mut cutting =
             Cutting { selector, of_row: vec![0; sample.rows()], count, before: Vec::new(), found: Vec::new() };
-        let every: Vec<usize> = (0..sample.rows()).collect();
+        let every = RowSet::All(sample.rows());
         if let Some(classes) = sample.classes() {
-            cutting.cut(&every, |row| classes[row] as u32)?;
+            cutting.cut(every, |row| classes[row] as u32)?;
         }
-        let around = cutting.search(sample, &every)?;
+        let around = cutting.search(sample, every)?;
         if let Some((how, is_written)) = cross_validation(selector).filter(|(how, _)| how.folds > 2) {
             let parting = parting(selector, sample, &how, is_written)?;
             if parting.splits().is_none() {
-                let parts = dealt(selector, sample, &parting, 0)?;
+                let parts = parting.dealt(sample, seed_of(selector, 0)).map_err(|e| e.under("search.choose"))?;
                 cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
-                    cutting.criterion(&sample.select(rows)?, rows)
+                    cutting.criterion(&sample.select(rows)?, RowSet::Listed(rows))
                 })?;
             }
         }
@@ -77,15 +115,16 @@ impl RowCells {
             let parting = how.parting(selector, sample)?;
             nested = parting.splits().map(|splits| splits.sentence());
             for repeat in 0..how.repeats {
-                let parts = outer_parts(selector, sample, &parting, repeat);
-                let parts = parts.map_err(|error| error.under("evaluate.nested"))?;
-                cutting.parts(Purpose::Around(outer_seed(selector, repeat)), &every, &parts)?;
-                for part in &parts {
-                    cutting.search(&sample.select(&part.training)?, &part.training)?;
+                let seed = outer_seed(selector, repeat);
+                let parts = parting.dealt(sample, seed).map_err(|error| error.under("evaluate.nested"))?;
+                cutting.parts(Purpose::Around(seed), every, &parts)?;
+                for place in 0..parts.count() {
+                    let Part { training, .. } = parts.part(place);
+                    cutting.search(&sample.select(&training)?, RowSet::Listed(&training))?;
                 }
                 if repeat == 0 && outer_pairs_of(&how) > 0 && nested.is_none() {
                     cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
-                        cutting.search(&sample.select(rows)?, rows).map(drop)
+                        cutting.search(&sample.select(rows)?, RowSet::Listed(rows)).map(drop)
                     })?;
                 }
             }
@@ -96,53 +135,57 @@ impl RowCells {
 
 impl Cutting<'_> {
     /// The folds of the criterion on some rows, and where the search is cross-validated also its parts with their folds.
-    fn search(&mut self, sample: &Sample, rows: &[usize]) -> Result<Option<AnyResampling>> {
+    fn search(&mut self, sample: &Sample, rows: RowSet<'_>) -> Result<Option<AnyResampling>> {
         self.criterion(sample, rows)?;
         let Some((how, is_written)) = cross_validation(self.selector) else { return Ok(None) };
         let parting = parting(self.selector, sample, &how, is_written)?;
         for repeat in 0..how.repeats {
-            let parts = dealt(self.selector, sample, &parting, repeat)?;
-            self.parts(Purpose::Around(seed_of(self.selector, repeat)), rows, &parts)?;
-            for part in &parts {
-                let own: Vec<usize> = part.training.iter().map(|&row| rows[row]).collect();
-                self.criterion(&sample.select(&part.training)?, &own)?;
+            let seed = seed_of(self.selector, repeat);
+            let parts = parting.dealt(sample, seed).map_err(|error| error.under("search.choose"))?;
+            self.parts(Purpose::Around(seed), rows, &parts)?;
+            for place in 0..parts.count() {
+                let Part { training, .. } = parts.part(place);
+                self.criterion(&sample.select(&training)?, RowSet::Listed(&rows.among(&training)))?;
             }
         }
         Ok(parting.splits().cloned())
     }
 
     /// The folds of the criterion, if it has some.
-    fn criterion(&mut self, sample: &Sample, rows: &[usize]) -> Result<()> {
+    fn criterion(&mut self, sample: &Sample, rows: RowSet<'_>) -> Result<()> {
         let design = bare(&sample.labelled()?)?.seeded(self.selector.seed());
         let HeldOut::Folds(rounds) = self.selector.criterion().folds(&design)? else { return Ok(()) };
-        let mut splits: Vec<(Vec<usize>, Option<Vec<usize>>)> = Vec::new();
+        drop(design);
         for round in &rounds {
-            self.cut(rows, |row| round.of_row()[row].unwrap_or(u32::MAX))?;
+            self.cut(rows, |row| round.of_row()[row].unwrap_or(NONE))?;
             for training in round.trainings().unwrap_or_default() {
                 self.cut(rows, membership(training, rows.len()))?;
             }
         }
-        for round in &rounds {
-            let fold = |fold: usize| {
-                let training = round.trainings().map(|_| round.training(fold));
-                (round.held_out(fold).collect(), training)
-            };
-            splits.extend((0..round.count()).map(fold));
-        }
-        self.found(Purpose::Criterion, rows, &splits);
+        let split = |(round, fold): (&Round, usize)| -> SplitRows<'_> {
+            let training = round.trainings().map(|_| round.training(fold).into());
+            (round.held_out(fold).collect(), training)
+        };
+        let splits = rounds.iter().flat_map(|round| (0..round.count()).map(move |fold| (round, fold))).map(split);
+        self.found(Purpose::Criterion, rows, splits);
         Ok(())
     }
 
     /// Parts of some rows, around a search.
-    fn parts(&mut self, purpose: Purpose, rows: &[usize], parts: &[Part]) -> Result<()> {
-        for part in parts {
+    fn parts(&mut self, purpose: Purpose, rows: RowSet<'_>, parts: &DealtParts<'_>) -> Result<()> {
+        if let Some(folds) = parts.folds() {
+            self.cut(rows, |row| folds[row])?;
+            self.found_folds(purpose, rows, (folds, parts.count()));
+            return Ok(());
+        }
+        let all = || (0..parts.count()).map(|place| parts.part(place));
+        for part in all() {
             self.cut(rows, membership(&part.held, rows.len()))?;
             if part.training.len() + part.held.len() < rows.len() {
                 self.cut(rows, membership(&part.training, rows.len()))?;
             }
         }
-        let split = |part: &Part| (part.held.clone(), Some(part.training.clone()));
-        self.found(purpose, rows, &parts.iter().map(split).collect::<Vec<_>>());
+        self.found(purpose, rows, all().map(|part| (part.held.into(), Some(part.training.into()))));
         Ok(())
     }
 
@@ -150,16 +193,17 @@ impl Cutting<'_> {
     /// was asked for.
     fn pairs(
         &mut self,
-        parts: &[Part],
+        parts: &DealtParts<'_>,
         (is_asked, most): (bool, usize),
         cut: impl Fn(&mut Self, &[usize]) -> Result<()>,
     ) -> Result<()> {
         let (of_row, count, cuts, found) = (self.of_row.clone(), self.count, self.before.len(), self.found.len());
         let most = most.min(MOST_TIMES * count);
-        let pairs = (0..parts.len()).flat_map(|j| (0..j).map(move |k| (k, j)));
+        let pairs = (0..parts.count()).flat_map(|j| (0..j).map(move |k| (k, j)));
         let mut done = Ok(());
         for (k, j) in pairs {
-            done = cut(self, &common(&parts[k], &parts[j]));
+            let rows = common(&parts.part(k), &parts.part(j));
+            done = cut(self, &rows);
             if done.is_err() || self.count > most && !is_asked {
                 break;
             }
@@ -174,14 +218,17 @@ impl Cutting<'_> {
     }
 
     /// Cuts the cells of some rows by a label of each of these.
-    fn cut(&mut self, rows: &[usize], label: impl Fn(usize) -> u32) -> Result<()> {
+    fn cut(&mut self, rows: RowSet<'_>, label: impl Fn(usize) -> u32) -> Result<()> {
         let mut numbers = std::collections::HashMap::new();
         let (mut before, mut last) = (Vec::new(), None);
         // Rows beside these keep their cell.
-        let mut labels = vec![u64::from(u32::MAX) + 1; self.of_row.len()];
-        rows.iter().enumerate().for_each(|(at, &row)| labels[row] = u64::from(label(at)));
-        for (cell, label) in self.of_row.iter_mut().zip(labels) {
-            let key = (*cell, label);
+        let mut labels = Vec::new();
+        if let RowSet::Listed(listed) = rows {
+            labels = vec![BESIDE; self.of_row.len()];
+            listed.iter().enumerate().for_each(|(at, &row)| labels[row] = label(at));
+        }
+        for (row, cell) in self.of_row.iter_mut().enumerate() {
+            let key = (*cell, labels.get(row).copied().unwrap_or_else(|| label(row)));
             // Neighbors are alike more often than not.
             let next = match last {
                 Some((known, number)) if known == key => number,
@@ -202,22 +249,36 @@ impl Cutting<'_> {
     }
 
     /// Keeps splits of some rows, which the cells follow.
-    fn found(&mut self, purpose: Purpose, rows: &[usize], splits: &[(Vec<usize>, Option<Vec<usize>>)]) {
+    fn found<'r>(&mut self, purpose: Purpose, rows: RowSet<'_>, splits: impl Iterator<Item = SplitRows<'r>>) {
         let of_row = &self.of_row;
         let mut seen = vec![false; self.count];
         let mut cells = |of: &mut dyn Iterator<Item = usize>| {
-            of.for_each(|at| seen[of_row[rows[at]] as usize] = true);
+            of.for_each(|at| seen[of_row[rows.row(at)] as usize] = true);
             let cells = (0..seen.len()).filter(|&cell| seen[cell]).map(|cell| cell as u32).collect::<Vec<u32>>();
             seen.fill(false);
             cells
         };
         let all = cells(&mut (0..rows.len()));
-        let split = |(held_out, training): &(Vec<usize>, Option<Vec<usize>>)| CellSplit {
+        let split = |(held_out, training): SplitRows<'r>| CellSplit {
             held_out: cells(&mut held_out.iter().copied()),
-            training: training.as_ref().map(|training| cells(&mut training.iter().copied())),
+            training: training.map(|training| cells(&mut training.iter().copied())),
         };
-        let splits = splits.iter().map(split).collect();
+        let splits = splits.map(split).collect();
         self.found.push(FoundSplits { purpose, cut: self.before.len(), cells: all, splits });
+    }
+
+    /// The same where each of so many folds is held out of all rows: a cell is in one of them.
+    fn found_folds(&mut self, purpose: Purpose, rows: RowSet<'_>, (folds, count): (&[u32], usize)) {
+        let mut of_cell = vec![NONE; self.count];
+        (0..rows.len()).for_each(|at| of_cell[self.of_row[rows.row(at)] as usize] = folds[at]);
+        let cells = |is_among: &dyn Fn(u32) -> bool| -> Vec<u32> {
+            let among = (0..of_cell.len()).filter(|&cell| of_cell[cell] != NONE && is_among(of_cell[cell]));
+            among.map(|cell| cell as u32).collect()
+        };
+        let split =
+            |fold: u32| CellSplit { held_out: cells(&|own| own == fold), training: Some(cells(&|own| own != fold)) };
+        let splits = (0..count as u32).map(split).collect();
+        self.found.push(FoundSplits { purpose, cut: self.before.len(), cells: cells(&|_| true), splits });
     }
 
     fn finish(self) -> RowCells {

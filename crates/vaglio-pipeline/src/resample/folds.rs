@@ -83,10 +83,10 @@ impl FoldAssignment {
             }
             FoldAssignment::Units { of_row, count, classes, .. } => {
                 let classes = classes.as_deref();
-                let of_unit = match *count == of_row.len() {
-                    true => dealt(of_row.len(), classes, folds, seed),
-                    false => packed(of_row, *count, classes, folds, seed),
-                };
+                if *count == of_row.len() {
+                    return Ok(dealt(of_row.len(), classes, folds, seed));
+                }
+                let of_unit = packed(of_row, *count, classes, folds, seed);
                 Ok(of_row.iter().map(|&unit| of_unit[unit]).collect())
             }
         }

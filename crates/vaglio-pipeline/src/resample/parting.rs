@@ -47,35 +47,97 @@ impl Parting {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] on `folds` or `splits` for those that cannot be made.
     pub fn parts(&self, sample: &Sample, seed: u64) -> Result<Vec<Part>> {
-        match self {
+        let parts = self.dealt(sample, seed)?;
+        Ok((0..parts.count()).map(|place| parts.part(place)).collect())
+    }
+
+    /// The same, each made when it is asked for.
+    ///
+    /// # Errors
+    /// Those of [`Parting::parts`].
+    pub fn dealt<'s>(&self, sample: &'s Sample, seed: u64) -> Result<DealtParts<'s>> {
+        let by_splits = |splits: &AnyResampling| rounds(splits, &sample.labelled()?, seed);
+        let deal = match self {
             Parting::Folds(assignment, folds) => {
-                let of_row = assignment.folds(*folds, seed)?;
-                let part = |fold: usize| {
-                    let (held, mut training): (Vec<usize>, Vec<usize>) =
-                        (0..of_row.len()).partition(|&row| of_row[row] == fold);
-                    if matches!(assignment, FoldAssignment::Blocks(_)) {
-                        sample.leave_overlap(&mut training, &held);
-                    }
-                    Part { training, held }
-                };
-                Ok((0..*folds).map(part).collect())
+                let of_row = assignment.folds(*folds, seed)?.into_iter().map(|fold| fold as u32).collect();
+                let overlaps = matches!(assignment, FoldAssignment::Blocks(_)) && sample.reach().is_some();
+                Deal::Folds { of_row, folds: *folds, overlaps }
             }
-            Parting::Dealt(dealt, _) => parts(dealt, &sample.labelled()?, seed),
-            Parting::Splits(splits, written) => parts(splits, &sample.labelled()?, seed)
-                .map_err(|error| if *written { error.under("splits") } else { error }),
+            Parting::Dealt(dealt, _) => Deal::Rounds(by_splits(dealt)?),
+            Parting::Splits(splits, written) => {
+                Deal::Rounds(by_splits(splits).map_err(|error| if *written { error.under("splits") } else { error })?)
+            }
+        };
+        Ok(DealtParts { sample, deal })
+    }
+}
+
+/// The parts of rows, made one at a time: a list of many rows is as large as a column.
+pub struct DealtParts<'s> {
+    sample: &'s Sample,
+    deal: Deal,
+}
+
+enum Deal {
+    /// The fold of each row; whether training rows are left out whose targets ahead are among those held out.
+    Folds {
+        of_row: Vec<u32>,
+        folds: usize,
+        overlaps: bool,
+    },
+    Rounds(Vec<Round>),
+}
+
+impl DealtParts<'_> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match &self.deal {
+            Deal::Folds { folds, .. } => *folds,
+            Deal::Rounds(rounds) => rounds.iter().map(Round::count).sum(),
+        }
+    }
+
+    /// The fold of each row, where every part holds out one of them and trains on all others.
+    pub fn folds(&self) -> Option<&[u32]> {
+        match &self.deal {
+            Deal::Folds { of_row, overlaps: false, .. } => Some(of_row),
+            _ => None,
+        }
+    }
+
+    /// One of them. Cost O(rows).
+    pub fn part(&self, place: usize) -> Part {
+        match &self.deal {
+            Deal::Folds { of_row, overlaps, .. } => {
+                let rows = |is_held: bool| -> Vec<usize> {
+                    (0..of_row.len()).filter(|&row| (of_row[row] as usize == place) == is_held).collect()
+                };
+                let mut part = Part { training: rows(false), held: rows(true) };
+                if *overlaps {
+                    self.sample.leave_overlap(&mut part.training, &part.held);
+                }
+                part
+            }
+            Deal::Rounds(rounds) => {
+                let mut before = 0;
+                let round = rounds.iter().find(|round| {
+                    let is_there = place < before + round.count();
+                    before += if is_there { 0 } else { round.count() };
+                    is_there
+                });
+                let of = |round: &Round| Part {
+                    training: round.training(place - before),
+                    held: round.held_out(place - before).collect(),
+                };
+                round.map_or_else(|| Part { training: Vec::new(), held: Vec::new() }, of)
+            }
         }
     }
 }
 
-fn parts(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Part>> {
+fn rounds(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Round>> {
     let design = bare(problem)?.seeded(seed);
-    let rounds =
-        splits.splits(&design, design.classes().as_ref()).and_then(|all| Round::of_splits(design.rows(), all))?;
-    let of_round = |round: &Round| -> Vec<Part> {
-        let part = |fold| Part { training: round.training(fold), held: round.held_out(fold).collect() };
-        (0..round.count()).map(part).collect()
-    };
-    Ok(rounds.iter().flat_map(of_round).collect())
+    splits.splits(&design, design.classes().as_ref()).and_then(|all| Round::of_splits(design.rows(), all))
 }
 
 /// A design of the rows alone, for splits.
@@ -134,9 +196,10 @@ impl Sample {
 
 /// Whether the criterion can hold rows out of the fewest rows that splits train on, and of the first rows of these.
 fn bears(selector: &ValidSelector, splits: &AnyResampling, problem: &Problem, within: usize) -> bool {
-    let Ok(parts) = parts(splits, problem, 0) else { return false };
-    let Some(least) = parts.iter().min_by_key(|part| part.training.len()) else { return false };
-    let training = problem.view_rows(&least.training);
+    let Ok(rounds) = rounds(splits, problem, 0) else { return false };
+    let trainings = rounds.iter().flat_map(|round| (0..round.count()).map(|fold| round.training(fold)));
+    let Some(least) = trainings.min_by_key(Vec::len) else { return false };
+    let training = problem.view_rows(&least);
     let holds_out = bare(&training).is_ok_and(|design| selector.criterion().folds(&design).is_ok());
     let inside = || splits.around_search(1).is_none_or(|one| bears(selector, &one, &training, within - 1));
     holds_out && (within == 0 || inside())

@@ -321,6 +321,39 @@ impl Pooled {
         })
     }
 
+    /// The rows of so many folds one after another, of which `of` gives predictions and places among rows with these targets, weights and
+    /// clusters. Each fold goes before the next is asked for: of many rows there are none to be kept twice.
+    pub fn of_rows(
+        (targets, weights, clusters): (&Array2<f64>, Option<&[f64]>, &[u32]),
+        sizes: &[usize],
+        folds: impl Iterator<Item = (Array2<f64>, Vec<u32>)>,
+    ) -> (Self, Vec<usize>) {
+        let rows = sizes.iter().sum();
+        let mut pooled = Pooled {
+            targets: Array2::zeros((targets.nrows(), rows)),
+            predictions: Array2::zeros((targets.nrows(), rows)),
+            weights: vec![1.0; rows],
+            clusters: Vec::with_capacity(rows),
+            ends: Vec::new(),
+        };
+        let mut places: Vec<usize> = Vec::with_capacity(rows);
+        for (predictions, rows) in folds {
+            let from = places.len();
+            places.extend(rows.iter().map(|&row| row as usize));
+            let own = &places[from..];
+            for (mut to, all) in pooled.targets.rows_mut().into_iter().zip(targets.rows()) {
+                to.iter_mut().skip(from).zip(own).for_each(|(to, &row)| *to = all[row]);
+            }
+            if let Some(weights) = weights {
+                pooled.weights[from..].iter_mut().zip(own).for_each(|(to, &row)| *to = weights[row]);
+            }
+            pooled.clusters.extend(own.iter().map(|&row| clusters[row]));
+            pooled.predictions.slice_mut(s![.., from..places.len()]).assign(&predictions);
+            pooled.ends.push(places.len());
+        }
+        (pooled, places)
+    }
+
     /// What is printed after ± of a loss of these rows, whose folds were dealt so often.
     pub fn error(&self, loss: &dyn Loss, repeats: usize) -> Option<f64> {
         let fold = |(from, to): (usize, usize)| {

@@ -253,6 +253,9 @@ impl Columns {
     /// The same, and the entries of a column are copied when it is first read: those that never are cost nothing. All of
     /// `self` stays in memory meanwhile.
     pub fn view_rows(&self, rows: &[usize]) -> Columns {
+        if self.stores.is_empty() {
+            return Columns::new(rows.len());
+        }
         let all: Arc<[usize]> = rows.into();
         // Rows of rows are rows of the whole; columns that were chosen together still are.
         let (mut outer, mut inner) = (None, Arc::clone(&all));

@@ -95,7 +95,10 @@ impl Problem {
             check_finite(&names[index], &columns.column(index).values())?;
         }
         for (name, row) in target_names.iter().zip(targets.rows()) {
-            check_finite(name, &row.to_vec())?;
+            match row.as_slice() {
+                Some(row) => check_finite(name, row)?,
+                None => check_finite(name, &row.to_vec())?,
+            }
         }
         Ok(Problem {
             largest: largest.into(),

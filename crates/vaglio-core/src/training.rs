@@ -39,7 +39,7 @@ impl Design {
         match &self.data().training {
             Training::Ridge(readout, _) => {
                 let mut x = self.gather(subset, training);
-                let y = self.targets().select(ndarray::Axis(1), training);
+                let y = crate::engine::select_rows(self.targets(), training);
                 let lambda = lambda.unwrap_or(readout.lambdas[0]);
                 let mut held = self.gather(subset, held_out);
                 if let Some(missing) = self.in_folds().missing() {

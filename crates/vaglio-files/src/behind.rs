@@ -8,10 +8,10 @@ use super::Prepared;
 use super::facts::cells::Values;
 use columns::ChosenColumns;
 use errors::RoundErrors;
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 use refined::Refinement;
 use std::collections::HashMap;
-use vaglio_core::engine::EngineDesign;
+use vaglio_core::engine::{EngineDesign, select_rows};
 use vaglio_core::{Design, Feature, Loss, Model, PathEntry, Result, Score, ZeroOne};
 use vaglio_pipeline::final_model::{Judging, Known};
 use vaglio_pipeline::resample::along::Held;
@@ -84,8 +84,8 @@ impl OfRows {
         let rows: Vec<usize> = rows.into_iter().map(|row| row as usize).collect();
         let of = |all: &Vec<f64>| rows.iter().map(|&row| all[row]).collect();
         let held = HeldOutRows {
-            targets: labels.targets.select(Axis(1), &rows),
-            empty: empty.select(Axis(1), &vec![0; rows.len()]),
+            targets: select_rows(&labels.targets, &rows),
+            empty: select_rows(empty, &vec![0; rows.len()]),
             predictions,
             weights: labels.weights.as_ref().map(of),
             units: None,
@@ -152,7 +152,7 @@ impl RowFigures {
         if is_of_classes {
             let (models, wrong) = (path_models(selector, (prepared, design), selection)?, &mut wrong);
             let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
-                let targets = labels.targets.select(Axis(1), rows);
+                let targets = select_rows(&labels.targets, rows);
                 let weights: Vec<f64> = rows.iter().map(|&row| labels.weight(row)).collect();
                 let weight: f64 = weights.iter().sum();
                 for (wrong, predictions) in wrong.iter_mut().zip(predictions) {

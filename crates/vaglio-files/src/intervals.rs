@@ -4,6 +4,7 @@ use super::Prepared;
 use super::rows::stride;
 use ndarray::Array2;
 use rayon::prelude::*;
+use vaglio_core::engine::select_rows;
 use vaglio_core::{Error, Problem, Result, Task};
 use vaglio_pipeline::inside::bounds;
 use vaglio_pipeline::pipeline::Evaluate;
@@ -77,7 +78,7 @@ fn figures(level: f64, outer: &[Outer], residuals: &[Vec<Vec<f64>>], prepared: &
         let counts = held.compare(model, &values, |compared| compared.weights.map(<[f64]>::to_vec));
         let every = stride(values.ncols(), MOST_WIDTHS);
         let kept: Vec<usize> = (0..values.ncols()).step_by(if is_test { 1 } else { every }).collect();
-        Ok((values.select(ndarray::Axis(1), &kept), problem, counts))
+        Ok((select_rows(&values, &kept), problem, counts))
     };
     let all: Vec<(Array2<f64>, Problem, Option<Vec<f64>>)> = outer.par_iter().map(predicted).collect::<Result<_>>()?;
     let centers: Vec<Array2<f64>> = all.iter().map(|(centers, ..)| centers.clone()).collect();

@@ -12,8 +12,9 @@ use vaglio_pipeline::resample::along::weighing;
 use vaglio_pipeline::resample::sample::clusters;
 use vaglio_pipeline::resample::tally::Compared;
 
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 use std::collections::HashMap;
+use vaglio_core::engine::select_rows;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_report::record::{Figures, LossName};
 use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};
@@ -86,7 +87,7 @@ impl FileModel<'_> {
         if counting.is_some_and(|counts| !counts.iter().any(|count| *count > 0.0)) {
             return Err(Error::Shape("no row counts, so there are no figures".into()));
         }
-        let values = predicted.values.select(Axis(1), &judged);
+        let values = select_rows(&predicted.values, &judged);
         let figures = match self.clusters_of(&table, &rows) {
             None => Figures::of(&self.task, &*observed.loss, targets.view(), values.view(), counting),
             Some(clusters) => {
@@ -101,7 +102,7 @@ impl FileModel<'_> {
             loss: LossName::from(&*observed.loss),
             classes: classes(&self.task),
             coverage: intervals.map(|bounds| {
-                let of = |ends: &Array2<f64>| ends.select(Axis(1), &judged);
+                let of = |ends: &Array2<f64>| select_rows(ends, &judged);
                 let (lower, upper) = (of(&bounds.lower), of(&bounds.upper));
                 IntervalEnds { level: bounds.level, lower, upper }.coverage(&targets, counting)
             }),

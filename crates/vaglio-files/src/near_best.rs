@@ -8,11 +8,10 @@
 use super::importance::Importance;
 use super::importance::exchanges::ExchangePlace;
 use super::met::of_folds;
-use ndarray::Axis;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
+use vaglio_core::engine::{EngineDesign, select_rows};
 use vaglio_core::{Design, Error, Feature, HeldOut, NearBest, Outline, Result, SearchStrategy, Subset};
 use vaglio_pipeline::resample::pool::in_turn;
 use vaglio_pipeline::resample::tally::{Compared, EVERY};
@@ -244,7 +243,7 @@ impl Scoring<'_> {
     /// What the rows lose that the criterion holds out, of several rounds in the first.
     fn tally(&self, design: &Design, subset: &[Feature], lambda: Option<f64>) -> Result<Option<Tally>> {
         let Some(found) = predicted_held_out(design, self.held_out, subset, lambda)? else { return Ok(None) };
-        let targets = design.targets().select(Axis(1), &found.rows);
+        let targets = select_rows(design.targets(), &found.rows);
         let weights: Option<Vec<f64>> = design.weights().map(|all| found.rows.iter().map(|&row| all[row]).collect());
         let clusters: Vec<u32> = found.rows.iter().map(|&row| self.clusters[row]).collect();
         let compared = Compared {

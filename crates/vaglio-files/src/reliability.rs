@@ -4,7 +4,8 @@
 //! the other folds, so that no row has a part in its own probability.
 
 use super::Prepared;
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
+use vaglio_core::engine::select_rows;
 use vaglio_core::{Model, Result};
 use vaglio_pipeline::pipeline::{Calibration, HeldOutBy};
 use vaglio_pipeline::resample::Pooled;
@@ -22,12 +23,11 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
     for (from, to) in starts.zip(pooled.ends.iter().copied()) {
         let fold = from..to;
         let others: Vec<usize> = (0..pooled.targets.ncols()).filter(|row| !fold.contains(row)).collect();
-        let (targets, predictions) =
-            (pooled.targets.select(Axis(1), &others), pooled.predictions.select(Axis(1), &others));
+        let (targets, predictions) = (select_rows(&pooled.targets, &others), select_rows(&pooled.predictions, &others));
         let weights: Vec<f64> = others.iter().map(|&row| pooled.weights[row]).collect();
         let maps = Calibration::new(HeldOutBy::Nested, targets.view(), predictions.view(), &weights)?;
         let own: Vec<usize> = fold.collect();
-        let found = maps.probabilities(pooled.predictions.select(Axis(1), &own).view());
+        let found = maps.probabilities(select_rows(&pooled.predictions, &own).view());
         for (row, column) in own.iter().zip(found.columns()) {
             probabilities.column_mut(*row).assign(&column);
         }
@@ -64,7 +64,7 @@ mod tests {
         let parts: Vec<(Array2<f64>, Array2<f64>)> = (0..3)
             .map(|fold| {
                 let own: Vec<usize> = (20 * fold..20 * fold + 20).collect();
-                (targets.select(Axis(1), &own), predictions.select(Axis(1), &own))
+                (select_rows(&targets, &own), select_rows(&predictions, &own))
             })
             .collect();
         fn compared((targets, predictions): &(Array2<f64>, Array2<f64>)) -> Compared<'_> {
@@ -77,7 +77,7 @@ mod tests {
         let mut sum = 0.0;
         for fold in 0..3 {
             let others: Vec<usize> = (0..rows).filter(|row| row / 20 != fold).collect();
-            let (y, f) = (targets.select(Axis(1), &others), predictions.select(Axis(1), &others));
+            let (y, f) = (select_rows(&targets, &others), select_rows(&predictions, &others));
             let map = Calibration::new(HeldOutBy::Nested, y.view(), f.view(), &[1.0; 40]).unwrap().maps[0];
             for row in 20 * fold..20 * fold + 20 {
                 let y = if targets[[0, row]] > 0.0 { 1.0 } else { 0.0 };

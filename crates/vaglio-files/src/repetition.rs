@@ -3,10 +3,10 @@
 use super::origins::Origins;
 use super::pair::paired;
 use super::pairs::Lost;
-use ndarray::Axis;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use vaglio_core::Result;
+use vaglio_core::engine::select_rows;
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::judged::difference;
 use vaglio_pipeline::resample::pool::repeated;
@@ -237,7 +237,7 @@ fn shuffled_rows(sample: &Sample, counting: &[usize], is_forward: bool, seed: u6
 
 /// The same rows with the targets of others: row j has that of row `order[j]`.
 fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
-    let targets = sample.targets().select(Axis(1), order).as_standard_layout().into_owned();
+    let targets = select_rows(sample.targets(), order);
     let source = match &sample.source {
         SampleSource::Plain(problem) => SampleSource::Plain(Box::new(problem.with_targets(targets)?)),
         SampleSource::Mapped(rows, recipe) => {

@@ -20,8 +20,7 @@ impl Problem {
     fn with_rows(&self, rows: &[usize], columns: Columns) -> Self {
         Problem {
             columns: Arc::new(columns),
-            // `select` along rows leaves several outputs column-major.
-            targets: Arc::new(self.targets.select(ndarray::Axis(1), rows).as_standard_layout().into_owned()),
+            targets: Arc::new(crate::engine::select_rows(&*self.targets, rows)),
             labels: self.labels.select(rows),
             in_folds: self.in_folds.select_rows(rows),
             ..self.clone()

@@ -1,7 +1,8 @@
 //! Standard errors of scores between rows, where each round holds out rows of one model.
 
 use crate::Prepared;
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
+use vaglio_core::engine::select_rows;
 use vaglio_core::{Design, Path, Result};
 use vaglio_pipeline::resample::behind::{AffineModels, Judge, RowLabels, of_round, rounds_of};
 use vaglio_pipeline::selector::ValidSelector;
@@ -55,7 +56,7 @@ impl RoundErrors {
         let judge = |((cells, models), sums): ((Vec<u32>, AffineModels), &'j mut Vec<LossSums>)| {
             let units = units.clone();
             let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
-                let targets = labels.targets.select(Axis(1), rows);
+                let targets = select_rows(&labels.targets, rows);
                 for (sums, predictions) in sums.iter_mut().zip(predictions) {
                     for (at, &row) in rows.iter().enumerate() {
                         let square = |o: usize| ((targets[[o, at]] - predictions[[o, at]]) / units[o]).powi(2);

@@ -7,7 +7,7 @@ use vaglio_core::{AnyResampling, Error, HeldOut, Result, Round};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::cross_validation;
-use vaglio_pipeline::resample::parting::{DealtParts, Part, bare};
+use vaglio_pipeline::resample::parting::{DealtParts, bare};
 use vaglio_pipeline::resample::validated::{parting, seed_of};
 use vaglio_pipeline::resample::whole::outer_seed;
 use vaglio_pipeline::selector::ValidSelector;
@@ -100,13 +100,13 @@ impl RowCells {
         if let Some(classes) = sample.classes() {
             cutting.cut(every, |row| classes[row] as u32)?;
         }
-        let around = cutting.search(sample, every)?;
+        let around = cutting.search(sample.clone(), every)?;
         if let Some((how, is_written)) = cross_validation(selector).filter(|(how, _)| how.folds > 2) {
             let parting = parting(selector, sample, &how, is_written)?;
             if parting.splits().is_none() {
                 let parts = parting.dealt(sample, seed_of(selector, 0)).map_err(|e| e.under("search.choose"))?;
                 cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
-                    cutting.criterion(&sample.select(rows)?, RowSet::Listed(rows))
+                    cutting.criterion(sample.select(rows)?, RowSet::Listed(rows))
                 })?;
             }
         }
@@ -119,12 +119,12 @@ impl RowCells {
                 let parts = parting.dealt(sample, seed).map_err(|error| error.under("evaluate.nested"))?;
                 cutting.parts(Purpose::Around(seed), every, &parts)?;
                 for place in 0..parts.count() {
-                    let Part { training, .. } = parts.part(place);
-                    cutting.search(&sample.select(&training)?, RowSet::Listed(&training))?;
+                    let training = parts.training(place);
+                    cutting.search(sample.select(&training)?, RowSet::Listed(&training))?;
                 }
                 if repeat == 0 && outer_pairs_of(&how) > 0 && nested.is_none() {
                     cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
-                        cutting.search(&sample.select(rows)?, RowSet::Listed(rows)).map(drop)
+                        cutting.search(sample.select(rows)?, RowSet::Listed(rows)).map(drop)
                     })?;
                 }
             }
@@ -135,32 +135,44 @@ impl RowCells {
 
 impl Cutting<'_> {
     /// The folds of the criterion on some rows, and where the search is cross-validated also its parts with their folds.
-    fn search(&mut self, sample: &Sample, rows: RowSet<'_>) -> Result<Option<AnyResampling>> {
-        self.criterion(sample, rows)?;
-        let Some((how, is_written)) = cross_validation(self.selector) else { return Ok(None) };
-        let parting = parting(self.selector, sample, &how, is_written)?;
+    fn search(&mut self, sample: Sample, rows: RowSet<'_>) -> Result<Option<AnyResampling>> {
+        let Some((how, is_written)) = cross_validation(self.selector) else {
+            self.criterion(sample, rows)?;
+            return Ok(None);
+        };
+        self.criterion(sample.clone(), rows)?;
+        let parting = parting(self.selector, &sample, &how, is_written)?;
         for repeat in 0..how.repeats {
             let seed = seed_of(self.selector, repeat);
-            let parts = parting.dealt(sample, seed).map_err(|error| error.under("search.choose"))?;
+            let parts = parting.dealt(&sample, seed).map_err(|error| error.under("search.choose"))?;
             self.parts(Purpose::Around(seed), rows, &parts)?;
             for place in 0..parts.count() {
-                let Part { training, .. } = parts.part(place);
-                self.criterion(&sample.select(&training)?, RowSet::Listed(&rows.among(&training)))?;
+                let training = parts.training(place);
+                self.criterion(sample.select(&training)?, RowSet::Listed(&rows.among(&training)))?;
             }
         }
         Ok(parting.splits().cloned())
     }
 
     /// The folds of the criterion, if it has some.
-    fn criterion(&mut self, sample: &Sample, rows: RowSet<'_>) -> Result<()> {
-        let design = bare(&sample.labelled()?)?.seeded(self.selector.seed());
-        let HeldOut::Folds(rounds) = self.selector.criterion().folds(&design)? else { return Ok(()) };
-        drop(design);
+    fn criterion(&mut self, sample: Sample, rows: RowSet<'_>) -> Result<()> {
+        let held_out = {
+            let design = bare(&sample.into_labelled()?)?.seeded(self.selector.seed());
+            self.selector.criterion().folds(&design)?
+        };
+        let HeldOut::Folds(rounds) = held_out else { return Ok(()) };
         for round in &rounds {
             self.cut(rows, |row| round.of_row()[row].unwrap_or(NONE))?;
             for training in round.trainings().unwrap_or_default() {
                 self.cut(rows, membership(training, rows.len()))?;
             }
+        }
+        if let [round] = &rounds[..]
+            && round.trainings().is_none()
+        {
+            let fold = |at: usize| round.of_row()[at].unwrap_or(NONE);
+            self.found_folds(Purpose::Criterion, rows, (fold, round.count()), false);
+            return Ok(());
         }
         let split = |(round, fold): (&Round, usize)| -> SplitRows<'_> {
             let training = round.trainings().map(|_| round.training(fold).into());
@@ -175,7 +187,7 @@ impl Cutting<'_> {
     fn parts(&mut self, purpose: Purpose, rows: RowSet<'_>, parts: &DealtParts<'_>) -> Result<()> {
         if let Some(folds) = parts.folds() {
             self.cut(rows, |row| folds[row])?;
-            self.found_folds(purpose, rows, (folds, parts.count()));
+            self.found_folds(purpose, rows, (|at| folds[at], parts.count()), true);
             return Ok(());
         }
         let all = || (0..parts.count()).map(|place| parts.part(place));
@@ -267,16 +279,24 @@ impl Cutting<'_> {
         self.found.push(FoundSplits { purpose, cut: self.before.len(), cells: all, splits });
     }
 
-    /// The same where each of so many folds is held out of all rows: a cell is in one of them.
-    fn found_folds(&mut self, purpose: Purpose, rows: RowSet<'_>, (folds, count): (&[u32], usize)) {
-        let mut of_cell = vec![NONE; self.count];
-        (0..rows.len()).for_each(|at| of_cell[self.of_row[rows.row(at)] as usize] = folds[at]);
+    /// The same where each of so many folds is held out of all rows, and each cell is in one of them or in none.
+    fn found_folds(
+        &mut self,
+        purpose: Purpose,
+        rows: RowSet<'_>,
+        (fold, count): (impl Fn(usize) -> u32, usize),
+        lists_training: bool,
+    ) {
+        let mut of_cell = vec![None; self.count];
+        (0..rows.len()).for_each(|at| of_cell[self.of_row[rows.row(at)] as usize] = Some(fold(at)));
         let cells = |is_among: &dyn Fn(u32) -> bool| -> Vec<u32> {
-            let among = (0..of_cell.len()).filter(|&cell| of_cell[cell] != NONE && is_among(of_cell[cell]));
+            let among = (0..of_cell.len()).filter(|&cell| of_cell[cell].is_some_and(is_among));
             among.map(|cell| cell as u32).collect()
         };
-        let split =
-            |fold: u32| CellSplit { held_out: cells(&|own| own == fold), training: Some(cells(&|own| own != fold)) };
+        let split = |fold: u32| CellSplit {
+            held_out: cells(&|own| own == fold),
+            training: lists_training.then(|| cells(&|own| own != fold)),
+        };
         let splits = (0..count as u32).map(split).collect();
         self.found.push(FoundSplits { purpose, cut: self.before.len(), cells: cells(&|_| true), splits });
     }

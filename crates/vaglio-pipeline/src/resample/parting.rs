@@ -6,8 +6,11 @@
 mod sentences;
 
 use super::folds::FoldAssignment;
+use super::rows::{Recipe, Rows};
 use super::sample::{Sample, SampleSource};
 use crate::selector::ValidSelector;
+use ndarray::Array2;
+use std::sync::Arc;
 use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Round};
 
 /// Rows that are trained on and rows that are held out meanwhile, both in increasing order.
@@ -105,13 +108,19 @@ impl DealtParts<'_> {
         }
     }
 
+    /// The rows that one of them trains on. Cost O(rows).
+    pub fn training(&self, place: usize) -> Vec<usize> {
+        match self.folds() {
+            Some(folds) => of_fold(folds, place, false),
+            None => self.part(place).training,
+        }
+    }
+
     /// One of them. Cost O(rows).
     pub fn part(&self, place: usize) -> Part {
         match &self.deal {
             Deal::Folds { of_row, overlaps, .. } => {
-                let rows = |is_held: bool| -> Vec<usize> {
-                    (0..of_row.len()).filter(|&row| (of_row[row] as usize == place) == is_held).collect()
-                };
+                let rows = |is_held: bool| of_fold(of_row, place, is_held);
                 let mut part = Part { training: rows(false), held: rows(true) };
                 if *overlaps {
                     self.sample.leave_overlap(&mut part.training, &part.held);
@@ -133,6 +142,14 @@ impl DealtParts<'_> {
             }
         }
     }
+}
+
+/// The rows of a fold, or those of all others.
+fn of_fold(of_row: &[u32], fold: usize, is_of_it: bool) -> Vec<usize> {
+    let is_own = |of: u32| (of as usize == fold) == is_of_it;
+    let mut rows = Vec::with_capacity(of_row.iter().filter(|of| is_own(**of)).count());
+    rows.extend((0..of_row.len()).filter(|&row| is_own(of_row[row])));
+    rows
 }
 
 fn rounds(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Round>> {
@@ -185,13 +202,28 @@ impl Sample {
 
     /// What splits look at: targets and labels of the rows, without their columns and weights.
     pub fn labelled(&self) -> Result<Problem> {
-        let (rows, recipe) = match &self.source {
-            SampleSource::Plain(problem) => return Ok(Problem::clone(problem)),
-            SampleSource::Mapped(rows, recipe) => (rows, recipe),
-        };
-        let (names, task) = (recipe.target_names.clone(), recipe.task.clone());
-        rows.labelled(Problem::new(Columns::new(self.rows()), Vec::new(), rows.targets.clone(), names, task)?)
+        match &self.source {
+            SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
+            SampleSource::Mapped(rows, recipe) => labelled(rows, rows.targets.clone(), recipe),
+        }
     }
+
+    /// The same of rows that nobody else needs.
+    pub fn into_labelled(self) -> Result<Problem> {
+        match self.source {
+            SampleSource::Plain(problem) => Ok(*problem),
+            SampleSource::Mapped(rows, recipe) => {
+                let mut rows = Arc::unwrap_or_clone(rows);
+                let targets = std::mem::take(&mut rows.targets);
+                labelled(&rows, targets, &recipe)
+            }
+        }
+    }
+}
+
+fn labelled(rows: &Rows, targets: Array2<f64>, recipe: &Recipe) -> Result<Problem> {
+    let (names, task) = (recipe.target_names.clone(), recipe.task.clone());
+    rows.labelled(Problem::new(Columns::new(targets.ncols()), Vec::new(), targets, names, task)?)
 }
 
 /// Whether the criterion can hold rows out of the fewest rows that splits train on, and of the first rows of these.

@@ -4,10 +4,11 @@ use super::missing::Filled;
 use super::numeric::{numeric, unless_too_large};
 use super::refit::first_refitted;
 use crate::pipeline::Precision;
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use vaglio_core::engine::select_rows;
 use vaglio_core::{
     Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetMap, TargetUnits, Task, TrainingRows,
 };
@@ -47,7 +48,7 @@ impl Rows {
         let kept: Option<Vec<usize>> =
             (0..self.table.rows()).map(|row| places.get(&self.table.origin(row)).copied()).collect();
         let kept = kept.ok_or_else(|| Error::Shape("a map made rows that its table did not have".into()))?;
-        self.targets = self.targets.select(Axis(1), &kept).as_standard_layout().into_owned();
+        self.targets = select_rows(&self.targets, &kept);
         let numbers = |values: &mut Option<Vec<u32>>| {
             *values = values.take().map(|values| kept.iter().map(|&row| values[row]).collect());
         };
@@ -66,7 +67,7 @@ impl Rows {
             |values: &Option<Vec<u32>>| values.as_ref().map(|values| rows.iter().map(|&row| values[row]).collect());
         Rows {
             table: self.table.select_rows(rows),
-            targets: self.targets.select(Axis(1), rows).as_standard_layout().into_owned(),
+            targets: select_rows(&self.targets, rows),
             weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
             groups: take(&self.groups),
             assignment: take(&self.assignment),

@@ -7,6 +7,7 @@
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use vaglio_core::engine::select_rows;
 use vaglio_core::{ClusterSum, Error, Loss, Result, Spread, StandardizedMoments};
 
 /// Every cluster is told apart.
@@ -230,7 +231,7 @@ pub(super) fn fewest(parts: &[&Tally]) -> u32 {
 
 /// The sums of clusters modulo `most`, in order of their numbers.
 pub(super) fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<ClusterSum> {
-    if most <= FEW {
+    if most <= FEW || sums.size_hint().0 >= most as usize {
         let mut all = vec![ClusterSum { cluster: 0, weight: 0.0, sum: 0.0 }; most as usize];
         for ClusterSum { cluster, weight, sum } in sums {
             let of = &mut all[(cluster % most) as usize];
@@ -248,6 +249,7 @@ pub(super) fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<C
             None => out.push(next),
         }
     }
+    out.shrink_to_fit();
     out
 }
 
@@ -281,7 +283,7 @@ impl Joined {
             return loss.mean(self.targets.view(), self.predictions.view(), Some(&self.weights));
         }
         let weights: Vec<f64> = rows.iter().map(|&row| self.weights[row]).collect();
-        let (targets, predictions) = (self.targets.select(Axis(1), &rows), self.predictions.select(Axis(1), &rows));
+        let (targets, predictions) = (select_rows(&self.targets, &rows), select_rows(&self.predictions, &rows));
         loss.mean(targets.view(), predictions.view(), Some(&weights))
     }
 }

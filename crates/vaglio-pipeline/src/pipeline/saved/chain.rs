@@ -1,8 +1,9 @@
 //! A trained model behind its maps: from the rows of a table to predictions in the units of the target.
 
 use crate::resample::{in_units, numeric, unless_too_large};
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
+use vaglio_core::engine::select_rows;
 use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Result, Table, TargetUnits};
 use vaglio_tables::budget::Budget;
 
@@ -141,6 +142,6 @@ impl Chain<'_> {
         order.sort_by_key(|&row| table.origin(row));
         let counts = counts.map(|counts| order.iter().map(|&row| counts[row]).collect());
         let rows = order.iter().map(|&row| table.origin(row)).collect();
-        Ok((Predicted { values: values.select(Axis(1), &order), rows }, counts))
+        Ok((Predicted { values: select_rows(&values, &order), rows }, counts))
     }
 }

@@ -9,9 +9,9 @@ use crate::resample::pool::in_turn;
 use crate::resample::tally::{Compared, Tally, fewest, joined};
 use crate::resample::validated::{Validation, said_of_fold};
 use crate::resample::walks::Trail;
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 use std::time::Instant;
-use vaglio_core::engine::EngineDesign;
+use vaglio_core::engine::{EngineDesign, select_rows};
 use vaglio_core::{Feature, PathEntry, Result, Score};
 
 /// The piece of the journal that holds the walks with the losses of rows.
@@ -50,7 +50,7 @@ impl Validation<'_, '_> {
         let mut judges: Vec<Judge<'_>> = Vec::with_capacity(parts.len());
         for (((_, part), models), tallies) in parts.iter().zip(models).zip(&mut tallies) {
             let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
-                let targets = labels.targets.select(Axis(1), rows);
+                let targets = select_rows(&labels.targets, rows);
                 let weights: Option<Vec<f64>> =
                     labels.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect());
                 let clusters: Vec<u32> = rows.iter().map(|&row| labels.clusters[row]).collect();

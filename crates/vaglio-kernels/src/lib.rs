@@ -40,7 +40,7 @@ pub mod vectors;
 mod wide;
 
 pub use block_sums::BlockSums;
-pub use data::{Data, DataError, DataInput, With};
+pub use data::{Data, DataError, DataInput, With, keeps_vectors};
 pub use entries::Entries;
 pub use folds::Folds;
 pub use gram_cache::GramCache;

@@ -1,6 +1,7 @@
 //! Which engine is the cheapest.
 
 mod columns;
+mod held_out;
 mod serving;
 
 use super::{Engine, KFold, moments};
@@ -12,6 +13,7 @@ pub(crate) use serving::decomposed_parts;
 use serving::{can_decompose, is_light};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, Outline};
+use vaglio_kernels::keeps_vectors;
 use vaglio_kernels::kfold::{Backward, Moments};
 
 /// What a search works on.
@@ -33,6 +35,8 @@ struct Extent {
     by_columns: Option<f64>,
     /// Whether columns are not stored, but made of others whenever they are read.
     is_made: bool,
+    /// Whether rows held out keep the columns and their candidates.
+    keeps_columns: bool,
     /// Columns that each fold imputes.
     gaps: f64,
     /// Whether each fold standardizes columns.
@@ -55,18 +59,10 @@ const TRIAL: f64 = 20.0;
 const DECOMPOSED: f64 = 4.0;
 /// Flops that take as long as gathering a row, or telling what it loses.
 const GATHERED: f64 = 16.0;
-/// Bytes of states that stay near the processor, and the flops of moments that one on states takes as long as where they are
-/// far from it: these are passes over memory, moments are arithmetic.
-const NEAR: f64 = (1u64 << 22) as f64;
-const FAR: f64 = 4.0;
-/// Flops that making a double of these states takes as long as, for each time that they are slower.
-const MADE: f64 = 60.0;
 /// Flops that writing a double of the moments takes as long as.
 const WRITTEN: f64 = 16.0;
 /// Bytes of moments beyond which rows are held out where columns are more than rows, or classes have moments of their own.
 const WIDE: f64 = (1u64 << 28) as f64;
-/// Copies of the targets of each part: scaled, centered, fold after fold, and those of the loss.
-const COPIES: f64 = 6.0;
 /// Doubles beyond which the states of several parts are not made.
 const MOST: f64 = (1u64 << 28) as f64;
 
@@ -143,6 +139,7 @@ impl Extent {
             pairs: pairs as f64,
             has_parts: parts.is_some(),
             by_columns: None,
+            keeps_columns: keeps_vectors(design.planned_rows(), design.features(), design.columns().share_stored()),
             is_made: design.columns().iter().any(|column| matches!(column, Column::Product(_))),
             gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.in_folds().is_standardized(),
@@ -308,13 +305,13 @@ impl Extent {
         let bytes = self.bytes_of_moments(outline);
         match self.by_columns {
             None => (self.columns > self.rows || self.pairs > self.folds) && bytes > WIDE,
-            Some(_) => bytes > WIDE.max(self.rows_held_out(outline).bytes),
+            Some(_) => bytes > WIDE.max(Extent { keeps_columns: true, ..*self }.rows_held_out(outline).bytes),
         }
     }
 
     /// Whether states of rows held out are made: one part has few, unless each fold standardizes.
     fn has_states(&self, outline: &Outline) -> bool {
-        let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns;
+        let of_parts = self.parts * (1.0 + self.lambdas) * self.rows * self.columns_kept(outline);
         let doubles = if self.parts == 1.0 { 0.0 } else { of_parts } + self.apart(outline);
         self.has_parts && doubles <= MOST
     }
@@ -325,38 +322,6 @@ impl Extent {
             return 0.0;
         }
         self.parts * self.lambdas * self.folds * self.rows * outline.largest as f64
-    }
-
-    fn rows_held_out(&self, outline: &Outline) -> Estimate {
-        let Extent { rows, columns, outputs, parts, .. } = *self;
-        // A state for each λ and part of the folds.
-        let lambdas = self.lambdas * parts;
-        let (start, steps, size) = (outline.start as f64, outline.steps as f64, outline.largest as f64);
-        // Products over the training rows of each fold, of which four share the reading of a column.
-        let apart = if self.is_standardized { self.folds } else { 0.0 };
-        let step = rows * (4.0 + 3.0 * apart) * size;
-        let trial = rows * (6.0 + apart + 2.0 * outputs) + TRIAL * self.folds;
-        let losses = rows * self.loss * outputs * outline.trials;
-        let set_up = self.folds * (4.0 * rows + 20.0 * start) * start * start;
-        // After a removal a candidate follows the columns behind it again.
-        let forward = Outline::forward(columns as usize, outline.largest).trials;
-        let again = if outline.start == 0 && steps > size { (outline.trials - forward).max(0.0) } else { 0.0 };
-        let follow = again * rows * 2.0 * size;
-        let far = (8.0 * rows * columns * lambdas / NEAR).clamp(1.0, FAR);
-        let made = (far - 1.0) * MADE * rows * columns;
-        Estimate {
-            engine: EngineId::RowsHeldOut.name(),
-            reason: match self.is_standardized {
-                true => "rows held out, columns standardized in each fold".into(),
-                false => "rows held out".into(),
-            },
-            flops: lambdas * (made + losses + far * (trial * outline.trials + follow + step * steps + set_up)),
-            // The columns once, with their held-out residuals for each λ; of a backward search those selected alone.
-            bytes: 8.0
-                * (rows * columns * (parts + lambdas * if outline.start > 0 { 3.0 } else { 1.0 })
-                    + rows * (outputs - 1.0) * (COPIES * parts + lambdas)
-                    + self.apart(outline)),
-        }
     }
 
     fn decomposition(&self, outline: &Outline, reason: &str) -> (EngineId, Estimate) {

@@ -6,6 +6,7 @@ use crate::balance;
 use crate::plan::{EngineId, Plan};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Measure, Outline};
+use vaglio_kernels::keeps_vectors;
 
 /// Whether bounds may leave candidates untried where all rows are left out of one state.
 pub(super) fn is_bounded(criterion: &Loo, design: &Design) -> bool {
@@ -94,7 +95,9 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
     let (size, active) = (largest as f64, design.candidates().len() as f64);
     let is_bounded = is_bounded(criterion, design) && balance::classes_of(design).is_none();
     let made = design.columns().made();
-    let is_made = made > 0 && 8.0 * rows * design.features() as f64 > LARGE;
+    let is_large = made > 0 && 8.0 * rows * design.features() as f64 > LARGE;
+    let keeps = keeps_vectors(design.planned_rows(), design.features(), design.columns().share_stored());
+    let is_made = is_large || !keeps && !is_bounded;
     // A state for each λ and part of the rows.
     let states = (design.lambdas().len() * parts) as f64;
     if steps == 0 && start >= design.planned_rows() && parts == 1 {

@@ -28,6 +28,7 @@ mod nhsic;
 mod products;
 mod properties;
 mod searches;
+mod sparse_losses;
 mod splits;
 mod standard_errors;
 mod walks_loo;

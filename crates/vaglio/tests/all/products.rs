@@ -52,7 +52,7 @@ fn problem(columns: Columns) -> Problem {
     Problem::new(columns, names, targets, vec!["y".into()], Task::Regression).unwrap()
 }
 
-fn path(problem: &Problem, learner: &Rls, criterion: &str, search: &str) -> Path {
+pub fn path(problem: &Problem, learner: &Rls, criterion: &str, search: &str) -> Path {
     let criterion: Box<dyn Criterion> = serde_json::from_str(criterion).unwrap();
     let search: Box<dyn SearchStrategy> = serde_json::from_str(search).unwrap();
     let design = Design::of(problem, Arc::new(learner.clone())).unwrap();

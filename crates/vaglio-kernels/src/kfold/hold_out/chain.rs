@@ -84,16 +84,18 @@ impl UpdateChain {
 
     /// Adds a column. Cost O(m·s), and K times that where each fold standardizes.
     pub fn push(&mut self, rows: &HoldOutRows<'_>, lambda: f64, feature: usize) {
-        let mut residual = Residual::new(rows, feature);
-        let mut candidate = HeldOutCandidate::new(rows, lambda, feature);
+        let x = rows.column(feature);
+        let of = (feature, &*x);
+        let mut residual = Residual::new(rows, of);
+        let mut candidate = HeldOutCandidate::new(rows, lambda, of);
         let mut steps = vec![0.0; self.updates.len() * rows.folds()];
         let by_update = steps.chunks_mut(rows.folds().max(1));
         for (update, steps) in self.updates.iter().zip(by_update) {
-            candidate.take_in(rows, feature, update, Some(steps));
+            candidate.take_in(rows, of, update, Some(steps));
             residual.take_in(rows, update, steps);
         }
         if let Residual::OfAll { c, tau } = &mut residual {
-            *tau = lambda + dot(rows.level(), rows.column(feature), c);
+            *tau = lambda + dot(rows.level(), &x, c);
         }
         let part = candidate.part();
         let conditioning = self.low_with(part);
@@ -106,10 +108,10 @@ impl UpdateChain {
 
 impl Residual {
     /// On the empty subset.
-    fn new(rows: &HoldOutRows<'_>, feature: usize) -> Self {
+    fn new(rows: &HoldOutRows<'_>, of: (usize, &[f64])) -> Self {
         match rows.is_standardized() {
-            true => Residual::OfFolds(apart(rows, feature)),
-            false => Residual::OfAll { c: rows.column(feature).to_vec(), tau: 0.0 },
+            true => Residual::OfFolds(apart(rows, of)),
+            false => Residual::OfAll { c: of.1.to_vec(), tau: 0.0 },
         }
     }
 
@@ -117,7 +119,7 @@ impl Residual {
     fn take_in(&mut self, rows: &HoldOutRows<'_>, update: &ColumnUpdate, steps: &[f64]) {
         match (self, &update.residual) {
             (Residual::OfAll { c, .. }, Residual::OfAll { c: before, tau }) => {
-                let g = dot(rows.level(), rows.column(update.feature), c);
+                let g = dot(rows.level(), &rows.column(update.feature), c);
                 axpy(rows.level(), -g / tau, before, c);
             }
             (Residual::OfFolds(own), Residual::OfFolds(before)) => {
@@ -132,11 +134,11 @@ impl Residual {
     }
 
     /// What a column has in common with it; `space` is for the products of folds.
-    fn common<'k>(&'k self, rows: &HoldOutRows<'_>, feature: usize, space: &'k mut Vec<f64>) -> Common<'k> {
+    fn common<'k>(&'k self, rows: &HoldOutRows<'_>, of: (usize, &[f64]), space: &'k mut Vec<f64>) -> Common<'k> {
         match self {
-            Residual::OfAll { c, .. } => Common::Less { g: dot(rows.level(), rows.column(feature), c), c },
+            Residual::OfAll { c, .. } => Common::Less { g: dot(rows.level(), of.1, c), c },
             Residual::OfFolds(all) => {
-                *space = products(rows, feature, all);
+                *space = products(rows, of, all);
                 Common::Products(space)
             }
         }
@@ -154,16 +156,16 @@ impl ColumnUpdate {
         }
     }
 
-    fn entering<'k>(&'k self, rows: &HoldOutRows<'_>, feature: usize, space: &'k mut Vec<f64>) -> Entering<'k> {
-        let common = self.residual.common(rows, feature, space);
+    fn entering<'k>(&'k self, rows: &HoldOutRows<'_>, of: (usize, &[f64]), space: &'k mut Vec<f64>) -> Entering<'k> {
+        let common = self.residual.common(rows, of, space);
         Entering { common, e: &self.e, sigma: &self.sigma, q: &self.q }
     }
 }
 
 impl HeldOutCandidate {
     /// A column on the empty subset. Cost O(m · outputs).
-    pub fn new(rows: &HoldOutRows<'_>, lambda: f64, feature: usize) -> Self {
-        let training = rows.training(feature);
+    pub fn new(rows: &HoldOutRows<'_>, lambda: f64, (feature, x): (usize, &[f64])) -> Self {
+        let training = rows.training(feature, x);
         let penalized = training.squares.iter().zip(&training.variances);
         let sigma: Vec<f64> = penalized.map(|(s, variance)| lambda * variance + s).collect();
         let base = sigma.iter().zip(&training.own).map(|(s, own)| s + own).collect();
@@ -179,23 +181,35 @@ impl HeldOutCandidate {
         ColumnState { starts: &rows.starts, e: &mut self.e, sigma: &mut self.sigma, q: &mut self.q }
     }
 
-    fn take_in(&mut self, rows: &HoldOutRows<'_>, feature: usize, update: &ColumnUpdate, steps: Option<&mut [f64]>) {
+    fn take_in(
+        &mut self,
+        rows: &HoldOutRows<'_>,
+        of: (usize, &[f64]),
+        update: &ColumnUpdate,
+        steps: Option<&mut [f64]>,
+    ) {
         let mut space = Vec::new();
-        take_in(rows.level(), self.column(rows), update.entering(rows, feature, &mut space), steps);
+        take_in(rows.level(), self.column(rows), update.entering(rows, of, &mut space), steps);
         self.applied += 1;
     }
 
     /// Takes in what has entered and tries the column. Cost O(m · (updates not taken in yet + outputs)).
-    pub fn visit(&mut self, rows: &HoldOutRows<'_>, chain: &UpdateChain, scorer: &Scorer, feature: usize) -> Trial {
+    pub fn visit(
+        &mut self,
+        rows: &HoldOutRows<'_>,
+        chain: &UpdateChain,
+        scorer: &Scorer,
+        of: (usize, &[f64]),
+    ) -> Trial {
         let fused = scorer.is_of_squares() && chain.residuals.len() == 1;
         let alone = chain.updates.len() - usize::from(fused && self.applied < chain.updates.len());
         while self.applied < alone {
-            self.take_in(rows, feature, &chain.updates[self.applied], None);
+            self.take_in(rows, of, &chain.updates[self.applied], None);
         }
         let outcome = if fused {
             let last = chain.updates.get(self.applied);
             let mut space = Vec::new();
-            let entering = last.map(|last| last.entering(rows, feature, &mut space));
+            let entering = last.map(|last| last.entering(rows, of, &mut space));
             self.applied = chain.updates.len();
             PartialLoss::of(scorer.mean_of(squares(rows.level(), self.column(rows), entering, &chain.residuals[0])))
         } else {

@@ -9,8 +9,8 @@ use super::fold_products::with_each;
 use crate::sums::center;
 
 /// A column in the rows that train each fold, about its mean there; 0 in the fold: folds × rows. Cost O(K·m).
-pub(super) fn apart(rows: &HoldOutRows<'_>, feature: usize) -> Vec<f64> {
-    let (x, means) = (rows.column(feature), rows.training_means(feature));
+pub(super) fn apart(rows: &HoldOutRows<'_>, (feature, x): (usize, &[f64])) -> Vec<f64> {
+    let means = rows.training_means(x);
     let mut out = Vec::with_capacity(x.len() * means.len());
     for (fold, mean) in means.iter().enumerate() {
         if rows.flat(feature).contains(&fold) {
@@ -25,8 +25,8 @@ pub(super) fn apart(rows: &HoldOutRows<'_>, feature: usize) -> Vec<f64> {
 }
 
 /// The products of a column with the residual that an update has in the rows that train each fold. Cost O(K·m).
-pub(super) fn products(rows: &HoldOutRows<'_>, feature: usize, apart: &[f64]) -> Vec<f64> {
-    let mut h = with_each(rows.level(), rows.column(feature), apart);
+pub(super) fn products(rows: &HoldOutRows<'_>, (feature, x): (usize, &[f64]), apart: &[f64]) -> Vec<f64> {
+    let mut h = with_each(rows.level(), x, apart);
     rows.flat(feature).iter().for_each(|&fold| h[fold] = 0.0);
     h
 }

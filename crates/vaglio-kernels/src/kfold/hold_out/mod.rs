@@ -28,7 +28,8 @@ fn is_sound(conditioning: f64) -> bool {
 
 /// A subset for one λ, with the outcome of adding each other column and of removing each of its own.
 ///
-/// Candidates are made when first tried and keep E, 8·m bytes each, 8·m·n in all, with 8·K·(2 + outputs) for the folds;
+/// Candidates are made when first tried and keep E, 8·m bytes each, 8·m·n in all, with 8·K·(2 + outputs) for the folds; those of sparse
+/// columns, beside which that would be many times the memory, are made for each trial;
 /// each selected column keeps two vectors of m with 8·K·s, and a third with as much again once removals were tried. The
 /// update of one step and the trials of the next are fused: E is read and written once, and X is read once.
 ///
@@ -52,6 +53,8 @@ pub struct HoldOut<'d> {
     /// Follows `selected` when it is needed.
     chain: UpdateChain,
     candidates: Vec<Option<HeldOutCandidate>>,
+    /// Whether additions were tried, where no candidates tell it.
+    has_tried: bool,
     /// Made when removals are first tried, then kept up to date; dropped where cancellation makes it unreliable.
     removals: Option<FoldRemovals>,
 }
@@ -61,7 +64,7 @@ impl<'d> HoldOut<'d> {
     pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64) -> Self {
         let open: Vec<bool> = (0..rows.rows().columns()).map(|i| rows.rows().is_active(i)).collect();
         let (candidates, chain) = (vec![None; open.len()], UpdateChain::new(&rows));
-        HoldOut { rows, lambda, selected: Vec::new(), open, chain, candidates, removals: None }
+        HoldOut { rows, lambda, selected: Vec::new(), open, chain, candidates, has_tried: false, removals: None }
     }
 
     /// The penalty.
@@ -95,18 +98,24 @@ impl<'d> HoldOut<'d> {
 
     /// The trial of adding each wanted column; inactive or selected columns get an infinite loss.
     ///
-    /// Cost O(m · (1 + updates since a column was last tried + outputs)) a column.
+    /// Cost O(m · (1 + updates since a column was last tried + outputs)) a column, and all updates where candidates are not kept.
     pub fn additions(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.follow();
         let mut is_wanted = vec![false; self.open.len()];
         wanted.iter().for_each(|&i| is_wanted[i] = self.open[i] && !self.selected.contains(&i));
+        self.has_tried = true;
         let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
         let visit = |(feature, slot): (usize, &mut Option<HeldOutCandidate>)| {
             if !is_wanted[feature] {
                 return Trial::of(f64::INFINITY, f64::INFINITY);
             }
-            let candidate = slot.get_or_insert_with(|| HeldOutCandidate::new(rows, lambda, feature));
-            candidate.visit(rows, chain, scorer, feature)
+            let x = rows.column(feature);
+            let candidate = slot.get_or_insert_with(|| HeldOutCandidate::new(rows, lambda, (feature, &x)));
+            let trial = candidate.visit(rows, chain, scorer, (feature, &x));
+            if !rows.keeps_columns() {
+                *slot = None;
+            }
+            trial
         };
         let all: Vec<Trial> = self.candidates.par_iter_mut().enumerate().map(visit).collect();
         wanted.iter().map(|&i| all[i].clone()).collect()
@@ -180,13 +189,18 @@ impl<'d> HoldOut<'d> {
             candidates: self.candidates.par_iter().zip(&open).map(keep).collect(),
             open,
             chain: self.chain.clone(),
+            has_tried: self.has_tried,
             removals: self.removals.clone(),
         }
     }
 
     /// Whether the score of the subset needs no decomposition of the rows.
     pub fn is_settled(&mut self) -> bool {
-        if self.removals.is_none() && self.candidates.iter().any(Option::is_some) {
+        let has_tried = match self.rows.keeps_columns() {
+            true => self.candidates.iter().any(Option::is_some),
+            false => self.has_tried,
+        };
+        if self.removals.is_none() && has_tried {
             self.follow();
         }
         self.removals.is_some() || self.is_followed() && is_sound(self.chain.conditioning())

@@ -69,7 +69,7 @@ impl FoldRemovals {
     pub fn of_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, Failure> {
         let (size, outputs) = (subset.len(), rows.outputs());
         let is_alone = rows.is_standardized();
-        let held = subset.par_iter().map(|&i| if is_alone { Vec::new() } else { rows.training(i).e });
+        let held = subset.par_iter().map(|&i| if is_alone { Vec::new() } else { rows.training(i, &rows.column(i)).e });
         let held = held.collect::<Vec<_>>();
         let fits: Vec<FoldFit> = (0..rows.folds())
             .into_par_iter()
@@ -222,7 +222,7 @@ impl FoldFit {
                 to.iter_mut().zip(&alone.training).for_each(|(to, x)| *to = *x);
                 x.column_mut(i).iter_mut().zip(&alone.held_out).for_each(|(to, x)| *to = *x);
             } else {
-                to.iter_mut().zip(without(rows.column(feature), &range)).for_each(|(to, x)| *to = *x);
+                to.iter_mut().zip(without(&rows.column(feature), &range)).for_each(|(to, x)| *to = *x);
                 x.column_mut(i).iter_mut().zip(&held[i][range.clone()]).for_each(|(to, x)| *to = *x);
             }
         }

@@ -7,11 +7,13 @@ use super::fold_products::{held_out, products};
 use crate::Level;
 use crate::kfold::FoldedRows;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Copies of the scaled columns and targets with their rows fold after fold, shared by the states of all λ.
 ///
-/// Columns are centered with an intercept, and where each fold standardizes them. Memory 8·m·n bytes.
+/// Columns are centered with an intercept, and where each fold standardizes them. Memory 8·m·n bytes; of columns of which next to no
+/// entries are stored none is copied before it is asked for.
 #[derive(Debug)]
 pub struct HoldOutRows<'d> {
     rows: Arc<FoldedRows<'d>>,
@@ -21,7 +23,8 @@ pub struct HoldOutRows<'d> {
     pub(super) root: Vec<f64>,
     /// Σ r_j of each fold.
     weights: Vec<f64>,
-    columns: Vec<Vec<f64>>,
+    /// None where they are copied when they are asked for.
+    columns: Option<Vec<Vec<f64>>>,
     /// For each column the folds whose training rows have one value, where each fold standardizes.
     flat: Vec<Vec<usize>>,
     targets: Vec<Vec<f64>>,
@@ -90,24 +93,37 @@ impl<'d> HoldOutRows<'d> {
         let mut starts: Vec<usize> = (0..folds.count()).map(|k| folds.range(k).start).collect();
         starts.push(folds.rows());
         let root = data.root().map_or_else(|| vec![1.0; folds.rows()], permuted);
-        let copy = |i: usize| {
-            let mut x = if rows.is_active(i) { permuted(&data.scaled(i)) } else { Vec::new() };
-            if !x.is_empty() && rows.standardize && !rows.intercept {
-                center(level, &root, &mut x);
-            }
-            x
-        };
-        let columns = (0..rows.columns()).into_par_iter().map(copy).collect();
         let is_standardized = |i: &usize| rows.standardize && rows.is_active(*i);
         let flat = |i: usize| if is_standardized(&i) { rows.flat_folds(i) } else { Vec::new() };
         let flat = (0..rows.columns()).into_par_iter().map(flat).collect();
         let weights = products(level, &starts, &root, &root);
         let targets = (0..data.outputs()).map(|o| permuted(data.centered(o))).collect();
         let (target_means, residuals) = (Vec::new(), Vec::new());
+        let columns = None;
         let mut out = HoldOutRows { rows, starts, root, weights, columns, flat, targets, target_means, residuals };
         out.target_means = out.targets.iter().map(|y| out.means(y)).collect();
         out.residuals = (0..out.targets.len()).map(|o| out.of_empty(o)).collect();
+        if out.rows.data.caches_candidates() {
+            out.columns = Some((0..out.rows.columns()).into_par_iter().map(|i| out.copied(i)).collect());
+        }
         out
+    }
+
+    fn copied(&self, column: usize) -> Vec<f64> {
+        if !self.rows.is_active(column) {
+            return Vec::new();
+        }
+        let scaled = self.rows.data.scaled(column);
+        let mut x: Vec<f64> = self.rows.folds().order().iter().map(|&row| scaled[row]).collect();
+        if self.rows.standardize && !self.rows.intercept {
+            center(self.level(), &self.root, &mut x);
+        }
+        x
+    }
+
+    /// Whether columns and their candidates are kept.
+    pub(super) fn keeps_columns(&self) -> bool {
+        self.columns.is_some()
     }
 
     fn of_empty(&self, output: usize) -> Vec<f64> {
@@ -150,9 +166,12 @@ impl<'d> HoldOutRows<'d> {
         self.targets.len()
     }
 
-    /// A column, scaled, with its rows fold after fold; empty when inactive.
-    pub(super) fn column(&self, feature: usize) -> &[f64] {
-        &self.columns[feature]
+    /// A column, scaled, with its rows fold after fold; empty when inactive. Cost O(m) where it is not kept.
+    pub(super) fn column(&self, feature: usize) -> Cow<'_, [f64]> {
+        match &self.columns {
+            Some(columns) => Cow::Borrowed(&columns[feature]),
+            None => Cow::Owned(self.copied(feature)),
+        }
     }
 
     /// Scaled targets, centered with an intercept.
@@ -160,9 +179,9 @@ impl<'d> HoldOutRows<'d> {
         &self.targets[output]
     }
 
-    /// Cost O(m · outputs), with sums over the other folds made of theirs, never a total less a part.
-    pub(super) fn training(&self, feature: usize) -> Training {
-        let (level, x) = (self.level(), self.column(feature));
+    /// Of a column x. Cost O(m · outputs), with sums over the other folds made of theirs, never a total less a part.
+    pub(super) fn training(&self, feature: usize, x: &[f64]) -> Training {
+        let level = self.level();
         let means = self.means(x);
         let mut centered = vec![0.0; x.len()];
         held_out(level, &self.starts, 0, |k| means[k], &self.root, x, &mut centered);
@@ -202,8 +221,8 @@ impl<'d> HoldOutRows<'d> {
     }
 
     /// The means of a column in the rows that train each fold.
-    pub(super) fn training_means(&self, feature: usize) -> Vec<f64> {
-        let means = self.means(self.column(feature));
+    pub(super) fn training_means(&self, x: &[f64]) -> Vec<f64> {
+        let means = self.means(x);
         self.of_others(&means, &means, &vec![0.0; self.folds()]).iter().map(|m| m.means[0]).collect()
     }
 

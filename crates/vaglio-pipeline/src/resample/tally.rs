@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::engine::select_rows;
-use vaglio_core::{ClusterSum, Error, Loss, Result, Spread, StandardizedMoments};
+use vaglio_core::{ClusterSum, Error, Loss, Measure, Result, Spread, StandardizedMoments};
 
 /// Every cluster is told apart.
 pub const EVERY: u32 = 1 << 31;
@@ -80,8 +80,12 @@ impl Compared<'_> {
             1 => targets.as_slice().zip(predictions.as_slice()),
             _ => None,
         };
+        let is_squared = loss.measure() == Measure::Squared;
         let mut of_row = |row: usize| {
             if let Some((targets, predictions)) = alone {
+                if is_squared {
+                    return (targets[row] - predictions[row]).powi(2);
+                }
                 return loss.of_row(&targets[row..=row], &predictions[row..=row]);
             }
             target.iter_mut().zip(targets.column(row)).for_each(|(to, from)| *to = *from);

@@ -6,16 +6,18 @@ use crate::resample::along::{Held, Reduced};
 use crate::resample::lockstep::OfLambda;
 use crate::resample::parting::Part;
 use crate::resample::pool::in_turn;
-use crate::resample::tally::{Compared, Tally, fewest, joined};
+use crate::resample::tally::{Compared, Tally, fewest};
 use crate::resample::validated::{Validation, said_of_fold};
 use crate::resample::walks::Trail;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio_core::engine::{EngineDesign, select_rows};
-use vaglio_core::{Feature, PathEntry, Result, Score};
+use vaglio_core::{ClusterSum, Feature, Loss, PathEntry, Result, Score};
 
 /// The piece of the journal that holds the walks with the losses of rows.
 const KEY: &str = "choose/rows";
+/// Clusters that are told apart of one size at one λ, at most.
+const MOST_CLUSTERS: u32 = 1 << 12;
 
 impl Validation<'_, '_> {
     /// Gives the walks at each λ what they lose on the rows behind those that they were judged on; `false` when it was stopped. The λ of a
@@ -45,8 +47,8 @@ impl Validation<'_, '_> {
             let trails: Vec<&Trail> = walks.iter().map(|of| &of.trails[job]).collect();
             self.fold_models(job, (number, part), lambdas, &trails).map_err(|error| said_of_fold(error, number))
         })?;
-        let before = |job: usize| walks.iter().flat_map(move |of| of.trails[job].tallies()).map(Tally::emptied);
-        let mut tallies: Vec<Vec<Tally>> = (0..parts.len()).map(|job| before(job).collect()).collect();
+        let empty = |job: usize| walks.iter().flat_map(move |of| of.trails[job].tallies()).map(GrowingTally::like);
+        let mut tallies: Vec<Vec<GrowingTally>> = (0..parts.len()).map(|job| empty(job).collect()).collect();
         let mut judges: Vec<Judge<'_>> = Vec::with_capacity(parts.len());
         for (((_, part), models), tallies) in parts.iter().zip(models).zip(&mut tallies) {
             let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
@@ -62,7 +64,7 @@ impl Validation<'_, '_> {
                         units: None,
                         clusters: Some(&clusters),
                     };
-                    tally.add(Tally::new(loss, of, tally.most()));
+                    tally.take(loss, of);
                 }
             };
             judges.push(Judge { cells: sample.cells(&part.held), models, take: Box::new(take) });
@@ -73,7 +75,7 @@ impl Validation<'_, '_> {
         }
         drop(judges);
         for (job, tallies) in tallies.into_iter().enumerate() {
-            let mut tallies = tallies.into_iter();
+            let mut tallies = tallies.into_iter().map(GrowingTally::tally);
             walks.iter_mut().for_each(|of| of.trails[job].replace(&mut tallies));
         }
         journal.keep_worth(begun, KEY, walks);
@@ -119,27 +121,45 @@ impl Validation<'_, '_> {
     }
 }
 
-impl Tally {
-    /// Takes in the rows of another that follow, of a loss that is a mean over units and as many clusters.
-    pub fn add(&mut self, more: Tally) {
-        let Tally::Mean { weight: other, mean: of_other, clusters: added, .. } = more else { return };
-        let Tally::Mean { weight, mean, most, clusters } = self else { return };
-        if other > 0.0 {
-            *mean += (of_other - *mean) * other / (*weight + other);
-            *weight += other;
-            *clusters = joined(clusters.drain(..).chain(added), *most);
+/// A [`Tally`] of rows that come some at a time, by a loss that is a mean over them.
+struct GrowingTally {
+    weight: f64,
+    mean: f64,
+    /// Weight and weighted loss of the rows of each cluster, whose numbers are taken modulo how many there are: a power of two.
+    clusters: Vec<(f64, f64)>,
+}
+
+impl GrowingTally {
+    /// Of no rows, with the clusters of another.
+    fn like(other: &Tally) -> Self {
+        let most = fewest(&[other]).min(MOST_CLUSTERS);
+        GrowingTally { weight: 0.0, mean: 0.0, clusters: vec![(0.0, 0.0); most as usize] }
+    }
+
+    /// Takes in the rows that follow. Cost O(rows · outputs).
+    fn take(&mut self, loss: &dyn Loss, of: Compared<'_>) {
+        let (mut weight, mut sum) = (0.0, 0.0);
+        let last = self.clusters.len() - 1;
+        let clusters = &mut self.clusters;
+        of.each_unit(loss, |unit| {
+            let lost = unit.weight * unit.loss;
+            (weight, sum) = (weight + unit.weight, sum + lost);
+            let cluster = of.clusters.map_or(unit.row, |clusters| clusters[unit.row] as usize);
+            let of_cluster = &mut clusters[cluster & last];
+            *of_cluster = (of_cluster.0 + unit.weight, of_cluster.1 + lost);
+        });
+        if weight > 0.0 {
+            self.mean += (sum / weight - self.mean) * weight / (self.weight + weight);
+            self.weight += weight;
         }
     }
 
-    /// The same as one of no rows.
-    pub fn emptied(&self) -> Self {
-        let Tally::Mean { most, .. } = self else { return Tally::none() };
-        Tally::Mean { weight: 0.0, mean: 0.0, most: *most, clusters: Vec::new() }
-    }
-
-    /// The clusters that are told apart.
-    pub fn most(&self) -> u32 {
-        fewest(&[self])
+    fn tally(self) -> Tally {
+        let GrowingTally { weight, mean, clusters } = self;
+        let most = clusters.len() as u32;
+        let sums = (0..most).zip(clusters).filter(|(_, (weight, _))| *weight > 0.0);
+        let clusters = sums.map(|(cluster, (weight, sum))| ClusterSum { cluster, weight, sum }).collect();
+        Tally::Mean { weight, mean, most, clusters }
     }
 }
 

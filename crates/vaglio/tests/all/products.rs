@@ -11,7 +11,7 @@ use vaglio_testkit::Random;
 const ROWS: usize = 130;
 
 /// A problem made of another.
-type Changed<'a> = dyn Fn(&Problem) -> Problem + 'a;
+pub type Changed<'a> = dyn Fn(&Problem) -> Problem + 'a;
 
 /// Columns with all of their products and squares, made when they are read and stored: among them constant ones, copies, bytes, and some
 /// far from 0.

@@ -1,6 +1,6 @@
 //! Losses of rows over many sparse columns, of which no vectors of all rows are kept, give what those of dense ones give.
 
-use crate::products::path;
+use crate::products::{Changed, path};
 use std::sync::Arc;
 use vaglio::core::{Columns, Criterion, Design, InFolds, Need, Numbers, Outline, Problem, SparseNumbers, Task};
 use vaglio::learners::Rls;
@@ -41,7 +41,7 @@ fn problems() -> [Problem; 2] {
 fn losses_of_rows_keep_no_vectors_beside_sparse_columns() {
     let problems = problems();
     let weights: Vec<f64> = (0..ROWS).map(|row| 0.5 + (row % 3) as f64).collect();
-    let variants: [(&str, &dyn Fn(&Problem) -> Problem); 3] = [
+    let variants: [(&str, &Changed<'_>); 3] = [
         ("plain", &Problem::clone),
         ("weights", &|p| p.clone().with_weights(weights.clone()).unwrap()),
         ("standardized in folds", &|p| p.clone().fitted_in_folds(InFolds::formulas(None, Some(Need::Required)))),

@@ -37,6 +37,14 @@ impl<'a> Column<'a> {
         self.len() == 0
     }
 
+    /// The part of its entries that is stored: 1 but for a sparse column.
+    pub fn share_stored(&self) -> f64 {
+        match self {
+            Column::Sparse(x) => x.count() as f64 / x.len().max(1) as f64,
+            _ => 1.0,
+        }
+    }
+
     /// The entry of `row`.
     ///
     /// # Panics

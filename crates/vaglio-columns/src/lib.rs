@@ -311,10 +311,7 @@ impl Columns {
 
     /// The part of all entries that is stored: 1 but for sparse columns. Of rows that were chosen, that of the longer columns.
     pub fn share_stored(&self) -> f64 {
-        let of_store = |store: &Store| match store.whole.view() {
-            Column::Sparse(x) => x.count() as f64 / x.len().max(1) as f64,
-            _ => 1.0,
-        };
+        let of_store = |store: &Store| store.whole.view().share_stored();
         self.stores.iter().map(of_store).sum::<f64>() / self.stores.len().max(1) as f64
     }
 

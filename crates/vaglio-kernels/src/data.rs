@@ -18,10 +18,11 @@ const SMALL: usize = 1 << 26;
 /// The part of the entries that columns store, up to which no vectors are kept beside them.
 const FEW_STORED: f64 = 1.0 / 16.0;
 
-/// Whether a vector of m for each of so many columns may be kept, of whose entries a share is stored: beside sparse columns that is
-/// many times their memory, and a trial takes in again what has entered.
-pub fn keeps_vectors(rows: usize, columns: usize, share_stored: f64) -> bool {
-    size_of::<f64>() * rows * columns <= SMALL || share_stored > FEW_STORED
+/// Whether a vector of m for each of so many columns may be kept, of which some are made when they are read and of whose entries a
+/// share is stored: beside such columns it is many times their memory, and a trial takes in again what has entered.
+pub fn keeps_vectors(rows: usize, columns: usize, made: usize, share_stored: f64) -> bool {
+    let bytes = size_of::<f64>() * rows * columns;
+    (made == 0 || bytes <= LARGE) && (bytes <= SMALL || share_stored > FEW_STORED)
 }
 
 /// What columns are correlated with.
@@ -202,17 +203,9 @@ impl<'d> Data<'d> {
     /// Whether a vector of m for each candidate may be cached: not where many columns are made when they are read, nor where next to all
     /// entries are not stored, to save that memory.
     pub(crate) fn caches_candidates(&self) -> bool {
-        let bytes = size_of::<f64>() * self.rows() * self.columns();
-        (self.made() == 0 || bytes <= LARGE) && keeps_vectors(self.rows(), self.columns(), self.share_stored())
-    }
-
-    /// The part of all entries that is stored: 1 but for sparse columns.
-    fn share_stored(&self) -> f64 {
-        let of = |column: &Column<'_>| match column {
-            Column::Sparse(x) => x.count() as f64 / x.len().max(1) as f64,
-            _ => 1.0,
-        };
-        self.entries.stored().iter().map(of).sum::<f64>() / self.columns().max(1) as f64
+        let stored = self.entries.stored();
+        let share = stored.iter().map(Column::share_stored).sum::<f64>() / stored.len().max(1) as f64;
+        keeps_vectors(self.rows(), self.columns(), self.made(), share)
     }
 
     /// Number of outputs.

@@ -71,6 +71,12 @@ pub(super) fn kernel_data(design: &Design, intercept: bool) -> Result<Data<'_>> 
     Ok(data)
 }
 
+/// Whether the kernels keep a vector of all rows for each column of a design.
+pub fn keeps_vectors(design: &Design) -> bool {
+    let columns = design.columns();
+    vaglio_kernels::keeps_vectors(design.planned_rows(), columns.len(), columns.made(), columns.share_stored())
+}
+
 /// The same with the columns of `subset`, and no read of others.
 ///
 /// # Errors

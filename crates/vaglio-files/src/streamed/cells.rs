@@ -8,7 +8,7 @@ use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::cross_validation;
 use vaglio_pipeline::resample::parting::{DealtParts, bare};
-use vaglio_pipeline::resample::validated::{parting, seed_of};
+use vaglio_pipeline::resample::validated::{dealt_parts, parting, seed_of};
 use vaglio_pipeline::resample::whole::outer_seed;
 use vaglio_pipeline::selector::ValidSelector;
 
@@ -104,7 +104,7 @@ impl RowCells {
         if let Some((how, is_written)) = cross_validation(selector).filter(|(how, _)| how.folds > 2) {
             let parting = parting(selector, sample, &how, is_written)?;
             if parting.splits().is_none() {
-                let parts = parting.dealt(sample, seed_of(selector, 0)).map_err(|e| e.under("search.choose"))?;
+                let parts = dealt_parts(selector, sample, &parting, 0)?;
                 cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
                     cutting.criterion(sample.select(rows)?, RowSet::Listed(rows))
                 })?;
@@ -143,9 +143,8 @@ impl Cutting<'_> {
         self.criterion(sample.clone(), rows)?;
         let parting = parting(self.selector, &sample, &how, is_written)?;
         for repeat in 0..how.repeats {
-            let seed = seed_of(self.selector, repeat);
-            let parts = parting.dealt(&sample, seed).map_err(|error| error.under("search.choose"))?;
-            self.parts(Purpose::Around(seed), rows, &parts)?;
+            let parts = dealt_parts(self.selector, &sample, &parting, repeat)?;
+            self.parts(Purpose::Around(seed_of(self.selector, repeat)), rows, &parts)?;
             for place in 0..parts.count() {
                 let training = parts.training(place);
                 self.criterion(sample.select(&training)?, RowSet::Listed(&rows.among(&training)))?;
@@ -190,14 +189,13 @@ impl Cutting<'_> {
             self.found_folds(purpose, rows, (|at| folds[at], parts.count()), true);
             return Ok(());
         }
-        let all = || (0..parts.count()).map(|place| parts.part(place));
-        for part in all() {
+        for part in parts.all() {
             self.cut(rows, membership(&part.held, rows.len()))?;
             if part.training.len() + part.held.len() < rows.len() {
                 self.cut(rows, membership(&part.training, rows.len()))?;
             }
         }
-        self.found(purpose, rows, all().map(|part| (part.held.into(), Some(part.training.into()))));
+        self.found(purpose, rows, parts.all().map(|part| (part.held.into(), Some(part.training.into()))));
         Ok(())
     }
 

@@ -118,9 +118,7 @@ impl FittedMap for FittedClip {
     }
 
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        let (mut own, sources) = (self.clone(), columns::sources(self, names));
-        own.columns.retain(|name, _| sources.contains(name));
-        Some(Box::new(own))
+        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
     fn transform(&self, table: Table) -> Result<Table> {

@@ -4,9 +4,15 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use vaglio_core::{Cells, Error, FittedMap, Numbers, Result, Table};
 
-/// The columns of which a map makes some of its outputs.
-pub(super) fn sources(map: &dyn FittedMap, names: &[String]) -> HashSet<String> {
-    names.iter().flat_map(|name| map.sources(name)).collect()
+/// A map with what it learned of the columns of which it makes some of its outputs; `retain` leaves out the others.
+pub(super) fn of_outputs<M: FittedMap + Clone + 'static>(
+    map: &M,
+    names: &[String],
+    retain: impl FnOnce(&mut M, &HashSet<String>),
+) -> Option<Box<dyn FittedMap>> {
+    let mut own = map.clone();
+    retain(&mut own, &names.iter().flat_map(|name| map.sources(name)).collect());
+    Some(Box::new(own))
 }
 
 /// Refuses a list of columns that is empty or names one twice.

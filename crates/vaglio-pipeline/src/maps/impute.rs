@@ -183,13 +183,11 @@ impl How {
 }
 
 impl FittedMap for FittedImpute {
-    /// A column of numbers that was text in training is text here.
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        let (mut own, sources) = (self.clone(), columns::sources(self, names));
-        own.columns.retain(|name, _| sources.contains(name));
-        Some(Box::new(own))
+        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
+    /// A column of numbers that was text in training is text here.
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();
         let taken = table.take_columns();

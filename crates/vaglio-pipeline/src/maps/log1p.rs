@@ -53,9 +53,7 @@ impl FittedMap for FittedLog1p {
     }
 
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        let (mut own, sources) = (self.clone(), columns::sources(self, names));
-        own.columns.retain(|name| sources.contains(name));
-        Some(Box::new(own))
+        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name| sources.contains(name)))
     }
 
     fn transform(&self, table: Table) -> Result<Table> {

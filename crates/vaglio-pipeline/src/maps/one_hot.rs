@@ -160,13 +160,11 @@ impl FittedMap for FittedOneHot {
         self.columns.iter().map(of_column).sum()
     }
 
-    /// A column of numbers that was text in training is matched by the numbers' shortest text.
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        let (mut own, sources) = (self.clone(), columns::sources(self, names));
-        own.columns.retain(|known| sources.contains(&known.column));
-        Some(Box::new(own))
+        columns::of_outputs(self, names, |own, sources| own.columns.retain(|known| sources.contains(&known.column)))
     }
 
+    /// A column of numbers that was text in training is matched by the numbers' shortest text.
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();
         for (name, cells) in table.take_columns() {

@@ -116,9 +116,7 @@ impl Map for Ordinal {
 
 impl FittedMap for FittedOrdinal {
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        let (mut own, sources) = (self.clone(), columns::sources(self, names));
-        own.columns.retain(|name, _| sources.contains(name));
-        Some(Box::new(own))
+        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {

@@ -196,9 +196,7 @@ impl<'c> Levels<'c> {
 
 impl FittedMap for FittedTargetEncode {
     fn of_outputs(&self, names: &[String]) -> Option<Box<dyn FittedMap>> {
-        let (mut own, sources) = (self.clone(), columns::sources(self, names));
-        own.columns.retain(|name, _| sources.contains(name));
-        Some(Box::new(own))
+        columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
     fn transform(&self, table: Table) -> Result<Table> {

@@ -50,8 +50,7 @@ impl Parting {
     /// # Errors
     /// [`vaglio_core::Error::Setting`] on `folds` or `splits` for those that cannot be made.
     pub fn parts(&self, sample: &Sample, seed: u64) -> Result<Vec<Part>> {
-        let parts = self.dealt(sample, seed)?;
-        Ok((0..parts.count()).map(|place| parts.part(place)).collect())
+        Ok(self.dealt(sample, seed)?.all().collect())
     }
 
     /// The same, each made when it is asked for.
@@ -98,6 +97,11 @@ impl DealtParts<'_> {
             Deal::Folds { folds, .. } => *folds,
             Deal::Rounds(rounds) => rounds.iter().map(Round::count).sum(),
         }
+    }
+
+    /// One after the other.
+    pub fn all(&self) -> impl Iterator<Item = Part> + '_ {
+        (0..self.count()).map(|place| self.part(place))
     }
 
     /// The fold of each row, where every part holds out one of them and trains on all others.

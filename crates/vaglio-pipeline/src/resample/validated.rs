@@ -2,7 +2,7 @@
 
 use super::choice::walk_lambdas;
 use super::lockstep::{FoldStart, Lockstep, OfLambda, TrainingRows};
-use super::parting::{Part, Parting};
+use super::parting::{DealtParts, Part, Parting};
 use super::pool::{Watcher, in_turn, repeated};
 use super::sample::Sample;
 use super::tally::Tally;
@@ -70,7 +70,20 @@ pub fn seed_of(selector: &ValidSelector, repeat: usize) -> u64 {
 /// # Errors
 /// [`Error::Setting`] for parts that cannot be made.
 pub fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting, repeat: usize) -> Result<Vec<Part>> {
-    parting.parts(sample, seed_of(selector, repeat)).map_err(|error| error.under("search.choose"))
+    Ok(dealt_parts(selector, sample, parting, repeat)?.all().collect())
+}
+
+/// The same, each made when it is asked for.
+///
+/// # Errors
+/// Those of [`dealt`].
+pub fn dealt_parts<'s>(
+    selector: &ValidSelector,
+    sample: &'s Sample,
+    parting: &Parting,
+    repeat: usize,
+) -> Result<DealtParts<'s>> {
+    parting.dealt(sample, seed_of(selector, repeat)).map_err(|error| error.under("search.choose"))
 }
 
 /// For each repeat the fold of each row, where rows are parted into folds.

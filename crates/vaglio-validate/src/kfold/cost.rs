@@ -6,6 +6,7 @@ mod serving;
 
 use super::{Engine, KFold, moments};
 use crate::balance::{self, Weighting};
+use crate::kernel::keeps_vectors;
 use crate::plan::EngineId;
 use crate::round::Round;
 use crate::session::Session;
@@ -13,7 +14,6 @@ pub(crate) use serving::decomposed_parts;
 use serving::{can_decompose, is_light};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Column, Design, Estimate, Loss, Measure, Outline};
-use vaglio_kernels::keeps_vectors;
 use vaglio_kernels::kfold::{Backward, Moments};
 
 /// What a search works on.
@@ -139,7 +139,7 @@ impl Extent {
             pairs: pairs as f64,
             has_parts: parts.is_some(),
             by_columns: None,
-            keeps_columns: keeps_vectors(design.planned_rows(), design.features(), design.columns().share_stored()),
+            keeps_columns: keeps_vectors(design),
             is_made: design.columns().iter().any(|column| matches!(column, Column::Product(_))),
             gaps: design.in_folds().missing().map_or(0, |mask| mask.features().len()) as f64,
             is_standardized: design.in_folds().is_standardized(),
@@ -305,7 +305,7 @@ impl Extent {
         let bytes = self.bytes_of_moments(outline);
         match self.by_columns {
             None => (self.columns > self.rows || self.pairs > self.folds) && bytes > WIDE,
-            Some(_) => bytes > WIDE.max(Extent { keeps_columns: true, ..*self }.rows_held_out(outline).bytes),
+            Some(_) => bytes > WIDE.max(self.bytes_if_kept(outline)),
         }
     }
 

@@ -3,10 +3,10 @@
 use super::Loo;
 use super::shared::{MOST_PARTS, parts_of};
 use crate::balance;
+use crate::kernel::keeps_vectors;
 use crate::plan::{EngineId, Plan};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Estimate, Measure, Outline};
-use vaglio_kernels::keeps_vectors;
 
 /// Whether bounds may leave candidates untried where all rows are left out of one state.
 pub(super) fn is_bounded(criterion: &Loo, design: &Design) -> bool {
@@ -67,8 +67,6 @@ fn of_class_sums(design: &Design, outline: &Outline, parts: usize) -> Cost {
     (reason.into(), flops, 8.0 * (rows * (2.0 * size + 2.0 * outputs + parts) + parts * size * (size + outputs)))
 }
 
-/// Bytes from which on nothing is cached of candidates of which some are made when they are read, as in the kernels.
-const LARGE: f64 = (1u64 << 30) as f64;
 /// Vectors that are in memory of these, and numbers that are known of each beside its products with the columns that are selected.
 const KEPT: f64 = 64.0;
 const KNOWN: f64 = 60.0;
@@ -95,9 +93,7 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
     let (size, active) = (largest as f64, design.candidates().len() as f64);
     let is_bounded = is_bounded(criterion, design) && balance::classes_of(design).is_none();
     let made = design.columns().made();
-    let is_large = made > 0 && 8.0 * rows * design.features() as f64 > LARGE;
-    let keeps = keeps_vectors(design.planned_rows(), design.features(), design.columns().share_stored());
-    let is_made = is_large || !keeps && !is_bounded;
+    let is_made = !keeps_vectors(design) && (made > 0 || !is_bounded);
     // A state for each λ and part of the rows.
     let states = (design.lambdas().len() * parts) as f64;
     if steps == 0 && start >= design.planned_rows() && parts == 1 {

@@ -108,10 +108,10 @@ impl UpdateChain {
 
 impl Residual {
     /// On the empty subset.
-    fn new(rows: &HoldOutRows<'_>, of: (usize, &[f64])) -> Self {
+    fn new(rows: &HoldOutRows<'_>, (feature, x): (usize, &[f64])) -> Self {
         match rows.is_standardized() {
-            true => Residual::OfFolds(apart(rows, of)),
-            false => Residual::OfAll { c: of.1.to_vec(), tau: 0.0 },
+            true => Residual::OfFolds(apart(rows, (feature, x))),
+            false => Residual::OfAll { c: x.to_vec(), tau: 0.0 },
         }
     }
 
@@ -134,11 +134,16 @@ impl Residual {
     }
 
     /// What a column has in common with it; `space` is for the products of folds.
-    fn common<'k>(&'k self, rows: &HoldOutRows<'_>, of: (usize, &[f64]), space: &'k mut Vec<f64>) -> Common<'k> {
+    fn common<'k>(
+        &'k self,
+        rows: &HoldOutRows<'_>,
+        (feature, x): (usize, &[f64]),
+        space: &'k mut Vec<f64>,
+    ) -> Common<'k> {
         match self {
-            Residual::OfAll { c, .. } => Common::Less { g: dot(rows.level(), of.1, c), c },
+            Residual::OfAll { c, .. } => Common::Less { g: dot(rows.level(), x, c), c },
             Residual::OfFolds(all) => {
-                *space = products(rows, of, all);
+                *space = products(rows, (feature, x), all);
                 Common::Products(space)
             }
         }

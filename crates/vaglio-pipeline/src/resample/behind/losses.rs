@@ -16,8 +16,8 @@ use vaglio_core::{ClusterSum, Feature, Loss, Measure, PathEntry, Result, Score};
 
 /// The piece of the journal that holds the walks with the losses of rows.
 const KEY: &str = "choose/rows";
-/// Clusters that are told apart of one size at one λ, at most.
-const MOST_CLUSTERS: u32 = 1 << 12;
+/// Clusters of one size at one λ that have sums of their own, at most.
+const MOST_OF_SIZE: u32 = 1 << 12;
 
 impl Validation<'_, '_> {
     /// Gives the walks at each λ what they lose on the rows behind those that they were judged on; `false` when it was stopped. The λ of a
@@ -132,7 +132,7 @@ struct GrowingTally {
 impl GrowingTally {
     /// Of no rows, with the clusters of another.
     fn like(other: &Tally) -> Self {
-        let most = fewest(&[other]).min(MOST_CLUSTERS);
+        let most = fewest(&[other]).min(MOST_OF_SIZE);
         GrowingTally { weight: 0.0, mean: 0.0, clusters: vec![(0.0, 0.0); most as usize] }
     }
 

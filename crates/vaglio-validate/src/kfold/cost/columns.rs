@@ -22,7 +22,7 @@ const MOST_HELD: f64 = (1u64 << 30) as f64;
 impl Extent {
     /// Whether columns that are not stored would be stored otherwise, at a cost that counts.
     pub(super) fn stay_made(&self, outline: &Outline) -> bool {
-        self.is_made && self.by_columns.is_some() && self.rows_held_out(outline).bytes > MOST_HELD
+        self.is_made && self.by_columns.is_some() && self.bytes_if_kept(outline) > MOST_HELD
     }
 
     /// Flops of the passes over the columns by which moments are made of them: for what all need, and for the columns that enter.

@@ -23,6 +23,11 @@ impl Extent {
         if self.keeps_columns { self.columns } else { 2.0 * outline.largest as f64 + AT_ONCE }
     }
 
+    /// Bytes of rows held out that keep all columns.
+    pub(super) fn bytes_if_kept(&self, outline: &Outline) -> f64 {
+        Extent { keeps_columns: true, ..*self }.rows_held_out(outline).bytes
+    }
+
     pub(super) fn rows_held_out(&self, outline: &Outline) -> Estimate {
         let Extent { rows, columns, outputs, parts, .. } = *self;
         // A state for each λ and part of the folds.

@@ -304,9 +304,9 @@ impl Columns {
         out
     }
 
-    /// How many columns are made when they are read.
+    /// How many columns are made when they are read. Of rows that were chosen, how many of the longer columns.
     pub fn made(&self) -> usize {
-        self.stores.iter().filter(|store| matches!(store.copied(), Some(Numbers::Product(_)))).count()
+        self.stores.iter().filter(|store| matches!(store.whole.view(), Column::Product(_))).count()
     }
 
     /// The part of all entries that is stored: 1 but for sparse columns. Of rows that were chosen, that of the longer columns.
@@ -320,6 +320,14 @@ impl Columns {
         // What columns are products of is counted once.
         let mut seen = HashSet::new();
         self.stores.iter().filter_map(Store::copied).map(|numbers| bytes_of(numbers, &mut seen)).sum()
+    }
+
+    /// Bytes of so many rows once they are stored: of rows that were chosen, by those of the longer columns.
+    pub fn bytes_of_rows(&self, rows: usize) -> f64 {
+        let all = self.stores.first().map_or(0, |store| store.whole.view().len());
+        let mut seen = HashSet::new();
+        let whole: usize = self.stores.iter().map(|store| bytes_of(&store.whole, &mut seen)).sum();
+        whole as f64 * rows as f64 / all.max(1) as f64
     }
 }
 

@@ -344,7 +344,9 @@ mod tests {
         assert_eq!(stored, 8 * ROWS);
         (0..50).for_each(|_| columns.push(Numbers::Product(ProductNumbers::new(vec![(Arc::clone(&shared), 2)]))));
         assert!(columns.bytes() < stored + 50 * 20);
+        assert!(columns.bytes_of_rows(ROWS / 2) == columns.bytes() as f64 / 2.0);
         let view = columns.view_rows(&[5, 1, 2]);
+        assert_eq!((view.made(), columns.made(), view.bytes_of_rows(ROWS)), (50, 50, columns.bytes() as f64));
         assert_eq!(view.column(7), Column::Double(&columns.column(7).gathered(&[5, 1, 2])));
         let chosen = columns.select_rows(&[9, 8]);
         assert_eq!((chosen.bytes(), chosen.column(50).get(0)), (51 * 16, columns.column(0).get(9).powi(2)));

@@ -39,7 +39,9 @@ impl Memory {
         Memory {
             program: 0.0,
             exchanges: 0.0,
-            repetition: 8.0 * rows * (design.features() + outputs) as f64 + estimate.bytes.max(0.0),
+            repetition: design.columns().bytes_of_rows(design.planned_rows())
+                + 8.0 * rows * outputs as f64
+                + estimate.bytes.max(0.0),
             repetitions: 0,
             data: of_train * data_bytes(train, design) + of_test * test as f64,
             search: estimate.is_known().then_some(estimate.bytes),

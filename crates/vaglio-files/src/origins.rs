@@ -7,36 +7,39 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, FittedMap};
 use vaglio_report::record::{Frequency, MadeColumns};
 
-/// Candidates that maps made of columns under other names, with these; empty where the learner makes its own.
-pub(super) struct Origins(HashMap<String, Vec<String>>);
+/// The maps that made candidates of columns under other names; none where they made none, and where the learner makes its own.
+pub(super) struct Origins<'p>(&'p [Box<dyn FittedMap>]);
 
-impl Origins {
+impl<'p> Origins<'p> {
     /// Cost O(candidates · what maps made).
-    pub fn new(prepared: &Prepared, design: &Design) -> Self {
-        if prepared.maps.is_empty() || !design.is_of(&prepared.train) {
-            return Origins(HashMap::new());
+    pub fn new(prepared: &'p Prepared, design: &Design) -> Self {
+        let is_made = |name: &String| sources(&prepared.maps, name) != [&**name];
+        match design.is_of(&prepared.train) && design.names().iter().any(is_made) {
+            true => Origins(&prepared.maps),
+            false => Origins(&[]),
         }
-        let of =
-            |name: &String| Some((name.clone(), sources(&prepared.maps, name))).filter(|(name, of)| of != &[&**name]);
-        Origins(design.names().iter().filter_map(of).collect())
     }
 
     /// The candidates that share their sources, where these are not one column alone, in the order of the first.
     pub fn made(&self, names: &[String]) -> Vec<MadeColumns> {
-        let mut places: HashMap<&[String], usize> = HashMap::new();
+        // Sources by number: there may be as many lists of them as candidates.
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut places: HashMap<Vec<usize>, usize> = HashMap::new();
         let mut made: Vec<MadeColumns> = Vec::new();
         for (index, name) in names.iter().enumerate().filter(|_| !self.0.is_empty()) {
-            let of = self.of(name);
-            let place = *places.entry(of).or_insert(made.len());
+            let of = sources(self.0, name);
+            let number = |source: &String| {
+                let next = numbers.len();
+                *numbers.entry(source.clone()).or_insert(next)
+            };
+            let place = *places.entry(of.iter().map(number).collect()).or_insert(made.len());
             match made.get_mut(place) {
                 Some(known) => known.columns.push(index),
-                None => made.push(MadeColumns { of: of.to_vec(), columns: vec![index] }),
+                None => made.push(MadeColumns { of, columns: vec![index] }),
             }
         }
-        let tells = |made: &MadeColumns| {
-            !made.of.is_empty() && (made.columns.len() > 1 || self.0.contains_key(&names[made.columns[0]]))
-        };
-        made.retain(tells);
+        let is_itself = |made: &MadeColumns| made.of == names[made.columns[0]..=made.columns[0]];
+        made.retain(|made| !made.of.is_empty() && (made.columns.len() > 1 || !is_itself(made)));
         made
     }
 
@@ -45,20 +48,16 @@ impl Origins {
         if self.0.is_empty() {
             return Vec::new();
         }
-        let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| self.of(name)).cloned().collect();
-        let sources: Vec<HashSet<String>> = sets.iter().map(of_set).collect();
+        let of_set = |set: &HashSet<String>| set.iter().flat_map(|name| sources(self.0, name)).collect();
+        let of_sets: Vec<HashSet<String>> = sets.iter().map(of_set).collect();
         let mut order: Vec<String> = Vec::new();
         let mut seen = HashSet::new();
-        names.iter().flat_map(|name| self.of(name)).for_each(|name| {
-            if seen.insert(name) {
-                order.push(name.clone());
+        names.iter().flat_map(|name| sources(self.0, name)).for_each(|name| {
+            if seen.insert(name.clone()) {
+                order.push(name);
             }
         });
-        frequency(&sources, &order).into_iter().map(|frequency| Frequency { index: None, ..frequency }).collect()
-    }
-
-    fn of<'n>(&'n self, name: &'n String) -> &'n [String] {
-        self.0.get(name).map_or(std::slice::from_ref(name), Vec::as_slice)
+        frequency(&of_sets, &order).into_iter().map(|frequency| Frequency { index: None, ..frequency }).collect()
     }
 }
 

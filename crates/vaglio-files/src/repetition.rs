@@ -29,7 +29,7 @@ pub(super) fn nested(
     sample: &Sample,
     (how, outer, pairs): (&OuterFolds, &[Outer], Option<&[Vec<Lost>]>),
     names: &[String],
-    origins: &Origins,
+    origins: &Origins<'_>,
 ) -> Result<Nested> {
     let splits = how.parting(whole.selector, sample)?.splits().map(|splits| splits.sentence());
     let loss = &*whole.selector.loss(sample.task());
@@ -237,10 +237,11 @@ fn shuffled_rows(sample: &Sample, counting: &[usize], is_forward: bool, seed: u6
 
 /// The same rows with the targets of others: row j has that of row `order[j]`.
 fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
-    let targets = select_rows(sample.targets(), order);
+    let targets = select_rows(&**sample.targets(), order);
     let source = match &sample.source {
         SampleSource::Plain(problem) => SampleSource::Plain(Box::new(problem.with_targets(targets)?)),
         SampleSource::Mapped(rows, recipe) => {
+            let targets = Arc::new(targets);
             SampleSource::Mapped(Arc::new(Rows { targets, ..Rows::clone(rows) }), Arc::clone(recipe))
         }
     };

@@ -88,7 +88,7 @@ pub(super) fn half_walks(
 pub(super) fn stability(
     selector: &ValidSelector,
     sample: &Sample,
-    (selection, origins): (&Selection, &Origins),
+    (selection, origins): (&Selection, &Origins<'_>),
     how: &Pairs,
     watcher: &Watcher<'_>,
 ) -> Result<Option<Stability>> {

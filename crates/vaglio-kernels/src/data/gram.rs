@@ -6,6 +6,9 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+/// Columns whose products are beside the rows that they become, at once.
+const AT_ONCE: usize = 1 << 12;
+
 impl Data<'_> {
     /// x_iᵀx_b for every column i and each of some columns b, scaled and centered; 0 for inactive i.
     ///
@@ -59,10 +62,12 @@ impl Data<'_> {
         let vectors: Vec<Cow<'_, [f64]>> = wanted.par_iter().map(vector).collect();
         let active: Vec<usize> = (0..self.columns()).filter(|&c| self.is_active(c)).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
-        let products = self.products_of_most(&active, &slices);
         let mut rows = vec![vec![0.0; self.columns()]; wanted.len()];
-        for (&column, products) in active.iter().zip(products.chunks(wanted.len())) {
-            rows.iter_mut().zip(products).for_each(|(row, product)| row[column] = *product);
+        for some in active.chunks(AT_ONCE) {
+            let products = self.products_of_most(some, &slices);
+            for (&column, products) in some.iter().zip(products.chunks(wanted.len())) {
+                rows.iter_mut().zip(products).for_each(|(row, product)| row[column] = *product);
+            }
         }
         let rows: Vec<Arc<[f64]>> = rows.into_iter().map(Arc::from).collect();
         self.gram.insert(wanted.iter().copied().zip(rows.iter().cloned()));

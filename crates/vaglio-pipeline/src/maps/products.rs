@@ -82,7 +82,7 @@ pub struct FittedProducts {
 
 /// Columns that are multiplied, each with its exponent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Product(Vec<(String, u32)>);
+struct Product(Box<[(Arc<str>, u32)]>);
 
 /// Columns that are made, at most.
 const MOST: usize = 100_000;
@@ -92,9 +92,10 @@ const STORED: usize = 1 << 26;
 
 impl Map for Interactions {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let pairs = |a: usize| self.columns[a + 1..].iter().map(move |b| (a, b));
-        let product = |(a, b): (usize, &String)| Product(vec![(self.columns[a].clone(), 1), (b.clone(), 1)]);
-        fitted(table, &self.columns, (0..self.columns.len()).flat_map(pairs).map(product).collect())
+        let names: Vec<Arc<str>> = self.columns.iter().map(|name| (&**name).into()).collect();
+        let with_later = |a: usize| names[a + 1..].iter().map(move |b| (a, b));
+        let product = |(a, b): (usize, &Arc<str>)| Product([(Arc::clone(&names[a]), 1), (Arc::clone(b), 1)].into());
+        fitted(table, &self.columns, (0..names.len()).flat_map(with_later).map(product).collect())
     }
 
     fn check(&self) -> Result<()> {
@@ -112,13 +113,19 @@ impl Map for Interactions {
 
 impl Map for Polynomial {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
-        let mut products: Vec<Vec<u32>> = vec![vec![0; self.columns.len()]];
+        let names: Vec<Arc<str>> = self.columns.iter().map(|name| (&**name).into()).collect();
+        // The places of the factors of each, which do not decrease: so each product is there once.
+        let mut products: Vec<Vec<u32>> = vec![Vec::new()];
         let mut made = Vec::new();
         for degree in 1..=self.degree {
-            // Each product once: a factor is not before the last of those that are there.
-            products = products.iter().flat_map(|product| followers(product)).collect();
+            let followers = |factors: &Vec<u32>| {
+                let factors = factors.clone();
+                let from = factors.last().copied().unwrap_or(0);
+                (from..names.len() as u32).map(move |next| factors.iter().copied().chain([next]).collect::<Vec<u32>>())
+            };
+            products = products.iter().flat_map(followers).collect();
             if degree > 1 {
-                made.extend(products.iter().map(|exponents| self.product(exponents)));
+                made.extend(products.iter().map(|factors| Product::of(&names, factors)));
             }
         }
         fitted(table, &self.columns, made)
@@ -136,20 +143,6 @@ impl Map for Polynomial {
             unless_too_many(count - 1)?;
         }
         Ok(())
-    }
-}
-
-/// The exponents with one factor more, not before the last.
-fn followers(exponents: &[u32]) -> Vec<Vec<u32>> {
-    let last = exponents.iter().rposition(|exponent| *exponent > 0).unwrap_or(0);
-    let one_more = |at: usize| exponents.iter().enumerate().map(move |(k, e)| e + u32::from(k == at)).collect();
-    (last..exponents.len()).map(one_more).collect()
-}
-
-impl Polynomial {
-    fn product(&self, exponents: &[u32]) -> Product {
-        let factors = self.columns.iter().cloned().zip(exponents.iter().copied());
-        Product(factors.filter(|(_, exponent)| *exponent > 0).collect())
     }
 }
 
@@ -216,7 +209,7 @@ impl FittedMap for FittedProducts {
 
     fn sources(&self, name: &str) -> Vec<String> {
         match self.named(name) {
-            Some(Product(factors)) => factors.iter().map(|(column, _)| column.clone()).collect(),
+            Some(Product(factors)) => factors.iter().map(|(column, _)| column.to_string()).collect(),
             None => vec![name.to_owned()],
         }
     }
@@ -226,7 +219,7 @@ impl FittedMap for FittedProducts {
             return Some(Expression::column(name));
         };
         let powers = factors.iter().flat_map(|(column, exponent)| (0..*exponent).map(move |_| column));
-        Some(Expression::Product(powers.map(Expression::column).collect()))
+        Some(Expression::Product(powers.map(|column| Expression::column(&**column)).collect()))
     }
 
     fn divisor(&self, name: &str) -> Option<f64> {
@@ -267,14 +260,20 @@ impl FittedProducts {
 }
 
 impl Product {
+    /// Of factors by their places among the names, equal ones one after another.
+    fn of(names: &[Arc<str>], factors: &[u32]) -> Self {
+        let power = |equal: &[u32]| (Arc::clone(&names[equal[0] as usize]), equal.len() as u32);
+        Product(factors.chunk_by(|a, b| a == b).map(power).collect())
+    }
+
     /// Its factors, where all are shared.
     fn shared(&self, shared: &HashMap<&str, Arc<Numbers>>) -> Option<Vec<(Arc<Numbers>, u32)>> {
         self.0.iter().map(|(name, exponent)| Some((Arc::clone(shared.get(&**name)?), *exponent))).collect()
     }
 
     fn name(&self) -> String {
-        let factor = |(column, exponent): &(String, u32)| match exponent {
-            1 => column.clone(),
+        let factor = |(column, exponent): &(Arc<str>, u32)| match exponent {
+            1 => column.to_string(),
             _ => format!("{column}^{exponent}"),
         };
         self.0.iter().map(factor).collect::<Vec<_>>().join("*")
@@ -282,7 +281,7 @@ impl Product {
 
     /// Whether it has this name; cheap where it has not.
     fn is_named(&self, name: &str) -> bool {
-        let begins = self.0.first().is_some_and(|(column, _)| name.starts_with(column.as_str()));
+        let begins = self.0.first().is_some_and(|(column, _)| name.starts_with(&**column));
         begins && self.name() == name
     }
 
@@ -290,7 +289,7 @@ impl Product {
     fn values(&self, columns: &[(String, Cells)]) -> Result<Option<Vec<f64>>> {
         let mut product: Option<Vec<f64>> = None;
         for (column, exponent) in &self.0 {
-            let Some((_, cells)) = columns.iter().find(|(name, _)| name == column) else { return Ok(None) };
+            let Some((_, cells)) = columns.iter().find(|(name, _)| **name == **column) else { return Ok(None) };
             let values: Cow<'_, [f64]> = columns::values(column, cells)?;
             let powers = values.iter().map(|x| (0..*exponent).fold(1.0, |power, _| power * x));
             product = Some(match product {

@@ -86,6 +86,7 @@ impl Loo {
             EngineId::States => Box::new(LooEvaluator::new(LooShared {
                 is_bounded: fits.are_whole() && is_bounded(self, design),
                 changes_once: outline.start == outline.largest && outline.steps == 1,
+                tries_once: outline.trials <= design.candidates().len() as f64,
                 fits,
                 lambdas: readout.lambdas.clone(),
                 recorder: recorder.clone(),

@@ -130,9 +130,14 @@ impl<'d> LooState<'d> {
     pub fn trials(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
         let basis = &self.basis;
         if self.all.is_none() && !basis.data.caches_candidates() {
-            return trials_alone(basis, scorer, features);
+            return self.trials_once(scorer, features);
         }
         self.bounds = None;
         self.all.get_or_insert_with(|| CandidateCache::new(basis)).trials(basis, scorer, features)
+    }
+
+    /// The same, and nothing is cached for trials of later steps, of which there are none. Cost O(m·(s + outputs)) each.
+    pub fn trials_once(&self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
+        trials_alone(&self.basis, scorer, features)
     }
 }

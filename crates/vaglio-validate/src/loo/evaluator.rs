@@ -263,7 +263,11 @@ impl<'d> Evaluator for LooEvaluator<'d> {
     fn score_additions(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         let states = self.states(subset).iter_mut().zip(shared.scorers());
-        let trials: Vec<Vec<Trial>> = states.map(|(state, scorer)| state.trials(scorer, candidates)).collect();
+        let tried = states.map(|(state, scorer)| match shared.tries_once {
+            true => state.trials_once(scorer, candidates),
+            false => state.trials(scorer, candidates),
+        });
+        let trials: Vec<Vec<Trial>> = tried.collect();
         let changes: Vec<Change> = candidates.iter().copied().map(Change::Add).collect();
         scores.copy_from_slice(&shared.scores(&self.bases(subset), &trials, &changes)?);
         // A constant column has no state of its own.

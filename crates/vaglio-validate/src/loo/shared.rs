@@ -20,6 +20,8 @@ pub(super) struct LooShared<'d> {
     pub is_bounded: bool,
     /// Whether a subset is asked for one change alone, so that what others need is not kept.
     pub changes_once: bool,
+    /// Whether no column is tried twice, so that nothing is kept for later trials.
+    pub tries_once: bool,
     pub recorder: Recorder,
 }
 

@@ -61,10 +61,11 @@ impl Problem {
     pub fn new(
         columns: Columns,
         names: Vec<String>,
-        targets: Array2<f64>,
+        targets: impl Into<Arc<Array2<f64>>>,
         target_names: Vec<String>,
         task: Task,
     ) -> Result<Self> {
+        let targets = targets.into();
         if targets.ncols() == 0 {
             return Err(Error::Shape("the data have no rows".into()));
         }
@@ -104,7 +105,7 @@ impl Problem {
             largest: largest.into(),
             columns: Arc::new(columns),
             names: names.into(),
-            targets: Arc::new(targets.as_standard_layout().into_owned()),
+            targets: in_rows(targets),
             target_names: target_names.into(),
             task,
             labels: RowLabels::default(),
@@ -250,7 +251,7 @@ impl Problem {
         for (name, row) in self.target_names.iter().zip(targets.rows()) {
             check_finite(name, &row.to_vec())?;
         }
-        Ok(Problem { targets: Arc::new(targets.as_standard_layout().into_owned()), ..self.clone() })
+        Ok(Problem { targets: in_rows(Arc::new(targets)), ..self.clone() })
     }
 
     /// The same with columns of doubles in single precision, at four bytes an entry.
@@ -382,6 +383,11 @@ fn check_finite(name: &str, values: &[f64]) -> Result<()> {
         file: None,
         remedy: None,
     })
+}
+
+/// The same numbers, each output contiguous.
+fn in_rows(targets: Arc<Array2<f64>>) -> Arc<Array2<f64>> {
+    if targets.is_standard_layout() { targets } else { Arc::new(targets.as_standard_layout().into_owned()) }
 }
 
 #[cfg(test)]

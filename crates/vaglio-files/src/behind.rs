@@ -26,8 +26,8 @@ pub(super) struct RowFigures {
     pub fitted: Array2<f64>,
     /// The final model, refined.
     pub model: Option<Model>,
-    /// Of rows that the folds of the search held out, with their places.
-    pub of_choice: Option<(Pooled, Vec<usize>)>,
+    /// Of rows that the folds of the search held out.
+    pub of_choice: Option<Pooled>,
     /// Of rows that the folds of the criterion held out, by models of the final subset.
     pub of_subset: Option<Pooled>,
     /// The standard error of the score of each entry of the path, where it is one between rows.
@@ -84,22 +84,21 @@ impl OfRows {
         let rows: Vec<usize> = rows.into_iter().map(|row| row as usize).collect();
         let of = |all: &Vec<f64>| rows.iter().map(|&row| all[row]).collect();
         let held = HeldOutRows {
-            targets: select_rows(&labels.targets, &rows),
+            targets: select_rows(&*labels.targets, &rows),
             empty: select_rows(empty, &vec![0; rows.len()]),
             predictions,
             weights: labels.weights.as_ref().map(of),
             units: None,
-            clusters: rows.iter().map(|&row| labels.clusters[row]).collect(),
+            clusters: rows.iter().map(|&row| labels.cluster(row)).collect(),
         };
         (held, rows)
     }
 }
 
-/// Rows of several parts after one another, with their places; `None` of no part.
-fn pooled(labels: &RowLabels, parts: Vec<OfRows>) -> Option<(Pooled, Vec<usize>)> {
+/// Rows of several parts after one another; `None` of no part.
+fn pooled(labels: &RowLabels, parts: Vec<OfRows>) -> Option<Pooled> {
     let sizes: Vec<usize> = parts.iter().map(|part| part.predictions.ncols()).collect();
-    let of = (&labels.targets, labels.weights.as_deref(), &labels.clusters[..]);
-    (!sizes.is_empty()).then(|| Pooled::of_rows(of, &sizes, parts.into_iter().map(OfRows::placed)))
+    (!sizes.is_empty()).then(|| Pooled::of_rows(labels, &sizes, parts.into_iter().map(OfRows::placed)))
 }
 
 impl RowFigures {
@@ -152,7 +151,7 @@ impl RowFigures {
         if is_of_classes {
             let (models, wrong) = (path_models(selector, (prepared, design), selection)?, &mut wrong);
             let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
-                let targets = select_rows(&labels.targets, rows);
+                let targets = select_rows(&*labels.targets, rows);
                 let weights: Vec<f64> = rows.iter().map(|&row| labels.weight(row)).collect();
                 let weight: f64 = weights.iter().sum();
                 for (wrong, predictions) in wrong.iter_mut().zip(predictions) {
@@ -181,7 +180,7 @@ impl RowFigures {
         Ok(Some(RowFigures {
             fitted,
             of_choice: pooled(labels, of_choice),
-            of_subset: pooled(labels, of_subset).map(|(pooled, _)| pooled),
+            of_subset: pooled(labels, of_subset),
             model: refinement.map(|refinement| refinement.model(design)).transpose()?,
             errors: errors.found(),
             error_rates: wrong.into_iter().map(|wrong| wrong / weight).collect(),

@@ -43,8 +43,6 @@ pub(super) struct Evaluated {
     pub learning_curve: Option<LearningCurve>,
     /// Predictions of all training rows by models that had not seen them.
     held_out: Option<(PredictedOn, Pooled)>,
-    /// The place of each of these rows in the sample; none where maps left some out.
-    held_out_places: Vec<usize>,
     /// What single rows of a table say that is not in memory.
     pub behind: Option<RowFigures>,
     pub calibration: Option<Calibration>,
@@ -73,7 +71,7 @@ impl Evaluated {
         selector: &ValidSelector,
         prepared: &Prepared,
         design: &Design,
-        (selection, origins): (&mut Selection, &Origins),
+        (selection, origins): (&mut Selection, &Origins<'_>),
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
         let mut evaluated = Evaluated::default();
@@ -183,7 +181,7 @@ impl Evaluated {
         whole: Whole<'_>,
         selector: &ValidSelector,
         (prepared, design): (&Prepared, &Design),
-        (selection, origins): (&Selection, &Origins),
+        (selection, origins): (&Selection, &Origins<'_>),
         watcher: &Watcher<'_>,
     ) -> Result<Vec<Outer>> {
         let sample = &prepared.sample;
@@ -228,17 +226,16 @@ impl Evaluated {
         let first: Vec<&Outer> = outer.iter().filter(|outer| outer.repeat == 0).collect();
         self.held_out = if !first.is_empty() {
             let parts = first.iter().map(|fold| fold.held.compared());
-            let pooled = Pooled::new(parts)?;
-            self.held_out_places = places(&pooled, first.iter().map(|fold| &fold.rows));
+            let mut pooled = Pooled::new(parts)?;
+            pooled.placed(first.iter().map(|fold| &fold.rows));
             Some((PredictedOn::Nested, pooled))
-        } else if let Some((pooled, places)) = self.behind.as_mut().and_then(|behind| behind.of_choice.take()) {
-            self.held_out_places = places;
+        } else if let Some(pooled) = self.behind.as_mut().and_then(|behind| behind.of_choice.take()) {
             Some((PredictedOn::CrossValidation, pooled))
         } else if prepared.streamed.is_none() && (classes || prepared.test.is_none()) {
-            let pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
-            if let (Some(pooled), Some(how)) = (&pooled, &selection.chosen.folds) {
+            let mut pooled = resample::held_out(selector, &prepared.sample, &selection.chosen, watcher)?;
+            if let (Some(pooled), Some(how)) = (&mut pooled, &selection.chosen.folds) {
                 let parts = chosen_parts(selector, &prepared.sample, how)?;
-                self.held_out_places = places(pooled, parts.iter().map(|part| &part.held));
+                pooled.placed(parts.iter().map(|part| &part.held));
             }
             pooled.map(|pooled| (PredictedOn::CrossValidation, pooled))
         } else {
@@ -284,10 +281,10 @@ impl Evaluated {
         Ok(held_out.map(of))
     }
 
-    /// Predictions of rows held out with the places of these, where they are known.
-    pub fn held_out_rows(&self) -> Option<(PredictedOn, &Pooled, &[usize])> {
-        let known = self.held_out.as_ref().filter(|_| !self.held_out_places.is_empty());
-        known.map(|(from, pooled)| (*from, pooled, &self.held_out_places[..]))
+    /// Predictions of rows held out whose places in the sample are known: not where maps left some out.
+    pub fn held_out_rows(&self) -> Option<(PredictedOn, &Pooled)> {
+        let known = self.held_out.as_ref().filter(|(_, pooled)| !pooled.places.is_empty());
+        known.map(|(from, pooled)| (*from, pooled))
     }
 
     /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
@@ -295,17 +292,6 @@ impl Evaluated {
         let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
         let figures = pooled.figures(prepared.train.task(), loss, 1).of_outputs(prepared.train.target_names());
         Some(Figures { brier: self.reliability.as_ref().map(|found| found.brier), ..figures })
-    }
-}
-
-/// The rows of all parts one after another, where each part has as many as were pooled of it.
-fn places<'r>(pooled: &Pooled, rows: impl Iterator<Item = &'r Vec<usize>>) -> Vec<usize> {
-    let rows: Vec<&Vec<usize>> = rows.collect();
-    let starts = std::iter::once(&0).chain(&pooled.ends);
-    let sizes = starts.zip(&pooled.ends).map(|(start, end)| end - start);
-    match sizes.eq(rows.iter().map(|rows| rows.len())) {
-        true => rows.into_iter().flatten().copied().collect(),
-        false => Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) enum Halves {
     /// Units, as evenly as they can be.
     Units(FoldAssignment),
     /// The piece of each row: halves are unions of pieces.
-    Pieces(Vec<usize>),
+    Pieces(Vec<u32>),
 }
 
 /// Splits that are given or that hold around a search part the rows into pieces; rows in an order of time are in blocks of
@@ -41,8 +41,8 @@ impl Halves {
     pub fn first(&self, seed: u64) -> Result<Vec<bool>> {
         match self {
             Halves::Pieces(of_row) => {
-                let order = shuffled(of_row.iter().max().map_or(0, |most| most + 1), seed);
-                Ok(of_row.iter().map(|&piece| order[piece].is_multiple_of(2)).collect())
+                let order = shuffled(of_row.iter().max().map_or(0, |most| *most as usize + 1), seed);
+                Ok(of_row.iter().map(|&piece| order[piece as usize].is_multiple_of(2)).collect())
             }
             Halves::Units(assignment) => Ok(assignment.folds(2, seed)?.iter().map(|&fold| fold == 0).collect()),
         }
@@ -61,7 +61,7 @@ impl Halves {
 }
 
 /// The piece of each row: rows that the same parts hold out are of one.
-fn pieces(parts: &[Part], rows: usize) -> Vec<usize> {
+fn pieces(parts: &[Part], rows: usize) -> Vec<u32> {
     let mut held: Vec<Vec<usize>> = vec![Vec::new(); rows];
     for (number, part) in parts.iter().enumerate() {
         part.held.iter().for_each(|&row| held[row].push(number));
@@ -69,7 +69,7 @@ fn pieces(parts: &[Part], rows: usize) -> Vec<usize> {
     let mut numbers = std::collections::HashMap::new();
     held.into_iter()
         .map(|of_row| {
-            let next = numbers.len();
+            let next = numbers.len() as u32;
             *numbers.entry(of_row).or_insert(next)
         })
         .collect()

@@ -17,14 +17,14 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
     if pooled.ends.len() < 2 {
         return None;
     }
-    let outputs = pooled.targets.nrows();
+    let (outputs, all_weights) = (pooled.targets.nrows(), pooled.weights());
     let mut probabilities = Array2::zeros((outputs.max(2), pooled.targets.ncols()));
     let starts = std::iter::once(0).chain(pooled.ends.iter().copied());
     for (from, to) in starts.zip(pooled.ends.iter().copied()) {
         let fold = from..to;
         let others: Vec<usize> = (0..pooled.targets.ncols()).filter(|row| !fold.contains(row)).collect();
         let (targets, predictions) = (select_rows(&pooled.targets, &others), select_rows(&pooled.predictions, &others));
-        let weights: Vec<f64> = others.iter().map(|&row| pooled.weights[row]).collect();
+        let weights: Vec<f64> = others.iter().map(|&row| all_weights[row]).collect();
         let maps = Calibration::new(HeldOutBy::Nested, targets.view(), predictions.view(), &weights)?;
         let own: Vec<usize> = fold.collect();
         let found = maps.probabilities(select_rows(&pooled.predictions, &own).view());
@@ -32,7 +32,7 @@ pub(super) fn reliability(from: PredictedOn, pooled: &Pooled) -> Option<Reliabil
             probabilities.column_mut(*row).assign(&column);
         }
     }
-    Some(ReliabilityRecord::new(from, pooled.targets.view(), probabilities.view(), &pooled.weights))
+    Some(ReliabilityRecord::new(from, pooled.targets.view(), probabilities.view(), &all_weights))
 }
 
 /// The Brier score of the test rows by the saved maps; `None` without either.

@@ -5,6 +5,7 @@ use super::roles::Roles;
 use super::series::{numbers_of, places_of};
 use super::targets::{encode, task};
 use ndarray::Array2;
+use std::sync::Arc;
 use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_pipeline::resample::Rows;
 
@@ -94,6 +95,7 @@ impl RoleColumns {
                 all
             }
         };
+        let targets = Arc::new(targets);
         Ok(Rows { table, targets, weights, groups, assignment, time, known, clusters: None })
     }
 }

@@ -36,6 +36,7 @@ use file_rows::FileRows;
 use first_pass::{FirstPass, Fitting};
 use means::{CellMeans, Filled};
 use pass::{Condensed, SAMPLE, TablePass, most_cells};
+use pass_state::places;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -159,7 +160,9 @@ fn streamed(
     };
     let rows = if aside.is_some() { train.rows() } else { rows };
     let train = weighing(spec, train);
-    let origins: Vec<usize> = (0..train.rows()).map(|row| train.origin(row)).collect();
+    let aside_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
+    let place = places(rows_in_files, &train, aside_rows.as_deref().unwrap_or_default());
+    let train_rows = train.rows();
     let outputs = spec.target.names().to_vec();
     let parts = RoleColumns::take(&roles, Side::plain(train), &outputs, &[])?;
     let task = parts.task(&roles)?;
@@ -177,7 +180,8 @@ fn streamed(
     labels.table.take_columns();
     let skeleton = Sample::new(labels.clone(), Arc::clone(&recipe), ordered)?;
     let cells = RowCells::new(pipeline, &skeleton, most_cells(pipeline.budget(), features.len() + outputs.len()) / 4)?;
-    let (clusters, is_ordered) = (skeleton.clusters(), skeleton.is_ordered());
+    let is_ordered = skeleton.is_ordered();
+    let clusters = (is_ordered || skeleton.labels().is_some()).then(|| skeleton.clusters());
     drop(skeleton);
     let first = Fitting {
         pipeline,
@@ -185,7 +189,7 @@ fn streamed(
         roles: &roles,
         features: &features,
         hints: &hints,
-        origins: &origins,
+        place: &place,
         weights: labels.weights.as_deref(),
         rows: rows_in_files,
         most: is_sample.then_some(SAMPLE),
@@ -201,9 +205,8 @@ fn streamed(
         budget: pipeline.budget(),
         is_sample,
     };
-    let aside_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
     let read =
-        pass.condensed(&labels, &origins, &cells, aside_rows.as_deref(), (kept.checkpoints.as_mut(), kept.ranges))?;
+        pass.condensed(&labels, &place, &cells, aside_rows.as_deref(), (kept.checkpoints.as_mut(), kept.ranges))?;
     let ranges = pass.ranges(cells.count);
     let test_rows = aside.as_ref().map(numbers_in_file);
     read.surveyed(&mut survey, &header);
@@ -211,15 +214,14 @@ fn streamed(
     let reading = reading_by(spec, pass.files.settled().decimal, &survey);
     let sample_rows = condensed_rows(&read, labels.targets.nrows())?;
     let (recipe, means) = behind(pipeline, &recipe, (&pass.first, &read))?;
-    let train_rows = origins.len();
     let mut sample = Sample::new(sample_rows, Arc::clone(&recipe), false)?;
     let bytes = pass.files.bytes();
     let (first_maps, missing) = (Arc::clone(&pass.first.maps), pass.first.missing.clone());
     let mut rows_behind: Option<Arc<dyn RowsBehind>> = None;
     if !is_sample {
         let Rows { targets, weights, time, .. } = labels;
-        let labels = RowLabels { targets, weights, clusters, cells: cells.of_row, origins, time, is_ordered };
-        let table = Arc::new(TableRows::new(pass, labels, &read.filled));
+        let labels = RowLabels { targets, weights, clusters, cells: cells.of_row, time, is_ordered };
+        let table = Arc::new(TableRows::new(pass, (labels, place), &read.filled));
         sample.behind = Some(Arc::clone(&table) as _);
         rows_behind = Some(table);
     }
@@ -328,7 +330,7 @@ fn condensed_rows(read: &Condensed, outputs: usize) -> Result<Rows> {
     let weights = read.cells.iter().flat_map(|cell| &cell.weights).copied().collect();
     Ok(Rows {
         table,
-        targets,
+        targets: Arc::new(targets),
         weights: Some(weights),
         groups: Some(cells.clone()),
         assignment: Some(cells),

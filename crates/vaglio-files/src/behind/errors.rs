@@ -56,7 +56,7 @@ impl RoundErrors {
         let judge = |((cells, models), sums): ((Vec<u32>, AffineModels), &'j mut Vec<LossSums>)| {
             let units = units.clone();
             let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
-                let targets = select_rows(&labels.targets, rows);
+                let targets = select_rows(&*labels.targets, rows);
                 for (sums, predictions) in sums.iter_mut().zip(predictions) {
                     for (at, &row) in rows.iter().enumerate() {
                         let square = |o: usize| ((targets[[o, at]] - predictions[[o, at]]) / units[o]).powi(2);

@@ -52,9 +52,10 @@ pub(crate) fn drawn(
         OfTraining::new((prepared, design), selection, evaluated, unit)?;
     let every = stride(residuals.len(), ROWS);
     let kept: Vec<usize> = (0..residuals.len()).step_by(every).collect();
-    let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled, places)| {
+    let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled)| {
         let mut residuals = vec![None; kept.len()];
-        for (place, &row) in places.iter().enumerate().filter(|(_, row)| *row % every == 0) {
+        let places = pooled.places.iter().map(|row| *row as usize).enumerate();
+        for (place, row) in places.filter(|(_, row)| row % every == 0) {
             residuals[row / every] = Some(rounded(pooled.targets[[0, place]] - pooled.predictions[[0, place]]));
         }
         residuals.iter().any(Option::is_some).then_some((from, residuals))
@@ -185,8 +186,8 @@ pub(crate) fn largest(
         let number = |place: usize| numbers[place] + 1;
         return Ok(Some((PredictedOn::Test, worst(prepared, (test.targets().view(), predictions.view()), number))));
     }
-    Ok(held.map(|(from, Pooled { targets, predictions, .. }, places)| {
-        let number = |place: usize| prepared.row_number(places[place]);
+    Ok(held.map(|(from, Pooled { targets, predictions, places, .. })| {
+        let number = |place: usize| prepared.row_number(places[place] as usize);
         (from, worst(prepared, (targets.view(), predictions.view()), number))
     }))
 }
@@ -240,7 +241,7 @@ impl Prepared {
     /// The row of the training data, from 1, at a place of the sample.
     pub(crate) fn row_number(&self, place: usize) -> usize {
         if let Some(rows) = self.rows_behind() {
-            return 1 + rows.labels().origins[place];
+            return rows.number(place);
         }
         1 + match &self.sample.source {
             SampleSource::Mapped(rows, _) => rows.table.origin(place),

@@ -156,7 +156,8 @@ impl Cutting<'_> {
     /// The folds of the criterion, if it has some.
     fn criterion(&mut self, sample: Sample, rows: RowSet<'_>) -> Result<()> {
         let held_out = {
-            let design = bare(&sample.into_labelled()?)?.seeded(self.selector.seed());
+            let design = bare(&sample.labelled()?)?.seeded(self.selector.seed());
+            drop(sample);
             self.selector.criterion().folds(&design)?
         };
         let HeldOut::Folds(rounds) = held_out else { return Ok(()) };

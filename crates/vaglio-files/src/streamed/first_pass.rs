@@ -5,6 +5,7 @@
 //! rows that stand for others.
 
 use super::file_rows::FileRows;
+use super::pass_state::TEST;
 use super::served;
 use crate::column_types;
 use crate::roles::Roles;
@@ -42,8 +43,8 @@ pub(super) struct Fitting<'f> {
     pub roles: &'f Roles<'f>,
     pub features: &'f [String],
     pub hints: &'f HashMap<String, Hint>,
-    /// Where the training rows stand in the files, and their weights.
-    pub origins: &'f [usize],
+    /// Which training row each row of the files is, and the weights of these.
+    pub place: &'f [u32],
     pub weights: Option<&'f [f64]>,
     /// Rows of all files, and how many of them are read at most.
     pub rows: usize,
@@ -109,14 +110,15 @@ impl Fitting<'_> {
         let (mut table, survey) = self.files.columns(group, self.hints, (budget, self.most))?;
         column_types::check(self.roles, &mut table, &survey)?;
         let rows = table.rows();
-        let is_all = self.origins.len() == rows && self.origins.iter().enumerate().all(|(row, origin)| row == *origin);
+        let is_all = rows == self.place.len() && (0..).zip(self.place).all(|(row, place)| row == *place);
         if is_all {
             return Ok((table, survey, self.weights.map(<[f64]>::to_vec)));
         }
-        let read = self.origins.iter().enumerate().filter(|(_, origin)| **origin < rows);
-        let (kept, origins): (Vec<usize>, Vec<usize>) = read.unzip();
-        let weights = self.weights.map(|weights| kept.iter().map(|&row| weights[row]).collect());
-        Ok((table.select_rows(&origins), survey, weights))
+        let mut read: Vec<u32> = (0..rows as u32).filter(|&row| self.place[row as usize] < TEST).collect();
+        read.sort_by_key(|&row| self.place[row as usize]);
+        let rows: Vec<usize> = read.into_iter().map(|row| row as usize).collect();
+        let weights = self.weights.map(|weights| rows.iter().map(|&row| weights[self.place[row] as usize]).collect());
+        Ok((table.select_rows(&rows), survey, weights))
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Instant;
 use vaglio_core::{Cells, Column, Columns, Error, Result, Table};
-use vaglio_kernels::condensed::{CondensedCell, Condenser, NO_CELL, RowBatch};
+use vaglio_kernels::condensed::{CondensedCell, Condenser, RowBatch};
 use vaglio_kernels::linalg::Failure;
 use vaglio_pipeline::resample::Rows;
 use vaglio_pipeline::resample::numeric::{numeric, unless_too_large};
@@ -71,7 +71,7 @@ pub(super) struct Condensed {
 }
 
 impl TablePass {
-    /// The rows of each cell reduced to few; `origins` says where the labelled rows stand in the files, and `test_rows` which are
+    /// The rows of each cell reduced to few; `place` says which labelled one each row of the files is, and `test_rows` which are
     /// kept as they are. Cost O(rows · columns²).
     ///
     /// # Errors
@@ -79,13 +79,12 @@ impl TablePass {
     pub fn condensed(
         &self,
         labels: &Rows,
-        origins: &[usize],
+        place: &[u32],
         cells: &RowCells,
         test_rows: Option<&[usize]>,
         (mut checkpoints, ranges): (Option<&mut Checkpoints<'_>>, Option<&RangeStore>),
     ) -> Result<Condensed> {
-        let mut place = self.places(origins);
-        let test = SetAside::new(test_rows.unwrap_or_default(), &mut place);
+        let test = SetAside::new(test_rows.unwrap_or_default());
         let bytes = 8 * test.rows.len() * self.features.len();
         self.budget.need(bytes as f64, "the test rows", "set fewer rows aside, or raise the limit")?;
         let unknown =
@@ -94,10 +93,10 @@ impl TablePass {
         let empty =
             || PassState { condenser: None, names: Vec::new(), filled: filled.clone(), test: test.emptied(), seen: 0 };
         let begun = Instant::now();
-        let key = (checkpoints.is_some() || ranges.is_some()).then(|| self.key(labels, origins, cells, test_rows));
+        let key = (checkpoints.is_some() || ranges.is_some()).then(|| self.key(labels, place, cells, test_rows));
         let count = if self.is_sample { 1 } else { self.ranges(cells.count) };
         let of = |range: usize| range * self.rows / count..(range + 1) * self.rows / count;
-        let rows = (labels, cells, &place[..]);
+        let rows = (labels, cells, place);
         let (mut all, mut before) = (empty(), 0);
         if let (Some(ranges), Some(key)) = (ranges, &key) {
             let made = |range: usize| -> Result<Vec<u8>> {
@@ -192,20 +191,13 @@ impl TablePass {
         Ok(())
     }
 
-    /// The places of the rows of the files among the labelled ones.
-    pub fn places(&self, origins: &[usize]) -> Vec<u32> {
-        let mut place = vec![NO_CELL; self.rows];
-        origins.iter().enumerate().for_each(|(row, &origin)| place[origin] = row as u32);
-        place
-    }
-
     /// Columns with how they are read.
     pub fn hinted(&self, names: &[String]) -> Vec<(String, Hint)> {
         names.iter().map(|name| (name.clone(), self.hint(name))).collect()
     }
 
     /// What a pass follows from: the files as the system knows them, the maps, and what the rows are.
-    fn key(&self, labels: &Rows, origins: &[usize], cells: &RowCells, test_rows: Option<&[usize]>) -> Key {
+    fn key(&self, labels: &Rows, place: &[u32], cells: &RowCells, test_rows: Option<&[usize]>) -> Key {
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update(self.files.identity());
@@ -219,7 +211,7 @@ impl TablePass {
             hash.update((words.len() as u64).to_le_bytes());
             words.for_each(|word| hash.update(word.to_le_bytes()));
         };
-        words(&mut origins.iter().map(|row| *row as u64));
+        words(&mut place.iter().map(|row| u64::from(*row)));
         words(&mut cells.of_row.iter().map(|cell| u64::from(*cell)));
         words(&mut test_rows.unwrap_or_default().iter().map(|row| *row as u64));
         words(&mut labels.targets.iter().map(|y| y.to_bits()));

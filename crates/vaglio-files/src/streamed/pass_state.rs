@@ -133,10 +133,17 @@ pub(super) struct SetAside {
 /// Where a row is one of these.
 pub(super) const TEST: u32 = NO_CELL - 1;
 
+/// Of each of so many rows of the files the place among the labelled rows, or which it is of the others: 4 bytes a row.
+pub(super) fn places(rows: usize, labelled: &Table, test_rows: &[usize]) -> Vec<u32> {
+    let mut place = vec![NO_CELL; rows];
+    (0..labelled.rows()).for_each(|row| place[labelled.origin(row)] = row as u32);
+    test_rows.iter().for_each(|&row| place[row] = TEST);
+    place
+}
+
 impl SetAside {
-    /// Marks the rows among the places.
-    pub fn new(rows: &[usize], place: &mut [u32]) -> Self {
-        rows.iter().for_each(|&row| place[row] = TEST);
+    /// Those of the files.
+    pub fn new(rows: &[usize]) -> Self {
         SetAside { rows: rows.to_vec(), parts: Vec::new() }
     }
 

@@ -24,15 +24,15 @@ const AT_ONCE: usize = 512;
 pub(super) struct TableRows {
     pass: TablePass,
     labels: RowLabels,
-    /// The place of each row of the files among the labelled ones.
+    /// Which labelled row each row of the files is.
     place: Vec<u32>,
     filled: Vec<(Filled, bool)>,
 }
 
 impl TableRows {
     /// What a pass reads, with the labels of the rows.
-    pub fn new(pass: TablePass, labels: RowLabels, filled: &[(Filled, bool)]) -> Self {
-        TableRows { place: pass.places(&labels.origins), pass, labels, filled: filled.to_vec() }
+    pub fn new(pass: TablePass, (labels, place): (RowLabels, Vec<u32>), filled: &[(Filled, bool)]) -> Self {
+        TableRows { pass, labels, place, filled: filled.to_vec() }
     }
 
     /// The columns of the files that some columns behind the maps are made of, and others.
@@ -115,6 +115,10 @@ impl StoodFor for TableRows {
 impl RowsBehind for TableRows {
     fn labels(&self) -> &RowLabels {
         &self.labels
+    }
+
+    fn number(&self, row: usize) -> usize {
+        1 + self.place.iter().position(|place| *place as usize == row).unwrap_or(row)
     }
 
     fn room(&self) -> f64 {

@@ -100,7 +100,7 @@ impl ValidPipeline {
         let numbers = |of: Option<&Arc<[u32]>>| of.map(|numbers| numbers.to_vec());
         let rows = Rows {
             table,
-            targets: problem.targets().as_ref().clone(),
+            targets: Arc::clone(problem.targets()),
             weights: problem.weights().map(|weights| weights.to_vec()),
             groups: numbers(problem.groups()),
             assignment: numbers(problem.assignment()),

@@ -7,6 +7,7 @@ use linfa::dataset::{AsTargets, DatasetBase, Records};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 use vaglio_core::{Cells, Columns, Error, Problem, Result, Table, Task};
 
 /// What is known of the rows of a dataset beside their targets and weights, one entry a row in the dataset's order.
@@ -105,6 +106,7 @@ impl Rows {
             table = table.with_series(series.clone())?;
         }
         let (groups, assignment, time) = (self.groups.clone(), self.folds.clone(), self.times.clone());
+        let targets = Arc::new(targets);
         let rows = resample::Rows { table, targets, weights, groups, assignment, time, known: None, clusters: None };
         Ok(match self.order(rows.table.rows())? {
             Some(order) => rows.select(&order),

@@ -127,7 +127,7 @@ impl Map for TargetEncode {
 
 impl TargetEncode {
     /// The fold of each row.
-    fn folds_of(&self, rows: &TrainingRows<'_>) -> Result<Vec<usize>> {
+    fn folds_of(&self, rows: &TrainingRows<'_>) -> Result<Vec<u32>> {
         let several = |series: &&[u32]| series.iter().any(|label| *label != series[0]);
         let series = rows.table.series().filter(several);
         let labels: Vec<&[u32]> = rows.groups.into_iter().chain(series).collect();

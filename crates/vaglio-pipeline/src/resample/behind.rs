@@ -14,6 +14,7 @@ use super::sample::{Sample, SampleSource};
 use ndarray::Array2;
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 use vaglio_core::{Cells, Columns, Feature, FittedMap, Numbers, Problem, Result, StopSign, Table};
 use vaglio_kernels::Level;
 use vaglio_kernels::sums::axpy;
@@ -22,15 +23,13 @@ use vaglio_kernels::sums::axpy;
 #[derive(Debug)]
 pub struct RowLabels {
     /// Outputs × rows, in the user's units.
-    pub targets: Array2<f64>,
+    pub targets: Arc<Array2<f64>>,
     /// How much each row counts; all alike when absent.
     pub weights: Option<Vec<f64>>,
-    /// The cluster of each row.
-    pub clusters: Vec<u32>,
+    /// The cluster of each row; each is one where this is absent.
+    pub clusters: Option<Vec<u32>>,
     /// The cell of each row.
     pub cells: Vec<u32>,
-    /// Where each row stands in the files.
-    pub origins: Vec<usize>,
     /// The place of each row's time among all times.
     pub time: Option<Vec<u32>>,
     /// Whether rows are in an order of time.
@@ -41,6 +40,11 @@ impl RowLabels {
     /// How much a row counts.
     pub fn weight(&self, row: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// The cluster of a row.
+    pub fn cluster(&self, row: usize) -> u32 {
+        self.clusters.as_ref().map_or(row as u32, |clusters| clusters[row])
     }
 
     /// Of each cell whether it is among these.
@@ -71,6 +75,9 @@ pub trait RowsBehind: fmt::Debug + Send + Sync {
     /// # Errors
     /// Those of reading.
     fn judged(&self, judges: &mut [Judge<'_>], read: &mut [ReadColumn], stop: &StopSign) -> Result<bool>;
+
+    /// The number of a row in the files, from 1. Cost O(rows).
+    fn number(&self, row: usize) -> usize;
 
     /// Bytes that columns may take which are read.
     fn room(&self) -> f64;
@@ -189,7 +196,7 @@ impl Probes {
             SampleSource::Mapped(_, recipe) => {
                 let cells = |k: usize| (found[k].0.clone(), Cells::Numbers(Numbers::from(column(k))));
                 let table = Table::new((0..found.len()).map(cells).collect())?;
-                recipe.apply(Rows { table, targets, ..Rows::default() }, maps, names)?.0
+                recipe.apply(Rows { table, targets: Arc::new(targets), ..Rows::default() }, maps, names)?.0
             }
         };
         let columns = own.iter().map(|&k| found[k].0.clone()).collect();

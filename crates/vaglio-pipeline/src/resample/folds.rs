@@ -9,6 +9,8 @@ use vaglio_search::shuffle::shuffled;
 pub enum FoldAssignment {
     /// Rows in an order of time: contiguous blocks.
     Blocks(usize),
+    /// So many single rows, with the class of each, where they have one.
+    Rows(usize, Option<Vec<usize>>),
     /// The unit of each row, counted from 0: rows of one stay together.
     Units {
         /// The unit of each row.
@@ -17,8 +19,6 @@ pub enum FoldAssignment {
         count: usize,
         /// The class of each row, where rows have one.
         classes: Option<Vec<usize>>,
-        /// What units are, for messages.
-        what: &'static str,
     },
 }
 
@@ -26,9 +26,8 @@ impl FoldAssignment {
     /// Units from labels of rows, those of rows that share any label being one.
     pub fn of_labels(labels: &[&[u32]], rows: usize, classes: Option<Vec<usize>>) -> Self {
         if labels.is_empty() {
-            return FoldAssignment::Units { of_row: (0..rows).collect(), count: rows, classes, what: "rows" };
+            return FoldAssignment::Rows(rows, classes);
         }
-        let what = "groups of rows";
         let mut parent: Vec<usize> = (0..rows).collect();
         fn root(parent: &mut [usize], mut row: usize) -> usize {
             while parent[row] != row {
@@ -52,13 +51,16 @@ impl FoldAssignment {
                 *numbers.entry(root(&mut parent, row)).or_insert(next)
             })
             .collect();
-        FoldAssignment::Units { of_row, count: numbers.len(), classes, what }
+        match numbers.len() {
+            count if count == rows => FoldAssignment::Rows(rows, classes),
+            count => FoldAssignment::Units { of_row, count, classes },
+        }
     }
 
     /// How many folds there can be at most.
     pub fn most(&self) -> usize {
         match self {
-            FoldAssignment::Blocks(rows) => *rows,
+            FoldAssignment::Blocks(rows) | FoldAssignment::Rows(rows, _) => *rows,
             FoldAssignment::Units { count, .. } => *count,
         }
     }
@@ -67,26 +69,23 @@ impl FoldAssignment {
     ///
     /// # Errors
     /// [`Error::Setting`] on `folds` when there are fewer units than folds.
-    pub fn folds(&self, folds: usize, seed: u64) -> Result<Vec<usize>> {
+    pub fn folds(&self, folds: usize, seed: u64) -> Result<Vec<u32>> {
         if folds < 2 {
             return Err(Error::setting("folds", format!("{folds} is too few; 2 is the least")));
         }
         if folds > self.most() {
-            let what = if let FoldAssignment::Units { what, .. } = self { what } else { "rows" };
+            let what = if let FoldAssignment::Units { .. } = self { "groups of rows" } else { "rows" };
             return Err(Error::setting("folds", format!("{folds} are asked for, of {} {what}", self.most())));
         }
         match self {
             FoldAssignment::Blocks(rows) => {
                 let (size, larger) = (rows / folds, rows % folds);
-                let one = |fold: usize| std::iter::repeat_n(fold, size + usize::from(fold < larger));
+                let one = |fold: usize| std::iter::repeat_n(fold as u32, size + usize::from(fold < larger));
                 Ok((0..folds).flat_map(one).collect())
             }
-            FoldAssignment::Units { of_row, count, classes, .. } => {
-                let classes = classes.as_deref();
-                if *count == of_row.len() {
-                    return Ok(dealt(of_row.len(), classes, folds, seed));
-                }
-                let of_unit = packed(of_row, *count, classes, folds, seed);
+            FoldAssignment::Rows(rows, classes) => Ok(dealt(*rows, classes.as_deref(), folds, seed)),
+            FoldAssignment::Units { of_row, count, classes } => {
+                let of_unit = packed(of_row, *count, classes.as_deref(), folds, seed);
                 Ok(of_row.iter().map(|&unit| of_unit[unit]).collect())
             }
         }
@@ -94,18 +93,18 @@ impl FoldAssignment {
 }
 
 /// Single rows in turn: shuffled, then class after class.
-fn dealt(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<usize> {
+fn dealt(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
     let mut order = shuffled(rows, seed);
     if let Some(classes) = classes {
         order.sort_by_key(|&row| classes[row]);
     }
     let mut of_row = vec![0; rows];
-    order.iter().enumerate().for_each(|(place, &row)| of_row[row] = place % folds);
+    order.iter().enumerate().for_each(|(place, &row)| of_row[row] = (place % folds) as u32);
     of_row
 }
 
 /// Units of several rows: shuffled, then the largest first into the fold that has least of their classes.
-fn packed(of_row: &[usize], count: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<usize> {
+fn packed(of_row: &[usize], count: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
     let class_of = |row: usize| classes.map_or(0, |classes| classes[row]);
     let kinds = (0..of_row.len()).map(class_of).max().unwrap_or(0) + 1;
     let (mut sizes, mut totals) = (vec![vec![0.0_f64; kinds]; count], vec![0.0_f64; kinds]);
@@ -129,7 +128,7 @@ fn packed(of_row: &[usize], count: usize, classes: Option<&[usize]>, folds: usiz
         };
         let fold = (0..folds).min_by(better).unwrap_or(0);
         filled[fold].iter_mut().zip(&sizes[unit]).for_each(|(filled, size)| *filled += size);
-        of_unit[unit] = fold;
+        of_unit[unit] = fold as u32;
     }
     of_unit
 }
@@ -138,7 +137,7 @@ fn packed(of_row: &[usize], count: usize, classes: Option<&[usize]>, folds: usiz
 mod tests {
     use super::*;
 
-    fn counts(folds: &[usize], rows: impl Fn(usize) -> bool) -> Vec<usize> {
+    fn counts(folds: &[u32], rows: impl Fn(usize) -> bool) -> Vec<usize> {
         (0..=folds.iter().copied().max().unwrap_or(0))
             .map(|fold| (0..folds.len()).filter(|&row| folds[row] == fold && rows(row)).count())
             .collect()

@@ -3,11 +3,11 @@
 use super::along::Held;
 use super::chosen::Chosen;
 use super::pool::{Watcher, repeated};
+use super::pooled::Pooled;
 use super::sample::Sample;
 use super::tally::Compared;
 use super::validated::{dealt, parting, said_of_fold};
 use super::walks::Fold;
-use super::whole::Pooled;
 use crate::final_model::{Judging, Known};
 use crate::selector::ValidSelector;
 use ndarray::Array2;

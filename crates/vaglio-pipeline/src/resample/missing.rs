@@ -109,7 +109,7 @@ mod tests {
         let targets = array![[1.0, 2.0, 0.0, 1.0]];
         let rows = Rows {
             table: table.unwrap(),
-            targets,
+            targets: Arc::new(targets),
             weights: None,
             groups: None,
             assignment: None,

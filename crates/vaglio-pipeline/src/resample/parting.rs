@@ -9,7 +9,6 @@ use super::folds::FoldAssignment;
 use super::rows::{Recipe, Rows};
 use super::sample::{Sample, SampleSource};
 use crate::selector::ValidSelector;
-use ndarray::Array2;
 use std::sync::Arc;
 use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Round};
 
@@ -61,7 +60,7 @@ impl Parting {
         let by_splits = |splits: &AnyResampling| rounds(splits, &sample.labelled()?, seed);
         let deal = match self {
             Parting::Folds(assignment, folds) => {
-                let of_row = assignment.folds(*folds, seed)?.into_iter().map(|fold| fold as u32).collect();
+                let of_row = assignment.folds(*folds, seed)?;
                 let overlaps = matches!(assignment, FoldAssignment::Blocks(_)) && sample.reach().is_some();
                 Deal::Folds { of_row, folds: *folds, overlaps }
             }
@@ -208,24 +207,13 @@ impl Sample {
     pub fn labelled(&self) -> Result<Problem> {
         match &self.source {
             SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
-            SampleSource::Mapped(rows, recipe) => labelled(rows, rows.targets.clone(), recipe),
-        }
-    }
-
-    /// The same of rows that nobody else needs.
-    pub fn into_labelled(self) -> Result<Problem> {
-        match self.source {
-            SampleSource::Plain(problem) => Ok(*problem),
-            SampleSource::Mapped(rows, recipe) => {
-                let mut rows = Arc::unwrap_or_clone(rows);
-                let targets = std::mem::take(&mut rows.targets);
-                labelled(&rows, targets, &recipe)
-            }
+            SampleSource::Mapped(rows, recipe) => labelled(rows, recipe),
         }
     }
 }
 
-fn labelled(rows: &Rows, targets: Array2<f64>, recipe: &Recipe) -> Result<Problem> {
+fn labelled(rows: &Rows, recipe: &Recipe) -> Result<Problem> {
+    let targets = Arc::clone(&rows.targets);
     let (names, task) = (recipe.target_names.clone(), recipe.task.clone());
     rows.labelled(Problem::new(Columns::new(targets.ncols()), Vec::new(), targets, names, task)?)
 }

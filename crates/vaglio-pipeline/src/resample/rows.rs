@@ -20,7 +20,7 @@ pub struct Rows {
     /// The table.
     pub table: Table,
     /// Outputs × rows.
-    pub targets: Array2<f64>,
+    pub targets: Arc<Array2<f64>>,
     /// How much each row counts; all alike when absent.
     pub weights: Option<Vec<f64>>,
     /// The group of each row, if there are groups.
@@ -48,7 +48,7 @@ impl Rows {
         let kept: Option<Vec<usize>> =
             (0..self.table.rows()).map(|row| places.get(&self.table.origin(row)).copied()).collect();
         let kept = kept.ok_or_else(|| Error::Shape("a map made rows that its table did not have".into()))?;
-        self.targets = select_rows(&self.targets, &kept);
+        self.targets = Arc::new(select_rows(&*self.targets, &kept));
         let numbers = |values: &mut Option<Vec<u32>>| {
             *values = values.take().map(|values| kept.iter().map(|&row| values[row]).collect());
         };
@@ -67,7 +67,7 @@ impl Rows {
             |values: &Option<Vec<u32>>| values.as_ref().map(|values| rows.iter().map(|&row| values[row]).collect());
         Rows {
             table: self.table.select_rows(rows),
-            targets: select_rows(&self.targets, rows),
+            targets: Arc::new(select_rows(&*self.targets, rows)),
             weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
             groups: take(&self.groups),
             assignment: take(&self.assignment),
@@ -265,7 +265,7 @@ impl Recipe {
         let weights = weights.as_deref();
         let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
         let mut all = Vec::new();
-        for (mut target, name) in targets.rows_mut().into_iter().zip(&self.target_names) {
+        for (mut target, name) in Arc::make_mut(targets).rows_mut().into_iter().zip(&self.target_names) {
             let before = target.to_vec();
             let fitted = map.fit(&before, weights)?;
             target.mapv_inplace(|y| fitted.map(y));
@@ -321,14 +321,15 @@ impl Recipe {
             }
             filled.extend(gone.map(|gone| gone.after(&rows.table)));
             maps.push(fitted);
-            let (targets, weights) = (&mut rows.targets, rows.weights.as_deref());
-            let outputs = targets.nrows();
-            for (output, mut target) in targets.rows_mut().into_iter().enumerate() {
-                let Some(scale) = map.fit_target(&target.to_vec(), weights).map_err(under)? else { continue };
+            let outputs = rows.targets.nrows();
+            for output in 0..outputs {
+                let target = rows.targets.row(output).to_vec();
+                let Some(scale) = map.fit_target(&target, rows.weights.as_deref()).map_err(under)? else { continue };
                 if self.task != Task::Regression {
                     return Err(under(Error::setting("target", "classes are not scaled; set it to false")));
                 }
-                target.mapv_inplace(|y| (y - scale.shift) / scale.scale);
+                let scaled = |y: f64| (y - scale.shift) / scale.scale;
+                Arc::make_mut(&mut rows.targets).row_mut(output).mapv_inplace(scaled);
                 let so_far = &mut units.get_or_insert_with(|| vec![TargetUnits::default(); outputs])[output];
                 *so_far = std::mem::take(so_far).scaled(scale);
             }

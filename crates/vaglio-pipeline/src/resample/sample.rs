@@ -117,7 +117,7 @@ impl Sample {
     }
 
     /// Targets, outputs × rows, in the user's units.
-    pub fn targets(&self) -> &Array2<f64> {
+    pub fn targets(&self) -> &Arc<Array2<f64>> {
         match &self.source {
             SampleSource::Plain(problem) => problem.targets(),
             SampleSource::Mapped(rows, _) => &rows.targets,
@@ -202,6 +202,7 @@ impl Sample {
             }
             SampleSource::Mapped(all, recipe) => {
                 let mut chosen = all.select(rows);
+                chosen.table = shared(chosen.table)?;
                 if let Some(runs) = runs {
                     chosen.table = chosen.table.with_series(runs)?;
                 }
@@ -346,7 +347,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
     }
     match FoldAssignment::of_labels(&labels, rows, None) {
         FoldAssignment::Units { of_row, .. } => of_row.into_iter().map(|unit| unit as u32).collect(),
-        FoldAssignment::Blocks(_) => (0..rows as u32).collect(),
+        FoldAssignment::Blocks(_) | FoldAssignment::Rows(..) => (0..rows as u32).collect(),
     }
 }
 

@@ -13,18 +13,14 @@ use crate::selector::{Selection, ValidSelector};
 use crate::train::train;
 use crate::tune::Tune;
 use crate::tune::Tuning;
-use ndarray::{Array2, Axis, concatenate, s};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetUnits, Task, ZeroOne};
-use vaglio_report::record::{Cell, Figures};
+use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetUnits};
+use vaglio_report::record::Cell;
 use vaglio_search::shuffle::stream;
 
 const OUTER: u64 = 2;
-/// Rows of all folds up to which a standard error keeps every cluster.
-const MOST_ROWS: usize = 1 << 20;
-/// Clusters of each fold where there are more rows; the standard error has a relative one of 1/√(2·2¹⁸) at most, or 0.14 %.
-const MOST_CLUSTERS: u32 = 1 << 18;
 
 /// What is repeated.
 #[derive(Clone, Copy)]
@@ -277,108 +273,4 @@ pub fn outer_fold(
     let target_units = smeared(fitted.units.as_deref(), &fitted.problem, selection.predictor())?;
     let (maps, model) = (fitted.maps, selection.predictor().clone());
     Ok(Some(Outer { repeat, fold, taken, maps, target_units, columns, model, rows, held }))
-}
-
-/// Targets, predictions and weights of rows held out, those of all folds.
-pub struct Pooled {
-    /// Outputs × rows.
-    pub targets: Array2<f64>,
-    /// Outputs × rows.
-    pub predictions: Array2<f64>,
-    /// How much each row counts.
-    pub weights: Vec<f64>,
-    /// The cluster of each row.
-    clusters: Vec<u32>,
-    /// Where each fold ends.
-    pub ends: Vec<usize>,
-}
-
-impl Pooled {
-    /// # Errors
-    /// [`Error::Shape`] for folds of unlike outputs, which do not occur.
-    pub fn new<'a>(parts: impl Iterator<Item = Compared<'a>>) -> Result<Self> {
-        let parts: Vec<Compared<'_>> = parts.collect();
-        let rows = parts.iter().map(|part| part.targets.ncols()).sum();
-        let (mut targets, mut predictions, mut weights) = (Vec::new(), Vec::new(), Vec::with_capacity(rows));
-        let (mut clusters, mut ends) = (Vec::with_capacity(rows), Vec::new());
-        for part in parts {
-            targets.push(part.targets);
-            predictions.push(part.predictions);
-            weights.extend(part.weights.map_or_else(|| vec![1.0; part.targets.ncols()], <[f64]>::to_vec));
-            let before = clusters.len() as u32;
-            clusters.extend(
-                part.clusters.map_or_else(|| (before..before + part.targets.ncols() as u32).collect(), <[u32]>::to_vec),
-            );
-            ends.push(weights.len());
-        }
-        let failed = |e: ndarray::ShapeError| Error::Shape(format!("folds differ: {e}"));
-        Ok(Pooled {
-            targets: concatenate(Axis(1), &targets).map_err(failed)?,
-            predictions: concatenate(Axis(1), &predictions).map_err(failed)?,
-            weights,
-            clusters,
-            ends,
-        })
-    }
-
-    /// The rows of so many folds one after another, of which `of` gives predictions and places among rows with these targets, weights and
-    /// clusters. Each fold goes before the next is asked for: of many rows there are none to be kept twice.
-    pub fn of_rows(
-        (targets, weights, clusters): (&Array2<f64>, Option<&[f64]>, &[u32]),
-        sizes: &[usize],
-        folds: impl Iterator<Item = (Array2<f64>, Vec<u32>)>,
-    ) -> (Self, Vec<usize>) {
-        let rows = sizes.iter().sum();
-        let mut pooled = Pooled {
-            targets: Array2::zeros((targets.nrows(), rows)),
-            predictions: Array2::zeros((targets.nrows(), rows)),
-            weights: vec![1.0; rows],
-            clusters: Vec::with_capacity(rows),
-            ends: Vec::new(),
-        };
-        let mut places: Vec<usize> = Vec::with_capacity(rows);
-        for (predictions, rows) in folds {
-            let from = places.len();
-            places.extend(rows.iter().map(|&row| row as usize));
-            let own = &places[from..];
-            for (mut to, all) in pooled.targets.rows_mut().into_iter().zip(targets.rows()) {
-                to.iter_mut().skip(from).zip(own).for_each(|(to, &row)| *to = all[row]);
-            }
-            if let Some(weights) = weights {
-                pooled.weights[from..].iter_mut().zip(own).for_each(|(to, &row)| *to = weights[row]);
-            }
-            pooled.clusters.extend(own.iter().map(|&row| clusters[row]));
-            pooled.predictions.slice_mut(s![.., from..places.len()]).assign(&predictions);
-            pooled.ends.push(places.len());
-        }
-        (pooled, places)
-    }
-
-    /// What is printed after ± of a loss of these rows, whose folds were dealt so often.
-    pub fn error(&self, loss: &dyn Loss, repeats: usize) -> Option<f64> {
-        let fold = |(from, to): (usize, usize)| {
-            let of = Compared {
-                targets: self.targets.slice(s![.., from..to]),
-                predictions: self.predictions.slice(s![.., from..to]),
-                weights: Some(&self.weights[from..to]),
-                units: None,
-                clusters: Some(&self.clusters[from..to]),
-            };
-            Tally::new(loss, of, if self.weights.len() <= MOST_ROWS { EVERY } else { MOST_CLUSTERS })
-        };
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let tallies: Vec<Tally> = starts.zip(self.ends.iter().copied()).map(fold).collect();
-        Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats).ok()?.1
-    }
-
-    /// Figures of these rows.
-    pub fn figures(&self, task: &Task, loss: &dyn Loss, repeats: usize) -> Figures {
-        let (targets, predictions) = (self.targets.view(), self.predictions.view());
-        let figures = Figures::of(task, loss, targets, predictions, Some(&self.weights));
-        Figures {
-            standard_error: self.error(loss, repeats),
-            error_rate_error: figures.error_rate.and_then(|_| self.error(&ZeroOne, repeats)),
-            ..figures
-        }
-    }
 }

@@ -153,7 +153,7 @@ impl Calibration {
     /// The same by predictions of rows held out, of all folds.
     #[doc(hidden)]
     pub fn of_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self> {
-        Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights)
+        Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights())
     }
 
     /// The same by what the criterion holds out, from which the final subset is trained; rows are left out one by one where it

@@ -52,10 +52,10 @@ impl Validation<'_, '_> {
         let mut judges: Vec<Judge<'_>> = Vec::with_capacity(parts.len());
         for (((_, part), models), tallies) in parts.iter().zip(models).zip(&mut tallies) {
             let take = move |rows: &[usize], predictions: &[Array2<f64>]| {
-                let targets = select_rows(&labels.targets, rows);
+                let targets = select_rows(&*labels.targets, rows);
                 let weights: Option<Vec<f64>> =
                     labels.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect());
-                let clusters: Vec<u32> = rows.iter().map(|&row| labels.clusters[row]).collect();
+                let clusters: Vec<u32> = rows.iter().map(|&row| labels.cluster(row)).collect();
                 for (tally, predictions) in tallies.iter_mut().zip(predictions) {
                     let of = Compared {
                         targets: targets.view(),

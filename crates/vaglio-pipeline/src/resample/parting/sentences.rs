@@ -8,8 +8,9 @@ impl FoldAssignment {
     pub fn sentence(&self, folds: usize) -> String {
         match self {
             FoldAssignment::Blocks(_) => format!("{folds} blocks in time, each predicted from all others"),
-            FoldAssignment::Units { of_row, count, classes, .. } => {
-                let units = if *count == of_row.len() { "shuffled rows" } else { "whole groups of rows" };
+            FoldAssignment::Rows(_, classes) | FoldAssignment::Units { classes, .. } => {
+                let is_of_rows = matches!(self, FoldAssignment::Rows(..));
+                let units = if is_of_rows { "shuffled rows" } else { "whole groups of rows" };
                 let evenly = if classes.is_some() { ", classes spread evenly" } else { "" };
                 format!("{folds} folds of {units}{evenly}")
             }

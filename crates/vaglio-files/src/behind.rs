@@ -6,6 +6,7 @@ mod refined;
 
 use super::Prepared;
 use super::facts::cells::Values;
+use super::facts::residuals::bent_stride;
 use columns::ChosenColumns;
 use errors::RoundErrors;
 use ndarray::Array2;
@@ -22,8 +23,10 @@ use vaglio_pipeline::selector::{Selection, ValidSelector};
 
 /// What a pass has found.
 pub(super) struct RowFigures {
-    /// Predictions of all rows by the final model before it was refined, outputs × rows.
-    pub fitted: Array2<f64>,
+    /// Predictions of the first output by the final model before it was refined, of one row in so many.
+    pub fitted: Vec<f64>,
+    /// In how many.
+    pub every: usize,
     /// The final model, refined.
     pub model: Option<Model>,
     /// Of rows that the folds of the search held out.
@@ -135,7 +138,8 @@ impl RowFigures {
         let counts = [models.len(), choice.len(), subset.len()];
         models.extend(choice.into_iter().chain(subset));
         let cells = sample.cells(&(0..sample.rows()).collect::<Vec<_>>());
-        models.push((cells.clone(), final_model(prepared, selection)?));
+        let every = bent_stride(labels.cells.len());
+        let mut fitted = vec![0.0; labels.cells.len().div_ceil(every)];
 
         let chosen: Vec<Feature> = entry.map_or_else(Vec::new, |entry| entry.subset.clone());
         let mut columns = ChosenColumns::new((prepared, design), &chosen, &**rows)?;
@@ -160,6 +164,13 @@ impl RowFigures {
             };
             judges.push(Judge { cells: cells.clone(), models, take: Box::new(take) });
         }
+        let of_final = |rows: &[usize], predictions: &[Array2<f64>]| {
+            let Some(first) = predictions.first().map(|all| all.row(0)) else { return };
+            let known = rows.iter().zip(first).filter(|(row, _)| row.is_multiple_of(every));
+            known.for_each(|(row, prediction)| fitted[row / every] = *prediction);
+        };
+        let models = final_model(prepared, selection)?;
+        judges.push(Judge { cells: cells.clone(), models, take: Box::new(of_final) });
         judges.extend(errors.judges(prepared, labels));
         judges.extend(refinement.as_mut().and_then(|refinement| refinement.judge(cells.clone(), prepared, labels)));
         let mut read = std::mem::take(&mut columns.read);
@@ -176,9 +187,9 @@ impl RowFigures {
             (fold.held, fold.rows) = own.held_out(labels, &fold.held.empty);
         }
         let weight = labels.weights.as_ref().map_or(labels.cells.len() as f64, |weights| weights.iter().sum());
-        let fitted = all.next().map_or_else(|| Array2::zeros((0, 0)), |all| all.predictions);
         Ok(Some(RowFigures {
             fitted,
+            every,
             of_choice: pooled(labels, of_choice),
             of_subset: pooled(labels, of_subset),
             model: refinement.map(|refinement| refinement.model(design)).transpose()?,

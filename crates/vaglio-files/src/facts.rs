@@ -7,7 +7,7 @@ pub(super) mod bends;
 pub(super) mod cells;
 pub(super) mod near;
 pub(super) mod over_folds;
-mod residuals;
+pub(super) mod residuals;
 pub(super) mod span;
 
 use super::Prepared;

@@ -27,6 +27,11 @@ const WORST: usize = 10;
 /// Outputs whose predictions are given of each of these.
 const OUTPUTS: usize = 12;
 
+/// Of so many rows, one in how many residuals are drawn of and bends are fitted to.
+pub(crate) fn bent_stride(rows: usize) -> usize {
+    stride(rows, BENT)
+}
+
 /// Flops of [`drawn`].
 pub(crate) fn flops(design: &Design, size: usize) -> f64 {
     design.rows() as f64 * (2 * size + 40 * size.min(DRAWN)) as f64
@@ -48,10 +53,10 @@ pub(crate) fn drawn(
         return Ok(None);
     }
     let unit = prepared.target_scale(0);
-    let OfTraining { residuals, weights: row_weights, time, is_ordered, is_whole } =
-        OfTraining::new((prepared, design), selection, evaluated, unit)?;
-    let every = stride(residuals.len(), ROWS);
-    let kept: Vec<usize> = (0..residuals.len()).step_by(every).collect();
+    let training = OfTraining::new((prepared, design), selection, evaluated, unit)?;
+    let OfTraining { rows, every: known_every, weights: row_weights, time, is_ordered, is_whole, .. } = training;
+    let every = stride(rows, ROWS).next_multiple_of(known_every);
+    let kept: Vec<usize> = (0..rows).step_by(every).collect();
     let held = evaluated.held_out_rows().filter(|_| is_whole).and_then(|(from, pooled)| {
         let mut residuals = vec![None; kept.len()];
         let places = pooled.places.iter().map(|row| *row as usize).enumerate();
@@ -72,14 +77,14 @@ pub(crate) fn drawn(
     for (k, &feature) in chosen.iter().enumerate().take(DRAWN) {
         let Some(values) = read.values(design, feature) else { break };
         let slope = weights.map(|readout| readout.weights[[k, 0]] * unit / values.divisor);
-        let (column, bend) = of_column((design, feature, row_weights), &values, slope, &residuals, &kept);
+        let (column, bend) = of_column((design, feature, row_weights), &values, slope, &training, &kept);
         columns.push(column);
         bends.push(bend);
     }
     let (from, held_out) = held.unzip();
     let record = ResidualsRecord {
         rows: kept.iter().filter(|_| is_whole).map(|&row| prepared.row_number(row)).collect(),
-        fitted: kept.iter().map(|&row| rounded(residuals[row])).collect(),
+        fitted: kept.iter().map(|&row| rounded(training.residual(row))).collect(),
         held_out: held_out.unwrap_or_default(),
         from,
         time,
@@ -92,6 +97,9 @@ pub(crate) fn drawn(
 
 /// Residuals of the training rows with what belongs to them.
 struct OfTraining<'p> {
+    rows: usize,
+    /// Those of one row in so many.
+    every: usize,
     residuals: Vec<f64>,
     weights: Option<&'p [f64]>,
     time: Option<&'p [u32]>,
@@ -109,10 +117,12 @@ impl<'p> OfTraining<'p> {
     ) -> Result<Self> {
         let (train, sample) = (&prepared.train, &prepared.sample);
         if let (Some(rows), Some(found)) = (prepared.rows_behind(), &evaluated.behind) {
-            let labels = rows.labels();
-            let (targets, fitted) = (labels.targets.row(0), found.fitted.row(0));
+            let (labels, every) = (rows.labels(), found.every);
+            let targets = labels.targets.row(0);
             return Ok(OfTraining {
-                residuals: targets.iter().zip(fitted).map(|(y, fitted)| y - fitted).collect(),
+                rows: targets.len(),
+                every,
+                residuals: targets.iter().step_by(every).zip(&found.fitted).map(|(y, fitted)| y - fitted).collect(),
                 weights: labels.weights.as_deref(),
                 time: labels.time.as_deref(),
                 is_ordered: labels.is_ordered,
@@ -124,6 +134,8 @@ impl<'p> OfTraining<'p> {
         let fitted = model.predict(&train.columns().select(model.inputs()), series)?;
         let residual = |row: usize| (train.targets()[[0, row]] - fitted[[0, row]]) * unit;
         Ok(OfTraining {
+            rows: train.rows(),
+            every: 1,
             residuals: (0..train.rows()).map(residual).collect(),
             weights: design.weights(),
             time: train.time().map(|time| &time[..]),
@@ -131,17 +143,22 @@ impl<'p> OfTraining<'p> {
             is_whole: sample.rows() == train.rows(),
         })
     }
+
+    /// Of a row that is among these.
+    fn residual(&self, row: usize) -> f64 {
+        self.residuals[row / self.every]
+    }
 }
 
 fn of_column(
     (design, feature, weights): (&Design, Feature, Option<&[f64]>),
     values: &Values,
     slope: Option<f64>,
-    residuals: &[f64],
+    training: &OfTraining<'_>,
     kept: &[usize],
 ) -> (DrawnColumn, Option<Bend>) {
     let of_row = |row: &usize| Some(values.values[*row]).filter(|value| value.is_finite()).map(rounded);
-    let all = (0..residuals.len()).step_by(stride(residuals.len(), BENT));
+    let all = (0..training.rows).step_by(bent_stride(training.rows));
     let known: Vec<usize> = all.filter(|&row| values.values[row].is_finite()).collect();
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let x: Vec<f64> = known.iter().map(|&row| values.values[row]).collect();
@@ -158,7 +175,7 @@ fn of_column(
         trend: Vec::new(),
     };
     let Some(slope) = column.slope else { return (column, None) };
-    let residuals = known.iter().zip(&x).map(|(&row, x)| residuals[row] + slope * (x - center)).collect();
+    let residuals = known.iter().zip(&x).map(|(&row, x)| training.residual(row) + slope * (x - center)).collect();
     let partial = Partial { x, residuals, weights };
     column.trend = partial.trend().into_iter().map(|point| point.map(rounded)).collect();
     let name = design.names().get(feature).map_or("", String::as_str);

@@ -9,8 +9,8 @@ use vaglio_report::record::Figures;
 
 /// Rows of all folds up to which a standard error keeps every cluster.
 const MOST_ROWS: usize = 1 << 20;
-/// Clusters of each fold where there are more rows; the standard error has a relative one of 1/√(2·2¹⁸) at most, or 0.14 %.
-const MOST_CLUSTERS: u32 = 1 << 18;
+/// Clusters of each fold where there are more rows; the standard error has a relative one of 1/√(2·2¹⁶) at most, or 0.28 %.
+const MOST_CLUSTERS: u32 = 1 << 16;
 
 /// Targets, predictions and weights of rows held out, those of all folds.
 pub struct Pooled {

@@ -20,6 +20,7 @@ use vaglio_pipeline::resample::behind::{AffineModels, Judge, Probes, RowLabels, 
 use vaglio_pipeline::resample::whole::HeldOutRows;
 use vaglio_pipeline::resample::{Outer, Pooled, Sample, Watcher};
 use vaglio_pipeline::selector::{Selection, ValidSelector};
+use vaglio_tables::budget::release;
 
 /// What a pass has found.
 pub(super) struct RowFigures {
@@ -181,6 +182,7 @@ impl RowFigures {
         if !is_done {
             return Ok(None);
         }
+        release();
         let mut all = all.into_iter();
         let [of_outer, of_choice, of_subset] = counts.map(|count| all.by_ref().take(count).collect::<Vec<OfRows>>());
         for (fold, own) in outer.iter_mut().zip(of_outer) {

@@ -27,11 +27,6 @@ pub(super) fn count(folds: usize) -> usize {
     folds.saturating_mul(folds.saturating_sub(1)) / 2
 }
 
-/// The rows that both parts train on, both in increasing order.
-pub(super) fn common(a: &Part, b: &Part) -> Vec<usize> {
-    a.training.iter().filter(|row| b.training.binary_search(row).is_ok()).copied().collect()
-}
-
 /// What every pair of folds has for its first and its second, given by `of` from their places and a key of the journal: for each
 /// fold what the others have without it, in their order. `None` when it was stopped; `name` is of the key and `folds` of the
 /// errors.
@@ -114,7 +109,7 @@ pub(super) fn of_outer(
     let loss = &*whole.selector.loss(sample.task());
     let parts = outer_parts(whole.selector, sample, &parting, 0).map_err(|error| error.under("evaluate.nested"))?;
     of_pairs((parts.len(), "nested", "outer folds"), (whole.selector.room(), watcher), |k, j, journal| {
-        let training = sample.select(&common(&parts[k], &parts[j]))?;
+        let training = sample.select(&parts[k].in_both(&parts[j]))?;
         let Some(repeated) = whole.on(&training, (watcher, journal))? else { return Ok(None) };
         let of = |fold: usize| -> Result<Lost> {
             let held = HeldOutRows::new(&repeated, sample, &parts[fold].held)?;
@@ -145,7 +140,7 @@ pub(super) fn of_walks(
     let until = wanted.iter().max().map(|size| size + 1);
     let until = chosen.until().map_or(until, |end| until.map(|until| until.min(end)));
     of_pairs((parts.len(), "chosen", "folds"), (selector.room(), watcher), |k, j, journal| {
-        let rows = common(&parts[k], &parts[j]);
+        let rows = parts[k].in_both(&parts[j]);
         let fold = Fold::of(sample, &Part { training: rows.clone(), held: parts[k].held.clone() })?;
         let design = selector.design_at(&fold.fitted.problem, Some(whole))?.part_of(whole, &rows);
         let design = design.at_lambda(chosen.walk_lambda()).without_errors().stopping_at(watcher.sign().clone());

@@ -48,7 +48,7 @@ use vaglio_pipeline::resample::behind::{RowLabels, RowsBehind};
 use vaglio_pipeline::resample::choice::cross_validation;
 use vaglio_pipeline::resample::{Fitted, Recipe, Rows, Sample};
 use vaglio_report::record::{Warning, WarningKind};
-use vaglio_tables::budget::shown;
+use vaglio_tables::budget::{release, shown};
 use vaglio_tables::read::Survey;
 
 /// How a table that was read in batches is searched.
@@ -207,6 +207,7 @@ fn streamed(
     };
     let read =
         pass.condensed(&labels, &place, &cells, aside_rows.as_deref(), (kept.checkpoints.as_mut(), kept.ranges))?;
+    release();
     let ranges = pass.ranges(cells.count);
     let test_rows = aside.as_ref().map(numbers_in_file);
     read.surveyed(&mut survey, &header);

@@ -8,7 +8,7 @@ mod size;
 #[cfg(feature = "text")]
 pub use machine::{peak, resident};
 #[cfg(feature = "text")]
-pub use release::{released_by, resident_within};
+pub use release::{release, released_by, resident_within};
 pub use size::ByteSize;
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The cells of rows: those that are on the same side in every part that a run makes of them.
 
 use crate::dealt::{CellSplit, Deals, Purpose};
-use crate::pairs::{common, outer_pairs_of};
+use crate::pairs::outer_pairs_of;
 use std::borrow::Cow;
 use vaglio_core::{AnyResampling, Error, HeldOut, Result, Round};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
@@ -213,7 +213,7 @@ impl Cutting<'_> {
         let pairs = (0..parts.count()).flat_map(|j| (0..j).map(move |k| (k, j)));
         let mut done = Ok(());
         for (k, j) in pairs {
-            let rows = common(&parts.part(k), &parts.part(j));
+            let rows = parts.in_both(k, j);
             done = cut(self, &rows);
             if done.is_err() || self.count > most && !is_asked {
                 break;

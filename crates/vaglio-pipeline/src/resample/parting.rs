@@ -21,6 +21,13 @@ pub struct Part {
     pub held: Vec<usize>,
 }
 
+impl Part {
+    /// The rows that another part trains on as well.
+    pub fn in_both(&self, other: &Part) -> Vec<usize> {
+        self.training.iter().filter(|row| other.training.binary_search(row).is_ok()).copied().collect()
+    }
+}
+
 /// The pieces into which time is parted.
 pub const PIECES: usize = 10;
 
@@ -114,8 +121,16 @@ impl DealtParts<'_> {
     /// The rows that one of them trains on. Cost O(rows).
     pub fn training(&self, place: usize) -> Vec<usize> {
         match self.folds() {
-            Some(folds) => of_fold(folds, place, false),
+            Some(folds) => chosen_rows(folds, |fold| fold != place),
             None => self.part(place).training,
+        }
+    }
+
+    /// The rows that two of them train on. Cost O(rows).
+    pub fn in_both(&self, a: usize, b: usize) -> Vec<usize> {
+        match self.folds() {
+            Some(folds) => chosen_rows(folds, |fold| fold != a && fold != b),
+            None => self.part(a).in_both(&self.part(b)),
         }
     }
 
@@ -123,7 +138,7 @@ impl DealtParts<'_> {
     pub fn part(&self, place: usize) -> Part {
         match &self.deal {
             Deal::Folds { of_row, overlaps, .. } => {
-                let rows = |is_held: bool| of_fold(of_row, place, is_held);
+                let rows = |is_held: bool| chosen_rows(of_row, |fold| (fold == place) == is_held);
                 let mut part = Part { training: rows(false), held: rows(true) };
                 if *overlaps {
                     self.sample.leave_overlap(&mut part.training, &part.held);
@@ -147,9 +162,9 @@ impl DealtParts<'_> {
     }
 }
 
-/// The rows of a fold, or those of all others.
-fn of_fold(of_row: &[u32], fold: usize, is_of_it: bool) -> Vec<usize> {
-    let is_own = |of: u32| (of as usize == fold) == is_of_it;
+/// The rows of some folds.
+fn chosen_rows(of_row: &[u32], is_chosen: impl Fn(usize) -> bool) -> Vec<usize> {
+    let is_own = |fold: u32| is_chosen(fold as usize);
     let mut rows = Vec::with_capacity(of_row.iter().filter(|of| is_own(**of)).count());
     rows.extend((0..of_row.len()).filter(|&row| is_own(of_row[row])));
     rows

@@ -119,6 +119,9 @@ impl Tally {
             let clusters = (0..targets.ncols()).map(cluster).collect();
             return Tally::Rows { targets: targets.to_owned(), predictions: predictions.to_owned(), weights, clusters };
         }
+        if most as usize <= targets.ncols() {
+            return Tally::of_many(loss, of, most, cluster);
+        }
         let mut units = Vec::with_capacity(targets.ncols());
         of.each_unit(loss, |unit| units.push(unit));
         let weight: f64 = units.iter().map(|unit| unit.weight).sum();
@@ -130,6 +133,21 @@ impl Tally {
         };
         let clusters = joined(units.into_iter().map(sum), most);
         Tally::Mean { weight, mean, most, clusters }
+    }
+
+    /// The same of more rows than clusters: these are added up in place.
+    fn of_many(loss: &dyn Loss, of: Compared<'_>, most: u32, cluster: impl Fn(usize) -> u32) -> Self {
+        let (mut weight, mut sum) = (0.0, 0.0);
+        let mut clusters: Vec<ClusterSum> =
+            (0..most).map(|cluster| ClusterSum { cluster, weight: 0.0, sum: 0.0 }).collect();
+        of.each_unit(loss, |unit| {
+            let lost = unit.weight * unit.loss;
+            (weight, sum) = (weight + unit.weight, sum + lost);
+            let own = &mut clusters[(cluster(unit.row) % most) as usize];
+            (own.weight, own.sum) = (own.weight + unit.weight, own.sum + lost);
+        });
+        clusters.retain(|of| of.weight > 0.0);
+        Tally::Mean { weight, mean: if weight == 0.0 { 0.0 } else { sum / weight }, most, clusters }
     }
 
     /// Of no rows.

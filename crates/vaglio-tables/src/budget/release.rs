@@ -12,6 +12,12 @@ pub fn released_by(release: fn()) {
     RELEASE.get_or_init(|| release);
 }
 
+/// Gives back what the allocator keeps for later: behind much that is not needed again.
+#[doc(hidden)]
+pub fn release() {
+    RELEASE.get().iter().for_each(|release| release());
+}
+
 /// The bytes of the process that are in memory; where that is beyond a limit, once what is kept for later was given back.
 #[doc(hidden)]
 pub fn resident_within(limit: u64) -> Option<u64> {

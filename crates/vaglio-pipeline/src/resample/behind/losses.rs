@@ -16,8 +16,10 @@ use vaglio_core::{ClusterSum, Feature, Loss, Measure, PathEntry, Result, Score};
 
 /// The piece of the journal that holds the walks with the losses of rows.
 const KEY: &str = "choose/rows";
-/// Clusters of one size at one λ that have sums of their own, at most.
+/// Clusters of one size at one λ that have sums of their own, at most, and at least; and those of all sizes at all λ in all folds.
 const MOST_OF_SIZE: u32 = 1 << 12;
+const LEAST_OF_SIZE: u32 = 1 << 9;
+const MOST_OF_ALL: u32 = 1 << 22;
 
 impl Validation<'_, '_> {
     /// Gives the walks at each λ what they lose on the rows behind those that they were judged on; `false` when it was stopped. The λ of a
@@ -47,7 +49,12 @@ impl Validation<'_, '_> {
             let trails: Vec<&Trail> = walks.iter().map(|of| &of.trails[job]).collect();
             self.fold_models(job, (number, part), lambdas, &trails).map_err(|error| said_of_fold(error, number))
         })?;
-        let empty = |job: usize| walks.iter().flat_map(move |of| of.trails[job].tallies()).map(GrowingTally::like);
+        let known = |job: usize| walks.iter().flat_map(move |of| of.trails[job].tallies());
+        let count: usize = (0..parts.len()).map(|job| known(job).count()).sum();
+        // A power of two, so that clusters of sizes with fewer are joined of those with more.
+        let most = (MOST_OF_ALL / count.max(1) as u32).max(1).ilog2();
+        let most = (1 << most).clamp(LEAST_OF_SIZE, MOST_OF_SIZE);
+        let empty = |job: usize| known(job).map(|tally| GrowingTally::like(tally, most));
         let mut tallies: Vec<Vec<GrowingTally>> = (0..parts.len()).map(|job| empty(job).collect()).collect();
         let mut judges: Vec<Judge<'_>> = Vec::with_capacity(parts.len());
         for (((_, part), models), tallies) in parts.iter().zip(models).zip(&mut tallies) {
@@ -130,9 +137,9 @@ struct GrowingTally {
 }
 
 impl GrowingTally {
-    /// Of no rows, with the clusters of another.
-    fn like(other: &Tally) -> Self {
-        let most = fewest(&[other]).min(MOST_OF_SIZE);
+    /// Of no rows, with the clusters of another, and at most so many.
+    fn like(other: &Tally, most: u32) -> Self {
+        let most = fewest(&[other]).min(most);
         GrowingTally { weight: 0.0, mean: 0.0, clusters: vec![(0.0, 0.0); most as usize] }
     }
 

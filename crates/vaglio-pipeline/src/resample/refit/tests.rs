@@ -51,7 +51,7 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
     let weights = weighted.then(|| (0..ROWS).map(|row| [1.0, 0.5, 2.0, 0.25][row % 4]).collect());
     let rows = Rows {
         table: table.unwrap(),
-        targets,
+        targets: targets.into(),
         weights,
         groups: None,
         assignment: None,

@@ -84,6 +84,29 @@ fn tallies_of_parts_pool_to_the_loss_of_all_rows() {
 }
 
 #[test]
+fn clusters_that_are_added_up_in_place_are_those_that_are_joined_later() {
+    let (table, labels) = (table(1), (0..ROWS as u32).map(|row| (row * row) % 29).collect::<Vec<u32>>());
+    for loss in [AnyLoss::from(Squared), Absolute.into()] {
+        for clusters in [None, Some(&labels[..])] {
+            let [few, every] = [4, EVERY].map(|most| table.tallies(&*loss, &[17, 40], clusters, most));
+            for (few, every) in few.iter().zip(&every) {
+                let (Tally::Mean { weight, mean, clusters, .. }, Tally::Mean { weight: w, mean: m, .. }) = (few, every)
+                else {
+                    panic!("a mean over rows")
+                };
+                assert_eq!((weight, mean), (w, m));
+                let expected = every.sums(4);
+                assert_eq!(clusters.len(), expected.len());
+                for (found, expected) in clusters.iter().zip(expected) {
+                    assert_eq!((found.cluster, found.weight), (expected.cluster, expected.weight));
+                    near(found.sum, expected.sum, "sum");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn the_standard_error_is_the_larger_of_clusters_and_folds() {
     let (table, groups) = (table(0), |row: usize| row % 7);
     let labels: Vec<u32> = (0..ROWS).map(|row| groups(row) as u32).collect();

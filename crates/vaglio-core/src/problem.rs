@@ -7,6 +7,7 @@ use crate::units::largest;
 use crate::{Columns, Error, Feature, InFolds, Result, StopSign, Task};
 use ndarray::Array2;
 use rayon::prelude::*;
+use select::in_rows;
 use std::sync::Arc;
 
 /// Columns, targets, row weights and groups, checked once: finite, of one length, with unique names.
@@ -240,20 +241,6 @@ impl Problem {
         Ok(Problem { bias: Some(bias), ..self })
     }
 
-    /// The same rows with other targets, outputs × rows.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for another shape; [`Error::NonFinite`].
-    pub fn with_targets(&self, targets: Array2<f64>) -> Result<Self> {
-        if targets.dim() != self.targets.dim() {
-            return Err(Error::Shape(format!("targets of {:?} for {:?}", targets.dim(), self.targets.dim())));
-        }
-        for (name, row) in self.target_names.iter().zip(targets.rows()) {
-            check_finite(name, &row.to_vec())?;
-        }
-        Ok(Problem { targets: in_rows(Arc::new(targets)), ..self.clone() })
-    }
-
     /// The same with columns of doubles in single precision, at four bytes an entry.
     ///
     /// # Errors
@@ -383,11 +370,6 @@ fn check_finite(name: &str, values: &[f64]) -> Result<()> {
         file: None,
         remedy: None,
     })
-}
-
-/// The same numbers, each output contiguous.
-fn in_rows(targets: Arc<Array2<f64>>) -> Arc<Array2<f64>> {
-    if targets.is_standard_layout() { targets } else { Arc::new(targets.as_standard_layout().into_owned()) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! Some of the rows, or of the columns, of a problem.
+//! Some of the rows or of the columns of a problem, or other targets.
 
-use super::{Block, Problem};
+use super::{Block, Problem, check_finite};
 use crate::{Columns, Error, Feature, Result};
+use ndarray::Array2;
 use std::sync::Arc;
 
 impl Problem {
@@ -15,6 +16,20 @@ impl Problem {
     #[must_use]
     pub fn view_rows(&self, rows: &[usize]) -> Self {
         self.with_rows(rows, self.columns.view_rows(rows))
+    }
+
+    /// The same rows with other targets, outputs × rows.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another shape; [`Error::NonFinite`].
+    pub fn with_targets(&self, targets: Array2<f64>) -> Result<Self> {
+        if targets.dim() != self.targets.dim() {
+            return Err(Error::Shape(format!("targets of {:?} for {:?}", targets.dim(), self.targets.dim())));
+        }
+        for (name, row) in self.target_names.iter().zip(targets.rows()) {
+            check_finite(name, &row.to_vec())?;
+        }
+        Ok(Problem { targets: in_rows(Arc::new(targets)), ..self.clone() })
     }
 
     fn with_rows(&self, rows: &[usize], columns: Columns) -> Self {
@@ -69,4 +84,9 @@ impl Problem {
             ..self.clone()
         })
     }
+}
+
+/// The same numbers, each output contiguous.
+pub(super) fn in_rows(targets: Arc<Array2<f64>>) -> Arc<Array2<f64>> {
+    if targets.is_standard_layout() { targets } else { Arc::new(targets.as_standard_layout().into_owned()) }
 }

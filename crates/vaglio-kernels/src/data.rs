@@ -43,6 +43,8 @@ pub struct Data<'d> {
     entries: Entries<'d>,
     pub(crate) gram: Arc<GramCache>,
     active: Vec<bool>,
+    /// The active columns, for all states of these rows.
+    pub(crate) candidates: Arc<[usize]>,
     /// v/‖v‖ with an intercept: the direction that centering removes.
     unit: Option<Vec<f64>>,
     targets: Arc<Targets>,
@@ -174,7 +176,8 @@ impl<'d> Data<'d> {
         }
         let targets = Arc::new(Targets { level, root, scaled: targets, total_weight });
         let centered = Vec::new();
-        let mut data = Data { level, entries, gram, active, unit, targets, centered };
+        let candidates = (0..active.len()).filter(|&column| active[column]).collect();
+        let mut data = Data { level, entries, gram, active, candidates, unit, targets, centered };
         shifted.iter_mut().for_each(|y| data.center(y));
         data.centered = shifted;
         Ok(data)
@@ -342,9 +345,11 @@ impl<'d> Data<'d> {
         let mut out = vec![0.0; self.columns()];
         if norm > 0.0 {
             z.iter_mut().for_each(|z| *z /= norm);
-            let active: Vec<usize> = (0..self.columns()).filter(|&c| self.active[c]).collect();
-            let products = self.products(&active, &[&z]);
-            active.iter().zip(products).for_each(|(&c, product)| out[c] = product / self.gram.squares[c].sqrt());
+            let products = self.products(&self.candidates, &[&z]);
+            self.candidates
+                .iter()
+                .zip(products)
+                .for_each(|(&c, product)| out[c] = product / self.gram.squares[c].sqrt());
         }
         out
     }

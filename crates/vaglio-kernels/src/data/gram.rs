@@ -60,10 +60,9 @@ impl Data<'_> {
             GramRow::Target(output) => self.centered(output).into(),
         };
         let vectors: Vec<Cow<'_, [f64]>> = wanted.par_iter().map(vector).collect();
-        let active: Vec<usize> = (0..self.columns()).filter(|&c| self.is_active(c)).collect();
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         let mut rows = vec![vec![0.0; self.columns()]; wanted.len()];
-        for some in active.chunks(AT_ONCE) {
+        for some in self.candidates.chunks(AT_ONCE) {
             let products = self.products_of_most(some, &slices);
             for (&column, products) in some.iter().zip(products.chunks(wanted.len())) {
                 rows.iter_mut().zip(products).for_each(|(row, product)| row[column] = *product);

@@ -53,7 +53,7 @@ use std::sync::Arc;
 /// were tried are cached, up to one in 60. Memory 8·m·(s + n/60) bytes beside X at most.
 #[derive(Debug)]
 pub(super) struct CandidateBounds {
-    features: Vec<usize>,
+    features: Arc<[usize]>,
     scalars: CandidateScalars,
     /// Updates that the scalars have taken in; none yet before the first bounds.
     applied: Option<usize>,
@@ -82,7 +82,7 @@ impl CandidateBounds {
     /// All columns of some data, for one of so many states; nothing is read before bounds are asked for.
     pub fn new(basis: &Basis<'_>, together: usize) -> Self {
         let data = &basis.data;
-        let features: Vec<usize> = (0..data.columns()).filter(|&f| data.is_active(f)).collect();
+        let features = Arc::clone(&data.candidates);
         let scalars = CandidateScalars::of_empty(data, &features);
         let (cached, room) = (HashMap::new(), room(data, together));
         let with_residuals = vec![Vec::new(); data.outputs()];

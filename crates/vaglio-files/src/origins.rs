@@ -14,7 +14,8 @@ impl<'p> Origins<'p> {
     /// Cost O(candidates · what maps made).
     pub fn new(prepared: &'p Prepared, design: &Design) -> Self {
         let is_made = |name: &String| sources(&prepared.maps, name) != [&**name];
-        match design.is_of(&prepared.train) && design.names().iter().any(is_made) {
+        let may_be_made = !prepared.maps.is_empty() && design.is_of(&prepared.train);
+        match may_be_made && design.names().iter().any(is_made) {
             true => Origins(&prepared.maps),
             false => Origins(&[]),
         }
@@ -38,7 +39,7 @@ impl<'p> Origins<'p> {
                 None => made.push(MadeColumns { of, columns: vec![index] }),
             }
         }
-        let is_itself = |made: &MadeColumns| made.of == names[made.columns[0]..=made.columns[0]];
+        let is_itself = |made: &MadeColumns| made.of == std::slice::from_ref(&names[made.columns[0]]);
         made.retain(|made| !made.of.is_empty() && (made.columns.len() > 1 || !is_itself(made)));
         made
     }

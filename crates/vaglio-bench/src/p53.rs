@@ -103,14 +103,20 @@ fn files(bench: &Bench<'_>) -> Result<String> {
     for path in paths {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         (bench.note)(&format!("files: {file}"));
-        let (pipeline, _) =
-            load(&text(&format!("{{train: {file}, target: target}}"), "nhsic", "lars", size), "pipeline", &[])?;
-        let problem = prepare(&pipeline, &bench.folder)?.train;
+        let text = text(&format!("{{train: {file}, target: target}}"), "nhsic", "lars", size);
+        let (pipeline, _) = load(&format!("{text}preprocess: [{{kind: one_hot}}]\n"), "pipeline", &[])?;
+        let problem = match prepare(&pipeline, &bench.folder) {
+            Ok(prepared) => prepared.train,
+            Err(error) => {
+                (bench.note)(&format!("files: {file} is left out: {error}"));
+                continue;
+            }
+        };
         let (rows, columns) = (problem.rows(), problem.columns().len());
         if rows * columns > MOST_ENTRIES {
             continue;
         }
-        let Agreement { chosen, both, order, apart } = Agreement::of(&problem, size)?;
+        let Agreement { chosen, both, order, apart } = Agreement::of(&problem, size.min(columns))?;
         let counts = [rows, columns, chosen, both, order].map(|count| count.to_string());
         table.row(&[&[file][..], &counts, &[format!("{apart:.1e}")]].concat());
     }

@@ -112,6 +112,23 @@ fn long_walks_and_threads_change_nothing() -> Kept {
     criterion::threads(&with(Approximation::Nystrom, Output::Auto, false), &design, &in_pool)
 }
 
+/// Both levels of a word are one kernel, which single precision must not take for two.
+#[test]
+fn by_levels_a_column_and_its_mirror_image_are_copies() {
+    let mut random = Random::new(11);
+    let is_one: Vec<f64> = (0..5000).map(|_| f64::from(u8::from(random.uniform() < 0.07))).collect();
+    let other: Vec<f64> = is_one.iter().map(|x| 1.0 - x).collect();
+    let third: Vec<f64> = (0..5000).map(|_| random.normal()).collect();
+    let y: Vec<f64> = is_one.iter().zip(&third).map(|(a, b)| a + 0.1 * b).collect();
+    let problem = data::given(&[&is_one, &third, &other], &[&y], Task::Regression).unwrap();
+    let design = Design::identity(&problem, Readout::new(vec![1.0], true).unwrap());
+    let criterion = with(Approximation::Levels, Output::Auto, true);
+    let mut geometry = criterion.geometry(&design).unwrap();
+    let (first, last) = (geometry.gram(0).unwrap(), geometry.gram(2).unwrap());
+    assert_eq!((first[2], last[0]), ((first[0] * last[2]).sqrt(), (first[0] * last[2]).sqrt()));
+    assert!(first[1] < 0.1);
+}
+
 #[test]
 fn it_finds_what_a_product_of_exponentials_depends_on() {
     for approximation in [Approximation::Exact, Approximation::Nystrom] {

@@ -10,6 +10,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, ProcessGroup, Question, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::shares;
+use vaglio_kernels::tolerance::LEVEL_SIMILARITY;
 
 /// Columns of which a whole column of Q is kept as soon as one of its entries is asked for; of more, when many are.
 pub(super) const NARROW: usize = 512;
@@ -120,8 +121,16 @@ impl Relations {
         match feature {
             _ if feature == with => Ok(self.own(feature)),
             _ if feature.max(with) >= self.features() => Ok(0.0),
-            _ => Ok(self.kernels.products(with, feature..feature + 1)?[0]),
+            _ => Ok(self.of_copies(with, feature, self.kernels.products(with, feature..feature + 1)?[0])),
         }
+    }
+
+    /// Q_ik, that of copies where single precision tells no more: by levels, whose factors are in it, a column and its mirror image,
+    /// such as both levels of one word, would be two otherwise.
+    fn of_copies(&self, with: Feature, feature: Feature, product: f64) -> f64 {
+        let (a, b) = (self.own(with), self.own(feature));
+        let are_copies = self.kernels.is_by_levels() && a + b - 2.0 * product <= LEVEL_SIMILARITY * (a + b);
+        if are_copies { (a * b).sqrt() } else { product }
     }
 
     /// Column `feature` of Q, kept from then on. Cost O(d·m·rank²) the first time, by levels O(d·m·rank).
@@ -135,6 +144,7 @@ impl Relations {
             let which = feature.to_string();
             let mut column =
                 self.gathered(("products", &which), |range| self.kernels.products(feature, range))?.concat();
+            column.iter_mut().enumerate().for_each(|(k, product)| *product = self.of_copies(feature, k, *product));
             column[feature] = self.own(feature);
             let _ = kept.set(column);
         }

@@ -14,7 +14,8 @@ use vaglio_tables::read::{Batch, InferredType};
 
 /// The part of the memory that columns may take which are read.
 const PART: f64 = 0.25;
-/// Bytes of a row that are there whatever is read: its target twice, prediction, places and cell.
+/// Bytes of a row that are there whatever is read: 36 of its target twice, its prediction, its places and its cell, and 8 for what is
+/// computed of these for a while.
 const OF_ROW: f64 = 44.0;
 /// Rows that are predicted at once.
 const AT_ONCE: usize = 512;

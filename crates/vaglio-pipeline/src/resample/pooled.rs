@@ -72,7 +72,8 @@ impl Pooled {
         self.weights.as_ref().map_or_else(|| vec![1.0; self.targets.ncols()].into(), |weights| weights.into())
     }
 
-    /// The rows of folds of these sizes one after another, of which `folds` gives predictions and places among rows with these labels. Each fold goes before the next is asked for: of many rows there are none to be kept twice.
+    /// The rows of folds one after another, from the size of each, and its predictions with the places of its rows among those of the labels.
+    /// A fold is dropped before the next is asked for, so that no predictions of many rows are in memory twice.
     pub fn of_rows(labels: &RowLabels, sizes: &[usize], folds: impl Iterator<Item = (Array2<f64>, Vec<u32>)>) -> Self {
         let (targets, rows) = (&labels.targets, sizes.iter().sum());
         let mut pooled = Pooled {

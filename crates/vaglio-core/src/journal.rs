@@ -30,7 +30,7 @@ pub trait Keeper: Send + Sync {
     /// What an earlier run of the same configuration kept under this key.
     fn recall(&self, key: &str) -> Option<String>;
 
-    /// Keeps one whole piece of work.
+    /// Keeps one whole piece of work, which is one line of JSON.
     fn keep(&self, key: &str, value: &str);
 
     /// Who does the piece of this key, which is not there yet.

@@ -5,8 +5,7 @@ mod lines;
 pub(super) use lines::{Header, Known, read, written};
 
 use super::sync::sync_folder;
-use lines::{Piece, sealed};
-use serde_json::value::RawValue;
+use lines::{piece, sealed};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -314,9 +313,7 @@ impl Keeper for Book {
             }
             return;
         }
-        let Ok(value) = RawValue::from_string(value.to_owned()) else { return };
-        let Ok(body) = serde_json::to_string(&Piece { key, value: &value }) else { return };
-        self.shared.state().keep(body);
+        self.shared.state().keep(piece(key, value));
         self.shared.changed.notify_all();
     }
 

@@ -181,7 +181,7 @@ fn streamed(
     let skeleton = Sample::new(labels.clone(), Arc::clone(&recipe), ordered)?;
     let cells = RowCells::new(pipeline, &skeleton, most_cells(pipeline.budget(), features.len() + outputs.len()) / 4)?;
     let is_ordered = skeleton.is_ordered();
-    let clusters = (is_ordered || skeleton.labels().is_some()).then(|| skeleton.clusters());
+    let clusters = (!skeleton.has_single_rows()).then(|| skeleton.clusters());
     drop(skeleton);
     let first = Fitting {
         pipeline,

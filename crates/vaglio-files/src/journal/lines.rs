@@ -80,10 +80,9 @@ fn different(a: &serde_json::Value, b: &serde_json::Value, path: String) -> Opti
     of_a.iter().find_map(|(key, value)| different(value, of_b.get(key).unwrap_or(&null), below(key))).or(missing)
 }
 
-#[derive(Serialize)]
-pub(super) struct Piece<'p> {
-    pub key: &'p str,
-    pub value: &'p RawValue,
+/// The object of a piece, whose value is JSON as it is.
+pub(super) fn piece(key: &str, value: &str) -> String {
+    format!("{{\"key\":{},\"value\":{value}}}", serde_json::Value::from(key))
 }
 
 #[derive(Deserialize)]
@@ -182,8 +181,7 @@ pub(in super::super) fn written<'p>(
     let mut sum = String::new();
     let mut text = sealed(&serde_json::to_string(header)?, &mut sum);
     for (key, value) in pieces {
-        let value = serde_json::from_str::<&RawValue>(value)?;
-        text += &sealed(&serde_json::to_string(&Piece { key, value })?, &mut sum);
+        text += &sealed(&piece(key, value), &mut sum);
     }
     Ok(text)
 }

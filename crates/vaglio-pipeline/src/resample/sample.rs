@@ -154,6 +154,11 @@ impl Sample {
         clusters(self.rows(), self.groups(), self.series().filter(|_| !self.ordered), self.ordered)
     }
 
+    /// Whether each row is a cluster of its own.
+    pub fn has_single_rows(&self) -> bool {
+        !self.ordered && self.labels().is_none()
+    }
+
     /// Whether rows are in an order of time and are one series.
     pub fn is_ordered(&self) -> bool {
         self.ordered

@@ -4,6 +4,9 @@
 //! leaves the variance between them what it is and makes it a little less certain. Of a loss of all rows together the rows
 //! are kept, and leaving out clusters, or folds, in turn takes the place of the sums (the jackknife).
 
+mod growing;
+
+pub use growing::GrowingTally;
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -120,7 +123,7 @@ impl Tally {
             return Tally::Rows { targets: targets.to_owned(), predictions: predictions.to_owned(), weights, clusters };
         }
         if most as usize <= targets.ncols() {
-            return Tally::of_many(loss, of, most, cluster);
+            return GrowingTally::of_many(loss, of, most);
         }
         let mut units = Vec::with_capacity(targets.ncols());
         of.each_unit(loss, |unit| units.push(unit));
@@ -133,21 +136,6 @@ impl Tally {
         };
         let clusters = joined(units.into_iter().map(sum), most);
         Tally::Mean { weight, mean, most, clusters }
-    }
-
-    /// The same of more rows than clusters: these are added up in place.
-    fn of_many(loss: &dyn Loss, of: Compared<'_>, most: u32, cluster: impl Fn(usize) -> u32) -> Self {
-        let (mut weight, mut sum) = (0.0, 0.0);
-        let mut clusters: Vec<ClusterSum> =
-            (0..most).map(|cluster| ClusterSum { cluster, weight: 0.0, sum: 0.0 }).collect();
-        of.each_unit(loss, |unit| {
-            let lost = unit.weight * unit.loss;
-            (weight, sum) = (weight + unit.weight, sum + lost);
-            let own = &mut clusters[(cluster(unit.row) % most) as usize];
-            (own.weight, own.sum) = (own.weight + unit.weight, own.sum + lost);
-        });
-        clusters.retain(|of| of.weight > 0.0);
-        Tally::Mean { weight, mean: if weight == 0.0 { 0.0 } else { sum / weight }, most, clusters }
     }
 
     /// Of no rows.
@@ -246,7 +234,7 @@ impl Tally {
 }
 
 /// The least number of clusters that any of them tells apart.
-pub(super) fn fewest(parts: &[&Tally]) -> u32 {
+fn fewest(parts: &[&Tally]) -> u32 {
     let most = |part: &&Tally| if let Tally::Mean { most, .. } = part { *most } else { EVERY };
     parts.iter().map(most).min().unwrap_or(EVERY)
 }

@@ -174,7 +174,7 @@ impl Calibration {
         if let (Some(_), Some(last), Some(entry)) = (&selection.final_model, &selector.model, entry) {
             let held_out = match selector.criterion().folds(design).ok()? {
                 HeldOut::Folds(rounds) => rounds,
-                _ if sample.labels().is_some() || sample.is_ordered() => return None,
+                _ if !sample.has_single_rows() => return None,
                 _ => stratified(design)?,
             };
             let found =
@@ -191,7 +191,7 @@ impl Calibration {
             held_out => held_out,
         };
         let is_of_rows = held_out == HeldOut::EachRow;
-        if is_of_rows && (sample.labels().is_some() || sample.is_ordered()) {
+        if is_of_rows && !sample.has_single_rows() {
             return None;
         }
         let (subset, lambda) = entry.map_or((&[][..], None), |entry| (&entry.subset[..], entry.score.lambda));

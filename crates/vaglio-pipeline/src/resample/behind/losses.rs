@@ -6,13 +6,13 @@ use crate::resample::along::{Held, Reduced};
 use crate::resample::lockstep::OfLambda;
 use crate::resample::parting::Part;
 use crate::resample::pool::in_turn;
-use crate::resample::tally::{Compared, Tally, fewest};
+use crate::resample::tally::{Compared, GrowingTally, Tally};
 use crate::resample::validated::{Validation, said_of_fold};
 use crate::resample::walks::Trail;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio_core::engine::{EngineDesign, select_rows};
-use vaglio_core::{ClusterSum, Feature, Loss, Measure, PathEntry, Result, Score};
+use vaglio_core::{Feature, PathEntry, Result, Score};
 
 /// The piece of the journal that holds the walks with the losses of rows.
 const KEY: &str = "choose/rows";
@@ -125,80 +125,6 @@ impl Validation<'_, '_> {
             )?;
         }
         Ok(probes.models(&all))
-    }
-}
-
-/// A [`Tally`] of rows that come some at a time, by a loss that is a mean over them.
-struct GrowingTally {
-    weight: f64,
-    mean: f64,
-    /// Weight and weighted loss of the rows of each cluster, whose numbers are taken modulo how many there are: a power of two.
-    clusters: Vec<(f64, f64)>,
-}
-
-impl GrowingTally {
-    /// Of no rows, with the clusters of another, and at most so many.
-    fn like(other: &Tally, most: u32) -> Self {
-        let most = fewest(&[other]).min(most);
-        GrowingTally { weight: 0.0, mean: 0.0, clusters: vec![(0.0, 0.0); most as usize] }
-    }
-
-    /// Takes in the rows that follow. Cost O(rows · outputs).
-    fn take(&mut self, loss: &dyn Loss, of: Compared<'_>) {
-        let (weight, sum) = self.squares(loss, of).unwrap_or_else(|| self.units(loss, of));
-        if weight > 0.0 {
-            self.mean += (sum / weight - self.mean) * weight / (self.weight + weight);
-            self.weight += weight;
-        }
-    }
-
-    /// Adds the squared errors of one output of rows that count alike, and gives their number and sum; `None` of others. Many models
-    /// meet many rows here: the squares are made some at a time, and only their sums by cluster wait for one another.
-    fn squares(&mut self, loss: &dyn Loss, of: Compared<'_>) -> Option<(f64, f64)> {
-        const AT_ONCE: usize = 64;
-        let is_alone = of.targets.nrows() == 1 && of.weights.is_none() && of.units.is_none();
-        let is_squared = is_alone && loss.measure() == Measure::Squared;
-        let (targets, predictions) = of.targets.to_slice().zip(of.predictions.to_slice()).filter(|_| is_squared)?;
-        let (places, last) = (of.clusters?, self.clusters.len() - 1);
-        let mut sums = [0.0; 8];
-        let chunks = targets.chunks(AT_ONCE).zip(predictions.chunks(AT_ONCE)).zip(places.chunks(AT_ONCE));
-        for ((targets, predictions), places) in chunks {
-            let mut squares = [0.0; AT_ONCE];
-            for ((square, y), p) in squares.iter_mut().zip(targets).zip(predictions) {
-                *square = (y - p).powi(2);
-            }
-            for eight in squares.chunks_exact(sums.len()) {
-                sums.iter_mut().zip(eight).for_each(|(sum, square)| *sum += square);
-            }
-            for (place, square) in places.iter().zip(squares) {
-                let of_cluster = &mut self.clusters[*place as usize & last];
-                *of_cluster = (of_cluster.0 + 1.0, of_cluster.1 + square);
-            }
-        }
-        Some((targets.len() as f64, sums.iter().sum()))
-    }
-
-    /// The same of any rows.
-    fn units(&mut self, loss: &dyn Loss, of: Compared<'_>) -> (f64, f64) {
-        let (mut weight, mut sum) = (0.0, 0.0);
-        let last = self.clusters.len() - 1;
-        let clusters = &mut self.clusters;
-        of.each_unit(loss, |unit| {
-            let lost = unit.weight * unit.loss;
-            (weight, sum) = (weight + unit.weight, sum + lost);
-            let cluster = of.clusters.map_or(unit.row, |clusters| clusters[unit.row] as usize);
-            let of_cluster = &mut clusters[cluster & last];
-            *of_cluster = (of_cluster.0 + unit.weight, of_cluster.1 + lost);
-        });
-        (weight, sum)
-    }
-
-    fn tally(self) -> Tally {
-        let GrowingTally { weight, mean, clusters } = self;
-        let most = clusters.len() as u32;
-        let sums = (0..most).zip(clusters).filter(|(_, (weight, _))| *weight > 0.0);
-        let clusters = sums.map(|(cluster, (weight, sum))| ClusterSum { cluster, weight, sum }).collect();
-        Tally::Mean { weight, mean, most, clusters }
     }
 }
 

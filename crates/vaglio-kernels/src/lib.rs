@@ -23,6 +23,7 @@ pub mod lars;
 pub mod level;
 pub mod linalg;
 pub mod loo;
+pub mod machine;
 mod normal_equations;
 mod pass;
 pub mod reservoir;

@@ -1,6 +1,5 @@
 //! What the walks of a run cost.
 
-use super::machine::Machine;
 use super::pace::{begun, pace};
 use crate::certainty::pairs_of;
 use crate::learning;
@@ -8,6 +7,7 @@ use crate::pairs::outer_pairs_of;
 use std::fmt;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Estimate, Outline, Result};
+use vaglio_kernels::machine::Machine;
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::{cross_validation, walk_lambdas};

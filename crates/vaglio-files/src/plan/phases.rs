@@ -5,13 +5,13 @@
 
 use super::final_fit::FinalFit;
 use super::forecast::{Walk, Walks};
-use super::machine::Machine;
 use super::span::Span;
 use crate::Prepared;
 use crate::importance::{SHARE, slower};
 use crate::memory::Memory;
 use std::fmt;
 use vaglio_core::{Choose, Design, Measure, Outline};
+use vaglio_kernels::machine::Machine;
 use vaglio_pipeline::fdr::EXPERIMENTS;
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_tables::budget::{Budget, shown};

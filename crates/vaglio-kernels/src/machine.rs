@@ -3,14 +3,14 @@
 //! Each rate is the best of a few tries of a millisecond or two: what else the machine does can only make one slower. Engines are
 //! chosen by operations, never by these, so that results do not depend on them.
 
+use crate::linalg::{gram, triangle};
 use ndarray::Array2;
 use std::hint::black_box;
 use std::time::Instant;
-use vaglio_kernels::linalg::{gram, triangle};
 
 /// Units of work a second of one thread.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Machine {
+pub struct Machine {
     /// Doubles that are read far from the processor and summed.
     pub stream: f64,
     /// Bytes of memory that is new to the process.

@@ -9,11 +9,11 @@ mod row_blocks;
 
 pub(crate) use row_blocks::RowBlocks;
 
+use crate::parallel;
 use crate::sums::{LaneSums, add_products, product};
 use crate::sweep::{PANEL, Placed, Sweep, TOGETHER};
 use crate::wide::Wide;
 use crate::{Column, Entries, Level};
-use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -101,7 +101,7 @@ impl BlockSums {
             order,
             tiles,
             active: active.to_vec(),
-            shifts: (0..stored.len()).into_par_iter().map(shift).collect(),
+            shifts: parallel::map(stored.len(), shift),
             sums: [Vec::new(), Vec::new()],
             targets: Vec::new(),
             known: Mutex::default(),
@@ -165,7 +165,7 @@ impl BlockSums {
     /// Products with some columns, cached for all rows that are made of blocks. Cost O(m·n) for each.
     fn read(&self, stored: &[Column<'_>], columns: &[usize]) {
         let vectors: Vec<Vec<f64>> =
-            columns.par_iter().map(|&column| self.in_order(stored[column], self.shifts[column])).collect();
+            parallel::map_slice(columns, |&column| self.in_order(stored[column], self.shifts[column]));
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         let found = self.sweep(stored, &slices, false);
         let rows = columns.iter().enumerate();
@@ -188,8 +188,9 @@ impl BlockSums {
             .map(|((x, shift), _)| (*x, *shift))
             .collect();
         let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
-        let panels = columns.par_chunks(share.clamp(TOGETHER, PANEL));
-        panels.flat_map_iter(|panel| self.panel(panel, vectors, with_squares)).collect()
+        parallel::flat_map_chunks(&columns, share.clamp(TOGETHER, PANEL), |panel| {
+            self.panel(panel, vectors, with_squares)
+        })
     }
 
     fn panel(&self, columns: &[(Column<'_>, f64)], vectors: &[&[f64]], with_squares: bool) -> Vec<f64> {

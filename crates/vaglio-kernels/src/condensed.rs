@@ -13,9 +13,9 @@ mod state;
 
 use crate::duplicates::first_equal;
 use crate::linalg::{Failure, LowerFactor, gram, triangle};
+use crate::parallel;
 use crate::{Column, Level};
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, concatenate};
-use rayon::prelude::*;
 
 /// The mean over columns of the diagonal of the inverse of their correlations, up to which their Gram matrix is factored: the
 /// mean variance inflation factor.
@@ -97,13 +97,14 @@ impl Condenser {
             pieces.extend(std::iter::once(first).chain(rest.chunks(self.height)).map(|piece| (cell, piece)));
         }
         pieces.retain(|(_, rows)| !rows.is_empty());
-        let gathered: Vec<Gathered> = pieces.par_iter().map(|(_, rows)| self.gathered(&batch, rows)).collect();
+        let gathered: Vec<Gathered> = parallel::map_slice(&pieces, |(_, rows)| self.gathered(&batch, rows));
         let mut full: Vec<(usize, Vec<Vec<f64>>)> = Vec::new();
         for ((cell, _), piece) in pieces.iter().zip(gathered) {
             full.extend(self.cells[*cell].take(piece, self.height).map(|block| (*cell, block)));
         }
-        let triangles: Vec<Array2<f64>> =
-            full.par_iter().map(|(_, block)| reduced(matrix(block).view())).collect::<Result<_, _>>()?;
+        let triangles: Vec<Array2<f64>> = parallel::map_slice(&full, |(_, block)| reduced(matrix(block).view()))
+            .into_iter()
+            .collect::<Result<_, _>>()?;
         for ((cell, _), triangle) in full.iter().zip(triangles) {
             self.cells[*cell].stack(&triangle)?;
         }
@@ -117,8 +118,8 @@ impl Condenser {
     pub fn append(&mut self, other: Condenser) -> Result<(), Failure> {
         let (height, shifts) = (self.height, &self.shifts);
         let moves: Vec<f64> = other.shifts.iter().zip(shifts).map(|(theirs, own)| theirs - own).collect();
-        let join = |(own, theirs): (&mut CellBlocks, CellBlocks)| own.append(theirs, &moves, height);
-        self.cells.par_iter_mut().zip(other.cells).try_for_each(join)
+        let cells: Vec<_> = self.cells.iter_mut().zip(other.cells).collect();
+        parallel::map_vec(cells, |(own, theirs)| own.append(theirs, &moves, height)).into_iter().collect()
     }
 
     /// Rows of a batch, scaled and shifted.
@@ -142,7 +143,7 @@ impl Condenser {
     /// Those of [`Condenser::push`].
     pub fn finish(self) -> Result<Vec<CondensedCell>, Failure> {
         let shifts = self.shifts;
-        self.cells.into_par_iter().map(|cell| cell.finish(&shifts)).collect()
+        parallel::map_vec(self.cells, |cell| cell.finish(&shifts)).into_iter().collect()
     }
 }
 

@@ -3,10 +3,10 @@
 mod gram;
 mod products;
 
+use crate::parallel;
 use crate::sums::{self, LaneSums, add_products, product, scaled};
 use crate::{Column, Entries, GramCache, Level, Targets, sparse};
 use ndarray::{Array2, ArrayView1, ShapeBuilder};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ impl<'d> Data<'d> {
             (shift, sums[0].total()[0])
         };
         let gram = gram.unwrap_or_else(|| {
-            let (shifts, squares) = (0..stored.len()).into_par_iter().map(statistics).unzip();
+            let (shifts, squares) = parallel::map(stored.len(), statistics).into_iter().unzip();
             Arc::new(GramCache::new(shifts, squares, intercept))
         });
         let squares = &gram.squares;

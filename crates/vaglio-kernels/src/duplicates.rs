@@ -1,7 +1,7 @@
 //! Rows that differ, and columns that do not.
 
 use crate::Column;
-use rayon::prelude::*;
+use crate::parallel;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -66,7 +66,7 @@ pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
             sum
         }
     };
-    let hashes: Vec<u64> = columns.par_iter().map(hash).collect();
+    let hashes: Vec<u64> = parallel::map_slice(columns, hash);
     let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
     let find = |(place, hash): (usize, u64)| {
         let like = seen.entry(hash).or_default();

@@ -1,10 +1,10 @@
 //! Landmarks: few rows that stand for many, by their quadratic Rényi entropy.
 
+use crate::parallel;
 use crate::similarity::{Kernel, Similarity};
 use crate::tile::Tile;
 use crate::tolerance::EXCHANGE_GAIN;
 use crate::{Column, Level};
-use rayon::prelude::*;
 
 /// How often every row is proposed at most.
 const PASSES: usize = 3;
@@ -136,8 +136,7 @@ impl<'k> LandmarkSet<'k> {
             };
             entries.into_iter().enumerate().map(one).collect()
         };
-        let parts: Vec<Vec<Proposed>> = rows.par_chunks(TASK).map(some).collect();
-        parts.into_iter().flatten().collect()
+        parallel::flat_map_chunks(rows, TASK, some)
     }
 
     /// The landmark in whose place `row` lowers the sum most, the first among equals, if it does.

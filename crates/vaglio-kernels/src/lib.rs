@@ -25,6 +25,8 @@ pub mod linalg;
 pub mod loo;
 pub mod machine;
 mod normal_equations;
+
+pub mod parallel;
 mod pass;
 pub mod reservoir;
 pub mod ridge;

@@ -6,9 +6,9 @@
 
 use crate::Level;
 use crate::elementary::tanh;
+use crate::parallel;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
-use rayon::prelude::*;
 
 /// Connections W among units, in rows of the units that they lead to.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +104,7 @@ impl Reservoir {
                 (begin - length, own)
             };
             let series: Vec<(usize, Vec<&mut [f64]>)> = lengths.iter().map(&mut own_rows).collect();
-            series.into_par_iter().for_each(|(begin, own)| self.walk(level, inputs, begin, wanted, own));
+            parallel::map_vec(series, |(begin, own)| self.walk(level, inputs, begin, wanted, own));
         }
         columns
     }

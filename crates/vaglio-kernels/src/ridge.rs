@@ -6,11 +6,11 @@ mod reduce;
 
 use crate::Column;
 use crate::linalg::{self, Failure};
+use crate::parallel;
 use crate::tolerance::SMALL_PENALTY;
 pub(crate) use equations::Equations;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 pub use normal::Normal;
-use rayon::prelude::*;
 use reduce::{PARTS, by_weight, reduce, tile_of};
 pub(crate) use reduce::{are_unlike, triangle_of};
 
@@ -105,7 +105,8 @@ impl Ridge {
             None => ((0..rows).collect(), rows.div_ceil(PARTS).max(tile)),
         };
         let reduced = |rows: &[usize]| reduce(width, rows.chunks(tile), |rows| rows.len(), of_rows);
-        let parts: Vec<Array2<f64>> = order.par_chunks(part.max(1)).map(reduced).collect::<Result<_, _>>()?;
+        let parts: Vec<Array2<f64>> =
+            parallel::map_chunks(&order, part.max(1), reduced).into_iter().collect::<Result<_, _>>()?;
         let triangle = match <[Array2<f64>; 1]>::try_from(parts) {
             Ok([alone]) => alone,
             Err(parts) => reduce(width, parts.iter(), |part| part.nrows(), |part, mut to| to.assign(part))?,

@@ -2,9 +2,9 @@
 //!
 //! A shift, and so centering and standardizing, changes the fill alone. Sums run over the entries in the order of their rows.
 
+use crate::parallel;
 use crate::sums::{LaneSums, TILE, add_products};
 use crate::{Level, SparseColumn};
-use rayon::prelude::*;
 
 /// Σ_j v_j. Cost O(m).
 pub(crate) fn sum(level: Level, v: &[f64]) -> f64 {
@@ -72,7 +72,7 @@ pub(crate) fn products(level: Level, columns: &[PlacedSparse<'_>], vectors: &[&[
     if columns.is_empty() {
         return Vec::new();
     }
-    let sums: Vec<f64> = vectors.par_iter().map(|v| sum(level, v)).collect();
+    let sums: Vec<f64> = parallel::map_slice(vectors, |v| sum(level, v));
     let [one] = vectors else {
         let by_row = by_row(vectors);
         let count = vectors.len();
@@ -85,10 +85,10 @@ pub(crate) fn products(level: Level, columns: &[PlacedSparse<'_>], vectors: &[&[
             out.iter_mut().zip(&sums).for_each(|(own, sum)| *own += (fill - shift) * sum);
             (place, out)
         };
-        return columns.par_iter().with_min_len(AT_LEAST).map(of).collect();
+        return parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>());
     };
     let of = |&(place, x, shift): &PlacedSparse<'_>| (place, vec![own(x, one) + (x.fill() - shift) * sums[0]]);
-    columns.par_iter().with_min_len(AT_LEAST).map(of).collect()
+    parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>())
 }
 
 /// Vectors of equal length, the numbers of each row beside each other.

@@ -1,9 +1,9 @@
 //! Products of columns with vectors.
 
+use crate::parallel;
 use crate::sums::{LANES, LaneSums, add_products};
 use crate::wide::{Entry, Wide};
 use crate::{Level, ProductColumn};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Σ_j x_ij v_k[j] for all of some columns and vectors, as columns × vectors. Cost O(m · columns · vectors).
@@ -36,12 +36,12 @@ impl<'v> Sweep<'v> {
         let vectors = self.vectors.len().div_ceil(threads.div_ceil(panels)).next_multiple_of(MOST);
         let of = |vectors: &'v [&'v [f64]]| -> Vec<(usize, Vec<f64>)> {
             let sweep = Sweep { vectors, ..*self };
-            columns.par_chunks(share).flat_map_iter(|panel| sweep.panel(panel)).collect()
+            parallel::flat_map_chunks(columns, share, |panel| sweep.panel(panel))
         };
         if panels >= threads || vectors >= self.vectors.len() {
             return of(self.vectors);
         }
-        let mut parts = self.vectors.par_chunks(vectors).map(of).collect::<Vec<_>>().into_iter();
+        let mut parts = parallel::map_chunks(self.vectors, vectors, of).into_iter();
         let mut sums = parts.next().unwrap_or_default();
         for (own, (_, more)) in parts.flat_map(|part| part.into_iter().enumerate()) {
             sums[own].1.extend(more);
@@ -52,8 +52,7 @@ impl<'v> Sweep<'v> {
     /// The same of columns that are made as they are read: some rows of four columns at a time, with the bits of stored ones.
     pub fn run_products(&self, columns: &[(usize, ProductColumn<'_>, f64)]) -> Vec<(usize, Vec<f64>)> {
         let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
-        let panels = columns.par_chunks(share.clamp(TOGETHER, PANEL));
-        panels.flat_map_iter(|panel| self.products_panel(panel)).collect()
+        parallel::flat_map_chunks(columns, share.clamp(TOGETHER, PANEL), |panel| self.products_panel(panel))
     }
 
     fn products_panel(&self, columns: &[(usize, ProductColumn<'_>, f64)]) -> Vec<(usize, Vec<f64>)> {

@@ -1,8 +1,8 @@
 //! Rows of several columns, laid out so that eight rows are worked on as one.
 
 use crate::Column;
+use crate::parallel;
 use crate::wide::Wide;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows that are worked on together: so many rows of a hundred columns stay in the second-level cache.
@@ -133,7 +133,7 @@ pub fn by_tiles<E: Send>(
     for column in &mut made {
         parts.iter_mut().zip(column.chunks_mut(ROWS)).for_each(|(part, slice)| part.push(slice));
     }
-    let one = |(at, mut part): (usize, Vec<&mut [f64]>)| {
+    let one = |at: usize, part: &mut Vec<&mut [f64]>| {
         let tile = make(at * ROWS..rows.min((at + 1) * ROWS))?;
         for (k, to) in part.iter_mut().enumerate() {
             for (chunk, to) in to.chunks_mut(Wide::WIDTH).enumerate() {
@@ -142,7 +142,7 @@ pub fn by_tiles<E: Send>(
         }
         Ok(())
     };
-    let done: Vec<Result<(), E>> = parts.into_par_iter().enumerate().map(one).collect();
+    let done: Vec<Result<(), E>> = parallel::map_mut(&mut parts, one);
     done.into_iter().collect::<Result<(), E>>()?;
     Ok(made)
 }

@@ -5,8 +5,8 @@
 
 use super::rounds::Rounds;
 use super::settle::Scored;
-use rayon::prelude::*;
 use vaglio_core::{Evaluator, Feature, Result, Score, Trials, larger, smaller};
+use vaglio_kernels::parallel;
 
 /// Scores by fits: no state is shared between the subsets.
 pub(super) struct Decomposed<'d> {
@@ -33,7 +33,7 @@ impl<'d> Decomposed<'d> {
             self.rounds.sign().check()?;
             Ok(self.rounds.scored(subset)?.score)
         };
-        let found: Vec<Score> = subsets.par_iter().map(score).collect::<Result<_>>()?;
+        let found: Vec<Score> = parallel::map_slice(&subsets, score).into_iter().collect::<Result<_>>()?;
         scores.copy_from_slice(&found);
         Ok(())
     }

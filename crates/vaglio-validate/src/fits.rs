@@ -7,13 +7,13 @@ use super::round::{Round, is_held_out};
 use super::session::Session;
 use super::settle::Scored;
 use super::trial_loss::{Residuals, TrialLoss};
-use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::loo::{Basis, Change, ClassSums, RowSpectrum, residuals_after};
+use vaglio_kernels::parallel;
 use vaglio_kernels::{Scorer, Targets, is_unreliable};
 
 /// What fits of all subsets share: rows, the folds that are held out, and the loss.
@@ -331,7 +331,7 @@ impl<'f, 'd> Fit<'f, 'd> {
             let fits_every_row = of.leaves_one_out && self.subset.len() + 2 >= of.design.rows();
             let can_be = !fits_every_row && !of.rows.is_made_in_folds();
             let parts = if can_be && are_decomposed(made.len(), of.held_out) { made } else { &[] };
-            parts.par_iter().map(|part| Decomposition::new(&part.rows, &self.subset)).collect()
+            parallel::map_slice(parts, |part| Decomposition::new(&part.rows, &self.subset)).into_iter().collect()
         };
         self.decompositions.get_or_init(decompose).as_deref().map_err(|e| failed(*e))
     }

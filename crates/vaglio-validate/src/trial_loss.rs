@@ -1,6 +1,6 @@
 //! The loss of a trial, with what is known of its rounding.
 
-use rayon::prelude::*;
+use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{DIFFERENCE_ERROR, DIFFERENCE_LEFT, LOSS_ERROR, NO_DIGITS};
 use vaglio_kernels::{Scorer, Trial, is_unreliable};
 
@@ -53,7 +53,7 @@ impl TrialLoss {
             let conditioning = of_parts.iter().map(|of_part| known(of_part[k].conditioning));
             TrialLoss::new(scorer.join(parts), conditioning.fold(1.0, f64::min)).judged_by(scorer)
         };
-        (0..of_parts.first().map_or(0, Vec::len)).into_par_iter().map(joined).collect()
+        parallel::map(of_parts.first().map_or(0, Vec::len), joined)
     }
 
     /// A mean of squares that is a difference of sums of squares, with the conditioning of these; `empty` is that of the

@@ -6,6 +6,7 @@ use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, part, standardized};
+use vaglio_kernels::parallel;
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "predominance";
@@ -57,12 +58,12 @@ impl Weighing for Fcbf {
         let originals = Originals::new(design);
         let rows = Binning::new(self.bins, design);
         let targets = rows.targets(design);
-        let columns: Vec<Binned> = originals.features.par_iter().map(|&x| rows.column(design, x)).collect();
+        let columns: Vec<Binned> = parallel::map_slice(&originals.features, |&x| rows.column(design, x));
         let with_target = |column: &Binned| {
             let sum: f64 = targets.iter().map(|target| rows.symmetrical_uncertainty(column, target)).sum();
             sum / targets.len().max(1) as f64
         };
-        let relevance: Vec<f64> = columns.par_iter().map(with_target).collect();
+        let relevance: Vec<f64> = parallel::map_slice(&columns, with_target);
         let mut left: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > self.threshold).collect();
         // Of columns that tell the same in bins the one of larger correlation is the better, so that their order has no part.
         let correlations = of_targets(design, &originals.features);
@@ -95,7 +96,7 @@ fn of_targets(design: &Design, columns: &[Feature]) -> Vec<f64> {
         let x = standardized(&design.column(feature).values(), design.weights());
         outputs.iter().map(|y| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>().abs()).sum()
     };
-    columns.par_iter().map(of).collect()
+    parallel::map_slice(columns, of)
 }
 
 impl Criterion for Fcbf {

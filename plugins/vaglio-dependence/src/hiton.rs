@@ -9,9 +9,9 @@ use crate::target::{Output, check};
 use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use fisher::Fisher;
 use likelihood::Likelihood;
-use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, setting};
+use vaglio_kernels::parallel;
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "independence";
@@ -114,7 +114,7 @@ impl HitonPc {
     /// The places of the columns that stay, and −ln p of each.
     fn parents_and_children(&self, test: &dyn Test, count: usize, design: &Design) -> Result<Vec<(usize, f64)>> {
         let alone = |x: usize| (x, test.alone(x));
-        let mut open: Vec<(usize, f64)> = (0..count).into_par_iter().map(alone).collect();
+        let mut open: Vec<(usize, f64)> = parallel::map(count, alone);
         open.retain(|(_, ln_p)| *ln_p < self.level.ln());
         open.sort_by(|(a, p), (b, q)| p.total_cmp(q).then(a.cmp(b)));
         let mut members: Vec<usize> = Vec::new();

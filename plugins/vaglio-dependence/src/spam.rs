@@ -7,8 +7,8 @@ use crate::target::{Output, check};
 use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use basis::Basis;
 use path::Additive;
-use rayon::prelude::*;
 use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, standardized};
+use vaglio_kernels::parallel;
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "backfitting";
@@ -72,11 +72,9 @@ impl Weighing for Spam {
     /// Cost O(nm·(knots + 3)) a round of back-fitting, memory as much.
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
-        let bases: Vec<Basis> = originals
-            .features
-            .par_iter()
-            .map(|&x| Basis::new(&design.column(x).values(), design.weights(), self.knots))
-            .collect();
+        let bases: Vec<Basis> = parallel::map_slice(&originals.features, |&x| {
+            Basis::new(&design.column(x).values(), design.weights(), self.knots)
+        });
         let targets = design.targets();
         let outputs = targets.rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights()));
         let outputs: Vec<Vec<f64>> = outputs.filter(|y| !y.is_empty()).collect();

@@ -1,11 +1,11 @@
 //! The target as kernels take it.
 
-use rayon::prelude::*;
 use std::borrow::Borrow;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Result, Task, setting};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Padded, Pairs, ThinFactor, WholeKernel, classes, gaussian_within, standardized};
+use vaglio_kernels::parallel;
 
 /// The kernel of the target.
 #[setting]
@@ -59,7 +59,7 @@ impl TargetMatrix<'_> {
     ) -> Result<(Vec<f64>, f64)> {
         let (products, total) = match self {
             TargetMatrix::Thin(thin) => {
-                (factors.par_iter().map(|factor| factor.borrow().inner(level, thin)).collect(), thin.inner(level, thin))
+                (parallel::map_slice(factors, |factor| factor.borrow().inner(level, thin)), thin.inner(level, thin))
             }
             TargetMatrix::Whole(whole) => whole.products(factors, || design.sign().check())?,
         };

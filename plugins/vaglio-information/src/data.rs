@@ -1,11 +1,11 @@
 //! Columns and targets as a readout sees them, with the products that were needed so far.
 
 use crate::definition::prepared;
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use vaglio_core::{Cache, Column, Columns, Design, Feature};
+use vaglio_kernels::parallel;
 
 /// Columns and targets, rows scaled by the roots of their weights and centered where there is an intercept.
 pub(crate) struct CenteredData {
@@ -38,7 +38,7 @@ impl CenteredData {
             Column::Product(_) => None,
             stored => Some(scaled(&stored.values())),
         };
-        let columns: Vec<Option<Vec<f64>>> = (0..design.features()).into_par_iter().map(stored).collect();
+        let columns: Vec<Option<Vec<f64>>> = parallel::map(design.features(), stored);
         let targets: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| scaled(&y.to_vec())).collect();
         let target_squares = targets.iter().map(|y| dot(y, y)).collect();
         let data = CenteredData {
@@ -56,7 +56,7 @@ impl CenteredData {
             let x = data.column(feature);
             (dot(&x, &x), data.targets.iter().map(|y| dot(&x, y)).collect::<Vec<f64>>())
         };
-        let (squares, with): (Vec<f64>, Vec<Vec<f64>>) = (0..data.len()).into_par_iter().map(of_column).unzip();
+        let (squares, with): (Vec<f64>, Vec<Vec<f64>>) = parallel::map(data.len(), of_column).into_iter().unzip();
         let along = (0..data.targets.len()).map(|output| with.iter().map(|with| with[output]).collect()).collect();
         let data = Arc::new(CenteredData { squares, along, ..data });
         session.set(Arc::clone(&data));
@@ -87,7 +87,7 @@ impl CenteredData {
         }
         let x = self.column(feature);
         let of = |other: Feature| dot(&self.column(other), &x);
-        let found: Arc<[f64]> = (0..self.len()).into_par_iter().map(of).collect::<Vec<f64>>().into();
+        let found: Arc<[f64]> = parallel::map(self.len(), of).into();
         let mut all = self.products.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry(feature).or_insert(found))
     }

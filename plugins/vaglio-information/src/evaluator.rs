@@ -5,9 +5,9 @@ use crate::data::CenteredData;
 use crate::definition::Definition;
 use crate::spectrum;
 use crate::state::{State, SubsetFit};
-use rayon::prelude::*;
 use std::sync::Arc;
 use vaglio_core::{Evaluator, Feature, Result, Score, Squared, SquaresBound, larger, smaller};
+use vaglio_kernels::parallel;
 
 /// The evaluator of [`crate::Information`].
 pub(crate) struct Moments<'d> {
@@ -69,7 +69,7 @@ impl<'d> Moments<'d> {
             }
             Ok(self.definition.units.back(best, 0))
         };
-        let found: Vec<Score> = (0..scores.len()).into_par_iter().map(of_subset).collect::<Result<_>>()?;
+        let found: Vec<Score> = parallel::map(scores.len(), of_subset).into_iter().collect::<Result<_>>()?;
         scores.copy_from_slice(&found);
         Ok(())
     }

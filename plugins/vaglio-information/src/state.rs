@@ -8,10 +8,10 @@
 
 use crate::data::{CenteredData, dot};
 use ndarray::Array2;
-use rayon::prelude::*;
 use std::borrow::Cow;
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
+use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::LOST_DIGITS;
 
 /// Changes after which a state is built anew, beside two for each column.
@@ -146,7 +146,7 @@ impl State {
     }
 
     fn all(&self, data: &CenteredData) -> Vec<Candidate> {
-        (0..data.len()).into_par_iter().map(|j| self.candidate(data, j)).collect()
+        parallel::map(data.len(), |j| self.candidate(data, j))
     }
 
     fn candidate(&self, data: &CenteredData, j: Feature) -> Candidate {
@@ -229,7 +229,7 @@ impl State {
         if let Some(candidates) = &mut self.candidates {
             let products = data.products(feature);
             let c: Vec<f64> = self.selected.iter().map(|&selected| products[selected]).collect();
-            candidates.par_iter_mut().enumerate().for_each(|(j, candidate)| {
+            parallel::each_mut(candidates, |j, candidate| {
                 let shared = products[j] - dot(&c, &candidate.on_selected);
                 let kappa = shared / diagonal;
                 candidate.on_selected.iter_mut().zip(&d).for_each(|(of, d)| *of -= kappa * d);
@@ -264,7 +264,7 @@ impl State {
             row.iter_mut().zip(&p).for_each(|(r, pk)| *r -= pi * pk / own);
         }
         if let Some(candidates) = &mut self.candidates {
-            candidates.par_iter_mut().for_each(|candidate| {
+            parallel::each_mut(candidates, |_, candidate| {
                 let gone = candidate.on_selected.remove(place);
                 candidate.on_selected.iter_mut().zip(&p).for_each(|(of, p)| *of -= p * gone / own);
                 candidate.diagonal += gone * gone / own;

@@ -2,7 +2,7 @@
 
 use crate::Data;
 use crate::block_sums::GramRow;
-use rayon::prelude::*;
+use crate::parallel;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Data<'_> {
             GramRow::Column(column) => self.scaled_or_stored(column),
             GramRow::Target(output) => self.centered(output).into(),
         };
-        let vectors: Vec<Cow<'_, [f64]>> = wanted.par_iter().map(vector).collect();
+        let vectors: Vec<Cow<'_, [f64]>> = parallel::map_slice(wanted, vector);
         let slices: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
         let mut rows = vec![vec![0.0; self.columns()]; wanted.len()];
         for some in self.candidates.chunks(AT_ONCE) {

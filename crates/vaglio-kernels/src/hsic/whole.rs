@@ -3,8 +3,8 @@
 use super::ThinFactor;
 use super::cholesky::kernel;
 use crate::linalg::gemm;
+use crate::parallel;
 use ndarray::{Array1, Array2, ArrayView1, s};
-use rayon::prelude::*;
 use std::borrow::Borrow;
 
 /// Rows of the matrix that are made at a time.
@@ -50,8 +50,8 @@ impl<'k> WholeKernel<'k> {
             let along: Array1<f64> = panel.rows().into_iter().map(|row| row.dot(&roots)).collect();
             along_squares += along.iter().map(|x| x * x).sum::<f64>();
             both += along.iter().zip(&self.roots[start..]).map(|(x, root)| x * root).sum::<f64>();
-            products.par_iter_mut().zip(factors).for_each(|(sum, factor)| {
-                let Some(factor) = factor.borrow().matrix(rows) else { return };
+            parallel::each_mut(&mut products, |at, sum| {
+                let Some(factor) = factors[at].borrow().matrix(rows) else { return };
                 let product = gemm(panel.view(), factor);
                 let own = factor.slice(s![start..start + panel.nrows(), ..]);
                 *sum += product.iter().zip(own.iter()).map(|(a, b)| a * b).sum::<f64>();
@@ -64,8 +64,8 @@ impl<'k> WholeKernel<'k> {
     fn panel(&self, rows: std::ops::Range<usize>) -> Array2<f64> {
         let width = self.roots.len();
         let mut panel = vec![0.0; rows.len() * width];
-        panel.par_chunks_mut(width).zip(rows.clone()).for_each(|(to, row)| {
-            to.copy_from_slice(&kernel(&self.roots, self.coordinates, self.scale, row));
+        parallel::chunks_mut(&mut panel, width, |at, to| {
+            to.copy_from_slice(&kernel(&self.roots, self.coordinates, self.scale, rows.start + at));
         });
         Array2::from_shape_vec((rows.len(), width), panel).unwrap_or_default()
     }

@@ -9,11 +9,11 @@ use super::{Moments, Trials};
 use crate::Level;
 use crate::is_unreliable;
 use crate::linalg;
+use crate::parallel;
 use crate::tolerance::FALLEN_MOMENTS;
 use crate::trial::worse;
 use crate::wide::Wide;
 use ndarray::Array1;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The loss of removing each column of a subset S, for each λ.
@@ -62,7 +62,7 @@ impl Backward {
         selected.sort_unstable();
         selected.dedup();
         let pair = |k: usize| BackwardPair::new(moments, k / lambdas.len(), lambdas[k % lambdas.len()], &selected);
-        let pairs = (0..moments.folds() * lambdas.len()).into_par_iter().map(pair).collect();
+        let pairs = parallel::map(moments.folds() * lambdas.len(), pair);
         let positions = (0..selected.len()).collect();
         Backward { moments: Arc::clone(moments), lambdas: lambdas.to_vec(), selected, positions, pairs, removals: 0 }
     }
@@ -110,7 +110,7 @@ impl Backward {
             }
             like.iter().map(|&k| losses[k]).collect()
         };
-        let losses = (0..self.lambdas.len()).into_par_iter().map(of_lambda).collect();
+        let losses = parallel::map(self.lambdas.len(), of_lambda);
         let conditioning =
             self.conditioning().into_iter().map(|conditioning| vec![conditioning; self.selected.len()]).collect();
         Trials { features: self.selected(), losses, conditioning }
@@ -130,17 +130,17 @@ impl Backward {
         let (moments, lambdas) = (&*self.moments, &self.lambdas);
         let (selected, positions) = (&self.selected, &self.positions);
         let of_pair = |k: usize| (k / lambdas.len(), lambdas[k % lambdas.len()]);
-        let remove = |(k, pair): (usize, &mut BackwardPair)| {
+        let remove = |k: usize, pair: &mut BackwardPair| {
             let (fold, lambda) = of_pair(k);
             pair.remove(moments.level, at, positions);
             pair.conditioning = pair.lowest(&moments.folds[fold], lambda, selected, positions);
             is_unreliable(pair.conditioning) || pair.fell(positions)
         };
-        let spent: Vec<bool> = self.pairs.par_iter_mut().enumerate().map(remove).collect();
+        let spent: Vec<bool> = parallel::map_mut(&mut self.pairs, remove);
         if self.removals < FLUSH && !spent.contains(&true) {
             return false;
         }
-        self.pairs.par_iter_mut().enumerate().for_each(|(k, pair)| {
+        parallel::each_mut(&mut self.pairs, |k, pair| {
             let (fold, lambda) = of_pair(k);
             if spent[k] {
                 *pair = BackwardPair::new(moments, fold, lambda, selected);

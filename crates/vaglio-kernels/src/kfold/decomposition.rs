@@ -7,11 +7,11 @@ use super::FoldedRows;
 use crate::exclusion::Exclusion;
 use crate::is_unreliable;
 use crate::linalg::{self, Failure, Svd};
+use crate::parallel;
 use crate::trial::worse;
 use crate::wide::Wide;
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use pulp::NullaryFnOnce;
-use rayon::prelude::*;
 use std::sync::OnceLock;
 
 /// X_S = U·diag(s)·Vᵀ of all rows, scaled and centered: residuals held out for any λ and any fold.
@@ -67,7 +67,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             let own = rows.folds.held_out(fold);
             (own.len() > out.directions.ncols()).then(|| linalg::gram(out.part(fold).view()))
         };
-        out.grams = (0..rows.folds.count()).into_par_iter().map(gram).collect();
+        out.grams = parallel::map(rows.folds.count(), gram);
         Ok(out)
     }
 
@@ -87,7 +87,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             let conditioning = self.hold_out(fold, part, &shrunk, &mut residuals);
             (residuals, conditioning)
         };
-        let of_folds: Vec<(Array2<f64>, f64)> = together.par_iter().map(of_fold).collect();
+        let of_folds: Vec<(Array2<f64>, f64)> = parallel::map_slice(&together, of_fold);
         let alone: Vec<usize> = alone.iter().flat_map(held_out).copied().collect();
         let mut conditioning = if alone.is_empty() { 1.0 } else { self.leave_out(&alone, lambda, &shrunk, &mut out) };
         for (fold, (residuals, of_fold)) in together.iter().zip(of_folds) {
@@ -105,8 +105,8 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let Some(directions) = self.directions.as_slice() else { return 0.0 };
         let weights: Vec<Vec<f64>> = shrunk.weights.columns().into_iter().map(|w| w.to_vec()).collect();
         let mut sums = vec![0.0; rows.len() * width];
-        let chunks = sums.par_chunks_mut(CHUNK * width).zip(rows.par_chunks(CHUNK));
-        chunks.for_each(|(sums, rows)| {
+        parallel::chunks_mut(&mut sums, CHUNK * width, |at, sums| {
+            let rows = &rows[at * CHUNK..][..sums.len() / width];
             data.level.run(LeaveOut { directions, rows, shares: &shrunk.shares, weights: &weights, sums });
         });
         let (mut unreliable, mut lowest) = (Vec::new(), 1.0);
@@ -174,7 +174,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             }
             (both, factors, conditioning)
         };
-        let of_folds: Vec<_> = (0..self.rows.folds.count()).into_par_iter().map(of_fold).collect();
+        let of_folds: Vec<_> = parallel::map(self.rows.folds.count(), of_fold);
         let conditioning = of_folds.iter().map(|(.., of_fold)| *of_fold).fold(1.0, worse);
         let loss = |k: usize| {
             let mut removed = vec![vec![0.0; self.rows.folds.rows()]; outputs];
@@ -187,7 +187,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             }
             score(&removed)
         };
-        ((0..self.subset.len()).into_par_iter().map(loss).collect(), conditioning * shrunk.conditioning)
+        (parallel::map(self.subset.len(), loss), conditioning * shrunk.conditioning)
     }
 
     fn shrunk(&self, lambda: f64) -> Shrunk {

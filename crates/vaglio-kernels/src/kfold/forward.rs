@@ -8,10 +8,10 @@ use super::moments::FoldMoments;
 use super::{Moments, Trials};
 use crate::Level;
 use crate::linalg::InverseFactor;
+use crate::parallel;
 use crate::trial::worse;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The loss of adding each column to a subset S, for each λ.
@@ -92,7 +92,7 @@ impl Forward {
             let pick = |from: &[f64]| places.iter().map(|&place| from[place]).collect::<Vec<f64>>();
             (pick(&losses), pick(&conditioning))
         };
-        let (losses, conditioning) = (0..self.lambdas.len()).into_par_iter().map(of_lambda).unzip();
+        let (losses, conditioning) = parallel::map(self.lambdas.len(), of_lambda).into_iter().unzip();
         Trials { features: places.iter().map(|&place| moments.features()[place]).collect(), losses, conditioning }
     }
 
@@ -121,7 +121,7 @@ impl Forward {
     fn rebuild(&mut self, places: &[usize]) {
         let moments = &*self.moments;
         let lambdas = &self.lambdas;
-        let block = |(fold, lambdas): (usize, &[f64])| Block {
+        let block = |&(fold, lambdas): &(usize, &[f64])| Block {
             fold,
             held_out: Vec::new(),
             room: 0,
@@ -130,14 +130,14 @@ impl Forward {
         let all: Vec<(usize, &[f64])> = (0..moments.folds())
             .flat_map(|fold| lambdas.chunks(TOGETHER).map(move |lambdas| (fold, lambdas)))
             .collect();
-        self.blocks = all.into_par_iter().map(block).collect();
+        self.blocks = parallel::map_slice(&all, block);
         self.selected.clear();
         places.iter().for_each(|&place| self.add_place(place));
     }
 
     fn add_place(&mut self, place: usize) {
         let (moments, selected) = (&*self.moments, &self.selected);
-        self.blocks.par_iter_mut().for_each(|block| block.add(moments, selected, place));
+        parallel::each_mut(&mut self.blocks, |_, block| block.add(moments, selected, place));
         self.selected.push(place);
     }
 }

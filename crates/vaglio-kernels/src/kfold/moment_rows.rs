@@ -13,10 +13,10 @@ use super::moments::Moments;
 use super::products::{FoldSums, shifted_columns};
 use super::training::Totals;
 use crate::folds::FoldBlocks;
+use crate::parallel;
 use crate::wide::Wide;
 use crate::{Column, Level};
 use pulp::NullaryFnOnce;
-use rayon::prelude::*;
 use std::sync::OnceLock;
 
 /// Which columns are summed up by their entries, and which rows are summed up together.
@@ -87,7 +87,7 @@ impl GroupedEntries {
             x.for_each(|row, _| weight += rows.targets().weight(row));
             2.0 * weight <= total
         };
-        let are_few = columns.par_iter().map(is_few).collect();
+        let are_few = parallel::map_slice(&columns, is_few);
         let shifts = columns.iter().map(|(_, shift)| *shift).collect();
         GroupedEntries { shifts, are_few, groups, sizes, weights, classes }
     }
@@ -107,7 +107,7 @@ impl GroupedEntries {
             let products = in_eights.iter().map(|eight| self.products(data.level, x, place, eight)).collect();
             self.column(x, place, products, weight)
         };
-        let columns: Vec<ColumnSums> = (0..n).into_par_iter().map(of_column).collect();
+        let columns: Vec<ColumnSums> = parallel::map(n, of_column);
         let layout = ProductLayout { columns: n, side: n + vectors.len(), is_whole: false };
         let of_vectors: Vec<Vec<f64>> = (0..vectors.len())
             .flat_map(|v| (0..=v).map(move |u| (v, u)))
@@ -129,7 +129,7 @@ impl GroupedEntries {
             pairs.zip(&of_vectors).for_each(|((v, u), sums)| products[layout.at(n + v, n + u)] = sums[group]);
             FoldSums { products, range }
         };
-        let all: Vec<FoldSums> = (0..count).into_par_iter().map(group).collect();
+        let all: Vec<FoldSums> = parallel::map(count, group);
         (all.chunks(self.classes).map(<[FoldSums]>::to_vec).collect(), layout.side)
     }
 
@@ -295,18 +295,18 @@ impl MomentRows {
             z.iter_mut().enumerate().for_each(weighed);
             z
         };
-        let z = Vectors::new(entries, &places.par_iter().map(z).collect::<Vec<_>>());
+        let z = Vectors::new(entries, &parallel::map_slice(places, z));
         let lanes = places.len();
         // Group after group, lanes that are in use alone.
-        let product = |(other, &feature): (usize, &usize)| -> Vec<f64> {
-            let of_groups = entries.products(data.level, data.column(feature).0, other, &z);
+        let product = |other: usize| -> Vec<f64> {
+            let of_groups = entries.products(data.level, data.column(features[other]).0, other, &z);
             of_groups.iter().flat_map(|sums| &sums.doubles()[..lanes]).copied().collect()
         };
-        let products: Vec<Vec<f64>> = features.par_iter().enumerate().with_min_len(AT_LEAST).map(product).collect();
-        let row = |(lane, &place): (usize, &usize)| {
-            self.row(rows, place, products.len(), |other, group| products[other][group * lanes + lane])
+        let products: Vec<Vec<f64>> = parallel::map(features.len(), product);
+        let row = |lane: usize| {
+            self.row(rows, places[lane], products.len(), |other, group| products[other][group * lanes + lane])
         };
-        places.par_iter().enumerate().map(row).collect()
+        parallel::map(places.len(), row)
     }
 
     /// That of the column at a place, from its product with each of n columns in each group.
@@ -326,22 +326,19 @@ impl MomentRows {
             },
             range: Vec::new(),
         };
-        let all: Vec<FoldSums> = (0..entries.sizes.len()).into_par_iter().map(group).collect();
+        let all: Vec<FoldSums> = parallel::map(entries.sizes.len(), group);
         let sums: Vec<Vec<FoldSums>> = all.chunks(entries.classes).map(<[FoldSums]>::to_vec).collect();
         let shares = rows.scored.as_ref().map(|(_, shares)| &shares[..]);
         let totals = Totals::new(&sums, n + 1, rows.classes.as_ref().map(|_| n), shares);
         let blocks: Option<&FoldBlocks> = rows.folds.blocks();
         let mut out = vec![0.0; 2 * self.centering.len() * self.stride];
-        out.par_chunks_mut(2 * self.stride).zip(&self.centering).enumerate().for_each(|(fold, (out, centering))| {
+        parallel::chunks_mut(&mut out, 2 * self.stride, |fold, out| {
             let (split, (training, held_out)) = (totals.of_fold(&sums, blocks, fold), out.split_at_mut(self.stride));
             for other in 0..n {
                 (training[other], held_out[other]) =
-                    centering.columns(place, other, split.training[other], split.held_out[other]);
+                    self.centering[fold].columns(place, other, split.training[other], split.held_out[other]);
             }
         });
         out
     }
 }
-
-/// Columns that a thread takes at a time, at least.
-const AT_LEAST: usize = 32;

@@ -12,10 +12,10 @@ use super::{Cells, FoldedRows};
 use crate::duplicates::first_equal;
 use crate::linalg::Failure;
 use crate::normal_equations::NormalEquations;
+use crate::parallel;
 use crate::sums::LANES;
 use crate::wide::Wide;
 use ndarray::Array2;
-use rayon::prelude::*;
 
 /// The moments of every fold: all that ridge losses on held-out rows need of the data.
 ///
@@ -170,10 +170,10 @@ impl Moments {
         };
         let count = blocks.map_or(sums.len(), |blocks| blocks.training.len());
         let fold = |k: usize| whole.fold(k, totals.of_fold(sums, blocks, k));
-        let (folds, centering): (Vec<FoldMoments>, Vec<Centering>) = (0..count).into_par_iter().map(fold).unzip();
+        let (folds, centering): (Vec<FoldMoments>, Vec<Centering>) = parallel::map(count, fold).into_iter().unzip();
         let finite =
             |f: &FoldMoments| f.squares.is_finite() && f.training.iter().chain(&f.held_out).all(|x| x.is_finite());
-        if !folds.par_iter().all(finite) {
+        if !folds.iter().all(finite) {
             return Err(Failure::NoConvergence);
         }
         let weight = |fold: usize| rows.folds.held_out(fold).iter().map(|&row| rows.targets().weight(row)).sum::<f64>();

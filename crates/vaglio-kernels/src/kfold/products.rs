@@ -6,11 +6,11 @@ use super::FoldedRows;
 use super::gram::{SIDE, add_gram};
 use super::training::widen;
 use crate::linalg::Failure;
+use crate::parallel;
 use crate::sums::product;
 use crate::wide::{Entry, Wide};
 use crate::{Column, Folds, Level};
 use pulp::NullaryFnOnce;
-use rayon::prelude::*;
 
 /// Eights of rows that are multiplied at a time: odd, so that columns lie differently in the cache.
 const TILE: usize = 63;
@@ -53,7 +53,7 @@ pub(super) fn sums(
     let chunks: Vec<(usize, &[usize])> =
         groups.iter().enumerate().flat_map(|(group, rows)| rows.chunks(CHUNK).map(move |rows| (group, rows))).collect();
     let of_chunk = |(_, members): &(usize, &[usize])| rows.halt.check().map(|()| reader.sums(members));
-    let of_chunks: Vec<FoldSums> = chunks.par_iter().map(of_chunk).collect::<Result<_, _>>()?;
+    let of_chunks: Vec<FoldSums> = parallel::map_slice(&chunks, of_chunk).into_iter().collect::<Result<_, _>>()?;
     let empty = FoldSums { products: Vec::new(), range: vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()] };
     let mut of_folds = vec![vec![empty; classes]; folds.count()];
     for ((group, _), sums) in chunks.iter().zip(of_chunks) {
@@ -166,7 +166,7 @@ pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -
         let (column, shift) = data.column(feature);
         (column, means.as_ref().map_or(shift, |means| means.of(data.level, column)))
     };
-    columns.par_iter().map(with_shift).collect()
+    parallel::map_slice(columns, with_shift)
 }
 
 /// What stands in the missing cells of each column that has some, shifted as in the products, by place.

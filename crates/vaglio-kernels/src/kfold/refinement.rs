@@ -2,9 +2,9 @@
 
 use super::{FoldedRows, Moments};
 use crate::linalg::gemm;
+use crate::parallel;
 use crate::ridge::{Equations, are_unlike};
 use ndarray::{Array2, ArrayView1, ShapeBuilder, s};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A subset fitted on the training rows of each fold by normal equations, which are corrected by residuals of the rows: all
@@ -57,7 +57,7 @@ impl<'r, 'd> Refinement<'r, 'd> {
         if rows.intercept {
             // Differences from sums over all rows would leave nothing of light rows where a heavy one is held out.
             let training = |fold: usize| out.sums(&rows.folds.training(fold));
-            out.sums = (0..moments.folds()).into_par_iter().map(training).collect();
+            out.sums = parallel::map(moments.folds(), training);
         }
         Some(out)
     }
@@ -83,7 +83,7 @@ impl<'r, 'd> Refinement<'r, 'd> {
             let along = |(k, o): (usize, usize)| of_fold.training_targets[o * stride + self.places[k]];
             Equations::new(gram, lambda, &Array2::from_shape_fn((count, outputs), along))
         };
-        let mut equations = (0..folds).into_par_iter().map(start).collect::<Option<Vec<Equations>>>()?;
+        let mut equations = parallel::map(folds, start).into_iter().collect::<Option<Vec<Equations>>>()?;
         let gathered = |equations: &[Equations]| {
             let mut weights = Array2::zeros((count, folds * outputs).f());
             for (fold, equations) in equations.iter().enumerate() {
@@ -95,13 +95,13 @@ impl<'r, 'd> Refinement<'r, 'd> {
             let weights = gathered(&equations);
             let offsets = self.offsets(&weights);
             let missing = |part: &RowBlock| gemm(part.x.t(), self.training_residuals(part, &weights, &offsets).view());
-            let missing: Vec<Array2<f64>> = self.parts.par_iter().map(missing).collect();
+            let missing: Vec<Array2<f64>> = parallel::map_slice(&self.parts, missing);
             // In the order of the rows, whichever thread was first.
             let missing = missing.iter().fold(&weights * -lambda, |sum, of_part| sum + of_part);
-            let correct = |(fold, equations): (usize, &mut Equations)| {
+            let correct = |fold: usize, equations: &mut Equations| {
                 equations.correct(missing.slice(s![.., fold * outputs..(fold + 1) * outputs]).to_owned())
             };
-            let are_right: Option<Vec<bool>> = equations.par_iter_mut().enumerate().map(correct).collect();
+            let are_right: Option<Vec<bool>> = parallel::map_mut(&mut equations, correct).into_iter().collect();
             if are_right?.iter().all(|is_right| *is_right) {
                 break;
             }
@@ -109,7 +109,7 @@ impl<'r, 'd> Refinement<'r, 'd> {
         let weights = gathered(&equations);
         let offsets = self.offsets(&weights);
         let left: Vec<Vec<Vec<f64>>> =
-            self.parts.par_iter().map(|part| self.residuals_held_out(part, &weights, &offsets)).collect();
+            parallel::map_slice(&self.parts, |part| self.residuals_held_out(part, &weights, &offsets));
         Some((0..outputs).map(|o| left.iter().flat_map(|part| &part[o]).copied().collect()).collect())
     }
 
@@ -165,7 +165,7 @@ impl<'r, 'd> Refinement<'r, 'd> {
 /// Copies the columns of a subset, part by part.
 fn parts(rows: &FoldedRows<'_>, folds: usize, subset: &[usize]) -> Vec<RowBlock> {
     let (data, count) = (&rows.data, rows.data.rows());
-    let along: Vec<f64> = subset.par_iter().map(|&feature| data.along_ones(feature)).collect();
+    let along: Vec<f64> = parallel::map_slice(subset, |&feature| data.along_ones(feature));
     let make = |place: usize| {
         let rows = place * ROWS..count.min((place + 1) * ROWS);
         let (mut x, mut column) = (Array2::zeros((rows.len(), subset.len()).f()), vec![0.0; rows.len()]);
@@ -175,7 +175,7 @@ fn parts(rows: &FoldedRows<'_>, folds: usize, subset: &[usize]) -> Vec<RowBlock>
         }
         RowBlock { rows, x, held_out: vec![Vec::new(); folds] }
     };
-    let mut parts: Vec<RowBlock> = (0..count.div_ceil(ROWS)).into_par_iter().map(make).collect();
+    let mut parts: Vec<RowBlock> = parallel::map(count.div_ceil(ROWS), make);
     for fold in 0..folds {
         rows.folds.held_out(fold).iter().for_each(|&row| parts[row / ROWS].held_out[fold].push(row % ROWS));
     }

@@ -6,9 +6,9 @@
 use super::FoldedRows;
 use crate::Column;
 use crate::linalg::Failure;
+use crate::parallel;
 use crate::ridge::Ridge;
 use ndarray::{Array2, ArrayView1};
-use rayon::prelude::*;
 
 /// A subset fitted on the training rows of each fold, for any λ.
 ///
@@ -43,9 +43,9 @@ impl<'r, 'd> Refit<'r, 'd> {
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn of_first(rows: &'r FoldedRows<'d>, count: usize, subset: &[usize]) -> Result<Self, Failure> {
         let columns: Vec<(Column<'d>, f64)> =
-            subset.par_iter().map(|&feature| rows.data.column_from_entry(feature)).collect();
-        let folds = (0..count).into_par_iter().map(|fold| OfFold::new(rows, fold, subset, &columns));
-        Ok(Refit { rows, folds: folds.collect::<Result<_, _>>()? })
+            parallel::map_slice(subset, |&feature| rows.data.column_from_entry(feature));
+        let folds = parallel::map(count, |fold| OfFold::new(rows, fold, subset, &columns));
+        Ok(Refit { rows, folds: folds.into_iter().collect::<Result<_, _>>()? })
     }
 
     /// The residuals of every row held out, scaled by √r_j: outputs × rows as given. Cost O(m·s · outputs + K·s³).

@@ -7,11 +7,11 @@
 use super::Moments;
 use crate::Level;
 use crate::linalg::{self, Failure, Tridiagonal};
+use crate::parallel;
 use crate::trial::worse;
 use crate::wide::Wide;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use pulp::NullaryFnOnce;
-use rayon::prelude::*;
 
 /// One tridiagonal form A_t = Q·T·Qᵀ per fold for a subset: w(λ) = Q(T + λ)⁻¹QᵀB_t for any λ.
 #[derive(Debug)]
@@ -65,14 +65,14 @@ impl Spectrum {
                 scale: places.iter().map(|&p| fold.scale[p]).fold(0.0, f64::max),
             })
         };
-        let folds = (0..moments.folds()).into_par_iter().map(fold).collect::<Result<_, _>>()?;
+        let folds = parallel::map(moments.folds(), fold).into_iter().collect::<Result<_, _>>()?;
         Ok(Spectrum { level: moments.level, folds, outputs: moments.outputs })
     }
 
     /// Sums of squared errors over folds and outputs, for each λ. Cost O(K·s²) per λ and output.
     pub fn losses(&self, lambdas: &[f64]) -> Vec<f64> {
         let losses = |f: &FoldSpectrum| f.losses(self.level, lambdas, self.outputs);
-        let of_folds: Vec<Vec<f64>> = self.folds.par_iter().map(losses).collect();
+        let of_folds: Vec<Vec<f64>> = parallel::map_slice(&self.folds, losses);
         (0..lambdas.len()).map(|l| of_folds.iter().map(|losses| losses[l]).sum()).collect()
     }
 

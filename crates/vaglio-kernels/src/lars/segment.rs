@@ -5,9 +5,9 @@
 use super::event::Event;
 use super::on_path::{Active, Relation};
 use super::{End, LeastAngle};
+use crate::parallel;
 use crate::sums::axpy;
 use crate::tolerance::{END_OF_PATH, EQUAL_CORRELATION, RATE_ROUNDING};
-use rayon::prelude::*;
 
 /// The sign of a column that enters, and its column of Q where that was read already.
 pub(super) type Entering = (f64, Option<Vec<f64>>);
@@ -108,8 +108,8 @@ impl LeastAngle {
     fn correlations(&self, alpha: &[f64], direction: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut left = self.relevance.clone();
         let mut falling = vec![0.0; left.len()];
-        let parts = left.par_chunks_mut(TOGETHER).zip(falling.par_chunks_mut(TOGETHER)).enumerate();
-        parts.for_each(|(part, (left, falling))| {
+        let mut parts: Vec<_> = left.chunks_mut(TOGETHER).zip(falling.chunks_mut(TOGETHER)).collect();
+        parallel::each_mut(&mut parts, |part, (left, falling)| {
             for ((active, alpha), by) in self.on.active.iter().zip(alpha).zip(direction) {
                 let column = &active.gram[part * TOGETHER..][..left.len()];
                 axpy(self.level, -alpha, column, left);

@@ -11,9 +11,9 @@ use super::group::Point;
 use super::on_path::{OnPath, Relation};
 use super::{End, Knot};
 use crate::Level;
+use crate::parallel;
 use crate::sums::axpy;
 use crate::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
-use rayon::prelude::*;
 
 /// Which path the rows of W follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,7 +299,7 @@ impl SeveralOutputs {
             self.on.active.iter().zip(rows).for_each(|(a, row)| axpy(self.level, row[output], &a.gram, &mut sum));
             sum
         };
-        (0..self.relevance.len()).into_par_iter().map(of).collect()
+        parallel::map(self.relevance.len(), of)
     }
 
     /// U = C − Q_·A W, for each output.

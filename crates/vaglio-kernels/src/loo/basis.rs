@@ -7,10 +7,10 @@ use super::conditioning::{conditioning, judged, left_with};
 use super::orthonormal_basis::OrthonormalBasis;
 use super::removal::{Leaving, RemovalState};
 use super::trial::trial;
+use crate::parallel;
 use crate::sums::{axpy, dot};
 use crate::tolerance::{DIGITS_LEFT, NEARLY_DEPENDENT, SMALL_RESIDUAL, SOUND_ROW, UNLIKE_SQUARES};
 use crate::{Data, Scorer, Trial, is_unreliable};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A change of G, which loses c·cᵀ/τ.
@@ -271,7 +271,7 @@ impl<'d> Basis<'d> {
             Some((c, w, h)) => judged(trial(self.data.level, scorer, (&self.a, &self.d), c, w, -1.0 / h), self.left),
             None => Trial::of(f64::NAN, f64::NAN),
         };
-        features.par_iter().map(one).collect()
+        parallel::map_slice(features, one)
     }
 
     fn prepare(&mut self) {

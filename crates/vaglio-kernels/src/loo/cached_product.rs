@@ -3,10 +3,10 @@
 use super::Basis;
 use super::basis::RankOneUpdate;
 use crate::Level;
+use crate::parallel;
 use crate::sums::{LANES, subtract};
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// G x of a candidate that is to be computed, or brought up to date.
@@ -51,7 +51,7 @@ pub(super) fn bring_up_to_date(basis: &Basis<'_>, products: &mut [CachedProduct]
             take_in(basis, group, &basis.updates[from..sound]);
         }
     }
-    products.par_iter_mut().for_each(|one| {
+    parallel::each_mut(products, |_, one| {
         let sound = one.sound.min(end).max(one.until);
         one.c = basis.residual_from(one.feature, std::mem::take(&mut one.c), sound);
         one.until = end;
@@ -72,7 +72,7 @@ fn take_in(basis: &Basis<'_>, group: &mut [CachedProduct], updates: &[RankOneUpd
         spans.iter_mut().zip(one.c.chunks_mut(span)).for_each(|(span, part)| span.push(part));
     }
     let shares: Vec<&[f64]> = shares.chunks(updates.len()).collect();
-    spans.into_par_iter().enumerate().for_each(|(at, mut parts)| {
+    parallel::each_mut(&mut spans, |at, parts| {
         let own = rows.min((at + 1) * span) - at * span;
         // Rows outermost, so that the updates are read once for all candidates.
         for start in (0..own).step_by(TILE) {

@@ -32,10 +32,10 @@ use super::row_weights::{RowWeights, weights};
 use super::scalars::CandidateScalars;
 use super::trial::trial;
 use super::update_products::{UpdateProducts, along};
+use crate::parallel;
 use crate::sums::dot;
 use crate::tolerance::{BOUND_ROUNDING, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
 use crate::{Data, Scorer, Trial, is_unreliable};
-use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -324,7 +324,7 @@ impl CandidateBounds {
             sound,
             ..cached.unwrap_or_else(|| CachedProduct::new(basis, feature))
         };
-        let mut products: Vec<CachedProduct> = products.into_par_iter().map(of).collect();
+        let mut products: Vec<CachedProduct> = parallel::map_vec(products, of);
         bring_up_to_date(basis, &mut products);
         // In another order than that of the positions from here on.
         let one = |one: CachedProduct| {
@@ -333,7 +333,7 @@ impl CandidateBounds {
             let f: Vec<f64> = t.iter().map(|t| t / (basis.lambda + s)).collect();
             (trial, NormInterval::of(basis, &one.c, &f), one)
         };
-        let tried: Vec<(Trial, NormInterval, CachedProduct)> = products.into_par_iter().map(one).collect();
+        let tried: Vec<(Trial, NormInterval, CachedProduct)> = parallel::map_vec(products, one);
         let mut trials = HashMap::with_capacity(positions.len());
         for (trial, interval, product) in tried {
             trials.insert(product.feature, (trial, interval));

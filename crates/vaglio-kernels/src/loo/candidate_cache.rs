@@ -5,8 +5,8 @@
 use super::Basis;
 use super::candidate::{CandidateColumn, Placed, pending};
 use super::candidate_pairs::visit_together;
+use crate::parallel;
 use crate::{Scorer, Trial};
-use rayon::prelude::*;
 
 /// C_i = G x_i for every active column that is not selected, with s_i = x_iᵀC_i and t_i = x_iᵀa.
 ///
@@ -35,7 +35,7 @@ pub(super) fn trials_alone(basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize])
         let trial = |&feature: &usize| if is_candidate(feature) { trials.next() } else { None };
         wanted.iter().map(trial).map(|trial| trial.unwrap_or_else(none)).collect::<Vec<Trial>>()
     };
-    wanted.par_chunks(ALONE).flat_map_iter(few).collect()
+    parallel::flat_map_chunks(wanted, ALONE, few)
 }
 
 /// Updates that are taken in together when there are many.
@@ -50,7 +50,7 @@ impl CandidateCache {
         let candidate = |feature: usize| {
             (data.is_active(feature) && !basis.contains(feature)).then(|| CandidateColumn::new(basis, feature))
         };
-        CandidateCache { columns: (0..data.columns()).into_par_iter().map(candidate).collect() }
+        CandidateCache { columns: parallel::map(data.columns(), candidate) }
     }
 
     /// C of a candidate that becomes one no more. Cost O(m) per update that it has not taken in.
@@ -97,16 +97,17 @@ impl CandidateCache {
         while end - from > 1 {
             let to = (from + TOGETHER).min(end - 1);
             let pending = pending(basis, from, to);
-            let take_in = |(feature, candidate): &mut Placed<'_>| {
+            let take_in = |_, (feature, candidate): &mut Placed<'_>| {
                 pending.iter().for_each(|p| candidate.take_in(&basis.data, *feature, p));
             };
-            tried.par_iter_mut().for_each(take_in);
+            parallel::each_mut(&mut tried, take_in);
             from = to;
         }
         let last = pending(basis, from, end);
-        let visit = |group: &mut [Placed<'_>]| visit_together(group, basis, scorer, last.first());
+        let visit = |_, group: &mut &mut [Placed<'_>]| visit_together(group, basis, scorer, last.first());
         let in_turn = (tried.len() / (4 * rayon::current_num_threads())).clamp(2, IN_TURN) / 2 * 2;
-        let trials: Vec<Trial> = tried.par_chunks_mut(in_turn).flat_map_iter(visit).collect();
+        let mut groups: Vec<_> = tried.chunks_mut(in_turn).collect();
+        let trials = parallel::map_mut(&mut groups, visit).into_iter().flatten();
         let mut all = vec![Trial::of(f64::INFINITY, f64::INFINITY); is_wanted.len()];
         tried.iter().zip(trials).for_each(|((feature, _), trial)| all[*feature] = trial);
         wanted.iter().map(|&w| all[w].clone()).collect()

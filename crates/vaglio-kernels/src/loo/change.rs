@@ -7,8 +7,8 @@
 use super::Basis;
 use crate::exclusion::{Exclusion, fits_every_row};
 use crate::linalg::Failure;
+use crate::parallel;
 use ndarray::Array2;
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// A change of a subset by one column.
@@ -44,7 +44,7 @@ const TOGETHER: usize = 16;
 /// O(s·w + w³).
 pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> (Vec<Vec<Vec<f64>>>, usize) {
     let (mut residuals, unreliable): (Vec<_>, Vec<_>) =
-        changes.par_iter().map(|change| basis.residuals_after(*change)).unzip();
+        parallel::map_slice(changes, |change| basis.residuals_after(*change)).into_iter().unzip();
     let data = basis.data();
     let subset: Vec<usize> = basis.selected().collect();
     let spare = (data.rows() - data.rows().min(subset.len() + 1)) / 2;
@@ -53,7 +53,7 @@ pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> (Vec<Vec<Vec<f6
         let changes: Vec<Change> = members.iter().map(|&k| changes[k]).collect();
         left_out(basis, &subset, &changes, &rows.iter().copied().collect::<Vec<_>>())
     };
-    let found: Vec<_> = groups.par_iter().map(exact).collect();
+    let found: Vec<_> = parallel::map_slice(&groups, exact);
     for ((members, _), found) in groups.iter().zip(found) {
         for (at, &k) in members.iter().enumerate() {
             for row in &unreliable[k] {
@@ -107,7 +107,7 @@ fn left_out(
             let rest = change.of(subset.iter().copied());
             Ok(Exclusion::new(data, &rest, &[], rows)?.fit(basis.lambda(), None)?.left_out())
         };
-        return Ok((rows.to_vec(), changes.par_iter().map(without).collect::<Result<_, _>>()?));
+        return Ok((rows.to_vec(), parallel::map_slice(changes, without).into_iter().collect::<Result<_, _>>()?));
     }
     let place = |of: &[usize], feature: usize| of.iter().position(|f| *f == feature);
     let excluded = Exclusion::new(data, subset, &added, rows)?;
@@ -117,7 +117,7 @@ fn left_out(
         Change::Add(feature) => fit.left_out_with(place(&added, feature).unwrap_or_default()),
         Change::Remove(feature) => Ok(excluded.fit(basis.lambda(), place(subset, feature))?.left_out()),
     };
-    let found = changes.par_iter().map(after).collect::<Result<_, _>>()?;
+    let found = parallel::map_slice(changes, after).into_iter().collect::<Result<_, _>>()?;
     Ok((excluded.rows().to_vec(), found))
 }
 

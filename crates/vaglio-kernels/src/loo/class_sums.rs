@@ -6,9 +6,9 @@
 
 use crate::Data;
 use crate::linalg::LowerFactor;
+use crate::parallel;
 use crate::sums::{axpy, dot};
 use ndarray::{Array2, ArrayView1, Axis};
-use rayon::prelude::*;
 
 /// Rows of one class and weight, which are left out one by one.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ impl<'r, 'd> ClassSums<'r, 'd> {
             let (mean, scatter) = moments(data, &x, size, rows, weight);
             are_alike.then_some(OneClass { weight, mean, scatter, targets: own })
         };
-        let mut classes: Vec<OneClass> = members.par_iter().map(one).collect::<Option<_>>()?;
+        let mut classes: Vec<OneClass> = parallel::map_slice(&members, one).into_iter().collect::<Option<_>>()?;
         let intercept = data.unit().is_some();
         if intercept {
             let center = |of: &mut dyn FnMut(&mut OneClass) -> &mut Vec<f64>, classes: &mut [OneClass]| {
@@ -106,7 +106,7 @@ impl<'r, 'd> ClassSums<'r, 'd> {
     /// Each row is in one of `parts`. Cost O(parts·s²·(s + outputs) + m·s·(s + outputs)).
     pub fn residuals(&self, parts: &[ClassPart], lambda: f64) -> (Vec<Vec<f64>>, f64) {
         let (rows, outputs) = (self.data.rows(), self.data.outputs());
-        let of_parts: Vec<(Vec<f64>, f64)> = parts.par_iter().map(|part| self.left_out(part, lambda)).collect();
+        let of_parts: Vec<(Vec<f64>, f64)> = parallel::map_slice(parts, |part| self.left_out(part, lambda));
         let (mut out, mut conditioning) = (vec![vec![0.0; rows]; outputs], 1.0f64);
         for (part, (residuals, of_part)) in parts.iter().zip(of_parts) {
             conditioning = conditioning.min(of_part).max(0.0);

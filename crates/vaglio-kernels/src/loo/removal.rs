@@ -3,11 +3,11 @@
 //! The book derives it: explanation/leave-one-out.md, "Taking a column out"; D_b there is C_b here.
 
 use super::orthonormal_basis::OrthonormalBasis;
+use crate::parallel;
 use crate::sums::{axpy, dot};
 use crate::tolerance::{CANCELLED_SUM, FALLEN_INVERSE};
 use crate::{Data, linalg};
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, concatenate, s};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// C_b = X_S H e_b and the weights w_b = C_bᵀy of every selected column, with H = (X_SᵀX_S + λI)⁻¹.
@@ -52,13 +52,14 @@ impl RemovalState {
     pub fn add(&mut self, data: &Data<'_>, feature: usize, c: &[f64], tau: f64, t: &[f64]) {
         let (level, size) = (data.level, self.features.len());
         let x = data.scaled(feature);
-        let take_in = |(own, w): (&mut Vec<f64>, &mut Vec<f64>)| {
+        let take_in = |_, (own, w): &mut (&mut Vec<f64>, &mut Vec<f64>)| {
             let u = dot(level, &x, own);
             axpy(level, -u / tau, c, own);
             w.iter_mut().zip(t).for_each(|(w, t)| *w -= u * t / tau);
             u
         };
-        let u: Vec<f64> = self.c.par_iter_mut().zip(&mut self.w).map(take_in).collect();
+        let mut columns: Vec<_> = self.c.iter_mut().zip(&mut self.w).collect();
+        let u: Vec<f64> = parallel::map_mut(&mut columns, take_in);
         let entry = |(i, j): (usize, usize)| match (i < size, j < size) {
             (true, true) => self.h[[i, j]] + u[i] * u[j] / tau,
             (true, false) => -u[i] / tau,
@@ -85,7 +86,8 @@ impl RemovalState {
         self.features.remove(at);
         let (c, w) = (self.c.remove(at), self.w.remove(at));
         let old = |i: usize| i + usize::from(i >= at);
-        self.c.par_iter_mut().zip(&mut self.w).enumerate().for_each(|(i, (other, weights))| {
+        let mut columns: Vec<_> = self.c.iter_mut().zip(&mut self.w).collect();
+        parallel::each_mut(&mut columns, |i, (other, weights)| {
             let ratio = column[old(i)] / own;
             axpy(data.level, -ratio, &c, other);
             weights.iter_mut().zip(&w).for_each(|(other, w)| *other -= ratio * w);
@@ -113,9 +115,9 @@ impl RemovalState {
     pub fn residuals(&self, data: &Data<'_>) -> (Vec<Vec<f64>>, Vec<f64>) {
         let mut a: Vec<Vec<f64>> = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
         let mut d = data.empty_diagonal();
-        let along: Vec<f64> = self.features.par_iter().map(|&feature| data.along_ones(feature)).collect();
-        let of_tile = |start: usize| {
-            let rows = start..data.rows().min(start + TILE);
+        let along: Vec<f64> = parallel::map_slice(&self.features, |&feature| data.along_ones(feature));
+        let of_tile = |tile: usize| {
+            let rows = tile * TILE..data.rows().min((tile + 1) * TILE);
             let mut a: Vec<Vec<f64>> = a.iter().map(|a| a[rows.clone()].to_vec()).collect();
             let (mut d, mut x) = (d[rows.clone()].to_vec(), vec![0.0; rows.len()]);
             for (k, &feature) in self.features.iter().enumerate() {
@@ -126,8 +128,7 @@ impl RemovalState {
             }
             (a, d)
         };
-        let tiles: Vec<(Vec<Vec<f64>>, Vec<f64>)> =
-            (0..data.rows()).into_par_iter().step_by(TILE).map(of_tile).collect();
+        let tiles: Vec<(Vec<Vec<f64>>, Vec<f64>)> = parallel::map(data.rows().div_ceil(TILE), of_tile);
         for (k, (of_a, of_d)) in tiles.into_iter().enumerate() {
             let rows = k * TILE..k * TILE + of_d.len();
             a.iter_mut().zip(of_a).for_each(|(a, part)| a[rows.clone()].copy_from_slice(&part));
@@ -154,17 +155,17 @@ const PARTS: usize = 8;
 /// H and the columns X H e_b.
 fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array2<f64>, Vec<Vec<f64>>)> {
     let (rows, size) = (data.rows(), features.len());
-    let features: Vec<(usize, f64)> = features.par_iter().map(|&f| (f, data.along_ones(f))).collect();
+    let features: Vec<(usize, f64)> = parallel::map_slice(features, |&f| (f, data.along_ones(f)));
     let height = TILE.max(8 * size);
     let part = rows.div_ceil(PARTS).max(height);
     let ends = |start: usize, step: usize, end: usize| (start..end).step_by(step).map(move |at| at..end.min(at + step));
-    let reduced = |part: Range<usize>| {
+    let reduced = |part: &Range<usize>| {
         ends(part.start, height, part.end).try_fold(Array2::zeros((0, size)), |triangle: Array2<f64>, rows| {
             linalg::triangle(below(triangle.view(), data, &features, rows).view())
         })
     };
     let parts: Vec<Range<usize>> = ends(0, part, rows).collect();
-    let parts: Vec<Array2<f64>> = parts.into_par_iter().map(reduced).collect::<Result<_, _>>().ok()?;
+    let parts: Vec<Array2<f64>> = parallel::map_slice(&parts, reduced).into_iter().collect::<Result<_, _>>().ok()?;
     let parts: Vec<ArrayView2<f64>> = parts.iter().map(Array2::view).collect();
     let together = linalg::triangle(concatenate(Axis(0), &parts).ok()?.view()).ok()?;
     let mut triangle = Array2::zeros((size, size));
@@ -180,7 +181,7 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
             let x = below(Array2::zeros((0, size)).view(), data, &features, rows.clone());
             linalg::gemm(linalg::gemm(x.view(), weighed.view()).view(), svd.v.t())
         };
-        let made: Vec<Array2<f64>> = tiles.par_iter().map(of_tile).collect();
+        let made: Vec<Array2<f64>> = parallel::map_slice(tiles, of_tile);
         for (rows, made) in tiles.iter().zip(&made) {
             for (c, made) in c.iter_mut().zip(made.columns()) {
                 c[rows.clone()].iter_mut().zip(made).for_each(|(to, from)| *to = *from);

@@ -4,8 +4,8 @@ use super::Basis;
 use super::norm_interval::{IntervalShift, NormInterval};
 use super::update_products::UpdateProducts;
 use crate::Data;
+use crate::parallel;
 use crate::tolerance::INDEPENDENT_COLUMN;
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -78,11 +78,11 @@ impl CandidateScalars {
         for sums in &mut sums {
             parts.iter_mut().zip(sums.chunks_mut(TOGETHER)).for_each(|(part, sums)| part.push(sums));
         }
-        let add = |(k, (features, sums)): (usize, (&[usize], Vec<&mut [f64]>))| {
-            let shares = shares_of(&self.shares, k * TOGETHER, features);
-            sums.into_iter().zip(z).for_each(|(sums, z)| add_updates(&shares, z, sums));
-        };
-        features.par_chunks(TOGETHER).zip(parts).enumerate().for_each(add);
+        parallel::each_mut(&mut parts, |k, sums| {
+            let from = k * TOGETHER;
+            let shares = shares_of(&self.shares, from, &features[from..features.len().min(from + TOGETHER)]);
+            sums.iter_mut().zip(z).for_each(|(sums, z)| add_updates(&shares, z, sums));
+        });
         sums
     }
 
@@ -103,16 +103,12 @@ impl CandidateScalars {
         let CandidateScalars { s, q, t, sound, shares, outputs, .. } = self;
         let outputs = *outputs;
         let mut share = vec![0.0; features.len()];
-        let of_candidates = (
-            features.par_chunks(TOGETHER),
-            share.par_chunks_mut(TOGETHER),
-            s.par_chunks_mut(TOGETHER),
-            q.par_chunks_mut(TOGETHER),
-            t.par_chunks_mut(TOGETHER * outputs),
-            sound.par_chunks_mut(TOGETHER),
-        );
-        of_candidates.into_par_iter().enumerate().for_each(|(k, (features, share, s, q, t, sound))| {
+        let scalars = share.chunks_mut(TOGETHER).zip(s.chunks_mut(TOGETHER)).zip(q.chunks_mut(TOGETHER));
+        let others = t.chunks_mut(TOGETHER * outputs).zip(sound.chunks_mut(TOGETHER));
+        let mut of_candidates: Vec<_> = scalars.zip(others).collect();
+        parallel::each_mut(&mut of_candidates, |k, (((share, s), q), (t, sound))| {
             let from = k * TOGETHER;
+            let features = &features[from..features.len().min(from + TOGETHER)];
             let [mut with_x, mut with_c] = [[0.0; TOGETHER]; 2];
             let before = shares_of(shares, from, features);
             add_updates(&before, &new.with_x, &mut with_x);

@@ -8,9 +8,9 @@
 use super::equations::Equations;
 use crate::Data;
 use crate::kfold::NormalEquations;
+use crate::parallel;
 use crate::sums::{LANES, LaneSums, add_products, subtract};
 use ndarray::{Array1, Array2, ArrayView1};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² as [`super::Ridge`] does, from products of the columns, in half of the work
@@ -75,7 +75,7 @@ impl<'d> Normal<'d> {
     /// XᵀR − λW with R = Y − XW, from the rows. Cost O(m·s · outputs), one read of the columns.
     fn missing(&self, weights: &Array2<f64>, lambda: f64) -> Array2<f64> {
         let starts: Vec<usize> = (0..self.data.rows()).step_by(BLOCK).collect();
-        let blocks: Vec<Vec<f64>> = starts.into_par_iter().map(|start| self.block(weights, start)).collect();
+        let blocks: Vec<Vec<f64>> = parallel::map_slice(&starts, |&start| self.block(weights, start));
         let mut out = weights * -lambda;
         if self.intercept {
             // Of residuals with a mean, which those about the means of the columns have not.

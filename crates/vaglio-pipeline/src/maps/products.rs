@@ -2,12 +2,12 @@
 
 use super::columns;
 use super::places::Places;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, ProductNumbers, Result, Table, part, saved};
+use vaglio_kernels::parallel;
 
 /// Adds the products of all pairs of some columns of numbers, named `a*b`.
 ///
@@ -200,7 +200,7 @@ impl FittedMap for FittedProducts {
             let message = format!("row {row}, column `{name}`: the product overflows; rescale its factors");
             Err(Error::Numerical(message))
         };
-        let made: Vec<Result<Option<(String, Cells)>>> = self.products.par_iter().map(made).collect();
+        let made: Vec<Result<Option<(String, Cells)>>> = parallel::map_slice(&self.products, made);
         for one in made {
             columns.extend(one?);
         }

@@ -6,8 +6,8 @@ use crate::mean::{mean, of_squares, over_rounds};
 use crate::rounds::Rounds;
 use crate::settle::{Remade, Scored, in_order_of_bounds, settle};
 use crate::trial_loss::TrialLoss;
-use rayon::prelude::*;
 use vaglio_core::{Branch, Evaluator, Feature, Recorder, Result, Score, SquaresBound, Trials, Winner, larger, smaller};
+use vaglio_kernels::parallel;
 
 /// What a search and the nodes of its tree share.
 pub(super) struct FoldShared<'d> {
@@ -77,7 +77,7 @@ impl FoldShared<'_> {
             if !unsettled.is_empty() {
                 tracing::trace!(subsets = unsettled.len(), "refitted from the rows");
             }
-            let remade: Vec<Remade> = unsettled.par_iter().map(refit).collect::<Result<_>>()?;
+            let remade: Vec<Remade> = parallel::map_slice(&unsettled, refit).into_iter().collect::<Result<_>>()?;
             Ok(Remade::all(remade))
         })?;
         Ok(settled.noted(&self.recorder))

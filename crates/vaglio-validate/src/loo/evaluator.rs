@@ -4,10 +4,10 @@ use super::branch::LooNode;
 use super::shared::LooShared;
 use crate::mean::of_squares;
 use crate::settle::{Scored, Settled, in_order_of_bounds};
-use rayon::prelude::*;
 use std::sync::Arc;
 use vaglio_core::{Branch, Evaluator, Feature, Result, Score, SquaresBound, Trials, Winner, larger, walked};
 use vaglio_kernels::loo::{Basis, Change, LooState, SubtreeBound};
+use vaglio_kernels::parallel;
 use vaglio_kernels::{Trial, is_unreliable};
 
 /// For each λ one state of every part of the rows; a subset's score is its lowest over λ.
@@ -364,7 +364,7 @@ impl<'d> Evaluator for LooEvaluator<'d> {
 
     fn score_with(&mut self, subset: &[Feature], more: &[Feature]) -> Result<Option<Score>> {
         let shared = Arc::clone(&self.shared);
-        let larger: Vec<Basis<'d>> = self.bases(subset).into_par_iter().map(|basis| basis.with_all(more)).collect();
+        let larger = parallel::map_vec(self.bases(subset), |basis| basis.with_all(more));
         Ok(Some(Self::score_of(&shared, &larger.iter().collect::<Vec<_>>())?))
     }
 

@@ -2,11 +2,11 @@
 
 use super::tail::ln_tail;
 use super::{Given, Test};
-use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use vaglio_core::{Design, Feature, standardized};
 use vaglio_kernels::Level;
+use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
 
@@ -30,7 +30,7 @@ impl Fisher {
         Fisher {
             level: Level::best(),
             rows,
-            columns: columns.par_iter().map(|&feature| unit(&design.column(feature).values())).collect(),
+            columns: parallel::map_slice(columns, |&feature| unit(&design.column(feature).values())),
             outputs: outputs.into_iter().filter(|y| !y.is_empty()).collect(),
             known: Mutex::default(),
         }

@@ -3,8 +3,8 @@
 use super::tail::ln_tail;
 use super::{Given, Test};
 use crate::bins::{Binned, Binning, Bins};
-use rayon::prelude::*;
 use vaglio_core::{Design, Feature};
+use vaglio_kernels::parallel;
 
 /// Rows a cell, below which a test with conditions is not made.
 const ROWS_OF_CELL: f64 = 5.0;
@@ -20,7 +20,7 @@ impl Likelihood {
     /// Cost O(m) a column.
     pub fn new(bins: Bins, design: &Design, columns: &[Feature]) -> Self {
         let rows = Binning::new(bins, design);
-        let columns = columns.par_iter().map(|&feature| rows.column(design, feature)).collect();
+        let columns = parallel::map_slice(columns, |&feature| rows.column(design, feature));
         Likelihood { targets: rows.targets(design), columns, rows }
     }
 

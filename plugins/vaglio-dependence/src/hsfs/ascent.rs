@@ -4,12 +4,12 @@ use crate::hsic::{Hsic, PairWeights};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
-use rayon::prelude::*;
 use std::cell::RefCell;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
+use vaglio_kernels::parallel;
 
 /// Of the largest slope at the start: the gradient in u that ends the ascent.
 const ENOUGH: f64 = 1e-8;
@@ -39,7 +39,7 @@ impl<'d> Ascent<'d> {
             level,
             weights: PairWeights::new(hsic, level, design, &shares),
             scale: hsic.scale(1),
-            columns: features.par_iter().map(column).collect(),
+            columns: parallel::map_slice(features, column),
         }
     }
 
@@ -51,7 +51,7 @@ impl<'d> Ascent<'d> {
         }
         let pairs = self.weights.pairs.times_exp(self.level, &distances, self.scale);
         let slope = |column: &Padded| self.scale * pairs.sum_of_distances(self.level, column);
-        (pairs.total() + self.weights.own, self.columns.par_iter().map(slope).collect())
+        (pairs.total() + self.weights.own, parallel::map_slice(&self.columns, slope))
     }
 
     /// Weights of a local maximum, from equal ones. Cost O(nm²) a step, with its line search.

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use vaglio_core::{Design, Evaluator, Feature, Result, Score, Trials};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
+use vaglio_kernels::parallel;
 
 /// The evaluator of [`Hsic`]: O(m²) a trial, trials side by side, each sum in one order.
 pub(super) struct Distances {
@@ -28,7 +29,7 @@ impl Distances {
         let (level, shares) = (Level::best(), shares(design.rows(), design.weights()));
         let column =
             |feature: Feature| standardized(&design.column(feature).values(), &shares).map(|u| Padded::new(&u));
-        let columns = (0..design.features()).into_par_iter().map(column).collect();
+        let columns = parallel::map(design.features(), column);
         let weights = Weights::new(&hsic, level, design, &shares);
         Distances { hsic, level, weights, columns, size: 0, distances: None, larger: None }
     }

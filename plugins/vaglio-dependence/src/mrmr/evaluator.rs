@@ -1,8 +1,8 @@
 //! The shortcut: what the selected columns have in common with all others is kept.
 
 use super::{Dependence, Scheme};
-use rayon::prelude::*;
 use vaglio_core::{Evaluator, Feature, Result, Score};
+use vaglio_kernels::parallel;
 
 /// The evaluator of both criteria: O(mn) for a column that is selected the first time, O(|S|) a trial.
 ///
@@ -21,8 +21,7 @@ pub(super) struct PairSums<D> {
 impl<D: Dependence> PairSums<D> {
     /// Starts at the empty subset. Cost O(mn · outputs).
     pub fn new(scheme: Scheme, dependence: D) -> Self {
-        let of_each =
-            |of: &(dyn Fn(Feature) -> f64 + Sync)| (0..dependence.columns()).into_par_iter().map(of).collect();
+        let of_each = |of: &(dyn Fn(Feature) -> f64 + Sync)| parallel::map(dependence.columns(), of);
         let (relevance, own) = (of_each(&|i| dependence.relevance(i)), of_each(&|i| dependence.between(i, i)));
         PairSums { scheme, relevance, own, with: vec![Vec::new(); dependence.columns()], dependence }
     }
@@ -37,7 +36,7 @@ impl<D: Dependence> PairSums<D> {
         for &j in subset {
             if self.with[j].is_empty() {
                 let of = &self.dependence;
-                self.with[j] = (0..of.columns()).into_par_iter().map(|i| of.between(i, j)).collect();
+                self.with[j] = parallel::map(of.columns(), |i| of.between(i, j));
             }
         }
         let sum = |of: &dyn Fn(Feature) -> f64| subset.iter().map(|&i| of(i)).sum();

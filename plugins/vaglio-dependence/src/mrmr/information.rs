@@ -3,8 +3,8 @@
 use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
 use crate::bins::{Binned, Binning, Bins};
-use rayon::prelude::*;
 use vaglio_core::{Criterion, Design, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part};
+use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
 
 /// The identifier of the shortcut in `selection.json` and in plans.
@@ -63,7 +63,7 @@ impl Informations {
     /// Of these columns. Cost O(m) each.
     fn new(bins: Bins, design: &Design, features: &[Feature]) -> Self {
         let rows = Binning::new(bins, design);
-        let columns = features.par_iter().map(|&feature| rows.column(design, feature)).collect();
+        let columns = parallel::map_slice(features, |&feature| rows.column(design, feature));
         Informations { targets: rows.targets(design), columns, rows }
     }
 }

@@ -11,6 +11,7 @@ use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{
     CommonLevels, FactorRows, Landmarks, LevelColumn, TOGETHER, ThinFactor, WholeKernel, gaussian, standardized,
 };
+use vaglio_kernels::parallel;
 
 /// K̄ of columns, over its norm where the setting says so, each made when it is first needed.
 pub(crate) struct Kernels {
@@ -183,7 +184,7 @@ impl Kernels {
         };
         let (mut products, mut total) = (Vec::new(), 0.0);
         for columns in columns.chunks(FACTORS) {
-            let factors: Vec<ThinFactor> = columns.par_iter().map(factor).collect();
+            let factors: Vec<ThinFactor> = parallel::map_slice(columns, factor);
             let (more, square) = whole.products(&factors, || self.design.sign().check())?;
             products.extend(more);
             total = square;

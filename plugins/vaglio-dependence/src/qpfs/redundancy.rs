@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use vaglio_core::Result;
 use vaglio_kernels::Level;
+use vaglio_kernels::parallel;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
 
@@ -125,9 +126,10 @@ pub(super) fn of_pairs<'c, T: Sync>(
 
 /// The symmetric matrix of a similarity.
 fn whole(count: usize, similarities: impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync) -> Result<Vec<Vec<f64>>> {
-    let upper: Vec<Vec<f64>> = (0..count).into_par_iter().map(|i| similarities(i, i..count)).collect::<Result<_>>()?;
+    let upper: Vec<Vec<f64>> =
+        parallel::map(count, |i| similarities(i, i..count)).into_iter().collect::<Result<_>>()?;
     let row = |i: usize| (0..count).map(|k| upper[i.min(k)][i.max(k) - i.min(k)]).collect();
-    Ok((0..count).into_par_iter().map(row).collect())
+    Ok(parallel::map(count, row))
 }
 
 /// G of Q ≈ GGᵀ: the first columns of its Cholesky decomposition, each time by the column of which most is left. That is
@@ -139,7 +141,7 @@ fn thin(
 ) -> Result<Vec<Vec<f64>>> {
     let count = relevance.len();
     let own = |i: usize| similarities(i, i..i + 1).map(|own| own[0]);
-    let mut left: Vec<f64> = (0..count).into_par_iter().map(own).collect::<Result<_>>()?;
+    let mut left: Vec<f64> = parallel::map(count, own).into_iter().collect::<Result<_>>()?;
     let enough = EQUAL_SIMILARITY * left.iter().fold(0.0, |most: f64, q| q.max(most));
     let mut rows: Vec<Vec<f64>> = vec![Vec::new(); count];
     for _ in 0..most.min(count) {

@@ -6,11 +6,11 @@ use crate::bins::{Binned, Binning};
 use crate::nhsic::kernels::Kernels;
 use crate::target::{Output, Target};
 use crate::{Approximation, Kernel, Nhsic};
-use rayon::prelude::*;
 use std::ops::Range;
 use vaglio_core::{Design, Feature, Result, standardized};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::shares;
+use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::{EQUAL_SIMILARITY, LEVEL_SIMILARITY};
 
 /// Q and F of some columns.
@@ -33,8 +33,8 @@ impl Similarities {
             Similarity::MutualInformation => {
                 let rows = Binning::new(qpfs.bins, design);
                 let targets = rows.targets(design);
-                let columns: Vec<Binned> = members.par_iter().map(|&feature| rows.column(design, feature)).collect();
-                let relevance: Vec<f64> = columns.par_iter().map(|x| rows.relevance(x, &targets)).collect();
+                let columns: Vec<Binned> = parallel::map_slice(members, |&feature| rows.column(design, feature));
+                let relevance: Vec<f64> = parallel::map_slice(&columns, |x| rows.relevance(x, &targets));
                 let pairs = of_pairs(&columns, |a, b| rows.information(a, b));
                 let matrix = Redundancy::new(qpfs.nystrom, &relevance, pairs)?;
                 Similarities { matrix, relevance, equal: EQUAL_SIMILARITY }
@@ -57,7 +57,7 @@ impl Similarities {
 fn by_correlation(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Similarities> {
     let unit = |values: &[f64]| standardized(values, design.weights());
     let correlation = |x: &Vec<f64>, z: &Vec<f64>| x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0);
-    let columns: Vec<Vec<f64>> = members.par_iter().map(|&feature| unit(&design.column(feature).values())).collect();
+    let columns: Vec<Vec<f64>> = parallel::map_slice(members, |&feature| unit(&design.column(feature).values()));
     let outputs: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
     let counts = outputs_count(design);
     let relevance = |x: &Vec<f64>| outputs.iter().zip(&counts).map(|(y, count)| count * correlation(x, y)).sum();

@@ -1,10 +1,10 @@
 //! Back-fitting along falling penalties.
 
 use super::basis::Basis;
-use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Result};
 use vaglio_kernels::Level;
+use vaglio_kernels::parallel;
 use vaglio_kernels::sums::{axpy, dot};
 
 /// How far functions move in a round at most where they rest, in units of the target.
@@ -75,7 +75,7 @@ impl Additive {
                 continue;
             }
             rounds.clear();
-            let lengths: Vec<f64> = (0..self.bases.len()).into_par_iter().map(|x| norm(&self.along(x))).collect();
+            let lengths: Vec<f64> = parallel::map(self.bases.len(), |x| norm(&self.along(x)));
             let enters = |x: &usize| self.functions[*x].is_empty() && lengths[*x] > penalty + REST;
             let entering: Vec<usize> = (0..self.bases.len()).filter(enters).collect();
             if entering.is_empty() {
@@ -124,7 +124,7 @@ impl Additive {
     /// [`Error::Numerical`] where back-fitting does not come to rest, [`Error::Stopped`].
     pub fn entries(mut self, penalties: usize, least: f64, design: &Design) -> Result<Vec<f64>> {
         let mut entries = vec![0.0; self.bases.len()];
-        let mut lengths: Vec<f64> = (0..self.bases.len()).into_par_iter().map(|x| norm(&self.along(x))).collect();
+        let mut lengths: Vec<f64> = parallel::map(self.bases.len(), |x| norm(&self.along(x)));
         let first = lengths.iter().fold(0.0, |most: f64, length| most.max(*length));
         let all: f64 = squares(&self.left);
         if first <= REST {

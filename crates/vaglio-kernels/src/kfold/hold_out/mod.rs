@@ -13,10 +13,10 @@ mod fold_scaling;
 mod removal;
 mod rows;
 
+use crate::parallel;
 use crate::tolerance::AS_ENTERED;
 use crate::{Scorer, Trial};
 use chain::{HeldOutCandidate, UpdateChain};
-use rayon::prelude::*;
 use removal::FoldRemovals;
 pub use rows::HoldOutRows;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ impl<'d> HoldOut<'d> {
         wanted.iter().for_each(|&i| is_wanted[i] = self.open[i] && !self.selected.contains(&i));
         self.has_tried = true;
         let (rows, chain, lambda) = (&*self.rows, &self.chain, self.lambda);
-        let visit = |(feature, slot): (usize, &mut Option<HeldOutCandidate>)| {
+        let visit = |feature: usize, slot: &mut Option<HeldOutCandidate>| {
             if !is_wanted[feature] {
                 return Trial::of(f64::INFINITY, f64::INFINITY);
             }
@@ -117,7 +117,7 @@ impl<'d> HoldOut<'d> {
             }
             trial
         };
-        let all: Vec<Trial> = self.candidates.par_iter_mut().enumerate().map(visit).collect();
+        let all: Vec<Trial> = parallel::map_mut(&mut self.candidates, visit);
         wanted.iter().map(|&i| all[i].clone()).collect()
     }
 
@@ -132,7 +132,7 @@ impl<'d> HoldOut<'d> {
             (Some(_), None) => Trial::of(f64::NAN, 0.0),
             (None, _) => Trial::of(f64::INFINITY, f64::INFINITY),
         };
-        wanted.par_iter().map(trial).collect()
+        parallel::map_slice(wanted, trial)
     }
 
     /// Adds a column, unless it is selected or inactive. Cost O(m·s), and O(K·s²) once removals were tried.
@@ -181,12 +181,12 @@ impl<'d> HoldOut<'d> {
     pub fn among(&self, later: &[usize]) -> Self {
         let mut open = vec![false; self.open.len()];
         later.iter().for_each(|&i| open[i] = self.open[i]);
-        let keep = |(candidate, open): (&Option<HeldOutCandidate>, &bool)| if *open { candidate.clone() } else { None };
+        let keep = |at: usize| if open[at] { self.candidates[at].clone() } else { None };
         HoldOut {
             rows: Arc::clone(&self.rows),
             lambda: self.lambda,
             selected: self.selected.clone(),
-            candidates: self.candidates.par_iter().zip(&open).map(keep).collect(),
+            candidates: parallel::map(open.len(), keep),
             open,
             chain: self.chain.clone(),
             has_tried: self.has_tried,

@@ -7,11 +7,11 @@ use super::chain::{ColumnUpdate, loss_after};
 use super::fold_products::held_out;
 use super::fold_scaling::alone;
 use crate::linalg::{self, Failure};
+use crate::parallel;
 use crate::tolerance::FALLEN_INVERSE;
 use crate::trial::worse;
 use crate::{Scorer, Trial, is_unreliable};
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, ShapeBuilder, s};
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -69,15 +69,14 @@ impl FoldRemovals {
     pub fn of_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, Failure> {
         let (size, outputs) = (subset.len(), rows.outputs());
         let is_alone = rows.is_standardized();
-        let held = subset.par_iter().map(|&i| if is_alone { Vec::new() } else { rows.training(i, &rows.column(i)).e });
-        let held = held.collect::<Vec<_>>();
-        let fits: Vec<FoldFit> = (0..rows.folds())
-            .into_par_iter()
-            .map(|fold| FoldFit::new(rows, lambda, subset, &held, fold))
+        let held = |&i: &usize| if is_alone { Vec::new() } else { rows.training(i, &rows.column(i)).e };
+        let held: Vec<Vec<f64>> = parallel::map_slice(subset, held);
+        let fits: Vec<FoldFit> = parallel::map(rows.folds(), |fold| FoldFit::new(rows, lambda, subset, &held, fold))
+            .into_iter()
             .collect::<Result<_, _>>()?;
         drop(held);
         let inverse = |fit: &FoldFit| fit.inverse.dot(&fit.inverse.t()).iter().copied().collect::<Vec<f64>>();
-        let h: Vec<Vec<f64>> = fits.par_iter().map(inverse).collect();
+        let h: Vec<Vec<f64>> = parallel::map_slice(&fits, inverse);
         let column = |i: usize| Leaving {
             e: fits.iter().flat_map(|fit| fit.e.column(i).to_vec()).collect(),
             weights: fits.iter().flat_map(|fit| fit.weights.row(i).to_vec()).collect(),
@@ -106,8 +105,9 @@ impl FoldRemovals {
     pub fn add(&mut self, rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) {
         let Some((last, before)) = updates.split_last() else { return };
         let (size, outputs, folds) = (before.len(), self.residuals.len(), rows.folds());
-        let weights_on: Vec<Vec<f64>> = (0..folds).into_par_iter().map(|k| last.weights_on(before, k)).collect();
-        self.h.par_iter_mut().zip(&weights_on).zip(&last.sigma).for_each(|((h, u), sigma)| {
+        let weights_on: Vec<Vec<f64>> = parallel::map(folds, |k| last.weights_on(before, k));
+        parallel::each_mut(&mut self.h, |k, h| {
+            let (u, sigma) = (&weights_on[k], last.sigma[k]);
             let entry = |i: usize, j: usize| match (i == size, j == size) {
                 (true, true) => 1.0 / sigma,
                 (true, false) => -u[j] / sigma,
@@ -119,7 +119,7 @@ impl FoldRemovals {
         let width = size + 1;
         let largest = |h: &[Vec<f64>], i: usize| h.iter().map(|h| h[i * width + i]).collect::<Vec<f64>>();
         let h = &self.h;
-        self.columns.par_iter_mut().enumerate().for_each(|(i, column)| {
+        parallel::each_mut(&mut self.columns, |i, column| {
             column.subtract(rows, &last.e, &last.q, outputs, |k| weights_on[k][i] / last.sigma[k]);
             column.largest.iter_mut().zip(largest(h, i)).for_each(|(old, new)| *old = old.max(new));
         });
@@ -148,11 +148,12 @@ impl FoldRemovals {
         }
         let others: Vec<usize> = (0..size).filter(|&i| i != place).collect();
         let h = &self.h;
-        self.columns.par_iter_mut().zip(&others).for_each(|(column, &i)| {
+        parallel::each_mut(&mut self.columns, |at, column| {
+            let i = others[at];
             let step = |k: usize| h[k][i * size + place] / h[k][place * size + place];
             column.subtract(rows, &gone.e, &gone.weights, outputs, step);
         });
-        self.h.par_iter_mut().for_each(|h| {
+        parallel::each_mut(&mut self.h, |_, h| {
             let entry = |&i: &usize, &j: &usize| {
                 h[i * size + j] - h[i * size + place] * h[place * size + j] / h[place * size + place]
             };

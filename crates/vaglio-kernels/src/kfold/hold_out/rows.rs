@@ -6,7 +6,7 @@
 use super::fold_products::{held_out, products};
 use crate::Level;
 use crate::kfold::FoldedRows;
-use rayon::prelude::*;
+use crate::parallel;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ impl<'d> HoldOutRows<'d> {
         let root = data.root().map_or_else(|| vec![1.0; folds.rows()], permuted);
         let is_standardized = |i: &usize| rows.standardize && rows.is_active(*i);
         let flat = |i: usize| if is_standardized(&i) { rows.flat_folds(i) } else { Vec::new() };
-        let flat = (0..rows.columns()).into_par_iter().map(flat).collect();
+        let flat = parallel::map(rows.columns(), flat);
         let weights = products(level, &starts, &root, &root);
         let targets = (0..data.outputs()).map(|o| permuted(data.centered(o))).collect();
         let (target_means, residuals) = (Vec::new(), Vec::new());
@@ -104,7 +104,7 @@ impl<'d> HoldOutRows<'d> {
         out.target_means = out.targets.iter().map(|y| out.means(y)).collect();
         out.residuals = (0..out.targets.len()).map(|o| out.of_empty(o)).collect();
         if out.rows.data.caches_candidates() {
-            out.columns = Some((0..out.rows.columns()).into_par_iter().map(|i| out.copied(i)).collect());
+            out.columns = Some(parallel::map(out.rows.columns(), |i| out.copied(i)));
         }
         out
     }

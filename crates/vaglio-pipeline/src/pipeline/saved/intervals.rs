@@ -2,9 +2,9 @@
 
 use super::chain::{Chain, of_outputs};
 use ndarray::Array2;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetUnits};
+use vaglio_kernels::parallel;
 
 /// CV+ prediction intervals: the models of outer folds, each selected without the rows of its fold, and how far each was
 /// from these.
@@ -107,7 +107,7 @@ impl SavedIntervals {
     /// Those of the models.
     pub fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
         let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.0.values);
-        let centers: Vec<Array2<f64>> = self.folds.par_iter().map(predict).collect::<Result<_>>()?;
+        let centers: Vec<Array2<f64>> = parallel::map_slice(&self.folds, predict).into_iter().collect::<Result<_>>()?;
         let residuals: Vec<&Vec<Vec<f64>>> = self.folds.iter().map(|fold| &fold.residuals).collect();
         bounds(self.level, &centers, &residuals)
     }
@@ -171,7 +171,7 @@ pub fn bounds(level: f64, centers: &[Array2<f64>], residuals: &[&Vec<Vec<f64>>])
             let centers: Vec<f64> = centers.iter().map(|of_fold| of_fold[[output, row]]).collect();
             ends(level, &centers, &lists)
         };
-        let found: Vec<(f64, f64)> = (0..rows).into_par_iter().map(ends).collect();
+        let found: Vec<(f64, f64)> = parallel::map(rows, ends);
         for (row, (from, to)) in found.into_iter().enumerate() {
             (lower[[output, row]], upper[[output, row]]) = (from, to);
         }

@@ -84,6 +84,7 @@ impl GrowingTally {
         (weight, sum)
     }
 
+    /// What was taken in.
     pub fn tally(self) -> Tally {
         let GrowingTally { weight, mean, clusters } = self;
         let most = clusters.len() as u32;

@@ -1,0 +1,112 @@
+//! Loops that run side by side. All of them share one copy of the machinery of the pool, so that a loop costs the compiler its body
+//! alone; what comes of it stands in the order of the places, whichever thread was first.
+
+use rayon::prelude::*;
+
+/// A place that one thread at a time writes.
+struct Slots<T>(*mut T);
+
+// SAFETY: the functions below let every place be reached by one call alone, and what is reached may go to another thread.
+unsafe impl<T: Send> Sync for Slots<T> {}
+
+impl<T> Slots<T> {
+    /// # Safety
+    /// The place must be in bounds, and no other call may reach it.
+    unsafe fn at(&self, place: usize) -> *mut T {
+        unsafe { self.0.add(place) }
+    }
+}
+
+/// Calls `work` with every number below `count`.
+pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    if count == 1 {
+        return work(0);
+    }
+    (0..count).into_par_iter().for_each(work);
+}
+
+/// What comes of every number below `count`.
+pub fn map<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut out: Vec<T> = Vec::with_capacity(count);
+    let slots = Slots(out.as_mut_ptr());
+    // SAFETY: places are below the capacity, and each is written once.
+    each(count, &|place| unsafe { slots.at(place).write(of(place)) });
+    // SAFETY: all places are written; a call that panics does not come here.
+    unsafe { out.set_len(count) };
+    out
+}
+
+/// What comes of every item.
+pub fn map_slice<'i, I: Sync, T: Send>(items: &'i [I], of: impl Fn(&'i I) -> T + Sync) -> Vec<T> {
+    map(items.len(), |place| of(&items[place]))
+}
+
+/// What comes of each stretch of `size` items, of which the last may be shorter.
+pub fn map_chunks<'i, I: Sync, T: Send>(items: &'i [I], size: usize, of: impl Fn(&'i [I]) -> T + Sync) -> Vec<T> {
+    map(items.len().div_ceil(size), |at| of(&items[at * size..items.len().min((at + 1) * size)]))
+}
+
+/// The same, one after the other.
+pub fn flat_map_chunks<'i, I: Sync, T: IntoIterator + Send>(
+    items: &'i [I],
+    size: usize,
+    of: impl Fn(&'i [I]) -> T + Sync,
+) -> Vec<T::Item> {
+    map_chunks(items, size, of).into_iter().flatten().collect()
+}
+
+/// What comes of every item that is given away.
+pub fn map_vec<I: Send, T: Send>(items: Vec<I>, of: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let mut items: Vec<Option<I>> = items.into_iter().map(Some).collect();
+    map_mut(&mut items, |_, item| item.take().map(&of)).into_iter().flatten().collect()
+}
+
+/// Gives `work` every item with its place.
+pub fn each_mut<I: Send>(items: &mut [I], work: impl Fn(usize, &mut I) + Sync) {
+    let (count, slots) = (items.len(), Slots(items.as_mut_ptr()));
+    // SAFETY: places are in bounds, and each is reached once.
+    each(count, &|place| work(place, unsafe { &mut *slots.at(place) }));
+}
+
+/// Gives `work` each stretch of `size` items, of which the last may be shorter, with its number.
+pub fn chunks_mut<I: Send>(items: &mut [I], size: usize, work: impl Fn(usize, &mut [I]) + Sync) {
+    let mut chunks: Vec<&mut [I]> = items.chunks_mut(size).collect();
+    each_mut(&mut chunks, |at, chunk| work(at, chunk));
+}
+
+/// What comes of every item, with its place.
+pub fn map_mut<I: Send, T: Send>(items: &mut [I], of: impl Fn(usize, &mut I) -> T + Sync) -> Vec<T> {
+    let (count, slots) = (items.len(), Slots(items.as_mut_ptr()));
+    // SAFETY: as above.
+    map(count, |place| of(place, unsafe { &mut *slots.at(place) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn results_stand_at_their_places() {
+        for count in [0, 1, 2, 1000] {
+            assert_eq!(map(count, |k| k * k), (0..count).map(|k| k * k).collect::<Vec<_>>());
+            let names: Vec<String> = (0..count).map(|k| k.to_string()).collect();
+            assert_eq!(map_slice(&names, String::len), names.iter().map(String::len).collect::<Vec<_>>());
+            let mut own = names.clone();
+            each_mut(&mut own, |k, name| name.push_str(&names[count - 1 - k]));
+            let taken = map_mut(&mut own, |_, name| std::mem::take(name));
+            assert!(own.iter().all(String::is_empty));
+            assert!(taken.iter().enumerate().all(|(k, name)| *name == format!("{k}{}", count - 1 - k)));
+            assert_eq!(map_vec(taken.clone(), |name| name), taken);
+            assert_eq!(flat_map_chunks(&taken, 7, <[String]>::to_vec), taken);
+            chunks_mut(&mut own, 7, |at, names| names.iter_mut().for_each(|name| *name = at.to_string()));
+            assert!(own.iter().enumerate().all(|(k, name)| *name == (k / 7).to_string()));
+        }
+    }
+
+    #[test]
+    fn a_panic_comes_through() {
+        let done = catch_unwind(AssertUnwindSafe(|| map(100, |k| if k == 57 { panic!("57") } else { vec![k] })));
+        assert!(done.is_err());
+    }
+}

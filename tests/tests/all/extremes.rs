@@ -42,7 +42,7 @@ fn at(place: &[String], value: &Value) -> Value {
 fn pipelines(schema: &Value, value: &Value) -> Vec<(String, Value)> {
     let all = schema["$defs"].as_object().unwrap();
     let mut out = Vec::new();
-    let base = json!({"version": 1, "data": {"train": "train.csv", "target": "y"}, "limits": {"time": 1}});
+    let base = json!({"version": 1, "data": {"train": "train.csv", "target": "y"}, "limits": {"time": 0.2}});
     let with = |key: &str, value: Value| {
         let mut pipeline = base.clone();
         pipeline[key] = value;

@@ -30,14 +30,14 @@ fn written(folder: &Folder, name: &str, rows: usize, columns: usize) {
 #[test]
 fn tables_beyond_the_limit_are_read_in_batches_and_others_are_not() {
     let folder = Folder::new("streamed-auto");
-    // In memory 50 MB and 4 MB.
-    written(&folder, "large.parquet", 125_000, 50);
-    written(&folder, "small.parquet", 10_000, 50);
+    // In memory 120 MB and 8 MB.
+    written(&folder, "large.parquet", 300_000, 50);
+    written(&folder, "small.parquet", 20_000, 50);
     let greedy = "search: {kind: greedy, max_features: 2, choose: last}";
     let run = |train: &str, lines: &str| {
         folder.write(
             "p.yaml",
-            format!("version: 1\ndata: {{train: {train}, target: y}}\n{greedy}\n{lines}\nlimits: {{memory: 48MB}}\n"),
+            format!("version: 1\ndata: {{train: {train}, target: y}}\n{greedy}\n{lines}\nlimits: {{memory: 115MB}}\n"),
         );
         folder.vaglio(&["run", "p.yaml", "--quiet", "--json"])
     };
@@ -53,7 +53,7 @@ fn tables_beyond_the_limit_are_read_in_batches_and_others_are_not() {
     assert!(!is_streamed("small.parquet"));
     let Ran { code, err, .. } = run("large.parquet", "criterion: loo");
     assert_eq!(code, Some(2), "{err}");
-    assert!(err.contains("`limits.memory`: ") && err.contains("the limit is 48.0 MB"), "{err}");
+    assert!(err.contains("`limits.memory`: ") && err.contains("the limit is 115.0 MB"), "{err}");
     let why = "and it cannot be read in batches: `criterion`: `loo` looks at single rows, and `engine.stream` keeps none; use `kfold`";
     assert!(err.contains(why), "{err}");
     // What is read whole for another reason says no more than before.

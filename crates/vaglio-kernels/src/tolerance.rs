@@ -30,6 +30,8 @@ pub(crate) const UNLIKE_SQUARES: f64 = 1e12;
 /// The share of itself to which H_ii, a diagonal of an inverse, may fall when another column leaves: the two were nearly
 /// dependent, and H is computed again from the rows.
 pub(crate) const FALLEN_INVERSE: f64 = 1e-4;
+/// By how much the targets of a class may differ, as a part of them: rounding of the scale of rows.
+pub(crate) const EQUAL_TARGETS: f64 = 1e-14;
 /// Of ‖C_b‖: beyond this, the lengths of its summands add up to so much that they cancel in their sum.
 pub(crate) const CANCELLED_SUM: f64 = 30.0;
 /// The part of its squares above which a round of orthogonalizing leaves a vector that needs no other.
@@ -55,6 +57,8 @@ pub(crate) const RSS_ROUNDING: f64 = 1e-13;
 /// The same for each unit of the condition number, since what a dropped column costs is c_b²/(A⁻¹)_bb and both are off by
 /// so much.
 pub(crate) const RSS_ROUNDING_BY_CONDITION: f64 = 1e-15;
+/// What 1 − leverage is at least taken for in tangents to losses of rows held out, which rise without bound towards 0.
+pub(crate) const LEAST_COMPLEMENT: f64 = 1e-3;
 /// The part of Σ(x_i − shift)² that another shift may take off before sums of row blocks lose digits.
 pub(crate) const SHIFTED_SQUARES: f64 = 0.5;
 
@@ -93,13 +97,23 @@ pub(crate) const CORRECTION_MOST: f64 = 0.05;
 pub(crate) const CORRECTION_BESIDE: f64 = 0.25;
 /// How much better a ridge fit from singular values is conditioned than its bound says: measured errors are smaller.
 pub(crate) const CONDITIONING_SPARE: f64 = 32.0;
+/// What rounding may add to an eigenvalue, as a part of the largest.
+pub const EIGENVALUE_ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// The part of the largest eigenvalue below which one has lost so many digits that it is made from the rows.
+pub const EIGENVALUE_OF_ROWS: f64 = 1e-4;
+/// The part of the largest eigenvalue below which another does not count for a grid of λ: closed forms lose half of their digits.
+pub const COUNTED_EIGENVALUE: f64 = 1e-8;
+/// The largest ‖x‖² over the least, beyond which eigenvalues of products lose the digits of short columns.
+pub const UNLIKE_COLUMNS: f64 = 1e6;
+/// The part of the largest λ below which none is tried: nothing would be left of the digits of a score.
+pub const LEAST_PENALTY: f64 = 1e-13;
 /// The error of the least eigenvalue of a tridiagonal form, relative to the greatest.
 pub(crate) const LEAST_EIGENVALUE: f64 = 1e-12;
 
 // Losses, and scores that criteria and searches compare.
 
-/// The part of its weight below which a class is gone but for rounding.
-pub(crate) const CLASS_GONE: f64 = 1e-12;
+/// The part of the weight of a class, or of all rows, below which what is left of it is rounding.
+pub const WEIGHT_GONE: f64 = 1e-12;
 /// The error of a squared loss times its conditioning, as a part of it and of the squares that it is a difference of: far
 /// above the 1e-16 of each operation.
 pub const LOSS_ERROR: f64 = 1e-11;
@@ -109,9 +123,15 @@ pub const DIFFERENCE_ERROR: f64 = 1e-13;
 pub const DIFFERENCE_LEFT: f64 = 1e-8;
 /// The conditioning from which down a loss has no digits.
 pub const NO_DIGITS: f64 = 1e-9;
+/// The part of ‖y‖² that errors of a fit must keep for a difference of squares to have their digits.
+pub const ERROR_LEFT: f64 = 1e-4;
+/// The share of the fall that its slope promises which a step of Newton's method must reach.
+pub const SUFFICIENT_FALL: f64 = 1e-4;
+/// The part of the largest slope that may be left at the end of Newton's method: more is rounding, in which steps are lost.
+pub const FLAT_SLOPE: f64 = 1e-6;
 /// The part of a score by which an exchange of columns must lower it, well above rounding.
 pub const SCORE_GAIN: f64 = 1e-10;
-/// The part of a score by which two ways of computing it may differ.
+/// The part of a score by which two ways of computing it, or two searches that walk to it, may differ.
 pub const SCORE_ROUNDING: f64 = 1e-9;
 
 // Landmarks and least-angle paths.
@@ -120,12 +140,16 @@ pub const SCORE_ROUNDING: f64 = 1e-9;
 pub(crate) const EXCHANGE_GAIN: f64 = 1e-9;
 /// A part of the largest correlation of a least-angle path: differences below it count as none.
 pub(crate) const EQUAL_CORRELATION: f64 = 1e-13;
-/// The share of its square that a column must keep beside those on a least-angle path.
-pub(crate) const DEPENDENT_COLUMN: f64 = 1e-12;
+/// The share of its square that a column must keep beside those on a least-angle path, or in a span that is drawn.
+pub const DEPENDENT_COLUMN: f64 = 1e-12;
 /// The share of a square below which the factor of a least-angle path is computed again before it is trusted.
 pub(crate) const SUSPECT_COLUMN: f64 = 1e-8;
 /// The part of the largest correlation below which a dependent column is the end of a path, where all correlations are 0.
 pub(crate) const END_OF_PATH: f64 = 1e-9;
+/// By how much the squared length of a direction may miss 1 where rounding lets it come no nearer.
+pub(crate) const UNIT_LENGTH: f64 = 1e-11;
+/// The share of a step towards unit lengths below which none is taken.
+pub(crate) const SHORT_STEP: f64 = 1e-6;
 /// The part of its terms below which the rate at which a correlation nears the common one is rounding.
 pub(crate) const RATE_ROUNDING: f64 = 1e-14;
 
@@ -150,7 +174,29 @@ pub const OUTWEIGHED: f64 = 1e-9;
 /// What rounding may add to the minimum of a quadratic form, relative to its value without columns.
 pub const MINIMUM_ROUNDING: f64 = 1e-12;
 
+// False discoveries: columns and those that are drawn.
+
+/// What is left of the squared length of a column beside others, at which it depends on them.
+pub const DEPENDENT_SQUARE: f64 = 1e-10;
+/// The part of the length of a vector that is left outside of a span, below which none is.
+pub(crate) const OUTSIDE_SPAN: f64 = 1e-10;
+/// What is left of 1 after the squared product with a direction of a span, below which the direction is inside.
+pub(crate) const INSIDE_SPAN: f64 = 1e-12;
+/// 1 less the absolute correlation of columns that are one but for their units.
+pub const SAME_COLUMN: f64 = 1e-10;
+
 // Criteria, maps and checks above the kernels.
+
+/// What rounding adds to a number that is whole, or to a share that ends where a part begins.
+pub const WHOLE_ROUNDING: f64 = 1e-9;
+/// Symmetrical uncertainties that differ by less are equal.
+pub const EQUAL_UNCERTAINTY: f64 = 1e-10;
+/// Of the length of a function of an additive model, what must be left of it beside those before it.
+pub const DEPENDENT_FUNCTION: f64 = 1e-7;
+/// How far functions of an additive model move in a round at most where they rest, in units of the target.
+pub const AT_REST: f64 = 1e-13;
+/// The part of the largest slope at the start at which an ascent ends.
+pub const ASCENT_SLOPE: f64 = 1e-8;
 
 /// A standardized number this near to the edge of a bin is on it.
 pub const BIN_EDGE: f64 = 1e-9;

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, part, standardized};
 use vaglio_kernels::parallel;
+use vaglio_kernels::tolerance::EQUAL_UNCERTAINTY;
 
 /// The identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "predominance";
@@ -67,7 +68,7 @@ impl Weighing for Fcbf {
         let mut left: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > self.threshold).collect();
         // Of columns that tell the same in bins the one of larger correlation is the better, so that their order has no part.
         let correlations = of_targets(design, &originals.features);
-        let steps = |x: usize| (relevance[x] / EQUAL).round();
+        let steps = |x: usize| (relevance[x] / EQUAL_UNCERTAINTY).round();
         let better = |a: usize, b: usize| {
             steps(b).total_cmp(&steps(a)).then(correlations[b].total_cmp(&correlations[a])).then(a.cmp(&b))
         };
@@ -77,16 +78,13 @@ impl Weighing for Fcbf {
             design.sign().check()?;
             weights[best] = relevance[best];
             let tells_more = |other: &&usize| {
-                rows.symmetrical_uncertainty(&columns[best], &columns[**other]) < relevance[**other] - EQUAL
+                rows.symmetrical_uncertainty(&columns[best], &columns[**other]) < relevance[**other] - EQUAL_UNCERTAINTY
             };
             left = others.par_iter().filter(tells_more).copied().collect();
         }
         Ok(originals.spread(&weights))
     }
 }
-
-/// Uncertainties that differ by less are equal.
-const EQUAL: f64 = 1e-10;
 
 /// The sum over outputs of the absolute correlation of each column with the target. Cost O(m) each.
 fn of_targets(design: &Design, columns: &[Feature]) -> Vec<f64> {

@@ -4,13 +4,10 @@ use crate::data::CenteredData;
 use ndarray::{Array1, Array2};
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
-use vaglio_kernels::tolerance::TRAINING_ROUNDING;
+use vaglio_kernels::tolerance::{EIGENVALUE_ROUNDING, TRAINING_ROUNDING};
 
 /// Columns of which the bound is computed, at most.
 const MOST: usize = 64;
-
-/// What rounding may add to an eigenvalue, as a part of the largest.
-const EIGENVALUE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// For each λ a lower bound of Σ ‖e‖² over outputs, of every subset of some columns; `None` of too many. Cost O(s³).
 ///

@@ -9,27 +9,21 @@ use crate::state::SubsetFit;
 use ndarray::{Array1, Array2};
 use vaglio_core::Feature;
 use vaglio_kernels::linalg;
-
-/// The part of the largest eigenvalue below which one is made from the rows.
-const SMALL: f64 = 1e-4;
-/// The largest ‖x‖² over the least, beyond which the digits of short columns are lost beside long ones.
-const UNLIKE: f64 = 1e6;
-/// The part of ‖y‖² that errors keep at least.
-const LEAST_ERROR: f64 = 1e-4;
+use vaglio_kernels::tolerance::{EIGENVALUE_OF_ROWS, ERROR_LEFT, UNLIKE_COLUMNS};
 
 /// The fit; not reliable where too few digits are left. Cost O(s³ + m·s·small).
 pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Option<SubsetFit> {
     let size = subset.len();
     let squares = subset.iter().map(|&feature| data.squares[feature]);
     let (least, most) = squares.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)));
-    if size == 0 || most > UNLIKE * least || !most.is_finite() {
+    if size == 0 || most > UNLIKE_COLUMNS * least || !most.is_finite() {
         return None;
     }
     let products: Vec<_> = subset.iter().map(|&feature| data.products(feature)).collect();
     let a = Array2::from_shape_fn((size, size), |(i, k)| products[i.min(k)][subset[i.max(k)]]);
     let (values, vectors) = linalg::eigh(a.view()).ok()?;
     let largest = values.iter().copied().fold(0.0, f64::max);
-    let (small, large): (Vec<usize>, Vec<usize>) = (0..size).partition(|&k| values[k] <= SMALL * largest);
+    let (small, large): (Vec<usize>, Vec<usize>) = (0..size).partition(|&k| values[k] <= EIGENVALUE_OF_ROWS * largest);
     let mut found = Sum { squares: data.target_squares.iter().sum(), freedom: 0.0 };
     for &k in &large {
         let along = |of_output: &Vec<f64>| subset.iter().zip(vectors.column(k)).map(|(&f, v)| of_output[f] * v).sum();
@@ -55,7 +49,7 @@ pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Optio
         }
     }
     let total: f64 = data.target_squares.iter().sum();
-    let is_reliable = found.squares > LEAST_ERROR * total && found.freedom.is_finite();
+    let is_reliable = found.squares > ERROR_LEFT * total && found.freedom.is_finite();
     is_reliable.then_some(SubsetFit { squares: found.squares, freedom: found.freedom, is_reliable })
 }
 

@@ -3,13 +3,12 @@
 use ndarray::{Array1, Array2, Axis, stack};
 use vaglio_core::{Error, Result};
 use vaglio_kernels::linalg::Cholesky;
+use vaglio_kernels::tolerance::{FLAT_SLOPE, SUFFICIENT_FALL};
 
 /// Steps at most; some tens are taken where λ is very small.
 const MOST_STEPS: usize = 200;
 /// How often a step is halved, at most.
 const MOST_HALVINGS: usize = 50;
-/// By how much of the largest slope β may miss the slopes at the end; more is rounding, in which steps are lost.
-const FLAT: f64 = 1e-6;
 /// The share of the objective to which the square of Newton's decrement falls: twice what a step gains. Below the first the next
 /// step is the last; below the second steps are whole, and the last one is where rounding lets the decrement fall no more.
 const ENOUGH: [f64; 2] = [1e-20, 1e-8];
@@ -104,7 +103,7 @@ impl Objective<'_> {
         let most = |values: &Array1<f64>| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let heaviest = self.weights.iter().flatten().fold(0.0, |most: f64, w| most.max(*w));
         let slopes = self.slopes(&end).0;
-        if most(&(&slopes - &end.beta)) <= FLAT * (most(&slopes) + FLAT * heaviest) {
+        if most(&(&slopes - &end.beta)) <= FLAT_SLOPE * (most(&slopes) + FLAT_SLOPE * heaviest) {
             return Ok(((&end.beta / self.lambda).to_vec(), end.intercept));
         }
         Err(unsolved("loses its digits"))
@@ -142,7 +141,7 @@ impl Objective<'_> {
     fn descended(&self, at: &NewtonIterate, step: &NewtonIterate, value: f64, decrement: f64) -> Result<NewtonIterate> {
         let by = |halvings: usize| 0.5f64.powi(halvings as i32);
         let tried = (0..MOST_HALVINGS).map(|halvings| (at.moved(step, by(halvings)), by(halvings)));
-        let mut lower = tried.filter(|(point, by)| self.value(point) <= value - 1e-4 * by * decrement);
+        let mut lower = tried.filter(|(point, by)| self.value(point) <= value - SUFFICIENT_FALL * by * decrement);
         match lower.next() {
             Some((point, _)) if decrement > 0.0 => Ok(point),
             _ => Err(unsolved("loses its digits")),

@@ -305,3 +305,42 @@ fn documents_hold_no_paths_of_one_machine() {
         }
     }
 }
+
+/// What is small and bounds no rounding: parts of formulas, seconds that work takes, and settings.
+const NO_TOLERANCES: [&str; 12] = [
+    "AREA",
+    "COST_ROUNDING",
+    "EVEN",
+    "LEAST",
+    "LEAST_FALL",
+    "LIGHT",
+    "LN_2_LOW",
+    "OF_DUMMY",
+    "OF_ENTRY",
+    "RIDGE",
+    "TIED_PREDICTION",
+    "WIDTH",
+];
+
+#[test]
+fn tolerances_stand_in_one_file() {
+    let mut found = 0;
+    for (path, text) in files("crates", ".rs").into_iter().chain(files("plugins", ".rs")) {
+        let name = path.to_string_lossy();
+        if !name.contains("/src/") || name.contains("test") || name.contains("bench") {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for line in code.lines().filter(|line| line.contains(": f64 = ")) {
+            let Some((_, rest)) = line.split_once("const ") else { continue };
+            let (constant, value) = rest.split_once(": f64 = ").unwrap_or_default();
+            let is_small = value.contains("e-") || value.contains("EPSILON");
+            if is_small && name.ends_with("vaglio-kernels/src/tolerance.rs") {
+                found += 1;
+            } else {
+                assert!(!is_small || NO_TOLERANCES.contains(&constant), "{name}: {line}");
+            }
+        }
+    }
+    assert!(found > 60, "{found}");
+}

@@ -7,12 +7,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Cells, Design, Feature, Table};
+use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 use vaglio_pipeline::inside::scaled;
 use vaglio_pipeline::resample::sample::SampleSource;
 use vaglio_report::record::Histogram;
 
-/// By how much rounding may put a value below the part that it begins.
-const ROUNDING: f64 = 1e-9;
 /// Parts of the range of a histogram.
 const PARTS: usize = 16;
 
@@ -101,7 +100,7 @@ pub(crate) fn histogram(of: &Values) -> Option<Histogram> {
     let width = 0.5 * to - 0.5 * from;
     for value in known() {
         let share = if width > 0.0 { (0.5 * value - 0.5 * from) / width } else { 0.0 };
-        counts[((share * PARTS as f64 + ROUNDING) as usize).min(last)] += 1;
+        counts[((share * PARTS as f64 + WHOLE_ROUNDING) as usize).min(last)] += 1;
     }
     Some(Histogram { from, to, counts, as_read: of.as_read })
 }

@@ -3,10 +3,9 @@
 use super::super::substitute_ranking::RankedRows;
 use rayon::prelude::*;
 use vaglio_core::{Design, Feature};
+use vaglio_kernels::tolerance::DEPENDENT_COLUMN;
 use vaglio_kernels::{Level, sums};
 
-/// Squared length that a column of length 1 keeps beside those before it, at least; below, rounding says what is left.
-const LEAST: f64 = 1e-12;
 /// Variance inflation beyond which a column depends on the others to rounding.
 const DEPENDENT: f64 = 1e8;
 /// What a further column adds to the variance that is explained, at least, to be named.
@@ -130,7 +129,7 @@ impl Span {
 fn factored(lower: &[Vec<f64>], products: &[f64]) -> Vec<f64> {
     let mut row = solved(lower, &products[..lower.len()]);
     let left = products[lower.len()] - row.iter().map(|l| l * l).sum::<f64>();
-    row.push(left.max(LEAST).sqrt());
+    row.push(left.max(DEPENDENT_COLUMN).sqrt());
     row
 }
 

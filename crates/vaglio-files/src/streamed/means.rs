@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use vaglio_core::registered::{FittedMap as RegisteredFitted, Map as Registered};
 use vaglio_core::{Cells, Error, FittedMap, FoldFit, Map, Numbers, Result, Table, typetag};
+use vaglio_kernels::tolerance::WEIGHT_GONE;
 
 /// A column with missing cells.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,15 +56,12 @@ impl Map for CellMeans {
                 all += weight(row);
             }
             // Without any value the column is constant.
-            let shift = if there > ROUNDING * all { above / there } else { 0.0 };
+            let shift = if there > WEIGHT_GONE * all { above / there } else { 0.0 };
             Ok((filled.column.clone(), shift))
         };
         Ok(Box::new(FittedMeans(self.columns.iter().map(of_column).collect::<Result<_>>()?)))
     }
 }
-
-/// A share of the rows that is none.
-const ROUNDING: f64 = 1e-12;
 
 impl FittedMap for FittedMeans {
     fn transform(&self, mut table: Table) -> Result<Table> {

@@ -19,6 +19,7 @@ mod unstored;
 
 use crate::Level;
 use crate::sums::{axpy, dot};
+use crate::tolerance::DEPENDENT_SQUARE;
 pub use normal::Drawn;
 use span::{Outer, outside_of};
 use unstored::Unstored;
@@ -51,9 +52,6 @@ enum NextEntry {
     Stored(usize),
     Unstored(usize),
 }
-
-/// What is left of a column's squared norm outside of the path, at which it depends on those on it.
-const DEPENDENT: f64 = 1e-10;
 
 /// A path that can go on.
 #[derive(Debug)]
@@ -244,7 +242,7 @@ impl Products {
         let mut best = None;
         let mut most = above;
         for (index, &left) in self.left.iter().enumerate() {
-            if left > DEPENDENT {
+            if left > DEPENDENT_SQUARE {
                 let squares: f64 = self.residual.iter().map(|c| c[index] * c[index]).sum();
                 let gain = squares * factor(left);
                 if gain > most {
@@ -259,7 +257,7 @@ impl Products {
         let (mut best, mut least) = (None, below);
         let both = self.residual[0].iter().zip(&self.projected[0]);
         for (index, (&left, (&residual, &projected))) in self.left.iter().zip(both).enumerate() {
-            if left > DEPENDENT {
+            if left > DEPENDENT_SQUARE {
                 let gamma = meeting(common, residual, projected).min(meeting(common, -residual, -projected));
                 if gamma < least {
                     (least, best) = (gamma, Some((gamma, index)));

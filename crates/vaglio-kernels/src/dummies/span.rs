@@ -2,9 +2,7 @@
 
 use crate::Level;
 use crate::sums::{axpy, dot};
-
-/// The part of a vector that is left outside of a span, below which it is none.
-const NOTHING: f64 = 1e-10;
+use crate::tolerance::OUTSIDE_SPAN;
 
 /// An orthonormal basis of vectors r_i − w_i, with what it is made of.
 pub(super) struct Outer {
@@ -33,7 +31,7 @@ impl Outer {
                 }
             }
             let norm = dot(level, &vector, &vector).sqrt();
-            if norm > NOTHING && norm > NOTHING * before {
+            if norm > OUTSIDE_SPAN && norm > OUTSIDE_SPAN * before {
                 vector.iter_mut().for_each(|v| *v /= norm);
                 weights.iter_mut().for_each(|weight| *weight /= norm);
                 outer.vectors.push(vector);
@@ -70,7 +68,7 @@ pub(super) fn outside_of(level: Level, basis: &[Vec<f64>], vector: &mut [f64]) -
         }
     }
     let norm = dot(level, vector, vector).sqrt();
-    let is_new = norm > NOTHING * before;
+    let is_new = norm > OUTSIDE_SPAN * before;
     if is_new {
         vector.iter_mut().for_each(|v| *v /= norm);
     }

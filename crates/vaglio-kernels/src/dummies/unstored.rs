@@ -2,6 +2,7 @@
 
 use super::span::Outer;
 use super::{Drawn, Products};
+use crate::tolerance::INSIDE_SPAN;
 
 /// Dummies that are not stored.
 #[derive(Debug)]
@@ -12,9 +13,6 @@ pub(super) struct Unstored {
     /// Dimensions outside of that span.
     dimensions: usize,
 }
-
-/// What is left of 1 after the squared product with a direction inside of a span, below which the direction is inside.
-const INSIDE: f64 = 1e-12;
 
 impl Unstored {
     /// Dummies beside orthonormal targets.
@@ -45,7 +43,7 @@ impl Unstored {
     /// Adds a direction whose coordinates in the basis of the residuals are given.
     pub fn add(&mut self, slopes: &[f64], along: &[f64], outer: &Outer, draws: &mut Drawn) {
         let new = 1.0 - along.iter().map(|along| along * along).sum::<f64>();
-        let (is_new, weights) = (new > INSIDE, outer.weights(along));
+        let (is_new, weights) = (new > INSIDE_SPAN, outer.weights(along));
         let dimensions = self.dimensions;
         let of = &mut self.products;
         for (index, outside) in self.outside.iter_mut().enumerate() {

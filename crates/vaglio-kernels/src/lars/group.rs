@@ -6,15 +6,13 @@
 
 use super::several::{Hit, SeveralOutputs, norm};
 use crate::linalg::{Cholesky, gemm};
-use crate::tolerance::EQUAL_CORRELATION;
+use crate::tolerance::{EQUAL_CORRELATION, SHORT_STEP, UNIT_LENGTH};
 use ndarray::{Array1, Array2, Axis};
 
 /// Steps of Newton's method, and tries to come to a knot, after which a path is given up.
 const MOST_STEPS: usize = 60;
 /// How often what rounding leaves of a solve is solved for again at most.
 const MOST_REFINEMENTS: usize = 6;
-/// By how much ‖n_j‖² may miss 1 where rounding lets it come no nearer.
-const CONVERGED: f64 = 1e-11;
 
 /// The directions N and H at λ and ρ.
 pub(super) struct Point {
@@ -186,13 +184,13 @@ impl SeveralOutputs {
                 let found = Point::new(self, lambda, &next).map(|point| (point.excess(held), point, next));
                 match found.filter(|(g, ..)| most(g) < most(&excess)) {
                     Some(found) => break Some(found),
-                    None if most(&excess) <= CONVERGED || share < 1e-6 => break None,
+                    None if most(&excess) <= UNIT_LENGTH || share < SHORT_STEP => break None,
                     None => share *= 0.5,
                 }
             };
             let Some(found) = better else { break };
             (excess, point, sizes) = found;
         }
-        (most(&excess) <= CONVERGED).then_some(sizes)
+        (most(&excess) <= UNIT_LENGTH).then_some(sizes)
     }
 }

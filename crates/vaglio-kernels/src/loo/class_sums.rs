@@ -8,6 +8,7 @@ use crate::Data;
 use crate::linalg::LowerFactor;
 use crate::parallel;
 use crate::sums::{axpy, dot};
+use crate::tolerance::EQUAL_TARGETS;
 use ndarray::{Array2, ArrayView1, Axis};
 
 /// Rows of one class and weight, which are left out one by one.
@@ -68,8 +69,9 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         let one = |rows: &Vec<usize>| {
             let first = *rows.first()?;
             let own: Vec<f64> = (0..outputs).map(|o| target(first, o)).collect();
-            let are_alike =
-                rows.iter().all(|&row| (0..outputs).all(|o| (target(row, o) - own[o]).abs() <= ALIKE * own[o].abs()));
+            let are_alike = rows
+                .iter()
+                .all(|&row| (0..outputs).all(|o| (target(row, o) - own[o]).abs() <= EQUAL_TARGETS * own[o].abs()));
             let weight = rows.iter().map(|&row| targets.weight(row)).sum();
             let (mean, scatter) = moments(data, &x, size, rows, weight);
             are_alike.then_some(OneClass { weight, mean, scatter, targets: own })
@@ -159,9 +161,6 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         (out, if is_finite { left * least } else { 0.0 })
     }
 }
-
-/// By how much the targets of a class may differ: rounding of the scale of rows.
-const ALIKE: f64 = 1e-14;
 
 /// The mean and scatter of some rows, the rows weighing r_j over `weight` of them all.
 fn moments(data: &Data<'_>, x: &[f64], size: usize, rows: &[usize], weight: f64) -> (Vec<f64>, Vec<f64>) {

@@ -3,7 +3,7 @@
 use super::Scorer;
 use super::ascending::ascending;
 use crate::Measure;
-use crate::tolerance::{CLASS_GONE, TIED_PREDICTION};
+use crate::tolerance::{TIED_PREDICTION, WEIGHT_GONE};
 
 /// Rows that are left out, each with the weight that goes: all of its own, or a share.
 pub(super) type Part = Vec<(usize, f64)>;
@@ -44,7 +44,7 @@ impl Scorer {
     fn all_without(&self, predictions: &[f64], part: &Part) -> f64 {
         let mut left: Vec<f64> = (0..self.targets.rows()).map(|row| self.targets.weight(row)).collect();
         for &(row, weight) in part {
-            left[row] = if left[row] - weight > CLASS_GONE * left[row] { left[row] - weight } else { 0.0 };
+            left[row] = if left[row] - weight > WEIGHT_GONE * left[row] { left[row] - weight } else { 0.0 };
         }
         let (targets, predictions, weights) = self.counted(predictions, |row| left[row]);
         self.rule.of_all(&targets, &predictions, &weights)
@@ -82,7 +82,7 @@ impl<'s> LossByClass<'s> {
             weights[class] -= weight;
             losses[class] -= weight * self.losses[row];
         }
-        let is_left = |&class: &usize| weights[class] > CLASS_GONE * self.scorer.class_weights[class];
+        let is_left = |&class: &usize| weights[class] > WEIGHT_GONE * self.scorer.class_weights[class];
         let left: Vec<usize> = (0..weights.len()).filter(is_left).collect();
         let sum: f64 = left.iter().map(|&class| losses[class] / weights[class]).sum();
         (!left.is_empty()).then_some(sum / left.len() as f64)
@@ -156,7 +156,7 @@ impl<'s> WrongPairs<'s> {
             negatives += weight;
         });
         let left = [self.weights[0] - negatives, self.weights[1] - positives];
-        let is_gone = left.iter().zip(&self.weights).any(|(left, all)| *left <= CLASS_GONE * all);
+        let is_gone = left.iter().zip(&self.weights).any(|(left, all)| *left <= WEIGHT_GONE * all);
         (!is_gone).then_some((self.all - of_part + inside) / (left[0] * left[1]))
     }
 }

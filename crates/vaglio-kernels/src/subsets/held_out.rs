@@ -8,6 +8,7 @@
 
 use super::SubsetSquares;
 use crate::sums::{axpy, dot};
+use crate::tolerance::LEAST_COMPLEMENT;
 use std::rc::Rc;
 
 /// Which rows are held out together, and the fits of those that are not.
@@ -22,9 +23,6 @@ pub struct HeldOut {
     /// The largest λ, at which M is least.
     pub lambda: f64,
 }
-
-/// What 1 − h is at least taken for.
-const LEAST_LEFT: f64 = 1e-3;
 
 /// Δ of a subset.
 #[derive(Clone, Debug)]
@@ -84,7 +82,7 @@ impl Lift {
     pub fn of(&self, held_out: &HeldOut, e: &[f64]) -> Option<Vec<f64>> {
         if let Some(left) = &self.left {
             let lifted = |(e, left): (&f64, &f64)| {
-                let left = left.max(LEAST_LEFT);
+                let left = left.max(LEAST_COMPLEMENT);
                 e * (1.0 / (left * left) - 1.0)
             };
             return Some(e.iter().zip(left).map(lifted).collect());
@@ -152,7 +150,7 @@ impl PartSystem {
                 let rest = a[k * size + l] - known;
                 if l < k {
                     a[k * size + l] = rest / a[l * size + l];
-                } else if rest > LEAST_LEFT {
+                } else if rest > LEAST_COMPLEMENT {
                     a[k * size + k] = rest.sqrt();
                 } else {
                     return None;

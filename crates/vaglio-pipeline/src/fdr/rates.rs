@@ -6,6 +6,8 @@
 //! by at the t-th: Φ′_T(j) = Σ_t (1 − (p − Σ_q Φ_t(q))/(L − t + 1)/Σ_{Φ_T(q) > ½} ΔΦ_t(q)) ΔΦ_t(j). Of the columns with Φ_T > v an
 //! expected Σ (1 − Φ′_T) at most are false.
 
+use vaglio_kernels::tolerance::WHOLE_ROUNDING;
+
 /// What experiments say of columns.
 pub(crate) struct Occurrences<'a> {
     /// For each experiment and column how many dummies entered before it.
@@ -63,10 +65,11 @@ impl Occurrences<'_> {
                 }
             }
         }
-        let levels = (0..).map(|step| 0.5 + f64::from(step) / experiments).take_while(|level| *level < 1.0 - 1e-9);
+        let levels =
+            (0..).map(|step| 0.5 + f64::from(step) / experiments).take_while(|level| *level < 1.0 - WHOLE_ROUNDING);
         levels
             .map(|level| {
-                let chosen: Vec<usize> = (0..columns.len()).filter(|&k| last[k] > level + 1e-9).collect();
+                let chosen: Vec<usize> = (0..columns.len()).filter(|&k| last[k] > level + WHOLE_ROUNDING).collect();
                 let expected: f64 = chosen.iter().map(|&k| 1.0 - deflated[k]).sum();
                 let false_share = (expected / chosen.len().max(1) as f64).max(0.0);
                 AtLevel { columns: chosen.into_iter().map(|k| columns[k]).collect(), false_share }

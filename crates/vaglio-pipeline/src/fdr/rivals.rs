@@ -8,13 +8,12 @@ use super::unit::UnitColumns;
 use vaglio_core::Feature;
 use vaglio_kernels::Level;
 use vaglio_kernels::sums::{axpy, dot};
+use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 
 /// The absolute correlation from which a column is a rival.
 const RIVAL: f64 = 0.3;
 /// A rate is so many times the largest p-value, since a neighbor was chosen as the best of several.
 const CHOSEN: f64 = 4.0;
-/// What is left of a squared norm at which a column depends on others.
-const DEPENDENT: f64 = 1e-10;
 /// Degrees of freedom beyond which those of this many are taken, whose tails are a little heavier.
 const MOST_DEGREES: usize = 400;
 
@@ -42,7 +41,7 @@ pub(super) fn of(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> Riv
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for &other in taken.iter().filter(|other| **other != feature) {
         let (vector, norm) = outside(level, &basis, &columns[other]);
-        if norm > DEPENDENT {
+        if norm > DEPENDENT_SQUARE {
             basis.push(vector.iter().map(|v| v / norm.sqrt()).collect());
         }
     }
@@ -55,7 +54,7 @@ pub(super) fn of(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> Riv
         let is_other = rival != feature && !column.is_empty() && !taken.contains(&rival);
         if is_other && dot(level, column, &columns[feature]).abs() >= RIVAL {
             let (vector, left) = outside(level, &basis, column);
-            let p = if left > DEPENDENT { beside.p_value(Some((&vector, left))) } else { 0.0 };
+            let p = if left > DEPENDENT_SQUARE { beside.p_value(Some((&vector, left))) } else { 0.0 };
             if p > worst.rate {
                 worst = Rivals { rate: p, nearest: Some(rival) };
             }
@@ -71,7 +70,7 @@ impl PartialResiduals<'_> {
         let degrees = self.degrees.saturating_sub(usize::from(rival.is_some()));
         let across = rival.map_or(0.0, |(rival, left)| dot(self.level, rival, self.own) / left);
         let left = rival.map_or(self.norm, |(_, of_rival)| self.norm - across * across * of_rival);
-        if degrees == 0 || left <= DEPENDENT {
+        if degrees == 0 || left <= DEPENDENT_SQUARE {
             return 1.0;
         }
         let of_target = |y: &Vec<f64>| {

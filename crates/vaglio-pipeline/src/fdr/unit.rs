@@ -4,9 +4,7 @@ use vaglio_core::{Design, Feature, standardized};
 use vaglio_kernels::Level;
 use vaglio_kernels::dummies::Drawn;
 use vaglio_kernels::sums::dot;
-
-/// 1 less the absolute correlation of columns that are one but for their units.
-const EQUAL: f64 = 1e-10;
+use vaglio_kernels::tolerance::SAME_COLUMN;
 
 /// The columns of a design that take part, each once.
 pub(super) struct UnitColumns {
@@ -50,12 +48,12 @@ fn equal(columns: &[Vec<f64>]) -> Vec<(Feature, Feature)> {
     let mut products: Vec<(f64, Feature)> =
         present.map(|(feature, column)| (dot(level, column, &probe).abs(), feature)).collect();
     products.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    // ‖probe‖ is at most √rows/2, and the distance of two such columns √(2·EQUAL).
-    let near = (rows as f64 * EQUAL).sqrt();
+    // ‖probe‖ is at most √rows/2, and the distance of two such columns √(2·SAME_COLUMN).
+    let near = (rows as f64 * SAME_COLUMN).sqrt();
     let mut first: Vec<Feature> = (0..columns.len()).collect();
     for (place, &(product, feature)) in products.iter().enumerate() {
         for &(_, before) in products[..place].iter().rev().take_while(|(other, _)| product - other <= near) {
-            if 1.0 - dot(level, &columns[feature], &columns[before]).abs() <= EQUAL {
+            if 1.0 - dot(level, &columns[feature], &columns[before]).abs() <= SAME_COLUMN {
                 let (low, high) = (first[feature].min(first[before]), first[feature].max(first[before]));
                 first.iter_mut().filter(|of| **of == high).for_each(|of| *of = low);
                 break;

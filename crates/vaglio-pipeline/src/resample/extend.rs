@@ -6,6 +6,7 @@ use super::table;
 use super::validated::{CrossValidated, Validation};
 use crate::selector::{Searched, ValidSelector};
 use vaglio_core::{Design, Error, ExitClass, Journal, Result, Rule};
+use vaglio_kernels::tolerance::LEAST_PENALTY;
 use vaglio_report::record::{Cell, Table};
 
 /// Values that are tried beyond an end at once.
@@ -14,8 +15,6 @@ const STEP: usize = 4;
 const MOST: usize = 4;
 /// The part of the loss that the end has to be below its neighbour for the next values to be worth their walks.
 const LEAST_FALL: f64 = 1e-3;
-/// The part of the largest λ below which none is tried: nothing would be left of the digits of a score.
-const LEAST_PART: f64 = 1e-13;
 
 /// What a search loses on rows held out over the λ of a grid and, where the grid is fitted to the design and may be extended,
 /// over those beyond an end at which the loss is lowest, until it stops falling; `lambdas` and `all` grow with it. `None` when
@@ -144,7 +143,7 @@ fn beyond(table: &Table) -> Result<Option<(Vec<Option<f64>>, bool)>> {
     // Powers of ten whose exponents are as round as those of the grid.
     let value = |place: usize| 10f64.powf(((end + place as f64 * step) * 1e9).round() / 1e9);
     let mut values: Vec<f64> =
-        (1..=STEP).map(value).filter(|lambda| lambda.is_normal() && *lambda >= LEAST_PART * last).collect();
+        (1..=STEP).map(value).filter(|lambda| lambda.is_normal() && *lambda >= LEAST_PENALTY * last).collect();
     values.sort_by(f64::total_cmp);
     let values: Vec<Option<f64>> = values.into_iter().map(Some).collect();
     Ok((!values.is_empty()).then_some((values, is_below)))

@@ -15,6 +15,7 @@ use crate::selector::ValidSelector;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, ExitClass, Loss, Monitor, Path, Result, Rule, Wanted};
+use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::{Cell, Contestant, CurvePoint, FrontierPoint, RaceRecord, Table};
 
 /// Cross-validates every contestant and goes on with the one that wins.
@@ -177,15 +178,12 @@ fn delivered(
     contestants.iter().zip(designs).zip(all).map(of_contestant).collect()
 }
 
-/// What losses of the same columns, walked to by other searches, differ by at most, as a part of them.
-const EQUAL: f64 = 1e-9;
-
 /// The place of the contestant that is taken; its cell is that of the rule, compared with all.
 fn won(loss: &dyn Loss, all: &mut [Validated], best: &[(usize, Cell)], how: &CrossValidation) -> Result<usize> {
     let mut winner = 0;
     for place in 1..all.len() {
         let own = best[place].1.loss;
-        let is_lower = |than: usize, error: f64| best[than].1.loss - own > error.max(EQUAL * own.abs());
+        let is_lower = |than: usize, error: f64| best[than].1.loss - own > error.max(SCORE_ROUNDING * own.abs());
         let error = difference(loss, (&all[0], best[0]), (&all[place], best[place]), how.repeats);
         if is_lower(0, error.unwrap_or(0.0)) && is_lower(winner, 0.0) {
             winner = place;

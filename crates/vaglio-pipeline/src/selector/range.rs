@@ -8,9 +8,8 @@ use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AutoGrid, Design, Feature, geometric};
 use vaglio_kernels::linalg::{eigh, gram};
+use vaglio_kernels::tolerance::COUNTED_EIGENVALUE;
 
-/// The part of the largest eigenvalue below which another does not count: there closed forms lose half of their digits.
-const LEAST_PART: f64 = 1e-8;
 /// How far beyond the eigenvalues a grid goes.
 const BEYOND: f64 = 10.0;
 /// Values from which on there is one for each power of ten, and not two.
@@ -76,7 +75,7 @@ fn extremes(design: &Design) -> Option<(f64, f64)> {
     let (values, _) = eigh(products.view()).ok()?;
     let part = rows as f64 / taken.max(1) as f64;
     let largest = values.iter().copied().fold(0.0, f64::max) * part;
-    let counting = values.iter().map(|value| value * part).filter(|value| *value > LEAST_PART * largest);
+    let counting = values.iter().map(|value| value * part).filter(|value| *value > COUNTED_EIGENVALUE * largest);
     let least = counting.fold(f64::INFINITY, f64::min);
     (least.is_normal() && largest.is_finite()).then_some((least, largest))
 }

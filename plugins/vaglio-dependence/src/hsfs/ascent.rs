@@ -10,9 +10,8 @@ use vaglio_core::{Design, Error, Feature, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
 use vaglio_kernels::parallel;
+use vaglio_kernels::tolerance::ASCENT_SLOPE;
 
-/// Of the largest slope at the start: the gradient in u that ends the ascent.
-const ENOUGH: f64 = 1e-8;
 /// Steps that L-BFGS remembers.
 const MEMORY: usize = 10;
 
@@ -70,7 +69,8 @@ impl<'d> Ascent<'d> {
         }
         let seen = RefCell::new(Evaluations { u: start.clone(), value: f64::NEG_INFINITY, last: None, stopped: None });
         let failed = |error: argmin::core::Error| Error::Numerical(format!("`hsfs`: {error}"));
-        let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY).with_tolerance_grad(ENOUGH).map_err(failed)?;
+        let solver =
+            LBFGS::new(MoreThuenteLineSearch::new(), MEMORY).with_tolerance_grad(ASCENT_SLOPE).map_err(failed)?;
         let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;
         let configured = |state: IterState<_, _, _, _, _, f64>| state.param(start).max_iters(steps);
         // A line search that finds nothing more ends the ascent where it was best.

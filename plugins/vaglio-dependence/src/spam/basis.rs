@@ -2,9 +2,7 @@
 
 use std::cmp::Ordering;
 use vaglio_core::magnitude;
-
-/// Of the length of a function, what must be left of it beside those before it.
-const DEPENDENT: f64 = 1e-7;
+use vaglio_kernels::tolerance::DEPENDENT_FUNCTION;
 
 /// Functions of a column, by their values times the roots of the rows' weights: orthonormal, and of mean 0.
 pub(super) struct Basis(pub Vec<Vec<f64>>);
@@ -29,7 +27,7 @@ impl Basis {
                     own.iter_mut().zip(other).for_each(|(a, b)| *a -= along * b);
                 }
             }
-            if norm(&own) > DEPENDENT * before {
+            if norm(&own) > DEPENDENT_FUNCTION * before {
                 basis.push(unit(own));
             }
         }

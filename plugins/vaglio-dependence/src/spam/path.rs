@@ -6,9 +6,8 @@ use vaglio_core::{Design, Error, Result};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;
 use vaglio_kernels::sums::{axpy, dot};
+use vaglio_kernels::tolerance::AT_REST;
 
-/// How far functions move in a round at most where they rest, in units of the target.
-const REST: f64 = 1e-13;
 /// What squares of functions count beside the target's: so little that columns which are nearly alike share what they fit, and
 /// rounds come to an end.
 const EVEN: f64 = 1e-2;
@@ -70,13 +69,13 @@ impl Additive {
             design.sign().check()?;
             let active: Vec<usize> = (0..self.bases.len()).filter(|&x| !self.functions[x].is_empty()).collect();
             let moved = active.iter().map(|&x| self.fit(x, penalty)).fold(0.0, f64::max);
-            if moved > REST {
+            if moved > AT_REST {
                 self.extrapolate(&mut rounds, &active, penalty);
                 continue;
             }
             rounds.clear();
             let lengths: Vec<f64> = parallel::map(self.bases.len(), |x| norm(&self.along(x)));
-            let enters = |x: &usize| self.functions[*x].is_empty() && lengths[*x] > penalty + REST;
+            let enters = |x: &usize| self.functions[*x].is_empty() && lengths[*x] > penalty + AT_REST;
             let entering: Vec<usize> = (0..self.bases.len()).filter(enters).collect();
             if entering.is_empty() {
                 return Ok(lengths);
@@ -127,7 +126,7 @@ impl Additive {
         let mut lengths: Vec<f64> = parallel::map(self.bases.len(), |x| norm(&self.along(x)));
         let first = lengths.iter().fold(0.0, |most: f64, length| most.max(*length));
         let all: f64 = squares(&self.left);
-        if first <= REST {
+        if first <= AT_REST {
             return Ok(entries);
         }
         let mut before = first;

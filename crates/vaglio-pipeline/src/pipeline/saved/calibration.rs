@@ -6,6 +6,7 @@ use crate::selector::{Selection, ValidSelector};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Round, Task};
+use vaglio_kernels::tolerance::SUFFICIENT_FALL;
 
 /// How predictions become probabilities: a logistic map for each class, their values divided by their sum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,7 +101,7 @@ impl Logistic {
             let tried = (0..40).map(|halvings| 0.5f64.powi(halvings)).map(|step| (step, at(step)));
             let found = tried
                 .map(|(step, map)| (step, loss(&map), map))
-                .find(|(step, value, _)| *value <= lowest - 1e-4 * step * descent);
+                .find(|(step, value, _)| *value <= lowest - SUFFICIENT_FALL * step * descent);
             let Some((_, value, better)) = found else { break };
             (lowest, map) = (value, better);
         }

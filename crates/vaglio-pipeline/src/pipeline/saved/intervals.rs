@@ -5,6 +5,7 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetUnits};
 use vaglio_kernels::parallel;
+use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 
 /// CV+ prediction intervals: the models of outer folds, each selected without the rows of its fold, and how far each was
 /// from these.
@@ -56,7 +57,7 @@ pub struct IntervalEnds {
 /// The place, from 1, of the upper end among n values; `None` where n is too small.
 fn place(level: f64, n: usize) -> Option<usize> {
     // A whole number that rounding put just above itself is that number.
-    let place = (level * (n as f64 + 1.0) - 1e-9).ceil().max(1.0) as usize;
+    let place = (level * (n as f64 + 1.0) - WHOLE_ROUNDING).ceil().max(1.0) as usize;
     (place <= n).then_some(place)
 }
 
@@ -69,7 +70,7 @@ impl SavedIntervals {
         if place(level, rows).is_some() {
             return Ok(());
         }
-        let least = (level / (1.0 - level) - 1e-9).ceil();
+        let least = (level / (1.0 - level) - WHOLE_ROUNDING).ceil();
         Err(Error::setting(
             "evaluate.intervals",
             format!("{level} needs at least {least} rows that are held out and count, and there are {rows}"),

@@ -209,10 +209,8 @@ impl Design {
         self.shared.sessions.of()
     }
 
-    /// What a criterion computes of labels, targets and weights of the rows alone, such as their folds: the same as
-    /// [`Design::session`], and one for designs of some of its columns too.
-    pub fn row_session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
-        self.of_rows.of()
+    pub(crate) fn of_rows(&self) -> &Sessions {
+        &self.of_rows
     }
 
     /// The same with the seed from which every random choice follows.

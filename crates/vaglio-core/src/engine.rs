@@ -7,6 +7,7 @@ use crate::{
     Task, Trained, times_power,
 };
 use ndarray::{Array2, ArrayView2, s};
+use std::any::Any;
 use std::sync::Arc;
 
 /// Some rows of outputs × rows, in this order and in standard layout. Cost O(rows · outputs).
@@ -304,6 +305,20 @@ pub trait EngineDesign {
                 loss.mean(in_own(targets).view(), in_own(predictions).view(), weights)
             }
         }
+    }
+
+    /// What a criterion computes of labels, targets and weights of the rows alone, such as their folds: the same as
+    /// [`Design::session`], and one for designs of some of its columns too.
+    fn row_session<S: Any + Default + Send + Sync>(&self) -> Arc<S> {
+        self.design().of_rows().of()
+    }
+
+    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them.
+    ///
+    /// # Errors
+    /// [`Error::Numerical`].
+    fn check_targets(&self, degree: i32) -> Result<()> {
+        self.design().target_units().check_targets(degree)
     }
 
     /// The power of two by which a loss that has no [`Loss::degree`] multiplies targets and predictions; 0 for others.

@@ -52,7 +52,7 @@ impl Units {
         self.check_targets(degree)
     }
 
-    fn check_targets(self, degree: i32) -> Result<()> {
+    pub(crate) fn check_targets(self, degree: i32) -> Result<()> {
         let exponent = degree * self.targets;
         let why = match exponent {
             1010.. => "overflow",
@@ -78,12 +78,9 @@ impl Design {
         made.as_deref().map(|(units, design)| (*units, design))
     }
 
-    /// Refuses targets of which a loss is no double, which grows with the power `degree` of them.
-    ///
-    /// # Errors
-    /// [`Error::Numerical`].
-    pub fn check_targets(&self, degree: i32) -> Result<()> {
-        Units { targets: far(exponent_of_targets(self)), ..Units::default() }.check_targets(degree)
+    /// The units of the targets alone.
+    pub(crate) fn target_units(&self) -> Units {
+        Units { targets: far(exponent_of_targets(self)), ..Units::default() }
     }
 }
 

@@ -15,6 +15,7 @@ pub use measure::Measure;
 
 use definition::Definition;
 use evaluator::Moments;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part};
 
 /// The identifier of the shortcut in `selection.json` and in plans.

@@ -344,3 +344,15 @@ fn tolerances_stand_in_one_file() {
     }
     assert!(found > 60, "{found}");
 }
+
+#[test]
+fn the_author_of_a_plug_in_reads_forty_methods_of_a_design() {
+    let mut methods = Vec::new();
+    for (_, text) in files("crates/vaglio-core/src", ".rs") {
+        for part in text.split("\nimpl Design {").skip(1) {
+            let block = part.split("\n}\n").next().unwrap_or_default();
+            methods.extend(block.lines().filter_map(|line| line.strip_prefix("    pub fn ")).map(str::to_owned));
+        }
+    }
+    assert!((20..=40).contains(&methods.len()), "{methods:#?}");
+}

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-/// A place that one thread at a time writes.
+/// Items whose places are reached by one thread each.
 struct Slots<T>(*mut T);
 
 // SAFETY: the functions below let every place be reached by one call alone, and what is reached may go to another thread.
@@ -55,7 +55,7 @@ pub fn flat_map_chunks<'i, I: Sync, T: IntoIterator + Send>(
     map_chunks(items, size, of).into_iter().flatten().collect()
 }
 
-/// What comes of every item that is given away.
+/// What comes of every item, which is moved.
 pub fn map_vec<I: Send, T: Send>(items: Vec<I>, of: impl Fn(I) -> T + Sync) -> Vec<T> {
     let mut items: Vec<Option<I>> = items.into_iter().map(Some).collect();
     map_mut(&mut items, |_, item| item.take().map(&of)).into_iter().flatten().collect()
@@ -63,9 +63,7 @@ pub fn map_vec<I: Send, T: Send>(items: Vec<I>, of: impl Fn(I) -> T + Sync) -> V
 
 /// Gives `work` every item with its place.
 pub fn each_mut<I: Send>(items: &mut [I], work: impl Fn(usize, &mut I) + Sync) {
-    let (count, slots) = (items.len(), Slots(items.as_mut_ptr()));
-    // SAFETY: places are in bounds, and each is reached once.
-    each(count, &|place| work(place, unsafe { &mut *slots.at(place) }));
+    map_mut(items, work);
 }
 
 /// Gives `work` each stretch of `size` items, of which the last may be shorter, with its number.
@@ -77,7 +75,7 @@ pub fn chunks_mut<I: Send>(items: &mut [I], size: usize, work: impl Fn(usize, &m
 /// What comes of every item, with its place.
 pub fn map_mut<I: Send, T: Send>(items: &mut [I], of: impl Fn(usize, &mut I) -> T + Sync) -> Vec<T> {
     let (count, slots) = (items.len(), Slots(items.as_mut_ptr()));
-    // SAFETY: as above.
+    // SAFETY: places are in bounds, and each is reached once.
     map(count, |place| of(place, unsafe { &mut *slots.at(place) }))
 }
 

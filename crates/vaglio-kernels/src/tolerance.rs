@@ -57,7 +57,8 @@ pub(crate) const RSS_ROUNDING: f64 = 1e-13;
 /// The same for each unit of the condition number, since what a dropped column costs is c_b²/(A⁻¹)_bb and both are off by
 /// so much.
 pub(crate) const RSS_ROUNDING_BY_CONDITION: f64 = 1e-15;
-/// What 1 − leverage is at least taken for in tangents to losses of rows held out, which rise without bound towards 0.
+/// What 1 − leverage is at least taken for in tangents to losses of rows held out, which rise without bound towards 0; of rows that
+/// are held out together, the pivot above which a tangent is taken.
 pub(crate) const LEAST_COMPLEMENT: f64 = 1e-3;
 /// The part of Σ(x_i − shift)² that another shift may take off before sums of row blocks lose digits.
 pub(crate) const SHIFTED_SQUARES: f64 = 0.5;
@@ -140,7 +141,7 @@ pub const SCORE_ROUNDING: f64 = 1e-9;
 pub(crate) const EXCHANGE_GAIN: f64 = 1e-9;
 /// A part of the largest correlation of a least-angle path: differences below it count as none.
 pub(crate) const EQUAL_CORRELATION: f64 = 1e-13;
-/// The share of its square that a column must keep beside those on a least-angle path, or in a span that is drawn.
+/// The share of its square that a column must keep beside those on a least-angle path, or beside others by least squares.
 pub const DEPENDENT_COLUMN: f64 = 1e-12;
 /// The share of a square below which the factor of a least-angle path is computed again before it is trusted.
 pub(crate) const SUSPECT_COLUMN: f64 = 1e-8;

@@ -7,6 +7,7 @@ mod footer;
 mod messages;
 mod pages;
 mod rows;
+mod thrift;
 
 use super::bytes::FileKind;
 use super::growing::Growing;

@@ -2,39 +2,45 @@
 
 use super::super::guard::guarded;
 use super::super::unreadable;
+use super::thrift::{FOOTER, read_struct};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::ChunkReader;
+use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::sync::Arc;
 use vaglio_core::Result;
-
-/// What the footer of a small file may take, and for each byte of the file beside.
-const PATIENCE: (Duration, u64) = (Duration::from_secs(2), 100);
 
 /// The footer of a file.
 ///
-/// The reader of parquet 60 goes through lists of truth values that it does not know one by one, and takes no byte for
-/// each: some bytes claim billions. So it is given time, and left to itself after that.
+/// What the reader of parquet 60 would not end with is refused before ([`super::thrift`]); a footer that ends too early is left
+/// to it, which tells what is wrong.
 ///
 /// # Errors
 /// A file that is damaged.
 pub(in crate::read) fn footer(path: &Path, reader: impl ChunkReader + 'static) -> Result<ArrowReaderMetadata> {
-    let patience = PATIENCE.0 + Duration::from_nanos(reader.len().saturating_mul(PATIENCE.1));
-    let (sender, receiver) = mpsc::channel();
-    let file = path.to_owned();
-    let read = move || {
-        let load = || ArrowReaderMetadata::load(&reader, Default::default());
-        // Nobody waits for what comes too late.
-        let _ = sender.send(guarded(&file, || load().map_err(|error| unreadable(&file, error.to_string()))));
+    let has_other_fields = || -> parquet::errors::Result<bool> {
+        let Some(start) = reader.len().checked_sub(END) else { return Ok(false) };
+        let end = reader.get_bytes(start, END as usize)?;
+        let (length, magic) = end.split_at(4);
+        let length = length.try_into().map_or(0, u32::from_le_bytes);
+        let Some(start) = start.checked_sub(length.into()).filter(|_| magic == b"PAR1") else { return Ok(false) };
+        let bytes = reader.get_bytes(start, length as usize)?;
+        let read = read_struct(&bytes[..], FOOTER, |_, _| {});
+        Ok(read.is_err_and(|error| error.kind() == ErrorKind::InvalidData))
     };
-    std::thread::Builder::new().spawn(read).map_err(|error| unreadable(path, error.to_string()))?;
-    let damaged = |_| unreadable(path, "is damaged: its footer claims lists that are longer than the file");
-    receiver.recv_timeout(patience).map_err(damaged)?
+    let told = |error: ParquetError| unreadable(path, error.to_string());
+    if has_other_fields().map_err(told)? {
+        return Err(unreadable(path, "is damaged: its footer has fields of other kinds than the format gives it"));
+    }
+    guarded(path, || ArrowReaderMetadata::load(&reader, Default::default()).map_err(told))
 }
+
+/// The bytes behind a footer: its length, and what says that the file is one of Parquet.
+const END: u64 = 8;
 
 /// Refuses a footer whose numbers of rows differ, or whose columns lie outside of the file; returns the number of rows.
 ///

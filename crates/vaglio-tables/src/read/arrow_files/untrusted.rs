@@ -177,6 +177,56 @@ fn a_header_of_a_page_with_other_fields_is_refused() {
     }
 }
 
+#[test]
+fn a_footer_with_fields_of_other_kinds_is_refused_before_it_is_read() {
+    let [path, _] = write("kinds", &batch(vec![("x", doubles())]));
+    let bytes = std::fs::read(&path).unwrap();
+    let (start, whole) = footer(&bytes);
+    assert_eq!(whole[0], 0x15, "the version, a number");
+    // The footer behind other fields; its first number of a field in long form, since it follows no other.
+    let behind = |fields: &[u8]| {
+        let footer = [fields, &[0x05, 2], &whole[1..]].concat();
+        let length = (footer.len() as u32).to_le_bytes();
+        std::fs::write(&path, [&bytes[..start], &footer, &length, b"PAR1"].concat()).unwrap();
+        read(&path, budget(1 << 28)).map(|table| table.rows()).map_err(|error| error.to_string())
+    };
+    let unknown = |kind: u8, value: &[u8]| behind(&[&[kind, 64], value].concat());
+    let billions = |head: &[u8]| [head, &[0xff, 0xff, 0xff, 0xff, 0x07]].concat();
+    // What is not known is passed: numbers, text, lists of them, and structures.
+    for (kind, value) in [
+        (1, &[][..]),
+        (6, &[0x80, 1]),
+        (8, &[2, b'a', b'b']),
+        (9, &[0x25, 2, 4]),
+        (9, &[0x01]),
+        (11, &[1, 0x55, 2, 2]),
+        (12, &[0x15, 2, 0]),
+    ] {
+        assert_eq!(unknown(kind, value), Ok(40), "{kind} {value:?}");
+    }
+    let refused = "is damaged: its footer has fields of other kinds than the format gives it";
+    for (kind, value) in [
+        (9, billions(&[0xf1])),
+        (10, billions(&[0xf2])),
+        (9, [&[0x19], &billions(&[0xf1])[..]].concat()),
+        (11, [&billions(&[])[..], &[0x11]].concat()),
+        (12, [&[0x19], &billions(&[0xf1])[..]].concat()),
+        (14, vec![]),
+        // In so many structures that nobody writes them.
+        (12, vec![0x1c; 40]),
+    ] {
+        let error = unknown(kind, &value).unwrap_err();
+        assert!(error.ends_with(refused), "{kind} {value:?}: {error}");
+    }
+    // The version as a list, and a number that no field has.
+    for fields in [&billions(&[0x19, 0xf1])[..], &[0x05, 0xff, 0xff, 0xff, 0xff, 0x0f, 2]] {
+        assert!(behind(fields).unwrap_err().ends_with(refused), "{fields:?}");
+    }
+    // A list that is longer than the file ends with it.
+    let error = unknown(9, &billions(&[0xf5])).unwrap_err();
+    assert!(!error.ends_with(refused) && error.len() < 300, "{error}");
+}
+
 /// The same file, whose footer says another number of rows everywhere.
 fn with_claims(path: &Path, rows: i64) {
     let mut bytes = std::fs::read(path).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::{Column, Error, Numbers, Result};
 use chrono::{DateTime, NaiveTime};
+use either::Either;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -181,15 +182,14 @@ impl Table {
     }
 
     /// The rows of each series, which stand together.
-    pub fn runs(&self) -> Vec<Range<usize>> {
-        let Some(series) = self.series() else { return std::iter::once(0..self.rows).collect() };
+    pub fn runs(&self) -> impl Iterator<Item = Range<usize>> {
+        let Some(series) = self.series() else { return Either::Left(std::iter::once(0..self.rows)) };
         let mut start = 0;
-        let ends = series.chunk_by(|a, b| a == b).map(|run| {
+        Either::Right(series.chunk_by(|a, b| a == b).map(move |run| {
             let rows = start..start + run.len();
             start = rows.end;
             rows
-        });
-        ends.collect()
+        }))
     }
 
     /// Where each row stood before any were dropped or put in another order; `None` when none were.

@@ -31,7 +31,7 @@ pub(super) fn history(table: &Table, names: &[String], targets: &[String], past:
         }
         start..run.end
     };
-    let rows: Vec<usize> = table.runs().into_iter().flat_map(of_run).collect();
+    let rows: Vec<usize> = table.runs().flat_map(of_run).collect();
     let kept = |(name, cells): &(String, Cells)| (name.clone(), cells.select_rows(&rows));
     History::of(table.columns().iter().filter(|(name, _)| names.contains(name)).map(kept))
 }

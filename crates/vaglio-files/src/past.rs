@@ -102,14 +102,14 @@ impl Whole<'_> {
             (0..rows).map(|row| is_own[row] && ahead.iter().all(|(_, cells)| !cells.is_missing(row))).collect();
         let past = self.looks.past;
         let has_past = |run: std::ops::Range<usize>| run.skip(past).any(|row| counts[row]);
-        if !self.looks.horizons.is_empty() && !self.table.runs().into_iter().any(has_past) {
+        if !self.looks.horizons.is_empty() && !self.table.runs().any(has_past) {
             let steps = self.looks.horizons.last().unwrap_or(&0);
             let message = format!(
                 "no row that takes part has {past} rows before it in its series and {steps} after it, with their targets"
             );
             return Err(Error::setting("preprocess.horizons", message));
         }
-        let kept: Vec<usize> = self.table.runs().into_iter().flat_map(|run| self.looked_at(run, &counts)).collect();
+        let kept: Vec<usize> = self.table.runs().flat_map(|run| self.looked_at(run, &counts)).collect();
         let mut all = self.table.clone();
         let mut columns = all.take_columns();
         for (_, cells) in columns.iter_mut().filter(|(name, _)| !hidden.is_empty() && self.targets.contains(name)) {
@@ -130,7 +130,7 @@ impl Whole<'_> {
     pub fn until_last(&self, own: &Table) -> Table {
         let origins: HashSet<usize> = (0..own.rows()).map(|row| own.origin(row)).collect();
         let is_own = |row: &usize| origins.contains(&self.table.origin(*row));
-        let runs = self.table.runs().into_iter();
+        let runs = self.table.runs();
         let kept = runs.flat_map(|run| run.start..run.rev().find(is_own).map_or(0, |last| last + 1));
         self.table.select_rows(&kept.collect::<Vec<usize>>())
     }
@@ -162,7 +162,7 @@ impl Whole<'_> {
     fn times(&self) -> Option<(Vec<u32>, Vec<u32>)> {
         let steps = *self.looks.horizons.last()?;
         let in_series = || {
-            let runs = self.table.runs().into_iter();
+            let runs = self.table.runs();
             runs.flat_map(|run| (0..run.len()).map(|place| place as u32)).collect::<Vec<u32>>()
         };
         let time = self.time.and_then(|name| places_of(self.table.get(name)?)).unwrap_or_else(in_series);

@@ -75,8 +75,9 @@ pub fn fixed(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     let fitted = fitted(law, map, table)?;
     let whole = transformed(law, &*fitted, table)?;
     let mut compared = 0;
-    let counts = match &table.runs()[..] {
-        [.., before, _] => [table.runs()[0].end, before.end],
+    let runs: Vec<_> = table.runs().collect();
+    let counts = match &runs[..] {
+        [.., before, _] => [runs[0].end, before.end],
         _ => [table.rows() / 2, table.rows() - 1],
     };
     for count in counts {

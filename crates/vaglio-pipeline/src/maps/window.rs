@@ -205,7 +205,7 @@ impl FittedMap for FittedWindow {
             let what = self.nothing_left();
             return Err(Error::Shape(format!("{what}, and lags up to {longest} need as many before a row")));
         }
-        for series in table.runs().into_iter().filter(|series| series.len() <= longest) {
+        for series in table.runs().filter(|series| series.len() <= longest) {
             let (first, count) = (table.origin(series.start) + 1, series.len());
             tracing::warn!(
                 "the series of row {first} has {count} rows and lags need {longest} before each; it is dropped"
@@ -258,7 +258,7 @@ impl FittedWindow {
             self.targets.iter().filter_map(|name| Some((table.get(name)?, self.lags_of(name)))).collect();
         let is_known =
             |row: &usize| targets.iter().all(|(cells, lags)| lags.iter().all(|lag| !cells.is_missing(row - lag)));
-        table.runs().into_iter().flat_map(|series| series.skip(longest)).filter(is_known).collect()
+        table.runs().flat_map(|series| series.skip(longest)).filter(is_known).collect()
     }
 
     /// Why no row is left.

@@ -80,7 +80,7 @@ impl FittedMap for FittedWithinSeries {
     }
 
     fn transform(&self, mut table: Table) -> Result<Table> {
-        let runs = table.runs();
+        let runs: Vec<_> = table.runs().collect();
         let all = table.take_columns();
         let mut out = Vec::with_capacity(all.len());
         for (name, cells) in all {

@@ -142,6 +142,8 @@ def test_runs_take_functions_and_plans_say_that_they_are_slow(tmp_path):
 
 def interrupted(fit, after=0.5):
     """Seconds from an interruption until it is raised."""
+    # What a shell starts in the background ignores interruptions.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
     start = time.monotonic()
     timer.start()

@@ -320,7 +320,7 @@ impl Stored {
 
 /// What the footer of a Parquet file says.
 fn of_parquet(path: &Path, kept: &Kept, budget: Budget) -> Result<(Format, SchemaRef)> {
-    let metadata = footer(path, kept.clone())?;
+    let metadata = footer(path, kept)?;
     let rows = check_footer(path, metadata.metadata(), kept.len())?;
     check_pages(path, metadata.metadata(), BufReader::new(kept.from(0)), budget)?;
     let schema = metadata.schema().clone();

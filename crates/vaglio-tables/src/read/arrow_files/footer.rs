@@ -21,7 +21,7 @@ use vaglio_core::Result;
 ///
 /// # Errors
 /// A file that is damaged.
-pub(in crate::read) fn footer(path: &Path, reader: impl ChunkReader + 'static) -> Result<ArrowReaderMetadata> {
+pub(in crate::read) fn footer(path: &Path, reader: &impl ChunkReader) -> Result<ArrowReaderMetadata> {
     let has_other_fields = || -> parquet::errors::Result<bool> {
         let Some(start) = reader.len().checked_sub(END) else { return Ok(false) };
         let end = reader.get_bytes(start, END as usize)?;
@@ -36,7 +36,7 @@ pub(in crate::read) fn footer(path: &Path, reader: impl ChunkReader + 'static) -
     if has_other_fields().map_err(told)? {
         return Err(unreadable(path, "is damaged: its footer has fields of other kinds than the format gives it"));
     }
-    guarded(path, || ArrowReaderMetadata::load(&reader, Default::default()).map_err(told))
+    guarded(path, || ArrowReaderMetadata::load(reader, Default::default()).map_err(told))
 }
 
 /// The bytes behind a footer: its length, and what says that the file is one of Parquet.

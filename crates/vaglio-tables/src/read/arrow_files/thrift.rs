@@ -1,15 +1,15 @@
 //! Thrift's compact protocol, and what the format of Parquet says that is in its structures.
 //!
-//! The reader of parquet 60 takes a field for what its number stands for, whatever kind it says that it has, and goes through
+//! The reader of parquet 60 takes a field for what its number stands for, whatever type it says that it has, and goes through
 //! lists of truth values that it does not know one by one, taking no byte for each: some bytes claim billions. What passes
-//! here has known fields of their kinds and no such list, so that reader ends after as many steps as there are bytes.
+//! here has known fields of their types and no such list, so that reader ends after as many steps as there are bytes.
 
 use std::io::{Error, ErrorKind, Read};
 
 type Outcome<T> = std::io::Result<T>;
 
-/// What a field, or an element of a list, is.
-pub(super) enum Kind {
+/// The type of a field, or of the elements of a list.
+pub(super) enum FieldType {
     Bool,
     I8,
     I16,
@@ -17,20 +17,20 @@ pub(super) enum Kind {
     I64,
     Double,
     Binary,
-    /// The kinds of its fields 1, 2, …; others are skipped.
-    Struct(&'static [Kind]),
-    List(&'static Kind),
+    /// The types of its fields 1, 2, …; others are skipped.
+    Struct(&'static [FieldType]),
+    List(&'static FieldType),
 }
 
-use Kind::{Binary, Bool, Double, I8, I16, I32, I64, List, Struct};
+use FieldType::{Binary, Bool, Double, I8, I16, I32, I64, List, Struct};
 
 /// A structure without a field.
-const EMPTY: Kind = Struct(&[]);
+const EMPTY: FieldType = Struct(&[]);
 
-const STATISTICS: Kind = Struct(&[Binary, Binary, I64, I64, Binary, Binary, Bool, Bool, I64]);
+const STATISTICS: FieldType = Struct(&[Binary, Binary, I64, I64, Binary, Binary, Bool, Bool, I64]);
 
 /// The header of a page: of data, of an index, of a dictionary, of data of the second version.
-pub(super) const PAGE_HEADER: &[Kind] = &[
+pub(super) const PAGE_HEADER: &[FieldType] = &[
     I32,
     I32,
     I32,
@@ -41,10 +41,10 @@ pub(super) const PAGE_HEADER: &[Kind] = &[
     Struct(&[I32, I32, I32, I32, I32, I32, Bool, STATISTICS]),
 ];
 
-const TIME: Kind = Struct(&[Bool, Struct(&[EMPTY, EMPTY, EMPTY])]);
+const TIME: FieldType = Struct(&[Bool, Struct(&[EMPTY, EMPTY, EMPTY])]);
 
 /// The ninth is not given.
-const LOGICAL_TYPE: Kind = Struct(&[
+const LOGICAL_TYPE: FieldType = Struct(&[
     EMPTY,
     EMPTY,
     EMPTY,
@@ -66,13 +66,13 @@ const LOGICAL_TYPE: Kind = Struct(&[
     EMPTY,
 ]);
 
-const SCHEMA_ELEMENT: Kind = Struct(&[I32, I32, I32, Binary, I32, I32, I32, I32, I32, LOGICAL_TYPE]);
+const SCHEMA_ELEMENT: FieldType = Struct(&[I32, I32, I32, Binary, I32, I32, I32, I32, I32, LOGICAL_TYPE]);
 
-const KEY_VALUES: Kind = List(&Struct(&[Binary, Binary]));
+const KEY_VALUES: FieldType = List(&Struct(&[Binary, Binary]));
 
-const BOUNDING_BOX: Kind = Struct(&[Double, Double, Double, Double, Double, Double, Double, Double]);
+const BOUNDING_BOX: FieldType = Struct(&[Double, Double, Double, Double, Double, Double, Double, Double]);
 
-const COLUMN: Kind = Struct(&[
+const COLUMN: FieldType = Struct(&[
     I32,
     List(&I32),
     List(&Binary),
@@ -93,12 +93,12 @@ const COLUMN: Kind = Struct(&[
 ]);
 
 /// The eighth is how a column is encrypted, which is skipped.
-const COLUMN_CHUNK: Kind = Struct(&[Binary, I64, COLUMN, I64, I32, I64, I32, EMPTY, Binary]);
+const COLUMN_CHUNK: FieldType = Struct(&[Binary, I64, COLUMN, I64, I32, I64, I32, EMPTY, Binary]);
 
-const ROW_GROUP: Kind = Struct(&[List(&COLUMN_CHUNK), I64, I64, List(&Struct(&[I32, Bool, Bool])), I64, I64, I16]);
+const ROW_GROUP: FieldType = Struct(&[List(&COLUMN_CHUNK), I64, I64, List(&Struct(&[I32, Bool, Bool])), I64, I64, I16]);
 
 /// The footer of a file; the eighth is how it is encrypted, which is skipped.
-pub(super) const FOOTER: &[Kind] = &[
+pub(super) const FOOTER: &[FieldType] = &[
     I32,
     List(&SCHEMA_ELEMENT),
     I64,
@@ -110,7 +110,7 @@ pub(super) const FOOTER: &[Kind] = &[
     Binary,
 ];
 
-/// How a kind is written.
+/// How a type is written.
 mod wire {
     pub const TRUE: u8 = 1;
     pub const FALSE: u8 = 2;
@@ -125,13 +125,18 @@ mod wire {
     pub const MAP: u8 = 11;
     pub const STRUCT: u8 = 12;
     pub const UUID: u8 = 13;
+
+    /// Whether it is a truth value, which a field says in place of its type, and of which a list is not read.
+    pub fn is_truth(code: u8) -> bool {
+        matches!(code, TRUE | FALSE)
+    }
 }
 
-impl Kind {
-    /// Whether a field that says so is of this kind; a truth value is said in its place.
-    fn is_written(&self, kind: u8) -> bool {
+impl FieldType {
+    /// Whether it is written so.
+    fn is_written(&self, code: u8) -> bool {
         let expected = match self {
-            Bool => return matches!(kind, wire::TRUE | wire::FALSE),
+            Bool => return wire::is_truth(code),
             I8 => wire::I8,
             I16 => wire::I16,
             I32 => wire::I32,
@@ -141,11 +146,11 @@ impl Kind {
             Struct(_) => wire::STRUCT,
             List(_) => wire::LIST,
         };
-        kind == expected
+        code == expected
     }
 }
 
-/// Structures in structures that are not known, at most.
+/// How deep structures, lists and maps that are not known may be in each other.
 const DEEPEST: usize = 8;
 
 /// Reads a structure whose fields are known.
@@ -153,9 +158,9 @@ const DEEPEST: usize = 8;
 /// The whole numbers in it, those in lists aside, are given with the numbers of the fields that lead to them.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidData`] where a known field is of another kind, or a list holds truth values;
+/// [`ErrorKind::InvalidData`] where a known field is of another type, or a list holds truth values;
 /// [`ErrorKind::UnexpectedEof`] where the bytes end before the structure.
-pub(super) fn read_struct(bytes: impl Read, fields: &[Kind], mut number: impl FnMut(&[i16], i64)) -> Outcome<u64> {
+pub(super) fn read_struct(bytes: impl Read, fields: &[FieldType], mut number: impl FnMut(&[i16], i64)) -> Outcome<u64> {
     let mut thrift = Thrift { bytes, taken: 0, place: Vec::new(), number: &mut number };
     thrift.fields(fields, 0)?;
     Ok(thrift.taken)
@@ -208,12 +213,12 @@ impl<R: Read> Thrift<'_, R> {
     }
 
     /// The fields of a structure; `depth` counts the unknown ones that it is in.
-    fn fields(&mut self, kinds: &[Kind], depth: usize) -> Outcome<()> {
+    fn fields(&mut self, types: &[FieldType], depth: usize) -> Outcome<()> {
         let mut field = 0i16;
         loop {
             let head = self.byte()?;
-            let kind = head & 15;
-            if kind == 0 {
+            let code = head & 15;
+            if code == 0 {
                 return Ok(());
             }
             let next = match head >> 4 {
@@ -221,56 +226,52 @@ impl<R: Read> Thrift<'_, R> {
                 step => field.checked_add(i16::from(step)),
             };
             field = next.ok_or(ErrorKind::InvalidData)?;
-            let known = usize::try_from(field).ok().and_then(|field| kinds.get(field.checked_sub(1)?));
+            let known = usize::try_from(field).ok().and_then(|field| types.get(field.checked_sub(1)?));
             self.place.push(field);
             match known {
-                Some(known) if known.is_written(kind) => self.value(known)?,
+                Some(known) if known.is_written(code) => self.value(known, code)?,
                 Some(_) => return invalid(),
-                None => self.skip(kind, depth)?,
+                None => self.skip(code, depth)?,
             }
             self.place.pop();
         }
     }
 
-    /// A value of a known kind in its field.
-    fn value(&mut self, kind: &Kind) -> Outcome<()> {
-        match kind {
+    /// The value of a known field.
+    fn value(&mut self, known: &FieldType, code: u8) -> Outcome<()> {
+        match known {
             I16 | I32 | I64 => {
                 let value = self.signed()?;
                 (self.number)(&self.place, value);
                 Ok(())
             }
-            Struct(kinds) => self.fields(kinds, 0),
+            Struct(types) => self.fields(types, 0),
             List(of) => {
                 let (element, count) = self.list()?;
                 if count > 0 && !of.is_written(element) {
                     return invalid();
                 }
                 (0..count).try_for_each(|_| match of {
-                    Struct(kinds) => self.fields(kinds, 0),
+                    Struct(types) => self.fields(types, 0),
                     _ => self.skip(element, 0),
                 })
             }
-            Bool => Ok(()),
-            I8 => self.skip(wire::I8, 0),
-            Double => self.skip(wire::DOUBLE, 0),
-            Binary => self.skip(wire::BINARY, 0),
+            Bool | I8 | Double | Binary => self.skip(code, 0),
         }
     }
 
-    /// The kind of the elements of a list, and how many there are: each takes a byte at least, so a claim of more than there
+    /// The type of the elements of a list, and how many there are: each takes a byte at least, so a claim of more than there
     /// are ends with the bytes.
     fn list(&mut self) -> Outcome<(u8, u64)> {
         let head = self.byte()?;
         let (element, few) = (head & 15, head >> 4);
         let count = if few == 15 { self.unsigned()? } else { u64::from(few) };
-        let is_of_truths = matches!(element, wire::TRUE | wire::FALSE);
-        if count > 0 && is_of_truths { invalid() } else { Ok((element, count)) }
+        if count > 0 && wire::is_truth(element) { invalid() } else { Ok((element, count)) }
     }
 
     /// Passes a value that is not known.
-    fn skip(&mut self, kind: u8, depth: usize) -> Outcome<()> {
-        match kind {
+    fn skip(&mut self, code: u8, depth: usize) -> Outcome<()> {
+        match code {
             wire::TRUE | wire::FALSE => Ok(()),
             wire::I8 => self.pass(1),
             wire::I16 | wire::I32 | wire::I64 => self.unsigned().map(|_| ()),
@@ -284,9 +285,9 @@ impl<R: Read> Thrift<'_, R> {
             }
             wire::MAP => {
                 let count = self.unsigned()?;
-                let kinds = if count == 0 { 0 } else { self.byte()? };
-                let (key, value) = (kinds >> 4, kinds & 15);
-                if count > 0 && [key, value].iter().any(|kind| matches!(*kind, wire::TRUE | wire::FALSE)) {
+                let codes = if count == 0 { 0 } else { self.byte()? };
+                let (key, value) = (codes >> 4, codes & 15);
+                if wire::is_truth(key) || wire::is_truth(value) {
                     return invalid();
                 }
                 (0..count).try_for_each(|_| self.skip(key, depth + 1).and_then(|()| self.skip(value, depth + 1)))

@@ -68,7 +68,7 @@ impl StoredRows {
             let metadata = match checked.get(path, before) {
                 Some(metadata) => metadata,
                 None => {
-                    let metadata = footer(path, file.clone())?;
+                    let metadata = footer(path, &file)?;
                     check_footer(path, metadata.metadata(), file.len())?;
                     check_pages(path, metadata.metadata(), BufReader::new(file.from(0)), budget)?;
                     checked.put(path, before, &metadata);

@@ -73,11 +73,20 @@ def spawn(*arguments, **options):
 
 
 def until(ready, what, seconds=LONG):
-    """Wait until something is so."""
+    """Wait until something is so; what was ready."""
     end = time.monotonic() + seconds
-    while not ready():
+    while not (found := ready()):
         assert time.monotonic() < end, f"{what} within {seconds} s"
         time.sleep(0.02)
+    return found
+
+
+def whole(path):
+    """The JSON of a file that another process writes; ``None`` as long as it is not there, or not all of it."""
+    try:
+        return json.loads(path.read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
 
 
 def end(process):
@@ -93,8 +102,7 @@ class Cluster:
         self._file, self._folder = folder / "scheduler.json", folder
         scheduler = ["-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
         self.scheduler = spawn(*scheduler, "--scheduler-file", self._file)
-        until(self._file.exists, "a scheduler")
-        self.address = json.loads(self._file.read_text())["address"]
+        self.address = until(lambda: whole(self._file), "a scheduler")["address"]
         self.workers = []
 
     def add(self, **environment):

@@ -64,6 +64,23 @@ pub trait EngineDesign {
         })
     }
 
+    /// The design with numbers as targets less the mean of each output, where an intercept takes up what is taken off all rows.
+    /// Residuals keep the digits then that predictions far from 0 lose.
+    #[must_use]
+    fn centered(&self) -> Design {
+        let design = self.design();
+        if *design.task() != Task::Regression || !design.readout().is_some_and(|readout| readout.intercept) {
+            return design.clone();
+        }
+        design.derived(|data| {
+            let targets = Arc::make_mut(&mut data.targets);
+            for mut row in targets.rows_mut() {
+                let mean = row.mean().unwrap_or(0.0);
+                row -= mean;
+            }
+        })
+    }
+
     /// The same, which several processes search together; designs that are made of it are searched alone.
     #[must_use]
     fn searched_by(&self, process_group: Option<Arc<dyn ProcessGroup>>) -> Design {
@@ -249,7 +266,8 @@ pub trait EngineDesign {
         if outputs < 2 || !design.readout().is_some_and(|readout| readout.each_output) {
             return None;
         }
-        Some(design.own().outputs.get_or_init(|| (0..outputs).map(|output| of_output(design, output)).collect()))
+        let made = || (0..outputs).map(|output| of_output(design, output)).collect();
+        Some(vaglio_columns::get_or_make(&design.own().outputs, made).as_slice())
     }
 
     /// Refuses a λ for each output with a loss that is not a mean over outputs.

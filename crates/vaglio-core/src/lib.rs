@@ -125,7 +125,7 @@ pub use path::{Action, AtPenalty, Certificate, EntryFit, Knot, NearBest, Path, P
 pub use penalty::{AutoGrid, Lambda, Per, geometric};
 pub use problem::{Block, Problem};
 pub use process_group::{Make, ProcessGroup, Question};
-pub use progress::{HowFar, Progress};
+pub use progress::{HowFar, Progress, StageShare};
 pub use quantile::{normal_quantile, student_quantile};
 pub use readout::Readout;
 pub use resampling::{Resampling, Split};
@@ -143,7 +143,7 @@ pub use task::Task;
 pub use units::{Units, times_power};
 pub use vaglio_columns::{
     Column, Columns, ForeignNumbers, Numbers, ProductColumn, ProductNumbers, SingleFault, SingleNumbers, SparseColumn,
-    SparseNumbers,
+    SparseNumbers, get_or_make, get_or_try_make,
 };
 
 /// # Example

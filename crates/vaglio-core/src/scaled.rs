@@ -71,7 +71,7 @@ impl Design {
     /// Weights are divided by an even power in any case, whose root is exact. Cost O(rows + columns), and a copy of the
     /// columns where these are far from 1.
     pub fn in_units(&self) -> Option<(Units, &Design)> {
-        let made = self.own().in_units.get_or_init(|| {
+        let made = vaglio_columns::get_or_make(&self.own().in_units, || {
             let units = units_of(self);
             (units != Units::default()).then(|| Box::new((units, scaled(self, units))))
         });

@@ -9,7 +9,7 @@ use super::settle::Scored;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{AnyLoss, Design, Error, Feature, Result};
+use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::loo::{Basis, Change, ClassSums, RowSpectrum, residuals_after};
@@ -123,13 +123,7 @@ impl<'d> RoundFits<'d> {
             let rows = Arc::new(FoldedRows::new(data, rows.folds().clone(), intercept, false));
             Ok(WeighedFolds { rows, scorer, folds, is_whole: false })
         };
-        match self.parts.get() {
-            Some(made) => Ok(made),
-            None => {
-                let made = parts.iter().map(part).collect::<Result<_>>()?;
-                Ok(self.parts.get_or_init(|| made))
-            }
-        }
+        get_or_try_make(&self.parts, || parts.iter().map(part).collect()).map(|made| &made[..])
     }
 
     /// The folds by their training weights, as far as they are made.
@@ -312,13 +306,13 @@ impl<'f, 'd> Fit<'f, 'd> {
 
     fn refined(&self) -> Option<&Refinement<'f, 'd>> {
         let moments = self.of.moments.as_ref()?;
-        self.refined.get_or_init(|| Refinement::new(&self.of.rows, moments, &self.subset)).as_ref()
+        get_or_make(&self.refined, || Refinement::new(&self.of.rows, moments, &self.subset)).as_ref()
     }
 
     /// The residuals by sums over classes, and their conditioning, where that is reliable.
     fn by_classes(&self, lambda: f64) -> Option<(Residuals, f64)> {
         let classes = self.of.classes.as_ref()?;
-        let sums = self.class_sums.get_or_init(|| classes.sums(self.of.rows.data(), &self.subset)).as_ref()?;
+        let sums = get_or_make(&self.class_sums, || classes.sums(self.of.rows.data(), &self.subset)).as_ref()?;
         Some(sums.residuals(&classes.parts, lambda)).filter(|(_, conditioning)| !is_unreliable(*conditioning))
     }
 
@@ -333,7 +327,7 @@ impl<'f, 'd> Fit<'f, 'd> {
             let parts = if can_be && are_decomposed(made.len(), of.held_out) { made } else { &[] };
             parallel::map_slice(parts, |part| Decomposition::new(&part.rows, &self.subset)).into_iter().collect()
         };
-        self.decompositions.get_or_init(decompose).as_deref().map_err(|e| failed(*e))
+        get_or_make(&self.decompositions, decompose).as_deref().map_err(|e| failed(*e))
     }
 
     /// The losses of removing each of `candidates`, for a λ; `None` where the subset is not one decomposition.
@@ -358,7 +352,7 @@ impl<'f, 'd> Fit<'f, 'd> {
             None if is_unreliable(conditioning) => {
                 let residuals = self.decomposed(f64::MAX)?.map(|(residuals, _)| residuals);
                 let loss = residuals.map_or(f64::NAN, |residuals| self.of.scorer.loss(&residuals));
-                *self.empty.get_or_init(|| loss)
+                *get_or_make(&self.empty, || loss)
             }
             None => f64::NAN,
         };
@@ -393,7 +387,7 @@ impl<'f, 'd> Fit<'f, 'd> {
             let basis = Basis::of(Arc::clone(rows.data()), lambda, self.subset.iter().copied());
             return Ok(residuals_after(&basis, &[Change::None]).0.pop().unwrap_or_default());
         }
-        let refitted = self.refitted.get_or_init(|| Refit::of_first(rows, self.of.held_out, &self.subset));
+        let refitted = get_or_make(&self.refitted, || Refit::of_first(rows, self.of.held_out, &self.subset));
         refitted.as_ref().map_err(|e| failed(*e))?.residuals(lambda).map_err(failed)
     }
 }

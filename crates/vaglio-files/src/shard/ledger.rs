@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result, StopSign};
-use vaglio_pipeline::pipeline::ValidPipeline;
+use vaglio_pipeline::pipeline::{ValidPipeline, pool};
 
 pub(super) const FOLDER: &str = "shards";
 /// What the driver of a run has in the folder.
@@ -48,6 +48,13 @@ pub struct ShardLead {
 
 pub(super) fn refused(path: PathBuf, message: impl Into<String>) -> Error {
     Error::JournalRefused { path, message: message.into() }
+}
+
+/// Calls `work` on threads of its own. Who waits takes up no other job of its pool, which might want a lock that it holds.
+fn on_own_threads<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let threads = pool(rayon::current_num_threads())?;
+    std::thread::scope(|scope| scope.spawn(|| threads.install(work)).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// The folders of the attempts at an index that are there.
@@ -147,9 +154,10 @@ impl Shards {
         if let Some(prepared) = &*held {
             return Ok(Arc::clone(prepared));
         }
-        let ranges = self.ranges(stop);
-        let kept = Keeping { checkpoints: None, ranges: Some(&ranges) };
-        let prepared = Arc::new(prepare_with(&self.pipeline, &self.folder, kept)?);
+        let prepared = Arc::new(on_own_threads(|| {
+            let ranges = self.ranges(stop);
+            prepare_with(&self.pipeline, &self.folder, Keeping { checkpoints: None, ranges: Some(&ranges) })
+        })?);
         if prepared.digest.written()? != self.plan.data {
             return Err(refused(self.folder.join(PLAN), "the data have changed since it was written; plan again"));
         }

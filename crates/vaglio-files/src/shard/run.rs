@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vaglio_core::{Error, Journal, Keeper as _, Monitor, Result, StopReason, StopSign};
+use vaglio_core::{Error, Journal, Keeper as _, Monitor, Result, StopReason, StopSign, get_or_try_make};
 use vaglio_pipeline::resample::STARTS;
 use vaglio_tables::disk::write_file;
 
@@ -170,13 +170,7 @@ impl Shards {
     /// Goes on with an index as long as there is something to do, or to wait for.
     fn work(&self, prepared: &Prepared, share: &Arc<Share>, wait: Duration, monitor: &mut Monitor<'_>) -> Result<()> {
         let searched = prepared.searched(&self.pipeline);
-        let start = match self.start.get() {
-            Some(start) => start,
-            None => {
-                let made = WorkStart::new(&searched, prepared, monitor.stop.clone())?;
-                self.start.get_or_init(|| made)
-            }
-        };
+        let start = get_or_try_make(&self.start, || WorkStart::new(&searched, prepared, monitor.stop.clone()))?;
         let work = Work::new(&searched, prepared, start)?;
         let refresh = || {
             share.learn(self.found(share.index)?);

@@ -13,6 +13,7 @@ use crate::wide::Wide;
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use pulp::NullaryFnOnce;
 use std::sync::OnceLock;
+use vaglio_columns::get_or_make;
 
 /// X_S = U·diag(s)·Vᵀ of all rows, scaled and centered: residuals held out for any λ and any fold.
 ///
@@ -125,7 +126,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         }
         unreliable.sort_unstable();
         let exclude = || Exclusion::new(data, &self.subset, &[], &self.of_leverage_one()).ok();
-        let excluded = self.excluded.get_or_init(exclude).as_ref();
+        let excluded = get_or_make(&self.excluded, exclude).as_ref();
         let Some((excluded, fit)) = excluded.and_then(|excluded| Some((excluded, excluded.fit(lambda, None).ok()?)))
         else {
             return 0.0;

@@ -2,10 +2,10 @@
 
 use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
 use crate::final_model::FinalModel;
-use crate::linfa_api::SharedMonitor;
+use crate::linfa_api::{SharedMonitor, SharedObserver};
 use crate::selector::{Selector, ValidSelector};
 use crate::tune::Tune;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use vaglio_core::{
     AnyCriterion, AnyLearner, AnyMap, AnySearch, AnyTargetMap, Criterion, Learner, Observer, SearchStrategy, StopSign,
 };
@@ -117,11 +117,13 @@ impl Pipeline {
         self
     }
 
-    /// Shows `fit` to an observer: its progress, and questions whether to go on. Clones of the pipeline share it; it is not
-    /// written with the settings.
+    /// Shows `fit` to an observer: its progress, and questions whether to go on. It is not written with the settings.
+    ///
+    /// Clones of the pipeline share it, and fits that go on at one time show it their events in turn, mixed; for a progress of each, give each
+    /// a pipeline with an observer of its own. An observer starts no parallel work, since others wait for its answer.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
-        self.settings().monitor.observer = Some(Arc::new(Mutex::new(observer)));
+        self.settings().monitor.observer = Some(SharedObserver::new(observer));
         self
     }
 

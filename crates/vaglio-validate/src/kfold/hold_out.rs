@@ -6,7 +6,7 @@ use crate::kernel::scorer;
 use crate::trial_loss::Residuals;
 use crate::trial_loss::TrialLoss;
 use std::sync::{Arc, OnceLock};
-use vaglio_core::{AnyLoss, Design, Feature, Result};
+use vaglio_core::{AnyLoss, Design, Feature, Result, get_or_make};
 use vaglio_kernels::kfold::hold_out::{HoldOut, HoldOutRows};
 use vaglio_kernels::{Scorer, Trial};
 
@@ -41,7 +41,7 @@ impl<'d> HoldOutShared<'d> {
     /// The states of a subset, for each λ one of every part.
     fn states(&self, subset: &[Feature]) -> Vec<HoldOut<'d>> {
         let copy = |part: &WeighedFolds<'d>| Arc::new(HoldOutRows::new(Arc::clone(&part.rows)));
-        let copied = self.copied.get_or_init(|| self.parts.iter().map(copy).collect());
+        let copied = get_or_make(&self.copied, || self.parts.iter().map(copy).collect());
         let state = |&lambda: &f64| {
             copied.iter().map(move |rows| {
                 let mut state = HoldOut::new(Arc::clone(rows), lambda);

@@ -61,5 +61,14 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!(ended.path().is_some_and(|path| path.stop_reason.is_partial() && path.steps.len() <= 1));
     assert!(pipeline.nested(5).fit(&dataset).is_err());
     Pipeline::new(Loo::default(), Greedy::new(2), Rls::new(1.0)).observer(shown()).fit(&dataset)?;
+
+    // ANCHOR: sign
+    let asked = Arc::new(AtomicBool::new(false)); // for another thread to set
+    let flag = Arc::clone(&asked);
+    let sign = StopSign::new(move || flag.load(Ordering::Relaxed).then_some(StopReason::Interrupted));
+    let pipeline = Pipeline::new(Loo::default(), Greedy::new(6), Rls::new(1.0)).stop_at(sign);
+    // ANCHOR_END: sign
+    asked.store(true, Ordering::Relaxed);
+    assert!(pipeline.fit(&dataset)?.path().is_some_and(|path| path.stop_reason.is_partial()));
     Ok(())
 }

@@ -22,10 +22,12 @@ pub mod train;
 pub mod tune;
 
 pub use final_model::{FinalModel, FittedFinalModel};
+#[doc(no_inline)]
+pub use linfa::traits::Predict;
 #[cfg(feature = "sprs")]
 pub use linfa_api::SparseRecords;
 pub use linfa_api::{
-    FitError, FittedPipeline, FittedSelector, Given, NamedRows, Nested, NestedFold, NestedResult, OriginalScale, Rows,
+    FitError, FittedPipeline, FittedSelector, NamedRows, Nested, NestedFold, NestedResult, OriginalScale, Rows,
     TargetValue, TargetedTable, ValidNested, problem,
 };
 pub use pipeline::{Pipeline, ValidPipeline};

@@ -61,10 +61,9 @@ pub use vaglio_files as files;
 pub use vaglio_pipeline::SparseRecords;
 #[doc(inline)]
 pub use vaglio_pipeline::{
-    Chosen, FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, Given, NamedRows, Nested,
-    NestedFold, NestedResult, OriginalScale, Pipeline, Rows, Selection, Selector, TargetValue, TargetedTable,
-    ValidNested, ValidPipeline, ValidSelector, criteria, document, learners, maps, pipeline, problem, target_maps,
-    tune,
+    Chosen, FinalModel, FitError, FittedFinalModel, FittedPipeline, FittedSelector, NamedRows, Nested, NestedFold,
+    NestedResult, OriginalScale, Pipeline, Rows, Selection, Selector, TargetValue, TargetedTable, ValidNested,
+    ValidPipeline, ValidSelector, criteria, document, learners, maps, pipeline, problem, target_maps, tune,
 };
 pub use vaglio_report::record::{self, Cell, ChosenBy, Table, Warning, WarningKind};
 #[cfg(feature = "files")]

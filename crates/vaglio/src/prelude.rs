@@ -20,3 +20,5 @@ pub use crate::splits::{Forward, Given, MonteCarlo, Repeated};
 pub use crate::tune::{Bounds, Method, Scale, Tune};
 pub use crate::{FitError, FittedPipeline, NestedResult, Pipeline, Rows, Selector, TargetValue};
 pub use ndarray::{Array1, Array2, Ix1, Ix2};
+#[doc(no_inline)]
+pub use vaglio_pipeline::Predict;

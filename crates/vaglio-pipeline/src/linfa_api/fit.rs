@@ -120,7 +120,7 @@ impl ValidPipeline {
         let sample = Sample::new(rows, recipe, is_ordered)?;
         let fitted = sample.fitted()?;
         if fitted.problem.rows() != counting {
-            let message = "rows are dropped, which a linfa dataset cannot follow; use vaglio::pipeline::run";
+            let message = "rows are dropped, which predictions cannot follow; use `vaglio::files::run`";
             return Err(Error::setting("preprocess", message));
         }
         Ok((sample, fitted))

@@ -11,7 +11,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use vaglio_core::{Error, Feature, Path, PathEntry, Result, Task};
 
-/// A fitted pipeline or selector: predicts ([`predict`](FittedPipeline::predict)), maps columns and keeps the chosen ones
+/// A fitted pipeline or selector: predicts (linfa's [`Predict`](linfa::traits::Predict), by the places of columns), maps columns and keeps the chosen ones
 /// ([`Transformer`](linfa::traits::Transformer)), and can be saved.
 ///
 /// `E` is the type of a target, `I` whether targets are one column (`Ix1`) or several (`Ix2`). Everything is computed in
@@ -165,8 +165,8 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
     }
 
     fn of_saved(saved: SavedModel) -> std::result::Result<Self, String> {
-        if saved.series.is_some() || saved.time.is_some() {
-            return Err("its rows are of time series, which a dataset does not tell; use `SavedModel`".into());
+        if saved.history.is_some() {
+            return Err("it reads earlier targets, which a dataset does not tell; use `SavedModel`".into());
         }
         if I::NDIM == Some(1) && saved.task == Task::Regression && saved.outputs.len() > 1 {
             return Err(format!("it has {} target columns; load it with `Ix2`", saved.outputs.len()));

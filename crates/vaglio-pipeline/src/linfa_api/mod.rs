@@ -15,11 +15,11 @@ mod sparse_records;
 mod targets;
 
 pub use fitted::{FittedPipeline, FittedSelector};
-pub(crate) use monitor::SharedMonitor;
+pub(crate) use monitor::{SharedMonitor, SharedObserver};
 pub use nested::{Nested, NestedFold, NestedResult, ValidNested};
 pub use of_table::TargetedTable;
 pub use original::OriginalScale;
-pub use predicting::{Given, NamedRows};
+pub use predicting::NamedRows;
 pub use rows::{Rows, problem};
 #[cfg(feature = "sprs")]
 pub use sparse_records::SparseRecords;

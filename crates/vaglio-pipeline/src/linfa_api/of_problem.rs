@@ -126,7 +126,7 @@ fn refuse_dropped(problem: &Problem, fitted: &Fitted) -> Result<()> {
         true => Ok(()),
         false => Err(Error::setting(
             "preprocess",
-            "rows are dropped, which predictions cannot follow; use vaglio::files::run",
+            "rows are dropped, which predictions cannot follow; use `vaglio::files::run`",
         )),
     }
 }

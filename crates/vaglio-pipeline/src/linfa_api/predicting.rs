@@ -1,27 +1,49 @@
 //! Predictions and transformations of a fitted pipeline.
 
 use super::fitted::FittedPipeline;
-use super::rows::{TableRecords, are_named, table};
+use super::rows::{Rows, TableRecords, are_named, names, table};
 use super::targets::{TargetValue, write};
 use crate::pipeline::saved::chain::Predicted;
 use linfa::Float;
-use linfa::dataset::{AsTargets, DatasetBase, Pr, TargetDim};
+use linfa::dataset::{AsTargets, DatasetBase, Pr, Records, TargetDim};
 use linfa::traits::{PredictInplace, Transformer};
 use ndarray::{Array, Array2, ArrayBase, Data, Ix2};
+use std::collections::HashMap;
 use vaglio_core::{Error, Result, Table, Task};
 
-/// Rows that [`FittedPipeline::predict`] takes: an array, whose columns stand as in the dataset that the pipeline was fitted
-/// on, or a dataset, whose columns are found by their names; by reference, or by value, which gives a dataset.
-pub trait Given<E, I> {
-    /// Targets, or a dataset with targets.
-    type Predicted;
-    /// The predictions of a fitted pipeline for these rows.
-    #[track_caller]
-    fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Self::Predicted;
+/// Rows to predict: an array or a dataset, and what else is known of its rows.
+///
+/// Columns stand as in the dataset that the pipeline was fitted on ([`FittedPipeline::columns`]). A dataset whose names say
+/// otherwise is refused; [`FittedPipeline::by_name`] puts its columns in that order.
+pub struct NamedRows<'a, R> {
+    records: &'a R,
+    names: &'a [String],
+    known: Option<&'a Rows>,
 }
 
-/// Records with the names of their columns, if they have any.
-type Named<'a, R> = (&'a R, &'a [String]);
+impl<'a, R> NamedRows<'a, R> {
+    pub(super) fn unnamed(records: &'a R) -> Self {
+        NamedRows { records, names: &[], known: None }
+    }
+
+    /// The same rows, of the series and in the order of time that `rows` tells.
+    #[must_use]
+    pub fn with(self, rows: &'a Rows) -> Self {
+        NamedRows { known: Some(rows), ..self }
+    }
+}
+
+impl<'a, D: Data> From<&'a ArrayBase<D, Ix2>> for NamedRows<'a, ArrayBase<D, Ix2>> {
+    fn from(records: &'a ArrayBase<D, Ix2>) -> Self {
+        NamedRows::unnamed(records)
+    }
+}
+
+impl<'a, R: TableRecords, T> From<&'a DatasetBase<R, T>> for NamedRows<'a, R> {
+    fn from(dataset: &'a DatasetBase<R, T>) -> Self {
+        NamedRows { records: dataset.records(), names: dataset.feature_names(), known: None }
+    }
+}
 
 impl<E, I> FittedPipeline<E, I> {
     /// The columns that a dataset must have: those that the pipeline was fitted on, or those that a model of the program
@@ -30,48 +52,95 @@ impl<E, I> FittedPipeline<E, I> {
         self.saved.columns.as_ref().unwrap_or(&self.saved.sources)
     }
 
-    /// The columns that the model reads, by name where both have names, else by place.
-    fn sources<R: TableRecords>(&self, (records, names): Named<'_, R>) -> Result<Table> {
-        let (known, sources) = (self.columns(), &self.saved.sources);
-        let is_by_name = !names.is_empty() && are_named(known);
-        if !is_by_name && records.nfeatures() != known.len() {
-            let (was, is) = (known.len(), records.nfeatures());
-            return Err(Error::Shape(format!("the pipeline was fitted on {was} columns, and these rows have {is}")));
+    /// The columns that the model reads.
+    fn sources<R: TableRecords>(&self, given: &NamedRows<'_, R>) -> Result<Table> {
+        let (known, is) = (self.columns(), given.records.nfeatures());
+        let names = if are_named(known) { given.names } else { &[] };
+        let remedy = if names.is_empty() { "" } else { "; `by_name` takes the columns of a dataset by their names" };
+        if is != known.len() {
+            let was = known.len();
+            return Err(Error::Shape(format!(
+                "the pipeline was fitted on {was} columns, and these rows have {is}{remedy}"
+            )));
         }
-        let among = if is_by_name { names } else { known };
         let place = |name: &String| {
-            let place = among.iter().position(|other| other == name);
-            let missing = || Error::unknown("dataset", "column", name, among.iter().map(String::as_str));
-            Ok((name.clone(), place.ok_or_else(missing)?))
+            let place = known.iter().position(|other| other == name);
+            let place =
+                place.ok_or_else(|| Error::unknown("dataset", "column", name, known.iter().map(String::as_str)))?;
+            match names.get(place).filter(|other| *other != name) {
+                Some(other) => Err(Error::Shape(format!(
+                    "column {} of the dataset is `{other}`, and the pipeline was fitted on `{name}` there{remedy}",
+                    place + 1
+                ))),
+                None => Ok((name.clone(), place)),
+            }
         };
-        table(sources.iter().map(place).collect::<Result<Vec<_>>>()?.into_iter(), records)
+        table(self.saved.sources.iter().map(place).collect::<Result<Vec<_>>>()?.into_iter(), given.records)
     }
 
-    pub(super) fn predicted<R: TableRecords>(&self, given: Named<'_, R>) -> Result<Array2<f64>> {
-        let (Predicted { values, rows }, _) = self.saved.chain().predict(self.sources(given)?)?;
-        unless_dropped(rows.len(), given.0.nsamples())?;
+    fn predicted<R: TableRecords>(&self, given: &NamedRows<'_, R>) -> Result<Array2<f64>> {
+        let mut table = self.sources(given)?;
+        if let Some(known) = given.known {
+            table = known.arranged(table)?;
+        }
+        let (Predicted { values, rows }, _) = self.saved.chain().predict(table)?;
+        unless_dropped(rows.len(), given.records.nsamples())?;
         Ok(values)
     }
 
-    fn features<F: Float>(&self, given: Named<'_, impl TableRecords>) -> Result<Array2<F>> {
+    fn features<F: Float, R: TableRecords>(&self, given: &NamedRows<'_, R>) -> Result<Array2<F>> {
         let inputs = self.saved.chain().inputs_of(self.sources(given)?)?.0;
-        unless_dropped(inputs.rows(), given.0.nsamples())?;
+        unless_dropped(inputs.rows(), given.records.nsamples())?;
         let features = self.saved.model.features(&inputs, None)?;
         Ok(Array2::from_shape_fn((features.rows(), features.len()), |(row, k)| F::cast(features.column(k).get(row))))
+    }
+
+    /// A copy of a dataset whose columns are [`columns`](FittedPipeline::columns), found by their names. Columns that the model
+    /// does not read may be missing, and are NaN then; others are left out.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] for a dataset without a column that is read.
+    ///
+    /// # Example
+    /// ```
+    /// use linfa::prelude::*;
+    /// use ndarray::array;
+    /// use vaglio::prelude::*;
+    ///
+    /// let x = array![[1.0, 0.3], [2.0, -0.1], [3.0, 0.2], [4.0, 0.0]];
+    /// let dataset = Dataset::new(x.clone(), array![1.1, 2.0, 2.9, 4.2]).with_feature_names(vec!["dose", "noise"]);
+    /// let fitted = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default()).fit(&dataset)?;
+    ///
+    /// let turned = Dataset::new(x.slice_move(ndarray::s![.., ..;-1]), Array1::<f64>::zeros(4)).with_feature_names(vec!["noise", "dose"]);
+    /// assert_eq!(fitted.predict(&fitted.by_name(&turned)?), fitted.predict(&dataset));
+    /// # Ok::<(), vaglio::FitError>(())
+    /// ```
+    pub fn by_name<F: Float, D: Data<Elem = F>, T: AsTargets + Clone>(
+        &self,
+        dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
+    ) -> Result<DatasetBase<Array2<F>, T>> {
+        let (known, own) = (self.columns(), names(dataset.feature_names(), dataset.nfeatures()));
+        let places: HashMap<&str, usize> = own.iter().map(String::as_str).zip(0..).collect();
+        if let Some(name) = self.saved.sources.iter().find(|name| !places.contains_key(name.as_str())) {
+            return Err(Error::unknown("dataset", "column", name, own.iter().map(String::as_str)));
+        }
+        let mut records = Array2::from_elem((dataset.nsamples(), known.len()), F::nan());
+        for (mut to, name) in records.columns_mut().into_iter().zip(known) {
+            if let Some(&place) = places.get(name.as_str()) {
+                to.assign(&dataset.records().column(place));
+            }
+        }
+        Ok(with_records(dataset, records).with_feature_names(known.to_vec()))
     }
 
     /// Decision values, rows × outputs: predicted numbers, or how far each row is on the side of a class, ±1 being where the
     /// classes were; of two classes, one, positive for the second of [`FittedPipeline::classes`].
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of columns, [`Error::UnknownName`] for a dataset without one that is read; numbers
-    /// that are not finite.
-    pub fn decision_values<'a, F: Float, D: Data<Elem = F> + 'a>(
-        &self,
-        rows: impl Into<NamedRows<'a, D>>,
-    ) -> Result<Array2<f64>> {
-        let NamedRows(records, names) = rows.into();
-        Ok(self.predicted((records, names))?.reversed_axes())
+    /// [`Error::Shape`] for another number of columns, for a dataset whose names say that they stand in another order, and for
+    /// what is known of other rows than these; numbers that are not finite.
+    pub fn decision_values<'a, R: TableRecords + 'a>(&self, rows: impl Into<NamedRows<'a, R>>) -> Result<Array2<f64>> {
+        Ok(self.predicted(&rows.into())?.reversed_axes())
     }
 
     /// The probability of each class, rows × [`FittedPipeline::classes`], which add up to 1 but for rounding; `None` of
@@ -82,46 +151,13 @@ impl<E, I> FittedPipeline<E, I> {
     ///
     /// # Errors
     /// Those of [`FittedPipeline::decision_values`].
-    pub fn probabilities<'a, F: Float, D: Data<Elem = F> + 'a>(
+    pub fn probabilities<'a, R: TableRecords + 'a>(
         &self,
-        rows: impl Into<NamedRows<'a, D>>,
+        rows: impl Into<NamedRows<'a, R>>,
     ) -> Result<Option<Array2<Pr>>> {
         let Some(calibration) = &self.saved.calibration else { return Ok(None) };
-        let NamedRows(records, names) = rows.into();
-        let probabilities = calibration.probabilities(self.predicted((records, names))?.view());
+        let probabilities = calibration.probabilities(self.predicted(&rows.into())?.view());
         Ok(Some(probabilities.reversed_axes().mapv(|p| Pr::new_unchecked((p as f32).clamp(0.0, 1.0)))))
-    }
-
-    /// Predictions: targets for an array or a dataset by reference, a dataset with these for one by value.
-    ///
-    /// A dataset with names is matched by these, in any order, columns that are not read being ignored; linfa's own
-    /// [`Predict`](linfa::traits::Predict), which generic code calls, sees no names and takes columns by place.
-    ///
-    /// # Panics
-    /// As linfa's predictions do: for another number of columns, a dataset without a column that is read, and numbers that
-    /// are not finite. [`FittedPipeline::decision_values`] gives an error in their place. The panic's place is that of the call:
-    /// ```standalone_crate
-    /// use linfa::prelude::*;
-    /// use ndarray::array;
-    /// use vaglio::prelude::*;
-    ///
-    /// let dataset = Dataset::new(array![[1.0, 0.3], [2.0, -0.1], [3.0, 0.2], [4.0, 0.0]], array![1.1, 2.0, 2.9, 4.2]);
-    /// let fitted = Pipeline::new(Loo::default(), Greedy::new(1), Rls::default()).fit(&dataset)?;
-    /// # use std::sync::atomic::{AtomicU32, Ordering};
-    /// # static LINE: AtomicU32 = AtomicU32::new(0);
-    /// # std::panic::set_hook(Box::new(|panic| {
-    /// #     let here = panic.location().filter(|place| place.file() == file!());
-    /// #     LINE.store(here.map_or(0, |place| place.line()), Ordering::SeqCst);
-    /// # }));
-    /// // A fitted pipeline is `UnwindSafe`, so a service can go on.
-    /// let (line, outcome) = (line!(), std::panic::catch_unwind(|| fitted.predict(&array![[1.0, 0.3, 5.0]])));
-    /// assert!(outcome.is_err());
-    /// # assert_eq!(LINE.load(Ordering::SeqCst), line);
-    /// # Ok::<(), vaglio::FitError>(())
-    /// ```
-    #[track_caller]
-    pub fn predict<X: Given<E, I>>(&self, rows: X) -> X::Predicted {
-        rows.predicted_by(self)
     }
 }
 
@@ -129,35 +165,48 @@ impl<E, I> FittedPipeline<E, I> {
 fn unless_dropped(left: usize, given: usize) -> Result<()> {
     match left == given {
         true => Ok(()),
-        false => Err(Error::Shape("maps drop rows, which a dataset cannot follow; use `SavedModel::predict`".into())),
+        false => Err(Error::Shape(
+            "maps drop rows, which a dataset cannot follow; use `vaglio::files::ModelFiles::predict`".into(),
+        )),
     }
 }
 
 /// The value, or a panic with the sentence of the error, as linfa's traits have no other way to fail.
 #[track_caller]
-pub(super) fn unless_failed<T: Default>(made: Result<T>) -> T {
+fn unless_failed<T: Default>(made: Result<T>) -> T {
     let error = made.as_ref().err().map(ToString::to_string);
     assert!(error.is_none(), "{}", error.unwrap_or_default());
     made.unwrap_or_default()
 }
 
-/// Rows of an array or a dataset.
-pub struct NamedRows<'a, D: Data>(&'a ArrayBase<D, Ix2>, &'a [String]);
-
-impl<'a, D: Data> From<&'a ArrayBase<D, Ix2>> for NamedRows<'a, D> {
-    fn from(records: &'a ArrayBase<D, Ix2>) -> Self {
-        NamedRows(records, &[])
-    }
-}
-
-impl<'a, D: Data, T> From<&'a DatasetBase<ArrayBase<D, Ix2>, T>> for NamedRows<'a, D> {
-    fn from(dataset: &'a DatasetBase<ArrayBase<D, Ix2>, T>) -> Self {
-        NamedRows(dataset.records(), dataset.feature_names())
-    }
-}
-
 impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
-    pub(super) fn targets(&self, predictions: &Array2<f64>) -> Array<E, I> {
+    /// Predictions of rows that belong to several series, or stand in another order than that of their times; one a row, in the order
+    /// of the dataset. Groups and folds are not looked at.
+    ///
+    /// # Errors
+    /// Those of [`FittedPipeline::decision_values`].
+    ///
+    /// # Example
+    /// Differences from the mean of a series, which differs between two:
+    /// ```
+    /// use linfa::prelude::*;
+    /// use ndarray::array;
+    /// use vaglio::prelude::*;
+    ///
+    /// let x = array![[1.0], [2.0], [3.0], [11.0], [12.0], [13.0]];
+    /// let dataset = Dataset::new(x, array![-1.1, 0.1, 1.0, -0.9, -0.1, 1.0]);
+    /// let rows = Rows::new().series(["a", "a", "a", "b", "b", "b"]);
+    /// let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(0.1)).preprocess(WithinSeries::default());
+    /// let fitted = pipeline.fit_with(&dataset, &rows)?;
+    /// let predicted = fitted.predict_with(&dataset, &rows)?;
+    /// assert!(predicted[0] == predicted[3] && fitted.predict(&dataset)[0] < -5.0);
+    /// # Ok::<(), vaglio::FitError>(())
+    /// ```
+    pub fn predict_with<R: TableRecords, T>(&self, dataset: &DatasetBase<R, T>, rows: &Rows) -> Result<Array<E, I>> {
+        Ok(self.targets(&self.predicted(&NamedRows::from(dataset).with(rows))?))
+    }
+
+    fn targets(&self, predictions: &Array2<f64>) -> Array<E, I> {
         let mut y = self.no_targets(predictions.ncols());
         write(predictions, &self.saved.task, &self.classes, &mut y);
         y
@@ -173,58 +222,32 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
     }
 }
 
-impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> Given<E, I> for &ArrayBase<D, Ix2> {
-    type Predicted = Array<E, I>;
-
+/// Predictions of an array or a dataset by linfa's [`Predict`](linfa::traits::Predict), as of all its models: columns are taken
+/// by their places, since linfa gives models no names ([`FittedPipeline::by_name`] puts them in order), and all rows are one
+/// series, in the order in which they stand ([`FittedPipeline::predict_with`] is told others).
+///
+/// # Panics
+/// For another number of columns, and numbers that are not finite. [`FittedPipeline::predict_with`] and
+/// [`FittedPipeline::decision_values`] give an error in their place.
+impl<R: TableRecords, E: TargetValue, I: TargetDim> PredictInplace<R, Array<E, I>> for FittedPipeline<E, I> {
     #[track_caller]
-    fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Array<E, I> {
-        fitted.targets(&unless_failed(fitted.predicted((self, &[]))))
+    fn predict_inplace<'a>(&'a self, x: &'a R, y: &mut Array<E, I>) {
+        write(&unless_failed(self.predicted(&NamedRows::unnamed(x))), &self.saved.task, &self.classes, y);
+    }
+
+    fn default_target(&self, x: &R) -> Array<E, I> {
+        self.no_targets(x.nsamples())
     }
 }
 
-impl<F: Float, D: Data<Elem = F>, T, E: TargetValue, I: TargetDim> Given<E, I> for &DatasetBase<ArrayBase<D, Ix2>, T> {
-    type Predicted = Array<E, I>;
-
-    #[track_caller]
-    fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Array<E, I> {
-        fitted.targets(&unless_failed(fitted.predicted((self.records(), self.feature_names()))))
-    }
+/// A dataset of these records with the targets, weights and names of targets of another.
+fn with_records<R: Records, S: Records, T: AsTargets + Clone>(of: &DatasetBase<R, T>, records: S) -> DatasetBase<S, T> {
+    DatasetBase::new(records, of.targets().clone())
+        .with_weights(of.weights().map(<[f32]>::to_vec).unwrap_or_default().into())
+        .with_target_names(of.target_names().to_vec())
 }
 
-impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> Given<E, I> for ArrayBase<D, Ix2> {
-    type Predicted = DatasetBase<Self, Array<E, I>>;
-
-    #[track_caller]
-    fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Self::Predicted {
-        let targets = fitted.predict(&self);
-        DatasetBase::new(self, targets)
-    }
-}
-
-impl<F: Float, D: Data<Elem = F>, T, E: TargetValue, I: TargetDim> Given<E, I> for DatasetBase<ArrayBase<D, Ix2>, T> {
-    type Predicted = DatasetBase<ArrayBase<D, Ix2>, Array<E, I>>;
-
-    #[track_caller]
-    fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Self::Predicted {
-        let targets = fitted.predict(&self);
-        self.with_targets(targets)
-    }
-}
-
-impl<F: Float, D: Data<Elem = F>, E: TargetValue, I: TargetDim> PredictInplace<ArrayBase<D, Ix2>, Array<E, I>>
-    for FittedPipeline<E, I>
-{
-    #[track_caller]
-    fn predict_inplace<'a>(&'a self, x: &'a ArrayBase<D, Ix2>, y: &mut Array<E, I>) {
-        write(&unless_failed(self.predicted((x, &[]))), &self.saved.task, &self.classes, y);
-    }
-
-    fn default_target(&self, x: &ArrayBase<D, Ix2>) -> Array<E, I> {
-        self.no_targets(x.nrows())
-    }
-}
-
-/// The chosen features of an array; panics as [`FittedPipeline::predict`] does.
+/// The chosen features of an array; panics as predictions do.
 impl<F: Float, D: Data<Elem = F>, E, I> Transformer<ArrayBase<D, Ix2>, Array2<F>> for FittedPipeline<E, I> {
     #[track_caller]
     fn transform(&self, x: ArrayBase<D, Ix2>) -> Array2<F> {
@@ -232,22 +255,22 @@ impl<F: Float, D: Data<Elem = F>, E, I> Transformer<ArrayBase<D, Ix2>, Array2<F>
     }
 }
 
-/// The chosen features of an array; panics as [`FittedPipeline::predict`] does.
+/// The chosen features of an array; panics as predictions do.
 impl<F: Float, D: Data<Elem = F>, E, I> Transformer<&ArrayBase<D, Ix2>, Array2<F>> for FittedPipeline<E, I> {
     #[track_caller]
     fn transform(&self, x: &ArrayBase<D, Ix2>) -> Array2<F> {
-        unless_failed(self.features((x, &[])))
+        unless_failed(self.features(&x.into()))
     }
 }
 
-/// The chosen features, with targets, weights and names; columns are found as by [`FittedPipeline::predict`], which see for
-/// panics.
+/// The chosen features, with targets, weights and names; panics as predictions do, and where the names of the dataset say that its
+/// columns stand in another order.
 impl<F: Float, D: Data<Elem = F>, T: AsTargets, E, I>
     Transformer<DatasetBase<ArrayBase<D, Ix2>, T>, DatasetBase<Array2<F>, T>> for FittedPipeline<E, I>
 {
     #[track_caller]
     fn transform(&self, dataset: DatasetBase<ArrayBase<D, Ix2>, T>) -> DatasetBase<Array2<F>, T> {
-        let features = unless_failed(self.features((dataset.records(), dataset.feature_names())));
+        let features = unless_failed(self.features(&(&dataset).into()));
         let names = dataset.target_names().to_vec();
         let DatasetBase { targets, weights, .. } = dataset;
         DatasetBase::new(features, targets)
@@ -257,16 +280,13 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets, E, I>
     }
 }
 
-/// The same of a dataset that is kept, whose targets are cloned.
+/// The chosen features of a dataset that is kept, whose targets are cloned; panics likewise.
 impl<F: Float, D: Data<Elem = F>, T: AsTargets + Clone, E, I>
     Transformer<&DatasetBase<ArrayBase<D, Ix2>, T>, DatasetBase<Array2<F>, T>> for FittedPipeline<E, I>
 {
     #[track_caller]
     fn transform(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> DatasetBase<Array2<F>, T> {
-        let features = unless_failed(self.features((dataset.records(), dataset.feature_names())));
-        DatasetBase::new(features, dataset.targets().clone())
-            .with_weights(dataset.weights().map(<[f32]>::to_vec).unwrap_or_default().into())
-            .with_feature_names(self.selected())
-            .with_target_names(dataset.target_names().to_vec())
+        let features = unless_failed(self.features(&dataset.into()));
+        with_records(dataset, features).with_feature_names(self.selected())
     }
 }

@@ -49,7 +49,8 @@ impl Rows {
     /// The time series of each row. Rows of one series need not stand together; they follow each other in the order of their
     /// [`times`](Rows::times), or as they stand.
     ///
-    /// A fitted pipeline predicts as if all rows that it is given were one series.
+    /// A fitted pipeline is told them again by [`predict_with`](crate::FittedPipeline::predict_with); by `predict` all rows are
+    /// one series.
     #[must_use]
     pub fn series<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
         Rows { series: Some(numbered(of_row)), ..self }
@@ -83,6 +84,21 @@ impl Rows {
             Some(row) => Err(Error::Shape(format!("row {}: its time is not a number", row + 1))),
             None => Ok(()),
         }
+    }
+
+    /// The rows of a table, with their series, in the order of these and of time.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for lists of another length, and for duplicate times in a series.
+    pub(super) fn arranged(&self, mut table: Table) -> Result<Table> {
+        self.check(table.rows())?;
+        if let Some(series) = &self.series {
+            table = table.with_series(series.clone())?;
+        }
+        Ok(match self.order(table.rows())? {
+            Some(order) => table.select_rows(&order),
+            None => table,
+        })
     }
 
     /// The rows of a table in the order of their series and times, with targets (outputs × rows) and weights.
@@ -194,7 +210,7 @@ impl<E: TargetValue> DatasetParts<E> {
 }
 
 /// The names of columns, counted where they are not given.
-fn names(given: &[String], columns: usize) -> Vec<String> {
+pub(super) fn names(given: &[String], columns: usize) -> Vec<String> {
     if given.len() == columns { given.to_vec() } else { (0..columns).map(counted).collect() }
 }
 
@@ -207,8 +223,8 @@ pub(super) fn are_named(names: &[String]) -> bool {
     !names.iter().enumerate().all(|(column, name)| *name == counted(column))
 }
 
-/// Records of which tables are made.
-pub(super) trait TableRecords: Records {
+/// Records of which tables are made: arrays and sparse records.
+pub trait TableRecords: Records {
     /// The cells of a column.
     fn cells(&self, column: usize) -> Cells;
 }

@@ -1,7 +1,7 @@
 //! Datasets whose records are sparse matrices, as linfa's `CountVectorizer` makes them of text.
 
 use super::fitted::FittedPipeline;
-use super::predicting::{Given, unless_failed};
+use super::predicting::NamedRows;
 use super::rows::{Rows, TableRecords};
 use super::targets::TargetValue;
 use super::{FitError, FittedSelector};
@@ -9,7 +9,7 @@ use crate::pipeline::{Pipeline, ValidPipeline};
 use crate::selector::ValidSelector;
 use linfa::ParamGuard;
 use linfa::dataset::{AsTargets, DatasetBase, Records, TargetDim};
-use linfa::traits::Fit;
+use linfa::traits::{Fit, Predict, PredictInplace};
 use ndarray::Array;
 use num_traits::ToPrimitive;
 use sprs::CsMatView;
@@ -113,20 +113,17 @@ impl Pipeline {
     }
 }
 
-impl<E: TargetValue, I: TargetDim> Given<E, I> for &SparseRecords {
-    type Predicted = Array<E, I>;
-
-    #[track_caller]
-    fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Array<E, I> {
-        fitted.targets(&unless_failed(fitted.predicted((self, &[]))))
+impl<'a> From<&'a SparseRecords> for NamedRows<'a, SparseRecords> {
+    fn from(records: &'a SparseRecords) -> Self {
+        NamedRows::unnamed(records)
     }
 }
 
-impl<T, E: TargetValue, I: TargetDim> Given<E, I> for &DatasetBase<SparseRecords, T> {
-    type Predicted = Array<E, I>;
-
+impl<E: TargetValue, I: TargetDim> Predict<&SparseRecords, Array<E, I>> for FittedPipeline<E, I> {
     #[track_caller]
-    fn predicted_by(self, fitted: &FittedPipeline<E, I>) -> Array<E, I> {
-        fitted.targets(&unless_failed(fitted.predicted((self.records(), self.feature_names()))))
+    fn predict(&self, records: &SparseRecords) -> Array<E, I> {
+        let mut targets = self.default_target(records);
+        self.predict_inplace(records, &mut targets);
+        targets
     }
 }

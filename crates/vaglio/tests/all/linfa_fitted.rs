@@ -6,11 +6,9 @@ use linfa::traits::Transformer;
 use ndarray::{Array1, Array2, Axis, s};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use vaglio::core::Error;
 use vaglio::prelude::*;
-use vaglio::problem;
+use vaglio::{NamedRows, problem};
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
@@ -177,28 +175,77 @@ fn a_changed_file_is_refused() {
 }
 
 #[test]
-fn columns_of_a_dataset_are_found_by_name() {
+fn predictions_have_one_meaning_and_another_order_is_refused_where_names_are_seen() {
     let dataset = named(60);
     let fitted = pipeline(2).fit(&dataset).unwrap();
     let reversed = Dataset::new(dataset.records().slice(s![.., ..;-1]).to_owned(), dataset.targets().clone())
         .with_feature_names(NAMES.iter().rev().copied().collect());
     let expected = fitted.predict(&dataset);
-    assert_eq!(fitted.predict(&reversed), expected);
-    assert_eq!(fitted.predict(reversed.clone()).targets, expected);
-    assert_eq!(fitted.transform(&reversed).records(), fitted.transform(&dataset).records());
-    assert_eq!(fitted.transform(reversed.clone()).feature_names(), ["b", "d"]);
-    // Columns that are not read may be missing, and others be there.
+    // By the method, by the trait, by value and by the records alone: by place.
+    let by_place = fitted.predict(reversed.records());
+    assert_ne!(by_place, expected);
+    let by_trait: Array1<f64> = Predict::predict(&fitted, &reversed);
+    assert_eq!(
+        [fitted.predict(&reversed), by_trait, fitted.predict(reversed.clone()).targets],
+        [(); 3].map(|()| by_place.clone())
+    );
+    // What sees the names refuses them in another order.
+    let told = "column 4 of the dataset is `c`, and the pipeline was fitted on `d` there; `by_name` takes the columns of a \
+                dataset by their names";
+    let refused = [
+        fitted.predict_with(&reversed, &Rows::new()).unwrap_err().to_string(),
+        fitted.decision_values(&reversed).unwrap_err().to_string(),
+        panic_of(|| fitted.transform(&reversed)),
+        panic_of(|| fitted.transform(reversed.clone())),
+    ];
+    assert_eq!(refused, [told; 4]);
+    // By name in any order; columns that are not read may be missing, and others be there.
+    let by_name = fitted.by_name(&reversed).unwrap();
+    assert_eq!((fitted.predict(&by_name), by_name.records()), (expected.clone(), dataset.records()));
+    assert_eq!(by_name.feature_names(), NAMES);
+    assert_eq!(fitted.transform(&by_name).records(), fitted.transform(&dataset).records());
+    assert_eq!(fitted.transform(by_name.clone()).feature_names(), ["b", "d"]);
     let fewer = Dataset::new(dataset.records().select(Axis(1), &[3, 0, 1]), dataset.targets().clone());
-    assert_eq!(fitted.predict(&fewer.clone().with_feature_names(vec!["d", "new", "b"])), expected);
-    let text = panic_of(|| fitted.predict(&fewer.clone().with_feature_names(vec!["d", "new", "bb"])));
+    let part = fitted.by_name(&fewer.clone().with_feature_names(vec!["d", "new", "b"])).unwrap();
+    assert_eq!(fitted.predict(&part), expected);
+    let text = fitted.by_name(&fewer.clone().with_feature_names(vec!["d", "new", "bb"])).unwrap_err().to_string();
     assert_eq!(text, "`dataset`: there is no column `b`; did you mean `bb`?");
-    // Without names, and through linfa's trait, by place.
-    assert_eq!(fitted.predict(dataset.records()), expected);
-    let by_place: Array1<f64> = Predict::predict(&fitted, dataset.records());
-    assert_eq!(by_place, expected);
-    assert_eq!(fitted.predict(dataset.records().clone()).targets, expected);
+    let narrow = fitted.decision_values(&fewer.with_feature_names(vec!["d", "new", "b"])).unwrap_err().to_string();
+    assert!(narrow.starts_with("the pipeline was fitted on 6 columns, and these rows have 3; `by_name`"), "{narrow}");
+    // Where one of both has no names there is nothing to refuse.
     let unnamed = pipeline(2).fit(&Dataset::new(dataset.records().clone(), dataset.targets().clone())).unwrap();
-    assert_eq!(unnamed.predict(&dataset), expected);
+    assert_eq!(unnamed.predict_with(&dataset, &Rows::new()).unwrap(), expected);
+}
+
+#[test]
+fn series_are_told_to_predictions_too() {
+    let (mut x, _) = records(60);
+    let within = Array1::from_shape_fn(60, |row| x[[row, 0]]);
+    x.rows_mut().into_iter().zip(0..).for_each(|(mut row, at)| row += f64::from(at / 6));
+    let dataset = Dataset::new(x.clone(), within);
+    let rows = Rows::new().series((0..60).map(|row| row / 6)).times((0..60).map(|row| row % 6));
+    let pipeline = Pipeline::new(KFold::new(5), Greedy::new(1).choose(Choose::Last), Rls::new(0.1));
+    let fitted = pipeline.preprocess(WithinSeries::default()).fit_with(&dataset, &rows).unwrap();
+    let together = fitted.predict_with(&dataset, &rows).unwrap();
+    // Each series alone, and all in another order.
+    for of in 0..10 {
+        let part = x.slice(s![6 * of..6 * of + 6, ..]).to_owned();
+        assert_eq!(fitted.predict(&part), together.slice(s![6 * of..6 * of + 6]), "{of}");
+    }
+    assert_ne!(fitted.predict(&dataset), together);
+    let order: Vec<usize> = (0..60).map(|row| row * 7 % 60).collect();
+    let turned = Dataset::new(x.select(Axis(0), &order), Array1::<f64>::zeros(60));
+    let known = Rows::new().series(order.iter().map(|row| row / 6)).times(order.iter().map(|row| row % 6));
+    assert_eq!(fitted.predict_with(&turned, &known).unwrap(), together.select(Axis(0), &order));
+    let values = fitted.decision_values(NamedRows::from(&turned).with(&known)).unwrap();
+    assert_eq!(values.column(0), together.select(Axis(0), &order));
+    // A model that was saved predicts alike, and lists of another length are refused.
+    let file = Kept::new("series");
+    fitted.save(&file.0).unwrap();
+    let loaded = FittedPipeline::<f64, Ix1>::load(&file.0).unwrap();
+    assert_eq!(loaded.predict_with(&dataset, &rows).unwrap(), together);
+    let short = loaded.predict_with(&dataset, &Rows::new().series([1, 2])).unwrap_err().to_string();
+    assert_eq!(short, "`Rows::series` has 2 entries for 60 rows");
 }
 
 #[test]
@@ -300,63 +347,6 @@ fn missing_cells_are_filled_by_a_map() {
     assert!(error.to_string().ends_with(told) && !format!("{error:?}").contains("data.exclude"), "{error}");
     let fitted = pipeline(2).preprocess(Impute::default()).fit(&dataset).unwrap();
     assert!(fitted.predict(&dataset).iter().all(|p| p.is_finite()));
-}
-
-#[test]
-fn what_needs_no_data_is_refused_by_check() {
-    let field = |pipeline: Pipeline| match pipeline.check() {
-        Err(Error::Setting { field, .. }) => field,
-        other => format!("{other:?}"),
-    };
-    let of = |criterion: KFold, search: Greedy| Pipeline::new(criterion, search, Rls::default());
-    assert_eq!(field(of(KFold::new(5), Greedy::new(0))), "search.max_features");
-    assert_eq!(field(of(KFold::new(1), Greedy::new(1))), "criterion.folds");
-    let selector = Selector::params(KFold::new(1), Greedy::new(1), Rls::default());
-    assert!(matches!(selector.check(), Err(Error::Setting { field, .. }) if field == "criterion.folds"));
-    let nested = of(KFold::new(5), Greedy::new(1)).nested(1).check();
-    assert!(matches!(nested, Err(Error::Setting { field, .. }) if field == "nested.folds"));
-}
-
-/// Counts steps, and stops after some.
-struct Counter(Arc<AtomicUsize>, usize);
-
-impl Observer for Counter {
-    fn observe(&mut self, event: &Event<'_>) -> Answer {
-        let Event::Step(_) = event else { return Answer::Continue };
-        let steps = self.0.fetch_add(1, Ordering::SeqCst) + 1;
-        if steps >= self.1 { Answer::Stop(StopReason::Interrupted) } else { Answer::Continue }
-    }
-}
-
-#[test]
-fn an_observer_sees_a_fit_and_may_end_it_and_threads_change_nothing() {
-    let dataset = named(60);
-    let plain = pipeline(4).fit(&dataset).unwrap();
-    let steps = Arc::new(AtomicUsize::new(0));
-    let watched = pipeline(4).observer(Counter(Arc::clone(&steps), 100)).threads(2).fit(&dataset).unwrap();
-    assert_eq!(steps.load(Ordering::SeqCst), plain.path().unwrap().steps.len());
-    assert_eq!(watched.path(), plain.path());
-    let ended = pipeline(4).observer(Counter(Arc::default(), 1)).fit(&dataset).unwrap();
-    assert_eq!(ended.path().unwrap().stop_reason, StopReason::Interrupted);
-    assert!(pipeline(4).threads(1_000_000).check().is_err());
-}
-
-#[test]
-fn settings_are_set_one_after_the_other() {
-    let chained = Greedy::new(5).patience(3).forced(["b"]).excluded([0]).choose(Choose::Last);
-    let fields = Greedy {
-        patience: Some(3),
-        forced: vec!["b".into()],
-        excluded: vec![0.into()],
-        choose: Choose::Last,
-        ..Greedy::new(5)
-    };
-    assert_eq!(chained, fields);
-    let chained = KFold::new(10).stratified(true).loss(Auc);
-    assert_eq!(chained, KFold { folds: Some(10), stratified: true, loss: Auc.into(), ..KFold::default() });
-    assert_eq!(KFold::by_groups().by, Some(By::Groups));
-    let lags = Window::default().lags(vec![0, 1]).columns(["a"]);
-    assert_eq!(lags, Window { lags: vec![0, 1].into(), columns: Some(vec!["a".into()]), horizons: Vec::new() });
 }
 
 #[test]

@@ -337,22 +337,3 @@ fn a_criterion_that_never_ends_is_told_and_left_after_the_sign() {
     let left = "criterion `endless_criterion_test` on `x3`, `x0` did not end within ";
     assert!(told.last().unwrap().starts_with(left), "{told:?}");
 }
-
-#[test]
-fn progress_tells_shares_that_rise_and_the_time_left() {
-    let shown = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&shown);
-    let progress = Progress::new(move |far: &HowFar<'_>| {
-        seen.lock().unwrap().push((far.what.to_owned(), far.share, far.left));
-    });
-    let pipeline = Pipeline::new(Loo::default(), Greedy::new(3), Rls::new(1.0)).observer(progress);
-    pipeline.fit(&dataset(60, 5)).unwrap();
-    let shown = shown.lock().unwrap();
-    for what in ["choose", "search"] {
-        let of: Vec<_> = shown.iter().filter(|(name, ..)| name == what).collect();
-        assert!(of.len() > 3 && of[0].1 == 0.0 && of[0].2.is_none(), "{what}: {shown:?}");
-        assert!(of.is_sorted_by(|a, b| a.1 <= b.1) && of.last().unwrap().1 == 1.0, "{what}: {of:?}");
-        assert!(of.iter().all(|(_, share, left)| left.is_some() == (*share > 0.0)));
-        assert_eq!(of.last().unwrap().2, Some(Duration::ZERO));
-    }
-}

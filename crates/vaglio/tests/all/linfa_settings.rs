@@ -1,5 +1,6 @@
 //! Settings in code, in JSON and in YAML.
 
+use linfa::ParamGuard;
 use vaglio::core::{Criterion, Error, SearchStrategy};
 use vaglio::prelude::*;
 
@@ -92,4 +93,37 @@ fn nested_evaluation_leaves_the_pipeline_as_it_is() {
     let pipeline = Pipeline::new(Loo::default(), Greedy::new(2), Rls::default());
     let (three, five) = (pipeline.nested(3), pipeline.nested(5).repeats(2));
     assert!(format!("{three:?}").contains("folds: 3") && format!("{five:?}").contains("folds: 5"));
+}
+
+#[test]
+fn what_needs_no_data_is_refused_by_check() {
+    let field = |pipeline: Pipeline| match pipeline.check() {
+        Err(Error::Setting { field, .. }) => field,
+        other => format!("{other:?}"),
+    };
+    let of = |criterion: KFold, search: Greedy| Pipeline::new(criterion, search, Rls::default());
+    assert_eq!(field(of(KFold::new(5), Greedy::new(0))), "search.max_features");
+    assert_eq!(field(of(KFold::new(1), Greedy::new(1))), "criterion.folds");
+    let selector = Selector::params(KFold::new(1), Greedy::new(1), Rls::default());
+    assert!(matches!(selector.check(), Err(Error::Setting { field, .. }) if field == "criterion.folds"));
+    let nested = of(KFold::new(5), Greedy::new(1)).nested(1).check();
+    assert!(matches!(nested, Err(Error::Setting { field, .. }) if field == "nested.folds"));
+}
+
+#[test]
+fn settings_are_set_one_after_the_other() {
+    let chained = Greedy::new(5).patience(3).forced(["b"]).excluded([0]).choose(Choose::Last);
+    let fields = Greedy {
+        patience: Some(3),
+        forced: vec!["b".into()],
+        excluded: vec![0.into()],
+        choose: Choose::Last,
+        ..Greedy::new(5)
+    };
+    assert_eq!(chained, fields);
+    let chained = KFold::new(10).stratified(true).loss(Auc);
+    assert_eq!(chained, KFold { folds: Some(10), stratified: true, loss: Auc.into(), ..KFold::default() });
+    assert_eq!(KFold::by_groups().by, Some(By::Groups));
+    let lags = Window::default().lags(vec![0, 1]).columns(["a"]);
+    assert_eq!(lags, Window { lags: vec![0, 1].into(), columns: Some(vec!["a".into()]), horizons: Vec::new() });
 }

@@ -23,6 +23,7 @@ mod linfa_fitted;
 mod linfa_objects;
 mod linfa_scale;
 mod linfa_settings;
+mod linfa_watched;
 mod losses;
 mod nhsic;
 mod products;

@@ -120,6 +120,9 @@ impl Language {
     /// # Errors
     /// [`Error::Setting`] of `--to` for what the language cannot hold.
     pub fn write(self, formulas: &Formulas) -> Result<Vec<u8>> {
+        if formulas.inputs.is_empty() && matches!(self, Language::Onnx | Language::Pmml) {
+            return Err(self.refusal("a model without columns, since its inputs say how many rows there are"));
+        }
         let text = match self {
             Language::Sql => sql::write(formulas),
             Language::Python => python::write(formulas),

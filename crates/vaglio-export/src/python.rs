@@ -74,7 +74,24 @@ const HELPERS: &[(&str, &str)] = &[
     ),
     (
         "_date(",
-        "def _date(row, name):\n    value = row.get(name)\n    if value is None or value == \"\" or value != value:\n        return None\n    if isinstance(value, str):\n        value = datetime.datetime.fromisoformat(value)\n    if not isinstance(value, datetime.datetime):\n        value = datetime.datetime(value.year, value.month, value.day)\n    return value.replace(tzinfo=None)\n",
+        "def _date(row, name):\n    value = row.get(name)\n    if value is None or value == \"\" or value != value:\n        return None\n    if isinstance(value, str):\n        return _moment(value)\n    if not isinstance(value, datetime.datetime):\n        value = datetime.datetime(value.year, value.month, value.day)\n    return value.replace(tzinfo=None) - (value.utcoffset() or datetime.timedelta(0))\n",
+    ),
+    (
+        "_moment(",
+        r#"def _moment(text):
+    form = r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?"
+    found = re.fullmatch(form, text.strip())
+    if found is None:
+        raise ValueError("no date as in ISO 8601: " + repr(text))
+    day, clock, second, fraction, zone = found.groups()
+    whole = day + "T" + (clock or "00:00") + (second or ":00") + "." + (fraction or "")[:6].ljust(6, "0")
+    moment = datetime.datetime.fromisoformat(whole)
+    if zone in (None, "Z"):
+        return moment
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    ahead = datetime.timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return moment + ahead if zone[0] == "-" else moment - ahead
+"#,
     ),
     ("_missing(", "def _missing(value):\n    return value is None or value != value\n"),
     ("_filled(", "def _filled(value, by):\n    return by if _missing(value) else value\n"),
@@ -160,7 +177,8 @@ fn module(formulas: &Formulas, body: &str) -> String {
     let uses = |word: &str| called.iter().any(|(_, text)| text.contains(word));
     text += if uses("bisect.") { "import bisect\n" } else { "" };
     text += if uses("datetime.") { "import datetime\n" } else { "" };
-    text += "import math\n\n";
+    text += "import math\n";
+    text += if uses("re.fullmatch") { "import re\n\n" } else { "\n" };
     let columns: Vec<String> = formulas.inputs.iter().map(|input| quoted(&input.name)).collect();
     text += &format!("COLUMNS = [{}]\n", columns.join(", "));
     for (_, helper) in called {

@@ -59,9 +59,20 @@ const HELPERS: &str = r#"  rows <- nrow(data)
     x <- data[[name]]
     if (inherits(x, "Date")) return(as.numeric(x) * 86400)
     if (inherits(x, "POSIXct")) return(as.numeric(x))
-    x <- sub("T", " ", as.character(x))
-    x <- ifelse(nchar(x) == 10, paste(x, "00:00:00"), x)
-    as.numeric(as.POSIXct(strptime(x, "%Y-%m-%d %H:%M:%OS", tz = "UTC")))
+    x <- trimws(as.character(x))
+    day <- "^([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    clock <- "([T ]([0-9]{2}:[0-9]{2})(:[0-9]{2}([.,][0-9]+)?)? *(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?$"
+    x[!grepl(paste0(day, clock), x)] <- NA
+    part <- function(number, otherwise) {
+      found <- sub(paste0(day, clock), paste0("\\", number), x)
+      ifelse(!is.na(found) & found == "", otherwise, found)
+    }
+    moment <- sub(",", ".", paste0(part(1, ""), " ", part(3, "00:00"), part(4, ":00")))
+    zone <- part(6, "Z")
+    digits <- substr(paste0(sub(":", "", substring(zone, 2)), "0000"), 1, 4)
+    ahead <- as.numeric(substr(digits, 1, 2)) * 3600 + as.numeric(substr(digits, 3, 4)) * 60
+    moment <- as.numeric(as.POSIXct(strptime(moment, "%Y-%m-%d %H:%M:%OS", tz = "UTC")))
+    ifelse(substr(zone, 1, 1) == "-", moment + ahead, moment - ahead)
   }
   choose <- function(condition, then, otherwise) {
     condition[is.na(condition)] <- FALSE

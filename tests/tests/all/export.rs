@@ -136,3 +136,41 @@ fn hidden_layers() {
         same_everywhere(activation, &pipeline("y", &lines));
     }
 }
+
+/// The same moments with an offset, without a colon or minutes in it too, which SQLite does not read.
+#[test]
+fn offsets_of_moments_are_taken_to_greenwich() {
+    let folder = Folder::new("offsets");
+    let row = |row: usize, end: &str| {
+        let (hour, minute) = (row * 7 % 24, row * 13 % 60);
+        format!("{},2024-02-{:02}T{hour:02}:{minute:02}:07{end}\n", hour * hour + minute, 1 + row % 28)
+    };
+    let file = |ends: &[&str]| -> String {
+        let rows: String = (0..48).map(|at| row(at, ends[at % ends.len()])).collect();
+        format!("y,when\n{rows}")
+    };
+    let colons = ["Z", "+05:00", "-11:30", ".25Z", "+00:00"];
+    folder.write("train.csv", file(&["Z"]));
+    folder.write("colons.csv", file(&colons));
+    folder.write("short.csv", file(&["+0530", "-07", "Z", ".5+02:00"]));
+    folder.run(
+        "version: 1\ndata: {train: train.csv, target: y}\nsearch: all\npreprocess: [{kind: date_parts, parts: [days, hour, minute]}]\n",
+    );
+    for (data, formats) in [("colons.csv", &["python", "sql", "r"][..]), ("short.csv", &["python", "r"])] {
+        let expected = predicted(&folder, data);
+        for format in ["json"].iter().chain(formats) {
+            let ran = folder.vaglio(&["export", "out", "--to", format, "--out", &format!("model.{format}")]);
+            assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{format}");
+        }
+        for format in formats {
+            let Some(runner) = Runner::of(format) else { continue };
+            compare(&format!("{data} as {format}"), &runner.run(&folder, data), &expected);
+        }
+    }
+    // Python's own moments, with a zone.
+    let aware = "import datetime as d, model_python as m; zone = d.timezone(d.timedelta(hours=5)); \
+                 print(m.predict({'when': d.datetime(2024, 2, 3, 2, tzinfo=zone)}) == m.predict({'when': '2024-02-02T21:00Z'}))";
+    std::fs::copy(folder.path("model.python"), folder.path("model_python.py")).unwrap();
+    let output = std::process::Command::new(crate::common::python()).current_dir(&folder.0).args(["-c", aware]).output();
+    assert_eq!(String::from_utf8_lossy(&output.unwrap().stdout).trim(), "True");
+}

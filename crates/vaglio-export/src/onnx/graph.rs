@@ -122,6 +122,12 @@ impl Graph {
         self.with_attributes("ArgMax", "", &[all], &[attribute("axis", 1), attribute("keepdims", 1)])
     }
 
+    /// The value in every row, rows × 1, where it is one number for all; there are as many rows as an input has.
+    pub fn in_each_row(&mut self, value: Tensor, input: &str) -> Tensor {
+        let shape = self.node("Shape", &[Tensor::named(input)]);
+        self.node("Expand", &[value, shape])
+    }
+
     /// Gives a value its name among the outputs, or one like it where that is taken; the name.
     pub fn output(&mut self, name: &str, value: &Tensor) -> String {
         let mut own = name.to_owned();

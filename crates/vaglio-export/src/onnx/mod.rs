@@ -7,7 +7,7 @@ mod graph;
 mod messages;
 
 use crate::calendar::{by_arithmetic, by_choices};
-use crate::{CellKind, Formulas, LabelRule, Language};
+use crate::{CellKind, Formulas, LabelRule, Language, NamedFormula};
 use graph::{Graph, Tensor};
 use std::collections::HashMap;
 use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
@@ -27,8 +27,11 @@ pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
         let value = onnx.value(&step.formula)?;
         onnx.values.insert(step.name.clone(), value);
     }
-    let outputs: Vec<Tensor> =
-        formulas.outputs.iter().map(|output| onnx.value(&output.formula)).collect::<Result<_>>()?;
+    let value = |output: &NamedFormula| -> Result<Tensor> {
+        let value = onnx.value(&output.formula)?;
+        Ok(onnx.graph.in_each_row(value, &formulas.inputs[0].name))
+    };
+    let outputs: Vec<Tensor> = formulas.outputs.iter().map(value).collect::<Result<_>>()?;
     let mut named = Vec::new();
     for (output, value) in formulas.outputs.iter().zip(&outputs) {
         named.push((onnx.graph.output(&output.name, value), false));

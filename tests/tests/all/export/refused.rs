@@ -80,6 +80,12 @@ fn a_model_of_no_column_and_slips() {
     let ran = folder.vaglio(&["export", "out", "--to", "python"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     assert!(ran.out.contains("COLUMNS = []"), "{}", ran.out);
+    for (format, language) in [("onnx", "ONNX"), ("pmml", "PMML")] {
+        let ran = folder.vaglio(&["export", "out", "--to", format, "--out", "never"]);
+        let message = format!("error: `--to`: {language} cannot hold a model without columns, ");
+        assert!(ran.code == Some(2) && ran.err.starts_with(&message), "{}", ran.err);
+        assert!(!folder.path("never").exists());
+    }
     let ran = folder.vaglio(&["export", "out", "--to", "perl"]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     let ran = folder.vaglio(&["export", "nowhere", "--to", "sql"]);

@@ -1,5 +1,6 @@
 //! Scores of a walk, recomputed by plain retraining.
 
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, EntryFit, Error, Feature, Result};
 use vaglio_kernels::tolerance::{VERIFIED_ERROR, VERIFIED_SCALE};
 use vaglio_pipeline::resample::Watcher;
@@ -9,6 +10,8 @@ use vaglio_report::record::Verified;
 use vaglio_search::shuffle::{shuffled, stream};
 
 const PURPOSE: u64 = 9;
+/// Losses of what targets and predictions differ by alone.
+const OF_RESIDUALS: [&str; 4] = ["squared", "absolute", "huber", "pinball"];
 
 /// A score to be recomputed.
 struct Told {
@@ -41,6 +44,9 @@ pub(super) fn verified(
     let told = drawn(count, selector, selection);
     watcher.stage("verify", told.len());
     let empty = path.empty.loss;
+    let loss = selector.criterion().loss();
+    let is_of_residuals = loss.is_some_and(|loss| OF_RESIDUALS.contains(&loss.name()));
+    let design = &if is_of_residuals { design.centered() } else { design.clone() };
     let errors = in_turn(told.len(), |at| {
         if watcher.stopped().is_some() {
             return Ok(None);

@@ -49,3 +49,20 @@ fn scores_that_no_retraining_gives_are_not_verified() {
     assert!(ran.code == Some(2) && ran.err.contains("`--verify`"), "{ran:?}");
     assert!(!folder.path("out/selection.json").exists());
 }
+
+/// Milliseconds since 1970, spread over seconds: predictions of that size have a ten thousandth left of their digits.
+#[test]
+fn targets_far_from_0_lose_no_digits() {
+    let folder = Folder::new("verify-far");
+    let plain = table(30, 5, &[]);
+    let far = |row: &str| {
+        let (x, y) = row.rsplit_once(',').unwrap();
+        y.parse::<f64>().map_or(row.to_owned(), |y| format!("{x},{}", 1.7e12 + y))
+    };
+    folder.write("train.csv", plain.lines().map(far).collect::<Vec<_>>().join("\n") + "\n");
+    for criterion in ["loo", "{kind: kfold, folds: 5}", "{kind: kfold, folds: 5, loss: absolute}"] {
+        let lines = format!("criterion: {criterion}\nsearch: {{kind: greedy, max_features: 3, choose: last}}");
+        let error = verified(&folder, &lines, "3")["verify"]["max_relative_error"].as_f64().unwrap();
+        assert!(error < 1e-9, "{lines}: {error}");
+    }
+}

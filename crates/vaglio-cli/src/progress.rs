@@ -11,7 +11,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
-use vaglio::core::{Answer, Event, Observer};
+use vaglio::core::{Answer, Event, Observer, StageShare};
 
 /// Standard error, above the bar. What cannot be written is lost: that is no failure of what it tells of.
 struct Lines;
@@ -61,46 +61,35 @@ fn lines<S: Subscriber + for<'l> LookupSpan<'l>>(verbose: u8) -> impl Layer<S> {
 /// Shows how far a run is, by a bar on a terminal.
 pub struct Progress {
     shown: bool,
+    stage: StageShare,
 }
 
 impl Progress {
     /// Shows progress unless it is to be quiet.
     pub fn new(quiet: bool) -> Self {
-        Progress { shown: !quiet && std::io::stderr().is_terminal() }
+        Progress { shown: !quiet && std::io::stderr().is_terminal(), stage: StageShare::default() }
     }
 }
 
 impl Observer for Progress {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
-        match *event {
-            Event::Begin { steps } if self.shown => {
-                put_bar(ProgressBar::new(steps as u64), "{msg:24!} {wide_bar} {pos}/{len} steps, {eta} left");
-            }
-            Event::Stage { what, pieces } if self.shown => {
-                let what = if what == "choose" { "cross-validating" } else { what };
-                let bar = ProgressBar::new(pieces as u64).with_message(what.to_owned());
-                put_bar(bar, "{msg:24!} {wide_bar} {pos}/{len}, {eta} left");
-            }
-            Event::Step(step) => {
-                if let Some(bar) = bar() {
-                    bar.set_message(format!("score {:.6}", step.score.loss));
-                    bar.inc(1);
-                }
-            }
-            Event::Piece => {
-                if let Some(bar) = bar() {
-                    bar.inc(1);
-                }
-            }
-            Event::Visited { done, of } => {
-                if let Some(bar) = bar() {
-                    bar.set_message(format!("{done:.2e} of {of:.2e} subsets"));
-                    bar.set_length(PARTS);
-                    bar.set_position((done / of.max(1.0) * PARTS as f64) as u64);
-                }
-            }
+        let before = self.stage.what().to_owned();
+        if !self.shown || !self.stage.see(event) {
+            return Answer::Continue;
+        }
+        let (what, done, of) = (self.stage.what(), self.stage.done(), self.stage.of());
+        if what != before || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
+            let title = what.replace("choose", "cross-validating");
+            put_bar(ProgressBar::new(PARTS).with_message(title), "{msg:24!} {wide_bar} {prefix}, {eta} left");
+        }
+        let Some(bar) = bar() else { return Answer::Continue };
+        match event {
+            Event::Step(step) => bar.set_message(format!("score {:.6}", step.score.loss)),
+            Event::Visited { .. } if what == "search" => bar.set_message("subsets".to_owned()),
             _ => {}
         }
+        bar.set_prefix(if of < 1e6 { format!("{done:.0}/{of:.0}") } else { format!("{done:.2e} of {of:.2e}") });
+        bar.set_position((self.stage.share() * PARTS as f64) as u64);
         Answer::Continue
     }
 }

@@ -22,6 +22,8 @@ pub enum Event<'e> {
     },
     /// A piece of the stage is done.
     Piece,
+    /// Work on pieces of the stage goes on, of which this share is done in all, from 0 to 1.
+    Share(f64),
     /// Work whose steps are not shown goes on, such as walks on folds.
     Tick,
     /// A search without steps has dealt with so many subsets; shown at its start and again and again.

@@ -15,10 +15,76 @@ pub struct HowFar<'e> {
     pub left: Option<Duration>,
 }
 
+/// How far the stage is that events tell of.
+#[derive(Debug, Clone, Default)]
+pub struct StageShare {
+    what: String,
+    pieces: f64,
+    done: f64,
+    of: f64,
+    /// The pieces, done and all, of a search that goes on after another stage.
+    search: [f64; 3],
+}
+
+impl StageShare {
+    /// Takes an event in; whether it tells of a stage.
+    pub fn see(&mut self, event: &Event<'_>) -> bool {
+        match *event {
+            Event::Begin { steps } => self.begin("search", [0.0, 0.0, steps as f64]),
+            Event::Stage { what, pieces } => self.begin(what, [0.0, 0.0, pieces as f64]),
+            Event::Step(_) => {
+                if self.what != "search" {
+                    self.begin("search", self.search);
+                }
+                self.piece();
+            }
+            Event::Piece => self.piece(),
+            Event::Share(share) => self.done = self.done.max(share * self.of),
+            Event::Visited { done, of } => (self.done, self.of) = (done, of),
+            Event::Tick => return false,
+        }
+        if self.what == "search" {
+            self.search = [self.pieces, self.done, self.of];
+        }
+        true
+    }
+
+    fn begin(&mut self, what: &str, [pieces, done, of]: [f64; 3]) {
+        (self.pieces, self.done, self.of) = (pieces, done, of);
+        what.clone_into(&mut self.what);
+    }
+
+    fn piece(&mut self) {
+        self.pieces += 1.0;
+        self.done = self.done.max(self.pieces);
+    }
+
+    /// The name of the stage; `search` is one.
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// What is done, in pieces or steps.
+    pub fn done(&self) -> f64 {
+        self.done
+    }
+
+    /// All pieces, or the most steps.
+    pub fn of(&self) -> f64 {
+        self.of
+    }
+
+    /// The share that is done, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        if self.of > 0.0 { (self.done / self.of).min(1.0) } else { 0.0 }
+    }
+}
+
 /// An observer of how far the work is.
 ///
-/// A fit has several pieces of work, each from 0 to 1: the folds that choose the size (`choose`) take longest as a rule, then the
-/// search. A search may end before all of its steps.
+/// A fit has several stages, each from 0 to 1: tuning, the folds that choose the size (`choose`, and `choose 2` where a grid of λ goes
+/// on), which take longest as a rule, and the search. The share follows the work: how far each of the walks on folds is, and how
+/// much of their losses on rows held out is known.
 ///
 /// # Example
 /// ```
@@ -34,40 +100,32 @@ pub struct HowFar<'e> {
 #[derive(Debug)]
 pub struct Progress<F> {
     show: F,
-    what: String,
-    done: f64,
-    of: f64,
-    begun: Instant,
+    stage: StageShare,
+    /// When the stage was begun, or gone on with, and the share that was done then.
+    begun: (Instant, f64),
 }
 
 impl<F: FnMut(&HowFar<'_>) + Send> Progress<F> {
     /// An observer that calls `show` whenever a piece of the work begins or goes on.
     pub fn new(show: F) -> Self {
-        Progress { show, what: String::new(), done: 0.0, of: 0.0, begun: Instant::now() }
-    }
-
-    fn begin(&mut self, what: &str, of: usize) {
-        (self.what, self.done, self.of, self.begun) = (what.to_owned(), 0.0, of as f64, Instant::now());
-    }
-
-    fn show(&mut self) {
-        let share = if self.of > 0.0 { (self.done / self.of).min(1.0) } else { 0.0 };
-        let rest = self.begun.elapsed().as_secs_f64() * (1.0 - share) / share;
-        let left = Duration::try_from_secs_f64(rest).ok().filter(|_| share > 0.0);
-        (self.show)(&HowFar { what: &self.what, share, left });
+        Progress { show, stage: StageShare::default(), begun: (Instant::now(), 0.0) }
     }
 }
 
 impl<F: FnMut(&HowFar<'_>) + Send> Observer for Progress<F> {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
-        match *event {
-            Event::Begin { steps } => self.begin("search", steps),
-            Event::Stage { what, pieces } => self.begin(what, pieces),
-            Event::Step(_) | Event::Piece => self.done += 1.0,
-            Event::Visited { done, of } => (self.done, self.of) = (done, of),
-            Event::Tick => return Answer::Continue,
+        let before = self.stage.what.clone();
+        if !self.stage.see(event) {
+            return Answer::Continue;
         }
-        self.show();
+        let (what, share) = (&*self.stage.what, self.stage.share());
+        if before != what || matches!(event, Event::Begin { .. } | Event::Stage { .. }) {
+            self.begun = (Instant::now(), share);
+        }
+        let (begun, from) = self.begun;
+        let rest = begun.elapsed().as_secs_f64() * (1.0 - share) / (share - from);
+        let left = Duration::try_from_secs_f64(rest).ok().filter(|_| share > from);
+        (self.show)(&HowFar { what, share, left });
         Answer::Continue
     }
 }

@@ -56,6 +56,13 @@ impl StopSign {
         StopSign { reason: None, apart: self.apart.as_ref().zip(self.reason.as_ref()).map(end) }
     }
 
+    /// A sign for a last piece of work after this one has said so: it says so when `most` is over. Parts that do not ask it are left as
+    /// under this one.
+    #[must_use]
+    pub fn renewed(&self, most: Duration) -> Self {
+        StopSign { apart: self.apart.clone(), ..StopSign::default().or_after(Instant::now(), most) }
+    }
+
     /// Why the run is to end, if it is.
     pub fn reason(&self) -> Option<StopReason> {
         self.reason.as_ref().and_then(|reason| reason())

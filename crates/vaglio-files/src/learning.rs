@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use vaglio_core::{ExitClass, Loss, Result};
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::parting::{Part, Parting};
-use vaglio_pipeline::resample::pool::repeated;
+use vaglio_pipeline::resample::pool::{Piece, repeated};
 use vaglio_pipeline::resample::walks::said_of;
 use vaglio_pipeline::resample::whole::{outer_fold, outer_parts};
 use vaglio_pipeline::resample::{Outer, Sample, Tally, Watcher, Whole};
@@ -69,13 +69,13 @@ pub(super) fn learned(
             return Ok(None);
         }
         let (fold, share) = (job / shares.len(), shares[job % shares.len()]);
-        let key = format!("learning/{fold}/{}", job % shares.len());
+        let (key, piece) = (format!("learning/{fold}/{}", job % shares.len()), Piece::whole(watcher));
         let learned = watcher.journal().once(&key, || {
             let order = order(sample, &parting, &parts[fold], stream(selector.seed(), PARTS, fold as u64));
             let part = Part { training: first_of(sample, order, share), held: parts[fold].held.clone() };
             let rows = part.training.len();
-            let at = (watcher, watcher.journal().within(&key));
-            match outer_fold(whole, sample, &part, (0, fold), at) {
+            let member = watcher.member(watcher.journal().within(&key)).of_piece(Some(&piece));
+            match outer_fold(whole, sample, &part, (0, fold), member) {
                 Ok(outer) => Ok(outer.map(|outer| Learned::Judged {
                     tally: outer.held.tally(loss),
                     size: outer.taken.size,
@@ -87,7 +87,7 @@ pub(super) fn learned(
                 Err(error) => Err(said_of(error, &format!("fold {} of the learning curve", fold + 1))),
             }
         });
-        watcher.piece();
+        piece.end();
         learned
     })?;
     Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })

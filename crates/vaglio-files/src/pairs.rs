@@ -110,7 +110,7 @@ pub(super) fn of_outer(
     let parts = outer_parts(whole.selector, sample, &parting, 0).map_err(|error| error.under("evaluate.nested"))?;
     of_pairs((parts.len(), "nested", "outer folds"), (whole.selector.room(), watcher), |k, j, journal| {
         let training = sample.select(&parts[k].in_both(&parts[j]))?;
-        let Some(repeated) = whole.on(&training, (watcher, journal))? else { return Ok(None) };
+        let Some(repeated) = whole.on(&training, watcher.member(journal))? else { return Ok(None) };
         let of = |fold: usize| -> Result<Lost> {
             let held = HeldOutRows::new(&repeated, sample, &parts[fold].held)?;
             Ok(Lost { model: held.tally(loss), empty: held.empty_tally(loss) })

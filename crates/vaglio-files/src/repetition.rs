@@ -9,7 +9,7 @@ use vaglio_core::Result;
 use vaglio_core::engine::select_rows;
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::judged::difference;
-use vaglio_pipeline::resample::pool::repeated;
+use vaglio_pipeline::resample::pool::{Piece, repeated};
 use vaglio_pipeline::resample::sample::SampleSource;
 use vaglio_pipeline::resample::walks::said_of;
 use vaglio_pipeline::resample::whole::Taken;
@@ -135,15 +135,15 @@ pub(super) fn shuffles(
             return Ok(None);
         }
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
-        let key = format!("permutations/{number}");
+        let (key, piece) = (format!("permutations/{number}"), Piece::whole(watcher));
         let null = watcher.journal().once(&key, || {
             let order = shuffled_targets(sample, is_forward, stream(whole.selector.seed(), SHUFFLE, number as u64));
-            let at = (watcher, watcher.journal().within(&key));
-            let repeated = whole.on(&with_targets_of(sample, &order)?, at);
+            let member = watcher.member(watcher.journal().within(&key)).of_piece(Some(&piece));
+            let repeated = whole.on(&with_targets_of(sample, &order)?, member);
             let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
             Ok(repeated.map(|repeated| Taken::of(&repeated.selection)))
         });
-        watcher.piece();
+        piece.end();
         null
     })?;
     Ok(if watcher.stopped().is_some() { None } else { nulls.into_iter().collect() })

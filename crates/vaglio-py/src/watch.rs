@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use vaglio::pipeline::pool;
-use vaglio_core::{Answer, Error, Event, Observer, StopReason, StopSign};
+use vaglio_core::{Answer, Error, Event, Observer, StageShare, StopReason, StopSign};
 
 /// How often signals are looked for.
 const TICK: Duration = Duration::from_millis(50);
@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_millis(600);
 /// Bytes of the stack of the thread that works.
 const STACK: usize = 16 << 20;
 
-/// How far work is: what is done, how much of it, of how much, and the loss so far.
-type State = (String, f64, f64, Option<f64>);
+/// How far work is, and the loss so far.
+type State = (StageShare, Option<f64>);
 
 /// An observer that remembers the last it saw.
 #[derive(Clone, Default)]
@@ -29,12 +29,10 @@ pub struct Seen(Arc<Mutex<State>>);
 impl Observer for Seen {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.0.see(event);
         match *event {
-            Event::Begin { steps } => *seen = ("search".into(), 0.0, steps as f64, None),
-            Event::Stage { what, pieces } => *seen = (what.into(), 0.0, pieces as f64, None),
-            Event::Step(step) => (seen.1, seen.3) = (seen.1 + 1.0, Some(step.score.loss)),
-            Event::Piece => seen.1 += 1.0,
-            Event::Visited { done, of } => (seen.1, seen.2) = (done, of),
+            Event::Begin { .. } | Event::Stage { .. } => seen.1 = None,
+            Event::Step(step) => seen.1 = Some(step.score.loss),
             _ => {}
         }
         Answer::Continue
@@ -168,10 +166,10 @@ impl Watch {
 fn looked(py: Python<'_>, progress: Option<&Py<PyAny>>, state: &Seen) -> PyResult<bool> {
     py.check_signals()?;
     let Some(progress) = progress else { return Ok(false) };
-    let now = state.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    if now.0.is_empty() {
+    let (stage, loss) = state.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if stage.what().is_empty() {
         return Ok(false);
     }
     // Of NumPy as well; whatever is no truth value says nothing.
-    Ok(progress.call1(py, now)?.extract::<bool>(py).unwrap_or(false))
+    Ok(progress.call1(py, (stage.what(), stage.done(), stage.of(), loss))?.extract::<bool>(py).unwrap_or(false))
 }

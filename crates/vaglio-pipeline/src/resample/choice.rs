@@ -6,7 +6,7 @@ use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
 use super::judged::{FoldLosses, declined, may_decline};
 use super::lockstep::{FIRST, OfLambda};
-use super::pool::Watcher;
+use super::pool::{WalkExtent, Watcher};
 use super::race::race;
 use super::sample::Sample;
 use super::scored::{by_score, interrupted, not_validated, plain};
@@ -15,10 +15,10 @@ use super::table::{self, Matched};
 use super::tally::Tally;
 use super::validated::{ChoiceParts, CrossValidated, Made, Validation, parted_choice};
 use crate::selector::{Searched, ValidSelector, Walking, takes_lambda_of_all};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
-    Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, StopReason, StopSign,
+    Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, Silent, StopReason,
     Wanted,
 };
 use vaglio_report::record::{Cell, ChosenBy, RaceRecord, Table};
@@ -89,7 +89,8 @@ pub fn select(
     let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
     let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
     let alone = alone.searched_by(watcher.journal().process_group());
-    let mut leader = watcher.leader(watcher.journal().under("walk/0"));
+    let extent = WalkExtent::from_search(selector, design, how.patience);
+    let mut leader = watcher.leader(watcher.journal().under("walk/0")).over(extent);
     let mut first = match lambdas.len() {
         1 => Some(Walking::open(selector, &alone, start, leader.monitor())?),
         _ => None,
@@ -139,17 +140,8 @@ pub fn select(
     };
     let seconds = begun.elapsed().as_secs_f64();
     let Some(CrossValidated { walks, full }) = done else {
-        warnings.push(interrupted());
-        let searched = match first {
-            Some(walking) => {
-                let mut searched = walking.so_far()?;
-                searched.path.stop_reason = stopped(searched.path.stop_reason, watcher.sign());
-                searched
-            }
-            None => walk(selector, design, (&lambdas, lambdas.len() / 2), None, (watcher, watcher.journal()))?,
-        };
-        let chosen = by_score(&searched.path, Rule::Best);
-        return Ok(Picked { searched, chosen, warnings, seconds, race: None });
+        let searched = first.map(Walking::so_far).transpose()?;
+        return Ok(Picked { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
     };
     let loss = &*selector.loss(sample.task());
     let journal = watcher.journal();
@@ -222,6 +214,7 @@ pub(super) fn finished(
     let reached = |path: &Path| path.everything(design.candidates().len());
     // Sizes that no fold was asked about are none of the result.
     let until = walks[place].end;
+    by.0.leads_to(until);
     let mut searched = match (scored, first) {
         (Some(searched), _) => searched,
         (None, Some(mut walking)) => {
@@ -305,13 +298,39 @@ pub(super) fn walk(
     until: Option<usize>,
     (watcher, journal): (&Watcher<'_>, &Journal),
 ) -> Result<Searched> {
-    let mut leader = watcher.leader(journal.under(format_args!("walk/{place}")));
+    let journal = journal.under(format_args!("walk/{place}"));
+    let mut leader = watcher.leader(journal).over(WalkExtent::from_search(selector, design, None));
     selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), until, &mut leader.monitor())
 }
 
-/// A search that ended by itself and whose result could not be chosen is cut short all the same.
-pub(super) fn stopped(reason: StopReason, sign: &StopSign) -> StopReason {
-    if reason.is_partial() { reason } else { sign.reason().unwrap_or(StopReason::Interrupted) }
+/// How long the rows are searched after folds were cut short.
+const LAST: Duration = Duration::from_millis(500);
+
+/// What is left of a search whose folds were cut short: the walk on all rows so far, or as far as one at the middle λ comes in
+/// half a second, with its result by the score.
+///
+/// # Errors
+/// Those of the search.
+pub(super) fn cut_short(
+    selector: &ValidSelector,
+    design: &Design,
+    searched: Option<Searched>,
+    how: &CrossValidation,
+    watcher: &Watcher<'_>,
+) -> Result<Picked> {
+    let mut searched = match searched {
+        Some(searched) => searched,
+        None => {
+            let (lambdas, stop) = (walk_lambdas(design, true), watcher.sign().renewed(LAST));
+            let monitor = &mut Monitor { observer: &mut Silent, journal: Journal::default(), stop };
+            let (lambda, until) = (lambdas[lambdas.len() / 2], how.patience.map(|_| FIRST));
+            selector.search_on(&design.at_lambda(lambda), Instant::now(), until, monitor)?
+        }
+    };
+    // A search that ended by itself and whose result could not be chosen is cut short all the same.
+    searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
+    let chosen = by_score(&searched.path, Rule::Best);
+    Ok(Picked { searched, chosen, warnings: vec![interrupted()], seconds: 0.0, race: None })
 }
 
 /// The cell that is taken, which is that of a subset on the path of all rows, in a table that has it.

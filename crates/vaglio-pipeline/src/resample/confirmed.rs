@@ -1,6 +1,6 @@
 //! The columns that are confirmed at a rate of false discoveries, as the result of a selection.
 
-use super::choice::{Picked, stopped, walk_lambdas};
+use super::choice::{Picked, walk_lambdas};
 use super::pool::Watcher;
 use super::sample::Sample;
 use super::scored::{by_score, plain};
@@ -32,7 +32,7 @@ pub(super) fn confirmed(
         let watcher = Watcher::new(&mut *monitor);
         let among = among(selector, design);
         let found = watcher.journal().once("fdr", || discoveries(selector, design, rate, &among, &watcher));
-        (found.map_err(|error| error.under("search.choose"))?, stopped(StopReason::Interrupted, watcher.sign()))
+        (found.map_err(|error| error.under("search.choose"))?, watcher.stopped().unwrap_or(StopReason::Interrupted))
     };
     let seconds = begun.elapsed().as_secs_f64();
     let most = selector.search().outline(design).map_err(|error| error.under("search"))?.largest;

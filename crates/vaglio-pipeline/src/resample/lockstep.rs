@@ -23,7 +23,7 @@ pub(super) use start::FoldStart;
 use ends::{Group, next};
 
 use super::along::Reduced;
-use super::pool::{Watcher, in_turn};
+use super::pool::{Member, Piece, PieceWork, WalkExtent, Watcher, in_turn};
 use super::table::Matched;
 use super::validated::{FoldTraining, FoldTrainings, said_of_fold};
 use super::walks::{Trail, gone_on, most_clusters, order_of};
@@ -88,6 +88,10 @@ pub(super) struct Lockstep<'a, 'o> {
     pub starts: Option<&'a [FoldStart]>,
     pub watcher: &'a Watcher<'o>,
     pub journal: &'a Journal,
+    /// The sizes of its walks.
+    pub extent: WalkExtent,
+    /// Fold by fold those of the stage at each λ; none where it is of whole folds.
+    pub pieces: &'a [Piece<'a, 'o>],
 }
 
 /// The training rows of all folds.
@@ -125,12 +129,12 @@ struct Reached {
 type Gone = (Path, Option<Trail>);
 
 /// A walk that may go on; its monitor until it begins.
-struct HeldWalk<'a> {
-    monitor: Option<Monitor<'a>>,
-    walking: Option<Walking<'a>>,
+enum HeldWalk<'a> {
+    Unopened(Monitor<'a>),
+    Open(Box<Walking<'a>>),
 }
 
-impl Lockstep<'_, '_> {
+impl<'a, 'o> Lockstep<'a, 'o> {
     /// The walks at each λ, some of which are known; `before` are those at others. `None` when they were stopped.
     ///
     /// As many λ go together as memory holds the walks of, by the plan's bytes.
@@ -154,6 +158,7 @@ impl Lockstep<'_, '_> {
         for first in (0..lambdas.len()).step_by(together) {
             let open: Vec<usize> = (first..lambdas.len().min(first + together)).collect();
             if open.iter().all(|&at| all[at].is_some()) {
+                (0..self.folds.count()).for_each(|fold| open.iter().for_each(|&at| self.end(fold, at)));
                 continue;
             }
             // Losses have the bits of a triangle of all that go together, so that a part of them is walked again.
@@ -198,6 +203,7 @@ impl Lockstep<'_, '_> {
         let mut of_group = Group {
             trails: (0..count).map(|_| (0..self.folds.count()).map(|_| None).collect()).collect(),
             done: (0..count).map(|_| None).collect(),
+            places: places.to_vec(),
         };
         let mut checkpoint = FIRST;
         if let Some(starts) = self.starts {
@@ -221,11 +227,9 @@ impl Lockstep<'_, '_> {
             Err(Error::Stopped(_)) => return Ok(None),
             designs => designs?,
         };
-        let inside = |(fold, at)| self.inside(fold, places[at]);
-        let mut members: Vec<_> = pairs().map(|pair| self.watcher.member(inside(pair))).collect();
-        let begin =
-            |member| Mutex::new(HeldWalk { monitor: Some(super::pool::Member::monitor(member)), walking: None });
-        let walkings: Vec<Mutex<HeldWalk<'_>>> = members.iter_mut().map(begin).collect();
+        let mut members: Vec<_> = pairs().map(|(fold, at)| self.member(fold, places[at])).collect();
+        let begin = |member| Mutex::new(Some(HeldWalk::Unopened(Member::monitor(member))));
+        let walkings: Vec<Mutex<Option<HeldWalk<'_>>>> = members.iter_mut().map(begin).collect();
         loop {
             let active = of_group.active();
             if active.is_empty() {
@@ -234,7 +238,10 @@ impl Lockstep<'_, '_> {
             let until = self.patience.map(|_| checkpoint);
             let trails = &mut of_group.trails;
             let reached = match self.folds {
-                TrainingRows::Held(_) => self.gone_on((held, &designs, &walkings), &active, until, trails, most)?,
+                TrainingRows::Held(_) => {
+                    let walks = (held, &designs[..], &walkings[..]);
+                    self.gone_on(walks, (&active, places), until, trails, most)?
+                }
                 TrainingRows::Anew(..) => self.made_anew((lambdas, places), &active, until, trails, most)?,
             };
             let Some(reached) = reached else { return Ok(None) };
@@ -244,9 +251,7 @@ impl Lockstep<'_, '_> {
             }
             for at in self.settle(&mut of_group, (reached, checkpoint), others)? {
                 for walking in walkings.iter().skip(at).step_by(count) {
-                    if let Ok(mut held) = walking.lock() {
-                        held.walking = None;
-                    }
+                    taken(walking);
                 }
             }
             checkpoint = next(checkpoint);
@@ -258,16 +263,28 @@ impl Lockstep<'_, '_> {
         self.selector.at_lambda_of_all(&of.design.at_lambda(lambda).stopping_at(self.watcher.sign().clone()))
     }
 
-    /// The part of the journal that a walk has.
-    fn inside(&self, fold: usize, place: usize) -> Journal {
-        self.journal.within(format_args!("choose/{fold}/walk/{place}"))
+    /// The monitor of a walk, with the part of the journal that it has.
+    fn member(&self, fold: usize, place: usize) -> Member<'a, 'o> {
+        let journal = self.journal.within(format_args!("choose/{fold}/walk/{place}"));
+        self.watcher.member(journal).over(Some(self.extent)).of_piece(self.piece(fold, place))
+    }
+
+    /// The piece of the stage that a walk is, by its fold and the place of its λ.
+    fn piece(&self, fold: usize, place: usize) -> Option<&'a Piece<'a, 'o>> {
+        let lambdas = self.pieces.len() / self.folds.count().max(1);
+        self.pieces.get(fold * lambdas + place)
+    }
+
+    /// Ends the piece of the stage that a walk is.
+    fn end(&self, fold: usize, place: usize) {
+        self.piece(fold, place).map_or_else(|| self.watcher.piece(), Piece::end);
     }
 
     /// The walks at the active λ go on to a size, and their trails follow; `None` when they were stopped.
     fn gone_on<'d>(
         &'d self,
-        (folds, designs, walkings): (&'d [FoldTraining], &'d [Design], &[Mutex<HeldWalk<'d>>]),
-        active: &[usize],
+        (folds, designs, walkings): (&'d [FoldTraining], &'d [Design], &[Mutex<Option<HeldWalk<'d>>>]),
+        (active, places): (&[usize], &[usize]),
         until: Option<usize>,
         trails: &mut [Vec<Option<Trail>>],
         most: u32,
@@ -289,7 +306,8 @@ impl Lockstep<'_, '_> {
         let trails = in_turn(folds.len(), |fold| {
             let own = &jobs[fold * active.len()..(fold + 1) * active.len()];
             let designs: Vec<&Design> = active.iter().map(|at| &designs[fold * count + at]).collect();
-            self.follow((&folds[fold], &designs), own.iter().filter_map(taken).collect(), most)
+            let pieces: Vec<_> = active.iter().map(|&at| self.piece(fold, places[at])).collect();
+            self.follow((&folds[fold], &designs), own.iter().filter_map(taken).collect(), &pieces, most)
         })?;
         Ok(Some(Reached { trails, paused: (0..active.len()).map(is_paused).collect() }))
     }
@@ -298,7 +316,7 @@ impl Lockstep<'_, '_> {
     fn advance<'d>(
         &'d self,
         number: usize,
-        held: &Mutex<HeldWalk<'d>>,
+        held: &Mutex<Option<HeldWalk<'d>>>,
         design: &'d Design,
         until: Option<usize>,
     ) -> Result<Option<(Path, bool)>> {
@@ -308,18 +326,27 @@ impl Lockstep<'_, '_> {
         let lambda = design.lambdas().first().copied().flatten();
         let span = tracing::debug_span!("walk", fold = number + 1, lambda, size = tracing::field::Empty).entered();
         let lost = || Error::Shape("a walk was lost".into());
-        let mut held = held.lock().map_err(|_| lost())?;
-        if let Some(monitor) = held.monitor.take() {
-            held.walking = Some(Walking::open(self.selector, design, Instant::now(), monitor)?);
-        }
-        let walking = held.walking.as_mut().ok_or_else(lost)?;
+        let mut walking = match taken(held).ok_or_else(lost)? {
+            HeldWalk::Unopened(monitor) => {
+                Box::new(Walking::open(self.selector, design, Instant::now(), monitor)?)
+            }
+            HeldWalk::Open(walking) => walking,
+        };
         let path = walking.to(until)?.clone();
         span.record("size", path.entries.last().map_or(0, |entry| entry.subset.len()));
-        Ok((!path.stop_reason.is_partial()).then(|| (path, walking.is_paused())))
+        let reached = (!path.stop_reason.is_partial()).then(|| (path, walking.is_paused()));
+        *held.lock().map_err(|_| lost())? = Some(HeldWalk::Open(walking));
+        Ok(reached)
     }
 
     /// The trails of a fold follow the paths of the active λ.
-    fn follow(&self, (of, designs): (&FoldTraining, &[&Design]), gone: Vec<Gone>, most: u32) -> Result<Vec<Trail>> {
+    fn follow(
+        &self,
+        (of, designs): (&FoldTraining, &[&Design]),
+        gone: Vec<Gone>,
+        pieces: &[Option<&Piece<'_, '_>>],
+        most: u32,
+    ) -> Result<Vec<Trail>> {
         let FoldTraining { fold: rows, design, number, known } = of;
         let _judged = tracing::debug_span!("losses", fold = number + 1, walks = gone.len()).entered();
         let orders: Vec<_> = gone.iter().map(|(path, _)| order_of(path)).collect();
@@ -329,7 +356,10 @@ impl Lockstep<'_, '_> {
         let gone: Vec<_> = gone.into_iter().map(|job| Mutex::new(Some(job))).collect();
         in_turn(gone.len(), |k| {
             let Some((path, before)) = taken(&gone[k]) else { return Err(Error::Shape("a walk was lost".into())) };
-            gone_on(self.selector, (rows, designs[k]), (path, before), by, (self.loss, most))
+            let size = path.entries.last().map_or(0, |entry| entry.subset.len());
+            let trail = gone_on(self.selector, (rows, designs[k]), (path, before), by, (self.loss, most));
+            pieces[k].iter().for_each(|piece| piece.to(PieceWork::Judged, self.extent.share(size)));
+            trail
         })
         .map_err(|error| said_of_fold(error, *number))
     }

@@ -1,9 +1,12 @@
 //! Jobs on the pool, with one monitor for all of them.
 
+use super::lockstep::expected_sizes;
 use super::room::Room;
+use crate::selector::ValidSelector;
+use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use vaglio_core::{Answer, Event, Journal, Monitor, Observer, Result, StopReason, StopSign};
+use vaglio_core::{Answer, Design, Event, Journal, Monitor, Observer, Outline, Result, StageShare, StopReason, StopSign};
 
 /// The results of jobs 0, …, `count` − 1 in their order, at most as many under way as there are threads.
 ///
@@ -54,14 +57,32 @@ pub struct Watcher<'o> {
     stopped: Mutex<Option<StopReason>>,
     journal: Journal,
     stop: StopSign,
+    stage: Mutex<StageDone>,
+    /// The size at which the walk that leads ends, if that is known.
+    until: AtomicUsize,
 }
+
+/// How much of a stage is done, in pieces.
+#[derive(Default)]
+struct StageDone {
+    pieces: f64,
+    done: f64,
+    /// The share that was shown last.
+    shown: f64,
+    /// How often stages of a name were begun.
+    begun: HashMap<String, usize>,
+}
+
+/// Shares are shown that are so much above the last.
+const SHOWN: f64 = 0.005;
 
 impl<'o> Watcher<'o> {
     /// Of a monitor.
     pub fn new(monitor: impl Into<Monitor<'o>>) -> Self {
         let monitor = monitor.into();
         let (journal, stop) = (monitor.journal.clone(), monitor.stop.clone());
-        Watcher { monitor: Mutex::new(monitor), stopped: Mutex::new(None), journal, stop }
+        let (stopped, stage) = (Mutex::default(), Mutex::default());
+        Watcher { monitor: Mutex::new(monitor), stopped, journal, stop, stage, until: AtomicUsize::new(0) }
     }
 
     /// Shows that work goes on, or a step of a walk that is shown itself.
@@ -84,14 +105,39 @@ impl<'o> Watcher<'o> {
         }
     }
 
-    /// A stage begins that has so many pieces.
+    /// A stage begins that has so many pieces; one of the same name again has its number after that.
     pub fn stage(&self, what: &str, pieces: usize) {
-        self.show(&Event::Stage { what, pieces });
+        let mut name = what.to_owned();
+        if let Ok(mut stage) = self.stage.lock() {
+            let mut begun = std::mem::take(&mut stage.begun);
+            let times = begun.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
+            name += &if *times > 1 { format!(" {times}") } else { String::new() };
+            *stage = StageDone { pieces: pieces as f64, begun, ..StageDone::default() };
+        }
+        self.show(&Event::Stage { what: &name, pieces });
     }
 
     /// A piece of the stage is done.
     pub fn piece(&self) {
+        self.advance(1.0);
         self.show(&Event::Piece);
+    }
+
+    /// Pieces of the stage, or parts of them, are done.
+    fn advance(&self, by: f64) {
+        let Ok(mut stage) = self.stage.lock() else { return };
+        stage.done += by;
+        let share = (stage.done / stage.pieces.max(1.0)).min(1.0);
+        if share - stage.shown >= SHOWN {
+            stage.shown = share;
+            drop(stage);
+            self.show(&Event::Share(share));
+        }
+    }
+
+    /// The walk that leads ends at a size, if it is not the last.
+    pub(crate) fn leads_to(&self, until: Option<usize>) {
+        self.until.store(until.unwrap_or(0), Ordering::Relaxed);
     }
 
     /// Why the walks are to stop, if they are; work that asks this is cut short then.
@@ -118,7 +164,7 @@ impl<'o> Watcher<'o> {
 
     /// The observer of one walk, whose work is kept in that part of the journal.
     pub fn member(&self, journal: Journal) -> Member<'_, 'o> {
-        Member { watcher: self, journal, leads: false }
+        Member { watcher: self, journal, leads: false, extent: None, piece: None, stage: StageShare::default() }
     }
 
     /// The same of a walk whose steps are shown.
@@ -127,26 +173,158 @@ impl<'o> Watcher<'o> {
     }
 }
 
+/// The sizes of a walk, as far as they are known before it.
+#[derive(Debug, Clone, Copy)]
+pub struct WalkExtent {
+    start: usize,
+    /// Between start and end.
+    sizes: f64,
+}
+
+/// The share from which a walk may go on beyond its end.
+const OPEN: f64 = 0.9;
+
+impl WalkExtent {
+    /// From one size to another, or beyond.
+    fn new(start: usize, end: usize) -> Self {
+        WalkExtent { start, sizes: start.abs_diff(end).max(1) as f64 }
+    }
+
+    /// Of a search with this outline: downwards from all columns, or upwards as far as walks on folds go as a rule.
+    pub fn from_outline(outline: &Outline, patience: Option<usize>) -> Self {
+        match outline.start >= outline.largest {
+            true => WalkExtent::new(outline.start, outline.start.saturating_sub(outline.steps)),
+            false => WalkExtent::new(outline.start, expected_sizes(outline.largest, patience).max(outline.start + 1)),
+        }
+    }
+
+    /// Of the search of a selector on a design, if it has an outline.
+    pub fn from_search(selector: &ValidSelector, design: &Design, patience: Option<usize>) -> Option<Self> {
+        let outline = selector.search().outline(design).ok()?;
+        Some(WalkExtent::from_outline(&outline, patience))
+    }
+
+    /// How many sizes there are beside the first.
+    pub fn sizes(self) -> f64 {
+        self.sizes
+    }
+
+    /// The share that is done at a size; below 1 whatever that is.
+    pub fn share(self, size: usize) -> f64 {
+        let share = size.abs_diff(self.start) as f64 / self.sizes;
+        if share <= OPEN { share } else { 1.0 - (1.0 - OPEN) * OPEN / share }
+    }
+}
+
+/// What a piece of a stage is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PieceWork {
+    /// The training rows and their maps.
+    Made,
+    /// The search.
+    Walked,
+    /// What its models lose on rows held out.
+    Judged,
+}
+
+/// A piece of a stage, parts of which are done one after the other.
+pub struct Piece<'w, 'o> {
+    watcher: &'w Watcher<'o>,
+    /// What each [`PieceWork`] has of the piece, and the share of it that is done.
+    parts: Mutex<[(f64, f64); 3]>,
+}
+
+impl<'w, 'o> Piece<'w, 'o> {
+    /// Of the stage of a watcher, with what each [`PieceWork`] has of it.
+    pub fn new(watcher: &'w Watcher<'o>, parts: [f64; 3]) -> Self {
+        Piece { watcher, parts: Mutex::new(parts.map(|part| (part, 0.0))) }
+    }
+
+    /// Of the stage of a watcher, whose pieces are searches.
+    pub fn whole(watcher: &'w Watcher<'o>) -> Self {
+        Piece::new(watcher, [0.0, 1.0, 0.0])
+    }
+
+    /// A share of a part is done, from 0 to 1; what was done before stays so.
+    pub fn to(&self, of: PieceWork, share: f64) {
+        let Ok(mut parts) = self.parts.lock() else { return };
+        let (weight, done) = &mut parts[of as usize];
+        let more = *weight * (share - *done).max(0.0);
+        *done = done.max(share);
+        drop(parts);
+        self.watcher.advance(more);
+    }
+
+    /// The piece is done.
+    pub fn end(&self) {
+        [PieceWork::Made, PieceWork::Walked, PieceWork::Judged].into_iter().for_each(|of| self.to(of, 1.0));
+        self.watcher.show(&Event::Piece);
+    }
+}
+
 /// One of the walks that share a monitor: it asks at every step, and shows none unless it leads.
 pub struct Member<'w, 'o> {
     watcher: &'w Watcher<'o>,
     journal: Journal,
     leads: bool,
+    extent: Option<WalkExtent>,
+    piece: Option<&'w Piece<'w, 'o>>,
+    stage: StageShare,
 }
 
-impl Member<'_, '_> {
+impl<'w, 'o> Member<'w, 'o> {
+    /// The same of a walk over some sizes.
+    #[must_use]
+    pub fn over(self, extent: Option<WalkExtent>) -> Self {
+        Member { extent, ..self }
+    }
+
+    /// The same of work that is the search of a piece of the stage, if it is one.
+    #[must_use]
+    pub fn of_piece(self, piece: Option<&'w Piece<'w, 'o>>) -> Self {
+        Member { piece, ..self }
+    }
+
+    /// What its walk shares with others.
+    pub(super) fn watcher(&self) -> &'w Watcher<'o> {
+        self.watcher
+    }
+
     /// The monitor of this walk.
     pub fn monitor(&mut self) -> Monitor<'_> {
         let (journal, stop) = (self.journal.clone(), self.watcher.sign().clone());
         Monitor { observer: self, journal, stop }
     }
+
+    /// The share of the walk, or of the stage within it, that an event tells.
+    fn share(&mut self, event: &Event<'_>) -> Option<f64> {
+        match (event, self.extent) {
+            (Event::Step(step), Some(extent)) => Some(match self.watcher.until.load(Ordering::Relaxed) {
+                until if self.leads && until > 0 => WalkExtent::new(extent.start, until).share(step.size),
+                _ => extent.share(step.size),
+            }),
+            (Event::Step(_), None) if self.leads => None,
+            _ => self.stage.see(event).then(|| OPEN * self.stage.share()),
+        }
+    }
 }
 
 impl Observer for Member<'_, '_> {
     fn observe(&mut self, event: &Event<'_>) -> Answer {
-        match event {
+        let share = self.share(event);
+        if let (Some(piece), Some(share)) = (self.piece, share) {
+            piece.to(PieceWork::Walked, share);
+        }
+        match (event, share) {
+            (Event::Step(_), Some(share)) if self.leads => {
+                let answer = self.watcher.ask(event);
+                self.watcher.show(&Event::Share(share));
+                answer
+            }
             _ if self.leads => self.watcher.ask(event),
-            Event::Step(_) | Event::Tick | Event::Visited { .. } => self.watcher.ask(&Event::Tick),
+            (Event::Step(_) | Event::Tick | Event::Share(_) | Event::Visited { .. }, _) => {
+                self.watcher.ask(&Event::Tick)
+            }
             _ => Answer::Continue,
         }
     }

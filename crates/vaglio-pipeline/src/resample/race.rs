@@ -1,13 +1,13 @@
 //! Searches that compete: all are cross-validated on the same folds, and one wins.
 
-use super::choice::{Picked, Taken, Validated, compared, finished, stopped, walk, walk_lambdas};
+use super::choice::{Picked, Taken, Validated, compared, cut_short, finished, walk_lambdas};
 use super::extend::cross_validated_beyond;
 use super::full;
 use super::judged::{declined, may_decline};
 use super::parting::Part;
 use super::pool::Watcher;
 use super::sample::Sample;
-use super::scored::{by_score, interrupted, not_validated, plain};
+use super::scored::{not_validated, plain};
 use super::table::{Matched, by_others, compare_with};
 use super::tally::Tally;
 use super::validated::{CrossValidated, Made, Validation};
@@ -63,12 +63,7 @@ pub(super) fn race(
     let mut all = match done {
         Ok(Some(all)) => all,
         Ok(None) => {
-            let (lambdas, journal) = (walk_lambdas(&designs[0], true), watcher.journal());
-            let at = (&lambdas[..], lambdas.len() / 2);
-            let mut searched = walk(&contestants[0], &designs[0], at, None, (watcher, journal))?;
-            searched.path.stop_reason = stopped(searched.path.stop_reason, watcher.sign());
-            let chosen = by_score(&searched.path, Rule::Best);
-            return Ok(Picked { searched, chosen, warnings: vec![interrupted()], seconds, race: None });
+            return Ok(Picked { seconds, ..cut_short(&contestants[0], &designs[0], None, how, watcher)? });
         }
         // A penalty is no score's to choose.
         Err(error) if !is_written && paths.iter().all(Option::is_none) && error.class() != ExitClass::Numerical => {

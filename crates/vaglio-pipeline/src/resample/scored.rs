@@ -2,7 +2,7 @@
 
 use super::choice::{Picked, edge, walk_lambdas};
 use super::chosen::Chosen;
-use super::pool::{Watcher, in_turn};
+use super::pool::{Piece, WalkExtent, Watcher, in_turn};
 use super::sample::Sample;
 use crate::selector::{Searched, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
@@ -31,12 +31,14 @@ pub(super) fn plain(
         several => {
             let watcher = Watcher::new(monitor);
             watcher.stage("walks", several.len());
+            let extent = WalkExtent::from_search(selector, design, None);
             let walks = in_turn(several.len(), |at| {
                 let _walk = tracing::debug_span!("walk", lambda = several[at]).entered();
-                let mut member = watcher.member(watcher.journal().under(format_args!("walk/{at}")));
+                let (piece, journal) = (Piece::whole(&watcher), watcher.journal().under(format_args!("walk/{at}")));
+                let mut member = watcher.member(journal).over(extent).of_piece(Some(&piece));
                 let searched =
                     selector.search_on(&design.at_lambda(several[at]), start, None, &mut member.monitor())?;
-                watcher.piece();
+                piece.end();
                 Ok(searched)
             })?;
             of_walks(walks, rule)?

@@ -79,7 +79,8 @@ impl Validation<'_, '_> {
         let anew = |job: usize| self.anew((job, parts[job]), lambdas).map(|(training, _)| training);
         let folds = TrainingRows::Anew(parts.len(), &anew);
         let (patience, of) = (self.patience, (self.everything, deals.len()));
-        let lockstep = Lockstep { selector, folds, loss, patience, of, starts: None, watcher, journal };
+        let (extent, pieces) = (self.extent()?.0, &[][..]);
+        let lockstep = Lockstep { selector, folds, loss, patience, of, starts: None, watcher, journal, extent, pieces };
         let extent = lockstep.extent(lambdas)?;
         repeated(&selector.room, wanted.len(), |k| {
             let job = wanted[k];

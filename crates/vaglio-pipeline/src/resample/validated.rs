@@ -3,16 +3,16 @@
 use super::choice::walk_lambdas;
 use super::lockstep::{FoldStart, Lockstep, OfLambda, TrainingRows};
 use super::parting::{DealtParts, Part, Parting};
-use super::pool::{Watcher, in_turn, repeated};
+use super::pool::{Piece, PieceWork, WalkExtent, Watcher, in_turn, repeated};
 use super::sample::Sample;
 use super::tally::Tally;
 use super::walks::{Fold, said_of};
 use crate::final_model::Known;
 use crate::selector::ValidSelector;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result, check_repeated_rows};
+use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result, check_repeated_rows, get_or_try_make};
 use vaglio_search::shuffle::stream;
 
 const ROUND: u64 = 1;
@@ -158,13 +158,7 @@ impl FoldTrainings<'_> {
     /// # Errors
     /// Those of the maps and designs; [`Error::Stopped`].
     pub fn get(&self) -> Result<&[FoldTraining]> {
-        match self.made.get() {
-            Some(made) => Ok(made),
-            None => {
-                let made = (self.make)()?;
-                Ok(self.made.get_or_init(|| made))
-            }
-        }
+        get_or_try_make(&self.made, self.make).map(|made| &made[..])
     }
 }
 
@@ -191,7 +185,7 @@ pub struct Validation<'a, 'o> {
 }
 
 /// A fold with the design of its training rows, once it was made.
-pub(super) type Made = Mutex<Option<(Arc<Fold>, Design)>>;
+pub(super) type Made = OnceLock<(Arc<Fold>, Design)>;
 
 impl Validation<'_, '_> {
     /// By the walks at some λ of every fold, and all columns at some; `None` when they were stopped. `before` are walks at
@@ -209,6 +203,9 @@ impl Validation<'_, '_> {
         let loss = &*selector.loss(sample.task());
         let parts: Vec<(usize, &Part)> = deals.iter().flat_map(|parts| parts.iter().enumerate()).collect();
         watcher.stage("choose", parts.len() * lambdas.len());
+        let (extent, shares) = self.extent()?;
+        let pieces: Vec<Piece<'_, '_>> =
+            (0..parts.len() * lambdas.len()).map(|_| Piece::new(watcher, shares)).collect();
         let known: Vec<Option<OfLambda>> =
             (0..lambdas.len()).map(|at| journal.recall(format_args!("choose/walk/{at}"))).collect();
         let starts = || (0..parts.len()).map(|job| journal.recall(start_key(job))).collect::<Option<Vec<FoldStart>>>();
@@ -232,6 +229,8 @@ impl Validation<'_, '_> {
             let (number, part) = parts[job];
             let _trained = tracing::debug_span!("fold", fold = number + 1, rows = part.training.len()).entered();
             let made = self.training((job, number), part, (lambdas, is_held));
+            let of_fold = &pieces[job * lambdas.len()..(job + 1) * lambdas.len()];
+            of_fold.iter().for_each(|piece| piece.to(PieceWork::Made, 1.0));
             let full = made.and_then(|(training, design)| {
                 let own = match full {
                     Some(_) => Vec::new(),
@@ -266,9 +265,20 @@ impl Validation<'_, '_> {
             false => TrainingRows::Anew(parts.len(), &anew),
         };
         let (patience, of) = (self.patience, (self.everything, deals.len()));
-        let lockstep = Lockstep { selector, folds, loss, patience, of, starts: starts.as_deref(), watcher, journal };
+        let (starts, pieces) = (starts.as_deref(), &pieces[..]);
+        let lockstep = Lockstep { selector, folds, loss, patience, of, starts, watcher, journal, extent, pieces };
         let walks = lockstep.walks(lambdas, before, known)?;
         Ok(walks.map(|walks| CrossValidated { walks, full }))
+    }
+
+    /// The sizes of the walks, and what has how much of the work on each: making its fold, the search by the subsets that it
+    /// tries, and losses of its sizes, each of which is fitted on top of those below.
+    pub(super) fn extent(&self) -> Result<(WalkExtent, [f64; 3])> {
+        let outline = self.selector.search().outline(self.whole).map_err(|error| error.under("search"))?;
+        let extent = WalkExtent::from_outline(&outline, self.patience);
+        let judged = (extent.sizes() * extent.sizes()).max(1.0);
+        let walked = (0.95 * outline.trials / (outline.trials + judged)).clamp(0.05, 0.9);
+        Ok((extent, [0.05, walked, 0.95 - walked]))
     }
 
     /// A fold that is not kept for other searches.
@@ -288,20 +298,18 @@ impl Validation<'_, '_> {
         part: &Part,
         (lambdas, is_held): (&[Option<f64>], bool),
     ) -> Result<(FoldTraining, Design)> {
-        let mut made = self.made[job].lock().unwrap_or_else(PoisonError::into_inner);
-        let (fold, design) = match &*made {
+        let (fold, design) = match self.made[job].get() {
             Some((fold, design)) => (Arc::clone(fold), design.clone()),
             None => {
                 let fold = Arc::new(Fold::of(self.sample, part)?);
                 let design = self.competing.design_at(&fold.fitted.problem, Some(self.whole))?;
                 let design = design.part_of(self.whole, &fold.training);
                 if is_held {
-                    *made = Some((Arc::clone(&fold), design.clone()));
+                    let _ = self.made[job].set((Arc::clone(&fold), design.clone()));
                 }
                 (fold, design)
             }
         };
-        drop(made);
         let design = self.selector.of_own_lambdas(design);
         let shared = design.clone().shared_by(lambdas.len()).without_errors();
         if lambdas.len() > 1 {

@@ -3,7 +3,7 @@
 use super::along::{Held, smeared};
 use super::choice::{cross_validation, select};
 use super::parting::{Part, Parting};
-use super::pool::{Watcher, repeated};
+use super::pool::{Member, Piece, Watcher, repeated};
 use super::sample::{Fitted, Sample};
 use super::tally::{Compared, EVERY, Tally};
 use super::walks::{held_by, said_of};
@@ -16,7 +16,7 @@ use crate::tune::Tuning;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use vaglio_core::{Design, Error, FittedMap, Journal, Loss, Model, Result, TargetUnits};
+use vaglio_core::{Design, Error, FittedMap, Loss, Model, Result, TargetUnits};
 use vaglio_report::record::Cell;
 use vaglio_search::shuffle::stream;
 
@@ -41,13 +41,12 @@ pub struct Repeated {
 }
 
 impl Whole<'_> {
-    /// The procedure on all rows of a sample, kept in a part of the journal; `None` when it was stopped.
+    /// The procedure on all rows of a sample, which a member watches and keeps in its journal; `None` when it was stopped.
     ///
     /// # Errors
     /// Those of every part of it.
-    pub fn on(&self, sample: &Sample, (watcher, journal): (&Watcher<'_>, Journal)) -> Result<Option<Repeated>> {
-        let fitted = sample.fitted()?;
-        let mut member = watcher.member(journal);
+    pub fn on(&self, sample: &Sample, mut member: Member<'_, '_>) -> Result<Option<Repeated>> {
+        let (fitted, watcher) = (sample.fitted()?, member.watcher());
         let monitor = &mut member.monitor();
         let selector = match self.tune {
             Some(tune) => tune.tune(self.selector.clone(), &fitted.problem, monitor)?.0,
@@ -234,12 +233,12 @@ pub fn outer(whole: Whole<'_>, sample: &Sample, how: &OuterFolds, watcher: &Watc
         }
         let (place, part) = &parts[job];
         let _outer = tracing::debug_span!("nested", repeat = place.0 + 1, fold = place.1 + 1).entered();
-        let key = format!("nested/{job}");
+        let (key, piece) = (format!("nested/{job}"), Piece::whole(watcher));
         let outer = watcher.journal().once(&key, || {
-            let at = (watcher, watcher.journal().within(&key));
-            outer_fold(whole, sample, part, *place, at)
+            let member = watcher.member(watcher.journal().within(&key)).of_piece(Some(&piece));
+            outer_fold(whole, sample, part, *place, member)
         });
-        watcher.piece();
+        piece.end();
         if let Ok(Some(outer)) = &outer
             && !(outer.rows == part.held
                 && (outer.repeat, outer.fold) == *place
@@ -263,9 +262,9 @@ pub fn outer_fold(
     sample: &Sample,
     Part { training, held }: &Part,
     (repeat, fold): (usize, usize),
-    at: (&Watcher<'_>, Journal),
+    member: Member<'_, '_>,
 ) -> Result<Option<Outer>> {
-    let Some(repeated) = whole.on(&sample.select(training)?, at)? else { return Ok(None) };
+    let Some(repeated) = whole.on(&sample.select(training)?, member)? else { return Ok(None) };
     let rows = held.clone();
     let held = HeldOutRows::new(&repeated, sample, held)?;
     let Repeated { fitted, selection, .. } = repeated;

@@ -100,6 +100,7 @@ fn search(
     let _entered = span.enter();
     let settings = setting::written(&*selector.learner)?;
     let (journal, mut tried) = (monitor.journal.under("tune"), 0);
+    monitor.show(&Event::Stage { what: "tune", pieces: tune.budget });
     let mut progress = ShownScores { monitor, done: 0.0, of: tune.budget as f64, stopped: false };
     let evaluate = |values: &[f64]| {
         if progress.stopped {

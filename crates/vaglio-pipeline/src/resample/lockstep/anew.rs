@@ -43,8 +43,8 @@ impl Lockstep<'_, '_> {
         for (&at, before) in active.iter().zip(before) {
             let walked = || {
                 let design = self.design(of, lambdas[places[at]])?;
-                let mut member = self.watcher.member(self.inside(fold, places[at]));
-                let held = Mutex::new(HeldWalk { monitor: Some(member.monitor()), walking: None });
+                let mut member = self.member(fold, places[at]);
+                let held = Mutex::new(Some(HeldWalk::Unopened(member.monitor())));
                 let path = self.advance(of.number, &held, &design, until)?;
                 drop(held);
                 Ok(path.map(|path| (design, path)))
@@ -58,7 +58,8 @@ impl Lockstep<'_, '_> {
             gone.push((path, before));
             paused.push(is_paused);
         }
-        let trails = self.follow((of, &designs.iter().collect::<Vec<_>>()), gone, most)?;
+        let pieces: Vec<_> = active.iter().map(|&at| self.piece(fold, places[at])).collect();
+        let trails = self.follow((of, &designs.iter().collect::<Vec<_>>()), gone, &pieces, most)?;
         Ok(Some((trails, paused)))
     }
 }

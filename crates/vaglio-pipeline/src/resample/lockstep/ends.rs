@@ -16,6 +16,8 @@ pub(super) struct Group {
     /// By λ and fold, of those that have not ended.
     pub trails: Vec<Vec<Option<Trail>>>,
     pub done: Vec<Option<OfLambda>>,
+    /// Of each λ among all.
+    pub places: Vec<usize>,
 }
 
 impl Group {
@@ -37,7 +39,7 @@ impl Lockstep<'_, '_> {
         others: &[&OfLambda],
     ) -> Result<Vec<usize>> {
         let active = of_group.active();
-        let Group { trails, done } = of_group;
+        let Group { trails, done, places: among } = of_group;
         for (fold, own) in of_folds.into_iter().enumerate() {
             active.iter().zip(own).for_each(|(&at, trail)| trails[at][fold] = Some(trail));
         }
@@ -54,7 +56,7 @@ impl Lockstep<'_, '_> {
                 continue;
             }
             done[at] = Some(OfLambda { trails: own, end: is_paused.then_some(checkpoint), whole: None });
-            (0..self.folds.count()).for_each(|_| self.watcher.piece());
+            (0..self.folds.count()).for_each(|fold| self.end(fold, among[at]));
             places.push(at);
         }
         Ok(places)

@@ -171,6 +171,7 @@ fn offsets_of_moments_are_taken_to_greenwich() {
     let aware = "import datetime as d, model_python as m; zone = d.timezone(d.timedelta(hours=5)); \
                  print(m.predict({'when': d.datetime(2024, 2, 3, 2, tzinfo=zone)}) == m.predict({'when': '2024-02-02T21:00Z'}))";
     std::fs::copy(folder.path("model.python"), folder.path("model_python.py")).unwrap();
-    let output = std::process::Command::new(crate::common::python()).current_dir(&folder.0).args(["-c", aware]).output();
+    let output =
+        std::process::Command::new(crate::common::python()).current_dir(&folder.0).args(["-c", aware]).output();
     assert_eq!(String::from_utf8_lossy(&output.unwrap().stdout).trim(), "True");
 }

@@ -167,6 +167,28 @@ fn files_are_short() {
     }
 }
 
+/// `OnceLock::get_or_init` holds a lock while it makes a value, for which a worker of a pool may wait that made it itself; the
+/// cells of these files are of one thread, or made without parallel work.
+#[test]
+fn what_threads_share_is_made_without_a_lock() {
+    let may = [
+        "vaglio-columns/src/once.rs",
+        "vaglio-columns/src/lib.rs",
+        "vaglio-files/src/shard/build.rs",
+        "vaglio-pipeline/src/maps/places.rs",
+        "vaglio-pipeline/src/train.rs",
+        "vaglio-search/src/space.rs",
+        "vaglio-tables/src/budget/machine.rs",
+        "vaglio-tables/src/budget/release.rs",
+    ];
+    for folder in ["crates", "plugins"] {
+        for (path, text) in files(folder, ".rs") {
+            let is_locked = text.contains(concat!(".get_or_", "init("));
+            assert!(!is_locked || may.iter().any(|end| path.ends_with(end)), "{}: use get_or_make", path.display());
+        }
+    }
+}
+
 #[test]
 fn unsafe_code_is_in_the_kernels_the_allocator_and_memory_of_python_only() {
     let word = concat!("uns", "afe ");

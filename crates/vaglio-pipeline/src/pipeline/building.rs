@@ -119,8 +119,8 @@ impl Pipeline {
 
     /// Shows `fit` to an observer: its progress, and questions whether to go on. It is not written with the settings.
     ///
-    /// Clones of the pipeline share it, and fits that go on at one time show it their events in turn, mixed; for a progress of each, give each
-    /// a pipeline with an observer of its own. An observer starts no parallel work, since others wait for its answer.
+    /// Clones of the pipeline share it, and fits that go on at one time show it their events in turn, mixed. To tell them apart,
+    /// give each a pipeline with an observer of its own. An observer starts no parallel work, since others wait for its answer.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
         self.settings().monitor.observer = Some(SharedObserver::new(observer));

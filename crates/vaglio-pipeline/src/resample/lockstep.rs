@@ -294,6 +294,9 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             let (fold, at) = (job / active.len(), active[job % active.len()]);
             let (place, number) = (fold * count + at, folds[fold].number);
             let path = self.advance(number, &walkings[place], &designs[place], until);
+            if let (Some(piece), Ok(Some((_, false)))) = (self.piece(fold, places[at]), &path) {
+                piece.to(PieceWork::Walked, 1.0);
+            }
             path.map_err(|error| said_of_fold(error, number))
         })?;
         let Some(paths) = paths.into_iter().collect::<Option<Vec<(Path, bool)>>>() else { return Ok(None) };
@@ -327,9 +330,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let span = tracing::debug_span!("walk", fold = number + 1, lambda, size = tracing::field::Empty).entered();
         let lost = || Error::Shape("a walk was lost".into());
         let mut walking = match taken(held).ok_or_else(lost)? {
-            HeldWalk::Unopened(monitor) => {
-                Box::new(Walking::open(self.selector, design, Instant::now(), monitor)?)
-            }
+            HeldWalk::Unopened(monitor) => Box::new(Walking::open(self.selector, design, Instant::now(), monitor)?),
             HeldWalk::Open(walking) => walking,
         };
         let path = walking.to(until)?.clone();

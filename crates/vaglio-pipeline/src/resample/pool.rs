@@ -6,7 +6,9 @@ use crate::selector::ValidSelector;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use vaglio_core::{Answer, Design, Event, Journal, Monitor, Observer, Outline, Result, StageShare, StopReason, StopSign};
+use vaglio_core::{
+    Answer, Design, Event, Journal, Monitor, Observer, Outline, Result, StageShare, StopReason, StopSign,
+};
 
 /// The results of jobs 0, …, `count` − 1 in their order, at most as many under way as there are threads.
 ///

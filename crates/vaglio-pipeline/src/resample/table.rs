@@ -71,9 +71,10 @@ impl<'t> Matched<'t> {
     /// The sizes that were reached, the empty subset among them, that may be the result, in increasing order.
     pub fn sizes(&self) -> Vec<usize> {
         let reached = self.trails.iter().flat_map(|trail| trail.sizes.iter().map(|(size, _)| *size));
-        let mut sizes: Vec<usize> = reached.chain([0]).chain(self.everything).filter(|&size| self.has(size)).collect();
+        let mut sizes: Vec<usize> = reached.chain([0]).chain(self.everything).collect();
         sizes.sort_unstable();
         sizes.dedup();
+        sizes.retain(|&size| self.has(size));
         sizes
     }
 

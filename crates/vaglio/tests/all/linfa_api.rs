@@ -163,7 +163,10 @@ fn a_map_that_drops_rows_is_refused() {
     };
     let error = window(vec![0, 1]).unwrap_err();
     assert!(matches!(error, FitError::Vaglio(Error::Setting { .. })), "{error}");
-    assert!(error.to_string().contains("rows are dropped, which a linfa dataset cannot follow"), "{error}");
+    assert!(
+        error.to_string().contains("rows are dropped, which predictions cannot follow; use `vaglio::files::run`"),
+        "{error}"
+    );
     let fitted = window(vec![0]).unwrap();
     let predicted: Array1<f64> = fitted.predict(&x);
     assert_eq!(predicted.len(), 20);

@@ -190,7 +190,7 @@ fn predictions_have_one_meaning_and_another_order_is_refused_where_names_are_see
         [(); 3].map(|()| by_place.clone())
     );
     // What sees the names refuses them in another order.
-    let told = "column 4 of the dataset is `c`, and the pipeline was fitted on `d` there; `by_name` takes the columns of a \
+    let told = "column 2 of the dataset is `e`, and the pipeline was fitted on `b` there; `by_name` takes the columns of a \
                 dataset by their names";
     let refused = [
         fitted.predict_with(&reversed, &Rows::new()).unwrap_err().to_string(),

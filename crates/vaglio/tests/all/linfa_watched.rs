@@ -135,7 +135,7 @@ fn the_share_follows_the_steps_of_all_walks() {
     let seen = Arc::new(Mutex::new(Seen::default()));
     over_lambdas(&seen, 2.0).fit(&dataset(150, 20)).unwrap();
     let Seen { asked, shares, .. } = &*seen.lock().unwrap();
-    assert!(*asked > 5 * 7 * 8 && shares.is_sorted_by(|a, b| a.1 <= b.1), "{shares:?}");
+    assert!(*asked > 5 * 7 * 5 && shares.is_sorted_by(|a, b| a.1 <= b.1), "{shares:?}");
     // Losses of rows are some of the work beside the steps.
     for (before, share) in shares {
         let steps = *before as f64 / *asked as f64;

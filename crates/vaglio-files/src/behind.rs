@@ -6,7 +6,7 @@ mod refined;
 
 use super::Prepared;
 use super::facts::cells::Values;
-use super::facts::residuals::bent_stride;
+use super::facts::residuals::residual_stride;
 use columns::ChosenColumns;
 use errors::RoundErrors;
 use ndarray::Array2;
@@ -139,7 +139,7 @@ impl RowFigures {
         let counts = [models.len(), choice.len(), subset.len()];
         models.extend(choice.into_iter().chain(subset));
         let cells = sample.cells(&(0..sample.rows()).collect::<Vec<_>>());
-        let every = bent_stride(labels.cells.len());
+        let every = residual_stride(labels.cells.len());
         let mut fitted = vec![0.0; labels.cells.len().div_ceil(every)];
 
         let chosen: Vec<Feature> = entry.map_or_else(Vec::new, |entry| entry.subset.clone());

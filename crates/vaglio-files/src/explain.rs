@@ -19,7 +19,7 @@ use vaglio_pipeline::resample::Watcher;
 use vaglio_pipeline::resample::choice::cross_validation;
 use vaglio_pipeline::resample::deals::redealt;
 use vaglio_pipeline::resample::parting::Part;
-use vaglio_report::record::{Bend, ConstantIn, OutsideRecord, PerOutput, Record, SizeSpread, WeightSpread};
+use vaglio_report::record::{ConstantIn, OutsideRecord, PerOutput, Record, SizeSpread, WeightSpread};
 use vaglio_search::of_other_sign;
 
 /// What some columns of a run are worth. Its text says so to people.
@@ -101,8 +101,6 @@ pub struct Beside {
     pub constant_in: ConstantIn,
     /// Its weights over outer folds, where the run had such, and how many these were.
     pub over_folds: Option<(WeightSpread, usize)>,
-    /// Whether the target bends over it, where the run looked.
-    pub bend: Option<Bend>,
 }
 
 /// Further deals of the rows into folds.
@@ -264,7 +262,6 @@ impl ExplainedRun<'_> {
                     missing: ReadCells::new(self.prepared).missing(&column.name),
                     constant_in: of_parts(self.design, &self.parts, self.chosen[k]),
                     over_folds: column.over_folds.clone().map(|spread| (spread, outer)),
-                    bend: column.bend.clone(),
                 }),
             };
             (self.chosen[k], worth)

@@ -3,7 +3,6 @@
 //! All of it is exact and costs little beside the search: what would take more than a sixteenth of it by estimated work, and
 //! more than some 5 ms, is left out. `vaglio explain` computes it then.
 
-pub(super) mod bends;
 pub(super) mod cells;
 pub(super) mod near;
 pub(super) mod over_folds;
@@ -147,15 +146,10 @@ impl Described<'_> {
         let Described { prepared, design, selection, evaluated, .. } = *self;
         let is_cheap = residuals::flops(design, chosen.len()) <= PART * self.budget.max(LEAST_WORK);
         let is_cheap = is_cheap || self.evaluated.behind.is_some();
-        let drawn = match is_cheap {
+        let mut shown = match is_cheap {
             true => residuals::drawn((prepared, design), selection, chosen, evaluated)?,
             false => None,
         };
-        let mut shown = None;
-        if let Some((residuals, bends)) = drawn {
-            record.selected.iter_mut().zip(bends).for_each(|(column, bend)| column.bend = bend);
-            shown = Some(residuals);
-        }
         if let Some((from, rows)) = residuals::largest(prepared, selection, evaluated)? {
             let residuals = shown.get_or_insert_with(Default::default);
             (residuals.largest, residuals.largest_from) = (rows, Some(from));

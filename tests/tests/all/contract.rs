@@ -45,7 +45,7 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
         ),
         (
             &selection["selected"][0],
-            "index name weight original_weight without substitutes alone vif missing bend histogram",
+            "index name weight original_weight without substitutes alone vif missing histogram",
         ),
         (
             &selection["test"],

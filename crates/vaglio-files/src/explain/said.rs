@@ -11,9 +11,6 @@ const LINES: usize = 40;
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} columns chosen, score {}", self.size, seven_digits(self.score))?;
-        if let Some(sizes) = &self.sizes {
-            writeln!(f, "{}", sizes.sentence(self.size))?;
-        }
         for ColumnExplanation { name, found, discovery } in &self.columns {
             let name = shown(name);
             match found {
@@ -77,7 +74,7 @@ impl Explanation {
     }
 
     fn beside(&self, f: &mut fmt::Formatter<'_>, beside: &Beside) -> fmt::Result {
-        let Beside { alone, inflation, missing, constant_in, over_folds, bend } = beside;
+        let Beside { alone, inflation, missing, constant_in, over_folds } = beside;
         if let Some(score) = alone {
             writeln!(f, "  score alone {}", self.alone(*score))?;
         }
@@ -91,10 +88,6 @@ impl Explanation {
             let range = if low == high { low } else { format!("from {low} to {high}") };
             let mark = if spread.changes_sign { "; the sign changes" } else { "" };
             writeln!(f, "  weight {range} in the {} of {folds} outer folds that chose it{mark}", spread.folds)?;
-        }
-        if let Some(bend) = bend {
-            let asks = bend.map.as_ref().map(|map| format!("; try {}", shown(map))).unwrap_or_default();
-            writeln!(f, "  square of it on the partial residuals: t = {:.1}{asks}", bend.t)?;
         }
         cells(f, *missing, constant_in.sentence())
     }

@@ -3,7 +3,6 @@
 use super::super::Prepared;
 use super::super::figures::Evaluated;
 use super::super::rows::stride;
-use super::bends::Partial;
 use super::cells::{ReadCells, Values};
 use ndarray::ArrayView2;
 use std::sync::Arc;
@@ -14,22 +13,26 @@ use vaglio_pipeline::resample::along::Held;
 use vaglio_pipeline::resample::behind::RowsBehind;
 use vaglio_pipeline::resample::sample::SampleSource;
 use vaglio_pipeline::selector::Selection;
-use vaglio_report::record::{Bend, DrawnColumn, PredictedOn, ResidualsRecord, WorstRow, class_of};
+use vaglio_report::record::{DrawnColumn, PredictedOn, ResidualsRecord, WorstRow, class_of};
 
 /// Columns that are drawn.
 pub(crate) const DRAWN: usize = 12;
 /// Rows that are drawn.
 const ROWS: usize = 300;
-/// Rows that a bend is fitted to, at most, at even distances.
-const BENT: usize = 1 << 20;
+/// Rows whose residuals are computed, at most, at even distances.
+const COMPUTED: usize = 1 << 20;
+/// Rows that a trend is made of, at most, at even distances.
+const TREND_ROWS: usize = 5000;
+/// Parts of the rows whose means draw a trend.
+const TREND_PARTS: usize = 10;
 /// Rows that are named.
 const WORST: usize = 10;
 /// Outputs whose predictions are given of each of these.
 const OUTPUTS: usize = 12;
 
-/// Of so many rows, one in how many residuals are drawn of and bends are fitted to.
-pub(crate) fn bent_stride(rows: usize) -> usize {
-    stride(rows, BENT)
+/// Distance between the rows whose residuals are computed.
+pub(crate) fn residual_stride(rows: usize) -> usize {
+    stride(rows, COMPUTED)
 }
 
 /// Flops of [`drawn`].
@@ -37,8 +40,7 @@ pub(crate) fn flops(design: &Design, size: usize) -> f64 {
     design.rows() as f64 * (2 * size + 40 * size.min(DRAWN)) as f64
 }
 
-/// Residuals with what they are drawn against, and for each drawn column its bend; `None` for classes, and where the columns
-/// are not those of the training rows.
+/// Residuals with what they are drawn against; `None` for classes, and where the columns are not those of the training rows.
 ///
 /// # Errors
 /// Those of [`vaglio_core::Model::predict`].
@@ -47,7 +49,7 @@ pub(crate) fn drawn(
     selection: &Selection,
     chosen: &[Feature],
     evaluated: &Evaluated,
-) -> Result<Option<(ResidualsRecord, Vec<Option<Bend>>)>> {
+) -> Result<Option<ResidualsRecord>> {
     let train = &prepared.train;
     if !prepared.is_regression() || !design.is_of(train) || chosen.is_empty() {
         return Ok(None);
@@ -73,13 +75,10 @@ pub(crate) fn drawn(
     let read = ReadCells::new(prepared).behind(evaluated.behind.as_ref());
     let weights = selection.coefficients();
     let mut columns = Vec::new();
-    let mut bends = Vec::new();
     for (k, &feature) in chosen.iter().enumerate().take(DRAWN) {
         let Some(values) = read.values(design, feature) else { break };
         let slope = weights.map(|readout| readout.weights[[k, 0]] * unit / values.divisor);
-        let (column, bend) = of_column((design, feature, row_weights), &values, slope, &training, &kept);
-        columns.push(column);
-        bends.push(bend);
+        columns.push(drawn_column((feature, row_weights), &values, slope, &training, &kept));
     }
     let (from, held_out) = held.unzip();
     let record = ResidualsRecord {
@@ -92,7 +91,7 @@ pub(crate) fn drawn(
         largest: Vec::new(),
         largest_from: None,
     };
-    Ok(Some((record, bends)))
+    Ok(Some(record))
 }
 
 /// Residuals of the training rows with what belongs to them.
@@ -150,15 +149,15 @@ impl<'p> OfTraining<'p> {
     }
 }
 
-fn of_column(
-    (design, feature, weights): (&Design, Feature, Option<&[f64]>),
+fn drawn_column(
+    (feature, weights): (Feature, Option<&[f64]>),
     values: &Values,
     slope: Option<f64>,
     training: &OfTraining<'_>,
     kept: &[usize],
-) -> (DrawnColumn, Option<Bend>) {
+) -> DrawnColumn {
     let of_row = |row: &usize| Some(values.values[*row]).filter(|value| value.is_finite()).map(rounded);
-    let all = (0..training.rows).step_by(bent_stride(training.rows));
+    let all = (0..training.rows).step_by(residual_stride(training.rows));
     let known: Vec<usize> = all.filter(|&row| values.values[row].is_finite()).collect();
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let x: Vec<f64> = known.iter().map(|&row| values.values[row]).collect();
@@ -174,13 +173,39 @@ fn of_column(
         center,
         trend: Vec::new(),
     };
-    let Some(slope) = column.slope else { return (column, None) };
-    let residuals = known.iter().zip(&x).map(|(&row, x)| training.residual(row) + slope * (x - center)).collect();
-    let partial = Partial { x, residuals, weights };
-    column.trend = partial.trend().into_iter().map(|point| point.map(rounded)).collect();
-    let name = design.names().get(feature).map_or("", String::as_str);
-    let bend = partial.bend(name, values.as_read);
-    (column, bend)
+    if let Some(slope) = column.slope {
+        let partial = |(&row, x): (&usize, &f64)| training.residual(row) + slope * (x - center);
+        let residuals: Vec<f64> = known.iter().zip(&x).map(partial).collect();
+        column.trend = trend(&x, &residuals, &weights).into_iter().map(|point| point.map(rounded)).collect();
+    }
+    column
+}
+
+/// Weighted means of value and partial residual over tenths of the rows in order of the value; rows of one value stay together.
+///
+/// # Reference
+/// W. A. Larsen, S. J. McCleary, *The use of partial residual plots in regression analysis*, Technometrics 14(3), 1972.
+fn trend(x: &[f64], residuals: &[f64], weights: &[f64]) -> Vec<[f64; 2]> {
+    let mut order: Vec<usize> = (0..x.len()).step_by(stride(x.len(), TREND_ROWS)).collect();
+    order.sort_by(|&a, &b| x[a].total_cmp(&x[b]).then(a.cmp(&b)));
+    let mut points = Vec::new();
+    let mut start = 0;
+    for part in 1..=TREND_PARTS {
+        let mut end = (part * order.len() / TREND_PARTS).max(start);
+        while end > start && end < order.len() && x[order[end]] == x[order[end - 1]] {
+            end += 1;
+        }
+        if end > start {
+            let mean = |values: &[f64]| {
+                let weight: f64 = order[start..end].iter().map(|&row| weights[row]).sum();
+                order[start..end].iter().map(|&row| weights[row] * values[row]).sum::<f64>() / weight
+            };
+            points.push([mean(x), mean(residuals)]);
+            start = end;
+        }
+    }
+    points.retain(|point| point.iter().all(|value| value.is_finite()));
+    points
 }
 
 /// The rows whose residuals are largest of those held out in outer folds, else of test rows, else of those held out in the folds
@@ -264,5 +289,31 @@ impl Prepared {
             SampleSource::Mapped(rows, _) => rows.table.origin(place),
             SampleSource::Plain(_) => self.origins.as_ref().map_or(place, |origins| origins[place]),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trend;
+    use vaglio_testkit::Random;
+
+    #[test]
+    fn trends_are_means_of_tenths() {
+        let mut random = Random::new(11);
+        let x: Vec<f64> = (0..200).map(|_| 9.0 * random.uniform()).collect();
+        let residuals: Vec<f64> = x.iter().map(|x| x + 0.2 * random.normal()).collect();
+        let weights: Vec<f64> = (0..200).map(|row| f64::from(1 + row % 3)).collect();
+        let points = trend(&x, &residuals, &weights);
+        assert_eq!(points.len(), 10);
+        let mut rows: Vec<usize> = (0..200).collect();
+        rows.sort_by(|&a, &b| x[a].total_cmp(&x[b]));
+        let sum = |values: &dyn Fn(usize) -> f64| rows[20..40].iter().map(|&row| weights[row] * values(row)).sum::<f64>();
+        let mean = |values: &[f64]| sum(&|row| values[row]) / sum(&|_| 1.0);
+        assert!((points[1][0] - mean(&x)).abs() < 1e-12 && (points[1][1] - mean(&residuals)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rows_of_one_value_are_one_point() {
+        assert_eq!(trend(&[0.0, 1.0, 0.0, 1.0, 1.0], &[1.0, 2.0, 1.5, 0.0, 3.0], &[1.0; 5]).len(), 2);
     }
 }

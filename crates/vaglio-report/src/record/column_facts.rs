@@ -28,17 +28,6 @@ pub struct WeightSpread {
     pub changes_sign: bool,
 }
 
-/// A bend of the partial residuals over a chosen column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bend {
-    /// The square's coefficient divided by its standard error, where partial residuals are fitted by 1, x and x².
-    pub t: f64,
-    /// The map that the bend asks for, as a pipeline has it; absent where |t| is below 3.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map: Option<String>,
-}
-
 /// A column that was not chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -30,7 +30,7 @@ mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
 pub use choice::{Against, Cell, ChosenBy, ChosenRecord, Declined, LossDifference, SizeSpread, SpreadOver, Table};
-pub use column_facts::{Alike, Bend, ConstantIn, NearestStep, OutsideRecord, WeightSpread};
+pub use column_facts::{Alike, ConstantIn, NearestStep, OutsideRecord, WeightSpread};
 pub use columns::{MadeColumns, TakenColumns};
 pub use data::DataRecord;
 pub use diagnostics::{DrawnColumn, Histogram, ResidualsRecord, WorstRow};
@@ -228,9 +228,8 @@ pub struct Seconds {
     pub total: f64,
 }
 
-/// One selected column.
+/// One selected column. Keys that earlier versions wrote are ignored.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SelectedRecord {
     /// The candidate column, from 0.
     pub index: Feature,
@@ -261,9 +260,6 @@ pub struct SelectedRecord {
     /// Its weights in the models of outer folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_folds: Option<WeightSpread>,
-    /// Whether the target bends over it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bend: Option<Bend>,
     /// How its values lie.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,

@@ -1,7 +1,7 @@
 //! Residuals of rows against the chosen columns and time, and the rows that are predicted worst.
 
 use super::axis::{Axis, tick_labels, ticks};
-use super::number::{count, escape, short, significant};
+use super::number::{count, escape, short};
 use super::source::RecordView;
 use super::svg::{self, px};
 use super::table::{Column, HtmlTable};
@@ -27,11 +27,10 @@ pub struct Shape {
     worst_note: String,
 }
 
-/// A small drawing with its words.
+/// A small drawing with its title.
 #[derive(Serialize)]
 struct ResidualPanel {
     title: String,
-    words: String,
     svg: String,
 }
 
@@ -45,12 +44,12 @@ impl Shape {
             let points = points(record.time.iter().copied().map(Some), &left);
             panel(&points, ("order in time", "residual"), &PanelLines::default())
         });
-        let time = time.flatten().map(|svg| ResidualPanel { title: "time".into(), words: String::new(), svg });
+        let time = time.flatten().map(|svg| ResidualPanel { title: "time".into(), svg });
         let against = |column: &DrawnColumn| {
             let points = points(column.values.iter().copied(), &left);
             let title = source.name(column.index);
             let svg = panel(&points, (&title, "residual"), &PanelLines::default())?;
-            Some(ResidualPanel { title, words: String::new(), svg })
+            Some(ResidualPanel { title, svg })
         };
         let residuals: Vec<ResidualPanel> = time.into_iter().chain(record.columns.iter().filter_map(against)).collect();
         let drawn = record.fitted.len();
@@ -64,7 +63,7 @@ impl Shape {
         Some(Shape {
             components,
             components_note: format!(
-                "A point is what the model adds for the column in a row, plus what is left of the target there{scale} (a partial residual). The straight line is the model, the other one joins the means of tenths of the rows: where they part, the column bends. t is that of a square on the partial residuals; from 3 on a map is named, to be put before standardize.{first}{sample}"
+                "A point is what the model adds for the column in a row, plus what is left of the target there{scale} (a partial residual). The straight line is the model, the other one joins the means of tenths of the rows: where they part, the column bends, and log1p or polynomial of it may serve better.{first}{sample}"
             ),
             residuals,
             residuals_note: format!("Residuals are {words}; they should show no pattern.{first}{sample}"),
@@ -96,16 +95,7 @@ fn component(source: &RecordView<'_>, record: &ResidualsRecord, column: &DrawnCo
     let title = source.name(column.index);
     let lines = PanelLines { slope: Some((slope, column.center)), trend: &column.trend };
     let svg = panel(&points, (&title, "component + residual"), &lines)?;
-    let chosen = source.record.selected.iter().find(|chosen| chosen.index == column.index);
-    let bend = chosen.and_then(|chosen| chosen.bend.as_ref());
-    let words = match bend {
-        Some(bend) => match &bend.map {
-            Some(map) => format!("it bends, t = {}; try {map}", significant(bend.t, 2)),
-            None => format!("no bend, t = {}", significant(bend.t, 2)),
-        },
-        None => String::new(),
-    };
-    Some(ResidualPanel { title, words, svg })
+    Some(ResidualPanel { title, svg })
 }
 
 /// What is drawn beside the points; else the line of zero.

@@ -219,8 +219,6 @@ fn columns_are_described_alone_beside_the_others_and_over_folds() {
         ">∞<",
         ">13 %<",
         "from −1 to 3",
-        "it bends, t = −5.3; try {kind: log1p, columns: [bmi]}",
-        "no bend, t = 0.5",
         "component + residual against bmi",
         "residual against order in time",
         "residual against s5",

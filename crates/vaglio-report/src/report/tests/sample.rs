@@ -76,8 +76,6 @@ impl Sample {
             column["missing"] = json!(0.13 * f64::from(u8::from(k == 2)));
             column["over_folds"] = json!({"folds": 2, "low": if k == 3 { -1.0 } else { 1.0 }, "high": 2.5,
                 "original_low": 0.1, "original_high": 0.25, "changes_sign": k == 3});
-            let map = (k == 0).then_some("{kind: log1p, columns: [bmi]}");
-            column["bend"] = json!({"t": if k == 0 { -5.3 } else { 0.5 }, "map": map});
             column["histogram"] = json!({"from": -1.0, "to": 3.0, "counts": [1, 5, 9, 0, 2], "as_read": true});
         }
         value["outside"] = json!([

@@ -7,7 +7,7 @@ use super::facts::near::StepTrials;
 use super::facts::span::{Span, Spanned};
 use super::facts::{most_alike, of_parts, parts_of};
 use super::folder::read_resolved;
-use super::importance::exchanges::{Exchanges, Removals, Tried};
+use super::importance::exchanges::{Exchanges, Removals};
 use super::importance::{SUBSTITUTES, best};
 use super::{Prepared, prepare};
 use serde_json::Value;
@@ -241,7 +241,7 @@ impl ExplainedRun<'_> {
         let without = Removals::new(self.selector, self.design, &self.chosen).scores(self.selector)?;
         let outside = self.design.candidates().into_iter().filter(|f| !self.chosen.contains(f)).collect();
         let mut substitutes = vec![Vec::new(); self.chosen.len()];
-        let exchanges = Exchanges::of(self.selector, self.design, &self.chosen, Tried::InEach(outside));
+        let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside);
         exchanges.each(self.selector, places.iter().copied(), SUBSTITUTES, |k, found| {
             substitutes[k] = best(found);
             true
@@ -281,7 +281,7 @@ impl ExplainedRun<'_> {
         let mut with = vec![Score::WORST; outside.len()];
         subset.score_additions(outside, &mut with)?;
         let mut best: Vec<Option<(usize, f64)>> = vec![None; outside.len()];
-        let exchanges = Exchanges::of(self.selector, self.design, &self.chosen, Tried::InEach(outside.to_vec()));
+        let exchanges = Exchanges::new(self.selector, self.design, &self.chosen, outside.to_vec());
         exchanges.each(self.selector, 0..size, usize::MAX, |k, found| {
             for (feature, score) in found {
                 let Ok(at) = outside.binary_search(&feature) else { continue };

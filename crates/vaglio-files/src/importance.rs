@@ -1,8 +1,7 @@
 //! What each selected column is worth: the score without it, and the columns that cost least in its place.
 //!
-//! Both are trials of the criterion, so that what is told is exact. How many are made is decided by estimated work, never by
-//! the clock: where trying all columns in every place would take more than a share of the search, those that a least squares
-//! fit ranks first are tried, and where these would as well, none.
+//! Both are trials of the criterion, so that what is told is exact. Whether they are made is decided by estimated work, never by
+//! the clock: where trying all columns in every place would take more than a share of the search, none is tried.
 
 pub(super) mod exchanges;
 
@@ -30,8 +29,6 @@ pub(super) struct Worth {
 pub(super) struct Importance {
     /// In the order of the selection.
     pub of_columns: Vec<Worth>,
-    /// How many columns were tried in each place, where not all were.
-    pub ranked: Option<usize>,
     /// Whether it was asked for, and whether columns outside were.
     is_asked: bool,
     has_outside: bool,
@@ -89,10 +86,11 @@ pub(super) fn estimate(
     if size == 0 {
         return (0.0, 0.0);
     }
-    let all = of_removals(selector, design, size) + of_exchanges(selector, design, size, outside);
+    let removals = of_removals(selector, design, size);
+    let all = removals + of_exchanges(selector, design, size, outside);
     match all <= budget {
         true => (all, selector.criterion().estimate(design, &exchanges(size, outside)).bytes),
-        false => (budget, 0.0),
+        false => (if removals <= budget { removals } else { 0.0 }, 0.0),
     }
 }
 
@@ -197,7 +195,7 @@ impl Importance {
         };
         let no_without = without(|worth| worth.without.is_some());
         let no_substitutes = if self.has_outside { without(|worth| worth.substitutes.is_some()) } else { Vec::new() };
-        let left_out = WorthRecord { ranked: self.ranked, no_without, no_substitutes };
+        let left_out = WorthRecord { no_without, no_substitutes };
         (self.is_asked && left_out != WorthRecord::default()).then_some(left_out)
     }
 
@@ -223,11 +221,10 @@ impl Importance {
             worth.without = Some(score);
         }
         let budget = budget - removals.flops;
-        let Some(exchanges) = Exchanges::within(budget, selector, design, selected, outside) else {
+        if outside.is_empty() || of_exchanges(selector, design, size, outside.len()) > budget {
             return Ok(());
-        };
-        self.ranked = exchanges.ranked;
-        exchanges.each(selector, 0..size, SUBSTITUTES, |k, found| {
+        }
+        Exchanges::new(selector, design, selected, outside).each(selector, 0..size, SUBSTITUTES, |k, found| {
             self.of_columns[k].substitutes = Some(best(found));
             watcher.stopped().is_none()
         })

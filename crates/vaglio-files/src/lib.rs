@@ -60,7 +60,6 @@ mod stability;
 mod step_figures;
 mod stream;
 mod streamed;
-mod substitute_ranking;
 mod sync;
 mod target_file;
 mod targets;

@@ -1,6 +1,5 @@
 //! What the chosen columns explain of others, and of each other, by least squares.
 
-use super::super::substitute_ranking::RankedRows;
 use rayon::prelude::*;
 use vaglio_core::{Design, Feature};
 use vaglio_kernels::tolerance::DEPENDENT_COLUMN;
@@ -15,7 +14,8 @@ const MOST_NUMBERS: f64 = 3e7;
 
 /// Chosen columns over the training rows, centered and of length 1, with the factor of their correlations R = LLᵀ.
 pub(crate) struct Span {
-    rows: RankedRows,
+    /// Roots of the rows' weights.
+    roots: Option<Vec<f64>>,
     columns: Vec<Vec<f64>>,
     lower: Vec<Vec<f64>>,
 }
@@ -40,15 +40,16 @@ impl Span {
 
     /// Cost O(rows · columns² + columns³).
     pub fn new(design: &Design, chosen: &[Feature]) -> Self {
-        let rows = RankedRows::whole(design);
-        let columns: Vec<Vec<f64>> = chosen.iter().map(|&feature| rows.column(design, feature)).collect();
+        let roots = design.weights().map(|weights| weights.iter().map(|weight| weight.sqrt()).collect::<Vec<f64>>());
+        let unit = |&feature: &Feature| unit_column(design, roots.as_deref(), feature);
+        let columns: Vec<Vec<f64>> = chosen.iter().map(unit).collect();
         let level = Level::best();
         let mut lower: Vec<Vec<f64>> = Vec::with_capacity(columns.len());
         for (k, column) in columns.iter().enumerate() {
             let products: Vec<f64> = columns[..=k].iter().map(|other| sums::dot(level, column, other)).collect();
             lower.push(factored(&lower, &products));
         }
-        Span { rows, columns, lower }
+        Span { roots, columns, lower }
     }
 
     /// The variance inflation factor of each column, (R⁻¹)_kk = 1/(1 − R²) of its regression on the others with an intercept;
@@ -78,7 +79,7 @@ impl Span {
     pub fn of(&self, design: &Design, others: &[Feature]) -> Vec<Spanned> {
         let level = Level::best();
         let of_one = |&feature: &Feature| {
-            let column = self.rows.column(design, feature);
+            let column = unit_column(design, self.roots.as_deref(), feature);
             let correlations: Vec<f64> = self.columns.iter().map(|x| sums::dot(level, x, &column)).collect();
             let parts = solved(&self.lower, &correlations);
             Spanned { explained: sums::dot(level, &parts, &parts).clamp(0.0, 1.0), correlations }
@@ -123,6 +124,23 @@ impl Span {
         let parts = solved(&lower, &own);
         parts.iter().map(|part| part * part).sum::<f64>().min(1.0)
     }
+}
+
+/// A column without its mean, times the roots of weights, of length 1 where it varies.
+fn unit_column(design: &Design, roots: Option<&[f64]>, feature: Feature) -> Vec<f64> {
+    let mut out = design.column(feature).values().into_owned();
+    let weight = |j: usize| roots.map_or(1.0, |roots| roots[j] * roots[j]);
+    let total: f64 = (0..out.len()).map(weight).sum();
+    let mean = out.iter().enumerate().map(|(j, x)| weight(j) * x).sum::<f64>() / total;
+    out.iter_mut().for_each(|x| *x -= mean);
+    if let Some(roots) = roots {
+        out.iter_mut().zip(roots).for_each(|(x, root)| *x *= root);
+    }
+    let norm = sums::dot(Level::best(), &out, &out).sqrt();
+    if norm > 0.0 {
+        out.iter_mut().for_each(|x| *x /= norm);
+    }
+    out
 }
 
 /// The next row of a factor, from the products of its column with those before it and with itself.

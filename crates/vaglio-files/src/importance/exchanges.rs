@@ -1,14 +1,10 @@
 //! Trials without each column of a subset, and with others in its place.
 
-use crate::substitute_ranking::{self, ranked};
 use std::borrow::Cow;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, Outline, Result, Rules, Score, Subset};
 use vaglio_pipeline::selector::ValidSelector;
 use vaglio_search::of_other_sign;
-
-/// How many columns may be tried in each place where not all are, the first that can be afforded.
-const RANKED: [usize; 4] = [32, 16, 8, 4];
 
 /// A design on which the columns of some exchanges are scored: the whole one, or one of these columns alone.
 pub(crate) struct ExchangePlace<'d> {
@@ -77,85 +73,25 @@ impl<'d, 's> Removals<'d, 's> {
     }
 }
 
-/// Columns that are tried in the places of others.
-pub(crate) enum Tried {
-    /// The same in each.
-    InEach(Vec<Feature>),
-    /// For each place its own.
-    OfEach(Vec<Vec<Feature>>),
-}
-
-impl Tried {
-    fn in_place(&self, k: usize) -> &[Feature] {
-        match self {
-            Tried::InEach(columns) => columns,
-            Tried::OfEach(columns) => &columns[k],
-        }
-    }
-}
-
-/// Columns in the place of selected ones.
+/// Each of some columns in the place of each selected one.
 pub(crate) struct Exchanges<'d, 's> {
     design: &'d Design,
     selected: &'s [Feature],
-    tried: Tried,
-    /// How many are tried in each place, where not all are.
-    pub ranked: Option<usize>,
+    tried: Vec<Feature>,
     /// The design of all of them: the whole, or that of the selected columns and all that are tried; `None` where each place has one
     /// of its columns alone.
     pub(super) together: Option<ExchangePlace<'d>>,
 }
 
 impl<'d, 's> Exchanges<'d, 's> {
-    /// Those of these columns, whatever it costs.
-    pub fn of(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature], tried: Tried) -> Self {
-        let count = tried.in_place(0).len();
-        let all: Vec<Feature> = match &tried {
-            Tried::InEach(columns) => columns.clone(),
-            Tried::OfEach(columns) => columns.concat(),
-        };
-        let columns = selected.iter().chain(&all).copied();
-        let flops = |design: &Design| of_exchanges(selector, design, selected.len(), count);
+    /// Chooses the designs on which the trials cost least.
+    pub fn new(selector: &ValidSelector, design: &'d Design, selected: &'s [Feature], tried: Vec<Feature>) -> Self {
+        let columns = selected.iter().chain(&tried).copied();
+        let flops = |design: &Design| of_exchanges(selector, design, selected.len(), tried.len());
         let (place, together) = ExchangePlace::cheapest(selector, design, columns, flops);
-        let apart = of_alone(selector, design, selected, tried.in_place(0));
+        let apart = of_alone(selector, design, selected, &tried);
         let together = Some(place).filter(|_| apart.is_none_or(|apart| apart >= together));
-        let ranked = matches!(tried, Tried::OfEach(_)).then_some(count);
-        Exchanges { design, selected, tried, ranked, together }
-    }
-
-    /// All columns outside in every place, or those that are ranked first; `None` where nothing can be afforded.
-    pub fn within(
-        budget: f64,
-        selector: &ValidSelector,
-        design: &'d Design,
-        selected: &'s [Feature],
-        outside: Vec<Feature>,
-    ) -> Option<Self> {
-        let (size, others) = (selected.len(), outside.len());
-        if others == 0 {
-            return None;
-        }
-        if of_exchanges(selector, design, size, others) <= budget {
-            return Some(Exchanges::of(selector, design, selected, Tried::InEach(outside)));
-        }
-        let ranking = substitute_ranking::flops(design, size, others);
-        let is_affordable = |most: &usize| {
-            let most = *most;
-            let together = || {
-                // The first of them stand for those that will be ranked first.
-                let columns = selected.iter().chain(&outside[..others.min(size * most)]).copied();
-                let flops = |design: &Design| of_exchanges(selector, design, size, most);
-                ExchangePlace::cheapest(selector, design, columns, flops).1
-            };
-            most < others
-                && ranking < budget
-                && (of_alone(selector, design, selected, &outside[..most])
-                    .is_some_and(|apart| ranking + apart <= budget)
-                    || ranking + together() <= budget)
-        };
-        let most = RANKED.into_iter().find(is_affordable)?;
-        let tried = Tried::OfEach(ranked(design, selected, &outside, most));
-        Some(Exchanges::of(selector, design, selected, tried))
+        Exchanges { design, selected, tried, together }
     }
 
     /// Gives the scores of the columns in these places, until it is told to end; under constraints those of columns that keep
@@ -170,11 +106,11 @@ impl<'d, 's> Exchanges<'d, 's> {
         most: usize,
         mut give: impl FnMut(usize, Vec<(Feature, f64)>) -> bool,
     ) -> Result<()> {
-        let outline = exchanges(self.selected.len(), self.tried.in_place(0).len());
+        let outline = exchanges(self.selected.len(), self.tried.len());
         let rules = selector.search().rules(self.design).map_err(|error| error.under("search"))?;
         let mut open = None;
         for k in places {
-            let tried = self.tried.in_place(k);
+            let tried = &self.tried[..];
             let mut scores = vec![Score::WORST; tried.len()];
             match &self.together {
                 None => self.score_alone(selector, k, &mut scores)?,
@@ -231,7 +167,7 @@ impl<'d, 's> Exchanges<'d, 's> {
 
     /// The scores of the columns in one place, on a design of these and of the others that are selected.
     fn score_alone(&self, selector: &ValidSelector, k: usize, scores: &mut [Score]) -> Result<()> {
-        let tried = self.tried.in_place(k);
+        let tried = &self.tried[..];
         let others: Vec<Feature> = self.selected.iter().copied().filter(|f| *f != self.selected[k]).collect();
         let columns = others.iter().chain(tried).copied();
         let Some(place) = ExchangePlace::alone(selector, self.design, columns) else { return Ok(()) };

@@ -1,6 +1,5 @@
-use super::exchanges::{ExchangePlace, Tried};
+use super::exchanges::ExchangePlace;
 use super::*;
-use crate::substitute_ranking::ranked;
 use linfa::ParamGuard;
 use vaglio_core::{Absolute, Criterion, InFolds, Silent};
 use vaglio_pipeline::criteria::{KFold, Loo};
@@ -54,7 +53,7 @@ fn exchanges_are_those_of_the_definition() {
             let selected: Vec<Feature> = (0..22).map(|k| (k * 7 + 3) % 30).collect();
             let definition = ByDefinition(&selector, &design, &selected);
             let found = found(f64::INFINITY, &selector, &design, &selected);
-            assert_eq!((found.ranked, found.left_out(&selected)), (None, None));
+            assert_eq!(found.left_out(&selected), None);
             for (k, worth) in found.of_columns.iter().enumerate() {
                 near(worth.without.unwrap(), definition.score(&definition.rest(k)));
                 let others = (0..30).filter(|f| !selected.contains(f));
@@ -72,50 +71,27 @@ fn exchanges_are_those_of_the_definition() {
 }
 
 #[test]
-fn what_is_ranked_has_exact_scores() {
+fn designs_of_each_place_give_the_same_scores() {
     let selected = [3, 50, 7];
     for selector in selectors() {
         let design = selector.design(&data::regression(60, 80, 5).problem()).unwrap();
-        let outside: Vec<Feature> = (0..80).filter(|f| !selected.contains(f)).collect();
-        let tried = || Tried::OfEach(ranked(&design, &selected, &outside, 8));
+        let tried: Vec<Feature> = (0..80).filter(|f| !selected.contains(f)).step_by(9).collect();
         let definition = ByDefinition(&selector, &design, &selected);
         for is_apart in [true, false] {
-            let mut exchanges = Exchanges::of(&selector, &design, &selected, tried());
+            let mut exchanges = Exchanges::new(&selector, &design, &selected, tried.clone());
             if is_apart {
                 exchanges.together = None;
             } else if let Some(place) = &exchanges.together {
-                assert!(place.design.features() <= 27);
+                assert!(place.design.features() <= 12);
             }
-            assert_eq!(exchanges.ranked, Some(8));
             exchanges
                 .each(&selector, [0, 2], usize::MAX, |k, found| {
-                    assert!(k != 1 && found.len() == 8);
+                    assert!(k != 1 && found.len() == tried.len());
                     found.iter().for_each(|(feature, score)| near(*score, definition.with(k, *feature)));
                     true
                 })
                 .unwrap();
         }
-    }
-}
-
-#[test]
-fn the_ranking_begins_with_what_lowers_the_squared_error_most() {
-    let selector = selector(Loo::default());
-    let design = selector.design(&data::regression(50, 40, 3).weighted().problem()).unwrap();
-    let selected = [4, 11, 29];
-    let outside: Vec<Feature> = (0..40).filter(|f| !selected.contains(f)).collect();
-    let definition = ByDefinition(&selector, &design, &selected);
-    let all: Vec<usize> = (0..50).collect();
-    let error = |subset: &[Feature]| {
-        let predicted = design.retrain(&all, &all, subset, Some(1e-2)).unwrap();
-        let row = |j: usize| design.weights().unwrap()[j] * (design.targets()[[0, j]] - predicted[[0, j]]).powi(2);
-        all.iter().map(|&j| row(j)).sum::<f64>()
-    };
-    for (k, first) in ranked(&design, &selected, &outside, 4).into_iter().enumerate() {
-        let with = |feature: Feature| error(&[&definition.rest(k)[..], &[feature]].concat());
-        let mut errors: Vec<(f64, Feature)> = outside.iter().map(|&feature| (with(feature), feature)).collect();
-        errors.sort_by(|a, b| a.0.total_cmp(&b.0));
-        assert!(first.contains(&errors[0].1) && first.contains(&errors[1].1), "{first:?} {:?}", &errors[..6]);
     }
 }
 
@@ -127,10 +103,10 @@ fn what_the_budget_leaves_out_is_named() {
         let of_removals = |design: &Design| of_removals(&selector, design, 3);
         let (_, few) = ExchangePlace::cheapest(&selector, &design, selected.into_iter(), of_removals);
         let none = found(few * (1.0 - 1e-9), &selector, &design, &selected);
-        let expected = WorthRecord { ranked: None, no_without: selected.to_vec(), no_substitutes: selected.to_vec() };
+        let expected = WorthRecord { no_without: selected.to_vec(), no_substitutes: selected.to_vec() };
         assert_eq!(none.left_out(&selected), Some(expected));
         let removals = found(few, &selector, &design, &selected);
-        let expected = WorthRecord { ranked: None, no_without: vec![], no_substitutes: selected.to_vec() };
+        let expected = WorthRecord { no_without: vec![], no_substitutes: selected.to_vec() };
         assert_eq!(removals.left_out(&selected), Some(expected));
         let all = of_exchanges(&selector, &design, 3, 77);
         let exchanges = found(few + all * (1.0 + 1e-9), &selector, &design, &selected);

@@ -3,12 +3,10 @@
 use serde::{Deserialize, Serialize};
 use vaglio_core::Feature;
 
-/// What is not known of how much chosen columns are worth; `vaglio explain` and `vaglio run --worth` compute it.
+/// What is not known of how much chosen columns are worth; `vaglio explain` and `vaglio run --worth` compute it. Keys that
+/// earlier versions wrote are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct WorthRecord {
-    /// How many columns were tried in each place, where not all were: those that a least squares fit ranks first.
-    pub ranked: Option<usize>,
     /// Chosen columns without which no score was computed.
     pub no_without: Vec<Feature>,
     /// Chosen columns in the place of which no others were tried.
@@ -43,7 +41,6 @@ mod tests {
     #[test]
     fn what_is_left_out_is_told_with_how_to_have_it() {
         let left_out = |no_without: &[Feature], no_substitutes: &[Feature]| WorthRecord {
-            ranked: Some(8),
             no_without: no_without.to_vec(),
             no_substitutes: no_substitutes.to_vec(),
         };

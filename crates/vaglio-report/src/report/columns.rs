@@ -129,16 +129,8 @@ fn note(source: &RecordView<'_>) -> String {
         );
     }
     if any(|c| c.substitutes.is_some()) {
-        let among = source
-            .record
-            .worth
-            .as_ref()
-            .and_then(|worth| worth.ranked)
-            .map(|ranked| format!(" of the {} that a least squares fit ranks first", count(ranked as u64)));
-        out.push(format!(
-            "Substitutes are the columns outside the subset that cost least in its place{}, with the score they give.",
-            among.unwrap_or_default()
-        ));
+        let told = "Substitutes are the columns outside the subset that cost least in its place, with the score they give.";
+        out.push(told.into());
     }
     match source.record.worth.as_ref().and_then(WorthRecord::sentence) {
         Some(sentence) => out.push(escape(&sentence)),

@@ -13,13 +13,11 @@ use super::{Prepared, prepare};
 use serde_json::Value;
 use std::path::Path;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, Error, Feature, Outline, Result, Rules, Score, Sign, Silent, Subset};
+use vaglio_core::{CrossValidation, Design, Error, Feature, Outline, Result, Rules, Score, Sign, Subset};
 use vaglio_pipeline::pipeline::load;
-use vaglio_pipeline::resample::Watcher;
 use vaglio_pipeline::resample::choice::cross_validation;
-use vaglio_pipeline::resample::deals::redealt;
 use vaglio_pipeline::resample::parting::Part;
-use vaglio_report::record::{ConstantIn, OutsideRecord, PerOutput, Record, SizeSpread, WeightSpread};
+use vaglio_report::record::{ConstantIn, OutsideRecord, PerOutput, Record, WeightSpread};
 use vaglio_search::of_other_sign;
 
 /// What some columns of a run are worth. Its text says so to people.
@@ -35,8 +33,6 @@ pub struct Explanation {
     pub columns: Vec<ColumnExplanation>,
     /// All columns that were not chosen, those of the best score alone first, where none was named.
     pub outside: Vec<OutsideRecord>,
-    /// The sizes that further deals of the rows into folds choose, where no column was named and λ is that of the whole walk.
-    pub sizes: Option<SizeSpread>,
     /// The chosen columns in order of entry, by their places among the candidates.
     pub chosen: Vec<Feature>,
     /// The names of the candidate columns.
@@ -103,15 +99,13 @@ pub struct Beside {
     pub over_folds: Option<(WeightSpread, usize)>,
 }
 
-/// Further deals of the rows into folds.
-const DEALS: usize = 5;
 /// Chosen columns that are named of those that explain another.
 const EXPLAINING: usize = 3;
 
 /// Explains columns of the run whose files are in `folder`: all chosen ones where none are named, with a line for each of the others.
 ///
 /// Reads `selection.json`, `resolved.yaml` and the training table; every score is a trial of the run's criterion. Cost: two walks
-/// to the size of the result, where no column is named those of five further deals of the rows into folds, and for each column a trial of every column outside, or for one that was not chosen of each place.
+/// to the size of the result, and for each column a trial of every column outside, or for one that was not chosen of each place.
 ///
 /// # Errors
 /// [`Error::Unreadable`] for files that are missing, or are not of the same run, and for another table than that of the run;
@@ -152,17 +146,8 @@ pub fn explain(folder: &Path, names: &[String]) -> Result<Explanation> {
     let columns = run.columns(&asked)?;
     let outside = if names.is_empty() { run.all_outside() } else { Vec::new() };
     let (score, empty_score, size) = (record.score, record.empty_score, run.chosen.len());
-    let is_plain = is_of_path(&record) && record.chosen.penalty.is_none() && record.model.is_none();
-    let at = how.as_ref().zip(record.chosen.lambda).filter(|_| is_plain && names.is_empty());
-    let sizes = match at {
-        Some((how, lambda)) => {
-            let at = (how, lambda, DEALS);
-            redealt(&selector, &prepared.sample, &design, at, &Watcher::new(&mut Silent)).map_err(located)?
-        }
-        None => None,
-    };
     let (chosen, candidates) = (run.chosen, record.candidates.clone());
-    Ok(Explanation { score, empty_score, size, columns, outside, sizes, chosen, candidates })
+    Ok(Explanation { score, empty_score, size, columns, outside, chosen, candidates })
 }
 
 /// The columns that are asked for, by their index.

@@ -18,18 +18,14 @@ use over_folds::constant_in;
 use span::Span;
 use vaglio_core::{CrossValidation, Design, Error, Feature, Result};
 use vaglio_pipeline::pipeline::{Evaluate, OuterFolds};
-use vaglio_pipeline::resample::Watcher;
-use vaglio_pipeline::resample::deals::redealt;
 use vaglio_pipeline::resample::held_out::chosen_parts;
 use vaglio_pipeline::resample::parting::Part;
 use vaglio_pipeline::resample::whole::outer_parts;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
-use vaglio_report::record::{Alike, ConstantIn, OutsideRecord, Record, SizeSpread};
+use vaglio_report::record::{Alike, ConstantIn, OutsideRecord, Record};
 
 /// Columns outside that a record holds, at most.
 const MOST_OUTSIDE: usize = 1000;
-/// Further deals of the rows into folds, at most.
-const DEALS: usize = 3;
 
 /// A run whose columns are described.
 pub(super) struct Described<'r> {
@@ -63,24 +59,6 @@ impl Described<'_> {
         }
         self.put_cells(record);
         self.put_residuals(record, &chosen)
-    }
-
-    /// The sizes that further deals of the rows choose, of as many as the budget has room for.
-    ///
-    /// # Errors
-    /// Those of the search on folds.
-    pub fn redealt(&self, watcher: &Watcher<'_>) -> Result<Option<SizeSpread>> {
-        let Described { prepared, selector, design, selection, .. } = *self;
-        let chosen = &selection.chosen;
-        let is_plain = chosen.of_path && chosen.penalty.is_none() && selector.model().is_none();
-        let (Some(how), Some(lambda), true) = (&chosen.folds, chosen.lambda, is_plain) else { return Ok(None) };
-        let largest = selection.path.entries.iter().map(|entry| entry.subset.len()).max().unwrap_or(0).max(1);
-        let of_deal = how.folds as f64 * near::flops(selector, design, largest);
-        let count = ((PART * self.budget.max(LEAST_WORK) / of_deal) as usize).min(DEALS);
-        match how.repeats == 1 && !selection.path.stop_reason.is_partial() {
-            true => redealt(selector, &prepared.sample, design, (how, lambda, count), watcher),
-            false => Ok(None),
-        }
     }
 
     /// Trials of single columns and of those outside at every step, and what the chosen ones explain.

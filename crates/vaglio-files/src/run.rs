@@ -25,7 +25,7 @@ use vaglio_core::{Error, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ValidPipeline};
 use vaglio_pipeline::resample::along::smeared;
-use vaglio_pipeline::resample::{self, Watcher};
+use vaglio_pipeline::resample;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_report::record::{RaceRecord, Record, Seconds, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
@@ -175,13 +175,8 @@ fn run_in(
         budget,
     };
     tracing::debug_span!("facts").in_scope(|| described.put(&mut record))?;
-    match &prepared.streamed {
-        Some(streamed) => of_moments(&mut record, streamed, evaluated.behind.as_ref(), prepared.is_regression()),
-        None => {
-            let watcher = Watcher::new(&mut *monitor);
-            let redealt = tracing::debug_span!("deals").in_scope(|| described.redealt(&watcher))?;
-            record.chosen.sizes = redealt.or(record.chosen.sizes);
-        }
+    if let Some(streamed) = &prepared.streamed {
+        of_moments(&mut record, streamed, evaluated.behind.as_ref(), prepared.is_regression());
     }
     record.found = found(&selector, &prepared, &design, &selection, monitor)?;
     record.warnings.extend(record.never_called());

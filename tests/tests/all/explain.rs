@@ -230,24 +230,14 @@ fn the_report_and_the_table_tell_of_folds_rows_and_columns_outside() {
 }
 
 #[test]
-fn further_deals_of_the_rows_are_the_same_for_a_run_and_its_explanation() {
-    let folder = Folder::new("explain-deals");
+fn sizes_are_those_without_a_fold_or_of_each_repeat() {
+    let folder = Folder::new("explain-sizes");
     folder.write("train.csv", table(40, 6, &[]));
     folder.write("p.yaml", pipeline("learner: {kind: rls, lambda: {values: [1.0, 10.0, 100.0]}}\nsearch: greedy"));
-    let found = selection(&folder, &[]);
-    let sizes: Vec<u64> =
-        found["chosen"]["sizes"]["sizes"].as_array().unwrap().iter().map(|size| size.as_u64().unwrap()).collect();
-    assert_eq!((sizes.len(), &found["chosen"]["sizes"]["over"]), (3, &"deals".into()));
-    let text = explained(&folder, &[]);
-    let line = text.lines().find(|line| line.starts_with("another deal of the rows, at this λ, chooses ")).unwrap();
-    let listed = line
-        .split_once('(')
-        .map(|(_, list)| list.trim_end_matches(')').split(", ").map(|size| size.parse().unwrap()).collect());
-    // Five, of which the first are those of the run; or all are the size that was chosen.
-    let listed = listed.unwrap_or_else(|| vec![found["chosen"]["size"].as_u64().unwrap(); 5]);
-    assert!(listed.len() == 5 && listed[..3] == sizes[..], "{line} {sizes:?}");
-    // Several repeats tell by themselves, without further walks.
-    let found = selection(&folder, &["--set", "search.choose.repeats=4", "--set", "search.choose.folds=5"]);
-    assert_eq!(found["chosen"]["sizes"]["over"], "repeats");
-    assert_eq!(found["chosen"]["sizes"]["sizes"].as_array().unwrap().len(), 4);
+    for (repeats, over, count) in [(1, "folds", 5), (4, "repeats", 4)] {
+        let repeats = format!("search.choose.repeats={repeats}");
+        let found = selection(&folder, &["--set", &repeats, "--set", "search.choose.folds=5"]);
+        let sizes = &found["chosen"]["sizes"];
+        assert_eq!((&sizes["over"], sizes["sizes"].as_array().unwrap().len()), (&over.into(), count));
+    }
 }

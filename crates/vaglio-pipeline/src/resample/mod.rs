@@ -19,7 +19,6 @@ mod by_hand;
 pub mod choice;
 mod chosen;
 mod confirmed;
-pub mod deals;
 mod extend;
 mod folds;
 mod full;

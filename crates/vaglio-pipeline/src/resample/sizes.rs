@@ -37,12 +37,12 @@ pub(super) fn spread(loss: &dyn Loss, how: &CrossValidation, validated: &Validat
 }
 
 /// Some of the folds.
-pub(super) struct SomeFolds<'a> {
-    pub loss: &'a dyn Loss,
-    pub how: &'a CrossValidation,
-    pub matched: &'a [Matched<'a>],
-    pub lambdas: &'a [Option<f64>],
-    pub kept: &'a [usize],
+struct SomeFolds<'a> {
+    loss: &'a dyn Loss,
+    how: &'a CrossValidation,
+    matched: &'a [Matched<'a>],
+    lambdas: &'a [Option<f64>],
+    kept: &'a [usize],
 }
 
 impl SomeFolds<'_> {
@@ -52,7 +52,7 @@ impl SomeFolds<'_> {
     }
 
     /// The size that the rule takes.
-    pub fn size(&self) -> Result<Option<usize>> {
+    fn size(&self) -> Result<Option<usize>> {
         let cell = |place: usize, size: usize| -> Result<Cell> {
             let loss = Tally::mean(self.loss, &self.parts(place, size))?;
             Ok(Cell { size, loss, standard_error: Some(0.0), difference_error: None })
@@ -82,7 +82,7 @@ impl SomeFolds<'_> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-pub(super) mod tests {
+mod tests {
     use super::super::choice::select;
     use super::super::parting::Part;
     use super::super::validated::{dealt, parting};
@@ -97,10 +97,10 @@ pub(super) mod tests {
     use vaglio_core::{Choose, Monitor, Silent};
     use vaglio_testkit::data;
 
-    pub const COLUMNS: usize = 7;
+    const COLUMNS: usize = 7;
 
     /// The squared errors of the rows held out by a part for every size, by a search and refits on its training rows.
-    pub fn squares(selector: &ValidSelector, sample: &Sample, part: &Part) -> Vec<f64> {
+    fn squares(selector: &ValidSelector, sample: &Sample, part: &Part) -> Vec<f64> {
         let problem = sample.select(&part.training).unwrap().fitted().unwrap().problem;
         let design = selector.design(&problem).unwrap();
         let path = selector.search_on(&design, Instant::now(), None, &mut Monitor::from(&mut Silent)).unwrap().path;

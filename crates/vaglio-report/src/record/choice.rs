@@ -205,8 +205,6 @@ pub enum SpreadOver {
     Repeats,
     /// All folds but one, in turn.
     Folds,
-    /// Each of a few further deals of the rows into folds, at the λ that was taken.
-    Deals,
 }
 
 impl SizeSpread {
@@ -216,7 +214,6 @@ impl SizeSpread {
         let each = match self.over {
             SpreadOver::Repeats => "each repeat alone",
             SpreadOver::Folds => "leaving out one fold at a time",
-            SpreadOver::Deals => "another deal of the rows, at this λ,",
         };
         match least == most {
             true => format!("{each} chooses {chosen} columns too"),

@@ -4,7 +4,6 @@
 //! bits, on every machine.
 
 use crate::Level;
-use pulp::NullaryFnOnce;
 
 /// log₂ e, and ln 2 in two parts, the first of which has so few bits that whole multiples of it are exact.
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
@@ -36,23 +35,23 @@ const INVERSE_FACTORIALS: [f64; 12] = [
 
 /// Every value to its exponential, to 1 unit in the last place; 0 and ∞ where it under- or overflows. Cost O(length).
 pub fn exp(level: Level, values: &mut [f64]) {
-    level.run(Each(values, exp_of));
+    level.run(
+        #[inline(always)]
+        || each(values, exp_of),
+    );
 }
 
 /// Every value to its hyperbolic tangent, to 3 units in the last place. Cost O(length).
 pub fn tanh(level: Level, values: &mut [f64]) {
-    level.run(Each(values, tanh_of));
+    level.run(
+        #[inline(always)]
+        || each(values, tanh_of),
+    );
 }
 
-struct Each<'k, F>(&'k mut [f64], F);
-
-impl<F: Fn(f64) -> f64> NullaryFnOnce for Each<'_, F> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Each(values, f) = self;
-        values.iter_mut().for_each(|x| *x = f(*x));
-    }
+#[inline(always)]
+fn each<F: Fn(f64) -> f64>(values: &mut [f64], f: F) {
+    values.iter_mut().for_each(|x| *x = f(*x));
 }
 
 /// x = k·ln 2 + r with |r| ≤ ln 2/2: k and eʳ − 1.

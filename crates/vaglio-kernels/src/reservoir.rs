@@ -8,7 +8,6 @@ use crate::Level;
 use crate::elementary::tanh;
 use crate::parallel;
 use crate::wide::Wide;
-use pulp::NullaryFnOnce;
 
 /// Connections W among units, in rows of the units that they lead to.
 #[derive(Debug, Clone, Copy)]
@@ -115,9 +114,19 @@ impl Reservoir {
         let (mut state, mut next) = (vec![0.0; self.padded], vec![0.0; self.padded]);
         let mut recent = vec![0.0; TILE * self.padded];
         for step in 0..length {
-            level.run(Drive { reservoir: self, inputs, row: begin + step, state: &state, to: &mut next });
+            level.run(
+                #[inline(always)]
+                || drive(self, inputs, begin + step, &state, &mut next),
+            );
             tanh(level, &mut next);
-            level.run(Leak { rate: self.leak, state: &mut state, to: &next });
+            // x = (1 − a)·x + a·tanh(…).
+            level.run(
+                #[inline(always)]
+                || {
+                    let (rate, kept) = (self.leak, 1.0 - self.leak);
+                    state.iter_mut().zip(&next).for_each(|(x, t)| *x = kept * *x + rate * t);
+                },
+            );
             let place = step % TILE;
             recent[place * self.padded..(place + 1) * self.padded].copy_from_slice(&state);
             if place + 1 == TILE || step + 1 == length {
@@ -162,70 +171,39 @@ impl Recurrent {
 }
 
 /// `to` = b + W_in·u + W·x.
-struct Drive<'a> {
-    reservoir: &'a Reservoir,
-    inputs: &'a [&'a [f64]],
-    row: usize,
-    state: &'a [f64],
-    to: &'a mut [f64],
-}
-
-impl NullaryFnOnce for Drive<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Drive { reservoir, inputs, row, state, to } = self;
-        to.copy_from_slice(&reservoir.bias);
-        for (column, weights) in inputs.iter().zip(reservoir.input.chunks_exact(reservoir.padded)) {
-            let value = column[row];
-            to.iter_mut().zip(weights).for_each(|(to, weight)| *to += weight * value);
-        }
-        match &reservoir.recurrent {
-            Recurrent::Sparse { starts, slots } => {
-                for (chunk, bounds) in to.as_chunks_mut::<{ Wide::WIDTH }>().0.iter_mut().zip(starts.windows(2)) {
-                    let mut sum = Wide::load(chunk);
-                    for slot in &slots[bounds[0]..bounds[1]] {
-                        let states: [f64; Wide::WIDTH] = std::array::from_fn(|l| state[slot.sources[l] as usize]);
-                        sum = sum + Wide::load(&slot.weights) * Wide::load(&states);
-                    }
-                    sum.store(chunk);
-                }
-            }
-            Recurrent::Dense { units, weights } => {
-                for (chunk, weights) in to.as_chunks_mut::<DENSE>().0.iter_mut().zip(weights.chunks_exact(*units)) {
-                    let parts = chunk.as_chunks_mut::<{ Wide::WIDTH }>().0;
-                    let mut sums: [Wide; 4] = std::array::from_fn(|p| Wide::load(&parts[p]));
-                    for (weights, x) in weights.iter().zip(state) {
-                        let x = Wide::splat(*x);
-                        let weights = weights.as_chunks::<{ Wide::WIDTH }>().0;
-                        for (sum, weights) in sums.iter_mut().zip(weights) {
-                            *sum = *sum + Wide::load(weights) * x;
-                        }
-                    }
-                    for (sum, part) in sums.into_iter().zip(parts) {
-                        sum.store(part);
-                    }
-                }
-            }
-        }
+#[inline(always)]
+fn drive(reservoir: &Reservoir, inputs: &[&[f64]], row: usize, state: &[f64], to: &mut [f64]) {
+    to.copy_from_slice(&reservoir.bias);
+    for (column, weights) in inputs.iter().zip(reservoir.input.chunks_exact(reservoir.padded)) {
+        let value = column[row];
+        to.iter_mut().zip(weights).for_each(|(to, weight)| *to += weight * value);
     }
-}
-
-/// x = (1 − a)·x + a·`to`.
-struct Leak<'a> {
-    rate: f64,
-    state: &'a mut [f64],
-    to: &'a [f64],
-}
-
-impl NullaryFnOnce for Leak<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Leak { rate, state, to } = self;
-        let kept = 1.0 - rate;
-        state.iter_mut().zip(to).for_each(|(x, t)| *x = kept * *x + rate * t);
+    match &reservoir.recurrent {
+        Recurrent::Sparse { starts, slots } => {
+            for (chunk, bounds) in to.as_chunks_mut::<{ Wide::WIDTH }>().0.iter_mut().zip(starts.windows(2)) {
+                let mut sum = Wide::load(chunk);
+                for slot in &slots[bounds[0]..bounds[1]] {
+                    let states: [f64; Wide::WIDTH] = std::array::from_fn(|l| state[slot.sources[l] as usize]);
+                    sum = sum + Wide::load(&slot.weights) * Wide::load(&states);
+                }
+                sum.store(chunk);
+            }
+        }
+        Recurrent::Dense { units, weights } => {
+            for (chunk, weights) in to.as_chunks_mut::<DENSE>().0.iter_mut().zip(weights.chunks_exact(*units)) {
+                let parts = chunk.as_chunks_mut::<{ Wide::WIDTH }>().0;
+                let mut sums: [Wide; 4] = std::array::from_fn(|p| Wide::load(&parts[p]));
+                for (weights, x) in weights.iter().zip(state) {
+                    let x = Wide::splat(*x);
+                    let weights = weights.as_chunks::<{ Wide::WIDTH }>().0;
+                    for (sum, weights) in sums.iter_mut().zip(weights) {
+                        *sum = *sum + Wide::load(weights) * x;
+                    }
+                }
+                for (sum, part) in sums.into_iter().zip(parts) {
+                    sum.store(part);
+                }
+            }
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::wide::{Entry, Wide};
 use crate::{Column, Level, sparse};
-use pulp::NullaryFnOnce;
 pub use vaglio_columns::center;
 
 /// Sums run in this many interleaved parts, added up in order at the end.
@@ -47,17 +46,9 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
     vectors: [&[f64]; N],
     sums: &mut [LaneSums<N>; C],
 ) {
-    struct AddProducts<'k, E, const C: usize, const N: usize>(
-        [&'k [E]; C],
-        [f64; C],
-        [&'k [f64]; N],
-        &'k mut [LaneSums<N>; C],
-    );
-    impl<E: Entry, const C: usize, const N: usize> NullaryFnOnce for AddProducts<'_, E, C, N> {
-        type Output = ();
+    level.run(
         #[inline(always)]
-        fn call(self) {
-            let AddProducts(columns, shifts, vectors, sums) = self;
+        move || {
             let rows = columns[0].len();
             let whole = rows / LANES;
             let rests = columns.map(|x| &x[whole * LANES..rows]);
@@ -87,9 +78,8 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
                 }
             }
             *sums = lanes.map(LaneSums);
-        }
-    }
-    level.run(AddProducts(columns, shifts, vectors, sums));
+        },
+    );
 }
 
 /// Σ_j (x_j − shift)·v_j. Cost O(m).
@@ -137,69 +127,62 @@ pub(crate) fn sum_of(x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
 
 /// y ← y + α x. Cost O(m).
 pub fn axpy(level: Level, alpha: f64, x: &[f64], y: &mut [f64]) {
-    struct Axpy<'k>(f64, &'k [f64], &'k mut [f64]);
-    impl NullaryFnOnce for Axpy<'_> {
-        type Output = ();
+    level.run(
         #[inline(always)]
-        fn call(self) {
-            let Axpy(alpha, x, y) = self;
+        move || {
             for (y, x) in y.iter_mut().zip(x) {
                 *y += alpha * x;
             }
-        }
-    }
-    level.run(Axpy(alpha, x, y));
+        },
+    );
 }
 
 /// y ← y − Σ_k α_k x_k, one after the other. Cost O(m·C).
 pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f64; C], y: &mut [f64]) {
-    struct Subtract<'k, const C: usize>([&'k [f64]; C], [f64; C], &'k mut [f64]);
-    impl<const C: usize> NullaryFnOnce for Subtract<'_, C> {
-        type Output = ();
+    level.run(
         #[inline(always)]
-        fn call(self) {
-            let Subtract(x, alphas, y) = self;
+        move || {
             let x = x.map(|x| &x[..y.len()]);
             for (j, y) in y.iter_mut().enumerate() {
                 for k in 0..C {
                     *y -= alphas[k] * x[k][j];
                 }
             }
-        }
-    }
-    level.run(Subtract(x, alphas, y));
+        },
+    );
 }
 
 /// out_j ← scale_j·(x_j − shift), with every scale 1 when absent. Cost O(m).
 pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
-    struct ScaleEntries<'k, E>(&'k [E], f64, Option<&'k [f64]>, &'k mut [f64]);
-    impl<E: Entry> NullaryFnOnce for ScaleEntries<'_, E> {
-        type Output = ();
-        #[inline(always)]
-        fn call(self) {
-            let ScaleEntries(x, shift, scale, out) = self;
-            match scale {
-                None => out.iter_mut().zip(x).for_each(|(o, x)| *o = x.double() - shift),
-                Some(scale) => {
-                    out.iter_mut().zip(x).zip(scale).for_each(|((o, x), s)| *o = (x.double() - shift) * s);
-                }
+    #[inline(always)]
+    fn scale_entries<E: Entry>(x: &[E], shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
+        match scale {
+            None => out.iter_mut().zip(x).for_each(|(o, x)| *o = x.double() - shift),
+            Some(scale) => {
+                out.iter_mut().zip(x).zip(scale).for_each(|((o, x), s)| *o = (x.double() - shift) * s);
             }
         }
     }
     with_entries!(
-        x,
-        x => level.run(ScaleEntries(x, shift, scale, out)),
-        x => sparse::scaled(x, shift, scale, out),
-        x => {
-            let mut start = 0;
-            x.for_each_tile(|tile| {
-                let rows = start..start + tile.len();
-                level.run(ScaleEntries(tile, shift, scale.map(|scale| &scale[rows.clone()]), &mut out[rows.clone()]));
-                start = rows.end;
-                true
-            });
-        }
+            x,
+            x => level.run(
+    #[inline(always)]
+    || scale_entries(x, shift, scale, out),
+    ),
+            x => sparse::scaled(x, shift, scale, out),
+            x => {
+                let mut start = 0;
+                x.for_each_tile(|tile| {
+                    let rows = start..start + tile.len();
+                    level.run(
+    #[inline(always)]
+    || scale_entries(tile, shift, scale.map(|scale| &scale[rows.clone()]), &mut out[rows.clone()]),
     );
+                    start = rows.end;
+                    true
+                });
+            }
+        );
 }
 
 #[cfg(test)]

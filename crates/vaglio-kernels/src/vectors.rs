@@ -3,7 +3,6 @@
 use crate::Level;
 use crate::tile::Tile;
 use crate::wide::Wide;
-use pulp::NullaryFnOnce;
 
 /// Vectors that are worked on together: eight rows against so many keep their sums in registers.
 const GROUP: usize = 4;
@@ -63,42 +62,32 @@ impl Vectors {
     fn against<const DISTANCE: bool>(&self, level: Level, x: &Tile, start: &[f64]) -> Tile {
         assert_eq!(x.columns(), self.inputs, "one column an entry of the vectors");
         let mut out = Tile::new(x.rows(), self.count);
-        level.run(Against::<DISTANCE> { vectors: self, x, start, out: &mut out });
-        out
-    }
-}
-
-struct Against<'k, const DISTANCE: bool> {
-    vectors: &'k Vectors,
-    x: &'k Tile,
-    start: &'k [f64],
-    out: &'k mut Tile,
-}
-
-impl<const DISTANCE: bool> NullaryFnOnce for Against<'_, DISTANCE> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Against { vectors: Vectors { inputs, packed, count }, x, start, out } = self;
-        for chunk in 0..x.rows().div_ceil(Wide::WIDTH) {
-            let x = x.eight(chunk);
-            let out = out.eight_mut(chunk);
-            for first in (0..*count).step_by(GROUP) {
-                let weights = &packed[first / GROUP * inputs..][..*inputs];
-                let mut sums: [Wide; GROUP] =
-                    std::array::from_fn(|k| Wide::splat(start.get(first + k).copied().unwrap_or(0.0)));
-                for (x, w) in x.iter().zip(weights) {
-                    let x = Wide::load(x);
-                    for k in 0..GROUP {
-                        let w = Wide::splat(w[k]);
-                        sums[k] = sums[k] + if DISTANCE { (x - w) * (x - w) } else { w * x };
+        level.run(
+            #[inline(always)]
+            || {
+                let (Vectors { inputs, packed, count }, out) = (self, &mut out);
+                for chunk in 0..x.rows().div_ceil(Wide::WIDTH) {
+                    let x = x.eight(chunk);
+                    let out = out.eight_mut(chunk);
+                    for first in (0..*count).step_by(GROUP) {
+                        let weights = &packed[first / GROUP * inputs..][..*inputs];
+                        let mut sums: [Wide; GROUP] =
+                            std::array::from_fn(|k| Wide::splat(start.get(first + k).copied().unwrap_or(0.0)));
+                        for (x, w) in x.iter().zip(weights) {
+                            let x = Wide::load(x);
+                            for k in 0..GROUP {
+                                let w = Wide::splat(w[k]);
+                                sums[k] = sums[k] + if DISTANCE { (x - w) * (x - w) } else { w * x };
+                            }
+                        }
+                        for (sum, to) in sums.iter().zip(&mut out[first..]) {
+                            sum.store(to);
+                        }
                     }
                 }
-                for (sum, to) in sums.iter().zip(&mut out[first..]) {
-                    sum.store(to);
-                }
-            }
-        }
+            },
+        );
+        out
     }
 }
 

@@ -7,7 +7,6 @@ use crate::Level;
 use crate::sums::{axpy, dot};
 use crate::wide::Wide;
 use ndarray::{ArrayView2, ShapeBuilder, s};
-use pulp::NullaryFnOnce;
 
 /// F of a centered kernel matrix K̄ = F·Fᵀ, rows × rank; memory 8·rows·rank bytes.
 ///
@@ -73,7 +72,31 @@ impl ThinFactor {
         if self.rank == 0 || other.rank == 0 {
             return 0.0;
         }
-        level.run(Inner(self, other))
+        level.run(
+            #[inline(always)]
+            move || {
+                let (whole, whole_other) = (self.rank - self.rank % SIDE, other.rank - other.rank % SIDE);
+                let mut total = 0.0;
+                for k in (0..whole).step_by(SIDE) {
+                    let left: [&[Chunk]; SIDE] = std::array::from_fn(|i| self.column(k + i));
+                    for l in (0..whole_other).step_by(SIDE) {
+                        total += squares(left, std::array::from_fn::<_, SIDE, _>(|i| other.column(l + i)));
+                    }
+                    for l in whole_other..other.rank {
+                        total += squares(left, [other.column(l)]);
+                    }
+                }
+                for k in whole..self.rank {
+                    for l in (0..whole_other).step_by(SIDE) {
+                        total += squares([self.column(k)], std::array::from_fn::<_, SIDE, _>(|i| other.column(l + i)));
+                    }
+                    for l in whole_other..other.rank {
+                        total += squares([self.column(k)], [other.column(l)]);
+                    }
+                }
+                total
+            },
+        )
     }
 
     /// F; `None` of a column that takes no part.
@@ -86,36 +109,6 @@ impl ThinFactor {
     fn column(&self, k: usize) -> &[Chunk] {
         let length = self.chunks.len() / self.rank;
         &self.chunks[k * length..(k + 1) * length]
-    }
-}
-
-struct Inner<'k>(&'k ThinFactor, &'k ThinFactor);
-
-impl NullaryFnOnce for Inner<'_> {
-    type Output = f64;
-    #[inline(always)]
-    fn call(self) -> f64 {
-        let Inner(a, b) = self;
-        let (whole_a, whole_b) = (a.rank - a.rank % SIDE, b.rank - b.rank % SIDE);
-        let mut total = 0.0;
-        for k in (0..whole_a).step_by(SIDE) {
-            let left: [&[Chunk]; SIDE] = std::array::from_fn(|i| a.column(k + i));
-            for l in (0..whole_b).step_by(SIDE) {
-                total += squares(left, std::array::from_fn::<_, SIDE, _>(|i| b.column(l + i)));
-            }
-            for l in whole_b..b.rank {
-                total += squares(left, [b.column(l)]);
-            }
-        }
-        for k in whole_a..a.rank {
-            for l in (0..whole_b).step_by(SIDE) {
-                total += squares([a.column(k)], std::array::from_fn::<_, SIDE, _>(|i| b.column(l + i)));
-            }
-            for l in whole_b..b.rank {
-                total += squares([a.column(k)], [b.column(l)]);
-            }
-        }
-        total
     }
 }
 

@@ -6,7 +6,6 @@
 use crate::Level;
 use crate::elementary::exp_of;
 use crate::wide::{Wide, opaque};
-use pulp::NullaryFnOnce;
 
 type Chunk = [f64; Wide::WIDTH];
 
@@ -93,30 +92,110 @@ impl Pairs {
 
     /// Adds (u_j − u_k)². Cost O(m²).
     pub fn add_distances(&mut self, level: Level, column: &Padded) {
-        level.run(Add(self, column));
+        level.run(
+            #[inline(always)]
+            move || {
+                let mut rest = &mut self.chunks[..];
+                for j in 1..self.rows {
+                    let (row, later) = rest.split_at_mut(length(j));
+                    let own = column.get(j);
+                    for (chunk, u) in row.iter_mut().zip(&column.0) {
+                        let u = opaque(u);
+                        for l in 0..Wide::WIDTH {
+                            chunk[l] += (u[l] - own) * (u[l] - own);
+                        }
+                    }
+                    rest = later;
+                }
+            },
+        );
     }
 
     /// The numbers times exp(`scale`·d_jk). Cost O(m²).
     #[must_use]
     pub fn times_exp(&self, level: Level, distances: &Pairs, scale: f64) -> Pairs {
         let mut product = self.clone();
-        level.run(Times(&mut product, distances, scale));
+        level.run(
+            #[inline(always)]
+            || {
+                for (chunk, distance) in product.chunks.iter_mut().zip(&distances.chunks) {
+                    for l in 0..Wide::WIDTH {
+                        chunk[l] *= exp_of(scale * distance[l]);
+                    }
+                }
+            },
+        );
         product
     }
 
     /// Σ over j > k of the numbers times exp(`scale`·(u_j − u_k)²). Cost O(m²).
     pub fn sum(&self, level: Level, column: &Padded, scale: f64) -> f64 {
-        level.run(Sum(self, column, scale))
+        level.run(
+            #[inline(always)]
+            move || {
+                let mut lanes = [0.0; Wide::WIDTH];
+                let mut rest = &self.chunks[..];
+                for j in 1..self.rows {
+                    let (row, later) = rest.split_at(length(j));
+                    let own = column.get(j);
+                    for (weight, u) in row.iter().zip(&column.0) {
+                        for l in 0..Wide::WIDTH {
+                            let apart = u[l] - own;
+                            lanes[l] += weight[l] * exp_of(scale * (apart * apart));
+                        }
+                    }
+                    rest = later;
+                }
+                lanes.iter().sum()
+            },
+        )
     }
 
     /// Σ over j > k of the numbers times (u_j − u_k)². Cost O(m²).
     pub fn sum_of_distances(&self, level: Level, column: &Padded) -> f64 {
-        level.run(Distances(self, column))
+        level.run(
+            #[inline(always)]
+            move || {
+                let mut lanes = [0.0; Wide::WIDTH];
+                let mut rest = &self.chunks[..];
+                for j in 1..self.rows {
+                    let (row, later) = rest.split_at(length(j));
+                    let own = column.get(j);
+                    for (weight, u) in row.iter().zip(&column.0) {
+                        for l in 0..Wide::WIDTH {
+                            let apart = u[l] - own;
+                            lanes[l] += weight[l] * (apart * apart);
+                        }
+                    }
+                    rest = later;
+                }
+                lanes.iter().sum()
+            },
+        )
     }
 
     /// Σ over j > k of the numbers times exp(`scale`·(d_jk − (u_j − u_k)²)). Cost O(m²).
     pub fn sum_without(&self, level: Level, distances: &Pairs, column: &Padded, scale: f64) -> f64 {
-        level.run(Without(self, distances, column, scale))
+        level.run(
+            #[inline(always)]
+            move || {
+                let mut lanes = [0.0; Wide::WIDTH];
+                let (mut rest, mut apart) = (&self.chunks[..], &distances.chunks[..]);
+                for j in 1..self.rows {
+                    let (row, later) = rest.split_at(length(j));
+                    let (distance, after) = apart.split_at(length(j));
+                    let own = column.get(j);
+                    for ((weight, distance), u) in row.iter().zip(distance).zip(&column.0) {
+                        for l in 0..Wide::WIDTH {
+                            let left = distance[l] - (u[l] - own) * (u[l] - own);
+                            lanes[l] += weight[l] * exp_of(scale * left);
+                        }
+                    }
+                    (rest, apart) = (later, after);
+                }
+                lanes.iter().sum()
+            },
+        )
     }
 
     /// Σ over j > k of the numbers. Cost O(m²).
@@ -124,116 +203,6 @@ impl Pairs {
         let mut lanes = Wide::ZERO;
         self.chunks.iter().for_each(|chunk| lanes = lanes + Wide::load(chunk));
         lanes.sum()
-    }
-}
-
-struct Add<'k>(&'k mut Pairs, &'k Padded);
-
-impl NullaryFnOnce for Add<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Add(pairs, column) = self;
-        let mut rest = &mut pairs.chunks[..];
-        for j in 1..pairs.rows {
-            let (row, later) = rest.split_at_mut(length(j));
-            let own = column.get(j);
-            for (chunk, u) in row.iter_mut().zip(&column.0) {
-                let u = opaque(u);
-                for l in 0..Wide::WIDTH {
-                    chunk[l] += (u[l] - own) * (u[l] - own);
-                }
-            }
-            rest = later;
-        }
-    }
-}
-
-struct Times<'k>(&'k mut Pairs, &'k Pairs, f64);
-
-impl NullaryFnOnce for Times<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Times(pairs, distances, scale) = self;
-        for (chunk, distance) in pairs.chunks.iter_mut().zip(&distances.chunks) {
-            for l in 0..Wide::WIDTH {
-                chunk[l] *= exp_of(scale * distance[l]);
-            }
-        }
-    }
-}
-
-struct Sum<'k>(&'k Pairs, &'k Padded, f64);
-
-impl NullaryFnOnce for Sum<'_> {
-    type Output = f64;
-    #[inline(always)]
-    fn call(self) -> f64 {
-        let Sum(weights, column, scale) = self;
-        let mut lanes = [0.0; Wide::WIDTH];
-        let mut rest = &weights.chunks[..];
-        for j in 1..weights.rows {
-            let (row, later) = rest.split_at(length(j));
-            let own = column.get(j);
-            for (weight, u) in row.iter().zip(&column.0) {
-                for l in 0..Wide::WIDTH {
-                    let apart = u[l] - own;
-                    lanes[l] += weight[l] * exp_of(scale * (apart * apart));
-                }
-            }
-            rest = later;
-        }
-        lanes.iter().sum()
-    }
-}
-
-struct Distances<'k>(&'k Pairs, &'k Padded);
-
-impl NullaryFnOnce for Distances<'_> {
-    type Output = f64;
-    #[inline(always)]
-    fn call(self) -> f64 {
-        let Distances(weights, column) = self;
-        let mut lanes = [0.0; Wide::WIDTH];
-        let mut rest = &weights.chunks[..];
-        for j in 1..weights.rows {
-            let (row, later) = rest.split_at(length(j));
-            let own = column.get(j);
-            for (weight, u) in row.iter().zip(&column.0) {
-                for l in 0..Wide::WIDTH {
-                    let apart = u[l] - own;
-                    lanes[l] += weight[l] * (apart * apart);
-                }
-            }
-            rest = later;
-        }
-        lanes.iter().sum()
-    }
-}
-
-struct Without<'k>(&'k Pairs, &'k Pairs, &'k Padded, f64);
-
-impl NullaryFnOnce for Without<'_> {
-    type Output = f64;
-    #[inline(always)]
-    fn call(self) -> f64 {
-        let Without(weights, distances, column, scale) = self;
-        let mut lanes = [0.0; Wide::WIDTH];
-        let (mut rest, mut apart) = (&weights.chunks[..], &distances.chunks[..]);
-        for j in 1..weights.rows {
-            let (row, later) = rest.split_at(length(j));
-            let (distance, after) = apart.split_at(length(j));
-            let own = column.get(j);
-            for ((weight, distance), u) in row.iter().zip(distance).zip(&column.0) {
-                for l in 0..Wide::WIDTH {
-                    let left = distance[l] - (u[l] - own) * (u[l] - own);
-                    lanes[l] += weight[l] * exp_of(scale * left);
-                }
-            }
-            (rest, apart) = (later, after);
-        }
-        lanes.iter().sum()
     }
 }
 

@@ -11,7 +11,6 @@ use crate::parallel;
 use crate::trial::worse;
 use crate::wide::Wide;
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
-use pulp::NullaryFnOnce;
 use std::sync::OnceLock;
 use vaglio_columns::get_or_make;
 
@@ -108,7 +107,10 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let mut sums = vec![0.0; rows.len() * width];
         parallel::chunks_mut(&mut sums, CHUNK * width, |at, sums| {
             let rows = &rows[at * CHUNK..][..sums.len() / width];
-            data.level.run(LeaveOut { directions, rows, shares: &shrunk.shares, weights: &weights, sums });
+            data.level.run(
+                #[inline(always)]
+                || left_out(directions, rows, &shrunk.shares, &weights, sums),
+            );
         });
         let (mut unreliable, mut lowest) = (Vec::new(), 1.0);
         for (&row, sums) in rows.iter().zip(sums.chunks_exact(width)) {
@@ -240,26 +242,13 @@ struct Shrunk {
 }
 
 /// Of each row: Σ_k share_k·u_k² over its directions, then uᵀw of each output over those with weights.
-struct LeaveOut<'k> {
-    /// Rows × directions.
-    directions: &'k [f64],
-    rows: &'k [usize],
-    shares: &'k [f64],
-    weights: &'k [Vec<f64>],
-    sums: &'k mut [f64],
-}
-
-impl NullaryFnOnce for LeaveOut<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let LeaveOut { directions, rows, shares, weights, sums } = self;
-        for (&row, sums) in rows.iter().zip(sums.chunks_exact_mut(1 + weights.len())) {
-            let own = &directions[row * shares.len()..][..shares.len()];
-            sums[0] = sum(own, shares, |u, share| u * u * share, |u, share| u * u * share);
-            for (sum_of, weights) in sums[1..].iter_mut().zip(weights) {
-                *sum_of = sum(&own[..weights.len()], weights, |u, w| u * w, |u, w| u * w);
-            }
+#[inline(always)]
+fn left_out(directions: &[f64], rows: &[usize], shares: &[f64], weights: &[Vec<f64>], sums: &mut [f64]) {
+    for (&row, sums) in rows.iter().zip(sums.chunks_exact_mut(1 + weights.len())) {
+        let own = &directions[row * shares.len()..][..shares.len()];
+        sums[0] = sum(own, shares, |u, share| u * u * share, |u, share| u * u * share);
+        for (sum_of, weights) in sums[1..].iter_mut().zip(weights) {
+            *sum_of = sum(&own[..weights.len()], weights, |u, w| u * w, |u, w| u * w);
         }
     }
 }

@@ -5,7 +5,6 @@
 
 use crate::Level;
 use crate::wide::Wide;
-use pulp::NullaryFnOnce;
 use std::hint::black_box;
 
 /// The lower triangles of H and V: row i has ⌈(i + 1)/8⌉ eights, those of all rows one after the other.
@@ -72,7 +71,10 @@ impl Downdated {
         let (mut h, mut v) = (gather(&self.h), gather(&self.v));
         let at = |x: &[Wide]| x[b / Wide::WIDTH].lane(b % Wide::WIDTH);
         let by: Vec<[f64; 3]> = self.pending.iter().map(|p| [at(&p.r) * p.c, at(&p.r), at(&p.v)]).collect();
-        level.run(Less { changes: &self.pending, by: &by, h: &mut h, v: &mut v });
+        level.run(
+            #[inline(always)]
+            || subtract_changes(&self.pending, &by, &mut h, &mut v),
+        );
         (h, v)
     }
 
@@ -83,10 +85,16 @@ impl Downdated {
 
     /// Takes the changes in and keeps only the rows and columns `kept`, in increasing order. Cost O(s²·pending).
     pub fn flush(&mut self, level: Level, kept: &[usize]) {
-        level.run(Flush { size: self.size, changes: &self.pending, h: &mut self.h, v: &mut self.v });
+        level.run(
+            #[inline(always)]
+            || take_changes(self.size, &self.pending, &mut self.h, &mut self.v),
+        );
         self.pending.clear();
         for matrix in [&mut self.h, &mut self.v] {
-            level.run(Compact { kept, matrix });
+            level.run(
+                #[inline(always)]
+                || compact(kept, matrix),
+            );
             matrix.truncate(start(kept.len()));
             matrix.shrink_to_fit();
         }
@@ -95,68 +103,46 @@ impl Downdated {
 }
 
 /// One column less what the changes take off: h −= r·(h_b), v −= r·ṽ_b + ṽ·r_b.
-struct Less<'k> {
-    changes: &'k [Change],
-    by: &'k [[f64; 3]],
-    h: &'k mut [Wide],
-    v: &'k mut [Wide],
-}
-
-impl NullaryFnOnce for Less<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Less { changes, by, h, v } = self;
-        for (change, by) in changes.iter().zip(by) {
-            let [h_b, r_b, v_b] = by.map(Wide::splat);
-            for (((h, v), r), t) in h.iter_mut().zip(v.iter_mut()).zip(&change.r).zip(&change.v) {
-                // An opaque address keeps the compiler from gathering across eights.
-                let (r, t) = (*black_box(r), *black_box(t));
-                *h = *h - r * h_b;
-                *v = *v - (r * v_b + t * r_b);
-            }
+#[inline(always)]
+fn subtract_changes(changes: &[Change], by: &[[f64; 3]], h: &mut [Wide], v: &mut [Wide]) {
+    for (change, by) in changes.iter().zip(by) {
+        let [h_b, r_b, v_b] = by.map(Wide::splat);
+        for (((h, v), r), t) in h.iter_mut().zip(v.iter_mut()).zip(&change.r).zip(&change.v) {
+            // An opaque address keeps the compiler from gathering across eights.
+            let (r, t) = (*black_box(r), *black_box(t));
+            *h = *h - r * h_b;
+            *v = *v - (r * v_b + t * r_b);
         }
     }
-}
-
-/// All changes off both matrices, by blocks of rows and eights.
-struct Flush<'k> {
-    size: usize,
-    changes: &'k [Change],
-    h: &'k mut [Wide],
-    v: &'k mut [Wide],
 }
 
 /// Rows that share the loading of a change.
 const ROWS: usize = 4;
 
-impl NullaryFnOnce for Flush<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Flush { size, changes, h, v } = self;
-        let mut by = vec![[[0.0; ROWS]; 3]; changes.len()];
-        for first in (0..size).step_by(ROWS) {
-            // Rows of one block of eight are equally long.
-            let (rows, length) = (ROWS.min(size - first), first / Wide::WIDTH + 1);
-            for (by, change) in by.iter_mut().zip(changes) {
-                for l in 0..rows {
-                    let at = |x: &[Wide]| x[(first + l) / Wide::WIDTH].lane((first + l) % Wide::WIDTH);
-                    (by[0][l], by[1][l], by[2][l]) = (at(&change.r) * change.c, at(&change.r), at(&change.v));
-                }
+/// All changes off both matrices, by blocks of rows and eights.
+#[inline(always)]
+fn take_changes(size: usize, changes: &[Change], h: &mut [Wide], v: &mut [Wide]) {
+    let mut by = vec![[[0.0; ROWS]; 3]; changes.len()];
+    for first in (0..size).step_by(ROWS) {
+        // Rows of one block of eight are equally long.
+        let (rows, length) = (ROWS.min(size - first), first / Wide::WIDTH + 1);
+        for (by, change) in by.iter_mut().zip(changes) {
+            for l in 0..rows {
+                let at = |x: &[Wide]| x[(first + l) / Wide::WIDTH].lane((first + l) % Wide::WIDTH);
+                (by[0][l], by[1][l], by[2][l]) = (at(&change.r) * change.c, at(&change.r), at(&change.v));
             }
-            let span = start(first)..start(first) + rows * length;
-            if rows == ROWS {
-                rows_less(&by, changes, length, &mut h[span.clone()], &mut v[span]);
-            } else {
-                for l in 0..rows {
-                    for k in 0..length {
-                        let at = span.start + l * length + k;
-                        for (by, change) in by.iter().zip(changes) {
-                            let [h_b, r_b, v_b] = by.map(|by| Wide::splat(by[l]));
-                            h[at] = h[at] - change.r[k] * h_b;
-                            v[at] = v[at] - (change.r[k] * v_b + change.v[k] * r_b);
-                        }
+        }
+        let span = start(first)..start(first) + rows * length;
+        if rows == ROWS {
+            rows_less(&by, changes, length, &mut h[span.clone()], &mut v[span]);
+        } else {
+            for l in 0..rows {
+                for k in 0..length {
+                    let at = span.start + l * length + k;
+                    for (by, change) in by.iter().zip(changes) {
+                        let [h_b, r_b, v_b] = by.map(|by| Wide::splat(by[l]));
+                        h[at] = h[at] - change.r[k] * h_b;
+                        v[at] = v[at] - (change.r[k] * v_b + change.v[k] * r_b);
                     }
                 }
             }
@@ -188,26 +174,17 @@ fn rows_less(by: &[[[f64; ROWS]; 3]], changes: &[Change], length: usize, h: &mut
 }
 
 /// Moves the rows and columns that stay to the front.
-struct Compact<'k> {
-    kept: &'k [usize],
-    matrix: &'k mut [Wide],
-}
-
-impl NullaryFnOnce for Compact<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Compact { kept, matrix } = self;
-        for (i, &from) in kept.iter().enumerate() {
-            let (to, from) = (start(i), start(from));
-            for (k, columns) in kept[..=i].chunks(Wide::WIDTH).enumerate() {
-                let mut eight = Wide::ZERO;
-                for (l, &j) in columns.iter().enumerate() {
-                    let value = matrix[from + j / Wide::WIDTH].lane(j % Wide::WIDTH);
-                    eight.update(l, |_| value);
-                }
-                matrix[to + k] = eight;
+#[inline(always)]
+fn compact(kept: &[usize], matrix: &mut [Wide]) {
+    for (i, &from) in kept.iter().enumerate() {
+        let (to, from) = (start(i), start(from));
+        for (k, columns) in kept[..=i].chunks(Wide::WIDTH).enumerate() {
+            let mut eight = Wide::ZERO;
+            for (l, &j) in columns.iter().enumerate() {
+                let value = matrix[from + j / Wide::WIDTH].lane(j % Wide::WIDTH);
+                eight.update(l, |_| value);
             }
+            matrix[to + k] = eight;
         }
     }
 }

@@ -11,7 +11,6 @@ use crate::linalg::InverseFactor;
 use crate::parallel;
 use crate::trial::worse;
 use crate::wide::Wide;
-use pulp::NullaryFnOnce;
 use std::sync::Arc;
 
 /// The loss of adding each column to a subset S, for each λ.
@@ -239,30 +238,23 @@ impl ForwardPair {
 
 /// to ← to + Σ_k p_k·row_k, rows of `room` doubles.
 fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) {
-    struct AddRows<'k>(&'k [f64], &'k [f64], usize, &'k mut [f64]);
-    impl NullaryFnOnce for AddRows<'_> {
-        type Output = ();
-        #[inline(always)]
-        fn call(self) {
-            let AddRows(p, rows, room, to) = self;
-            for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
-                to.iter_mut().zip(row).for_each(|(to, x)| *to += p * x);
-            }
-        }
-    }
     if room > 0 {
-        level.run(AddRows(p, rows, room, to));
+        level.run(
+            #[inline(always)]
+            move || {
+                for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
+                    to.iter_mut().zip(row).for_each(|(to, x)| *to += p * x);
+                }
+            },
+        );
     }
 }
 
 /// Adds loss + 2δh + δ²q of every column, and lowers the shares.
 fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
-    struct AddTrials<'k>(&'k ForwardPair, &'k [f64], &'k mut [f64], &'k mut [f64]);
-    impl NullaryFnOnce for AddTrials<'_> {
-        type Output = ();
+    level.run(
         #[inline(always)]
-        fn call(self) {
-            let AddTrials(pair, scale, losses, conditioning) = self;
+        move || {
             let stride = losses.len();
             let (lambda, loss, sticky) =
                 (Wide::splat(pair.lambda), Wide::splat(pair.loss), Wide::splat(pair.conditioning));
@@ -283,7 +275,6 @@ fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64
                 let lowest = eights(conditioning, k).min(sticky).min(Wide::ZERO - negative);
                 lowest.store(&mut conditioning.as_chunks_mut().0[k]);
             }
-        }
-    }
-    level.run(AddTrials(pair, scale, losses, conditioning));
+        },
+    );
 }

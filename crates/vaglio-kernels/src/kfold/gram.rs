@@ -4,7 +4,6 @@
 
 use crate::Level;
 use crate::wide::Wide;
-use pulp::NullaryFnOnce;
 
 /// Columns whose products are made together, in both directions.
 pub(super) const SIDE: usize = 4;
@@ -17,12 +16,9 @@ const PANEL: usize = 32;
 /// lanes that are added in order, whatever the place of its columns, so equal columns get equal bits. Cost
 /// O(height·columns²).
 pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usize, out: &mut [f64]) {
-    struct AddGram<'k>(&'k [Wide], usize, usize, &'k mut [f64]);
-    impl NullaryFnOnce for AddGram<'_> {
-        type Output = ();
+    level.run(
         #[inline(always)]
-        fn call(self) {
-            let AddGram(tile, height, columns, out) = self;
+        move || {
             for i_panel in (0..columns).step_by(PANEL) {
                 for j_panel in (0..=i_panel).step_by(PANEL) {
                     for i in (i_panel..columns.min(i_panel + PANEL)).step_by(SIDE) {
@@ -32,9 +28,8 @@ pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usiz
                     }
                 }
             }
-        }
-    }
-    level.run(AddGram(tile, height, columns, out));
+        },
+    );
 }
 
 #[inline(always)]

@@ -16,7 +16,6 @@ use crate::folds::FoldBlocks;
 use crate::parallel;
 use crate::wide::Wide;
 use crate::{Column, Level};
-use pulp::NullaryFnOnce;
 use std::sync::OnceLock;
 
 /// Which columns are summed up by their entries, and which rows are summed up together.
@@ -157,7 +156,10 @@ impl GroupedEntries {
                 let mut sums = vec![[Wide::ZERO; TOGETHER]; self.sizes.len()];
                 each_tile(x, |start, values| {
                     let (groups, z) = (&self.groups[start..], &z.of_row[start..]);
-                    level.run(AddTile { values, shift, groups, z, sums: &mut sums });
+                    level.run(
+                        #[inline(always)]
+                        || add_tile(values, shift, groups, z, &mut sums),
+                    );
                 });
                 sums.into_iter().map(|[a, b, c, d]| (a + b) + (c + d)).collect()
             }
@@ -216,24 +218,11 @@ fn each_tile(x: Column<'_>, mut then: impl FnMut(usize, &[f64])) {
 }
 
 /// Adds (x − shift)·z of some rows, of which the first is a multiple of [`TOGETHER`], to the sums of their groups.
-struct AddTile<'k> {
-    values: &'k [f64],
-    shift: f64,
-    groups: &'k [u32],
-    z: &'k [Wide],
-    sums: &'k mut [[Wide; TOGETHER]],
-}
-
-impl NullaryFnOnce for AddTile<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let AddTile { values, shift, groups, z, sums } = self;
-        for (row, ((value, &group), z)) in values.iter().zip(groups).zip(z).enumerate() {
-            let sum = &mut sums[group as usize][row % TOGETHER];
-            *sum = *sum + Wide::splat(value - shift) * *z;
-        }
+#[inline(always)]
+fn add_tile(values: &[f64], shift: f64, groups: &[u32], z: &[Wide], sums: &mut [[Wide; TOGETHER]]) {
+    for (row, ((value, &group), z)) in values.iter().zip(groups).zip(z).enumerate() {
+        let sum = &mut sums[group as usize][row % TOGETHER];
+        *sum = *sum + Wide::splat(value - shift) * *z;
     }
 }
 

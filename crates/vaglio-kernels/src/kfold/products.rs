@@ -10,7 +10,6 @@ use crate::parallel;
 use crate::sums::product;
 use crate::wide::{Entry, Wide};
 use crate::{Column, Folds, Level};
-use pulp::NullaryFnOnce;
 
 /// Eights of rows that are multiplied at a time: odd, so that columns lie differently in the cache.
 const TILE: usize = 63;
@@ -207,12 +206,9 @@ fn load<E: Entry>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [W
 }
 
 fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64, f64) {
-    struct ShiftEntries<'k, E>(&'k [E], f64, &'k mut [Wide]);
-    impl<E: Entry> NullaryFnOnce for ShiftEntries<'_, E> {
-        type Output = (f64, f64);
+    level.run(
         #[inline(always)]
-        fn call(self) -> (f64, f64) {
-            let ShiftEntries(x, shift, to) = self;
+        move || {
             // The greatest entry is the least of the negatives.
             let (mut least, mut greatest) = (Wide::INFINITY, Wide::INFINITY);
             let by = Wide::splat(shift);
@@ -233,25 +229,20 @@ fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64
                 }
             }
             (least.least(), -greatest.least())
-        }
-    }
-    level.run(ShiftEntries(x, shift, to))
+        },
+    )
 }
 
 /// to ← to·by.
 fn multiply(level: Level, by: &[f64], to: &mut [Wide]) {
-    struct Multiply<'k>(&'k [f64], &'k mut [Wide]);
-    impl NullaryFnOnce for Multiply<'_> {
-        type Output = ();
+    level.run(
         #[inline(always)]
-        fn call(self) {
-            let Multiply(by, to) = self;
+        move || {
             let (by, rest) = by.as_chunks();
             by.iter().zip(to.iter_mut()).for_each(|(by, to)| *to = *to * Wide::load(by));
             if let Some(to) = to.get_mut(by.len()) {
                 rest.iter().enumerate().for_each(|(l, by)| to.update(l, |to| to * by));
             }
-        }
-    }
-    level.run(Multiply(by, to));
+        },
+    );
 }

@@ -11,7 +11,6 @@ use crate::parallel;
 use crate::trial::worse;
 use crate::wide::Wide;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
-use pulp::NullaryFnOnce;
 
 /// One tridiagonal form A_t = Q·T·Qᵀ per fold for a subset: w(λ) = Q(T + λ)⁻¹QᵀB_t for any λ.
 #[derive(Debug)]
@@ -103,67 +102,46 @@ impl FoldSpectrum {
         lambdas.chunks(Wide::WIDTH).flat_map(of_lanes).collect()
     }
 
-    /// wᵀ(A_v w − 2 B_v) of one output, for eight λ.
+    /// wᵀ(A_v w − 2 B_v) of one output, for eight λ, in the order of the columns.
     fn change(&self, level: Level, lambdas: Wide, output: usize) -> Wide {
         let n = self.training.diagonal.len();
         let (mut weights, mut along) = (vec![[0.0; Wide::WIDTH]; n], vec![[0.0; Wide::WIDTH]; n]);
         let right = self.projected.column(output).to_vec();
-        level.run(Solve { form: &self.training, right: &right, lambdas, out: &mut weights });
+        level.run(
+            #[inline(always)]
+            || solve(&self.training, &right, lambdas, &mut weights),
+        );
         self.training.apply(ArrayViewMut2::from(&mut weights[..]));
         let product = linalg::gemm(ArrayView2::from(&weights[..]).t(), self.held_out.view());
         ArrayViewMut2::from(&mut along[..]).assign(&product.t());
         let targets = self.targets.column(output).to_vec();
-        level.run(Form { weights: &weights, along: &along, targets: &targets })
+        level.run(
+            #[inline(always)]
+            || {
+                let terms = weights.iter().zip(&along).zip(&targets);
+                terms.fold(Wide::ZERO, |sum, ((w, a), b)| sum + Wide::load(w) * (Wide::load(a) - Wide::splat(2.0 * b)))
+            },
+        )
     }
 }
 
 /// (T + λ)·z = b for eight λ: factors L·D·Lᵀ by q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}. Cost O(n).
-struct Solve<'k> {
-    form: &'k Tridiagonal,
-    right: &'k [f64],
-    lambdas: Wide,
-    /// n.
-    out: &'k mut [Lanes],
-}
-
-impl NullaryFnOnce for Solve<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Solve { form, right, lambdas, out } = self;
-        let mut factors = Vec::with_capacity(out.len());
-        let (mut lowering, mut factor, mut last) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);
-        let beside = form.beside.iter().copied().chain([0.0]);
-        for (((d, e), b), out) in form.diagonal.iter().zip(beside).zip(right).zip(out.iter_mut()) {
-            let inverse = Wide::splat(1.0) / (Wide::splat(*d) + lambdas - lowering);
-            last = Wide::splat(*b) - factor * last;
-            (last * inverse).store(out);
-            factor = Wide::splat(e) * inverse;
-            lowering = Wide::splat(e) * factor;
-            factors.push(factor);
-        }
-        last = Wide::ZERO;
-        for (factor, out) in factors.into_iter().zip(out).rev() {
-            last = Wide::load(out) - factor * last;
-            last.store(out);
-        }
+#[inline(always)]
+fn solve(form: &Tridiagonal, right: &[f64], lambdas: Wide, out: &mut [Lanes]) {
+    let mut factors = Vec::with_capacity(out.len());
+    let (mut lowering, mut factor, mut last) = (Wide::ZERO, Wide::ZERO, Wide::ZERO);
+    let beside = form.beside.iter().copied().chain([0.0]);
+    for (((d, e), b), out) in form.diagonal.iter().zip(beside).zip(right).zip(out.iter_mut()) {
+        let inverse = Wide::splat(1.0) / (Wide::splat(*d) + lambdas - lowering);
+        last = Wide::splat(*b) - factor * last;
+        (last * inverse).store(out);
+        factor = Wide::splat(e) * inverse;
+        lowering = Wide::splat(e) * factor;
+        factors.push(factor);
     }
-}
-
-/// Σ_i w_i·(a_i − 2 b_i) for eight λ, in the order of i.
-struct Form<'k> {
-    weights: &'k [Lanes],
-    /// A_v w.
-    along: &'k [Lanes],
-    /// B_v.
-    targets: &'k [f64],
-}
-
-impl NullaryFnOnce for Form<'_> {
-    type Output = Wide;
-    #[inline(always)]
-    fn call(self) -> Wide {
-        let terms = self.weights.iter().zip(self.along).zip(self.targets);
-        terms.fold(Wide::ZERO, |sum, ((w, a), b)| sum + Wide::load(w) * (Wide::load(a) - Wide::splat(2.0 * b)))
+    last = Wide::ZERO;
+    for (factor, out) in factors.into_iter().zip(out).rev() {
+        last = Wide::load(out) - factor * last;
+        last.store(out);
     }
 }

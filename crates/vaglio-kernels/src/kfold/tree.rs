@@ -132,16 +132,13 @@ impl MomentTree {
     /// Cost O(K·R·L).
     pub fn trials(&self) -> (Vec<f64>, Vec<f64>) {
         let layout = self.shape.layout(self.length);
-        let mut out = (vec![0.0; self.shape.lambdas * self.length], vec![1.0; self.shape.lambdas * self.length]);
-        let trials = TryColumns {
-            shape: self.shape,
-            layout,
-            eights: &self.eights,
-            losses: &mut out.0,
-            conditioning: &mut out.1,
-        };
-        self.level.run(trials);
-        out
+        let mut losses = vec![0.0; self.shape.lambdas * self.length];
+        let mut conditioning = vec![1.0; losses.len()];
+        self.level.run(
+            #[inline(always)]
+            || try_columns(self.shape, layout, &self.eights, &mut losses, &mut conditioning),
+        );
+        (losses, conditioning)
     }
 
     /// Sums of squared errors of the subset, for each λ.
@@ -251,35 +248,23 @@ fn share(eights: &[Wide], layout: NodeLayout, i: usize, e: usize) -> Wide {
 }
 
 /// Loss + 2δh_i + δ²Q_ii added up over folds.
-struct TryColumns<'k> {
-    shape: Shape,
-    layout: NodeLayout,
-    eights: &'k [Wide],
-    losses: &'k mut [f64],
-    conditioning: &'k mut [f64],
-}
-
-impl NullaryFnOnce for TryColumns<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let TryColumns { shape, layout, eights: x, losses, conditioning } = self;
-        for i in 0..layout.length {
-            for e in 0..layout.eights {
-                let (t, q) = (x[layout.at(i, i) + e], x[layout.q + layout.at(i, i) + e]);
-                let mut sum = x[layout.loss + e];
-                for o in 0..shape.outputs {
-                    let at = (o * layout.length + i) * layout.eights + e;
-                    let delta = x[layout.g + at] / t;
-                    sum = sum + delta * (Wide::splat(2.0) * x[layout.h + at] + delta * q);
-                }
-                let lowest = share(x, layout, i, e).min(x[layout.conditioning + e]);
-                let first = e * Wide::WIDTH;
-                for pair in first..(first + Wide::WIDTH).min(shape.folds * shape.lambdas) {
-                    let at = pair / shape.folds * layout.length + i;
-                    losses[at] += sum.lane(pair - first);
-                    conditioning[at] = conditioning[at].min(lowest.lane(pair - first));
-                }
+#[inline(always)]
+fn try_columns(shape: Shape, layout: NodeLayout, x: &[Wide], losses: &mut [f64], conditioning: &mut [f64]) {
+    for i in 0..layout.length {
+        for e in 0..layout.eights {
+            let (t, q) = (x[layout.at(i, i) + e], x[layout.q + layout.at(i, i) + e]);
+            let mut sum = x[layout.loss + e];
+            for o in 0..shape.outputs {
+                let at = (o * layout.length + i) * layout.eights + e;
+                let delta = x[layout.g + at] / t;
+                sum = sum + delta * (Wide::splat(2.0) * x[layout.h + at] + delta * q);
+            }
+            let lowest = share(x, layout, i, e).min(x[layout.conditioning + e]);
+            let first = e * Wide::WIDTH;
+            for pair in first..(first + Wide::WIDTH).min(shape.folds * shape.lambdas) {
+                let at = pair / shape.folds * layout.length + i;
+                losses[at] += sum.lane(pair - first);
+                conditioning[at] = conditioning[at].min(lowest.lane(pair - first));
             }
         }
     }

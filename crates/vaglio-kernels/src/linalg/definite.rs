@@ -5,7 +5,6 @@ use crate::Level;
 use crate::tolerance::ILL_CONDITIONED;
 use crate::trial::worse;
 use ndarray::Array2;
-use pulp::NullaryFnOnce;
 
 /// X ← A⁻¹X for a symmetric A in its upper half, which is lost; about the least eigenvalue, 0 where A is not positive
 /// definite.
@@ -14,60 +13,52 @@ use pulp::NullaryFnOnce;
 pub(crate) fn solve_by_rows(level: Level, a: &mut Array2<f64>, x: &mut Array2<f64>) -> f64 {
     let (size, width) = x.dim();
     match (a.as_slice_mut(), x.as_slice_mut()) {
-        (Some(a), Some(x)) => level.run(SolveByRows { size, width, a, x }),
+        (Some(a), Some(x)) => level.run(
+            #[inline(always)]
+            || factor_and_solve(size, width, a, x),
+        ),
         _ => 0.0,
     }
 }
 
 /// A = RᵀR, then RᵀZ = X and RX = Z, all by rows.
-struct SolveByRows<'k> {
-    size: usize,
-    width: usize,
-    a: &'k mut [f64],
-    x: &'k mut [f64],
-}
-
-impl NullaryFnOnce for SolveByRows<'_> {
-    type Output = f64;
-    #[inline(always)]
-    fn call(self) -> f64 {
-        let SolveByRows { size, width, a, x } = self;
-        let mut least_pivot = 1.0;
-        for k in 0..size {
-            let (done, rest) = a.split_at_mut((k + 1) * size);
-            let row = &mut done[k * size + k..];
-            let pivot = row[0];
-            least_pivot = worse(least_pivot, pivot);
-            if least_pivot <= 0.0 {
-                return 0.0;
-            }
-            let root = pivot.sqrt();
-            row.iter_mut().for_each(|r| *r /= root);
-            for (i, below) in rest.chunks_exact_mut(size).enumerate() {
-                let (factor, from) = (row[i + 1], k + 1 + i);
-                below[from..].iter_mut().zip(&row[i + 1..]).for_each(|(b, r)| *b -= factor * r);
-            }
+#[inline(always)]
+fn factor_and_solve(size: usize, width: usize, a: &mut [f64], x: &mut [f64]) -> f64 {
+    let mut least_pivot = 1.0;
+    for k in 0..size {
+        let (done, rest) = a.split_at_mut((k + 1) * size);
+        let row = &mut done[k * size + k..];
+        let pivot = row[0];
+        least_pivot = worse(least_pivot, pivot);
+        if least_pivot <= 0.0 {
+            return 0.0;
         }
-        for k in 0..size {
-            let row = &a[k * size..(k + 1) * size];
-            let (done, rest) = x.split_at_mut((k + 1) * width);
-            let own = &mut done[k * width..];
-            own.iter_mut().for_each(|x| *x /= row[k]);
-            for (below, factor) in rest.chunks_exact_mut(width).zip(&row[k + 1..]) {
-                below.iter_mut().zip(&*own).for_each(|(b, x)| *b -= factor * x);
-            }
+        let root = pivot.sqrt();
+        row.iter_mut().for_each(|r| *r /= root);
+        for (i, below) in rest.chunks_exact_mut(size).enumerate() {
+            let (factor, from) = (row[i + 1], k + 1 + i);
+            below[from..].iter_mut().zip(&row[i + 1..]).for_each(|(b, r)| *b -= factor * r);
         }
-        for k in (0..size).rev() {
-            let row = &a[k * size..(k + 1) * size];
-            let (before, rest) = x.split_at_mut((k + 1) * width);
-            let own = &mut before[k * width..];
-            for (below, factor) in rest.chunks_exact(width).zip(&row[k + 1..]) {
-                own.iter_mut().zip(below).for_each(|(x, b)| *x -= factor * b);
-            }
-            own.iter_mut().for_each(|x| *x /= row[k]);
-        }
-        if size == 0 { least_pivot } else { worse(least_pivot, least_eigenvalue(a, size)) }
     }
+    for k in 0..size {
+        let row = &a[k * size..(k + 1) * size];
+        let (done, rest) = x.split_at_mut((k + 1) * width);
+        let own = &mut done[k * width..];
+        own.iter_mut().for_each(|x| *x /= row[k]);
+        for (below, factor) in rest.chunks_exact_mut(width).zip(&row[k + 1..]) {
+            below.iter_mut().zip(&*own).for_each(|(b, x)| *b -= factor * x);
+        }
+    }
+    for k in (0..size).rev() {
+        let row = &a[k * size..(k + 1) * size];
+        let (before, rest) = x.split_at_mut((k + 1) * width);
+        let own = &mut before[k * width..];
+        for (below, factor) in rest.chunks_exact(width).zip(&row[k + 1..]) {
+            own.iter_mut().zip(below).for_each(|(x, b)| *x -= factor * b);
+        }
+        own.iter_mut().for_each(|x| *x /= row[k]);
+    }
+    if size == 0 { least_pivot } else { worse(least_pivot, least_eigenvalue(a, size)) }
 }
 
 /// About the least eigenvalue of A = RᵀR, from above and in most cases by less than ten: √n/‖A⁻¹b‖ for signs b that make

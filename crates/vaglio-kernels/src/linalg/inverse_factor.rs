@@ -4,7 +4,6 @@
 
 use crate::Level;
 use crate::wide::{Wide, opaque};
-use pulp::NullaryFnOnce;
 
 /// Rows p_k of P: row k has k + 1 entries, filled up with zeros to whole eights.
 #[derive(Debug, Clone, Default)]
@@ -22,25 +21,22 @@ impl InverseFactor {
 
     /// (A + λ)⁻¹a = Σ_k p_k(p_kᵀa). Cost O(s²).
     pub fn solve(&self, level: Level, a: &[f64]) -> Vec<f64> {
-        struct SolveByFactor<'k>(&'k [Wide], usize, &'k [Wide], &'k mut [Wide]);
-        impl NullaryFnOnce for SolveByFactor<'_> {
-            type Output = ();
+        let a_wide: Vec<Wide> = wide(a).collect();
+        let mut out = vec![Wide::ZERO; a_wide.len()];
+        level.run(
             #[inline(always)]
-            fn call(self) {
-                let SolveByFactor(mut eights, rows, a, out) = self;
-                for k in 0..rows {
+            || {
+                let (mut eights, out) = (&self.eights[..], &mut out[..]);
+                for k in 0..self.rows {
                     let (row, rest) = eights.split_at(k / Wide::WIDTH + 1);
                     eights = rest;
                     let mut along = Wide::ZERO;
-                    row.iter().zip(a).for_each(|(p, a)| along = along + *opaque(p) * *a);
+                    row.iter().zip(&a_wide).for_each(|(p, a)| along = along + *opaque(p) * *a);
                     let along = Wide::splat(along.sum());
                     out.iter_mut().zip(row).for_each(|(out, p)| *out = *out + *opaque(p) * along);
                 }
-            }
-        }
-        let a_wide: Vec<Wide> = wide(a).collect();
-        let mut out = vec![Wide::ZERO; a_wide.len()];
-        level.run(SolveByFactor(&self.eights, self.rows, &a_wide, &mut out));
+            },
+        );
         let mut doubles = vec![0.0; out.len() * Wide::WIDTH];
         out.iter().zip(doubles.as_chunks_mut().0).for_each(|(from, to)| from.store(to));
         doubles.truncate(a.len());

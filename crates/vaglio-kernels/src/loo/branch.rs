@@ -231,14 +231,10 @@ impl Pending<'_> {
 
 /// d ← d − c∘c·inverse.
 fn subtract_squares(level: Level, inverse: f64, c: &[f64], d: &mut [f64]) {
-    struct SubtractSquares<'k>(f64, &'k [f64], &'k mut [f64]);
-    impl pulp::NullaryFnOnce for SubtractSquares<'_> {
-        type Output = ();
+    level.run(
         #[inline(always)]
-        fn call(self) {
-            let SubtractSquares(inverse, c, d) = self;
+        move || {
             d.iter_mut().zip(c).for_each(|(d, c)| *d -= c * c * inverse);
-        }
-    }
-    level.run(SubtractSquares(inverse, c, d));
+        },
+    );
 }

@@ -6,7 +6,6 @@ use crate::Level;
 use crate::parallel;
 use crate::sums::{LANES, subtract};
 use crate::wide::Wide;
-use pulp::NullaryFnOnce;
 use std::ops::Range;
 
 /// G x of a candidate that is to be computed, or brought up to date.
@@ -125,12 +124,9 @@ fn subtract_together(
 }
 
 fn take_off(level: Level, c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: [[f64; AT_ONCE]; TOGETHER]) {
-    struct TakeOff<'k, 's>(&'k mut Candidates<'s>, [&'k [f64]; AT_ONCE], [[f64; AT_ONCE]; TOGETHER]);
-    impl NullaryFnOnce for TakeOff<'_, '_> {
-        type Output = ();
+    level.run(
         #[inline(always)]
-        fn call(self) {
-            let TakeOff(c, v, shares) = self;
+        move || {
             let rows = v[0].len();
             let whole = rows / LANES;
             for (c, shares) in c.iter_mut().zip(&shares) {
@@ -153,9 +149,8 @@ fn take_off(level: Level, c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: 
                     sum.store(&mut c[k][j]);
                 }
             }
-        }
-    }
-    level.run(TakeOff(c, v, shares));
+        },
+    );
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use super::basis::{RankOneUpdate, UpdateKind};
 use crate::Level;
 use crate::tolerance::INTERVAL_LEFT;
 use crate::wide::Wide;
-use pulp::NullaryFnOnce;
 
 /// Of a candidate with c = G x and r = a − f c of each output: its ‖r∘c‖ over all outputs at least, and its ‖c‖₄ at most.
 ///
@@ -79,12 +78,9 @@ fn norms(basis: &Basis<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f64) {
 
 /// Σ (a − f c)²c² and Σ c⁴. Cost O(m).
 fn sums(level: Level, a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
-    struct NormSums<'k>(&'k [f64], &'k [f64], f64);
-    impl NullaryFnOnce for NormSums<'_> {
-        type Output = (f64, f64);
+    level.run(
         #[inline(always)]
-        fn call(self) -> (f64, f64) {
-            let NormSums(a, c, f) = self;
+        move || {
             let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());
             let a = &a[..c.len()];
             let (mut own, mut fourth) = (Wide::ZERO, Wide::ZERO);
@@ -101,9 +97,8 @@ fn sums(level: Level, a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
                 fourth += square * square;
             }
             (own, fourth)
-        }
-    }
-    level.run(NormSums(a, c, f))
+        },
+    )
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use super::Basis;
 use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
 use crate::wide::Wide;
 use crate::{Level, is_unreliable};
-use pulp::NullaryFnOnce;
 
 /// Sums over rows with w = 1/d², or 0 where d is unreliable: what such a row adds to a sum is left out of its bound.
 #[derive(Debug)]
@@ -57,12 +56,9 @@ pub(super) fn weights(basis: &Basis<'_>) -> Vec<f64> {
 
 /// The sums of an output, and the smallest w. Cost O(m).
 fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
-    struct WeighRows<'k>(&'k [f64], &'k [f64]);
-    impl NullaryFnOnce for WeighRows<'_> {
-        type Output = ([Wide; 3], Wide);
+    let (sums, least) = level.run(
         #[inline(always)]
-        fn call(self) -> Self::Output {
-            let WeighRows(a, d) = self;
+        move || {
             let ((d, d_rest), (a, a_rest)) = (d.as_chunks(), a[..d.len()].as_chunks());
             let a = &a[..d.len()];
             let (mut sums, mut least) = ([Wide::ZERO; 3], Wide::INFINITY);
@@ -80,9 +76,8 @@ fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
                 add(Wide::part(a_rest, 0.0), Wide::part(d_rest, first));
             }
             (sums, least)
-        }
-    }
-    let (sums, least) = level.run(WeighRows(a, d));
+        },
+    );
     let [squares, above, squares_above] = sums.map(Wide::sum);
     (WeightedSums { squares, above, squares_above }, least.least())
 }

@@ -5,7 +5,6 @@
 use crate::sums::TILE;
 use crate::wide::Wide;
 use crate::{Level, Scorer, Trial};
-use pulp::NullaryFnOnce;
 
 /// The loss after ã = a − c·t·inverse of each output and d̃ = d − c∘c·inverse, from the residuals left out ã/d̃.
 ///
@@ -34,20 +33,9 @@ pub(crate) fn trial(
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), and the smallest divisor per lane.
 #[allow(clippy::too_many_arguments)]
 fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut Wide) {
-    struct LeaveOutRows<'k> {
-        c: &'k [f64],
-        a: &'k [f64],
-        d: &'k [f64],
-        step: f64,
-        inverse: f64,
-        out: &'k mut [f64],
-        low: &'k mut Wide,
-    }
-    impl NullaryFnOnce for LeaveOutRows<'_> {
-        type Output = ();
+    level.run(
         #[inline(always)]
-        fn call(self) {
-            let LeaveOutRows { c, a, d, step, inverse, out, low } = self;
+        move || {
             let rows = c.len();
             let (chunks, rest) = c.as_chunks();
             let whole = chunks.len();
@@ -68,7 +56,6 @@ fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: 
                 smallest.update(l, |low| if divisor < low { divisor } else { low });
             }
             *low = smallest;
-        }
-    }
-    level.run(LeaveOutRows { c, a, d, step, inverse, out, low });
+        },
+    );
 }

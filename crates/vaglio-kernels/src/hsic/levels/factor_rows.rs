@@ -5,7 +5,7 @@ use crate::Level;
 use crate::eight::Eight;
 use crate::hsic::ThinFactor;
 use crate::wide::Wide;
-use pulp::{NullaryFnOnce, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 /// P = P^{½}F of a centered kernel matrix F·Fᵀ, row by row in strips of up to 24 columns.
 #[derive(Debug, Default)]
@@ -106,7 +106,10 @@ fn pass<const N: usize>(level: Level, rows: &StripRows<N>, columns: &[&LevelColu
                     level.run(ScatterExact { rows: &rows.double[at.clone()], places, sums });
                     continue;
                 };
-                level.run(Scatter { rows: &rows.single[at.clone()], places, weights, single });
+                level.run(
+                    #[inline(always)]
+                    || scatter(&rows.single[at.clone()], places, weights, single),
+                );
                 if is_full {
                     single.move_into(sums);
                 }
@@ -156,30 +159,19 @@ impl<const N: usize> SinglePrecision<N> {
 }
 
 /// Adds every row to its level, as it is and weighted.
-struct Scatter<'k, const N: usize> {
-    rows: &'k [[SingleChunk; N]],
-    places: &'k [u8],
-    weights: &'k [u8],
-    single: &'k mut SinglePrecision<N>,
-}
-
-impl<const N: usize> NullaryFnOnce for Scatter<'_, N> {
-    type Output = ();
-    #[inline(always)]
-    fn call(self) {
-        let Scatter { rows, places, weights, single } = self;
-        for ((row, &place), &weight) in rows.iter().zip(places).zip(weights) {
-            let sums = &mut single.0[usize::from(place)];
-            // Copies: that rows and sums do not overlap is not known here, and else there would be no vectors.
-            let (LevelSums { rows: mut own, mut weighted }, row, weight) = (*sums, *row, f32::from(weight));
-            for k in 0..N {
-                for lane in 0..Wide::WIDTH {
-                    own[k][lane] += row[k][lane];
-                    weighted[k][lane] += weight * row[k][lane];
-                }
+#[inline(always)]
+fn scatter<const N: usize>(rows: &[[SingleChunk; N]], places: &[u8], weights: &[u8], single: &mut SinglePrecision<N>) {
+    for ((row, &place), &weight) in rows.iter().zip(places).zip(weights) {
+        let sums = &mut single.0[usize::from(place)];
+        // Copies: that rows and sums do not overlap is not known here, and else there would be no vectors.
+        let (LevelSums { rows: mut own, mut weighted }, row, weight) = (*sums, *row, f32::from(weight));
+        for k in 0..N {
+            for lane in 0..Wide::WIDTH {
+                own[k][lane] += row[k][lane];
+                weighted[k][lane] += weight * row[k][lane];
             }
-            *sums = LevelSums { rows: own, weighted };
         }
+        *sums = LevelSums { rows: own, weighted };
     }
 }
 

@@ -9,16 +9,10 @@ use pulp::NullaryFnOnce;
 
 /// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
 pub(super) fn products(level: Level, starts: &[usize], a: &[f64], b: &[f64]) -> Vec<f64> {
-    struct FoldProducts<'k>(&'k [usize], &'k [f64], &'k [f64]);
-    impl NullaryFnOnce for FoldProducts<'_> {
-        type Output = Vec<f64>;
+    level.run(
         #[inline(always)]
-        fn call(self) -> Vec<f64> {
-            let FoldProducts(starts, a, b) = self;
-            starts.windows(2).map(|at| along(&a[at[0]..at[1]], &b[at[0]..at[1]])).collect()
-        }
-    }
-    level.run(FoldProducts(starts, a, b))
+        move || starts.windows(2).map(|at| along(&a[at[0]..at[1]], &b[at[0]..at[1]])).collect(),
+    )
 }
 
 /// out_j ← r_j − step_k e_j over the rows from `first`, where fold k has row j. Cost O(rows).
@@ -31,12 +25,9 @@ pub(super) fn held_out(
     r: &[f64],
     out: &mut [f64],
 ) {
-    struct HeldOutRows<'k, F>(&'k [usize], usize, F, &'k [f64], &'k [f64], &'k mut [f64]);
-    impl<F: Fn(usize) -> f64> NullaryFnOnce for HeldOutRows<'_, F> {
-        type Output = ();
+    level.run(
         #[inline(always)]
-        fn call(self) {
-            let HeldOutRows(starts, first, step, e, r, out) = self;
+        move || {
             let last = first + out.len();
             let mut fold = starts.partition_point(|s| *s <= first).saturating_sub(1);
             let mut row = first;
@@ -48,9 +39,8 @@ pub(super) fn held_out(
                 }
                 (row, fold) = (end, fold + 1);
             }
-        }
-    }
-    level.run(HeldOutRows(starts, first, step, e, r, out));
+        },
+    );
 }
 
 /// The rows in parts of [`TILE`]: first row and end.
@@ -60,12 +50,9 @@ pub(super) fn tiles(rows: usize) -> impl Iterator<Item = (usize, usize)> {
 
 /// Σ_j x_j a_j with each of the vectors that stand one after the other in `all`. Cost O(all).
 pub(super) fn with_each(level: Level, x: &[f64], all: &[f64]) -> Vec<f64> {
-    struct WithEach<'k>(&'k [f64], &'k [f64]);
-    impl NullaryFnOnce for WithEach<'_> {
-        type Output = Vec<f64>;
+    level.run(
         #[inline(always)]
-        fn call(self) -> Vec<f64> {
-            let WithEach(x, all) = self;
+        move || {
             let rows = x.len().max(1);
             let mut out = Vec::with_capacity(all.len() / rows);
             let mut fours = all.chunks_exact(4 * rows);
@@ -76,9 +63,8 @@ pub(super) fn with_each(level: Level, x: &[f64], all: &[f64]) -> Vec<f64> {
             }
             fours.remainder().chunks_exact(rows).for_each(|a| out.extend(together(x, [a])));
             out
-        }
-    }
-    level.run(WithEach(x, all))
+        },
+    )
 }
 
 /// Each sum in the order of `along`, whatever N.

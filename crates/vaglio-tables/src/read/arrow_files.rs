@@ -18,14 +18,13 @@ use super::{checked_names, places, unreadable};
 use crate::DigestKind;
 use crate::budget::Budget;
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::StreamReader;
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use bytes::Bytes;
 pub(super) use columns::GrowingColumn;
 use columns::{LESS, plain_type};
 pub(super) use decode::{Hashing, Kept, PARQUET};
 pub(super) use footer::{check_codecs, check_footer, check_rows, footer, with_dictionaries};
-use messages::{Blocks, check_stream};
+use messages::Blocks;
 pub(super) use pages::check_pages;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -33,7 +32,7 @@ use parquet::file::reader::Length;
 use rayon::prelude::*;
 pub(super) use rows::ArrowRows;
 use std::collections::HashSet;
-use std::io::{BufReader, Cursor};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::Result;
@@ -62,9 +61,8 @@ pub(super) struct Stored {
 enum Format {
     /// With the number of rows that it says.
     Parquet(ArrowReaderMetadata, usize),
-    File(Blocks),
-    /// With the number of rows of each batch.
-    Stream(Vec<usize>),
+    /// A file or a stream.
+    Arrow(Blocks),
     /// Of a program, in memory.
     Batches(Vec<RecordBatch>),
 }
@@ -92,21 +90,16 @@ impl Stored {
     /// # Errors
     /// A file that is damaged, has no columns, two of one name, or more cells than there may be memory for.
     pub fn new(path: &Path, bytes: Vec<u8>, kind: FileKind, budget: Budget) -> Result<Self> {
-        let bytes = Bytes::from(bytes);
-        let kept = Kept::Memory(bytes.clone());
+        let kept = Kept::Memory(Bytes::from(bytes));
         guarded(path, || {
-            let failed = |error: &dyn std::fmt::Display| unreadable(path, error.to_string());
             let (format, schema) = match kind {
                 FileKind::Parquet => of_parquet(path, &kept, budget)?,
-                FileKind::ArrowStream => {
-                    let lengths = check_stream(path, &bytes, budget)?;
-                    let reader = StreamReader::try_new(Cursor::new(bytes), None).map_err(|e| failed(&e))?;
-                    (Format::Stream(lengths), reader.schema())
-                }
-                FileKind::Arrow | FileKind::Text | FileKind::Sparse(_) => {
-                    let blocks = Blocks::new(path, &kept, budget)?;
+                kind => {
+                    let is_stream = kind == FileKind::ArrowStream;
+                    let open = if is_stream { Blocks::of_stream } else { Blocks::new };
+                    let blocks = open(path, &kept, budget)?;
                     let schema = blocks.schema.clone();
-                    (Format::File(blocks), schema)
+                    (Format::Arrow(blocks), schema)
                 }
             };
             Stored::of(path, kept, budget, format, schema)
@@ -162,8 +155,7 @@ impl Stored {
         };
         match &self.format {
             Format::Parquet(_, rows) => *rows as f64 / most.min(*rows).max(1) as f64,
-            Format::File(blocks) => of_batches(&blocks.lengths),
-            Format::Stream(lengths) => of_batches(lengths),
+            Format::Arrow(blocks) => of_batches(&blocks.lengths),
             Format::Batches(_) => 1.0,
         }
     }
@@ -285,7 +277,7 @@ impl Stored {
         let mut columns = self.empty(indices)?;
         let failed = |error: ArrowError| unreadable(&self.path, error.to_string());
         match &self.format {
-            Format::File(blocks) => {
+            Format::Arrow(blocks) => {
                 let batches = blocks.read(&self.kept, indices.to_vec()).map_err(failed)?;
                 append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
             }
@@ -293,11 +285,7 @@ impl Stored {
                 let batches = batches.iter().map(|batch| batch.project(indices));
                 append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
             }
-            _ => {
-                let bytes = Cursor::new(self.kept.in_memory());
-                let batches = StreamReader::try_new(bytes, Some(indices.to_vec())).map_err(failed)?;
-                append_batches(&self.path, &mut columns, batches, self.sample, self.budget)?;
-            }
+            Format::Parquet(..) => {}
         }
         Ok(columns)
     }
@@ -305,8 +293,7 @@ impl Stored {
     fn empty(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
         let all = match &self.format {
             Format::Parquet(_, rows) => *rows,
-            Format::File(blocks) => blocks.lengths.iter().sum(),
-            Format::Stream(lengths) => lengths.iter().sum(),
+            Format::Arrow(blocks) => blocks.lengths.iter().sum(),
             Format::Batches(batches) => batches.iter().map(RecordBatch::num_rows).sum(),
         };
         let rows = self.sample.map_or(all, |most| most.min(all));

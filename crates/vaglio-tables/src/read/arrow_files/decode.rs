@@ -62,14 +62,6 @@ impl Kept {
         Ok(is_such.then_some(kept))
     }
 
-    /// The bytes, where they are in memory.
-    pub fn in_memory(&self) -> Bytes {
-        match self {
-            Kept::Memory(bytes) => bytes.clone(),
-            Kept::Disk(_) => Bytes::new(),
-        }
-    }
-
     /// Refuses a file on the disk that was written to since it was opened.
     ///
     /// # Errors

@@ -136,8 +136,11 @@ impl Blocks {
         kept: &Kept,
         columns: Vec<usize>,
     ) -> std::result::Result<impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>, ArrowError> {
-        let decoder = self.decoder(kept, columns)?;
-        let batch = move |place| self.batch(kept, &decoder, place).transpose();
+        let mut decoder = self.decoder(kept, columns)?;
+        let batch = move |place| {
+            let between = self.go_on(kept, &mut decoder, (place, place + 1));
+            between.and_then(|()| self.batch(kept, &decoder, place)).transpose()
+        };
         Ok((0..self.batches.len()).filter_map(batch))
     }
 
@@ -251,31 +254,4 @@ fn check(path: &Path, message: Message<'_>, body: &MessageBody<'_>, budget: Budg
     let remedy = "write the file in smaller batches, or raise the limit";
     budget.need(claimed, format_args!("{}: a batch, decompressed,", path.display()), remedy)?;
     Ok(if dictionary.is_some() { 0 } else { usize::try_from(batch.length()).unwrap_or(0) })
-}
-
-/// Compares the lengths that the messages of a stream claim with it, and returns the number of rows of each.
-///
-/// # Errors
-/// A stream that is damaged; batches that would take more memory than there may be.
-pub(super) fn check_stream(path: &Path, bytes: &Bytes, budget: Budget) -> Result<Vec<usize>> {
-    let cut = || damaged(path, "a message is longer than what is left of it");
-    let (mut rest, mut lengths) = (&bytes[..], Vec::new());
-    while let Some((mark, after)) = rest.split_first_chunk::<4>() {
-        let (length, after) = match mark {
-            [0xff, 0xff, 0xff, 0xff] => after.split_first_chunk::<4>().ok_or_else(cut)?,
-            _ => (mark, after),
-        };
-        let length = usize::try_from(i32::from_le_bytes(*length)).map_err(|_| cut())?;
-        if length == 0 {
-            break;
-        }
-        let metadata = after.get(..length).ok_or_else(cut)?;
-        let message = root_as_message(metadata).map_err(|error| damaged(path, &format!("a message: {error}")))?;
-        let body = usize::try_from(message.bodyLength()).ok().and_then(|body| after[length..].get(..body));
-        let body = body.ok_or_else(cut)?;
-        let read = |start: usize, length: usize| Some(Bytes::copy_from_slice(body.get(start..)?.get(..length)?));
-        lengths.push(check(path, message, &MessageBody { length: body.len(), read: &read }, budget)?);
-        rest = &after[length + body.len()..];
-    }
-    Ok(lengths)
 }

@@ -3,13 +3,13 @@
 use crate::Result;
 
 /// A place and the value of the function there.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Point {
-    pub x: f64,
-    pub value: f64,
+#[derive(Clone, Copy)]
+struct Point {
+    x: f64,
+    value: f64,
 }
 
-/// A local minimum of `f` between `low` and `high`, to within 3·`tolerance`·(1 + |x|), by at most 1 + `most` evaluations.
+/// The place of a local minimum of `f` between `low` and `high`, to within 3·`tolerance`·(1 + |x|), by at most 1 + `most` evaluations.
 ///
 /// The bracket shrinks by the golden section, or by the parabola through the three lowest points where that stays inside
 /// the bracket and moves less than half of the step before the last. A value of −∞ ends the search.
@@ -19,12 +19,12 @@ pub(crate) struct Point {
 ///
 /// # Reference
 /// R. P. Brent, *Algorithms for minimization without derivatives*, Prentice-Hall 1973, section 5.8, procedure `localmin`.
-pub(crate) fn minimize(
+pub fn minimize(
     (mut low, mut high): (f64, f64),
     tolerance: f64,
     most: usize,
     mut f: impl FnMut(f64) -> Result<f64>,
-) -> Result<Point> {
+) -> Result<f64> {
     let golden = (3.0 - 5_f64.sqrt()) / 2.0;
     let mut at = |x: f64| f(x).map(|value| Point { x, value });
     let mut best = at(low + golden * (high - low))?;
@@ -78,7 +78,7 @@ pub(crate) fn minimize(
             }
         }
     }
-    Ok(best)
+    Ok(best.x)
 }
 
 #[cfg(test)]
@@ -151,8 +151,8 @@ mod tests {
                         let found = found.unwrap();
                         let case = format!("function {number} on {low}..{high}, {tolerance}, {most}");
                         assert_eq!(evaluated, *traced.1.borrow(), "{case}");
-                        assert_eq!(Some(found.x.to_bits()), state.param.map(f64::to_bits), "{case}");
-                        assert_eq!(found.value.to_bits(), state.cost.to_bits(), "{case}");
+                        assert_eq!(Some(found.to_bits()), state.param.map(f64::to_bits), "{case}");
+                        assert_eq!(function(found).to_bits(), state.cost.to_bits(), "{case}");
                         parabolic += usize::from(evaluated.len() < 12 && most == 60);
                     }
                 }

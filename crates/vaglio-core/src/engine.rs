@@ -1,5 +1,6 @@
 //! What engines and those who run searches ask of a design, which the author of a criterion need not read.
 
+pub use crate::brent::minimize;
 use crate::design::RowSharing;
 use crate::training::Training;
 use crate::{

@@ -1,11 +1,10 @@
 //! Powers that make columns more like normal ones.
 
 use super::{LearnedOn, columns, weights};
-use argmin::core::{CostFunction, Executor};
-use argmin::solver::brent::BrentOpt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use vaglio_core::engine::minimize;
 use vaglio_core::{Error, Expression, FittedMap, FoldFit, Found, Function, Map, Result, Table, part, saved};
 
 /// Replaces columns of numbers by a power of them that makes them more like normal ones.
@@ -89,7 +88,7 @@ const RANGE: (f64, f64) = (-5.0, 5.0);
 /// Decimals that are kept: the likelihood is flat about its maximum.
 const GRAIN: f64 = 1e4;
 /// Evaluations that are enough for the range.
-const MOST: u64 = 80;
+const MOST: usize = 80;
 
 impl Map for Power {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
@@ -228,12 +227,8 @@ impl Method {
             return Ok(1.0);
         }
         let likelihood = Likelihood { method: self, rows, slope: weights::mean_of(rows, |x| self.log_slope(x)) };
-        let run = Executor::new(likelihood, BrentOpt::new(RANGE.0, RANGE.1).set_tolerance(1e-6, 1e-6))
-            .configure(|state| state.max_iters(MOST))
-            .run()
-            .map_err(|e| Error::Numerical(format!("the search for an exponent failed: {e}")))?;
-        let best = run.state.best_param.unwrap_or(1.0);
-        Ok((best * GRAIN).round() / GRAIN)
+        let lambda = minimize(RANGE, 1e-6, MOST, |lambda| Ok(likelihood.cost(lambda)))?;
+        Ok((lambda * GRAIN).round() / GRAIN)
     }
 
     fn refusal(self, row: usize, name: &str, value: f64) -> Error {
@@ -256,15 +251,12 @@ struct Likelihood<'r> {
     slope: f64,
 }
 
-impl CostFunction for Likelihood<'_> {
-    type Param = f64;
-    type Output = f64;
-
-    fn cost(&self, lambda: &f64) -> std::result::Result<f64, argmin::core::Error> {
-        let rows: Vec<(f64, f64)> = self.rows.iter().map(|(w, x)| (*w, self.method.of(*x, *lambda))).collect();
+impl Likelihood<'_> {
+    fn cost(&self, lambda: f64) -> f64 {
+        let rows: Vec<(f64, f64)> = self.rows.iter().map(|(w, x)| (*w, self.method.of(*x, lambda))).collect();
         let mean = weights::mean_of(&rows, |y| y);
         let cost = 0.5 * weights::mean_of(&rows, |y| (y - mean).powi(2)).ln() - (lambda - 1.0) * self.slope;
-        Ok(if cost.is_nan() || cost == f64::NEG_INFINITY { f64::MAX } else { cost.min(f64::MAX) })
+        if cost.is_nan() || cost == f64::NEG_INFINITY { f64::MAX } else { cost.min(f64::MAX) }
     }
 }
 
@@ -343,7 +335,7 @@ mod tests {
         let likelihood = |lambda: f64| {
             let rows = weights::counting(&shifted, None);
             let slope = weights::mean_of(&rows, |x| Method::YeoJohnson.log_slope(x));
-            Likelihood { method: Method::YeoJohnson, rows: &rows, slope }.cost(&lambda).unwrap()
+            Likelihood { method: Method::YeoJohnson, rows: &rows, slope }.cost(lambda)
         };
         for other in [-5.0, -1.0, found - 0.01, found + 0.01, 2.0, 5.0] {
             assert!(likelihood(found) < likelihood(other), "{found} {other}");

@@ -130,29 +130,26 @@ impl Pairs {
 
     /// Σ over j > k of the numbers times exp(`scale`·(u_j − u_k)²). Cost O(m²).
     pub fn sum(&self, level: Level, column: &Padded, scale: f64) -> f64 {
-        level.run(
+        self.sum_with(
+            level,
+            column,
             #[inline(always)]
-            move || {
-                let mut lanes = [0.0; Wide::WIDTH];
-                let mut rest = &self.chunks[..];
-                for j in 1..self.rows {
-                    let (row, later) = rest.split_at(length(j));
-                    let own = column.get(j);
-                    for (weight, u) in row.iter().zip(&column.0) {
-                        for l in 0..Wide::WIDTH {
-                            let apart = u[l] - own;
-                            lanes[l] += weight[l] * exp_of(scale * (apart * apart));
-                        }
-                    }
-                    rest = later;
-                }
-                lanes.iter().sum()
-            },
+            move |square| exp_of(scale * square),
         )
     }
 
     /// Σ over j > k of the numbers times (u_j − u_k)². Cost O(m²).
     pub fn sum_of_distances(&self, level: Level, column: &Padded) -> f64 {
+        self.sum_with(
+            level,
+            column,
+            #[inline(always)]
+            |square| square,
+        )
+    }
+
+    /// Σ over j > k of the numbers times `factor` of (u_j − u_k)².
+    fn sum_with(&self, level: Level, column: &Padded, factor: impl Fn(f64) -> f64) -> f64 {
         level.run(
             #[inline(always)]
             move || {
@@ -164,7 +161,7 @@ impl Pairs {
                     for (weight, u) in row.iter().zip(&column.0) {
                         for l in 0..Wide::WIDTH {
                             let apart = u[l] - own;
-                            lanes[l] += weight[l] * (apart * apart);
+                            lanes[l] += weight[l] * factor(apart * apart);
                         }
                     }
                     rest = later;

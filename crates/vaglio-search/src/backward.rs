@@ -2,7 +2,7 @@
 
 use crate::rounds::{RemovalStep, sizes};
 use crate::{Patience, Space, run};
-use vaglio_core::{Choose, Design, Outline, Path, Result, Rules, SearchContext, SearchStrategy, StopReason, part};
+use vaglio_core::{Design, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
     /// Starts from all features and removes the one that the score misses least, again and again.
@@ -49,13 +49,7 @@ fn least(space: &Space<'_>) -> usize {
 }
 
 impl SearchStrategy for Backward {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        Ok(Space::new(self.settings(), design)?.into_rules())
-    }
+    crate::by_settings!(choose rules);
 
     fn check_settings(&self) -> Result<()> {
         self.step.check()?;

@@ -6,8 +6,8 @@ use crate::bounded::{self, BoundedTree, Bounds};
 use crate::order::Order;
 use crate::tree::SubsetTree;
 use vaglio_core::{
-    Certificate, Choose, Criterion, Design, Effort, Error, Feature, Outline, Path, Result, Rules, SearchContext,
-    SearchStrategy, Subset, part,
+    Certificate, Criterion, Design, Effort, Error, Feature, Outline, Path, Result, SearchContext, SearchStrategy,
+    Subset, part,
 };
 
 crate::settings! {
@@ -106,13 +106,7 @@ fn in_words(count: f64) -> String {
 }
 
 impl SearchStrategy for Exhaustive {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        Ok(Space::new(self.settings(), design)?.into_rules())
-    }
+    crate::by_settings!(choose rules);
 
     fn check_settings(&self) -> Result<()> {
         self.alternatives.iter().try_for_each(Alternatives::check)?;

@@ -2,9 +2,7 @@
 
 use crate::{Flow, Patience, Space, Walk, if_any, run};
 use std::collections::BTreeSet;
-use vaglio_core::{
-    Choose, Design, Feature, Outline, Path, Result, Rules, SearchContext, SearchStrategy, StopReason, part,
-};
+use vaglio_core::{Design, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
     /// Adds the best feature, and takes back what has become superfluous before it adds the next.
@@ -38,17 +36,7 @@ impl Floating {
 }
 
 impl SearchStrategy for Floating {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        Ok(Space::new(self.settings(), design)?.into_rules())
-    }
-
-    fn check_settings(&self) -> Result<()> {
-        self.settings().check()
-    }
+    crate::by_settings!();
 
     /// The steps are what the number of removals allows; the trials are an estimate, three times those of additions
     /// alone.

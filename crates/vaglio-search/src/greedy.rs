@@ -1,7 +1,7 @@
 //! Forward selection.
 
 use crate::{Patience, SearchSettings, Space, run};
-use vaglio_core::{Choose, Design, Outline, Path, Result, Rules, SearchContext, SearchStrategy, part};
+use vaglio_core::{Design, Outline, Path, Result, SearchContext, SearchStrategy, part};
 
 crate::settings! {
     /// Adds the feature that lowers the score most, again and again.
@@ -43,17 +43,7 @@ impl Greedy {
 const PATIENCE: usize = 10;
 
 impl SearchStrategy for Greedy {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        Ok(Space::new(self.settings(), design)?.into_rules())
-    }
-
-    fn check_settings(&self) -> Result<()> {
-        self.settings().check()
-    }
+    crate::by_settings!();
 
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;

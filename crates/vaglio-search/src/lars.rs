@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use vaglio_core::{
     Action, Choose, Criterion, Design, EntryFit, Error, Feature, Geometry, Knot, Outline, Path, PathEntry, Result,
-    Rules, Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
+    Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
 use vaglio_kernels::lars::{self, LeastAngle, PathShape, SeveralOutputs};
@@ -138,10 +138,6 @@ impl Lars {
 }
 
 impl SearchStrategy for Lars {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
     fn takes_lambda(&self) -> bool {
         self.coefficients != PathCoefficients::Path
     }
@@ -163,9 +159,7 @@ impl SearchStrategy for Lars {
         Ok((!values.is_empty()).then(|| Arc::new(fixed) as Arc<dyn SearchStrategy>))
     }
 
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        Ok(Space::new(self.settings(), design)?.into_rules())
-    }
+    crate::by_settings!(choose rules);
 
     fn check_settings(&self) -> Result<()> {
         self.has_penalties_it_chooses()?;

@@ -2,9 +2,7 @@
 
 use crate::shuffle::{shuffled, stream};
 use crate::{Flow, Move, Patience, Space, Walk, run};
-use vaglio_core::{
-    Choose, Design, Error, Outline, Path, Result, Rules, SearchContext, SearchStrategy, StopReason, part,
-};
+use vaglio_core::{Design, Error, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
     /// Adds features in an order that is drawn, whether or not they lower the score: the baseline of other searches.
@@ -53,17 +51,7 @@ impl Random {
 }
 
 impl SearchStrategy for Random {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        Ok(Space::new(self.settings(), design)?.into_rules())
-    }
-
-    fn check_settings(&self) -> Result<()> {
-        self.settings().check()
-    }
+    crate::by_settings!();
 
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = self.space(design)?;

@@ -2,9 +2,7 @@
 
 use crate::{Flow, Move, Patience, Space, Walk, run};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{
-    Choose, Design, Outline, Path, Result, Rules, Score, SearchContext, SearchStrategy, StopReason, part,
-};
+use vaglio_core::{Choose, Design, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason, part};
 
 crate::settings! {
     /// Scores every feature alone and adds them in that order, the best first.
@@ -38,17 +36,7 @@ impl Rank {
 }
 
 impl SearchStrategy for Rank {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        Ok(Space::new(self.settings(), design)?.into_rules())
-    }
-
-    fn check_settings(&self) -> Result<()> {
-        self.settings().check()
-    }
+    crate::by_settings!();
 
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = Space::new(self.settings(), design)?;

@@ -240,3 +240,25 @@ macro_rules! settings {
         }
     };
 }
+
+/// The methods of a [`SearchStrategy`](vaglio_core::SearchStrategy) that follow from the settings which searches share: all of
+/// them, or those that are named.
+#[macro_export]
+macro_rules! by_settings {
+    () => {
+        $crate::by_settings!(choose rules);
+
+        fn check_settings(&self) -> $crate::core::Result<()> {
+            self.settings().check()
+        }
+    };
+    (choose rules) => {
+        fn choose(&self) -> $crate::core::Choose {
+            self.choose.clone()
+        }
+
+        fn rules(&self, design: &$crate::core::Design) -> $crate::core::Result<Option<$crate::core::Rules>> {
+            Ok($crate::Space::new(self.settings(), design)?.into_rules())
+        }
+    };
+}

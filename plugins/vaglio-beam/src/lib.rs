@@ -3,9 +3,7 @@
 //! `use vaglio_beam as _;` makes it known to pipeline files: `search: {kind: beam, width: 5, max_features: 10}`.
 
 use std::collections::BTreeSet;
-use vaglio_core::{
-    Choose, Design, Error, Feature, Outline, Path, Result, Rules, Score, SearchContext, SearchStrategy, part,
-};
+use vaglio_core::{Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, part};
 use vaglio_search::{Flow, Move, Patience, Space, Walk, run};
 
 vaglio_search::settings! {
@@ -142,17 +140,7 @@ fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> Flow {
 }
 
 impl SearchStrategy for Beam {
-    fn choose(&self) -> Choose {
-        self.choose.clone()
-    }
-
-    fn rules(&self, design: &Design) -> Result<Option<Rules>> {
-        Ok(Space::new(self.settings(), design)?.into_rules())
-    }
-
-    fn check_settings(&self) -> Result<()> {
-        self.settings().check()
-    }
+    vaglio_search::by_settings!();
 
     fn outline(&self, design: &Design) -> Result<Outline> {
         let space = Space::new(self.settings(), design)?;

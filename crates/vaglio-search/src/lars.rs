@@ -1,6 +1,6 @@
 //! Least angle regression.
 
-use crate::followed::{Followed, may_leave, subset_after};
+use crate::followed::{may_leave, pass_over, subset_after};
 use crate::penalties::Between;
 use crate::{End, Flow, Penalties, Space, Walk, run};
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use vaglio_core::{
     Score, SearchContext, SearchStrategy, Signs, Step, StopReason, part,
 };
 use vaglio_kernels::Level;
-use vaglio_kernels::lars::{self, LeastAngle, PathShape, SeveralOutputs};
+use vaglio_kernels::lars::{self, LeastAngle, PathShape};
 
 crate::settings! {
     /// Follows the least-angle path of the criterion's geometry; the criterion scores the features on it after every
@@ -188,7 +188,7 @@ impl SearchStrategy for Lars {
             let mut path = start(self, &space, &mut *geometry)?;
             between = Between::new(self.penalties.as_ref().map_or_else(Vec::new, |of| of.values(path.lambda())));
             let mut gram = |feature: Feature| numbers(geometry.gram(feature)?, space.design);
-            let mut is_passed = path.pass_over(walk, &[], None, &mut gram)?;
+            let mut is_passed = pass_over(&mut path, walk, &[], None, &mut gram)?;
             between.fall_to(path.lambda(), |_| Ok(without_columns(walk.empty)))?;
             loop {
                 if between.is_done() {
@@ -203,7 +203,7 @@ impl SearchStrategy for Lars {
                     Err(end) => return Ok(stop_reason(end, walk)),
                 };
                 let after = subset_after(walk.context.subset.selected(), &knot);
-                is_passed |= path.pass_over(walk, &after, Some(&mut knot), &mut gram)?;
+                is_passed |= pass_over(&mut path, walk, &after, Some(&mut knot), &mut gram)?;
                 let goes_on = self.follow(walk, knot);
                 if matches!(goes_on, Ok(()) | Err(End::Stop(_))) {
                     between.fall_to(path.lambda(), |penalty| on_path(walk, path.at(penalty)))?;
@@ -247,7 +247,7 @@ fn most_events(space: &Space<'_>) -> usize {
     20 * space.largest()
 }
 
-fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<Followed> {
+fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<LeastAngle> {
     let non_negative = geometry.signs() == Signs::NonNegative;
     let mut relevances = Vec::new();
     for relevance in geometry.relevances()? {
@@ -258,11 +258,11 @@ fn start(lars: &Lars, space: &Space<'_>, geometry: &mut dyn Geometry) -> Result<
     if relevances.len() > 1 {
         let is_group = lars.lasso && lars.coefficients == PathCoefficients::Path;
         let shape = if is_group { PathShape::Group } else { PathShape::Straight };
-        return Ok(Followed::Several(SeveralOutputs::new(Level::best(), shape, lars.most(), relevances, open)));
+        return Ok(LeastAngle::several(Level::best(), shape, lars.most(), relevances, open));
     }
     let relevance = relevances.pop().unwrap_or_default();
     let rules = lars::PathRules { non_negative, lasso: lars.lasso || non_negative, most: lars.most() };
-    Ok(Followed::One(LeastAngle::new(Level::best(), rules, relevance, open)))
+    Ok(LeastAngle::new(Level::best(), rules, relevance, open))
 }
 
 /// One finite number for each feature.

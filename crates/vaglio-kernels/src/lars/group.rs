@@ -4,7 +4,8 @@
 //! ‖n_j‖ = 1: as many smooth equations as columns, also where ρ_j is 0, so at every knot. Their matrix of derivatives by ρ is
 //! −H ∘ NNᵀ with H = (Q diag ρ + λI)⁻¹Q, which is positive definite. With Q = LLᵀ, H = LT⁻¹Lᵀ, T = Lᵀ diag ρ L + λI.
 
-use super::several::{Hit, SeveralOutputs, norm};
+use super::several::norm;
+use super::{Hit, LeastAngle};
 use crate::linalg::{Cholesky, gemm};
 use crate::tolerance::{EQUAL_CORRELATION, SHORT_STEP, UNIT_LENGTH};
 use ndarray::{Array1, Array2, Axis};
@@ -24,7 +25,7 @@ pub(super) struct Point {
 
 impl Point {
     /// Cost O(s³ + s²·q).
-    pub fn new(path: &SeveralOutputs, lambda: f64, sizes: &[f64]) -> Option<Point> {
+    pub fn new(path: &LeastAngle, lambda: f64, sizes: &[f64]) -> Option<Point> {
         let active = &path.on.active;
         let c =
             Array2::from_shape_fn((active.len(), path.relevance.len()), |(k, o)| path.relevance[o][active[k].feature]);
@@ -100,7 +101,7 @@ impl Point {
     }
 }
 
-impl SeveralOutputs {
+impl LeastAngle {
     /// Lets λ fall to the next knot, along the curve: what happens there, nothing at the end of the path.
     ///
     /// Tangents foretell the knot; the curve is met again by Newton's method, and a step beyond a knot is halved or cut where a
@@ -115,7 +116,7 @@ impl SeveralOutputs {
             let mut hits = self.entries(&self.left(&point.weights(&self.sizes)), &self.falling(&rows));
             for (place, active) in self.on.active.iter().enumerate().filter(|(place, _)| fall[*place] > 0.0) {
                 let after = self.sizes[place].max(0.0) / fall[place];
-                hits.push(Hit { after, feature: active.feature, leaves: Some(place) });
+                hits.push(Hit { after, feature: active.feature, sign: 1.0, leaves: Some(place) });
             }
             let first = hits.iter().map(|hit| hit.after).fold(f64::INFINITY, f64::min);
             if first <= EQUAL_CORRELATION * self.largest {

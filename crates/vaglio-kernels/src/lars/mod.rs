@@ -7,22 +7,20 @@
 //! coefficients that may not be negative M. Yamada, A. Saha, H. Ouyang, D. Yin and Y. Chang, *N³LARS: minimum redundancy
 //! maximum relevance feature selection for large and high-dimensional data*, arXiv:1411.2331. The book, searches/lars.md.
 
-mod event;
 mod group;
 mod on_path;
-mod segment;
 mod several;
 #[cfg(test)]
 mod several_tests;
+mod single;
 
 use crate::Level;
-use crate::tolerance::EQUAL_CORRELATION;
-use event::Event;
-use on_path::OnPath;
-use segment::Entering;
-pub use several::{PathShape, SeveralOutputs};
+use crate::tolerance::{DEPENDENT_COLUMN, END_OF_PATH, EQUAL_CORRELATION};
+use on_path::{OnPath, Relation};
+pub use several::PathShape;
+use several::norm;
 
-/// Which paths are walked.
+/// Which paths of one output are walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathRules {
     /// Whether no coefficient may be negative.
@@ -59,6 +57,35 @@ pub enum End {
     Singular,
 }
 
+/// What a path is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    One { non_negative: bool, lasso: bool },
+    Several(PathShape),
+}
+
+/// What happens at a knot.
+#[derive(Debug)]
+enum Event {
+    /// A column comes in, by this sign of its correlation where there is one output; the others that could at the same λ, and
+    /// its column of Q where that was read already.
+    Enter { feature: usize, sign: f64, tied: Vec<usize>, column: Option<Vec<f64>> },
+    /// The column at a place leaves.
+    Leave { place: usize },
+    /// The path is over.
+    End(End),
+}
+
+/// Something that happens once λ has fallen by `after`.
+struct Hit {
+    after: f64,
+    feature: usize,
+    /// The sign of its correlation, where there is one output.
+    sign: f64,
+    /// The place on the path of a column that leaves.
+    leaves: Option<usize>,
+}
+
 /// A least-angle path, made knot by knot.
 ///
 /// # Reference
@@ -66,55 +93,97 @@ pub enum End {
 #[derive(Debug)]
 pub struct LeastAngle {
     level: Level,
-    rules: PathRules,
-    relevance: Vec<f64>,
+    kind: Kind,
+    most: usize,
+    /// c of each output.
+    relevance: Vec<Vec<f64>>,
     /// Whether each column may enter.
     open: Vec<bool>,
     on: OnPath,
-    /// The signs of the correlations on the path.
-    signs: Vec<f64>,
-    /// The common correlation λ.
+    /// d_j of the columns on the path, of each output; of one output the signs s.
+    directions: Vec<Vec<f64>>,
+    /// ‖w_j‖ of the columns on a path of groups, and what it was at the knot before with λ there.
+    sizes: Vec<f64>,
+    before: (f64, Vec<f64>),
+    /// The common correlation λ, of several outputs the common norm.
     common: f64,
     /// λ at the start.
     largest: f64,
-    next: Event<Entering>,
+    next: Event,
 }
 
 impl LeastAngle {
-    /// At the start of the path: `relevance` is c, and only columns that are `open` enter; no entry may be NaN.
+    /// At the start of the path of one output: `relevance` is c, and only columns that are `open` enter; no entry may be NaN.
     pub fn new(level: Level, rules: PathRules, relevance: Vec<f64>, open: Vec<bool>) -> Self {
-        let (on, signs) = (OnPath::new(level), Vec::new());
-        let (common, largest, next) = (0.0, 0.0, Event::End(End::NoCorrelation));
-        let mut path = LeastAngle { level, rules, relevance, open, on, signs, common, largest, next };
+        let PathRules { non_negative, lasso, most } = rules;
+        LeastAngle::start(level, Kind::One { non_negative, lasso }, most, vec![relevance], open)
+    }
+
+    /// Like [`LeastAngle::new`], but of several outputs: `relevance` has the numbers of all columns for each. After `most` columns
+    /// the caller stops.
+    pub fn several(level: Level, shape: PathShape, most: usize, relevance: Vec<Vec<f64>>, open: Vec<bool>) -> Self {
+        LeastAngle::start(level, Kind::Several(shape), most, relevance, open)
+    }
+
+    fn start(level: Level, kind: Kind, most: usize, relevance: Vec<Vec<f64>>, open: Vec<bool>) -> Self {
+        let mut path = LeastAngle {
+            level,
+            kind,
+            most,
+            relevance,
+            open,
+            on: OnPath::new(level),
+            directions: Vec::new(),
+            sizes: Vec::new(),
+            before: (0.0, Vec::new()),
+            common: 0.0,
+            largest: 0.0,
+            next: Event::End(End::NoCorrelation),
+        };
         path.begin();
         path
     }
 
     /// Finds the first event.
     fn begin(&mut self) {
-        let LeastAngle { relevance, open, rules, .. } = &*self;
-        let size = |j: usize| if rules.non_negative { relevance[j] } else { relevance[j].abs() };
-        let candidates = (0..relevance.len()).filter(|&j| open[j] && size(j) > 0.0);
-        let largest = candidates.clone().map(size).fold(0.0, f64::max);
-        let mut equals = candidates.filter(|&j| size(j) >= largest - EQUAL_CORRELATION * largest);
+        let LeastAngle { relevance, open, kind, .. } = &*self;
+        let size = |j: usize| match kind {
+            Kind::One { non_negative: true, .. } => relevance[0][j],
+            Kind::One { .. } => relevance[0][j].abs(),
+            Kind::Several(_) => norm(relevance.iter().map(|output| output[j])),
+        };
+        let sizes: Vec<f64> = (0..open.len()).map(size).collect();
+        let candidates = (0..open.len()).filter(|&j| open[j] && sizes[j] > 0.0);
+        let largest = candidates.clone().map(|j| sizes[j]).fold(0.0, f64::max);
+        let mut equals = candidates.filter(|&j| sizes[j] >= largest - EQUAL_CORRELATION * largest);
         let next = match equals.next() {
             None => Event::End(End::NoCorrelation),
             Some(feature) => {
-                let known = (relevance[feature].signum(), None);
-                Event::Enter { feature, tied: equals.collect(), known }
+                let sign = relevance[0][feature].signum();
+                Event::Enter { feature, sign, tied: equals.collect(), column: None }
             }
         };
-        (self.common, self.largest, self.next) = (largest, largest, next);
+        (self.before, self.common, self.largest, self.next) = ((largest, Vec::new()), largest, largest, next);
     }
 
     /// The column that enters next, where one does.
     pub fn entering(&self) -> Option<usize> {
-        self.next.entering()
+        if let Event::Enter { feature, .. } = self.next { Some(feature) } else { None }
     }
 
     /// The column that leaves next, where one does.
     pub fn leaving(&self) -> Option<usize> {
-        self.next.leaving(&self.on)
+        if let Event::Leave { place } = self.next { Some(self.on.active[place].feature) } else { None }
+    }
+
+    /// The columns on the path, in order of entry.
+    pub fn active(&self) -> impl Iterator<Item = usize> {
+        self.on.active.iter().map(|active| active.feature)
+    }
+
+    /// λ at the next knot; at the start the largest correlation, of several outputs the largest norm.
+    pub fn lambda(&self) -> f64 {
+        self.common
     }
 
     /// Passes over the column that enters next, which never enters from then on; the last knot, where there was one, goes on to
@@ -133,18 +202,20 @@ impl LeastAngle {
             self.begin();
             return Ok(());
         };
-        knot.mu += self.find_next(gram)?;
-        (knot.lambda, knot.alpha) = (self.common, self.coefficients_there());
+        match self.go_on(gram)? {
+            Some((mu, alpha)) => {
+                let before = if matches!(self.kind, Kind::One { .. }) { knot.mu } else { 0.0 };
+                (knot.mu, knot.lambda, knot.alpha) = (before + mu, self.common, alpha);
+            }
+            None => self.next = Event::End(End::Singular),
+        }
         Ok(())
     }
 
-    /// The columns on the path, in order of entry.
-    pub fn active(&self) -> impl Iterator<Item = usize> {
-        self.on.active.iter().map(|active| active.feature)
-    }
-
-    /// Takes the next column in or out and goes on to the knot after it; `gram` gives columns of Q. Cost O(n·s + s²) and
-    /// one column of Q.
+    /// Takes the next column in or out and goes on to the knot after it; `gram` gives columns of Q, and `alpha` is W row by row.
+    ///
+    /// Cost O(n·s·q + s²·q) and one column of Q with q outputs; of groups O(s³ + n·s·q) for each of a few steps of Newton's
+    /// method.
     ///
     /// # Errors
     /// Those of `gram`.
@@ -155,55 +226,114 @@ impl LeastAngle {
                 return Ok(Err(end));
             }
             Event::Leave { place } => {
-                self.signs.remove(place);
+                self.directions.remove(place);
+                self.sizes.remove(place);
                 (self.on.remove(place).feature, false, Vec::new())
             }
-            Event::Enter { feature, tied, known: (sign, column) } => {
+            Event::Enter { feature, sign, tied, column } => {
                 let column = match column {
                     Some(column) => column,
                     None => gram(feature)?,
                 };
+                let direction = match self.kind {
+                    Kind::One { .. } => vec![sign],
+                    Kind::Several(_) => {
+                        let Some(rows) = self.weights() else { return Ok(Err(End::Singular)) };
+                        self.close_copies(feature, &column);
+                        self.direction(feature, &rows)
+                    }
+                };
                 if !self.on.push(feature, column) {
                     return Ok(Err(End::Singular));
                 }
-                self.signs.push(sign);
+                self.directions.push(direction);
+                self.sizes.push(0.0);
                 (feature, true, tied)
             }
         };
-        let mu = self.find_next(gram)?;
-        Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha: self.coefficients_there() }))
+        self.before = (self.common, self.sizes.clone());
+        let Some((mu, alpha)) = self.go_on(gram)? else { return Ok(Err(End::Singular)) };
+        Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha }))
     }
 
-    /// The coefficients at the next event.
-    fn coefficients_there(&self) -> Vec<f64> {
-        let mut alpha = self.at(self.common);
+    /// A copy of a column on the path, or its negative, has the norm λ for ever and never enters.
+    fn close_copies(&mut self, feature: usize, column: &[f64]) {
+        let square = column[feature] * (1.0 - 0.5 * DEPENDENT_COLUMN);
+        let copies = self.open.iter_mut().zip(column).enumerate();
+        copies.filter(|(j, (_, q))| *j != feature && q.abs() >= square).for_each(|(_, (open, _))| *open = false);
+    }
+
+    /// Goes on to the next event: by how much λ falls to it, of several outputs since the knot before, and W there row by row.
+    /// Nothing where the columns are too near to dependence to tell.
+    fn go_on<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Option<(f64, Vec<f64>)>, E> {
+        let Some(by) = self.find_next(gram)? else { return Ok(None) };
+        if let (Event::Leave { place }, Kind::Several(_)) = (&self.next, self.kind) {
+            let Some(sizes) = self.without(*place) else { return Ok(None) };
+            self.sizes = sizes;
+        }
+        let Some(mut alpha) = self.weights().map(|rows| rows.concat()) else { return Ok(None) };
+        if let Kind::Several(_) = self.kind {
+            return Ok(Some((self.before.0 - self.common, alpha)));
+        }
         if let Event::Leave { place } = self.next {
             self.clear(&mut alpha, place);
         }
-        alpha
+        Ok(Some((by, alpha)))
     }
 
-    /// λ at the next knot; at the start the largest correlation.
-    pub fn lambda(&self) -> f64 {
-        self.common
+    /// Finds the next event and lets λ fall to it; by how much. Nothing where no step of the path of groups converges.
+    ///
+    /// Of events at one λ the one of the lowest column comes first, which is the rule of least index: it does not cycle.
+    fn find_next<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Option<f64>, E> {
+        loop {
+            let Some(hits) = self.hits() else { return Ok(None) };
+            let first = hits.iter().map(|hit| hit.after).fold(f64::INFINITY, f64::min);
+            if first >= self.common - EQUAL_CORRELATION * self.largest {
+                return Ok(self.finish());
+            }
+            let equal = |hit: &&Hit| hit.after <= first + EQUAL_CORRELATION * self.largest;
+            let Some(hit) = hits.iter().filter(equal).min_by_key(|hit| hit.feature) else { return Ok(self.finish()) };
+            let (feature, sign) = (hit.feature, hit.sign);
+            if let Some(place) = hit.leaves {
+                return Ok(self.fall(first, Event::Leave { place }));
+            }
+            let enters = |hit: &&Hit| equal(hit) && hit.leaves.is_none() && hit.feature != feature;
+            let tied = hits.iter().filter(enters).map(|hit| hit.feature).collect();
+            if self.on.active.len() >= self.most {
+                return Ok(self.fall(first, Event::Enter { feature, sign, tied, column: None }));
+            }
+            let is_one_sided = matches!(self.kind, Kind::One { non_negative: true, .. });
+            match self.on.relation(feature, gram(feature)?, is_one_sided) {
+                Relation::Independent(column) => {
+                    return Ok(self.fall(first, Event::Enter { feature, sign, tied, column: Some(column) }));
+                }
+                Relation::Duplicate => self.open[feature] = false,
+                Relation::Dependent if self.common - first <= END_OF_PATH * self.largest => return Ok(self.finish()),
+                Relation::Dependent => return Ok(self.fall(first, Event::End(End::Singular))),
+            }
+        }
     }
 
-    /// The coefficients Q_AA⁻¹(c_A − λ s_A) at a λ between the knot that [`LeastAngle::advance`] gave last and the one before,
-    /// in order of entry. Cost O(s²).
-    pub fn at(&self, lambda: f64) -> Vec<f64> {
-        let columns = self.on.active.iter().zip(&self.signs);
-        let right = columns.map(|(active, sign)| self.relevance[active.feature] - lambda * sign);
-        self.on.solve(&right.collect::<Vec<f64>>())
+    fn fall(&mut self, by: f64, next: Event) -> Option<f64> {
+        if self.kind != Kind::Several(PathShape::Group) {
+            self.common -= by;
+        }
+        self.next = next;
+        Some(by)
     }
 
-    /// Makes a coefficient that is 0 but for rounding 0, along Q_AA⁻¹e_k, which leaves the other correlations on the path.
-    fn clear(&self, alpha: &mut [f64], place: usize) {
-        let mut unit = vec![0.0; alpha.len()];
-        unit[place] = 1.0;
-        let along = self.on.solve(&unit);
-        let by = alpha[place] / along[place];
-        alpha.iter_mut().zip(along).for_each(|(alpha, along)| *alpha -= by * along);
-        alpha[place] = 0.0;
+    fn finish(&mut self) -> Option<f64> {
+        self.next = Event::End(End::NoCorrelation);
+        Some(std::mem::take(&mut self.common))
+    }
+
+    /// What can happen next; of groups at the next knot itself, to which λ falls.
+    fn hits(&mut self) -> Option<Vec<Hit>> {
+        match self.kind {
+            Kind::One { non_negative, lasso } => self.single_hits(non_negative, lasso),
+            Kind::Several(PathShape::Straight) => self.straight_hits(),
+            Kind::Several(PathShape::Group) => self.fall_to_next_knot(),
+        }
     }
 }
 

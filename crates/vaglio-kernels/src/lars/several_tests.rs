@@ -1,7 +1,7 @@
 //! Paths of several outputs against their definitions.
 #![allow(clippy::unwrap_used)]
 
-use super::{End, Knot, LeastAngle, PathRules, PathShape, SeveralOutputs, several::norm};
+use super::{End, Knot, LeastAngle, PathRules, PathShape, several::norm};
 use crate::Level;
 use std::convert::Infallible;
 use vaglio_testkit::Random;
@@ -46,7 +46,7 @@ impl Data {
 
     fn walk_by(&self, level: Level, rows: PathShape) -> (Vec<Knot>, End) {
         let open = vec![true; self.x.len()];
-        let mut path = SeveralOutputs::new(level, rows, usize::MAX, self.relevance(), open);
+        let mut path = LeastAngle::several(level, rows, usize::MAX, self.relevance(), open);
         let mut knots = Vec::new();
         let mut gram = |j: usize| Ok::<_, Infallible>(self.gram(j));
         loop {

@@ -1,0 +1,69 @@
+//! The arithmetic of a path of one output.
+//!
+//! B. Efron et al., Annals of Statistics 32 (2004), section 3, the lasso modification included.
+
+use super::on_path::Active;
+use super::{Hit, LeastAngle};
+use crate::parallel;
+use crate::sums::axpy;
+use crate::tolerance::RATE_ROUNDING;
+
+/// Entries that are worked on together.
+const TOGETHER: usize = 4096;
+
+impl LeastAngle {
+    /// Everything that can happen as λ falls, in increasing order of columns that enter, then those that leave.
+    pub(super) fn single_hits(&self, non_negative: bool, lasso: bool) -> Option<Vec<Hit>> {
+        let signs = self.directions.concat();
+        let (alpha, direction) = (self.weights()?.concat(), self.on.solve(&signs));
+        let (left, falling) = self.correlations(&alpha, &direction);
+        let terms = |(active, by): (&Active, &f64)| by.abs() * active.gram[active.feature];
+        let rounding = RATE_ROUNDING * (1.0 + self.on.active.iter().zip(&direction).map(terms).sum::<f64>());
+        let mut inside = vec![false; left.len()];
+        self.on.active.iter().for_each(|active| inside[active.feature] = true);
+        let mut hits = Vec::new();
+        for feature in (0..left.len()).filter(|&j| self.open[j] && !inside[j]) {
+            for sign in if non_negative { &[1.0][..] } else { &[1.0, -1.0] } {
+                let (gap, rate) = (self.common - sign * left[feature], 1.0 - sign * falling[feature]);
+                if rate > rounding {
+                    hits.push(Hit { after: gap.max(0.0) / rate, feature, sign: *sign, leaves: None });
+                }
+            }
+        }
+        if lasso {
+            for (place, (active, sign)) in self.on.active.iter().zip(&signs).enumerate() {
+                let (value, rate) = (alpha[place] * sign, -direction[place] * sign);
+                if rate > 0.0 {
+                    let after = value.max(0.0) / rate;
+                    hits.push(Hit { after, feature: active.feature, sign: *sign, leaves: Some(place) });
+                }
+            }
+        }
+        Some(hits)
+    }
+
+    /// r = c − Q_·A α and Q_·A a: every correlation, and how fast it falls with λ. Cost O(n·s).
+    fn correlations(&self, alpha: &[f64], direction: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut left = self.relevance[0].clone();
+        let mut falling = vec![0.0; left.len()];
+        let mut parts: Vec<_> = left.chunks_mut(TOGETHER).zip(falling.chunks_mut(TOGETHER)).collect();
+        parallel::each_mut(&mut parts, |part, (left, falling)| {
+            for ((active, alpha), by) in self.on.active.iter().zip(alpha).zip(direction) {
+                let column = &active.gram[part * TOGETHER..][..left.len()];
+                axpy(self.level, -alpha, column, left);
+                axpy(self.level, *by, column, falling);
+            }
+        });
+        (left, falling)
+    }
+
+    /// Makes a coefficient that is 0 but for rounding 0, along Q_AA⁻¹e_k, which leaves the other correlations on the path.
+    pub(super) fn clear(&self, alpha: &mut [f64], place: usize) {
+        let mut unit = vec![0.0; alpha.len()];
+        unit[place] = 1.0;
+        let along = self.on.solve(&unit);
+        let by = alpha[place] / along[place];
+        alpha.iter_mut().zip(along).for_each(|(alpha, along)| *alpha -= by * along);
+        alpha[place] = 0.0;
+    }
+}

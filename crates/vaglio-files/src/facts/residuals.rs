@@ -307,7 +307,8 @@ mod tests {
         assert_eq!(points.len(), 10);
         let mut rows: Vec<usize> = (0..200).collect();
         rows.sort_by(|&a, &b| x[a].total_cmp(&x[b]));
-        let sum = |values: &dyn Fn(usize) -> f64| rows[20..40].iter().map(|&row| weights[row] * values(row)).sum::<f64>();
+        let sum =
+            |values: &dyn Fn(usize) -> f64| rows[20..40].iter().map(|&row| weights[row] * values(row)).sum::<f64>();
         let mean = |values: &[f64]| sum(&|row| values[row]) / sum(&|_| 1.0);
         assert!((points[1][0] - mean(&x)).abs() < 1e-12 && (points[1][1] - mean(&residuals)).abs() < 1e-12);
     }

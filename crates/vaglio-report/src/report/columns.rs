@@ -129,7 +129,8 @@ fn note(source: &RecordView<'_>) -> String {
         );
     }
     if any(|c| c.substitutes.is_some()) {
-        let told = "Substitutes are the columns outside the subset that cost least in its place, with the score they give.";
+        let told =
+            "Substitutes are the columns outside the subset that cost least in its place, with the score they give.";
         out.push(told.into());
     }
     match source.record.worth.as_ref().and_then(WorthRecord::sentence) {

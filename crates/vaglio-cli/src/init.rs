@@ -45,7 +45,7 @@ pub fn init(arguments: Init) -> Done {
     note(&format_args!("wrote {}", out.display()));
     match draft.fault {
         None => {
-            note(&format_args!("next: vaglio run {}", out.display()));
+            note(&format_args!("next: vaglio run {}", for_shell(&out.display().to_string())));
             Ok(Exit::SUCCESS)
         }
         Some(fault) => {
@@ -72,6 +72,15 @@ fn names(question: &str, proposed: &[String]) -> Result<Vec<String>, Failure> {
     let names: Vec<String> =
         line.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
     Ok(if names.is_empty() { proposed.to_vec() } else { names })
+}
+
+/// A file name as an argument in a POSIX shell.
+fn for_shell(name: &str) -> String {
+    let name = if name.starts_with('-') { format!("./{name}") } else { name.to_owned() };
+    match name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | ',' | '+' | '@')) {
+        true => name,
+        false => format!("'{}'", name.replace('\'', r"'\''")),
+    }
 }
 
 /// The name of the table with `.yaml`, in the current folder.

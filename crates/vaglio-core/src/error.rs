@@ -107,14 +107,14 @@ pub enum Error {
         /// The reason the system gave.
         message: String,
     },
-    /// A value that is not a finite number.
-    #[error("{}row {row}, column `{column}`: {value} is not a finite number ({count} such {} in this column){}", inside(file), plural(*count, "value"), remedied(remedy))]
+    /// A missing cell where there has to be one, or a value that is not a finite number.
+    #[error("{}row {row}, column `{column}`: {} in this column){}", inside(file), not_finite(value, *count), remedied(remedy))]
     NonFinite {
         /// First data row that holds such a value, from 1.
         row: usize,
         /// Name of the column.
         column: String,
-        /// The value as text: `NaN`, `inf`, `-inf`, or an empty cell.
+        /// The value as text: `NaN`, `inf`, `-inf`; or words that end in "cell", such as "an empty cell".
         value: String,
         /// How many rows of the column hold one.
         count: usize,
@@ -299,6 +299,17 @@ impl Error {
         }
     }
 
+    /// The same error about a missing cell, with another remedy.
+    #[must_use]
+    pub fn with_remedy(mut self, words: &str) -> Self {
+        if let Error::NonFinite { value, remedy, .. } = &mut self
+            && value.ends_with(" cell")
+        {
+            *remedy = Some(words.to_owned());
+        }
+        self
+    }
+
     /// Where in a file the error is, if known.
     pub fn place(&self) -> Option<&Place> {
         match self {
@@ -316,6 +327,14 @@ fn at(place: &Option<Place>) -> String {
 
 fn inside(file: &Option<PathBuf>) -> String {
     file.as_ref().map(|f| format!("{}: ", f.display())).unwrap_or_default()
+}
+
+/// What is wrong with a value, and how many there are; a missing cell is no number that is wrong.
+fn not_finite(value: &str, count: usize) -> String {
+    match value.ends_with(" cell") {
+        true => format!("{value} ({count} such {}", plural(count, "cell")),
+        false => format!("{value} is not a finite number ({count} such {}", plural(count, "value")),
+    }
 }
 
 fn remedied(remedy: &Option<String>) -> String {

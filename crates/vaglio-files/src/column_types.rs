@@ -65,7 +65,6 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
         let is_target = spec.target.names().contains(name);
         match column.taken {
             InferredType::Empty if !is_target => {
-                tracing::warn!("no row has a value in the column `{name}`; it is left out");
                 table.take(name);
             }
             InferredType::Text | InferredType::Identifier if column.levels > 0 && is_target && spec.task.is_none() => {

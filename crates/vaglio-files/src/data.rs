@@ -1,7 +1,7 @@
 //! From files to a problem: columns by name, targets coded, maps fitted on training rows only.
 
 use super::column_types;
-use super::findings::{self, findings};
+use super::findings::{self, findings, steps};
 use super::holdout::set_aside;
 use super::intervals;
 use super::past::{Looks, Side, Whole};
@@ -82,7 +82,8 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let assignment = assignment(settings)?;
     let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
     let looks = Looks::of(settings)?;
-    let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back: looks.is_some() };
+    let (looks_back, in_steps) = (looks.is_some(), looks.is_some() || pipeline.selector().needs_order());
+    let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back, in_steps };
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
     let header = source.names().to_vec();
     roles.check_names(&header)?;
@@ -96,9 +97,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let (mut table, mut left_out) = taking_part(&roles, table, &mut survey, &wanted.hints, source.aside(), true)
         .map_err(|error| error.in_file(&train_path))?;
     let is_beside = |name: &String| source.names_beside().iter().any(|(_, shown)| shown == name);
-    for (name, why) in source.aside().iter().filter(|(name, _)| table.get(name).is_none() && !is_beside(name)) {
-        tracing::warn!("the column `{name}` is left out: {why}");
-    }
+    let aside: Vec<_> = source.aside().iter().filter(|(name, _)| !is_beside(name)).cloned().collect();
     let columns = column_types::taken(&roles, &survey, &header, source.aside());
     columns.iter().for_each(|columns| tracing::info!("{}: {}", columns.names(), columns.words()));
     let (of_train, is_typed) = (source.times(&survey), source.is_typed());
@@ -109,11 +108,6 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
     left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
     let is_gone = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
-    if is_gone && pipeline.selector().needs_order() {
-        tracing::warn!(
-            "rows without a target are left out, and steps back in time are counted over those that are left"
-        );
-    }
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
     let mut test_survey = survey.clone();
     let whole = |table: &Table| {
@@ -138,8 +132,10 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let rows = if spec.test.is_none() { train.rows() } else { rows };
     let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
     let train = weighing(spec, train);
-    let read = findings::Read { roles: &roles, survey: &survey, is_typed, train: &train, test: test.as_ref() };
-    let findings = findings(read, pipeline.budget());
+    let read =
+        findings::Read { roles: &roles, survey: &survey, aside: &aside, is_typed, train: &train, test: test.as_ref() };
+    let mut findings = findings(read, pipeline.budget());
+    findings.extend(steps::steps(read, (pipeline, is_gone), all.as_ref().map(|all| &all.table)));
     let lagged = lagged(pipeline)?;
     let own = spec.target.names();
     let (outputs, horizons) = match &looks {

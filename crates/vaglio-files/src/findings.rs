@@ -6,6 +6,7 @@
 mod copies;
 mod leaks;
 mod order;
+pub(super) mod steps;
 mod written;
 
 use super::holdout::classes_of_rows;
@@ -23,6 +24,8 @@ use vaglio_tables::read::Survey;
 pub(super) struct Read<'a> {
     pub roles: &'a Roles<'a>,
     pub survey: &'a Survey,
+    /// Columns of the file that are not read, with why.
+    pub aside: &'a [(String, &'static str)],
     /// Whether the format of its file says what columns hold.
     pub is_typed: bool,
     pub train: &'a Table,
@@ -31,17 +34,18 @@ pub(super) struct Read<'a> {
 
 /// Rows by which columns are screened.
 const SAMPLE: usize = 1000;
-/// Tables of fewer rows show nothing by chance alone.
+/// Tables of fewer rows show by chance what others do not, but for columns that give the target away, whose chance is known.
 const FEWEST: usize = 10;
 /// Names that a sentence lists.
 const NAMED: usize = 5;
 
 /// All that is found, in a fixed order. Cost O(rows · columns).
 pub(super) fn findings(read: Read<'_>, budget: Budget) -> Vec<Warning> {
-    if read.train.rows() < FEWEST {
-        return Vec::new();
-    }
     let (mut found, given) = leaks::given_away(read);
+    found.extend(written::left_out(read));
+    if read.train.rows() < FEWEST {
+        return found;
+    }
     found.extend(order::ordering(read, &given));
     found.extend(copies::copies(read, budget));
     found.extend(copies::groups_on_both_sides(read));

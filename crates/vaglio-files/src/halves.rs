@@ -26,8 +26,8 @@ pub(super) fn halves(how: &Pairs, selector: &ValidSelector, sample: &Sample) -> 
         parting @ (Parting::Splits(..) | Parting::Dealt(..)) => {
             Ok(Halves::Pieces(pieces(&parting.parts(sample, selector.seed()).map_err(under)?, sample.rows())))
         }
-        Parting::Folds(assignment @ FoldAssignment::Blocks(rows), _) => {
-            assignment.folds(rows.min(PIECES), 0).map(Halves::Pieces)
+        Parting::Folds(assignment @ FoldAssignment::Blocks { .. }, _) => {
+            assignment.folds(assignment.most().min(PIECES), 0).map(Halves::Pieces)
         }
         Parting::Folds(assignment, _) => Ok(Halves::Units(assignment)),
     }

@@ -4,11 +4,12 @@ mod decided;
 mod look;
 mod order;
 mod test_rows;
+mod words;
 mod written;
 
 use super::folder::relative;
-use super::plan;
-use decided::Decided;
+use super::plan::planned;
+use decided::{Decided, FOLDS};
 use look::Look;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
@@ -89,8 +90,7 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     {
         return Err(Error::setting("--test", format!("{share} is no share of the rows; it lies between 0 and 1")));
     }
-    let look = Look::at(&source, options)?;
-    drop(source);
+    let look = Look::at(source, table, options)?;
     let mut decided = Decided::of(&look, options)?;
     let path = relative(table, folder);
     if let Some(TestOption::File(file)) = &options.test {
@@ -98,10 +98,22 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     }
     let tried = |draft: &Draft| {
         let (pipeline, document) = load(&draft.text, options.name.as_deref().unwrap_or("the pipeline"), &[])?;
-        plan(&pipeline, folder).map(|_| ()).map_err(|error| document.locate(error))
+        planned(&pipeline, folder).map(|(_, warning)| warning).map_err(|error| document.locate(error))
     };
     let mut draft = decided.written(&path, &look);
-    draft.fault = tried(&draft).err();
+    let mut found = tried(&draft);
+    // A fold of the choice may leave too few groups for the folds of the criterion.
+    while let Ok(Some(warning)) = &found {
+        match decided.folds {
+            3.. => decided.folds -= 1,
+            _ if decided.without_test(&look, options, &warning.message) => decided.folds = FOLDS,
+            _ => break,
+        }
+        draft = decided.written(&path, &look);
+        found = tried(&draft);
+    }
+    draft.notes.extend(found.iter().flatten().map(|warning| warning.message.clone()));
+    draft.fault = found.err();
     // What is found by looks alone is given up where it does not run.
     for simpler in [Decided::without_test, Decided::without_order] {
         let Some(fault) = draft.fault.as_ref().map(ToString::to_string) else { break };

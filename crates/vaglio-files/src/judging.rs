@@ -3,7 +3,7 @@
 use super::model_files::FileModel;
 use super::past::{ahead_of, later};
 use super::predictions::classes;
-use super::series::{Order, numbers_of};
+use super::series::numbers_of;
 use super::targets::encode;
 use vaglio_pipeline::inside::Predicted;
 use vaglio_pipeline::pipeline::IntervalEnds;
@@ -31,6 +31,10 @@ pub struct Judged {
     /// The share of rows whose target lies in its interval, for each output.
     pub coverage: Option<Vec<f64>>,
 }
+
+/// What to do about targets that are missing where predictions are judged.
+const NO_TARGET: &str =
+    "fill it in, or leave such rows out of the file; data.read.na of the pipeline lists the words for missing cells";
 
 impl FileModel<'_> {
     /// The columns of which figures are made, as far as a file has them: targets, weights, and what says which rows depend on
@@ -62,9 +66,10 @@ impl FileModel<'_> {
     ) -> Result<Judged> {
         let observed = self.observed()?;
         if !self.is_ahead() {
-            survey.check_complete(&table, observed.targets.iter().map(String::as_str), None)?;
+            let checked = survey.check_complete(&table, observed.targets.iter().map(String::as_str), None);
+            checked.map_err(|error| error.with_remedy(NO_TARGET))?;
         }
-        let table = Order { series: self.series.as_deref(), time: self.time.as_deref() }.arrange(table)?;
+        let table = self.order().arrange(table)?;
         let cells = self.targets_of(&table)?;
         let mut places = vec![0; table.rows()];
         (0..table.rows()).for_each(|place| places[table.origin(place)] = place);

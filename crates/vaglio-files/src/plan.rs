@@ -29,10 +29,10 @@ use vaglio_kernels::machine::Machine;
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::cross_validation;
-use vaglio_pipeline::resample::validated::parting;
+use vaglio_pipeline::resample::validated::{parting, unvalidated};
 use vaglio_pipeline::selector::{ValidSelector, all_at_once};
 use vaglio_pipeline::tune::{Scored, Tune};
-use vaglio_report::record::left_out_rows;
+use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::{peak, resident};
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
@@ -42,6 +42,14 @@ use vaglio_tables::budget::{peak, resident};
 /// # Errors
 /// Those that `run` would give before its search starts.
 pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
+    planned(pipeline, folder).map(|(text, _)| text)
+}
+
+/// The same description, and the warning that the search cannot be cross-validated, where that is so.
+///
+/// # Errors
+/// Those of [`plan`].
+pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
     let clock = Clock::start();
     let prepared = prepare_sample(pipeline, folder)?;
     let pipeline = &prepared.searched(pipeline);
@@ -158,6 +166,11 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     if walks.count() > 1 {
         line("walks", walks.to_string());
     }
+    let unvalidated = match prepared.streamed {
+        Some(_) => None,
+        None => unvalidated(&selector, &prepared.sample)?,
+    };
+    unvalidated.iter().for_each(|warning| line("warning", warning.message.clone()));
     for (name, sentence) in around(&selector, (&prepared.sample, &design), settings.evaluate.as_ref())? {
         line(name, sentence);
     }
@@ -236,7 +249,7 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
     let seconds = total(&phases);
     let time = format!("{seconds} on {threads} thread{}", if threads == 1 { "" } else { "s" });
     line("time", if seconds.high.is_nan() { "unknown, as the work is".into() } else { time });
-    Ok(out)
+    Ok((out, unvalidated))
 }
 
 /// How rows are parted around the search, by what it is repeated for.

@@ -43,6 +43,12 @@ impl FileModel<'_> {
         Ok(self.predicted(table, false)?.0)
     }
 
+    /// How rows of a table follow each other.
+    pub(super) fn order(&self) -> Order<'_> {
+        let in_steps = !self.model.takes_rows_alone() || self.maps.iter().any(|map| !map.takes_rows_alone());
+        Order { series: self.series.as_deref(), time: self.time.as_deref(), in_steps }
+    }
+
     /// Predictions of a table, with intervals if they are wanted and there are any.
     pub(super) fn predicted(
         &self,
@@ -60,7 +66,7 @@ impl FileModel<'_> {
             names.into_iter().flatten().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
         let lagged = self.lagged_targets();
         table = self.with_past(table, &lagged)?;
-        table = Order { series: self.series.as_deref(), time: self.time.as_deref() }.arrange(table)?;
+        table = self.order().arrange(table)?;
         for name in names.into_iter().flatten() {
             table.take(name);
         }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cells, Error, Result, Task};
 use vaglio_pipeline::pipeline::IntervalEnds;
-use vaglio_tables::read::{ColumnFilter, Hint, Source, Wanted};
+use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};
 
 /// What is written beside predictions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,6 +54,13 @@ pub struct Predictions {
     pub raw: bool,
 }
 
+/// The error of a missing cell that a model cannot take, with its place.
+pub(super) fn unfilled(survey: &Survey, error: Error) -> Error {
+    survey.located(error).with_remedy(
+        "fill it in, or leave the row out; the model has no map that does, and data.read.na of its pipeline lists the words for missing cells",
+    )
+}
+
 impl FileModel<'_> {
     /// `ModelFiles::predict_file`.
     ///
@@ -88,7 +95,7 @@ impl FileModel<'_> {
             table.take_columns();
         }
         let (mut predictions, predicted, counts) =
-            self.predicted(table, beside.intervals).map_err(|error| in_file(survey.located(error)))?;
+            self.predicted(table, beside.intervals).map_err(|error| in_file(unfilled(&survey, error)))?;
         self.add_probabilities(&mut predictions, beside);
         predictions.raw = beside.raw;
         if beside.evaluate {

@@ -18,6 +18,8 @@ pub(super) struct Roles<'p> {
     pub words: &'static [&'static str],
     /// Whether maps look back at rows that take no part.
     pub looks_back: bool,
+    /// Whether a row may look at the rows before it, by maps or by the learner.
+    pub in_steps: bool,
 }
 
 /// A column that gives every row its fold, or a number that a criterion of a plug-in asks for.
@@ -135,7 +137,7 @@ impl Roles<'_> {
     }
 
     pub fn order(&self) -> Order<'_> {
-        Order { series: self.spec.series.as_deref(), time: self.spec.time.as_deref() }
+        Order { series: self.spec.series.as_deref(), time: self.spec.time.as_deref(), in_steps: self.in_steps }
     }
 
     pub fn check_names(&self, header: &[String]) -> Result<()> {
@@ -166,6 +168,9 @@ impl Roles<'_> {
         }
         for (field, filter) in spec.filters() {
             known(format!("{field}.column"), &filter.column)?;
+        }
+        for name in spec.read.na_by_column.keys() {
+            known("data.read.na_by_column".to_owned(), name)?;
         }
         for (index, name) in spec.exclude.iter().enumerate() {
             known(format!("data.exclude[{index}]"), name)?;
@@ -227,7 +232,7 @@ impl Roles<'_> {
         let drops = self.looks_back && self.spec.missing_target == MissingTarget::Drop;
         let counted = target.names().iter().chain(weights).filter(|_| !drops).map(String::as_str);
         survey.check_complete(table, counted, Some("to leave such rows out set data.missing_target: drop"))?;
-        survey.check_complete(table, of_rows, None)
+        survey.check_complete(table, of_rows, Some("each row needs one; fill it in, or leave the row out of the file"))
     }
 }
 
@@ -283,7 +288,13 @@ mod tests {
         let pipeline = Pipeline::new(criterion, Greedy::default(), Rls::default());
         let assignment = assignment(pipeline.check_ref().unwrap().settings()).unwrap().unwrap();
         let spec: DataSpec = serde_json::from_value(serde_json::json!({"train": "x.csv", "target": "y"})).unwrap();
-        let roles = Roles { spec: &spec, assignment: Some(&assignment), words: assignment.words, looks_back: false };
+        let roles = Roles {
+            spec: &spec,
+            assignment: Some(&assignment),
+            words: assignment.words,
+            looks_back: false,
+            in_steps: false,
+        };
         let error = roles.check_names(&["y".to_owned(), "x".to_owned()]).unwrap_err();
         (error.field().unwrap_or_default().to_owned(), error.to_string())
     }

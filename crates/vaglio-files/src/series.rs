@@ -12,11 +12,14 @@ pub(super) struct Order<'a> {
     pub series: Option<&'a str>,
     /// When it comes in its series.
     pub time: Option<&'a str>,
+    /// Whether a row may look at the rows before it, so that no two rows of a series have one time.
+    pub in_steps: bool,
 }
 
 impl Order<'_> {
     /// Puts the series in the order in which they first appear, and the rows of each in the order of time, or of the
-    /// file without one. The table remembers the series and where each row stood. Cost O(rows · log rows).
+    /// file without one. The table remembers the series and where each row stood. Rows of one time keep the order of the file where there are no
+    /// series and rows are no steps. Cost O(rows · log rows).
     ///
     /// # Errors
     /// [`Error::Shape`] for times that are text, or the same twice in a series.
@@ -38,10 +41,17 @@ impl Order<'_> {
                 let Some(times) = moments(cells) else { return Err(self.not_a_time(cells, &of_row)) };
                 order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
                 let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
-                if let Some(pair) = order.windows(2).find(twice) {
+                let is_once = self.in_steps || labels.is_some();
+                if let Some(pair) = order.windows(2).find(twice).filter(|_| is_once) {
                     let (first, second) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+                    let why = match labels {
+                        Some(_) => "of the same series, in which a time stands once",
+                        None => {
+                            "too, and rows that are looked back at have a time each; name the column of the units by data.series"
+                        }
+                    };
                     return Err(Error::Shape(format!(
-                        "{}, column `{}`: the time {} is that of row {} of the same series; a time stands once",
+                        "{}, column `{}`: the time {} is that of row {} {why}",
                         of_row(second),
                         self.time.unwrap_or_default(),
                         cells.label(second),

@@ -1,7 +1,7 @@
 //! Predictions of the rows of a file, some at a time, so that files may be larger than memory.
 
 use super::model_files::FileModel;
-use super::predictions::{Beside, Predictions};
+use super::predictions::{Beside, Predictions, unfilled};
 use ndarray::{Array2, Axis, concatenate};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -89,7 +89,7 @@ impl FileModel<'_> {
         if self.takes_nothing(beside) {
             table.take_columns();
         }
-        let mut predictions = self.predicted(table, beside.intervals).map_err(|error| survey.located(error))?.0;
+        let mut predictions = self.predicted(table, beside.intervals).map_err(|error| unfilled(&survey, error))?.0;
         if predictions.dropped {
             return Err(Error::Shape("a map dropped rows, and it says that it takes rows alone".into()));
         }

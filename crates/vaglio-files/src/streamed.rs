@@ -128,7 +128,8 @@ fn streamed(
     let spec = settings.data.as_ref().ok_or_else(|| Error::setting("data", "it is missing"))?;
     let assignment = assignment(settings)?;
     let words = assignment.as_ref().map_or(&[][..], |assignment| assignment.words);
-    let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back: false };
+    let in_steps = pipeline.selector().needs_order();
+    let roles = Roles { spec, assignment: assignment.as_ref(), words, looks_back: false, in_steps };
     let train_path = files.first().clone();
     let header = files.names().to_vec();
     roles.check_names(&header)?;

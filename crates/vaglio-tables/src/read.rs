@@ -38,7 +38,7 @@ pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::{Fault, FaultKind};
 pub use paths::expanded;
-pub use settle::{DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, quoted};
+pub use settle::{DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, ordered, quoted};
 pub use source::{ReadColumn, Source, Wanted};
 
 use std::collections::{BTreeSet, HashMap, HashSet};

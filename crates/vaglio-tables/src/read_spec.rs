@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error as _, Visitor};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use vaglio_core::{Error, Result};
 
@@ -21,6 +22,10 @@ pub struct ReadSpec {
     /// Cells that are missing, in upper or lower case.
     #[schemars(with = "Vec<String>")]
     pub na: Vec<Word>,
+    /// Cells that are missing in the columns of these names, in place of those of `na`; with `[""]` only empty cells are.
+    #[schemars(with = "BTreeMap<String, Vec<String>>")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub na_by_column: BTreeMap<String, Vec<Word>>,
     /// The encoding of the text, such as `utf-8`, `latin1` or `utf-16le`; a byte order mark goes before it.
     pub encoding: String,
     /// The character around cells that hold delimiters or line breaks.
@@ -38,6 +43,7 @@ impl Default for ReadSpec {
             widths: None,
             decimal: Decimal::Auto,
             na: ["", "NA", "N/A", "NaN", "null", "?", "-"].map(|word| Word(word.into())).into(),
+            na_by_column: BTreeMap::new(),
             encoding: "utf-8".into(),
             quote: '"',
             comment: None,

@@ -1,5 +1,6 @@
 //! What each column of a table was taken for.
 
+use crate::read::quoted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -99,14 +100,21 @@ impl Survey {
         let sources = self.columns.iter().filter(|source| column.starts_with(&source.name));
         let source = sources.max_by_key(|source| source.name.len());
         let written = source.and_then(|source| source.first_missing.as_ref()).filter(|(at, _)| at + 1 == row);
-        let value = match written {
-            Some((_, written)) if written.is_empty() => "an empty cell".to_owned(),
-            Some((_, written)) => written.clone(),
-            None => value,
+        let name = source.map_or(column.clone(), |source| source.name.clone());
+        let listed = || "data.read.na lists the words for missing cells of text files".to_owned();
+        let (value, of_words) = match written.map(|(_, word)| word.as_str()) {
+            _ if !value.ends_with(" cell") => (value, None),
+            Some("") => ("an empty cell".to_owned(), Some(listed())),
+            Some(word) => (
+                format!("`{word}`, which data.read.na takes for a missing cell"),
+                Some(format!("if it is a value, set data.read.na_by_column: {{{}: [\"\"]}}", quoted(&name))),
+            ),
+            None => (value, Some(listed())),
         };
+        let remedies: Vec<String> = remedy.into_iter().chain(of_words).collect();
+        let remedy = (!remedies.is_empty()).then(|| remedies.join("; "));
         let (file, place) = self.place(row - 1);
-        let column = source.map_or(column, |source| source.name.clone());
-        Error::NonFinite { row: place + 1, column, value, count, file: file.cloned(), remedy }
+        Error::NonFinite { row: place + 1, column: name, value, count, file: file.cloned(), remedy }
     }
 
     /// The file of a row and its place there, both counting from 0.

@@ -69,3 +69,32 @@ fn nothing_is_told_of_the_examples() {
         assert!(!plan.out.lines().any(|line| line.starts_with("warning")), "{name}: {}", plan.out);
     }
 }
+
+#[test]
+fn columns_of_the_row_that_is_predicted_are_told_beside_lags_of_others() {
+    let folder = Folder::new("findings-present");
+    let mut random = Random::new(8);
+    let mut text = "day,mean,low,y\n".to_owned();
+    for day in 0..60 {
+        text += &format!("{day},{},{},{}\n", random.normal(), random.normal(), random.normal());
+    }
+    folder.write("t.csv", text);
+    let warnings = |window: &str| {
+        let data = "{train: t.csv, target: y, time: day}";
+        let done = folder.run(&format!(
+            "version: 1\ndata: {data}\npreprocess: [{{kind: window, {window}}}]\n\
+             criterion: {{kind: kfold, splits: {{kind: forward, folds: 3}}}}\nsearch: {{kind: all, choose: last}}\n"
+        ));
+        done["warnings"].to_string()
+    };
+    let told = warnings("lags: {y: [1, 2], low: [1]}");
+    assert!(
+        told.contains("present_columns") && told.contains("`mean` is taken from the row that is predicted"),
+        "{told}"
+    );
+    for window in
+        ["lags: {y: [1, 2], low: [1], mean: [1]}", "lags: {y: [1], low: [0, 1], mean: [0, 1]}", "lags: [1, 2]"]
+    {
+        assert_eq!(warnings(window), "[]", "{window}");
+    }
+}

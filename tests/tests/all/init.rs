@@ -218,3 +218,43 @@ fn rows_and_classes_are_taken_as_they_are() {
     let unknown = folder.vaglio(&["init", "counts.csv", "--groups", "z", "--out", "r.yaml"]);
     assert!(unknown.code == Some(2) && unknown.err.contains("`--groups`: there is no column `z`"), "{}", unknown.err);
 }
+
+#[test]
+fn panels_of_few_units_are_cross_validated() {
+    let folder = Folder::new("init_few_units");
+    for units in [5, 6, 7] {
+        let row = |at: usize, random: &mut Random| {
+            let (x, z) = (random.normal(), random.normal());
+            format!("f{},{},{x},{z},{}", at / 8, 2010 + at % 8, x + 0.5 * random.normal())
+        };
+        folder.write("d.csv", written("firm,year,x,z,y", units * 8, row));
+        let (text, told) = drafted(&folder, "d.csv", &["--target", "y"]);
+        let done = folder.json("out/selection.json");
+        assert!(!done["warnings"].to_string().contains("could not be cross-validated"), "{text}\n{}", done["warnings"]);
+        assert!(text.contains("by: groups}") && !told.contains("cross-validated"), "{text}\n{told}");
+    }
+}
+
+#[test]
+fn events_of_some_dates_are_predicted_in_order() {
+    let folder = Folder::new("init_events");
+    let row = |at: usize, random: &mut Random| {
+        let x = random.normal();
+        format!("2025-01-{:02},{x},{}", 6 + at / 4, x + 0.3 * random.normal())
+    };
+    let in_order = written("sold,x,y", 60, row);
+    folder.write("d.csv", &in_order);
+    let (text, told) = drafted(&folder, "d.csv", &["--target", "y"]);
+    check(&text, &["time: sold", "test_last: 0.2", "kind: forward, folds: 3"], &["loo", "test_fraction"]);
+    check(&told, &["time: sold, 15 of them in 60 rows"], &[]);
+    let test = folder.json("out/selection.json")["data"]["test_rows"].as_array().unwrap().len();
+    assert_eq!(test % 4, 0, "whole days");
+    // Mixed, the name says what it is, and another date does not.
+    let mut lines: Vec<&str> = in_order.lines().skip(1).collect();
+    lines.sort_by_key(|line| line.bytes().map(usize::from).sum::<usize>() % 13);
+    folder.write("mixed.csv", format!("date,x,y\n{}\n", lines.join("\n")));
+    check(&drafted(&folder, "mixed.csv", &["--target", "y"]).0, &["time: date"], &["loo"]);
+    folder.write("born.csv", format!("birth_date,x,y\n{}\n", lines.join("\n")));
+    check(&drafted(&folder, "born.csv", &["--target", "y"]).0, &["loo"], &["time:"]);
+    check(&drafted(&folder, "born.csv", &["--target", "y", "--time", "birth_date"]).0, &["time: birth_date"], &["loo"]);
+}

@@ -32,6 +32,7 @@ mod horizons;
 mod hostile;
 mod information;
 mod init;
+mod init_words;
 mod journal;
 mod kills;
 mod lagged;

@@ -300,3 +300,45 @@ fn a_model_file_without_series_is_as_before() {
     assert!(!model.contains("\"series\"") && !model.contains("\"time\""));
     assert_eq!(folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]).code, Some(0));
 }
+
+#[test]
+fn rows_of_one_date_stay_together_without_units() {
+    let folder = Folder::new("series_dates");
+    let mut random = Random::new(4);
+    // Days of one to five sales.
+    let mut text = "date,x,y\n".to_owned();
+    let mut days = Vec::new();
+    for day in 1..=20 {
+        for _ in 0..1 + day % 5 {
+            let x = random.normal();
+            text += &format!("2025-01-{day:02},{x},{}\n", x + 0.3 * random.normal());
+            days.push(day);
+        }
+    }
+    folder.write("t.csv", &text);
+    let pipeline = |preprocess: &str| {
+        format!(
+            "version: 1\ndata: {{train: t.csv, target: y, time: date, test_last: 0.2}}\npreprocess: [{preprocess}]\n\
+             criterion: {{kind: kfold, splits: {{kind: forward, folds: 3}}}}\nsearch: {{kind: all}}\nevaluate: {{nested: 3}}\n"
+        )
+    };
+    let done = folder.run(&pipeline(""));
+    let test: Vec<usize> =
+        done["data"]["test_rows"].as_array().unwrap().iter().map(|row| row.as_u64().unwrap() as usize - 1).collect();
+    let first = days[test[0]];
+    assert_eq!(test, (0..days.len()).filter(|&row| days[row] >= first).collect::<Vec<_>>());
+    // Folds of blocks, around the search as well.
+    let blocks = pipeline("").replace("splits: {kind: forward, folds: 3}", "folds: 3, shuffle: true");
+    folder.run(&blocks);
+    let predicted = folder.vaglio(&["predict", "out", "t.csv", "--evaluate"]);
+    assert_eq!(predicted.code, Some(0), "{}", predicted.err);
+    // Steps back ask for a time each.
+    folder.write("p.yaml", pipeline("{kind: window, lags: {y: [1]}}"));
+    let refused = folder.vaglio(&["run", "p.yaml", "--out", "lags"]);
+    assert_eq!(refused.code, Some(3));
+    assert!(
+        refused.err.contains("the time 2025-01-01 is that of row 1 too") && refused.err.contains("data.series"),
+        "{}",
+        refused.err
+    );
+}

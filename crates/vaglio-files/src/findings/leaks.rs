@@ -6,14 +6,22 @@ use vaglio_core::Cells;
 use vaglio_kernels::{Level, sums};
 use vaglio_report::record::{Warning, WarningKind};
 
-/// Columns that leave less of the target give it away.
-const R2: f64 = 0.999;
-/// What a sample, and the rows of middling targets, must show.
+/// One column, or two, that explain more of the target give it away: rounding to whole units hides 1/12 of a squared unit, which is less than
+/// 0.005 of a target that varies by 4 units or more. Many columns together may honestly explain as much, and are not looked at.
+const R2: f64 = 0.995;
+/// What a sample, and the rows of middling targets, must show: nine tenths of the rows have about half the variance, so that what is left of it
+/// doubles, and a sample of 1000 rows errs by a few tenths of that.
 const NEARLY: f64 = 0.98;
+/// A second column that leaves more than this share of what the first leaves is no part of a formula: noise takes off next to nothing.
+const SECOND: f64 = 0.5;
 /// Products of cells that all pairs may take.
 const PAIRS: usize = 20_000_000;
 /// Logarithm of the chance that a column of noise is reported.
 const CHANCE: f64 = -20.0;
+/// Likewise where numbers are explained by few rows, in which an exact copy of three cells is told.
+const CHANCE_OF_NUMBERS: f64 = -9.0;
+/// The least that is left of a target, as far as doubles tell.
+const LEAST_LEFT: f64 = 1e-16;
 
 /// A sentence for columns that give a target away, each or two together, and the names of those that do so alone.
 pub(super) fn given_away<'a>(read: Read<'a>) -> (Vec<Warning>, Vec<&'a str>) {
@@ -148,7 +156,8 @@ fn of_numbers<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<'a
     for (index, (name, cells)) in columns.iter().enumerate() {
         let Some(few) = numbers_at(cells, &screened) else {
             if let Cells::Text(text) = cells
-                && let Some((levels, r2)) = by_levels(text, target).filter(|(_, r2)| *r2 > R2)
+                && let Some((levels, r2)) = by_levels(text, target)
+                && is_told(r2, levels - 1, (target.len(), columns.len()))
             {
                 found.push((*name, format!("R² {r2:.4} by its {levels} levels")));
             }
@@ -157,7 +166,7 @@ fn of_numbers<'a>(columns: &[(&'a str, &'a Cells)], target: &[f64]) -> (Leaks<'a
         let Some(x) = standardized(few.into_iter()) else { continue };
         let r = dot(&x, &y);
         let all = if r * r > NEARLY { numbers(cells) } else { None };
-        match all.and_then(|values| r2(&[&values], target)) {
+        match all.and_then(|values| r2(&[&values], target, columns.len())) {
             Some(r2) => found.push((*name, format!("R² {r2:.4}"))),
             None => others.push((index, r, x)),
         }
@@ -182,14 +191,15 @@ fn pair<'a>(
             let both = (ra * ra + rb * rb - 2.0 * ra * rb * between) / own;
             let one = (ra * ra).max(rb * rb);
             // Columns that are nearly equal lose the digits of this; one that says nearly all needs no other.
-            if own > 1e-6 && both > most && 1.0 - both < 0.1 * (1.0 - one) {
+            if own > 1e-6 && both > most && 1.0 - both < SECOND * (1.0 - one) {
                 (best, most) = (Some((*a.min(b), *a.max(b))), both);
             }
         }
     }
     let (a, b) = best?;
     let (first, second) = (numbers(columns[a].1)?, numbers(columns[b].1)?);
-    r2(&[&first, &second], target).map(|r2| (columns[a].0, columns[b].0, r2))
+    let pairs = columns.len() * (columns.len() - 1) / 2;
+    r2(&[&first, &second], target, pairs).map(|r2| (columns[a].0, columns[b].0, r2))
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -214,9 +224,17 @@ fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
     })
 }
 
-/// The share of the target that one column or two explain, where it is above [`R2`] on all rows and not for a few that lie
-/// far out.
-fn r2(columns: &[&[f64]], target: &[f64]) -> Option<f64> {
+/// Whether so many columns, or levels beyond the first, that explain this share of the target of so many rows give it away, and are not the best
+/// of `tried` by chance: of noise, what k columns leave of n rows is below t with a chance of about t^((n − 1 − k)/2).
+fn is_told(r2: f64, columns: usize, (rows, tried): (usize, usize)) -> bool {
+    let left = (1.0 - r2).max(LEAST_LEFT).ln();
+    let free = rows.saturating_sub(1 + columns) as f64;
+    r2 > R2 && 0.5 * free * left + (tried as f64).ln() < CHANCE_OF_NUMBERS
+}
+
+/// The share of the target that one column or two of those that were `tried` explain, where they give it away on all rows and not for a few that
+/// lie far out.
+fn r2(columns: &[&[f64]], target: &[f64], tried: usize) -> Option<f64> {
     let is_whole = |row: &usize| !target[*row].is_nan() && columns.iter().all(|column| !column[*row].is_nan());
     let rows: Vec<usize> = (0..target.len()).filter(is_whole).collect();
     if 10 * rows.len() < 9 * target.len() {
@@ -229,7 +247,7 @@ fn r2(columns: &[&[f64]], target: &[f64]) -> Option<f64> {
     let whole = explained(columns, target, &rows)?;
     let is_constant = low == high;
     let among_middling = if is_constant { 0.0 } else { explained(columns, target, &middling)? };
-    (whole > R2 && among_middling > NEARLY).then_some(whole)
+    (is_told(whole, columns.len(), (rows.len(), tried)) && among_middling > NEARLY).then_some(whole)
 }
 
 /// The share of the target that least squares explain on these rows.

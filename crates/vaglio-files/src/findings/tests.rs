@@ -26,10 +26,10 @@ fn found_with(name: &str, settings: serde_json::Value, train: &str, test: Option
     let mut data = serde_json::json!({"train": "x.csv", "target": "y"});
     data.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
     let spec: DataSpec = serde_json::from_value(data).unwrap();
-    let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false };
+    let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false, in_steps: false };
     let (train, survey) = read("train", train);
     let test = test.map(|text| read("test", text).0);
-    let read = Read { roles: &roles, survey: &survey, is_typed: false, train: &train, test: test.as_ref() };
+    let read = Read { roles: &roles, survey: &survey, aside: &[], is_typed: false, train: &train, test: test.as_ref() };
     findings(read, Budget::of(u64::MAX))
 }
 
@@ -213,8 +213,9 @@ fn copies_beyond_memory_are_not_counted() {
         serde_json::json!({"train": "x.csv", "target": "y"}),
     );
     let spec: DataSpec = serde_json::from_value(spec).unwrap();
-    let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false };
-    let read = Read { roles: &roles, survey: &Survey::default(), is_typed: false, train: &train, test: None };
+    let roles = Roles { spec: &spec, assignment: None, words: &[], looks_back: false, in_steps: false };
+    let read =
+        Read { roles: &roles, survey: &Survey::default(), aside: &[], is_typed: false, train: &train, test: None };
     let warnings = copies::copies(read, Budget::of(1000));
     assert!(only(&warnings, WarningKind::CopiesNotCounted).starts_with("copies of rows were not looked for: "));
 }
@@ -285,4 +286,60 @@ fn leading_zeros_are_told() {
     let text = csv(40, &[("zip", &|r| format!("0{}", 7000 + r % 4)), ("y", &|r| y[r].to_string())]);
     let message = "`zip` is read as text, since zeros begin some cells; `data.types: {zip: number}` reads numbers";
     assert_eq!(only(&found("zeros", &text), WarningKind::LeadingZeros), message);
+}
+
+#[test]
+fn a_target_in_few_rows_is_told_and_chance_is_not() {
+    let table = |rows: usize, columns: usize, seed: u64| {
+        let all: Vec<Vec<f64>> = (0..=columns as u64).map(|column| noise(rows, 100 * seed + column)).collect();
+        let cell = |column: usize, row: usize| format!("{:.3}", all[column][row]);
+        let names: Vec<String> = (0..columns).map(|column| format!("x{column}")).collect();
+        let mut text = names.join(",") + ",y\n";
+        for row in 0..rows {
+            text += &((0..=columns).map(|column| cell(column, row)).collect::<Vec<_>>().join(",") + "\n");
+        }
+        text
+    };
+    for rows in [3, 4, 8, 9] {
+        let y = |row: usize| ["2", "3", "5", "9", "1", "0", "7", "4", "8"][row].to_owned();
+        let copied = found("few", &csv(rows, &[("x", &y), ("z", &|r| (r * r % 5).to_string()), ("y", &y)]));
+        assert!(only(&copied, WarningKind::TargetGivenAway).starts_with("`x` gives the target away"), "{copied:?}");
+        for seed in 0..20 {
+            nothing(&found("chance", &table(rows, 30, seed)));
+        }
+    }
+}
+
+#[test]
+fn rounded_sums_are_told_and_strong_models_of_many_columns_are_not() {
+    let (a, b) = (noise(400, 5), noise(400, 6));
+    let e = noise(400, 7);
+    // Miles in town and on the road, and their mean in whole miles: R² is 0.997.
+    let cell = |value: f64| format!("{}", value.round());
+    let (town, road) = (|r: usize| 20.0 + 4.0 * a[r], |r: usize| 28.0 + 4.0 * a[r] + 3.0 * b[r]);
+    let both = found(
+        "rounded",
+        &csv(
+            400,
+            &[
+                ("town", &|r| cell(town(r))),
+                ("road", &|r| cell(road(r))),
+                ("y", &|r| cell(0.55 * town(r) + 0.45 * road(r))),
+            ],
+        ),
+    );
+    assert!(
+        only(&both, WarningKind::TargetGivenAway)
+            .starts_with("`town` and `road` together give the target away (R² 0.99")
+    );
+    // Six columns that explain as much together.
+    let columns: Vec<Vec<f64>> = (0..6).map(|k| noise(400, 20 + k)).collect();
+    let y = |r: usize| (columns.iter().map(|x| x[r]).sum::<f64>() + 0.15 * e[r]).to_string();
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let cells: Vec<Box<dyn Fn(usize) -> String>> =
+        columns.iter().map(|x| Box::new(|r: usize| x[r].to_string()) as Box<dyn Fn(usize) -> String>).collect();
+    let mut all: Vec<(&str, &dyn Fn(usize) -> String)> =
+        names.iter().zip(&cells).map(|(name, cell)| (*name, &**cell)).collect();
+    all.push(("y", &y));
+    nothing(&found("many", &csv(400, &all)));
 }

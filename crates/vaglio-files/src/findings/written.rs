@@ -4,7 +4,7 @@ use super::{Read, listed, named, numbers};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column};
 use vaglio_report::record::{Warning, WarningKind};
-use vaglio_tables::read::{LEADING_ZEROS, quoted};
+use vaglio_tables::read::{InferredType, LEADING_ZEROS, quoted};
 
 /// Numbers that often stand for a missing cell.
 const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];
@@ -83,6 +83,23 @@ pub(super) fn levels(read: Read<'_>) -> Option<Warning> {
         listed(&found, "")
     );
     Some(Warning::new(WarningKind::LevelsAlike, message))
+}
+
+/// Columns that are left out since they have no value, or only number or name the rows.
+pub(super) fn left_out(read: Read<'_>) -> Option<Warning> {
+    let is_role = |name: &String| read.roles.of_rows().iter().any(|(_, of_rows)| of_rows == name);
+    let is_kept = |name: &String| {
+        read.roles.spec.types.contains_key(name) || read.roles.spec.target.names().contains(name) || is_role(name)
+    };
+    let empty = read.survey.columns.iter().filter(|column| column.taken == InferredType::Empty);
+    let empty = empty.map(|column| (&column.name, "no row has a value"));
+    let aside =
+        read.aside.iter().map(|(name, why)| (name, *why)).filter(|(name, _)| read.survey.column(name).is_none());
+    let all = empty.chain(aside).filter(|(name, _)| !is_kept(name));
+    let found: Vec<String> = all.map(|(name, why)| format!("{} ({why})", named(name))).collect();
+    let is = if found.len() == 1 { "is" } else { "are" };
+    let message = format!("{} {is} left out", listed(&found, " columns"));
+    (!found.is_empty()).then(|| Warning::new(WarningKind::ColumnsLeftOut, message))
 }
 
 /// Columns that stayed text since zeros begin them.

@@ -1,7 +1,7 @@
 //! What a pipeline does with each column of a table that nobody described.
 
 use super::look::{Look, Seen};
-use super::order::{PanelColumns, RowOrder};
+use super::order::{FEWEST_TIMES, PanelColumns, RowOrder};
 use super::test_rows::TestColumn;
 use super::{InitOptions, TaskOption, TestOption};
 use vaglio_core::{Error, Result};
@@ -38,6 +38,9 @@ const ROWS_OF_LEVEL: usize = 10;
 const RARE: f64 = 0.2;
 const FEWEST_RARE: usize = 10;
 
+/// The most folds of a criterion.
+pub const FOLDS: usize = 5;
+
 /// How rows stand to each other.
 pub enum Layout {
     /// Each by itself.
@@ -50,6 +53,8 @@ pub enum Layout {
     NextTimes(PanelColumns),
     /// One series, by this column.
     Series(String),
+    /// Events, of which several may have one time of this column, and at how many times.
+    Events(String, usize),
     /// One series in the order of the file, by these columns.
     File(Vec<String>),
 }
@@ -70,6 +75,8 @@ pub struct Decided {
     pub task: Option<TaskOption>,
     pub layout: Layout,
     pub test: Test,
+    /// The most folds of the criterion.
+    pub folds: usize,
     pub test_file: Option<String>,
     /// Rows without a target.
     pub without_target: usize,
@@ -77,8 +84,8 @@ pub struct Decided {
     pub exclude: Vec<(String, String)>,
     /// Columns of text whose levels become means of the target.
     pub encoded: Vec<String>,
-    /// Words that stand for missing cells, beside those of [`vaglio_pipeline::pipeline::ReadSpec`].
-    pub na: Vec<String>,
+    /// Columns of text that become the places of their levels in this order.
+    pub ordinal: Vec<(String, Vec<String>)>,
     pub numbers_missing: bool,
     pub text_missing: bool,
     pub text: bool,
@@ -150,11 +157,12 @@ impl Decided {
             task: options.task,
             layout: Layout::Rows,
             test: Test::None,
+            folds: FOLDS,
             test_file: None,
             without_target: without_target.unwrap_or(0),
             exclude: Vec::new(),
             encoded: Vec::new(),
-            na: Vec::new(),
+            ordinal: Vec::new(),
             numbers_missing: false,
             text_missing: false,
             text: false,
@@ -185,7 +193,12 @@ impl Decided {
     /// How the rows stand to each other.
     fn lay_out(&mut self, table: &Look, options: &InitOptions) -> Result<()> {
         let order = table.order.clone().filter(|order| !order.columns().iter().any(|name| self.is_target(name)));
+        let events = match &order {
+            Some(RowOrder::Events(time, times)) => Some(Layout::Events(time.clone(), *times)),
+            _ => None,
+        };
         self.layout = match order {
+            Some(RowOrder::Events(time, times)) if options.time.is_some() => Layout::Events(time, times),
             Some(RowOrder::Series(time)) => Layout::Series(time),
             Some(RowOrder::File(by)) => Layout::File(by),
             Some(RowOrder::PanelColumns(panel)) if options.groups.is_some() => Layout::NewUnits(panel),
@@ -194,12 +207,11 @@ impl Decided {
             Some(RowOrder::PanelColumns(panel)) if panel.times >= ROWS_FOR_TEST / FEWEST_UNITS => {
                 Layout::NextTimes(panel)
             }
-            Some(RowOrder::PanelColumns(_)) | None => Layout::Rows,
+            Some(RowOrder::PanelColumns(_) | RowOrder::Events(..)) | None => Layout::Rows,
         };
         if let (Some(time), Layout::Rows) = (&options.time, &self.layout) {
             let message = format!(
-                "a value of `{time}` stands in several rows, and no column names series in which it stands once; name one \
-                 with --groups"
+                "the column `{time}` holds fewer than {FEWEST_TIMES} times, or no numbers, dates, months or quarters"
             );
             return Err(Error::setting("--time", message));
         }
@@ -219,6 +231,9 @@ impl Decided {
                 self.layout = Layout::Groups(seen.survey.name.clone(), seen.distinct);
             }
         }
+        if let (Layout::Rows, Some(events)) = (&self.layout, events) {
+            self.layout = events;
+        }
         Ok(())
     }
 
@@ -230,11 +245,11 @@ impl Decided {
     fn columns(&mut self, table: &Look, options: &InitOptions) {
         self.exclude.clear();
         self.encoded.clear();
-        self.na.clear();
+        self.ordinal.clear();
         (self.numbers_missing, self.text_missing, self.text, self.dates) = (false, false, false, false);
         (self.incomplete, self.features) = (0, 0);
         for seen in &table.columns {
-            self.take(seen, table.rows, options.exclude.as_deref());
+            self.take(seen, table, options.exclude.as_deref());
         }
         if self.features > 0 {
             return;
@@ -244,7 +259,7 @@ impl Decided {
             // Months and quarters are written as text, and are no feature.
             Layout::Series(time) if is_text(time) => return,
             Layout::NextTimes(panel) if is_text(&panel.time) => return,
-            Layout::Series(time) => {
+            Layout::Series(time) | Layout::Events(time, _) => {
                 let time = time.clone();
                 self.layout = Layout::File(vec![time.clone()]);
                 time
@@ -257,14 +272,14 @@ impl Decided {
             _ => return,
         };
         if let Some(seen) = table.column(&time) {
-            self.take(seen, table.rows, options.exclude.as_deref());
+            self.take(seen, table, options.exclude.as_deref());
         }
     }
 
     /// Whether the column has a meaning that is not that of a feature.
     fn has_role(&self, name: &str) -> bool {
         let of_layout = match &self.layout {
-            Layout::Groups(column, _) | Layout::Series(column) => column == name,
+            Layout::Groups(column, _) | Layout::Series(column) | Layout::Events(column, _) => column == name,
             Layout::NewUnits(panel) => panel.unit == name,
             Layout::NextTimes(panel) => panel.unit == name || panel.time == name,
             Layout::Rows | Layout::File(_) => false,
@@ -281,8 +296,8 @@ impl Decided {
         }
     }
 
-    fn take(&mut self, seen: &Seen, rows: usize, asked: Option<&[String]>) {
-        let survey = &seen.survey;
+    fn take(&mut self, seen: &Seen, table: &Look, asked: Option<&[String]>) {
+        let (survey, rows) = (&seen.survey, table.rows);
         let name = &survey.name;
         if self.has_role(name) {
             return;
@@ -293,23 +308,19 @@ impl Decided {
             return exclude(String::new());
         }
         if let Some(fault) = &seen.fault {
-            let (wrong, among_numbers) = match &fault.what {
-                FaultKind::NotFinite => ("is not a finite number", false),
-                FaultKind::Text { wrong, among_numbers, .. } => (wrong.as_str(), *among_numbers),
+            let wrong = match &fault.what {
+                FaultKind::NotFinite => "is not a finite number",
+                FaultKind::Text { wrong, .. } => wrong.as_str(),
             };
-            let is_word = fault.value.chars().count() <= 20 && !fault.value.chars().any(|c| c.is_ascii_digit());
-            match is_word && among_numbers {
-                true => {
-                    self.na.push(fault.value.clone());
-                    self.numbers_missing = true;
-                    self.features += 1;
-                }
-                false => exclude(format!("row {}: `{}` {wrong}", fault.row + 1, fault.value)),
-            }
-            return;
+            return exclude(format!("row {}: `{}` {wrong}", fault.row + 1, fault.value));
         }
+        let order = table.classes.get(name).and_then(Option::as_ref);
         match survey.taken {
             InferredType::Empty => return,
+            _ if let Some(order) = order => {
+                self.ordinal.push((name.clone(), order.clone()));
+                self.numbers_missing |= survey.missing > 0;
+            }
             InferredType::Identifier if !is_time && (asked.is_none() || survey.levels > 0) => {
                 return exclude("it differs in every row".into());
             }

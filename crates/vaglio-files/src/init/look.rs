@@ -1,11 +1,13 @@
 //! What is seen of a table that nobody described.
 
 use super::InitOptions;
-use super::order::{self, Candidate, RowOrder};
+use super::order::{self, Candidate, Nesting, RowOrder};
 use super::test_rows::{self, TestColumn};
-use std::collections::HashMap;
+use super::words::{ColumnWords, Words};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use vaglio_core::{Cells, Result};
-use vaglio_tables::read::{ColumnSurvey, Fault, FaultKind, InferredType, ReadColumn, Source, Wanted};
+use vaglio_tables::read::{ColumnSurvey, Fault, FaultKind, InferredType, ReadColumn, Source};
 
 /// A column as it was found.
 pub struct Seen {
@@ -29,23 +31,45 @@ pub struct Look {
     pub aside: Vec<(String, &'static str)>,
     /// How the rows follow each other.
     pub order: Option<RowOrder>,
+    /// A column that rows seem to belong by.
+    pub nesting: Option<Nesting>,
     /// The column that says which rows are test rows.
     pub test_rows: Option<TestColumn>,
+    /// The words for missing cells of the columns that have some.
+    pub words: Vec<ColumnWords>,
+    /// Columns that have to be read as classes, with their levels in order where they have one.
+    pub classes: BTreeMap<String, Option<Vec<String>>>,
+    /// Whether the names of the columns are what other rows hold, so that the file seems to have no header.
+    pub header_is_row: bool,
 }
 
 impl Look {
-    pub fn at(source: &Source, options: &InitOptions) -> Result<Self> {
-        let (columns, files) = source.read_each(&Wanted::default())?;
-        let rows = files.iter().map(|(_, rows)| rows).sum();
-        let (order, test_rows) = (order(&columns, options), test_rows(&columns, options));
+    /// A look at the table of a source that was opened at `path`.
+    pub fn at(source: Source, path: &Path, options: &InitOptions) -> Result<Self> {
+        let Words { columns, rows, aside, words, classes } = Words::read(source, path)?;
+        let ((order, nesting), test_rows) = (order(&columns, options), test_rows(&columns, options));
+        let header_is_row = header_is_row(&columns);
         let columns: Vec<Seen> = columns.into_iter().map(seen).collect();
-        Ok(Look { rows, columns, aside: source.aside().to_vec(), order, test_rows })
+        Ok(Look { rows, columns, aside, order, nesting, test_rows, words, classes, header_is_row })
     }
 
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Seen> {
         self.columns.iter().find(|seen| seen.survey.name == name)
     }
+}
+
+/// Whether each column is called as its cells are written: columns of numbers by a number, but not by numbers that count them, and columns of
+/// text by one of their levels.
+fn header_is_row(columns: &[ReadColumn]) -> bool {
+    let is_cell = |(name, read): &ReadColumn| match read {
+        Ok((Cells::Numbers(_), _)) => name.parse::<f64>().is_ok(),
+        Ok((Cells::Text(text), _)) => text.contains(name),
+        _ => false,
+    };
+    let numbers: Vec<f64> = columns.iter().filter_map(|(name, _)| name.parse().ok()).collect();
+    let is_count = numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0) && numbers.iter().all(|x| x.fract() == 0.0);
+    columns.iter().all(is_cell) && !is_count
 }
 
 fn seen((name, read): ReadColumn) -> Seen {
@@ -87,8 +111,8 @@ fn counts(cells: &Cells) -> (usize, usize) {
     (text.len() + bits.len(), rarest)
 }
 
-/// How the rows follow each other; those that people name are taken at their word.
-fn order(columns: &[ReadColumn], options: &InitOptions) -> Option<RowOrder> {
+/// How the rows follow each other, those that people name taken at their word; and what they seem to belong to.
+fn order(columns: &[ReadColumn], options: &InitOptions) -> (Option<RowOrder>, Option<Nesting>) {
     let asked = |name: &String| Some(name) == options.time.as_ref() || Some(name) == options.groups.as_ref();
     let left_out = |name: &String| options.exclude.as_ref().is_some_and(|exclude| exclude.contains(name));
     let read = columns.iter().filter_map(|(name, read)| Some((name, read.as_ref().ok()?)));
@@ -100,7 +124,7 @@ fn order(columns: &[ReadColumn], options: &InitOptions) -> Option<RowOrder> {
     };
     let candidates: Vec<Candidate<'_>> =
         read.filter(fits).map(|(name, (cells, _))| Candidate::new(name, cells)).collect();
-    order::find(&candidates, options.time.as_deref(), options.groups.as_deref())
+    (order::find(&candidates, options.time.as_deref(), options.groups.as_deref()), order::nesting(&candidates))
 }
 
 fn test_rows(columns: &[ReadColumn], options: &InitOptions) -> Option<TestColumn> {

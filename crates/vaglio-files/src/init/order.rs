@@ -1,5 +1,9 @@
 //! How the rows of a table that nobody described follow each other, and what they belong to.
 
+mod nested;
+
+pub use nested::{Nesting, nesting};
+
 use super::super::series::moments;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,6 +18,8 @@ pub enum RowOrder {
     File(Vec<String>),
     /// Units, each at several times.
     PanelColumns(PanelColumns),
+    /// Events, several at some times of this column, and how many times there are.
+    Events(String, usize),
 }
 
 /// Units, each at several times.
@@ -33,7 +39,7 @@ impl RowOrder {
     /// The columns that say so.
     pub fn columns(&self) -> Vec<&str> {
         match self {
-            RowOrder::Series(time) => vec![time],
+            RowOrder::Series(time) | RowOrder::Events(time, _) => vec![time],
             RowOrder::File(by) => by.iter().map(String::as_str).collect(),
             RowOrder::PanelColumns(panel) => vec![&panel.unit, &panel.time],
         }
@@ -148,6 +154,8 @@ const UNITS: [&str; 34] = [
 ];
 /// Tables of fewer rows have no order that is worth a name.
 const FEWEST: usize = 12;
+/// Events at fewer times have no folds forward in time.
+pub const FEWEST_TIMES: usize = 8;
 
 /// The words of a name: `yearID` has two.
 pub fn words(name: &str) -> Vec<String> {
@@ -185,7 +193,24 @@ pub fn find(columns: &[Candidate<'_>], time: Option<&str>, unit: Option<&str>) -
     }
     let panel = panel(columns, &times, rows, time.is_some(), unit);
     let in_file = || in_file(&times, rows).or_else(|| by_lags(columns, rows)).filter(|_| unit.is_none());
-    panel.map(RowOrder::PanelColumns).or_else(in_file)
+    let events = || events(&times, rows, time.is_some()).filter(|_| unit.is_none());
+    panel.map(RowOrder::PanelColumns).or_else(in_file).or_else(events)
+}
+
+/// Dates that stand in several rows, where the file is in their order or the column is called nothing else than a time; a column that is known
+/// to be the time may hold numbers.
+fn events(times: &[&Candidate<'_>], rows: usize, is_known: bool) -> Option<RowOrder> {
+    let in_order = |c: &Candidate<'_>| {
+        let mut pairs = (1..rows).map(|row| (c.value(row - 1), c.value(row)));
+        pairs.clone().all(|(a, b)| a <= b) || pairs.all(|(a, b)| a >= b)
+    };
+    let is_called_time =
+        |c: &Candidate<'_>| words(c.name).iter().all(|word| TIMES.iter().any(|finer| finer.contains(&word.as_str())));
+    let is_event = |c: &&&Candidate<'_>| {
+        let is_time = is_known && c.values.is_some() || c.is_dated() && (in_order(c) || is_called_time(c));
+        is_time && (FEWEST_TIMES..rows).contains(&c.distinct)
+    };
+    times.iter().find(is_event).map(|c| RowOrder::Events(c.name.to_owned(), c.distinct))
 }
 
 /// That a column which says that it is a lag is another one row earlier, so that the file is in order of time.
@@ -202,13 +227,6 @@ fn by_lags(columns: &[Candidate<'_>], rows: usize) -> Option<RowOrder> {
 fn in_file(times: &[&Candidate<'_>], rows: usize) -> Option<RowOrder> {
     let mut by: Vec<&&Candidate<'_>> = times.iter().filter(|c| c.says_time_alone() && c.distinct > 1).collect();
     by.sort_by_key(|c| c.says_time());
-    // Dates that stand twice here and there, as those of a diary do.
-    let never_falls = |c: &&&&Candidate<'_>| {
-        c.is_dated() && 2 * c.distinct >= rows && (1..rows).all(|row| c.value(row - 1) <= c.value(row))
-    };
-    if let Some(dates) = by.iter().find(never_falls) {
-        return Some(RowOrder::File(vec![dates.name.to_owned()]));
-    }
     if by.len() < 2 || !by.windows(2).all(|pair| pair[0].says_time() < pair[1].says_time()) {
         return None;
     }

@@ -1,18 +1,19 @@
 //! The text of a pipeline, and what was decided, in words.
 
 use super::Draft;
+use super::TaskOption;
 use super::decided::{Decided, Layout, Test};
 use super::look::Look;
-use super::{TaskOption, order::PanelColumns};
+use super::order::{Nesting, PanelColumns};
+use super::words::ColumnWords;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use vaglio_pipeline::pipeline::ReadSpec;
 use vaglio_tables::read::{InferredType, quoted};
 
 /// A target of more whole numbers is one of numbers.
 const MOST_CLASSES: usize = 30;
-/// The most folds.
-const FOLDS: usize = 5;
+/// Columns whose missing cells have a line each, at most.
+const MOST_LINES: usize = 20;
 
 /// The lines of a file, each with what it is for.
 #[derive(Default)]
@@ -21,10 +22,11 @@ struct PipelineText(String);
 impl PipelineText {
     fn put(&mut self, content: impl AsRef<str>, comment: impl AsRef<str>) {
         let (content, comment) = (content.as_ref(), comment.as_ref());
+        let content = if content.trim_start().starts_with('#') { on_one_line(content) } else { content.to_owned() };
         // A line in a string cannot fail to be written.
         let _written = match comment.is_empty() {
             true => writeln!(self.0, "{content}"),
-            false => writeln!(self.0, "{content:<46}  # {}", comment.escape_debug()),
+            false => writeln!(self.0, "{content:<46}  # {}", on_one_line(comment)),
         };
     }
 }
@@ -45,8 +47,8 @@ impl Decided {
         lines.put(format!("  train: {}", quoted_path(path)), "");
         self.test_lines(&mut lines);
         self.target_lines(&mut lines, table);
-        self.layout_lines(&mut lines);
-        self.column_lines(&mut lines);
+        self.layout_lines(&mut lines, table);
+        self.column_lines(&mut lines, table);
         self.preprocess_lines(&mut lines);
         self.learner_lines(&mut lines, table);
         let excluded = self.exclude.iter().map(|(name, _)| name.clone()).collect();
@@ -54,7 +56,7 @@ impl Decided {
     }
 
     fn goes_on(&self) -> bool {
-        matches!(self.layout, Layout::Series(_) | Layout::File(_) | Layout::NextTimes(_))
+        matches!(self.layout, Layout::Series(_) | Layout::Events(..) | Layout::File(_) | Layout::NextTimes(_))
     }
 
     fn test_lines(&self, lines: &mut PipelineText) {
@@ -114,7 +116,17 @@ impl Decided {
         }
     }
 
-    fn layout_lines(&self, lines: &mut PipelineText) {
+    /// The column that rows seem to belong by, where nothing else says how they stand to each other.
+    fn nesting<'t>(&self, table: &'t Look) -> Option<&'t Nesting> {
+        let is_free = |found: &&Nesting| !self.is_excluded(&found.column) && !self.targets.contains(&found.column);
+        table.nesting.as_ref().filter(|found| matches!(self.layout, Layout::Rows) && is_free(found))
+    }
+
+    fn layout_lines(&self, lines: &mut PipelineText, table: &Look) {
+        if let Some(found) = self.nesting(table) {
+            let line = format!("  # groups: {}", quoted(&found.column));
+            lines.put(line, format!("{} columns are constant within its {} values", found.constant, found.units));
+        }
         match &self.layout {
             Layout::Rows => {}
             Layout::Groups(name, _) => {
@@ -122,6 +134,10 @@ impl Decided {
             }
             Layout::Series(time) => {
                 lines.put(format!("  time: {}", quoted(time)), "later rows are predicted from earlier ones");
+            }
+            Layout::Events(time, times) => {
+                let comment = format!("{times} times, each of which stays on one side; later ones are predicted");
+                lines.put(format!("  time: {}", quoted(time)), comment);
             }
             Layout::File(by) => {
                 let comment = "later rows are predicted from earlier ones";
@@ -151,23 +167,56 @@ impl Decided {
         }
     }
 
-    fn column_lines(&self, lines: &mut PipelineText) {
+    fn column_lines(&self, lines: &mut PipelineText, table: &Look) {
         if !self.exclude.is_empty() {
             lines.put("  exclude:", "columns that are no features as they stand");
             for (name, why) in &self.exclude {
                 lines.put(format!("    - {}", quoted(name)), why);
             }
         }
-        if !self.encoded.is_empty() {
-            let types: Vec<String> = self.encoded.iter().map(|name| format!("{}: class", quoted(name))).collect();
+        let classes = table.classes.keys().filter(|name| !self.is_excluded(name));
+        let types: Vec<String> =
+            self.encoded.iter().chain(classes).map(|name| format!("{}: class", quoted(name))).collect();
+        if !types.is_empty() {
             lines.put(format!("  types: {{{}}}", types.join(", ")), "");
         }
-        if !self.na.is_empty() {
-            let words = ReadSpec::default().na.into_iter().map(|word| word.0).chain(self.na.iter().cloned());
-            let words: Vec<String> = words.map(|word| serde_json::Value::from(word).to_string()).collect();
-            lines.put("  read:", "");
-            lines.put(format!("    na: [{}]", words.join(", ")), "cells that are missing");
+        for line in self.word_lines(table, |found| !found.missing.is_empty(), ColumnWords::missing_in_words) {
+            lines.put(format!("  # missing in {line}"), "");
         }
+        let with_own = || self.words(table).filter_map(|found| Some((found, found.own.as_ref()?)));
+        if with_own().next().is_some() {
+            lines.put("  read:", "");
+            lines.put("    na_by_column:", "the words for missing cells of these columns");
+        }
+        for (found, own) in with_own() {
+            let words: Vec<String> =
+                own.iter().map(|word| serde_json::Value::from(word.as_str()).to_string()).collect();
+            let is_value = if found.values.is_empty() { String::new() } else { found.values_in_words() };
+            lines.put(format!("      {}: [{}]", quoted(&found.column), words.join(", ")), is_value);
+        }
+    }
+
+    fn is_excluded(&self, name: &str) -> bool {
+        self.exclude.iter().any(|(excluded, _)| excluded == name)
+    }
+
+    /// The words for missing cells of the columns that are not left out.
+    fn words<'t>(&'t self, table: &'t Look) -> impl Iterator<Item = &'t ColumnWords> + 't {
+        table.words.iter().filter(|found| !self.is_excluded(&found.column))
+    }
+
+    /// A line for each column with words of a kind, of the first columns.
+    fn word_lines(
+        &self,
+        table: &Look,
+        is_told: fn(&ColumnWords) -> bool,
+        line: fn(&ColumnWords) -> String,
+    ) -> Vec<String> {
+        let told: Vec<&ColumnWords> = self.words(table).filter(|found| is_told(found)).collect();
+        let mut lines: Vec<String> = told.iter().take(MOST_LINES).map(|found| line(found)).collect();
+        let more = told.len().saturating_sub(MOST_LINES);
+        lines.extend((more > 0).then(|| format!("{more} more columns")));
+        lines
     }
 
     fn preprocess_lines(&self, lines: &mut PipelineText) {
@@ -179,6 +228,12 @@ impl Decided {
             let names: Vec<String> = self.encoded.iter().map(|name| quoted(name)).collect();
             let comment = "text of many levels: the mean of the target in each";
             lines.put(format!("  - {{kind: target_encode, columns: [{}]}}", names.join(", ")), comment);
+        }
+        for (name, order) in &self.ordinal {
+            let order: Vec<String> =
+                order.iter().map(|level| serde_json::Value::from(level.as_str()).to_string()).collect();
+            let line = format!("  - {{kind: ordinal, order: {{{}: [{}]}}}}", quoted(name), order.join(", "));
+            lines.put(line, "ordered answers: the place of each");
         }
         if self.numbers_missing {
             lines.put("  - {kind: impute, how: mean}", "missing numbers");
@@ -201,7 +256,7 @@ impl Decided {
             false => lines.put("learner: {kind: rls, lambda: {grid: auto}}", ""),
         }
         let forward = |points: usize| {
-            let folds = (points / 4).clamp(1, FOLDS);
+            let folds = (points / 4).clamp(1, self.folds);
             format!("criterion: {{kind: kfold, splits: {{kind: forward, folds: {folds}}}}}")
         };
         let groups = |count: usize| {
@@ -209,7 +264,7 @@ impl Decided {
                 Test::Share(share) => (share * count as f64).round() as usize,
                 _ => 0,
             };
-            let folds = (count - aside.min(count)).clamp(2, FOLDS);
+            let folds = (count - aside.min(count)).clamp(2, self.folds);
             format!("criterion: {{kind: kfold, folds: {folds}, by: groups}}")
         };
         let rows = table.rows - self.without_target;
@@ -221,6 +276,7 @@ impl Decided {
             Layout::Rows => lines.put("criterion: loo", "exact leave-one-out"),
             Layout::Groups(_, count) => lines.put(groups(*count), ""),
             Layout::Series(_) | Layout::File(_) => lines.put(forward(rows), "later rows from earlier ones"),
+            Layout::Events(_, times) => lines.put(forward(*times), "later times from earlier ones"),
             Layout::NewUnits(panel) => {
                 lines.put(groups(panel.units), "new units");
                 lines.put(format!("# {}", forward(panel.times)), "their next times");
@@ -261,6 +317,10 @@ impl Decided {
         notes.extend(match &self.layout {
             Layout::Rows => None,
             Layout::Groups(name, _) => Some(format!("groups: {name}")),
+            Layout::Events(time, times) => Some(format!(
+                "time: {time}, {times} of them in {} rows; later ones are predicted from earlier ones",
+                table.rows
+            )),
             Layout::Series(time) => Some(format!("time: {time}; later rows are predicted from earlier ones")),
             Layout::File(by) if by.is_empty() => Some(
                 "time: the order of the file, since a column is another one row earlier; later rows are predicted from earlier \
@@ -280,6 +340,15 @@ impl Decided {
                 panel.unit, panel.time, panel.unit
             )),
         });
+        if table.header_is_row {
+            notes.push("the names of the columns look like cells: the first line is taken for the header, and the file seems to have none".into());
+        }
+        if let Some(found) = self.nesting(table) {
+            notes.push(format!(
+                "{} columns are constant within each of the {} values of {}; if these are what rows belong to, write --groups {}",
+                found.constant, found.units, found.column, found.column
+            ));
+        }
         if let Test::Column(found) = &self.test {
             notes.push(format!("test rows: the {} where {} is {}", found.rows, found.column, found.is));
         }
@@ -297,8 +366,37 @@ impl Decided {
         let columns = if self.incomplete == 1 { "column has" } else { "columns have" };
         let missing = format!("{} {columns} missing cells, which are imputed", self.incomplete);
         notes.extend((self.incomplete > 0).then_some(missing));
+        let missing = self.word_lines(table, |found| !found.missing.is_empty(), ColumnWords::missing_in_words);
+        notes.extend(missing.into_iter().map(|line| format!("missing in {line}")));
+        notes.extend(self.word_lines(
+            table,
+            |found| !found.values.is_empty(),
+            |found| {
+                let column = &found.column;
+                format!("{column}: {}; if not, see data.read.na_by_column", found.values_in_words())
+            },
+        ));
+        let last =
+            |found: &&ColumnWords| found.missing.iter().any(|word| word.row + 1 == table.rows && is_total(&word.word));
+        notes.extend(self.words(table).find(last).map(|found| {
+            format!(
+                "the last row looks like a sum, since {} reads so; if it is one, take it out of the file",
+                found.column
+            )
+        }));
         notes
     }
+}
+
+/// A comment whose line breaks and other control characters are escaped; quotes are not.
+fn on_one_line(comment: &str) -> String {
+    let shown = |c: char| if c.is_ascii_punctuation() { c.to_string() } else { c.escape_debug().to_string() };
+    comment.chars().map(shown).collect()
+}
+
+/// Whether a cell says that its row is a sum of others.
+fn is_total(word: &str) -> bool {
+    ["total", "sum", "totals", "all", "average", "mean"].iter().any(|total| word.eq_ignore_ascii_case(total))
 }
 
 /// A path as it stands in YAML.

@@ -205,12 +205,6 @@ impl FittedMap for FittedWindow {
             let what = self.nothing_left();
             return Err(Error::Shape(format!("{what}, and lags up to {longest} need as many before a row")));
         }
-        for series in table.runs().filter(|series| series.len() <= longest) {
-            let (first, count) = (table.origin(series.start) + 1, series.len());
-            tracing::warn!(
-                "the series of row {first} has {count} rows and lags need {longest} before each; it is dropped"
-            );
-        }
         let mut out = Vec::new();
         for (name, cells) in table.take_columns() {
             if !self.columns.contains(&name) {

@@ -8,7 +8,12 @@ use vaglio_search::shuffle::shuffled;
 #[derive(Debug, Clone)]
 pub enum FoldAssignment {
     /// Rows in an order of time: contiguous blocks.
-    Blocks(usize),
+    Blocks {
+        /// How many rows there are.
+        rows: usize,
+        /// The point in time of each row, from 0, where rows share some: these stay together.
+        points: Option<Vec<u32>>,
+    },
     /// So many single rows, with the class of each, where they have one.
     Rows(usize, Option<Vec<usize>>),
     /// The unit of each row, counted from 0: rows of one stay together.
@@ -60,7 +65,8 @@ impl FoldAssignment {
     /// How many folds there can be at most.
     pub fn most(&self) -> usize {
         match self {
-            FoldAssignment::Blocks(rows) | FoldAssignment::Rows(rows, _) => *rows,
+            FoldAssignment::Blocks { points: Some(points), .. } => points.last().map_or(0, |last| *last as usize + 1),
+            FoldAssignment::Blocks { rows, .. } | FoldAssignment::Rows(rows, _) => *rows,
             FoldAssignment::Units { count, .. } => *count,
         }
     }
@@ -74,14 +80,22 @@ impl FoldAssignment {
             return Err(Error::setting("folds", format!("{folds} is too few; 2 is the least")));
         }
         if folds > self.most() {
-            let what = if let FoldAssignment::Units { .. } = self { "groups of rows" } else { "rows" };
+            let what = match self {
+                FoldAssignment::Units { .. } => "groups of rows",
+                FoldAssignment::Blocks { points: Some(_), .. } => "points in time",
+                _ => "rows",
+            };
             return Err(Error::setting("folds", format!("{folds} are asked for, of {} {what}", self.most())));
         }
         match self {
-            FoldAssignment::Blocks(rows) => {
-                let (size, larger) = (rows / folds, rows % folds);
+            FoldAssignment::Blocks { points, .. } => {
+                let (size, larger) = (self.most() / folds, self.most() % folds);
                 let one = |fold: usize| std::iter::repeat_n(fold as u32, size + usize::from(fold < larger));
-                Ok((0..folds).flat_map(one).collect())
+                let of_point: Vec<u32> = (0..folds).flat_map(one).collect();
+                Ok(match points {
+                    Some(points) => points.iter().map(|&point| of_point[point as usize]).collect(),
+                    None => of_point,
+                })
             }
             FoldAssignment::Rows(rows, classes) => Ok(dealt(*rows, classes.as_deref(), folds, seed)),
             FoldAssignment::Units { of_row, count, classes } => {
@@ -179,6 +193,11 @@ mod tests {
 
     #[test]
     fn rows_in_order_make_blocks() {
-        assert_eq!(FoldAssignment::Blocks(7).folds(3, 1).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
+        let blocks = |rows: usize, points: Option<Vec<u32>>| FoldAssignment::Blocks { rows, points };
+        assert_eq!(blocks(7, None).folds(3, 1).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
+        // Rows of one time stay together.
+        let days = blocks(7, Some(vec![0, 0, 0, 1, 2, 2, 3]));
+        assert_eq!(days.folds(3, 1).unwrap(), [0, 0, 0, 0, 1, 1, 2]);
+        assert!(days.folds(5, 1).unwrap_err().to_string().contains("5 are asked for, of 4 points in time"));
     }
 }

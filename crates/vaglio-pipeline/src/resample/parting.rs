@@ -68,7 +68,7 @@ impl Parting {
         let deal = match self {
             Parting::Folds(assignment, folds) => {
                 let of_row = assignment.folds(*folds, seed)?;
-                let overlaps = matches!(assignment, FoldAssignment::Blocks(_)) && sample.reach().is_some();
+                let overlaps = matches!(assignment, FoldAssignment::Blocks { .. }) && sample.reach().is_some();
                 Deal::Folds { of_row, folds: *folds, overlaps }
             }
             Parting::Dealt(dealt, _) => Deal::Rounds(by_splits(dealt)?),

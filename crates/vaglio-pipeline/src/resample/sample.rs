@@ -142,11 +142,25 @@ impl Sample {
     pub(crate) fn fold_assignment(&self) -> FoldAssignment {
         let groups = self.groups();
         if self.ordered && groups.is_none() {
-            return FoldAssignment::Blocks(self.rows());
+            return FoldAssignment::Blocks { rows: self.rows(), points: self.points() };
         }
         let series = self.series().filter(|_| !self.ordered);
         let labels: Vec<&[u32]> = groups.into_iter().chain(series).collect();
         FoldAssignment::of_labels(&labels, self.rows(), self.classes())
+    }
+
+    /// The point in time of each row, from 0, where rows in an order of time share some.
+    fn points(&self) -> Option<Vec<u32>> {
+        let time = match &self.source {
+            SampleSource::Plain(problem) => &problem.time()?[..],
+            SampleSource::Mapped(rows, _) => rows.time.as_deref()?,
+        };
+        let later = time.windows(2).scan(0, |point, pair| {
+            *point += u32::from(pair[0] != pair[1]);
+            Some(*point)
+        });
+        let points: Vec<u32> = std::iter::once(0).chain(later).take(time.len()).collect();
+        (points.last()? + 1 < time.len() as u32).then_some(points)
     }
 
     /// The cluster of each row: rows of a group or of a series, or a stretch of those in an order of time; else the row.
@@ -352,7 +366,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
     }
     match FoldAssignment::of_labels(&labels, rows, None) {
         FoldAssignment::Units { of_row, .. } => of_row.into_iter().map(|unit| unit as u32).collect(),
-        FoldAssignment::Blocks(_) | FoldAssignment::Rows(..) => (0..rows as u32).collect(),
+        FoldAssignment::Blocks { .. } | FoldAssignment::Rows(..) => (0..rows as u32).collect(),
     }
 }
 

@@ -1,10 +1,11 @@
 //! A whole search judged on rows held out.
 
-use super::choice::walk_lambdas;
+use super::choice::{cross_validation, walk_lambdas};
 use super::lockstep::{FoldStart, Lockstep, OfLambda, TrainingRows};
-use super::parting::{DealtParts, Part, Parting};
+use super::parting::{DealtParts, Part, Parting, bare};
 use super::pool::{Piece, PieceWork, WalkExtent, Watcher, in_turn, repeated};
 use super::sample::Sample;
+use super::scored::not_validated;
 use super::tally::Tally;
 use super::walks::{Fold, said_of};
 use crate::final_model::Known;
@@ -13,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, Error, Journal, Path, Result, check_repeated_rows, get_or_try_make};
+use vaglio_report::record::Warning;
 use vaglio_search::shuffle::stream;
 
 const ROUND: u64 = 1;
@@ -28,6 +30,22 @@ pub fn parting(selector: &ValidSelector, sample: &Sample, how: &CrossValidation,
         }
         parting => parting,
     })
+}
+
+/// The warning of a run whose search cannot be cross-validated, since the criterion cannot hold rows out of the training rows of a fold.
+/// Cost O(rows · folds).
+///
+/// # Errors
+/// [`Error::Setting`] for folds that cannot be made.
+pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
+    let Some((how, is_written)) = cross_validation(selector) else { return Ok(None) };
+    let parts = dealt_parts(selector, sample, &parting(selector, sample, &how, is_written)?, 0)?;
+    let problem = sample.labelled()?;
+    let fault = (0..parts.count()).find_map(|place| {
+        let training = problem.view_rows(&parts.training(place));
+        bare(&training).and_then(|design| selector.criterion().folds(&design)).err()
+    });
+    Ok(fault.map(|error| not_validated(&error)))
 }
 
 /// The key of where the walks of a fold stand at the first checkpoint.

@@ -68,6 +68,14 @@ pub enum WarningKind {
     LevelsAlike,
     /// Codes that begin with zeros are read as text.
     LeadingZeros,
+    /// Columns are left out, since they have no value or only number the rows.
+    ColumnsLeftOut,
+    /// Rows without a target are left out, and steps back in time are counted over the others.
+    StepsOverGaps,
+    /// Series are dropped that have no row with all its lags.
+    SeriesDropped,
+    /// Columns of the row that is predicted stand beside lags of others.
+    PresentColumns,
 }
 
 impl Warning {

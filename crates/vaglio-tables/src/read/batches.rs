@@ -151,7 +151,7 @@ impl Batches {
 
     /// The first cell of a column of text files of which no cell among the first is a number.
     pub fn first_word(&self, name: &str) -> Option<&str> {
-        let rules = &self.rules;
+        let rules = self.rules.column(name);
         let mut cells = self.file.first_cells(name)?.into_iter().filter(|cell| !rules.is_missing(cell));
         let is_word =
             |cell: &&str| rules.number(cell).is_none() && rules.dressed(cell).is_none() && truth(cell).is_none();

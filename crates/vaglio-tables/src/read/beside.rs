@@ -71,7 +71,7 @@ impl FileBeside {
         let Body::Text(sheet) = &self.file.body else { return };
         for (name, looks) in names.iter().zip(all) {
             if let Some(own) = self.own(name) {
-                *looks = sheet.looks_like_numbers(&[own], rules)[0];
+                *looks = sheet.looks_like_numbers(&[own], rules.column(name))[0];
             }
         }
     }

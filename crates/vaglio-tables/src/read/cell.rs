@@ -2,6 +2,7 @@
 
 use crate::{DateOrder, Decimal, ReadSpec, Word};
 use chrono::{NaiveDate, NaiveDateTime};
+use std::collections::HashMap;
 
 /// By which rules cells of text are read; the decimal mark is settled.
 #[derive(Debug, Clone)]
@@ -14,6 +15,8 @@ pub(super) struct Rules {
     na_numbers: Vec<f64>,
     longest: usize,
     pub dates: DateOrder,
+    /// The rules of columns that have words of their own for missing cells.
+    of_columns: HashMap<String, Rules>,
 }
 
 /// How a number is written that is more than digits, sign, decimals and exponent.
@@ -29,29 +32,34 @@ pub(super) struct Dress {
 
 impl Rules {
     pub fn new(spec: &ReadSpec) -> Self {
-        let comma = spec.decimal == Decimal::Comma;
-        let na: Vec<String> = spec.na.iter().map(|word| word.0.trim().to_owned()).collect();
-        let mut rules = Rules {
-            comma,
-            na_numbers: Vec::new(),
-            longest: na.iter().map(String::len).max().unwrap_or(0),
-            na,
-            dates: spec.dates,
-        };
-        rules.na_numbers = rules.na.iter().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect();
-        rules
+        let own = |(name, na): (&String, &Vec<Word>)| (name.clone(), Rules::with_words(na, spec.dates));
+        let of_columns = spec.na_by_column.iter().map(own).collect();
+        Rules { of_columns, ..Rules::with_words(&spec.na, spec.dates) }.with_comma(spec.decimal == Decimal::Comma)
     }
 
     /// The rules of a file that says what its columns hold: what is missing is not there.
     pub fn stored(spec: &ReadSpec) -> Self {
-        Rules::new(&ReadSpec { na: vec![Word(String::new())], ..spec.clone() }).with_comma(false)
+        Rules::with_words(&[Word(String::new())], spec.dates)
+    }
+
+    /// Rules by which these words stand for missing cells in all columns.
+    fn with_words(na: &[Word], dates: DateOrder) -> Self {
+        let na: Vec<String> = na.iter().map(|word| word.0.trim().to_owned()).collect();
+        let longest = na.iter().map(String::len).max().unwrap_or(0);
+        Rules { comma: false, na, na_numbers: Vec::new(), longest, dates, of_columns: HashMap::new() }.with_comma(false)
     }
 
     /// The same with the decimal mark that was found.
     pub fn with_comma(mut self, comma: bool) -> Self {
         self.comma = comma;
         self.na_numbers = self.na.iter().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect();
+        self.of_columns = self.of_columns.into_iter().map(|(name, own)| (name, own.with_comma(comma))).collect();
         self
+    }
+
+    /// The rules of the column of that name.
+    pub fn column(&self, name: &str) -> &Rules {
+        self.of_columns.get(name).unwrap_or(self)
     }
 
     /// The number of a cell of digits, sign, decimals and exponent; NaN for one that is missing. `None` for others.

@@ -206,7 +206,7 @@ impl TableFile {
         let mut read = read.into_iter();
         let column = |name: &&str| match fixed(name) {
             Some(value) => {
-                let value = value.as_deref().unwrap_or_else(|| rules.missing());
+                let value = value.as_deref().unwrap_or_else(|| rules.column(name).missing());
                 let mut column = RawColumn::default();
                 (0..rows).for_each(|_| column.push(value));
                 Growing::Raw(column)

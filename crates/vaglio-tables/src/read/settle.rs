@@ -2,10 +2,12 @@
 
 mod codes;
 mod dates;
+mod ordered;
 mod sparse;
 
 pub use codes::LEADING_ZEROS;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
+pub use ordered::ordered;
 
 use super::cell::{DateForm, Dress, Rules, plain};
 use super::fault::{Fault, FaultKind};
@@ -63,6 +65,7 @@ pub(super) fn nearly_all(part: usize, all: usize) -> bool {
 
 /// The cells of a column, and what they are taken for.
 pub(super) fn settle(name: &str, growing: Growing, hint: Hint, rules: &Rules) -> Outcome {
+    let rules = rules.column(name);
     match growing {
         Growing::Numbers(column) => of_numbers(name, column, hint, rules),
         Growing::Raw(column) => of_text(name, &column, hint, rules),
@@ -272,6 +275,14 @@ fn no_number(name: &str, row: usize, value: &str, count: usize, good: usize, pre
             "correct it, add it to data.read.na if it is a missing cell, or set data.types: {{{}: text}}",
             quoted(name)
         ),
+    };
+    let remedy = match ordered(&[value, "0", "1"]) {
+        Some(_) => format!(
+            "{remedy}; ordered answers are read with data.types: {{{0}: class}} and {{kind: ordinal, order: {{{0}: […]}}}} in \
+             preprocess",
+            quoted(name)
+        ),
+        None => remedy,
     };
     let wrong = format!("is not a number, and {good} of the column's {present} cells are");
     Fault { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy, among_numbers: true } }

@@ -151,7 +151,8 @@ impl Sheet {
         let is_decimal = |cell: &str| self.dialect.delimiter == b';' || rules.dressed(cell).is_none();
         (0..self.names.len()).any(|index| {
             let cells = self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str);
-            let cells: Vec<&str> = cells.filter(|cell| !rules.is_missing(cell)).collect();
+            let own = rules.column(&self.names[index]);
+            let cells: Vec<&str> = cells.filter(|cell| !own.is_missing(cell)).collect();
             let numbers = || cells.iter().filter(|cell| plain(cell, true).is_some());
             nearly_all(numbers().count(), cells.len()) && numbers().any(|cell| cell.contains(',') && is_decimal(cell))
         })
@@ -160,9 +161,10 @@ impl Sheet {
     /// Of which columns the first cells are numbers, so that they are read as such.
     pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
         let places = places(&self.names);
-        let is_number = |row: &[String], index: usize| row.get(index).is_none_or(|cell| rules.number(cell).is_some());
-        let of_column = |index: usize| self.sample.iter().all(|row| is_number(row, index));
-        names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index))).collect()
+        let of_column = |index: usize, rules: &Rules| {
+            self.sample.iter().all(|row| row.get(index).is_none_or(|cell| rules.number(cell).is_some()))
+        };
+        names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index, rules.column(name)))).collect()
     }
 
     /// The settings with what was found written out.
@@ -217,7 +219,8 @@ impl Sheet {
     /// A row of another length than the header.
     pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules, budget: Budget) -> Result<Vec<Growing>> {
         let places = places(&self.names);
-        let indices: Vec<Option<usize>> = names.iter().map(|name| places.get(name).copied()).collect();
+        let of_name = |name: &&str| (places.get(name).copied(), rules.column(name));
+        let sources: Vec<(Option<usize>, &Rules)> = names.iter().map(of_name).collect();
         let parts = self.parts();
         let empty = || -> Vec<Growing> {
             let of = |(name, numbers): (&&str, &bool)| match numbers {
@@ -229,7 +232,7 @@ impl Sheet {
         let read = |part: &(usize, usize)| {
             let mut columns = empty();
             let rows = self.read_part(*part, budget, |record| {
-                for (column, index) in columns.iter_mut().zip(&indices) {
+                for (column, (index, rules)) in columns.iter_mut().zip(&sources) {
                     column.push(index.and_then(|index| record.get(index)).unwrap_or_default(), rules);
                 }
             });

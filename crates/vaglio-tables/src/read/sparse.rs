@@ -116,6 +116,7 @@ impl SparseTable {
             Some(&place) => {
                 let empty = || Growing::Raw(RawColumn::default());
                 let mut column = if *as_numbers { Growing::Numbers(NumberColumn::default()) } else { empty() };
+                let rules = rules.column(name);
                 self.written[place - self.columns.len()].cells().for_each(|cell| column.push(cell, rules));
                 column
             }
@@ -128,7 +129,8 @@ impl SparseTable {
     pub fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
         let places = places(&self.names);
         let looks = |name: &&str| {
-            let place = places.get(name).and_then(|place| place.checked_sub(self.columns.len()));
+            let (place, rules) = (places.get(name), rules.column(name));
+            let place = place.and_then(|place| place.checked_sub(self.columns.len()));
             place.is_none_or(|place| self.written[place].cells().all(|cell| rules.number(cell).is_some()))
         };
         names.iter().map(looks).collect()

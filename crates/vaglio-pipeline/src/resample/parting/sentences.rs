@@ -7,7 +7,7 @@ impl FoldAssignment {
     /// How so many folds are made, for people.
     pub fn sentence(&self, folds: usize) -> String {
         match self {
-            FoldAssignment::Blocks(_) => format!("{folds} blocks in time, each predicted from all others"),
+            FoldAssignment::Blocks { .. } => format!("{folds} blocks in time, each predicted from all others"),
             FoldAssignment::Rows(_, classes) | FoldAssignment::Units { classes, .. } => {
                 let is_of_rows = matches!(self, FoldAssignment::Rows(..));
                 let units = if is_of_rows { "shuffled rows" } else { "whole groups of rows" };

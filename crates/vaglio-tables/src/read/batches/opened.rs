@@ -182,7 +182,8 @@ impl OpenFile {
         let mut read = read.into_iter();
         let column = |name: &String| match self.of_folders(name) {
             Some((_, value)) => {
-                let (value, mut column) = (value.as_deref().unwrap_or_else(|| rules.missing()), RawColumn::default());
+                let value = value.as_deref().unwrap_or_else(|| rules.column(name).missing());
+                let mut column = RawColumn::default();
                 (0..rows).for_each(|_| column.push(value));
                 Some(Growing::Raw(column))
             }

@@ -30,6 +30,7 @@ impl Known {
     /// A column by the first cells of a text file, or one of a file that says what its columns hold. `None` where its
     /// cells can be told only by all of them.
     pub fn new(name: &str, hint: Hint, sample: Option<&[&str]>, rules: &Rules) -> Option<Self> {
+        let rules = rules.column(name);
         let mut known = Known { name: name.to_owned(), hint, numbers: None, dates: None };
         match (hint, sample) {
             (Hint::Written | Hint::Class | Hint::Text | Hint::Number, _) | (Hint::Auto | Hint::Date, None) => {}
@@ -49,6 +50,7 @@ impl Known {
 
     /// The cells of some rows, rows counting from the first of these.
     pub fn settle(&mut self, column: Growing, rules: &Rules) -> Outcome {
+        let rules = rules.column(&self.name);
         match (column, self.hint) {
             (Growing::Raw(column), Hint::Number) => self.of_numbers(&column, rules),
             (Growing::Raw(column), Hint::Date) => self.of_dates(&column, rules),

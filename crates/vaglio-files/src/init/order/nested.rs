@@ -1,0 +1,44 @@
+//! Columns that number what rows belong to, told by others that are constant within each of their values.
+
+use super::Candidate;
+use vaglio_core::Cells;
+
+/// Fewer columns may be constant within values by what they mean: an age and its square.
+const FEWEST_CONSTANT: usize = 3;
+/// Fewer values are few units.
+const FEWEST_UNITS: usize = 5;
+/// Columns that are looked at as units, at most.
+const MOST: usize = 100;
+
+/// A column of whole numbers within whose values other columns are constant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nesting {
+    pub column: String,
+    /// How many values it has.
+    pub units: usize,
+    /// How many columns are constant within them.
+    pub constant: usize,
+}
+
+/// The column within which most others are constant, of equals that of the fewest values. Cost O(rows · log rows) for each column of whole
+/// numbers, and a few rows for each pair.
+pub fn nesting(columns: &[Candidate<'_>]) -> Option<Nesting> {
+    let rows = columns.first()?.cells.len();
+    let is_unit = |c: &&Candidate<'_>| {
+        matches!(c.cells, Cells::Numbers(_)) && c.is_whole() && (FEWEST_UNITS..=rows / 2).contains(&c.distinct)
+    };
+    let of = |unit: &Candidate<'_>| {
+        let mut order: Vec<usize> = (0..rows).collect();
+        order.sort_by_key(|&row| unit.numbers[row]);
+        let is_constant = |other: &&Candidate<'_>| {
+            let mut pairs = order.windows(2).filter(|pair| unit.numbers[pair[0]] == unit.numbers[pair[1]]);
+            other.name != unit.name
+                && other.distinct > 1
+                && pairs.all(|pair| other.numbers[pair[0]] == other.numbers[pair[1]])
+        };
+        let constant = columns.iter().filter(is_constant).count();
+        Nesting { column: unit.name.to_owned(), units: unit.distinct, constant }
+    };
+    let found = columns.iter().filter(is_unit).take(MOST).map(of).filter(|found| found.constant >= FEWEST_CONSTANT);
+    found.max_by_key(|found| (found.constant, std::cmp::Reverse(found.units)))
+}

@@ -1,0 +1,250 @@
+//! The columns of a table that nobody described, and the words in them that stand for missing cells.
+//!
+//! A word is missing in one column and may be a value in another: `other` among numbers is, and as a region it is not. Among numbers and dates a
+//! word can only be missing. In a column of text, one of `data.read.na` is a value, unless it is also written among numbers of the table.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use vaglio_core::{Cells, Result};
+use vaglio_pipeline::pipeline::ReadSpec;
+use vaglio_tables::read::{
+    ColumnFilter, Fault, FaultKind, Hint, InferredType, ReadColumn, Source, Wanted, Word, ordered,
+};
+
+/// Words among the numbers of a column, at most.
+const MOST_WORDS: usize = 6;
+
+/// How cells are written that are missing, or that might be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WordCount {
+    /// Nothing for empty cells.
+    pub word: String,
+    pub cells: usize,
+    /// The first of them, from 0.
+    pub row: usize,
+}
+
+/// The words of one column.
+#[derive(Debug)]
+pub struct ColumnWords {
+    pub column: String,
+    pub missing: Vec<WordCount>,
+    /// Those of `data.read.na` that are values here.
+    pub values: Vec<WordCount>,
+    /// The list of the column, where it is not `data.read.na`.
+    pub own: Option<Vec<String>>,
+}
+
+impl ColumnWords {
+    /// The column, and how its missing cells are written.
+    pub fn missing_in_words(&self) -> String {
+        format!("{}: {}", self.column, in_words(&self.missing))
+    }
+
+    /// Which words of `data.read.na` are values.
+    pub fn values_in_words(&self) -> String {
+        format!("taken as a value: {}", in_words(&self.values))
+    }
+}
+
+fn in_words(words: &[WordCount]) -> String {
+    let cells = |count: usize| if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };
+    let one = |found: &WordCount| match (found.word.as_str(), found.cells) {
+        ("", count) => format!("{} empty", cells(count)),
+        (word, 1) => format!("`{word}` in row {}", found.row + 1),
+        (word, count) => format!("`{word}` in {}", cells(count)),
+    };
+    words.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A table as it was read, each column with the words for missing cells that fit it.
+pub struct Words {
+    pub columns: Vec<ReadColumn>,
+    pub rows: usize,
+    pub aside: Vec<(String, &'static str)>,
+    pub words: Vec<ColumnWords>,
+    /// Columns that have to be read as classes, with their levels in order where they have one.
+    pub classes: BTreeMap<String, Option<Vec<String>>>,
+}
+
+/// A table while columns of it are read again.
+struct Reader<'a> {
+    path: &'a Path,
+    spec: ReadSpec,
+    hints: HashMap<String, Hint>,
+    columns: Vec<ReadColumn>,
+}
+
+impl Words {
+    /// Reads the table of a source that was opened at `path`.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn read(source: Source, path: &Path) -> Result<Self> {
+        let (columns, files) = source.read_each(&Wanted::default())?;
+        let (rows, aside, is_typed) =
+            (files.iter().map(|(_, rows)| rows).sum(), source.aside().to_vec(), source.is_typed());
+        drop(source);
+        let mut reader = Reader { path, spec: ReadSpec::default(), hints: HashMap::new(), columns };
+        let classes = reader.take_ordered()?;
+        let words = if is_typed { Vec::new() } else { reader.take_words(&classes)? };
+        let forced = reader.hints.keys().map(|name| (name.clone(), None));
+        let classes = forced.chain(classes.into_iter().map(|(name, order)| (name, Some(order)))).collect();
+        Ok(Words { columns: reader.columns, rows, aside, words, classes })
+    }
+}
+
+impl Reader<'_> {
+    fn again(&self, names: &BTreeSet<String>, hints: HashMap<String, Hint>) -> Result<Vec<ReadColumn>> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let source = Source::open(&[self.path.to_owned()], &self.spec)?;
+        Ok(source.read_each(&Wanted { filter: ColumnFilter::Only(names.clone()), hints })?.0)
+    }
+
+    /// Reads these columns anew, by the words and hints that are known now.
+    fn replace(&mut self, names: &BTreeSet<String>) -> Result<()> {
+        for (name, read) in self.again(names, self.hints.clone())? {
+            if let Some(own) = self.columns.iter_mut().find(|(own, _)| *own == name) {
+                own.1 = read;
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of ordered answers such as `<5`, `5` and `10+`, which are read as classes from here on.
+    fn take_ordered(&mut self) -> Result<BTreeMap<String, Vec<String>>> {
+        let is_bound = |fault: &Fault| ordered(&[&fault.value, "0", "1"]).is_some();
+        let faulty = self.columns.iter().filter(|(_, read)| read.as_ref().is_err_and(is_bound));
+        let faulty: BTreeSet<String> = faulty.map(|(name, _)| name.clone()).collect();
+        let as_classes = faulty.iter().map(|name| (name.clone(), Hint::Class)).collect();
+        let again = self.again(&faulty, as_classes)?;
+        let mut orders = BTreeMap::new();
+        for (name, read) in again.iter().chain(&self.columns) {
+            let Ok((Cells::Text(text), _)) = read else { continue };
+            let levels: BTreeSet<&str> = text.iter().map(String::as_str).filter(|level| !level.is_empty()).collect();
+            if let Some(order) = ordered(&levels.into_iter().collect::<Vec<_>>()) {
+                orders.insert(name.clone(), order);
+            }
+        }
+        self.hints.extend(orders.keys().map(|name| (name.clone(), Hint::Class)));
+        self.replace(&faulty.into_iter().filter(|name| orders.contains_key(name)).collect())?;
+        Ok(orders)
+    }
+
+    /// The words of each column that has missing cells or might have them.
+    fn take_words(&mut self, ordered: &BTreeMap<String, Vec<String>>) -> Result<Vec<ColumnWords>> {
+        self.words_among_numbers()?;
+        let has_missing = |(_, read): &&ReadColumn| read.as_ref().is_ok_and(|(_, survey)| survey.missing > 0);
+        let names: BTreeSet<String> = self.columns.iter().filter(has_missing).map(|(name, _)| name.clone()).collect();
+        let written = names.iter().map(|name| (name.clone(), Hint::Written)).collect();
+        let written: HashMap<String, Vec<WordCount>> = self
+            .again(&names, written)?
+            .into_iter()
+            .filter_map(|(name, read)| Some((self.words_of(&name, &read.ok()?.0), name)))
+            .map(|(words, name)| (name, words))
+            .collect();
+        let is_scale = |name: &str, cells: &Cells, taken: InferredType| {
+            (!matches!(cells, Cells::Text(_)) || ordered.contains_key(name)) && taken != InferredType::Constant
+        };
+        let mut among_numbers: HashSet<String> = HashSet::new();
+        let mut found = Vec::new();
+        for (name, read) in &self.columns {
+            let (Ok((cells, survey)), Some(words)) = (read, written.get(name)) else { continue };
+            if survey.taken == InferredType::Empty {
+                continue;
+            }
+            let is_scale = is_scale(name, cells, survey.taken);
+            if is_scale {
+                among_numbers.extend(words.iter().map(|word| word.word.clone()));
+            }
+            found.push((name.clone(), is_scale, levels(cells), words.clone()));
+        }
+        let mut all = Vec::new();
+        let mut changed = BTreeSet::new();
+        for (column, is_scale, levels, words) in found {
+            let is_value = |word: &WordCount| {
+                let is_known = among_numbers.contains(&word.word);
+                !is_scale && !word.word.is_empty() && (!is_known || is_level(&word.word, &levels))
+            };
+            let (values, missing): (Vec<WordCount>, _) = words.into_iter().partition(is_value);
+            if !values.is_empty() {
+                let is_kept = |word: &Word| values.iter().all(|value| !value.word.eq_ignore_ascii_case(&word.0));
+                let own = self.spec.na.iter().filter(|word| is_kept(word)).cloned().collect();
+                self.spec.na_by_column.insert(column.clone(), own);
+                changed.insert(column.clone());
+            }
+            let own = self.spec.na_by_column.get(&column);
+            let own = own.map(|words| words.iter().map(|word| word.0.clone()).collect());
+            all.push(ColumnWords { column, missing, values, own });
+        }
+        self.replace(&changed)?;
+        // Numbers beside words that are values are classes.
+        let is_faulty = |(name, read): &&ReadColumn| changed.contains(name) && read.is_err();
+        let faulty: BTreeSet<String> = self.columns.iter().filter(is_faulty).map(|(name, _)| name.clone()).collect();
+        self.hints.extend(faulty.iter().map(|name| (name.clone(), Hint::Class)));
+        self.replace(&faulty)?;
+        Ok(all)
+    }
+
+    /// Takes words among numbers as missing, each in its own column.
+    fn words_among_numbers(&mut self) -> Result<()> {
+        for _ in 0..MOST_WORDS {
+            let mut found = BTreeSet::new();
+            for (name, read) in &self.columns {
+                let Some(fault) = read.as_ref().err().filter(|fault| is_word(fault)) else { continue };
+                let own = self.spec.na_by_column.entry(name.clone()).or_insert_with(|| self.spec.na.clone());
+                own.push(Word(fault.value.clone()));
+                found.insert(name.clone());
+            }
+            if found.is_empty() {
+                break;
+            }
+            self.replace(&found)?;
+        }
+        let is_read = |name: &str| self.columns.iter().any(|(own, read)| own == name && read.is_ok());
+        self.spec.na_by_column.retain(|name, _| is_read(name));
+        Ok(())
+    }
+
+    /// The words for missing cells that stand in a column, as they are written.
+    fn words_of(&self, name: &str, cells: &Cells) -> Vec<WordCount> {
+        let known = self.spec.na_by_column.get(name).unwrap_or(&self.spec.na);
+        let mut words: Vec<WordCount> = Vec::new();
+        let Cells::Text(text) = cells else { return words };
+        for (row, cell) in text.iter().map(|cell| cell.trim()).enumerate() {
+            if let Some(word) = words.iter_mut().find(|word| word.word == cell) {
+                word.cells += 1;
+            } else if known.iter().any(|word| word.0.eq_ignore_ascii_case(cell)) {
+                words.push(WordCount { word: cell.to_owned(), cells: 1, row });
+            }
+        }
+        words
+    }
+}
+
+/// Whether a cell among numbers is a word, which stands for a missing one.
+fn is_word(fault: &Fault) -> bool {
+    matches!(fault.what, FaultKind::Text { among_numbers: true, .. })
+        && fault.value.chars().count() <= 20
+        && !fault.value.chars().any(|c| c.is_ascii_digit())
+}
+
+/// The distinct texts of a column.
+fn levels(cells: &Cells) -> HashSet<&str> {
+    match cells {
+        Cells::Text(text) => text.iter().map(String::as_str).filter(|level| !level.is_empty()).collect(),
+        _ => HashSet::new(),
+    }
+}
+
+/// Whether a word that is missing among the numbers of a table is a level of a column all the same: no two others are left, it is a sign as
+/// another level is, or it is written as all others are, as `NA` is among codes of two letters.
+fn is_level(word: &str, levels: &HashSet<&str>) -> bool {
+    let is_sign = |text: &str| !text.chars().any(char::is_alphanumeric);
+    let form = |text: &str| text.chars().map(|c| (c.is_uppercase(), c.is_lowercase())).collect::<Vec<_>>();
+    let is_alike = || !is_sign(word) && levels.iter().all(|level| form(level) == form(word));
+    // Of numbers that are all equal, no level is known.
+    levels.len() == 1 || is_sign(word) && levels.iter().any(|level| is_sign(level)) || levels.len() > 1 && is_alike()
+}

@@ -1,0 +1,59 @@
+//! Ordered answers, such as `<5`, `5`, `6` and `10+`.
+
+/// More levels are numbers some of which lie beyond a bound.
+const MOST_LEVELS: usize = 20;
+/// Words for numbers below a bound, and for those from it on.
+const BELOW: [&str; 6] = ["<", "<=", "≤", "under", "below", "less than"];
+const ABOVE: [&str; 8] = [">", ">=", "≥", "+", "over", "or more", "more than", "and over"];
+
+/// The levels of a column from the lowest to the highest, where each is a number, a range or a bound, and not all are plain numbers.
+pub fn ordered(levels: &[&str]) -> Option<Vec<String>> {
+    if !(3..=MOST_LEVELS).contains(&levels.len()) || levels.iter().all(|level| level.parse::<f64>().is_ok()) {
+        return None;
+    }
+    let mut ranked: Vec<([f64; 2], &str)> =
+        levels.iter().map(|level| Some((rank(level)?, *level))).collect::<Option<_>>()?;
+    ranked.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal));
+    let is_strict = ranked.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    is_strict.then(|| ranked.into_iter().map(|(_, level)| level.to_owned()).collect())
+}
+
+/// Where a level stands: its number, or the middle of its range, and whether it lies below or above that.
+fn rank(level: &str) -> Option<[f64; 2]> {
+    if let Ok(number) = level.parse::<f64>() {
+        return number.is_finite().then_some([number, 0.0]);
+    }
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let numbers = level.split(|c| !is_digit(c)).filter(|part| !part.is_empty()).map(|part| part.parse::<f64>().ok());
+    let numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
+    let rest: String = level.chars().filter(|c| !is_digit(*c)).collect();
+    let rest = rest.trim().to_lowercase();
+    match numbers[..] {
+        [number] if BELOW.contains(&rest.as_str()) => Some([number, -1.0]),
+        [number] if ABOVE.contains(&rest.as_str()) => Some([number, 1.0]),
+        [from, to] if from < to && matches!(rest.as_str(), "-" | "–" | "to") => Some([(from + to) / 2.0, 0.0]),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_ranges_and_bounds_are_in_order() {
+        for (levels, expected) in [
+            (&["10+", "5", "6", "<5"][..], Some(vec!["<5", "5", "6", "10+"])),
+            (&["20-29", "30-39", "under 20", "40 or more"], Some(vec!["under 20", "20-29", "30-39", "40 or more"])),
+            (&[">= 3", "1", "2"], Some(vec!["1", "2", ">= 3"])),
+            (&["1", "2", "3"], None),
+            (&["1", "2", "many"], None),
+            (&["5+", "+5", "1"], None),
+            (&["2024-01-31", "2024-02-29", "2024-03-31"], None),
+            (&["<5", "5"], None),
+        ] {
+            let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            assert_eq!(ordered(levels), expected, "{levels:?}");
+        }
+    }
+}

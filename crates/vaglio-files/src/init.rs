@@ -2,6 +2,7 @@
 
 mod decided;
 mod look;
+mod notes;
 mod order;
 mod test_rows;
 mod words;
@@ -104,10 +105,12 @@ pub fn init(table: &Path, folder: &Path, options: &InitOptions) -> Result<Draft>
     let mut found = tried(&draft);
     // A fold of the choice may leave too few groups for the folds of the criterion.
     while let Ok(Some(warning)) = &found {
-        match decided.folds {
-            3.. => decided.folds -= 1,
-            _ if decided.without_test(&look, options, &warning.message) => decided.folds = FOLDS,
-            _ => break,
+        if decided.folds > 2 {
+            decided.folds -= 1;
+        } else if decided.without_test(&look, options, &warning.message) {
+            decided.folds = FOLDS;
+        } else {
+            break;
         }
         draft = decided.written(&path, &look);
         found = tried(&draft);

@@ -105,6 +105,7 @@ impl Survey {
         let (value, of_words) = match written.map(|(_, word)| word.as_str()) {
             _ if !value.ends_with(" cell") => (value, None),
             Some("") => ("an empty cell".to_owned(), Some(listed())),
+            Some(word) if word.eq_ignore_ascii_case("nan") => (word.to_owned(), Some(listed())),
             Some(word) => (
                 format!("`{word}`, which data.read.na takes for a missing cell"),
                 Some(format!("if it is a value, set data.read.na_by_column: {{{}: [\"\"]}}", quoted(&name))),

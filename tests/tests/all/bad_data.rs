@@ -28,7 +28,8 @@ fn cells_that_are_not_finite_name_file_row_column_and_value() {
             row[position] = cell;
             let text = format!("a,b,y,w\n0,1,2,1\n{}\n5,4,2,1\n{}\n", row.join(","), row.join(","));
             folder.write("train.csv", text);
-            let words = format!("train.csv: row 2, column `{column}`: {value} is not a finite number (2 such values");
+            let is = if cell.is_empty() { "(2 such cells" } else { "is not a finite number (2 such values" };
+            let words = format!("train.csv: row 2, column `{column}`: {value} {is}");
             refused(&folder, &with("weights: w"), 3, &[&words]);
         }
     }

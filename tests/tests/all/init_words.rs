@@ -56,7 +56,7 @@ fn a_level_that_is_a_word_for_missing_cells_stays_a_level() {
     has(&text, &["# missing in x: `NA` in 5 cells", "country: [\"\", \"N/A\"", "# taken as a value: `NA` in 23 cells"]);
     // As targets they lose no class.
     let (_, _, done) = drafted(&folder, "t.csv", &["--target", "sign"]);
-    assert_eq!(done["data"]["task"]["labels"], serde_json::json!(["+", "-", "0"]), "{}", done["data"]["task"]);
+    assert_eq!(done["data"]["classes"], serde_json::json!(["+", "-", "0"]), "{}", done["data"]);
     assert!(done["data"].get("left_out").is_none_or(|rows| rows.as_array().is_none_or(Vec::is_empty)), "{done}");
     let (_, told, _) = drafted(&folder, "t.csv", &["--target", "answer"]);
     assert!(!told.contains("without a target"), "{told}");
@@ -154,7 +154,7 @@ fn messages_on_missing_cells_name_the_words_and_what_to_do() {
     assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]).code, Some(0));
     // What predicts has no pipeline to change.
     folder.write("new.csv", "x,y\n0.5,1\n-,2\n");
-    let predicted = folder.vaglio(&["predict", "out", "new.csv"]);
+    let predicted = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"]);
     assert_eq!(predicted.code, Some(3));
     has(&predicted.err, &["row 2, column `x`: `-`, which data.read.na", "fill it in, or leave the row out"]);
     assert!(!predicted.err.contains("preprocess"), "{}", predicted.err);

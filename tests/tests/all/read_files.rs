@@ -69,10 +69,10 @@ fn partitions_are_decoded_and_may_be_missing() {
     for (train, lines, column) in [("d", "preprocess: [one_hot]", "column `the k`"), ("e", "", "column `n`")] {
         folder.write("p.yaml", on(train, lines));
         let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
-        refused(&ran, 3, "an empty cell is not a finite number (5 such values in this column)");
+        refused(&ran, 3, "an empty cell (5 such cells in this column)");
         assert!(ran.err.contains(column), "{}", ran.err);
         folder.write("p.yaml", on(train, lines).replace("target: y", "target: y, read: {na: [none]}"));
-        refused(&folder.vaglio(&["run", "p.yaml", "--out", "out"]), 3, "is not a finite number (5 such values");
+        refused(&folder.vaglio(&["run", "p.yaml", "--out", "out"]), 3, "(5 such cells");
     }
 }
 

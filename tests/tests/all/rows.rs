@@ -187,7 +187,7 @@ fn rows_without_a_target_are_refused_with_what_to_set() {
     };
     let columns = "exclude: [when, part]";
     let remedy = "data.missing_target: drop";
-    refused(&format!("{columns}, missing_target: refuse"), &["row 11, column `y`", "13 such values", remedy], 3);
+    refused(&format!("{columns}, missing_target: refuse"), &["row 11, column `y`", "13 such cells", remedy], 3);
     let whole = "exclude: [when, part], rows: {column: y, from: -100}";
     refused(&format!("{whole}, weights: w"), &["row 17, column `w`", remedy], 3);
     refused("missing_target: dorp", &["`data.missing_target`", "did you mean `drop`?"], 2);

@@ -20,8 +20,6 @@ const PAIRS: usize = 20_000_000;
 const CHANCE: f64 = -20.0;
 /// Likewise where numbers are explained by few rows, in which an exact copy of three cells is told.
 const CHANCE_OF_NUMBERS: f64 = -9.0;
-/// The least that is left of a target, as far as doubles tell.
-const LEAST_LEFT: f64 = 1e-16;
 
 /// A sentence for columns that give a target away, each or two together, and the names of those that do so alone.
 pub(super) fn given_away<'a>(read: Read<'a>) -> (Vec<Warning>, Vec<&'a str>) {
@@ -227,7 +225,7 @@ fn standardized(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
 /// Whether so many columns, or levels beyond the first, that explain this share of the target of so many rows give it away, and are not the best
 /// of `tried` by chance: of noise, what k columns leave of n rows is below t with a chance of about t^((n − 1 − k)/2).
 fn is_told(r2: f64, columns: usize, (rows, tried): (usize, usize)) -> bool {
-    let left = (1.0 - r2).max(LEAST_LEFT).ln();
+    let left = (1.0 - r2).max(f64::EPSILON).ln();
     let free = rows.saturating_sub(1 + columns) as f64;
     r2 > R2 && 0.5 * free * left + (tried as f64).ln() < CHANCE_OF_NUMBERS
 }

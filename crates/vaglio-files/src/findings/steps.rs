@@ -49,7 +49,7 @@ fn present(read: Read<'_>, pipeline: &ValidPipeline) -> Option<Warning> {
     let (is, them) = if present.len() == 1 { ("is", "it") } else { ("are", "them") };
     let message = format!(
         "{} {is} taken from the row that is predicted, beside earlier values of {}; if that is not known before it, give {them} lags, or leave \
-         {them} out by `data.exclude`",
+         {them} out by `data.exclude`; else lag 0 says that it is",
         listed(&present, " columns"),
         listed(&lagged, " columns")
     );

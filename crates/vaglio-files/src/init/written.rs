@@ -1,19 +1,16 @@
-//! The text of a pipeline, and what was decided, in words.
+//! The text of a pipeline.
 
 use super::Draft;
 use super::TaskOption;
 use super::decided::{Decided, Layout, Test};
 use super::look::Look;
-use super::order::{Nesting, PanelColumns};
+use super::order::PanelColumns;
 use super::words::ColumnWords;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use vaglio_tables::read::{InferredType, quoted};
 
 /// A target of more whole numbers is one of numbers.
 const MOST_CLASSES: usize = 30;
-/// Columns whose missing cells have a line each, at most.
-const MOST_LINES: usize = 20;
 
 /// The lines of a file, each with what it is for.
 #[derive(Default)]
@@ -116,12 +113,6 @@ impl Decided {
         }
     }
 
-    /// The column that rows seem to belong by, where nothing else says how they stand to each other.
-    fn nesting<'t>(&self, table: &'t Look) -> Option<&'t Nesting> {
-        let is_free = |found: &&Nesting| !self.is_excluded(&found.column) && !self.targets.contains(&found.column);
-        table.nesting.as_ref().filter(|found| matches!(self.layout, Layout::Rows) && is_free(found))
-    }
-
     fn layout_lines(&self, lines: &mut PipelineText, table: &Look) {
         if let Some(found) = self.nesting(table) {
             let line = format!("  # groups: {}", quoted(&found.column));
@@ -194,29 +185,6 @@ impl Decided {
             let is_value = if found.values.is_empty() { String::new() } else { found.values_in_words() };
             lines.put(format!("      {}: [{}]", quoted(&found.column), words.join(", ")), is_value);
         }
-    }
-
-    fn is_excluded(&self, name: &str) -> bool {
-        self.exclude.iter().any(|(excluded, _)| excluded == name)
-    }
-
-    /// The words for missing cells of the columns that are not left out.
-    fn words<'t>(&'t self, table: &'t Look) -> impl Iterator<Item = &'t ColumnWords> + 't {
-        table.words.iter().filter(|found| !self.is_excluded(&found.column))
-    }
-
-    /// A line for each column with words of a kind, of the first columns.
-    fn word_lines(
-        &self,
-        table: &Look,
-        is_told: fn(&ColumnWords) -> bool,
-        line: fn(&ColumnWords) -> String,
-    ) -> Vec<String> {
-        let told: Vec<&ColumnWords> = self.words(table).filter(|found| is_told(found)).collect();
-        let mut lines: Vec<String> = told.iter().take(MOST_LINES).map(|found| line(found)).collect();
-        let more = told.len().saturating_sub(MOST_LINES);
-        lines.extend((more > 0).then(|| format!("{more} more columns")));
-        lines
     }
 
     fn preprocess_lines(&self, lines: &mut PipelineText) {
@@ -295,108 +263,12 @@ impl Decided {
             false => lines.put("search: {kind: greedy}", size),
         }
     }
-
-    /// What was decided, for people.
-    fn notes(&self, table: &Look) -> Vec<String> {
-        let mut notes = vec![format!("{} rows, {} columns", table.rows, table.columns.len())];
-        let is_date = |name: &String| table.column(name).is_some_and(|seen| seen.survey.taken == InferredType::Date);
-        let what = match self.targets.iter().any(is_date) {
-            true => "a date, taken as classes; name a number to predict one",
-            false if self.is_classes => "classes",
-            false => "a number",
-        };
-        let guessed = if self.guessed { " (guessed; --target names another)" } else { "" };
-        notes.push(format!("to predict: {}, {what}{guessed}", self.targets.join(", ")));
-        if self.without_target > 0 {
-            let rows = if self.without_target == 1 { "row" } else { "rows" };
-            notes.push(format!("{} {rows} without a target are left out", self.without_target));
-        }
-        if self.is_rare {
-            notes.push("a class is rare: classes count alike, by crrr and balanced_error".into());
-        }
-        notes.extend(match &self.layout {
-            Layout::Rows => None,
-            Layout::Groups(name, _) => Some(format!("groups: {name}")),
-            Layout::Events(time, times) => Some(format!(
-                "time: {time}, {times} of them in {} rows; later ones are predicted from earlier ones",
-                table.rows
-            )),
-            Layout::Series(time) => Some(format!("time: {time}; later rows are predicted from earlier ones")),
-            Layout::File(by) if by.is_empty() => Some(
-                "time: the order of the file, since a column is another one row earlier; later rows are predicted from earlier \
-                 ones"
-                    .into(),
-            ),
-            Layout::File(by) => Some(format!(
-                "time: {}, the order of the file; later rows are predicted from earlier ones",
-                by.join(", ")
-            )),
-            Layout::NewUnits(panel) => Some(format!(
-                "groups: {}, each at several times of {}; new ones are predicted (--time {} for the next times)",
-                panel.unit, panel.time, panel.time
-            )),
-            Layout::NextTimes(panel) => Some(format!(
-                "time series: {}, in the order of {}; the next times are predicted (--groups {} for new ones)",
-                panel.unit, panel.time, panel.unit
-            )),
-        });
-        if table.header_is_row {
-            notes.push("the names of the columns look like cells: the first line is taken for the header, and the file seems to have none".into());
-        }
-        if let Some(found) = self.nesting(table) {
-            notes.push(format!(
-                "{} columns are constant within each of the {} values of {}; if these are what rows belong to, write --groups {}",
-                found.constant, found.units, found.column, found.column
-            ));
-        }
-        if let Test::Column(found) = &self.test {
-            notes.push(format!("test rows: the {} where {} is {}", found.rows, found.column, found.is));
-        }
-        notes.extend(self.given_up.iter().cloned());
-        let left_out =
-            |(name, why): &(String, String)| format!("left out: {name}{}{why}", if why.is_empty() { "" } else { ": " });
-        notes.extend(self.exclude.iter().map(left_out));
-        notes.extend(table.aside.iter().map(|(name, why)| format!("left out: {name}: {why}")));
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for seen in &table.columns {
-            *counts.entry(seen.survey.taken.word()).or_default() += 1;
-        }
-        let counts: Vec<String> = counts.into_iter().map(|(word, count)| format!("{count} {word}")).collect();
-        notes.push(format!("columns: {}", counts.join(", ")));
-        let columns = if self.incomplete == 1 { "column has" } else { "columns have" };
-        let missing = format!("{} {columns} missing cells, which are imputed", self.incomplete);
-        notes.extend((self.incomplete > 0).then_some(missing));
-        let missing = self.word_lines(table, |found| !found.missing.is_empty(), ColumnWords::missing_in_words);
-        notes.extend(missing.into_iter().map(|line| format!("missing in {line}")));
-        notes.extend(self.word_lines(
-            table,
-            |found| !found.values.is_empty(),
-            |found| {
-                let column = &found.column;
-                format!("{column}: {}; if not, see data.read.na_by_column", found.values_in_words())
-            },
-        ));
-        let last =
-            |found: &&ColumnWords| found.missing.iter().any(|word| word.row + 1 == table.rows && is_total(&word.word));
-        notes.extend(self.words(table).find(last).map(|found| {
-            format!(
-                "the last row looks like a sum, since {} reads so; if it is one, take it out of the file",
-                found.column
-            )
-        }));
-        notes
-    }
 }
 
 /// A comment whose line breaks and other control characters are escaped; quotes are not.
 fn on_one_line(comment: &str) -> String {
     let shown = |c: char| if c.is_ascii_punctuation() { c.to_string() } else { c.escape_debug().to_string() };
     comment.chars().map(shown).collect()
-}
-
-/// Whether a cell says that its row is a sum of others.
-fn is_total(word: &str) -> bool {
-    ["total", "sum", "totals", "all", "average", "mean"].iter().any(|total| word.eq_ignore_ascii_case(total))
 }
 
 /// A path as it stands in YAML.

@@ -35,7 +35,7 @@ const INVERSE_FACTORIALS: [f64; 12] = [
 
 /// Every value to its exponential, to 1 unit in the last place; 0 and ∞ where it under- or overflows. Cost O(length).
 pub fn exp(level: Level, values: &mut [f64]) {
-    level.run(
+    level.call(
         #[inline(always)]
         || each(values, exp_of),
     );
@@ -43,7 +43,7 @@ pub fn exp(level: Level, values: &mut [f64]) {
 
 /// Every value to its hyperbolic tangent, to 3 units in the last place. Cost O(length).
 pub fn tanh(level: Level, values: &mut [f64]) {
-    level.run(
+    level.call(
         #[inline(always)]
         || each(values, tanh_of),
     );

@@ -4,7 +4,7 @@
 //! sum are rounded once where a kernel says so (`Wide::mul_add`), and else twice, never as the compiler likes, so every level
 //! gives the same bits. The baseline of x86-64 has no instruction for the first and calls a function of the C library.
 
-use pulp::{Arch, WithSimd};
+use pulp::{Arch, NullaryFnOnce, WithSimd};
 
 /// The instruction set that kernels run on.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +46,26 @@ impl Level {
     #[inline(always)]
     pub(crate) fn run<K: WithSimd>(self, kernel: K) -> K::Output {
         self.0.dispatch(kernel)
+    }
+
+    /// Like [`Level::run`], but of a closure, which must be `#[inline(always)]` too.
+    ///
+    /// Not of a `FnOnce`: the compiler puts a function between that and its caller, which is not compiled for the level.
+    #[inline(always)]
+    pub(crate) fn call<R>(self, kernel: impl FnMut() -> R) -> R {
+        self.0.dispatch(ClosureKernel(kernel))
+    }
+}
+
+/// A closure, as pulp takes it.
+struct ClosureKernel<F>(F);
+
+impl<R, F: FnMut() -> R> NullaryFnOnce for ClosureKernel<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn call(mut self) -> R {
+        (self.0)()
     }
 }
 

@@ -114,13 +114,13 @@ impl Reservoir {
         let (mut state, mut next) = (vec![0.0; self.padded], vec![0.0; self.padded]);
         let mut recent = vec![0.0; TILE * self.padded];
         for step in 0..length {
-            level.run(
+            level.call(
                 #[inline(always)]
                 || drive(self, inputs, begin + step, &state, &mut next),
             );
             tanh(level, &mut next);
             // x = (1 − a)·x + a·tanh(…).
-            level.run(
+            level.call(
                 #[inline(always)]
                 || {
                     let (rate, kept) = (self.leak, 1.0 - self.leak);

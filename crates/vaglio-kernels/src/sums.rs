@@ -46,7 +46,7 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
     vectors: [&[f64]; N],
     sums: &mut [LaneSums<N>; C],
 ) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             let rows = columns[0].len();
@@ -127,7 +127,7 @@ pub(crate) fn sum_of(x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
 
 /// y ← y + α x. Cost O(m).
 pub fn axpy(level: Level, alpha: f64, x: &[f64], y: &mut [f64]) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             for (y, x) in y.iter_mut().zip(x) {
@@ -139,7 +139,7 @@ pub fn axpy(level: Level, alpha: f64, x: &[f64], y: &mut [f64]) {
 
 /// y ← y − Σ_k α_k x_k, one after the other. Cost O(m·C).
 pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f64; C], y: &mut [f64]) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             let x = x.map(|x| &x[..y.len()]);
@@ -165,7 +165,7 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
     }
     with_entries!(
             x,
-            x => level.run(
+            x => level.call(
     #[inline(always)]
     || scale_entries(x, shift, scale, out),
     ),
@@ -174,7 +174,7 @@ pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f6
                 let mut start = 0;
                 x.for_each_tile(|tile| {
                     let rows = start..start + tile.len();
-                    level.run(
+                    level.call(
     #[inline(always)]
     || scale_entries(tile, shift, scale.map(|scale| &scale[rows.clone()]), &mut out[rows.clone()]),
     );

@@ -62,7 +62,7 @@ impl Vectors {
     fn against<const DISTANCE: bool>(&self, level: Level, x: &Tile, start: &[f64]) -> Tile {
         assert_eq!(x.columns(), self.inputs, "one column an entry of the vectors");
         let mut out = Tile::new(x.rows(), self.count);
-        level.run(
+        level.call(
             #[inline(always)]
             || {
                 let (Vectors { inputs, packed, count }, out) = (self, &mut out);

@@ -72,7 +72,7 @@ impl ThinFactor {
         if self.rank == 0 || other.rank == 0 {
             return 0.0;
         }
-        level.run(
+        level.call(
             #[inline(always)]
             move || {
                 let (whole, whole_other) = (self.rank - self.rank % SIDE, other.rank - other.rank % SIDE);

@@ -92,7 +92,7 @@ impl Pairs {
 
     /// Adds (u_j − u_k)². Cost O(m²).
     pub fn add_distances(&mut self, level: Level, column: &Padded) {
-        level.run(
+        level.call(
             #[inline(always)]
             move || {
                 let mut rest = &mut self.chunks[..];
@@ -115,7 +115,7 @@ impl Pairs {
     #[must_use]
     pub fn times_exp(&self, level: Level, distances: &Pairs, scale: f64) -> Pairs {
         let mut product = self.clone();
-        level.run(
+        level.call(
             #[inline(always)]
             || {
                 for (chunk, distance) in product.chunks.iter_mut().zip(&distances.chunks) {
@@ -150,7 +150,7 @@ impl Pairs {
 
     /// Σ over j > k of the numbers times `factor` of (u_j − u_k)².
     fn sum_with(&self, level: Level, column: &Padded, factor: impl Fn(f64) -> f64) -> f64 {
-        level.run(
+        level.call(
             #[inline(always)]
             move || {
                 let mut lanes = [0.0; Wide::WIDTH];
@@ -173,7 +173,7 @@ impl Pairs {
 
     /// Σ over j > k of the numbers times exp(`scale`·(d_jk − (u_j − u_k)²)). Cost O(m²).
     pub fn sum_without(&self, level: Level, distances: &Pairs, column: &Padded, scale: f64) -> f64 {
-        level.run(
+        level.call(
             #[inline(always)]
             move || {
                 let mut lanes = [0.0; Wide::WIDTH];

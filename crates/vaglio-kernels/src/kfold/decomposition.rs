@@ -107,7 +107,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         let mut sums = vec![0.0; rows.len() * width];
         parallel::chunks_mut(&mut sums, CHUNK * width, |at, sums| {
             let rows = &rows[at * CHUNK..][..sums.len() / width];
-            data.level.run(
+            data.level.call(
                 #[inline(always)]
                 || left_out(directions, rows, &shrunk.shares, &weights, sums),
             );

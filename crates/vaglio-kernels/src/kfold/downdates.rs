@@ -71,7 +71,7 @@ impl Downdated {
         let (mut h, mut v) = (gather(&self.h), gather(&self.v));
         let at = |x: &[Wide]| x[b / Wide::WIDTH].lane(b % Wide::WIDTH);
         let by: Vec<[f64; 3]> = self.pending.iter().map(|p| [at(&p.r) * p.c, at(&p.r), at(&p.v)]).collect();
-        level.run(
+        level.call(
             #[inline(always)]
             || subtract_changes(&self.pending, &by, &mut h, &mut v),
         );
@@ -85,13 +85,13 @@ impl Downdated {
 
     /// Takes the changes in and keeps only the rows and columns `kept`, in increasing order. Cost O(s²·pending).
     pub fn flush(&mut self, level: Level, kept: &[usize]) {
-        level.run(
+        level.call(
             #[inline(always)]
             || take_changes(self.size, &self.pending, &mut self.h, &mut self.v),
         );
         self.pending.clear();
         for matrix in [&mut self.h, &mut self.v] {
-            level.run(
+            level.call(
                 #[inline(always)]
                 || compact(kept, matrix),
             );

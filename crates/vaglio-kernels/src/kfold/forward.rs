@@ -239,7 +239,7 @@ impl ForwardPair {
 /// to ← to + Σ_k p_k·row_k, rows of `room` doubles.
 fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) {
     if room > 0 {
-        level.run(
+        level.call(
             #[inline(always)]
             move || {
                 for (p, row) in p.iter().zip(rows.chunks_exact(room)) {
@@ -252,7 +252,7 @@ fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) 
 
 /// Adds loss + 2δh + δ²q of every column, and lowers the shares.
 fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             let stride = losses.len();

@@ -16,7 +16,7 @@ const PANEL: usize = 32;
 /// lanes that are added in order, whatever the place of its columns, so equal columns get equal bits. Cost
 /// O(height·columns²).
 pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usize, out: &mut [f64]) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             for i_panel in (0..columns).step_by(PANEL) {

@@ -156,7 +156,7 @@ impl GroupedEntries {
                 let mut sums = vec![[Wide::ZERO; TOGETHER]; self.sizes.len()];
                 each_tile(x, |start, values| {
                     let (groups, z) = (&self.groups[start..], &z.of_row[start..]);
-                    level.run(
+                    level.call(
                         #[inline(always)]
                         || add_tile(values, shift, groups, z, &mut sums),
                     );

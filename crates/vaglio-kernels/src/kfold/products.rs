@@ -206,7 +206,7 @@ fn load<E: Entry>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [W
 }
 
 fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64, f64) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             // The greatest entry is the least of the negatives.
@@ -235,7 +235,7 @@ fn shifted<E: Entry>(level: Level, x: &[E], shift: f64, to: &mut [Wide]) -> (f64
 
 /// to ← to·by.
 fn multiply(level: Level, by: &[f64], to: &mut [Wide]) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             let (by, rest) = by.as_chunks();

@@ -107,7 +107,7 @@ impl FoldSpectrum {
         let n = self.training.diagonal.len();
         let (mut weights, mut along) = (vec![[0.0; Wide::WIDTH]; n], vec![[0.0; Wide::WIDTH]; n]);
         let right = self.projected.column(output).to_vec();
-        level.run(
+        level.call(
             #[inline(always)]
             || solve(&self.training, &right, lambdas, &mut weights),
         );
@@ -115,7 +115,7 @@ impl FoldSpectrum {
         let product = linalg::gemm(ArrayView2::from(&weights[..]).t(), self.held_out.view());
         ArrayViewMut2::from(&mut along[..]).assign(&product.t());
         let targets = self.targets.column(output).to_vec();
-        level.run(
+        level.call(
             #[inline(always)]
             || {
                 let terms = weights.iter().zip(&along).zip(&targets);

@@ -134,7 +134,7 @@ impl MomentTree {
         let layout = self.shape.layout(self.length);
         let mut losses = vec![0.0; self.shape.lambdas * self.length];
         let mut conditioning = vec![1.0; losses.len()];
-        self.level.run(
+        self.level.call(
             #[inline(always)]
             || try_columns(self.shape, layout, &self.eights, &mut losses, &mut conditioning),
         );

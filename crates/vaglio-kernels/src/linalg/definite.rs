@@ -13,7 +13,7 @@ use ndarray::Array2;
 pub(crate) fn solve_by_rows(level: Level, a: &mut Array2<f64>, x: &mut Array2<f64>) -> f64 {
     let (size, width) = x.dim();
     match (a.as_slice_mut(), x.as_slice_mut()) {
-        (Some(a), Some(x)) => level.run(
+        (Some(a), Some(x)) => level.call(
             #[inline(always)]
             || factor_and_solve(size, width, a, x),
         ),

@@ -23,7 +23,7 @@ impl InverseFactor {
     pub fn solve(&self, level: Level, a: &[f64]) -> Vec<f64> {
         let a_wide: Vec<Wide> = wide(a).collect();
         let mut out = vec![Wide::ZERO; a_wide.len()];
-        level.run(
+        level.call(
             #[inline(always)]
             || {
                 let (mut eights, out) = (&self.eights[..], &mut out[..]);

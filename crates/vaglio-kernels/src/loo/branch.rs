@@ -231,7 +231,7 @@ impl Pending<'_> {
 
 /// d ← d − c∘c·inverse.
 fn subtract_squares(level: Level, inverse: f64, c: &[f64], d: &mut [f64]) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             d.iter_mut().zip(c).for_each(|(d, c)| *d -= c * c * inverse);

@@ -124,7 +124,7 @@ fn subtract_together(
 }
 
 fn take_off(level: Level, c: &mut Candidates<'_>, v: [&[f64]; AT_ONCE], shares: [[f64; AT_ONCE]; TOGETHER]) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             let rows = v[0].len();

@@ -78,7 +78,7 @@ fn norms(basis: &Basis<'_>, c: &[f64], f: impl Fn(usize) -> f64) -> (f64, f64) {
 
 /// Σ (a − f c)²c² and Σ c⁴. Cost O(m).
 fn sums(level: Level, a: &[f64], c: &[f64], f: f64) -> (f64, f64) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             let ((c, c_rest), (a, a_rest)) = (c.as_chunks(), a[..c.len()].as_chunks());

@@ -56,7 +56,7 @@ pub(super) fn weights(basis: &Basis<'_>) -> Vec<f64> {
 
 /// The sums of an output, and the smallest w. Cost O(m).
 fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
-    let (sums, least) = level.run(
+    let (sums, least) = level.call(
         #[inline(always)]
         move || {
             let ((d, d_rest), (a, a_rest)) = (d.as_chunks(), a[..d.len()].as_chunks());

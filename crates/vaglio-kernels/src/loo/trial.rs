@@ -33,7 +33,7 @@ pub(crate) fn trial(
 /// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), and the smallest divisor per lane.
 #[allow(clippy::too_many_arguments)]
 fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut Wide) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             let rows = c.len();

@@ -106,7 +106,7 @@ fn pass<const N: usize>(level: Level, rows: &StripRows<N>, columns: &[&LevelColu
                     level.run(ScatterExact { rows: &rows.double[at.clone()], places, sums });
                     continue;
                 };
-                level.run(
+                level.call(
                     #[inline(always)]
                     || scatter(&rows.single[at.clone()], places, weights, single),
                 );

@@ -9,7 +9,7 @@ use pulp::NullaryFnOnce;
 
 /// Σ_j a_j b_j of each fold; fold k has the rows from `starts[k]` to `starts[k + 1]`. Cost O(m).
 pub(super) fn products(level: Level, starts: &[usize], a: &[f64], b: &[f64]) -> Vec<f64> {
-    level.run(
+    level.call(
         #[inline(always)]
         move || starts.windows(2).map(|at| along(&a[at[0]..at[1]], &b[at[0]..at[1]])).collect(),
     )
@@ -25,7 +25,7 @@ pub(super) fn held_out(
     r: &[f64],
     out: &mut [f64],
 ) {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             let last = first + out.len();
@@ -50,7 +50,7 @@ pub(super) fn tiles(rows: usize) -> impl Iterator<Item = (usize, usize)> {
 
 /// Σ_j x_j a_j with each of the vectors that stand one after the other in `all`. Cost O(all).
 pub(super) fn with_each(level: Level, x: &[f64], all: &[f64]) -> Vec<f64> {
-    level.run(
+    level.call(
         #[inline(always)]
         move || {
             let rows = x.len().max(1);

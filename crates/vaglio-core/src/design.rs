@@ -83,8 +83,8 @@ pub(crate) enum RowSharing {
 pub(crate) struct SearchExtent {
     /// The rows of the design that this is a sample of.
     pub planned: Option<usize>,
-    /// How many walks share what is computed: one for each of several λ.
-    pub walks: usize,
+    /// The λ of the walks that share what is computed, one for each; none of a single walk.
+    pub lambdas: Arc<[f64]>,
     /// Whether entries of paths have standard errors.
     pub has_errors: bool,
 }
@@ -157,7 +157,7 @@ impl Design {
             in_folds: InFolds::default(),
             scale: Magnitudes { largest: Some(Arc::clone(&problem.largest)), targets: 0 },
             relation: RowSharing::Alone,
-            extent: SearchExtent { planned: None, walks: 1, has_errors: true },
+            extent: SearchExtent { planned: None, lambdas: Arc::from([]), has_errors: true },
             sign: StopSign::default(),
             process_group: None,
         })

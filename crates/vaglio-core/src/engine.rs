@@ -98,21 +98,31 @@ pub trait EngineDesign {
         &self.design().data().sign
     }
 
-    /// The same, of which so many walks share what is computed: one for each of several λ.
+    /// The same, of which the walks at each of these λ share what is computed.
     #[must_use]
-    fn shared_by(&self, walks: usize) -> Design {
-        self.design().sharing(|data| data.extent.walks = walks.max(1))
+    fn shared_by(&self, lambdas: &[Option<f64>]) -> Design {
+        self.design().sharing(|data| data.extent.lambdas = lambdas.iter().copied().flatten().collect())
+    }
+
+    /// The λ of the walks that share what is computed, where there are several.
+    fn shared_lambdas(&self) -> &[f64] {
+        &self.design().data().extent.lambdas
     }
 
     /// How many walks share what is computed.
     fn walks(&self) -> usize {
-        self.design().data().extent.walks
+        self.shared_lambdas().len().max(1)
     }
 
     /// The same, whose walks are judged on other rows, so that entries of paths need no standard errors.
     #[must_use]
     fn without_errors(&self) -> Design {
         self.design().sharing(|data| data.extent.has_errors = false)
+    }
+
+    /// Whether entries of paths have standard errors.
+    fn has_errors(&self) -> bool {
+        self.design().data().extent.has_errors
     }
 
     /// The same as a sample of a design of so many rows: estimates are of these, everything else is of the rows that are

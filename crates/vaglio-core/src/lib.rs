@@ -133,7 +133,7 @@ pub use ridge::Coefficients;
 pub use round::Round;
 pub use score::{Score, Winner};
 pub use search::{Effort, FeatureRef, SearchContext, SearchStrategy};
-pub use session::Cache;
+pub use session::{ByKey, Cache};
 pub use shown::{acts, clip, shown};
 pub use stop::StopSign;
 pub use subset::Subset;

@@ -143,6 +143,7 @@ fn scaled(design: &Design, units: Units) -> Design {
         if let Training::Ridge(readout, _) = &mut data.training {
             readout.lambdas.iter_mut().for_each(|lambda| *lambda = units.lambda(*lambda));
         }
+        data.extent.lambdas = data.extent.lambdas.iter().map(|&lambda| units.lambda(lambda)).collect();
     })
 }
 

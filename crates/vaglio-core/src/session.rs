@@ -70,7 +70,7 @@ impl<D> Default for OwnCaches<D> {
 
 /// Values by their keys; of two that are made of one key at once the first is kept.
 #[derive(Debug)]
-pub(crate) struct ByKey<K, V>(Mutex<HashMap<K, V>>);
+pub struct ByKey<K, V>(Mutex<HashMap<K, V>>);
 
 impl<K, V> Default for ByKey<K, V> {
     fn default() -> Self {
@@ -79,6 +79,7 @@ impl<K, V> Default for ByKey<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> ByKey<K, V> {
+    /// The value of a key, if there is one.
     pub fn known<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -86,6 +87,7 @@ impl<K: Eq + Hash, V: Clone> ByKey<K, V> {
         self.0.lock().ok()?.get(key).cloned()
     }
 
+    /// Keeps a value, and gives that of the key.
     pub fn keep(&self, key: K, value: V) -> V {
         match self.0.lock() {
             Ok(mut values) => values.entry(key).or_insert(value).clone(),

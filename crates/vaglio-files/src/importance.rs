@@ -53,7 +53,8 @@ const FASTER: f64 = 4.0;
 
 /// Flops that [`Importance`] may take beside a search of this outline, repeated in so many walks that share `design`.
 pub(super) fn budget(selector: &ValidSelector, design: &Design, outline: &Outline, walks: Walks) -> f64 {
-    let design = design.shared_by(walks.lambdas);
+    let all = design.lambdas();
+    let design = design.shared_by(&all[..walks.lambdas.min(all.len())]);
     let engine = selector.criterion().estimate(&design, outline).engine;
     let least = if slower(engine) > 1.0 { LEAST_OF_ROWS } else { LEAST_WORK };
     (SHARE * walks.rounds() * work(selector, &design, outline) / slower(engine)).max(least)

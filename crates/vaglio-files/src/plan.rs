@@ -73,7 +73,8 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let walks = Walks::of(&selector, &design, &prepared.sample, settings.evaluate.as_ref());
     let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
     let machine = Machine::measured();
-    let walk = forecast::walk(&selector, &design.at_lambda(one_lambda).shared_by(walks.lambdas), &machine)?;
+    let (all, one) = (design.lambdas(), design.at_lambda(one_lambda));
+    let walk = forecast::walk(&selector, &one.shared_by(&all[..walks.lambdas.min(all.len())]), &machine)?;
     let (outline, estimate) = (walk.outline, &walk.estimate);
     let tuning = |tune: &Tune| tuning(tune, &selector, &design, &walk, made);
     let (of_tuning, tuned) = settings.tune.as_ref().map_or((0.0, 0.0), tuning);

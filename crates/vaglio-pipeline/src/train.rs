@@ -69,12 +69,7 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
     };
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
-    // Products of columns with columns are far more numbers than the rows where these are few.
-    let by_products = (!is_wide(design.rows(), subset.len())).then(|| chosen_rows(design, subset)).flatten();
-    let normal = by_products.and_then(|data| {
-        let products = Products::of(design, &data, subset, from)?;
-        Normal::new(data, subset, intercept, products.all_rows()?)
-    });
+    let normal = normal_equations(design, subset, from);
     let reduced = OnceCell::new();
     let by_reflections = |lambda: f64| {
         let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
@@ -88,6 +83,14 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
         let (weights, intercept) = refined.map_or_else(|| by_reflections(lambda), Ok).map_err(failed)?;
         Ok(Coefficients { weights, intercept })
     })
+}
+
+/// The normal equations of some columns, of whose products the search may tell; `None` where a reduction of the rows serves them.
+pub(crate) fn normal_equations<'d>(design: &'d Design, subset: &[Feature], from: FitFrom) -> Option<Normal<'d>> {
+    // Products of columns with columns are far more numbers than the rows where these are few.
+    let data = (!is_wide(design.rows(), subset.len())).then(|| chosen_rows(design, subset)).flatten()?;
+    let products = Products::of(design, &data, subset, from)?;
+    Normal::new(data, subset, design.readout()?.intercept, products.all_rows()?)
 }
 
 /// Coefficients at one λ; of several, those of each output at its own.

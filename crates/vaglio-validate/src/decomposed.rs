@@ -23,7 +23,7 @@ impl<'d> Decomposed<'d> {
     fn current(&mut self, subset: &[Feature]) -> Result<&Scored> {
         let current = match self.current.take() {
             Some(current) => current,
-            None => self.rounds.scored(subset)?,
+            None => self.rounds.scored_together(subset)?,
         };
         Ok(self.current.insert(current))
     }
@@ -78,7 +78,7 @@ impl Evaluator for Decomposed<'_> {
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         self.current(subset)?;
-        Ok(self.current.as_ref().and_then(|current| self.rounds.standard_error(&current.residuals)))
+        Ok(self.current.as_ref().and_then(|current| self.rounds.error_of(current)))
     }
 }
 

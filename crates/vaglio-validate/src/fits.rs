@@ -6,6 +6,7 @@ use super::kernel::{scorer, weighing};
 use super::round::{Round, is_held_out};
 use super::session::Session;
 use super::settle::Scored;
+use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
 use vaglio_core::engine::EngineDesign;
@@ -177,22 +178,22 @@ impl<'d> RoundFits<'d> {
         }
     }
 
-    /// The score of a subset by decomposing it; `None` where that is unreliable for a λ.
+    /// The losses of a subset by decomposing it, with the standard errors that entries of paths have: for each λ for which that
+    /// is reliable.
     ///
     /// # Errors
     /// [`Error::Numerical`].
-    pub fn decomposed(&self, subset: &[Feature]) -> Result<Option<Scored>> {
+    pub fn decomposed(&self, subset: &[Feature], lambdas: &[f64]) -> Result<Vec<LossAtLambda>> {
         let fit = self.fit(subset);
         if fit.decompositions()?.is_empty() {
-            return Ok(None);
+            return Ok(vec![None; lambdas.len()]);
         }
-        let mut is_reliable = true;
-        let scored = Scored::lowest(self.design, |lambda| {
+        let at = |&lambda: &f64| {
             let (residuals, conditioning) = fit.decomposed(lambda)?.unwrap_or_default();
-            is_reliable &= !is_unreliable(conditioning);
-            Ok((self.scorer.loss(&residuals), vec![residuals]))
-        })?;
-        Ok(is_reliable.then_some(scored))
+            let error = || self.standard_error(&residuals).filter(|_| self.design.has_errors());
+            Ok((!is_unreliable(conditioning)).then(|| (self.scorer.loss(&residuals), error())))
+        };
+        lambdas.iter().map(at).collect()
     }
 
     /// The score of a subset of at least as many columns as rows, which are left out one by one: its decomposition serves

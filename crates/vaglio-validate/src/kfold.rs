@@ -18,6 +18,7 @@ use super::mean::{self, Engaged};
 use super::plan::{EngineId, Plan};
 use super::round::Round;
 use super::rounds::Rounds;
+use super::shared_lambdas::SharedLosses;
 use cost::Choice;
 pub(super) use cost::decomposed_parts;
 use engine::FoldEngine;
@@ -314,8 +315,9 @@ impl KFold {
             let mut own = RoundFits::of_folds(design, &self.loss, round, parts)?;
             let of_round: Option<Box<dyn FoldEngine + 'd>> = match engine {
                 EngineId::Moments => {
-                    let moments = own.moments.insert(moments::of(self, design, &own.rows, held_out, by_columns)?);
-                    Some(Box::new(MomentEngine::new(Arc::clone(moments), &own.rows, &lambdas)))
+                    let known = moments::of(self, design, &own.rows, held_out, by_columns)?;
+                    own.moments = Some(Arc::clone(&known.moments));
+                    Some(Box::new(MomentEngine::new(known, &own.rows, design)))
                 }
                 EngineId::RowsHeldOut => Some(Box::new(HoldOutEngine::new(design, &self.loss, &own, &lambdas))),
                 EngineId::Decomposition | EngineId::States | EngineId::Refit => None,
@@ -323,9 +325,10 @@ impl KFold {
             engines.extend(of_round);
             fits.push(own);
         }
+        let losses = SharedLosses::new(design, self, false);
         let rounds = match apart {
-            None => Rounds::new(design, fits),
-            Some(apart) => Rounds::of_folds(design, fits, apart),
+            None => Rounds::new(design, fits, losses),
+            Some(apart) => Rounds::of_folds(design, fits, losses, apart),
         };
         let recorder = if engines.is_empty() { Recorder::default() } else { Recorder::new() };
         let evaluator: Box<dyn Evaluator + 'd> = match engines.is_empty() {

@@ -19,6 +19,7 @@ mod round;
 mod rounds;
 mod session;
 mod settle;
+mod shared_lambdas;
 pub mod splits;
 mod trial_loss;
 

@@ -12,6 +12,7 @@ use super::linear::Linear;
 use super::mean::{self, Engaged};
 use super::plan::{EngineId, Plan};
 use super::rounds::Rounds;
+use super::shared_lambdas::SharedLosses;
 use cost::is_bounded;
 pub(super) use cost::plan;
 use evaluator::LooEvaluator;
@@ -84,6 +85,7 @@ impl Loo {
         let recorder = if engine == EngineId::States { Recorder::new() } else { Recorder::default() };
         let evaluator: Box<dyn Evaluator + 'd> = match engine {
             EngineId::States => Box::new(LooEvaluator::new(LooShared {
+                losses: SharedLosses::new(design, self, are_independent),
                 is_bounded: fits.are_whole() && is_bounded(self, design),
                 changes_once: outline.start == outline.largest && outline.steps == 1,
                 tries_once: outline.trials <= design.candidates().len() as f64,
@@ -91,7 +93,10 @@ impl Loo {
                 lambdas: readout.lambdas.clone(),
                 recorder: recorder.clone(),
             })),
-            _ => Box::new(Decomposed::new(Rounds::new(design, vec![fits]))),
+            _ => {
+                let losses = SharedLosses::new(design, self, are_independent);
+                Box::new(Decomposed::new(Rounds::new(design, vec![fits], losses)))
+            }
         };
         Ok(Some(Engaged { engine, evaluator, recorder }))
     }

@@ -1,5 +1,6 @@
 //! What leave-one-out, folds and the final fit compute of a design once, for all λ.
 
+use super::shared_lambdas::KnownSubsets;
 use std::sync::{Arc, Mutex};
 use vaglio_core::{Cache, Design};
 use vaglio_kernels::kfold::{Cells, Moments, NormalEquations};
@@ -19,7 +20,15 @@ pub struct Session {
     pub normal_equations: Cache<NormalEquations>,
     /// The last subset of at least as many columns as rows, decomposed for leave-one-out; with an intercept or without.
     pub wide: Cache<(bool, Vec<usize>, RowSpectrum)>,
-    moments: Mutex<Vec<(Folds, Arc<Moments>)>>,
+    moments: Mutex<Vec<(Folds, Arc<KnownMoments>)>>,
+}
+
+/// The moments of a design, with what is computed from them for all λ whose walks share the design.
+#[derive(Debug)]
+pub struct KnownMoments {
+    pub moments: Arc<Moments>,
+    /// What subsets without a state lose in each fold, with the conditioning.
+    pub subsets: KnownSubsets<(Vec<f64>, f64)>,
 }
 
 impl Session {
@@ -30,30 +39,29 @@ impl Session {
 
     /// The moments in folds, with losses in which classes count alike or not, made column by column or at once, if a search has
     /// computed them.
-    pub fn moments_in(&self, folds: &Folds, alike: bool, by_columns: bool) -> Option<Arc<Moments>> {
+    pub fn moments_in(&self, folds: &Folds, alike: bool, by_columns: bool) -> Option<Arc<KnownMoments>> {
         let all = self.moments.lock().ok()?;
-        all.iter()
-            .find(|(own, moments)| {
-                own == folds && moments.counts_classes_alike() == alike && moments.are_by_columns() == by_columns
-            })
-            .map(|(_, moments)| Arc::clone(moments))
+        let is_known = |(own, known): &&(Folds, Arc<KnownMoments>)| {
+            let moments = &known.moments;
+            own == folds && moments.counts_classes_alike() == alike && moments.are_by_columns() == by_columns
+        };
+        all.iter().find(is_known).map(|(_, known)| Arc::clone(known))
     }
 
-    /// Keeps the moments in folds, unless another walk was faster.
-    pub fn keep_moments(&self, folds: &Folds, moments: &Arc<Moments>) {
-        let Ok(mut all) = self.moments.lock() else { return };
-        let is_known = |(own, known): &(Folds, Arc<Moments>)| {
-            own == folds
-                && known.counts_classes_alike() == moments.counts_classes_alike()
-                && known.are_by_columns() == moments.are_by_columns()
-        };
-        if !all.iter().any(is_known) {
-            all.push((folds.clone(), Arc::clone(moments)));
-        }
+    /// Keeps the moments in folds, unless another walk was faster, and gives those that are kept.
+    pub fn keep_moments(&self, folds: &Folds, moments: Moments) -> Arc<KnownMoments> {
+        let known = self.moments_in(folds, moments.counts_classes_alike(), moments.are_by_columns());
+        known.unwrap_or_else(|| {
+            let made = Arc::new(KnownMoments { moments: Arc::new(moments), subsets: KnownSubsets::default() });
+            if let Ok(mut all) = self.moments.lock() {
+                all.push((folds.clone(), Arc::clone(&made)));
+            }
+            made
+        })
     }
 
     /// The moments of the first round of the search, if it computed any.
     pub fn moments(&self) -> Option<Arc<Moments>> {
-        Some(Arc::clone(&self.moments.lock().ok()?.first()?.1))
+        Some(Arc::clone(&self.moments.lock().ok()?.first()?.1.moments))
     }
 }

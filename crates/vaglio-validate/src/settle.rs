@@ -11,6 +11,8 @@ const ROUND: usize = 32;
 pub(super) struct Scored {
     pub score: Score,
     pub residuals: Vec<Residuals>,
+    /// Its standard error, where that is known.
+    pub error: Option<f64>,
 }
 
 impl Scored {
@@ -27,7 +29,7 @@ impl Scored {
             }
             Ok(loss)
         })?;
-        Ok(Scored { score: score.checked()?, residuals: best })
+        Ok(Scored { score: score.checked()?, residuals: best, error: None })
     }
 }
 
@@ -93,7 +95,7 @@ pub(super) fn settle(
     }
     let score = |k: usize| {
         let score = lowest(lambdas.iter().zip(&trials).map(|(&lambda, trials)| (lambda, trials[k].loss)))?;
-        Ok(Scored { score, residuals: Vec::new() })
+        Ok(Scored { score, residuals: Vec::new(), error: None })
     };
     let mut scored = (0..count).map(score).collect::<Result<Vec<Scored>>>()?;
     for (l, k, residuals) in residuals {

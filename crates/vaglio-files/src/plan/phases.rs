@@ -195,7 +195,13 @@ impl Measured<'_> {
     fn judged(&self, judged: &JudgedWalk) -> f64 {
         let JudgedWalk { rows, held, size, lambdas } = *judged;
         if self.is_one() {
-            return lambdas as f64 * self.judged_once(rows, held, size);
+            // Models at other λ are solved with the first, and corrected by the same reads of the rows.
+            let (others, columns) = (lambdas as f64 - 1.0, size as f64);
+            let of_another = held * self.outputs() * (columns + TALLIED) / self.machine.stream
+                + 4.0 * rows * columns * self.outputs() / self.machine.reducing
+                + self.loss(held) * self.outputs()
+                + self.final_fit.map_or(0.0, |fit| fit.of(rows));
+            return self.judged_once(rows, held, size) + others * of_another;
         }
         let (candidates, outputs, lambdas) = (self.design.candidates().len() as f64, self.outputs(), lambdas as f64);
         let size = size as f64;

@@ -70,14 +70,14 @@ impl Spectrum {
 
     /// Sums of squared errors over folds and outputs, for each λ. Cost O(K·s²) per λ and output.
     pub fn losses(&self, lambdas: &[f64]) -> Vec<f64> {
-        let losses = |f: &FoldSpectrum| f.losses(self.level, lambdas, self.outputs);
-        let of_folds: Vec<Vec<f64>> = parallel::map_slice(&self.folds, losses);
-        (0..lambdas.len()).map(|l| of_folds.iter().map(|losses| losses[l]).sum()).collect()
+        self.of_folds(lambdas).iter().map(|of_folds| of_folds.iter().sum()).collect()
     }
 
-    /// The sums of each fold, for one λ.
-    pub fn of_folds(&self, lambda: f64) -> Vec<f64> {
-        self.folds.iter().flat_map(|f| f.losses(self.level, &[lambda], self.outputs)).collect()
+    /// The sums of each fold: λ × folds.
+    pub fn of_folds(&self, lambdas: &[f64]) -> Vec<Vec<f64>> {
+        let losses = |f: &FoldSpectrum| f.losses(self.level, lambdas, self.outputs);
+        let of_folds: Vec<Vec<f64>> = parallel::map_slice(&self.folds, losses);
+        (0..lambdas.len()).map(|l| of_folds.iter().map(|losses| losses[l]).collect()).collect()
     }
 
     /// The least eigenvalue of A_t + λ as a share of the greatest diagonal entry, over folds, for [`crate::is_unreliable`].

@@ -27,6 +27,38 @@ impl Tridiagonal {
         self.basis.apply_transposed(b);
     }
 
+    /// B ← (A + λ)⁻¹·B in place, for an n × r matrix with a λ for each column, where A + λ is positive definite. Cost O(n²·r).
+    pub fn solve(&self, lambdas: &[f64], mut b: ArrayViewMut2<f64>) {
+        self.apply_transposed(b.view_mut());
+        let mut factors = vec![0.0; self.diagonal.len()];
+        for (mut b, lambda) in b.columns_mut().into_iter().zip(lambdas) {
+            // Factors L·D·Lᵀ by q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}.
+            let (mut lowering, mut factor, mut last) = (0.0, 0.0, 0.0);
+            let beside = self.beside.iter().copied().chain([0.0]);
+            for (((d, e), b), own) in self.diagonal.iter().zip(beside).zip(&mut b).zip(&mut factors) {
+                let inverse = 1.0 / (d + lambda - lowering);
+                last = *b - factor * last;
+                *b = last * inverse;
+                factor = e * inverse;
+                lowering = e * factor;
+                *own = factor;
+            }
+            last = 0.0;
+            for (factor, b) in factors.iter().zip(&mut b).rev() {
+                last = *b - factor * last;
+                *b = last;
+            }
+        }
+        self.apply(b);
+    }
+
+    /// Bounds of the eigenvalues: the least as [`Tridiagonal::least_eigenvalue`] gives it, and what no eigenvalue exceeds.
+    pub fn eigenvalue_range(&self) -> [f64; 2] {
+        let beside = |i: usize| self.beside.get(i).map_or(0.0, |e| e.abs());
+        let above = |i: usize| self.diagonal[i] + beside(i) + i.checked_sub(1).map_or(0.0, beside);
+        [self.least_eigenvalue(), (0..self.diagonal.len()).map(above).fold(0.0, f64::max)]
+    }
+
     /// The least eigenvalue, to 10⁻¹² of the greatest in magnitude, from below; infinite without rows.
     ///
     /// Bisection: T − x is positive definite where the pivots q_i = t_ii − x − t²_{i,i−1}/q_{i−1} are positive. Rounding

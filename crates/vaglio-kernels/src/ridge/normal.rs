@@ -5,12 +5,14 @@
 //! that is not little at once the rows are reduced by reflections. The products are those of the search where it made moments; a run that
 //! recalls its path from the journal makes them again, since other products would change the last digits.
 
-use super::equations::Equations;
+use super::equations::{Correction, Equations};
 use crate::Data;
 use crate::kfold::NormalEquations;
+use crate::linalg;
 use crate::parallel;
 use crate::sums::{LANES, LaneSums, add_products, subtract};
-use ndarray::{Array1, Array2, ArrayView1};
+use crate::tolerance::UNLIKE_COLUMNS;
+use ndarray::{Array1, Array2, ArrayView1, Axis, ShapeBuilder, s};
 use std::sync::Arc;
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² as [`super::Ridge`] does, from products of the columns, in half of the work
@@ -30,6 +32,8 @@ pub struct Normal<'d> {
 
 /// Rows that are read at once, so that their columns stay in cache.
 const TILE: usize = 128;
+/// The same for many columns of weights at once.
+const WIDE_TILE: usize = 4 * TILE;
 /// Rows whose sums one thread adds up.
 const BLOCK: usize = 16 * TILE;
 /// Columns that share the reading of residuals.
@@ -49,11 +53,60 @@ impl<'d> Normal<'d> {
         is_finite.then(|| Normal { data, subset: subset.to_vec(), intercept, gram, along, left })
     }
 
+    /// Weights (columns × outputs) and intercepts for each of several λ, from one tridiagonal form and corrected together; `None`
+    /// for a λ for which the equations are too ill-conditioned. Cost O(s³ + (s² + m·s)·λ·outputs), the second for each round
+    /// of one or two.
+    pub fn at_lambdas(&self, lambdas: &[f64]) -> Vec<Option<(Array2<f64>, Vec<f64>)>> {
+        let (outputs, squares) = (self.along.ncols(), self.gram.diag());
+        let [short, long] = [squares.fold(f64::MAX, |a, b| a.min(*b)), squares.fold(0.0f64, |a, b| a.max(*b))];
+        let form = linalg::tridiagonal(self.gram.view()).ok().filter(|_| long <= UNLIKE_COLUMNS * short);
+        let Some(form) = form else { return vec![None; lambdas.len()] };
+        let [least, greatest] = form.eigenvalue_range();
+        let condition = |lambda: f64| (greatest + lambda) / (least + lambda);
+        let is_served = |lambda: &f64| least + lambda > 0.0 && Correction::can_begin(condition(*lambda));
+        let served: Vec<f64> = lambdas.iter().copied().filter(is_served).collect();
+        let of_columns: Vec<f64> = served.iter().flat_map(|&lambda| vec![lambda; outputs]).collect();
+        let solve = |mut right: Array2<f64>| {
+            form.solve(&of_columns, right.view_mut());
+            right
+        };
+        let along =
+            Array2::from_shape_fn((self.subset.len(), of_columns.len()).f(), |(k, at)| self.along[[k, at % outputs]]);
+        let mut weights = solve(along);
+        let of_lambda = |l: usize| s![.., l * outputs..(l + 1) * outputs];
+        // Sizes are those of what columns of one length would have.
+        let lengths = squares.mapv(f64::sqrt).insert_axis(Axis(1));
+        let begin = |(l, &lambda): (usize, &f64)| {
+            Correction::new(condition(lambda), (&weights.slice(of_lambda(l)) * &lengths).view())
+        };
+        let mut corrections: Vec<Correction> = served.iter().enumerate().map(begin).collect();
+        while corrections.iter().any(Correction::goes_on) {
+            let shrunk = &weights * &Array1::from_iter(of_columns.iter().map(|lambda| -lambda));
+            let change = solve(self.missing(&weights, shrunk, &|start| self.block_of_many(&weights, start)));
+            for (l, correction) in corrections.iter_mut().enumerate().filter(|(_, correction)| correction.goes_on()) {
+                let (mut own, change) = (weights.slice_mut(of_lambda(l)), change.slice(of_lambda(l)));
+                own += &change;
+                correction.take((&change * &lengths).view(), (&own * &lengths).view());
+            }
+        }
+        let mut found = corrections.iter().enumerate().map(|(l, correction)| {
+            let own = weights.slice(of_lambda(l)).to_owned();
+            let intercepts = self.intercepts(&own);
+            correction.is_right().then_some((own, intercepts))
+        });
+        lambdas.iter().map(|lambda| if served.contains(lambda) { found.next().flatten() } else { None }).collect()
+    }
+
     /// Weights (columns × outputs) and intercepts for one λ; `None` where the equations are too ill-conditioned, so that
     /// reflections are to be used. Cost O(s³ + m·s · outputs), the second for each round of one or two.
     pub fn coefficients(&self, lambda: f64) -> Option<(Array2<f64>, Vec<f64>)> {
         let mut equations = Equations::new(self.gram.clone(), lambda, &self.along)?;
-        while !equations.correct(self.missing(&equations.weights(), lambda))? {}
+        loop {
+            let weights = equations.weights();
+            if equations.correct(self.missing(&weights, &weights * -lambda, &|start| self.block(&weights, start)))? {
+                break;
+            }
+        }
         let weights = equations.weights();
         let intercepts = self.intercepts(&weights);
         Some((weights, intercepts))
@@ -72,11 +125,17 @@ impl<'d> Normal<'d> {
         (0..weights.ncols()).map(of_output).collect()
     }
 
-    /// XᵀR − λW with R = Y − XW, from the rows. Cost O(m·s · outputs), one read of the columns.
-    fn missing(&self, weights: &Array2<f64>, lambda: f64) -> Array2<f64> {
+    /// XᵀR − λW with R = Y − XW, from the rows: `shrunk` is −λW, and `block` gives XᵀR of some rows, column after column. Cost
+    /// O(m·s · columns of W), one read of the columns.
+    fn missing(
+        &self,
+        weights: &Array2<f64>,
+        shrunk: Array2<f64>,
+        block: &(dyn Fn(usize) -> Vec<f64> + Sync),
+    ) -> Array2<f64> {
         let starts: Vec<usize> = (0..self.data.rows()).step_by(BLOCK).collect();
-        let blocks: Vec<Vec<f64>> = parallel::map_slice(&starts, |&start| self.block(weights, start));
-        let mut out = weights * -lambda;
+        let blocks: Vec<Vec<f64>> = parallel::map_slice(&starts, |&start| block(start));
+        let mut out = shrunk;
         if self.intercept {
             // Of residuals with a mean, which those about the means of the columns have not.
             let total = self.data.root().map_or(self.data.rows() as f64, |root| root.iter().map(|r| r * r).sum());
@@ -89,6 +148,29 @@ impl<'d> Normal<'d> {
             out.columns_mut().into_iter().zip(sums).for_each(|(mut to, sums)| to += &sums);
         }
         out
+    }
+
+    /// XᵀR over some rows for many columns of weights, those of all outputs for one λ after the other.
+    fn block_of_many(&self, weights: &Array2<f64>, start: usize) -> Vec<f64> {
+        let (data, outputs) = (&self.data, self.along.ncols());
+        let mut sums = Array2::zeros((self.subset.len(), weights.ncols()).f());
+        let end = data.rows().min(start + BLOCK);
+        for start in (start..end).step_by(WIDE_TILE) {
+            let rows = start..end.min(start + WIDE_TILE);
+            let mut x = Array2::zeros((rows.len(), self.subset.len()).f());
+            for (mut x, &feature) in x.columns_mut().into_iter().zip(&self.subset) {
+                if let Some(x) = x.as_slice_mut() {
+                    data.uncentered(feature, rows.clone(), x);
+                }
+            }
+            let mut residuals = linalg::gemm(x.view(), weights.view());
+            for (at, mut fitted) in residuals.columns_mut().into_iter().enumerate() {
+                let targets = &data.centered(at % outputs)[rows.clone()];
+                fitted.iter_mut().zip(targets).for_each(|(e, y)| *e = y - *e);
+            }
+            sums += &linalg::gemm(x.t(), residuals.view());
+        }
+        sums.columns().into_iter().flatten().copied().collect()
     }
 
     /// XᵀR over some rows: output after output.

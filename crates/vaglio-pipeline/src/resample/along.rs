@@ -3,10 +3,11 @@
 use super::rows::in_units;
 use super::tally::Compared;
 use crate::all_rows::FitFrom;
-use crate::train::{of_outputs, of_path, train, train_entry};
+use crate::train::{normal_equations, of_outputs, of_path, train, train_entry};
 use ndarray::Array2;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Coefficients, Columns, Design, EntryFit, Error, Feature, Model, PathEntry, Problem, Readout, Result, Score,
@@ -160,7 +161,7 @@ pub(crate) fn predictions_along(
         return Ok(());
     };
     let order = order(entries.iter().flat_map(|entry| &entry.subset));
-    let Reduced { ridge, place } = match reduced {
+    let Reduced { ridge, place, solved } = match reduced {
         Some(reduced) => reduced.of(&order)?,
         None => Reduced::new(design, readout, &order)?,
     };
@@ -203,6 +204,9 @@ pub(crate) fn predictions_along(
             fit => {
                 let lambdas = if let EntryFit::Lambdas(lambdas) = fit { &lambdas[..] } else { &[lambda] };
                 of_outputs(lambdas, |lambda| {
+                    if let Some(known) = solved.get(&lambda.to_bits()) {
+                        return Ok(known.clone());
+                    }
                     // Of one subset alone no others are prefixes.
                     if is_first && entries.len() == 1 && count == order.len() {
                         return Ok(coefficients(ridge.coefficients(lambda).map_err(failed)?));
@@ -233,6 +237,8 @@ pub(crate) fn predictions_along(
 pub struct Reduced {
     ridge: Ridge,
     place: HashMap<Feature, usize>,
+    /// The coefficients of all of the columns, by the bits of a λ, where they are known.
+    solved: Arc<HashMap<u64, Coefficients>>,
 }
 
 fn failed(failure: Failure) -> Error {
@@ -244,7 +250,7 @@ impl Reduced {
         let weights = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
         let columns: Vec<Column<'_>> = order.iter().map(|&feature| design.columns().column(feature)).collect();
         let ridge = Ridge::of_columns(&columns, design.targets(), weights.as_deref(), readout.intercept);
-        Ok(Reduced { ridge: ridge.map_err(failed)?, place: places(order) })
+        Ok(Reduced { ridge: ridge.map_err(failed)?, place: places(order), solved: Arc::default() })
     }
 
     /// Of some features in their order.
@@ -255,25 +261,53 @@ impl Reduced {
         design.readout().map(|readout| Reduced::new(design, readout, order)).transpose()
     }
 
-    /// Of all features of several orders, where these have so many in common that it costs less than one of each.
+    /// Of all features of the entries of walks that share a design, where these have so many in common that it costs less than
+    /// one for each.
     ///
     /// # Errors
     /// [`Error::Numerical`] when numbers overflow.
-    pub fn shared(design: &Design, orders: &[&[Feature]]) -> Result<Option<Self>> {
+    pub fn shared(design: &Design, walks: &[&[PathEntry]]) -> Result<Option<Self>> {
         let Some(readout) = design.readout() else { return Ok(None) };
-        let all = order(orders.iter().copied().flatten());
+        let orders: Vec<Vec<Feature>> =
+            walks.iter().map(|entries| order(entries.iter().flat_map(|entry| &entry.subset))).collect();
+        let all = order(orders.iter().flatten());
         let cost = |columns: usize| (columns + design.targets().nrows()).pow(2);
         let is_less = cost(all.len()) < orders.iter().map(|order| cost(order.len())).sum();
-        is_less.then(|| Reduced::new(design, readout, &all)).transpose()
+        if !is_less {
+            return Ok(None);
+        }
+        let solved = solved(design, &all, walks).unwrap_or_default();
+        // Without a triangle where no λ is left to be solved by it.
+        let reduced = Reduced::new(design, readout, if solved.len() == walks.len() { &[] } else { &all })?;
+        Ok(Some(Reduced { place: places(&all), solved: Arc::new(solved), ..reduced }))
     }
 
     fn of(&self, order: &[Feature]) -> Result<Self> {
         let own: Vec<usize> = order.iter().map(|feature| self.place[feature]).collect();
+        let (solved, place) = (Arc::clone(&self.solved), self.place.clone());
         if own.iter().copied().eq(0..self.place.len()) {
-            return Ok(Reduced { ridge: self.ridge.clone(), place: self.place.clone() });
+            return Ok(Reduced { ridge: self.ridge.clone(), place, solved });
         }
-        Ok(Reduced { ridge: self.ridge.of_places(&own).map_err(failed)?, place: places(order) })
+        Ok(Reduced { ridge: self.ridge.of_places(&own).map_err(failed)?, place: places(order), solved: Arc::default() })
     }
+}
+
+/// The coefficients of columns that are the only entry of each walk, by the bits of its λ, where several are solved at once.
+fn solved(design: &Design, columns: &[Feature], walks: &[&[PathEntry]]) -> Option<HashMap<u64, Coefficients>> {
+    let lambda = |entries: &&[PathEntry]| match entries {
+        [PathEntry { subset, score, fit: EntryFit::Readout, .. }] if subset == columns => score.lambda,
+        _ => None,
+    };
+    let lambdas: Vec<f64> = walks.iter().map(lambda).collect::<Option<_>>()?;
+    if lambdas.len() == 1 || design.in_units().is_some() {
+        return None;
+    }
+    let solved = normal_equations(design, columns, FitFrom::Search)?.at_lambdas(&lambdas);
+    let known = lambdas.iter().zip(solved).filter_map(|(lambda, solved)| {
+        let (weights, intercept) = solved?;
+        Some((lambda.to_bits(), Coefficients { weights, intercept }))
+    });
+    Some(known.collect())
 }
 
 fn places(order: &[Feature]) -> HashMap<Feature, usize> {

@@ -24,7 +24,7 @@ pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, mon
     let choice = cross_validation(selector).map(|how| parted_choice(selector, sample, design, how)).transpose()?;
     let design = match choice {
         Some(ChoiceParts { design, .. }) => design,
-        None => design.clone().shared_by(1),
+        None => design.clone(),
     };
     let fitted = if cross_validation(selector).is_some() { selector.at_penalties(&design)? } else { None };
     let selector = fitted.as_ref().unwrap_or(selector);

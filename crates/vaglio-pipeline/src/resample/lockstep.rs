@@ -26,7 +26,7 @@ use super::along::Reduced;
 use super::pool::{Member, Piece, PieceWork, WalkExtent, Watcher, in_turn};
 use super::table::Matched;
 use super::validated::{FoldTraining, FoldTrainings, said_of_fold};
-use super::walks::{Trail, gone_on, most_clusters, order_of};
+use super::walks::{Trail, gone_on, most_clusters};
 use crate::final_model::Judging;
 use crate::selector::{ValidSelector, Walking};
 use serde::{Deserialize, Serialize};
@@ -350,9 +350,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     ) -> Result<Vec<Trail>> {
         let FoldTraining { fold: rows, design, number, known } = of;
         let _judged = tracing::debug_span!("losses", fold = number + 1, walks = gone.len()).entered();
-        let orders: Vec<_> = gone.iter().map(|(path, _)| order_of(path)).collect();
-        let orders: Vec<&[usize]> = orders.iter().map(Vec::as_slice).collect();
-        let reduced = Reduced::shared(design, &orders)?;
+        let reduced = Reduced::shared(design, &gone.iter().map(|(path, _)| &path.entries[..]).collect::<Vec<_>>())?;
         let by = Judging { known, stop: self.watcher.sign(), reduced: reduced.as_ref() };
         let gone: Vec<_> = gone.into_iter().map(|job| Mutex::new(Some(job))).collect();
         in_turn(gone.len(), |k| {

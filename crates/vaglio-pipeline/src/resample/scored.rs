@@ -21,7 +21,7 @@ pub(super) fn plain(
     let choose = selector.search().choose();
     let rule = if choose == Choose::OneSe { Rule::OneSe } else { Rule::Best };
     let lambdas = walk_lambdas(design, false);
-    let design = &design.clone().shared_by(lambdas.len());
+    let design = &design.shared_by(&lambdas);
     let searched = match &lambdas[..] {
         [lambda] => {
             let (process_group, journal) = (monitor.journal.process_group(), monitor.journal.under("walk/0"));

@@ -143,7 +143,7 @@ pub(super) fn parted_choice(
     let deal = deals.as_deref().unwrap_or_default();
     let (folds, repeats) = (deal.first().map_or(how.folds, Vec::len), deal.len());
     let how = CrossValidation { folds, repeats, splits: parting.splits().cloned(), ..how };
-    let design = design.clone().shared_by(lambdas.len()).parted(&of_rows(&parting, deal, sample.rows()));
+    let design = design.shared_by(&lambdas).parted(&of_rows(&parting, deal, sample.rows()));
     Ok(ChoiceParts { how, lambdas, deals, design })
 }
 
@@ -329,7 +329,7 @@ impl Validation<'_, '_> {
             }
         };
         let design = self.selector.of_own_lambdas(design);
-        let shared = design.clone().shared_by(lambdas.len()).without_errors();
+        let shared = design.shared_by(lambdas).without_errors();
         if lambdas.len() > 1 {
             // What criteria keep for all λ is there before the walks, which would each compute it.
             self.selector.opened(&shared.at_lambda(lambdas[0]))?;

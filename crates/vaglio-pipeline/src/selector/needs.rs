@@ -13,7 +13,8 @@ impl ValidSelector {
     #[doc(hidden)]
     pub fn outlined(&self, design: &Design, lambdas: usize) -> Result<(Outline, Estimate)> {
         let one = design.lambdas()[0].filter(|_| lambdas > 1);
-        let design = design.at_lambda(one).shared_by(lambdas);
+        let all = design.lambdas();
+        let design = design.at_lambda(one).shared_by(&all[..lambdas.min(all.len())]);
         let outline = self.search.outline(&design).map_err(|error| error.under("search"))?;
         let effort = self.search.effort(&*self.criterion, &design).map_err(|error| error.under("search"))?;
         let estimate = effort.beside(self.criterion.estimate(&design, &outline));

@@ -45,6 +45,8 @@ struct Extent {
     is_decomposed: bool,
     /// Flops that take as long as the loss of a row and output.
     loss: f64,
+    /// The walks that share what is computed.
+    walks: f64,
     /// The part of a pass over the rows that this search pays, since moments are kept for others; of one column by column.
     pass: f64,
     pass_by_columns: f64,
@@ -145,6 +147,7 @@ impl Extent {
             is_standardized: design.in_folds().is_standardized(),
             is_decomposed: !is_light && can_decompose(design, round, parts),
             loss: of_loss(&*criterion.loss, design.planned_rows() as f64),
+            walks: design.walks() as f64,
             pass: pass(false),
             pass_by_columns: pass(true),
         }
@@ -259,7 +262,7 @@ impl Extent {
             "moments of the folds"
         };
         if outline.start > 0 {
-            let decompositions = folds * 4.0 * start.powi(3);
+            let decompositions = folds * 4.0 * start.powi(3) / self.walks;
             let removals = if outline.steps == 0 { 0.0 } else { pairs * (6.0 + BACKWARD / 3.0) * start.powi(3) };
             let state = Backward::bytes(folds as usize, lambdas as usize, outline.start) as f64;
             let spectrum = folds * 5.0 * 8.0 * start * start;
@@ -333,7 +336,9 @@ impl Extent {
         let of_lambda = rows * (2.0 * size + GATHERED) * outputs;
         let subset = if self.is_decomposed {
             let wide = (rows / folds).min(size);
-            self.parts * (DECOMPOSED * 2.0 * rows * square + lambdas * (2.0 * rows * wide * size + of_lambda))
+            // Trials of one walk are none of another, but all columns are the same subset.
+            let shared = if outline.steps == 0 { self.walks } else { 1.0 };
+            self.parts * (DECOMPOSED * 2.0 * rows * square / shared + lambdas * (2.0 * rows * wide * size + of_lambda))
         } else {
             let gathered = rows * (4.0 * size + GATHERED);
             folds * (2.0 * rows * square + gathered) + lambdas * (folds * 4.0 * cube + of_lambda)

@@ -207,7 +207,7 @@ impl Evaluator for KFoldEvaluator<'_> {
             return Ok(scored.score);
         }
         let scored = match self.current(subset)? {
-            None => self.shared.rounds.scored(subset)?,
+            None => self.shared.rounds.scored_together(subset)?,
             Some(trials) => self.shared.settle(trials, 1, |_| subset.to_vec())?.remove(0),
         };
         Ok(self.scored.insert(scored).score)
@@ -274,8 +274,8 @@ impl Evaluator for KFoldEvaluator<'_> {
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let score = self.score(subset)?;
-        if let Some(scored) = self.scored.as_ref().filter(|scored| !scored.residuals.is_empty()) {
-            return Ok(self.shared.rounds.standard_error(&scored.residuals));
+        if let Some(error) = self.scored.as_ref().and_then(|scored| self.shared.rounds.error_of(scored)) {
+            return Ok(Some(error));
         }
         let Some(place) = self.shared.lambdas.iter().position(|&l| Some(l) == score.lambda) else { return Ok(None) };
         let is_reliable = self.current(subset)?.is_some_and(|trials| !trials[place][0].is_unreliable);

@@ -3,7 +3,8 @@
 use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
 use super::{KFold, cells};
 use crate::fits::{failed, failed_or_stopped};
-use crate::session::Session;
+use crate::session::{KnownMoments, Session};
+use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
 use vaglio_core::{Design, Feature, Result};
@@ -21,7 +22,7 @@ pub(super) fn of(
     rows: &FoldedRows<'_>,
     held_out: usize,
     by_columns: bool,
-) -> Result<Arc<Moments>> {
+) -> Result<Arc<KnownMoments>> {
     let session = Session::of(design);
     if let Some(moments) = session.moments_in(rows.folds(), rows.scores_classes_alike(), by_columns) {
         return Ok(moments);
@@ -34,9 +35,7 @@ pub(super) fn of(
             None => made(Moments::new(rows))?,
         },
     };
-    let moments = Arc::new(moments.holding_out(rows, held_out));
-    session.keep_moments(rows.folds(), &moments);
-    Ok(moments)
+    Ok(session.keep_moments(rows.folds(), moments.holding_out(rows, held_out)))
 }
 
 /// How many entries the columns of a design store, of which moments may be made column by column; `None` where folds fill
@@ -57,23 +56,26 @@ const LIKELY: usize = 32;
 
 /// Moments, with the states that additions and removals need.
 pub(super) struct MomentEngine<'d> {
+    known: Arc<KnownMoments>,
     moments: Arc<Moments>,
     /// The rows that they are of.
     rows: Arc<FoldedRows<'d>>,
     lambdas: Vec<f64>,
+    shared: SharedLambdas,
     /// Columns that were best to add when additions were tried last: one of them enters, and some of the others later.
     likely: Vec<Feature>,
     forward: Option<Forward>,
     backward: Option<Backward>,
-    /// Of the current subset, where there is no other state of it.
-    spectrum: Option<Spectrum>,
+    /// What the current subset loses in each fold with its conditioning, for each λ, where there is no state of it.
+    alone: Option<Vec<(Vec<f64>, f64)>>,
 }
 
 impl<'d> MomentEngine<'d> {
-    pub fn new(moments: Arc<Moments>, rows: &Arc<FoldedRows<'d>>, lambdas: &[f64]) -> Self {
-        let rows = Arc::clone(rows);
-        let lambdas = lambdas.to_vec();
-        MomentEngine { moments, rows, lambdas, likely: Vec::new(), forward: None, backward: None, spectrum: None }
+    pub fn new(known: Arc<KnownMoments>, rows: &Arc<FoldedRows<'d>>, design: &Design) -> Self {
+        let (rows, moments) = (Arc::clone(rows), Arc::clone(&known.moments));
+        let lambdas = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
+        let (shared, likely) = (SharedLambdas::new(design), Vec::new());
+        MomentEngine { known, moments, rows, lambdas, shared, likely, forward: None, backward: None, alone: None }
     }
 
     fn losses(&self, trials: &Trials, candidates: &[Feature]) -> Vec<Vec<TrialLoss>> {
@@ -96,13 +98,21 @@ impl<'d> MomentEngine<'d> {
         self.forward.get_or_insert_with(start)
     }
 
-    fn spectrum(&mut self, subset: &[Feature]) -> Result<&Spectrum> {
-        self.moments.read(&self.rows, subset);
-        let spectrum = match self.spectrum.take() {
-            Some(spectrum) => spectrum,
-            None => Spectrum::new(&self.moments, subset).map_err(failed)?,
+    /// What a subset loses in each fold with its conditioning, for each λ.
+    fn alone(&mut self, subset: &[Feature]) -> Result<&[(Vec<f64>, f64)]> {
+        let alone = match self.alone.take() {
+            Some(alone) => alone,
+            None => {
+                let Self { moments, rows, shared, known, .. } = self;
+                shared.of_subset(&known.subsets, subset, |lambdas| {
+                    moments.read(rows, subset);
+                    let spectrum = Spectrum::new(moments, subset).map_err(failed)?;
+                    let conditioning = lambdas.iter().map(|&lambda| spectrum.conditioning(lambda));
+                    Ok(spectrum.of_folds(lambdas).into_iter().zip(conditioning).collect())
+                })?
+            }
         };
-        Ok(self.spectrum.insert(spectrum))
+        Ok(self.alone.insert(alone))
     }
 }
 
@@ -120,9 +130,8 @@ impl FoldEngine for MomentEngine<'_> {
             (Some(forward), _) => (forward.losses(), forward.conditioning()),
             (None, Some(backward)) => (backward.losses(), backward.conditioning()),
             (None, None) => {
-                let lambdas = self.lambdas.clone();
-                let spectrum = self.spectrum(subset)?;
-                (spectrum.losses(&lambdas), lambdas.iter().map(|&lambda| spectrum.conditioning(lambda)).collect())
+                let alone = self.alone(subset)?;
+                alone.iter().map(|(of_folds, conditioning)| (of_folds.iter().sum::<f64>(), *conditioning)).unzip()
             }
         };
         Ok(Some(losses(&self.moments, sums, conditioning)))
@@ -169,7 +178,7 @@ impl FoldEngine for MomentEngine<'_> {
     }
 
     fn add(&mut self, feature: Feature) {
-        (self.backward, self.spectrum) = (None, None);
+        (self.backward, self.alone) = (None, None);
         if let Some(forward) = &mut self.forward {
             self.moments.read_ahead(&self.rows, &[feature], &self.likely);
             forward.add(feature);
@@ -177,7 +186,7 @@ impl FoldEngine for MomentEngine<'_> {
     }
 
     fn remove(&mut self, feature: Feature) -> bool {
-        self.spectrum = None;
+        self.alone = None;
         if let Some(forward) = &mut self.forward {
             forward.remove(feature);
         }
@@ -185,17 +194,14 @@ impl FoldEngine for MomentEngine<'_> {
     }
 
     fn reset(&mut self) {
-        (self.forward, self.backward, self.spectrum) = (None, None, None);
+        (self.forward, self.backward, self.alone) = (None, None, None);
     }
 
     fn errors(&mut self, subset: &[Feature], lambda: usize) -> Result<HeldOutErrors> {
         Ok(HeldOutErrors::Squares(match (&self.forward, &self.backward) {
             (Some(forward), _) => forward.of_folds(lambda),
             (None, Some(backward)) => backward.of_folds(lambda),
-            (None, None) => {
-                let lambda = self.lambdas[lambda];
-                self.spectrum(subset)?.of_folds(lambda)
-            }
+            (None, None) => self.alone(subset)?[lambda].0.clone(),
         }))
     }
 

@@ -107,9 +107,12 @@ fn of_states(criterion: &Loo, design: &Design, outline: &Outline, parts: usize) 
     }
     if start > 0 {
         let start = start as f64;
+        // All columns alone are decomposed for the λ of all walks.
+        let made = if steps == 0 { 4.0 * states / design.walks() as f64 } else { 4.0 * states };
         return (
             "leave-one-out in closed form; a removal is tried in O(rows)".into(),
-            states * rows * (4.0 * start * start + (4.0 + 6.0 * outputs) * trials + 4.0 * start * steps as f64),
+            rows * (made * start * start
+                + states * ((4.0 + 6.0 * outputs) * trials + 4.0 * start * (1 + steps) as f64)),
             states * 8.0 * rows * (2.0 * start + 4.0 + 2.0 * outputs),
         );
     }

@@ -29,7 +29,8 @@ pub(super) struct LooEvaluator<'d> {
 enum AtOnce {
     NotScored,
     Unreliable,
-    Scored(Scored),
+    /// With its standard error, where entries of paths have one.
+    Scored(Score, Option<f64>),
 }
 
 /// What was tried of some candidates, each with its conditioning.
@@ -101,23 +102,27 @@ impl<'d> LooEvaluator<'d> {
         self.states(subset).iter().map(|state| state.basis()).collect()
     }
 
-    /// The subset for all λ, where there is no state of it and one decomposition is reliable for them.
-    fn at_once(&mut self, subset: &[Feature]) -> Result<Option<&Scored>> {
+    /// The score of a subset without a state, with its standard error, where one decomposition is reliable for all λ.
+    fn at_once(&mut self, subset: &[Feature]) -> Result<Option<(Score, Option<f64>)>> {
         if self.states.is_some() {
             return Ok(None);
         }
         if let AtOnce::NotScored = self.at_once {
-            self.at_once = self.decomposed(subset)?.map_or(AtOnce::Unreliable, AtOnce::Scored);
+            let known = self.decomposed(subset)?;
+            self.at_once = known.map_or(AtOnce::Unreliable, |(score, error)| AtOnce::Scored(score, error));
         }
-        Ok(if let AtOnce::Scored(scored) = &self.at_once { Some(scored) } else { None })
+        Ok(if let AtOnce::Scored(score, error) = self.at_once { Some((score, error)) } else { None })
     }
 
-    fn decomposed(&self, subset: &[Feature]) -> Result<Option<Scored>> {
-        if let Some(scored) = self.shared.fits.wide(subset)? {
-            return Ok(Some(scored));
+    fn decomposed(&self, subset: &[Feature]) -> Result<Option<(Score, Option<f64>)>> {
+        let shared = &self.shared;
+        if let Some(Scored { score, residuals, .. }) = shared.fits.wide(subset)? {
+            return Ok(Some((score, residuals.first().and_then(|own| shared.fits.standard_error(own)))));
         }
-        let is_worth_it = self.shared.lambdas.len() >= MANY && !subset.is_empty();
-        if is_worth_it { self.shared.fits.decomposed(subset) } else { Ok(None) }
+        if shared.losses.lambdas.count() < MANY || subset.is_empty() {
+            return Ok(None);
+        }
+        shared.losses.score(subset, |lambdas| shared.fits.decomposed(subset, lambdas))
     }
 
     /// The score of a subset that was just built.
@@ -249,8 +254,8 @@ impl<'d> LooEvaluator<'d> {
 
 impl<'d> Evaluator for LooEvaluator<'d> {
     fn score(&mut self, subset: &[Feature]) -> Result<Score> {
-        if let Some(at_once) = self.at_once(subset)? {
-            return Ok(at_once.score);
+        if let Some((score, _)) = self.at_once(subset)? {
+            return Ok(score);
         }
         Self::score_of(&Arc::clone(&self.shared), &self.bases(subset))
     }
@@ -345,8 +350,8 @@ impl<'d> Evaluator for LooEvaluator<'d> {
 
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         let shared = Arc::clone(&self.shared);
-        if let Some(at_once) = self.at_once(subset)? {
-            return Ok(at_once.residuals.first().and_then(|residuals| shared.fits.standard_error(residuals)));
+        if let Some((_, error)) = self.at_once(subset)? {
+            return Ok(error);
         }
         let score = self.score(subset)?;
         let bases = self.bases(subset);

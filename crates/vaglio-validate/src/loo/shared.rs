@@ -4,6 +4,7 @@ use crate::balance::{self, Weighting};
 use crate::fits::{FOLDS_A_PART, RoundFits};
 use crate::round::Round;
 use crate::settle::{Remade, Settled, settle};
+use crate::shared_lambdas::SharedLosses;
 use crate::trial_loss::Residuals;
 use crate::trial_loss::TrialLoss;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub(super) struct LooShared<'d> {
     /// The rows in parts that have states of their own, and subsets by themselves.
     pub fits: RoundFits<'d>,
     pub lambdas: Vec<f64>,
+    /// Of decomposed subsets.
+    pub losses: SharedLosses,
     /// Whether bounds may leave candidates untried.
     pub is_bounded: bool,
     /// Whether a subset is asked for one change alone, so that what others need is not kept.

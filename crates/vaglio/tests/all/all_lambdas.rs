@@ -1,5 +1,6 @@
 //! One subset for many λ, which is decomposed once: every λ and every removal equals plain retraining.
 
+use vaglio::core::engine::EngineDesign;
 use vaglio::core::{
     Absolute, AnyLoss, BalancedError, Criterion, Design, Feature, Outline, Score, Squared, Subset, Winner,
 };
@@ -164,6 +165,55 @@ fn rows_left_out_for_many_lambdas() {
                 near(defined, evaluator.score().unwrap(), empty, &what);
                 let again = evaluator.standard_error().unwrap();
                 assert!(error.zip(again).is_none_or(|(a, b)| (a - b).abs() <= 1e-6 * a.max(1e-6 * empty)), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn walks_at_several_lambdas_that_share_a_design() {
+    let recipes = [
+        ("plain", data::regression(40, 5, 91)),
+        ("weighted, two outputs", data::regression(40, 5, 92).outputs(2).weighted()),
+        ("collinear", data::regression(40, 6, 93).collinear(1e-4)),
+        ("large units", data::regression(40, 5, 94).condition(1e8)),
+    ];
+    let folds = KFold { folds: Some(4), ..KFold::default() };
+    let rows = KFold { engine: Engine::RowsHeldOut, ..folds.clone() };
+    let criteria: [(&str, Box<dyn Criterion>); 5] = [
+        ("moments", Box::new(KFold { engine: Engine::Moments, ..folds.clone() })),
+        ("rows held out", Box::new(rows.clone())),
+        ("absolute errors of folds", Box::new(KFold { loss: Absolute.into(), ..rows })),
+        ("rows", Box::new(Loo::default())),
+        ("absolute errors of rows", Box::new(Loo { loss: Absolute.into(), ..Loo::default() })),
+    ];
+    for ((name, recipe), intercept) in recipes.iter().flat_map(|recipe| [(recipe, true), (recipe, false)]) {
+        let design = recipe.design(&LAMBDAS, intercept);
+        let shared = design.shared_by(&design.lambdas());
+        // At others than those of the walks.
+        let beyond = design.shared_by(&[Some(3.0), Some(5.0)]).at_lambda(Some(1.0));
+        let all: Vec<Feature> = (0..design.features()).collect();
+        for (kind, criterion) in &criteria {
+            let scored = |design: &Design, subset: &[Feature]| {
+                let mut evaluator = Subset::open(&**criterion, design, &Outline::backward(all.len(), 1)).unwrap();
+                let empty = evaluator.score().unwrap().loss;
+                evaluator.reset(subset).unwrap();
+                (evaluator.score().unwrap(), evaluator.standard_error().unwrap().unwrap(), empty)
+            };
+            for (subset, lambda) in [&all[..], &[2, 0]].into_iter().flat_map(|s| LAMBDAS.map(|lambda| (s, lambda))) {
+                let alone = design.at_lambda(Some(lambda));
+                let (expected, error, empty) = scored(&alone, subset);
+                let what = format!("{name}, {kind}, intercept {intercept}, lambda {lambda:e}, {subset:?}");
+                near(criterion.evaluate(&alone, subset).unwrap(), expected, empty, &what);
+                for other in [&shared.at_lambda(Some(lambda)), &beyond.at_lambda(Some(lambda))] {
+                    let (found, own_error, _) = scored(other, subset);
+                    near(expected, found, empty, &what);
+                    assert_eq!(found.lambda, Some(lambda), "{what}");
+                    assert!(
+                        (own_error - error).abs() <= 1e-6 * error.max(1e-6 * empty),
+                        "{what}: {own_error} is not {error}"
+                    );
+                }
             }
         }
     }

@@ -104,9 +104,9 @@ impl Validation<'_, '_> {
             .iter()
             .map(|(_, own)| crate::resample::along::order(own.iter().flat_map(|entry| &entry.subset)))
             .collect();
-        let orders: Vec<&[Feature]> = orders.iter().map(Vec::as_slice).collect();
         let probes = Probes::new(self.sample, (&fitted.maps, fitted.problem.names()), &orders.concat())?;
-        let reduced = Reduced::shared(&training.design, &orders)?;
+        let walks: Vec<&[PathEntry]> = entries.iter().map(|(_, own)| &own[..]).collect();
+        let reduced = Reduced::shared(&training.design, &walks)?;
         let by = Judging { known: &training.known, stop: self.watcher.sign(), reduced: reduced.as_ref() };
         let held = Held::new(&probes.problem, fitted.units.as_deref(), &fitted.problem);
         let mut all: Vec<Array2<f64>> = Vec::new();

@@ -1,0 +1,102 @@
+//! Walks at several λ that share a design: a subset that one of them scores is scored for all of them.
+
+use super::mean::lowest;
+use std::sync::Arc;
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{ByKey, Cache, Criterion, Design, Feature, Result, Score};
+
+/// What is known of subsets at each of several λ, by the columns in order of entry and the bits of the λ.
+pub type KnownSubsets<T> = ByKey<(Vec<Feature>, Vec<u64>), Arc<Vec<T>>>;
+
+/// The λ of a design among those of all walks that share it.
+#[derive(Debug)]
+pub struct SharedLambdas {
+    own: Vec<f64>,
+    /// Of all walks, or the own where these are not among them.
+    all: Vec<f64>,
+}
+
+impl SharedLambdas {
+    /// The λ of a design.
+    pub fn new(design: &Design) -> Self {
+        let own = design.readout().map_or_else(Vec::new, |readout| readout.lambdas.clone());
+        let shared = design.shared_lambdas();
+        let all = if own.iter().all(|lambda| shared.contains(lambda)) { shared.to_vec() } else { own.clone() };
+        SharedLambdas { own, all }
+    }
+
+    /// How many λ a subset is scored for.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether other walks score the subsets at other λ.
+    pub fn are_several(&self) -> bool {
+        self.all.len() > self.own.len()
+    }
+
+    /// What `make` tells of a subset for all λ, as far as it is of the own ones; where other walks ask for the rest, that is kept.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn of_subset<T: Clone>(
+        &self,
+        known: &KnownSubsets<T>,
+        subset: &[Feature],
+        make: impl FnOnce(&[f64]) -> Result<Vec<T>>,
+    ) -> Result<Vec<T>> {
+        if !self.are_several() {
+            return make(&self.own);
+        }
+        let key = (subset.to_vec(), self.all.iter().map(|lambda| lambda.to_bits()).collect());
+        let of_all = match known.known(&key) {
+            Some(of_all) => of_all,
+            None => known.keep(key, Arc::new(make(&self.all)?)),
+        };
+        let own = self.all.iter().zip(&*of_all).filter(|(lambda, _)| self.own.contains(lambda));
+        Ok(own.map(|(_, of_lambda)| of_lambda.clone()).collect())
+    }
+}
+
+/// A loss with its standard error, where that is asked for; `None` where rounding leaves too little of it.
+pub type LossAtLambda = Option<(f64, Option<f64>)>;
+
+/// What is told apart of one design: the criterion, whether rows are independent, and whether there are standard errors.
+type Losses<C> = ((C, bool, bool), Arc<KnownSubsets<LossAtLambda>>);
+
+/// The losses of subsets under a criterion, scored for the λ of all walks that share a design.
+pub struct SharedLosses {
+    pub lambdas: SharedLambdas,
+    known: Arc<KnownSubsets<LossAtLambda>>,
+}
+
+impl SharedLosses {
+    /// Of a criterion on a design, whose rows are `independent` or not.
+    pub fn new<C: Criterion + Clone + PartialEq + 'static>(design: &Design, criterion: &C, independent: bool) -> Self {
+        let by = (criterion.clone(), independent, design.has_errors());
+        let kept = design.session::<Cache<Losses<C>>>();
+        let known = kept.get().filter(|known| known.0 == by).unwrap_or_else(|| {
+            let made = Arc::new((by, Arc::default()));
+            kept.set(Arc::clone(&made));
+            made
+        });
+        SharedLosses { lambdas: SharedLambdas::new(design), known: Arc::clone(&known.1) }
+    }
+
+    /// The score of a subset, whose losses `make` tells for each λ, with its standard error; `None` where one of the own λ has no loss.
+    ///
+    /// # Errors
+    /// Those of `make`; [`vaglio_core::Error::Numerical`] for NaN.
+    pub fn score(
+        &self,
+        subset: &[Feature],
+        make: impl FnOnce(&[f64]) -> Result<Vec<LossAtLambda>>,
+    ) -> Result<Option<(Score, Option<f64>)>> {
+        let losses = self.lambdas.of_subset(&self.known, subset, make)?;
+        let Some(losses) = losses.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let own = &self.lambdas.own;
+        let score = lowest(own.iter().zip(&losses).map(|(lambda, (loss, _))| (*lambda, *loss)))?;
+        let place = own.iter().position(|&lambda| Some(lambda) == score.lambda);
+        Ok(Some((score, place.and_then(|place| losses[place].1))))
+    }
+}

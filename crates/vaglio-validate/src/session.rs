@@ -26,6 +26,7 @@ pub struct Session {
 /// The moments of a design, with what is computed from them for all λ whose walks share the design.
 #[derive(Debug)]
 pub struct KnownMoments {
+    /// Of every fold.
     pub moments: Arc<Moments>,
     /// What subsets without a state lose in each fold, with the conditioning.
     pub subsets: KnownSubsets<(Vec<f64>, f64)>,

@@ -66,6 +66,7 @@ type Losses<C> = ((C, bool, bool), Arc<KnownSubsets<LossAtLambda>>);
 
 /// The losses of subsets under a criterion, scored for the λ of all walks that share a design.
 pub struct SharedLosses {
+    /// Those at which a subset is scored.
     pub lambdas: SharedLambdas,
     known: Arc<KnownSubsets<LossAtLambda>>,
 }

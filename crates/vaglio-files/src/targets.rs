@@ -92,7 +92,10 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
 fn single_class(name: &str, label: &str) -> Error {
     Error::setting(
         "data.target",
-        format!("every training row of `{name}` has the label `{label}`; two classes are needed"),
+        format!(
+            "every training row of `{name}` has the label `{label}`; two classes are needed (a word of data.read.na is none, unless \
+             data.read.na_by_column says so)"
+        ),
     )
 }
 

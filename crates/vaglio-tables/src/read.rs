@@ -125,7 +125,9 @@ fn checked_names(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
             ));
         }
         if !seen.insert(name) {
-            return Err(unreadable(path, format!("the column name `{name}` stands twice")));
+            let no_header =
+                if name.parse::<f64>().is_ok() { "; if the file has no header, add a line of names" } else { "" };
+            return Err(unreadable(path, format!("the column name `{name}` stands twice{no_header}")));
         }
     }
     Ok(names)

@@ -3,11 +3,13 @@
 mod codes;
 mod dates;
 mod ordered;
+mod quoted;
 mod sparse;
 
 pub use codes::LEADING_ZEROS;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered::ordered;
+pub use quoted::quoted;
 
 use super::cell::{DateForm, Dress, Rules, plain};
 use super::fault::{Fault, FaultKind};
@@ -276,14 +278,7 @@ fn no_number(name: &str, row: usize, value: &str, count: usize, good: usize, pre
             quoted(name)
         ),
     };
-    let remedy = match ordered(&[value, "0", "1"]) {
-        Some(_) => format!(
-            "{remedy}; ordered answers are read with data.types: {{{0}: class}} and {{kind: ordinal, order: {{{0}: […]}}}} in \
-             preprocess",
-            quoted(name)
-        ),
-        None => remedy,
-    };
+    let remedy = remedy + &ordered::remedy(value, name);
     let wrong = format!("is not a number, and {good} of the column's {present} cells are");
     Fault { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy, among_numbers: true } }
 }
@@ -399,13 +394,4 @@ pub(super) fn taken(cells: &Cells, hint: Hint, present: usize) -> (InferredType,
             }
         }
     }
-}
-
-/// A name as it stands in YAML.
-pub fn quoted(name: &str) -> String {
-    let is_plain = name.starts_with(|c: char| c.is_alphabetic())
-        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '))
-        && !name.ends_with(' ')
-        && !matches!(name.to_lowercase().as_str(), "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n");
-    if is_plain { name.to_owned() } else { serde_json::Value::from(name).to_string() }
 }

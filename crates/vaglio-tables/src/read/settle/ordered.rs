@@ -1,5 +1,7 @@
 //! Ordered answers, such as `<5`, `5`, `6` and `10+`.
 
+use super::quoted;
+
 /// More levels are numbers some of which lie beyond a bound.
 const MOST_LEVELS: usize = 20;
 /// Words for numbers below a bound, and for those from it on.
@@ -16,6 +18,17 @@ pub fn ordered(levels: &[&str]) -> Option<Vec<String>> {
     ranked.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal));
     let is_strict = ranked.windows(2).all(|pair| pair[0].0 < pair[1].0);
     is_strict.then(|| ranked.into_iter().map(|(_, level)| level.to_owned()).collect())
+}
+
+/// What reads the column `name`, where the cell is an ordered answer; nothing where it is none.
+pub(super) fn remedy(cell: &str, name: &str) -> String {
+    let name = quoted(name);
+    match ordered(&[cell, "0", "1"]) {
+        Some(_) => format!(
+            "; ordered answers are read with data.types: {{{name}: class}} and {{kind: ordinal, order: {{{name}: […]}}}} in preprocess"
+        ),
+        None => String::new(),
+    }
 }
 
 /// Where a level stands: its number, or the middle of its range, and whether it lies below or above that.

@@ -128,6 +128,9 @@ pub fn predict(arguments: Predict) -> Done {
             })?
         }
     };
+    if let Some(sentence) = model.labels_beside_probabilities().filter(|_| proba) {
+        note(&sentence);
+    }
     if let Some(table) = figures {
         aside(&told_in_lines(&table, usize::MAX));
     }

@@ -7,7 +7,7 @@ pub enum Measure {
     Squared,
     /// Absolute error over rows and outputs.
     Absolute,
-    /// Rows on the wrong side; with several outputs, those whose own class is not the only largest.
+    /// Rows whose own class has not the largest prediction; a tie of t classes counts 1 − 1/t.
     ZeroOne,
     /// The same per class, averaged over classes.
     BalancedError,
@@ -38,5 +38,21 @@ impl Measure {
     }
 }
 
-/// Predictions of classes, coded ±1, that are closer than this are equal but for rounding, and a tie is wrong.
+/// Predictions of classes, coded ±1, that are closer than this are equal but for rounding.
 pub const TIED_PREDICTION: f64 = 1e-12;
+
+/// Classes that tie for the largest prediction of a row, whose targets are ±`unit`.
+///
+/// A single output is the prediction of the second of two classes, and that of the first is 0.
+pub fn tied_classes(outputs: usize, prediction: impl Fn(usize) -> f64, unit: f64) -> impl Iterator<Item = usize> {
+    let (classes, first) = if outputs == 1 { (2, 1) } else { (outputs, 0) };
+    let of = move |class: usize| if class < first { 0.0 } else { prediction(class - first) };
+    let level = (0..classes).map(&of).fold(f64::NEG_INFINITY, f64::max) - TIED_PREDICTION * unit;
+    (0..classes).filter(move |&class| of(class) >= level)
+}
+
+/// Expected error of guessing among `tied` classes: 1 − 1/t if `class` is one of these t, else 1.
+pub fn error_of_guess(class: usize, tied: impl Iterator<Item = usize>) -> f64 {
+    let (count, has_own) = tied.fold((0.0, false), |(count, has), tied| (count + 1.0, has || tied == class));
+    if has_own { 1.0 - 1.0 / count } else { 1.0 }
+}

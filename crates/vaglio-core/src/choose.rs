@@ -1,6 +1,6 @@
 //! Which entry of a path is the result.
 
-use crate::{AnyResampling, Error, PathEntry, Score};
+use crate::{AnyResampling, Error, Judge, PathEntry, Score, is_lower};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
@@ -62,6 +62,9 @@ pub struct CrossValidation {
     /// When the empty subset is taken in place of what the rule takes.
     #[serde(skip_serializing_if = "Unless::is_auto")]
     pub unless: Unless,
+    /// The scale of the losses that choose size and λ, where there is a `target_map`.
+    #[serde(skip_serializing_if = "Judge::is_original")]
+    pub judge: Judge,
     /// The share of repetitions in which the intervals of the chosen loss are to hold the truth; by default 0.95, with pairs of
     /// folds where these cost less than the choice.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
@@ -80,6 +83,7 @@ impl Default for CrossValidation {
             patience: Some(10),
             splits: None,
             unless: Unless::Auto,
+            judge: Judge::Original,
             interval: None,
         }
     }
@@ -188,7 +192,7 @@ impl Wanted {
     }
 }
 
-crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize, unless: Unless; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>, interval: Option<f64>;});
+crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize, unless: Unless, judge: Judge; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>, interval: Option<f64>;});
 
 /// What is taken of sizes whose losses were estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -226,9 +230,10 @@ impl Choose {
     /// the lowest score where no standard error is known.
     pub fn pick(&self, entries: &[PathEntry], last: usize, allowed: &RangeInclusive<usize>) -> Option<usize> {
         let allowed = |index: &usize| allowed.contains(&entries[*index].subset.len());
-        let best = (0..entries.len())
-            .filter(allowed)
-            .min_by(|&a, &b| entries[a].score.loss.total_cmp(&entries[b].score.loss).then(a.cmp(&b)))?;
+        let loss = |index: usize| entries[index].score.loss;
+        let lowest = (0..entries.len()).filter(allowed).min_by(|&a, &b| loss(a).total_cmp(&loss(b)))?;
+        let best =
+            (0..entries.len()).filter(allowed).find(|&index| !is_lower(loss(lowest), loss(index))).unwrap_or(lowest);
         match *self {
             Choose::Best | Choose::Auto | Choose::CrossValidated(_) | Choose::FalseDiscoveries(_) => Some(best),
             Choose::Last => (0..=last.min(entries.len() - 1)).rev().find(allowed).or(Some(best)),
@@ -251,7 +256,7 @@ impl Choose {
     pub fn takes_none(&self, empty: Score, entries: &[PathEntry], allowed: &RangeInclusive<usize>, drop: f64) -> bool {
         let best = self.is_by_score().then(|| Choose::Best.pick(entries, 0, allowed)).flatten();
         let Some(best) = best.map(|best| &entries[best]).filter(|_| allowed.contains(&0)) else { return false };
-        let beats = best.score.loss < empty.loss && empty.loss - best.score.loss >= drop;
+        let beats = is_lower(best.score.loss, empty.loss) && empty.loss - best.score.loss >= drop;
         let error = if *self == Choose::OneSe { best.standard_error } else { None };
         !beats || error.is_some_and(|error| empty.loss <= best.score.loss + error)
     }

@@ -1,6 +1,9 @@
 //! The classes of rows.
 
-use crate::{Design, Task};
+use crate::{Design, Problem, Task};
+use ndarray::{ArrayView1, ArrayView2};
+use serde::{Deserialize, Serialize};
+use vaglio_columns::tied_classes;
 
 /// The classes of the rows of a [`Design`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,5 +30,77 @@ impl Design {
                 names: labels.clone(),
             },
         })
+    }
+}
+
+/// Classes by their frequency in training, the most frequent first and equally frequent ones as they are numbered.
+///
+/// It decides ties: a row is called the first class in it that has the largest prediction, to rounding.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ClassOrder(Vec<usize>);
+
+impl ClassOrder {
+    /// The order of the classes in targets coded ±1, outputs × rows, by the weight of their rows.
+    pub fn new(targets: ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Self {
+        let first = usize::from(targets.nrows() == 1);
+        let mut of_class = vec![0.0; targets.nrows() + first];
+        for (row, target) in targets.columns().into_iter().enumerate() {
+            let class = target.iter().position(|y| *y > 0.0).map_or(0, |output| output + first);
+            of_class[class] += weights.map_or(1.0, |weights| weights[row]);
+        }
+        let mut order: Vec<usize> = (0..of_class.len()).collect();
+        order.sort_by(|&a, &b| of_class[b].total_cmp(&of_class[a]));
+        ClassOrder(order)
+    }
+
+    /// The class that a row is called, from its predictions by output.
+    pub fn class_of(&self, predictions: ArrayView1<'_, f64>) -> usize {
+        let tied = tied(predictions);
+        let named = self.0.iter().find(|class| tied.contains(class)).or(tied.first());
+        named.copied().unwrap_or(0)
+    }
+
+    /// The places of the classes in their order; empty if it is not known.
+    pub fn places(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+/// Whether several classes share the largest prediction of a row, to rounding.
+pub fn is_tie(predictions: ArrayView1<'_, f64>) -> bool {
+    tied(predictions).len() > 1
+}
+
+fn tied(predictions: ArrayView1<'_, f64>) -> Vec<usize> {
+    tied_classes(predictions.len(), |output| predictions[output], 1.0).collect()
+}
+
+impl Problem {
+    /// The order of the classes by the weight of their rows; `None` for numbers.
+    pub fn class_order(&self) -> Option<ClassOrder> {
+        (*self.task() != Task::Regression)
+            .then(|| ClassOrder::new(self.targets().view(), self.weights().map(|weights| &weights[..])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn a_tie_is_called_the_most_frequent_class_and_then_the_first() {
+        let two = ClassOrder::new(array![[1.0, 1.0, -1.0]].view(), None);
+        for (prediction, class) in [(1e-16, 1), (-1e-16, 1), (0.0, 1), (1e-9, 1), (-1e-9, 0)] {
+            assert_eq!(two.class_of(array![prediction].view()), class, "{prediction}");
+        }
+        let rare = ClassOrder::new(array![[1.0, 1.0, -1.0]].view(), Some(&[1.0, 1.0, 3.0]));
+        assert_eq!([1e-16, -1e-16, 1e-9].map(|p| rare.class_of(array![p].view())), [0, 0, 1]);
+        let three = ClassOrder::new(array![[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]].view(), None);
+        assert_eq!(three, ClassOrder(vec![0, 1, 2]));
+        assert_eq!(three.class_of(array![0.1, 0.3, 0.3 + 1e-15].view()), 1);
+        assert_eq!(ClassOrder(vec![2, 0, 1]).class_of(array![0.1, 0.3, 0.3 - 1e-15].view()), 2);
+        assert_eq!(ClassOrder::default().class_of(array![0.0].view()), 0);
     }
 }

@@ -54,6 +54,7 @@ mod found;
 mod geometry;
 mod interval;
 mod journal;
+mod judge;
 mod labels;
 mod lambda;
 mod learner;
@@ -93,7 +94,7 @@ mod units;
 
 pub use any::{Any, AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnySearch, AnyTargetMap, Inner};
 pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, Unless, Wanted, check_repeated_rows};
-pub use classes::Classes;
+pub use classes::{ClassOrder, Classes, is_tie};
 pub use clustered::{ClusterSum, Spread};
 pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};
 pub use criterion::{Criterion, Estimate, HeldOut};
@@ -111,6 +112,7 @@ pub use found::{Figures, Found};
 pub use geometry::{Correlation, Geometry, Signs, magnitude, standardized};
 pub use interval::StandardizedMoments;
 pub use journal::{Journal, Keeper, Whose};
+pub use judge::{Judge, is_lower};
 pub use learner::{FeatureMap, Form, Learner, LinearForm, Refit, Trained};
 pub use loss::{
     Absolute, Auc, BalancedError, BalancedSquared, Concordance, Huber, LogLoss, Loss, Measure, Pinball, Squared,

@@ -65,16 +65,17 @@ impl Excel<'_> {
 
     fn label(&mut self, rule: &LabelRule, cells: &[String]) -> Result<String> {
         match rule {
-            LabelRule::Sign { positive, negative } => {
+            LabelRule::Threshold { at, above, below } => {
                 let prediction = cells.first().cloned().unwrap_or_default();
-                Ok(format!("IF({prediction}>0,{},{})", literal(positive)?, literal(negative)?))
+                Ok(format!("IF({prediction}>{at:E},{},{})", literal(above)?, literal(below)?))
             }
-            LabelRule::Largest(labels) => {
+            LabelRule::Largest { within, labels } => {
                 // Choices from the last label to the first, each in a cell of its own where they grow long.
                 let largest = format!("MAX({})", range(cells));
-                let mut text = literal(labels.last().map_or("", String::as_str))?;
-                for (label, cell) in labels.iter().zip(cells).rev().skip(1) {
-                    text = self.kept(format!("IF({cell}={largest},{},{text})", literal(label)?))?;
+                let mut text = literal(labels.last().map_or("", |(_, label)| label))?;
+                for (place, label) in labels.iter().rev().skip(1) {
+                    let cell = &cells[*place];
+                    text = self.kept(format!("IF({cell}+{within:E}>={largest},{},{text})", literal(label)?))?;
                 }
                 Ok(text)
             }

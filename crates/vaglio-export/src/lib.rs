@@ -68,18 +68,25 @@ pub struct NamedFormula {
 }
 
 /// How the label of a class follows from the predictions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelRule {
-    /// By the sign of the only prediction.
-    Sign {
-        /// Where it is above 0.
-        positive: String,
-        /// Elsewhere.
-        negative: String,
+    /// By a threshold of the only prediction: 0 but for rounding, on the side of the rarer class.
+    Threshold {
+        /// The threshold.
+        at: f64,
+        /// The label above it.
+        above: String,
+        /// The label elsewhere.
+        below: String,
     },
-    /// The label of the largest prediction; the first among equals.
-    Largest(Vec<String>),
+    /// The label of the largest prediction, to rounding.
+    Largest {
+        /// Which predictions are equal: those that are at most this far apart.
+        within: f64,
+        /// The place of each prediction among the outputs and its label, in the order in which equal ones are preferred.
+        labels: Vec<(usize, String)>,
+    },
 }
 
 /// A language that formulas are written in.
@@ -166,8 +173,8 @@ impl Formulas {
         let computed = || self.steps.iter().chain(&self.outputs);
         let labels: Vec<&str> = match &self.label {
             None => Vec::new(),
-            Some(LabelRule::Sign { positive, negative }) => vec![positive, negative],
-            Some(LabelRule::Largest(labels)) => labels.iter().map(String::as_str).collect(),
+            Some(LabelRule::Threshold { above, below, .. }) => vec![above, below],
+            Some(LabelRule::Largest { labels, .. }) => labels.iter().map(|(_, label)| label.as_str()).collect(),
         };
         let levels = computed().flat_map(|named| levels(&named.formula));
         names.chain(computed().map(|named| named.name.as_str())).chain(labels).chain(levels)

@@ -71,17 +71,18 @@ const CONTINUOUS: &str = "optype=\"continuous\" dataType=\"double\"";
 fn label(rule: &LabelRule, computed: &dyn Fn(usize) -> String) -> String {
     let value = |k: usize| format!("<FieldRef field={}/>", quoted(&computed(k)));
     match rule {
-        LabelRule::Sign { positive, negative } => {
-            let above = format!("<Apply function=\"greaterThan\">{}{}</Apply>", value(0), constant(0.0));
-            format!("<Apply function=\"if\">{above}{}{}</Apply>", text(positive), text(negative))
+        LabelRule::Threshold { at, above, below } => {
+            let is_above = call("greaterThan", &[value(0), constant(*at)]);
+            call("if", &[is_above, text(above), text(below)])
         }
-        LabelRule::Largest(labels) => {
+        LabelRule::Largest { within, labels } => {
             let all: String = (0..labels.len()).map(value).collect();
-            let largest = format!("<Apply function=\"max\">{all}</Apply>");
-            let mut rest = text(labels.last().map_or("", String::as_str));
-            for (k, label) in labels.iter().enumerate().rev().skip(1) {
-                let is_largest = format!("<Apply function=\"equal\">{}{largest}</Apply>", value(k));
-                rest = format!("<Apply function=\"if\">{is_largest}{}{rest}</Apply>", text(label));
+            let largest = call("max", &[all]);
+            let mut rest = text(labels.last().map_or("", |(_, label)| label));
+            for (place, label) in labels.iter().rev().skip(1) {
+                let own = call("+", &[value(*place), constant(*within)]);
+                let is_largest = call("greaterOrEqual", &[own, largest.clone()]);
+                rest = call("if", &[is_largest, text(label), rest]);
             }
             rest
         }

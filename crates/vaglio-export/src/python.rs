@@ -150,15 +150,16 @@ fn label(formulas: &Formulas) -> String {
     let first = formulas.outputs.first().map(|output| quoted(&output.name)).unwrap_or_default();
     let rule = match &formulas.label {
         None => return String::new(),
-        Some(LabelRule::Sign { positive, negative }) => {
-            format!("{} if predictions[{first}] > 0 else {}", quoted(positive), quoted(negative))
+        Some(LabelRule::Threshold { at, above, below }) => {
+            format!("{} if predictions[{first}] > {at:e} else {}", quoted(above), quoted(below))
         }
-        Some(LabelRule::Largest(labels)) => {
-            let of = |(label, output): (&String, &crate::NamedFormula)| {
-                format!("{}: {}", quoted(&output.name), quoted(label))
+        Some(LabelRule::Largest { within, labels }) => {
+            let pair = |(place, label): &(usize, String)| {
+                format!("({}, {})", quoted(&formulas.outputs[*place].name), quoted(label))
             };
-            let pairs: Vec<String> = labels.iter().zip(&formulas.outputs).map(of).collect();
-            format!("{{{}}}[max(predictions, key=predictions.get)]", pairs.join(", "))
+            let pairs: Vec<String> = labels.iter().map(pair).collect();
+            let is_largest = format!("predictions[name] + {within:e} >= max(predictions.values())");
+            format!("next(label for name, label in [{}] if {is_largest})", pairs.join(", "))
         }
     };
     format!("    predictions[{}] = {rule}\n", quoted(formulas.label_name()))

@@ -138,13 +138,14 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
 fn label(formulas: &Formulas) -> String {
     let rule = match &formulas.label {
         None => return String::new(),
-        Some(LabelRule::Sign { positive, negative }) => {
-            format!("ifelse(predictions[[1]] > 0, {}, {})", quoted(positive), quoted(negative))
+        Some(LabelRule::Threshold { at, above, below }) => {
+            format!("ifelse(predictions[[1]] > {at:e}, {}, {})", quoted(above), quoted(below))
         }
-        Some(LabelRule::Largest(labels)) => {
-            let labels: Vec<String> = labels.iter().map(|label| quoted(label)).collect();
-            let values = "matrix(unlist(predictions), nrow = rows)";
-            let first = "function(row) if (anyNA(row)) NA else which.max(row)";
+        Some(LabelRule::Largest { within, labels }) => {
+            let places: Vec<String> = labels.iter().map(|(place, _)| (place + 1).to_string()).collect();
+            let labels: Vec<String> = labels.iter().map(|(_, label)| quoted(label)).collect();
+            let values = format!("matrix(unlist(predictions[c({})]), nrow = rows)", places.join(", "));
+            let first = format!("function(row) if (anyNA(row)) NA else which(row + {within:e} >= max(row))[1]");
             format!("c({})[apply({values}, 1, {first})]", labels.join(", "))
         }
     };

@@ -65,18 +65,19 @@ impl Sql<'_> {
     fn label(&self, rule: &LabelRule) -> String {
         let outputs: Vec<String> = self.formulas.outputs.iter().map(|output| identifier(&output.name)).collect();
         match rule {
-            LabelRule::Sign { positive, negative } => {
+            LabelRule::Threshold { at, above, below } => {
                 let prediction = outputs.first().cloned().unwrap_or_default();
                 format!(
-                    "CASE WHEN {prediction} > 0.0 THEN {} WHEN {prediction} <= 0.0 THEN {} END",
-                    literal(positive),
-                    literal(negative)
+                    "CASE WHEN {prediction} > {at:e} THEN {} WHEN {prediction} <= {at:e} THEN {} END",
+                    literal(above),
+                    literal(below)
                 )
             }
-            LabelRule::Largest(labels) => {
-                let whens = labels.iter().zip(&outputs).map(|(label, own)| {
+            LabelRule::Largest { within, labels } => {
+                let whens = labels.iter().map(|(place, label)| {
+                    let own = &outputs[*place];
                     let others = outputs.iter().filter(|other| *other != own);
-                    let largest: Vec<String> = others.map(|other| format!("{own} >= {other}")).collect();
+                    let largest: Vec<String> = others.map(|other| format!("{own} + {within:e} >= {other}")).collect();
                     let largest = if largest.is_empty() { format!("{own} IS NOT NULL") } else { largest.join(" AND ") };
                     format!("\n    WHEN {largest} THEN {}", literal(label))
                 });

@@ -7,9 +7,11 @@ pub use vaglio_export::Language;
 
 use super::model_files::{FileModel, ModelFiles};
 use assembly::Assembly;
+use ndarray::ArrayView1;
 use std::path::Path;
 use vaglio_core::{Error, Result, Task};
 use vaglio_export::{Formulas, LabelRule, equations};
+use vaglio_kernels::tolerance::TIED_PREDICTION;
 use vaglio_pipeline::pipeline::SavedModel;
 use vaglio_report::record::Record;
 use vaglio_tables::disk::{Destination, check_apart, check_regular, write_file};
@@ -73,15 +75,20 @@ impl FileModel<'_> {
     }
 
     fn formulas_or(&self, refusal: &dyn Fn(&str) -> Error) -> Result<Formulas> {
-        let labels = match &self.task {
-            Task::Regression => None,
-            Task::Binary { .. } => match &super::predictions::classes(&self.task)[..] {
-                [negative, positive] => {
-                    Some(LabelRule::Sign { positive: positive.clone(), negative: negative.clone() })
-                }
-                _ => None,
-            },
-            Task::Multiclass { labels } => Some(LabelRule::Largest(labels.clone())),
+        let labels = super::predictions::classes(&self.task);
+        let class = |scores: &[f64]| self.class_order.class_of(ArrayView1::from(scores));
+        let labels = match (&self.task, &labels[..]) {
+            (Task::Binary { .. }, [negative, positive]) => {
+                let at = if class(&[0.0]) == 1 { -TIED_PREDICTION } else { TIED_PREDICTION };
+                Some(LabelRule::Threshold { at, above: positive.clone(), below: negative.clone() })
+            }
+            (Task::Multiclass { .. }, labels) => {
+                let mut order = self.class_order.places().to_vec();
+                order.extend((0..labels.len()).filter(|class| !self.class_order.places().contains(class)));
+                let labels = order.into_iter().map(|class| (class, labels[class].clone())).collect();
+                Some(LabelRule::Largest { within: TIED_PREDICTION, labels })
+            }
+            _ => None,
         };
         let (inputs, steps, outputs) = Assembly::new(self, refusal).formulas()?;
         let version = env!("CARGO_PKG_VERSION");

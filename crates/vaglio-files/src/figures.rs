@@ -290,7 +290,8 @@ impl Evaluated {
     /// The figures of the rows held out in the folds of the cross-validated search, where there are predictions of these.
     pub fn figures(&self, prepared: &Prepared, loss: &dyn Loss) -> Option<Figures> {
         let (_, pooled) = self.held_out.as_ref().filter(|(from, _)| *from == PredictedOn::CrossValidation)?;
-        let figures = pooled.figures(prepared.train.task(), loss, 1).of_outputs(prepared.train.target_names());
+        let figures =
+            pooled.figures(prepared.train.class_order().as_ref(), loss, 1).of_outputs(prepared.train.target_names());
         Some(Figures { brier: self.reliability.as_ref().map(|found| found.brier), ..figures })
     }
 }

@@ -15,7 +15,7 @@ use vaglio_pipeline::resample::tally::Compared;
 use ndarray::Array2;
 use std::collections::HashMap;
 use vaglio_core::engine::select_rows;
-use vaglio_core::{Cells, Error, Result, Table};
+use vaglio_core::{Cells, Error, Result, Table, Task};
 use vaglio_report::record::{Figures, LossName};
 use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};
 
@@ -93,13 +93,14 @@ impl FileModel<'_> {
             return Err(Error::Shape("no row counts, so there are no figures".into()));
         }
         let values = select_rows(&predicted.values, &judged);
+        let order = (self.task != Task::Regression).then_some(&self.class_order);
         let figures = match self.clusters_of(&table, &rows) {
-            None => Figures::of(&self.task, &*observed.loss, targets.view(), values.view(), counting),
+            None => Figures::of(order, &*observed.loss, targets.view(), values.view(), counting),
             Some(clusters) => {
                 let (targets, predictions) = (targets.view(), values.view());
                 let compared =
                     Compared { targets, predictions, weights: counting, units: None, clusters: Some(&clusters) };
-                Pooled::new(std::iter::once(compared))?.figures(&self.task, &*observed.loss, 1)
+                Pooled::new(std::iter::once(compared))?.figures(order, &*observed.loss, 1)
             }
         };
         Ok(Judged {

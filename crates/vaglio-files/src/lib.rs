@@ -20,6 +20,7 @@ mod folder;
 mod forecast;
 mod found;
 mod halves;
+mod held_out;
 mod history;
 mod holdout;
 mod importance;

@@ -12,6 +12,7 @@ mod phases;
 mod span;
 
 use super::halves::halves;
+use super::held_out::single_rows;
 use super::importance;
 use super::memory::Memory;
 use super::prepare_sample;
@@ -114,8 +115,8 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
         let more = if number + 1 == LISTED && prepared.columns.len() > LISTED { "; …" } else { "" };
         line(if number == 0 { "columns" } else { "" }, format!("{:<20}  {}{more}", columns.names(), columns.words()));
     }
-    for finding in &prepared.findings {
-        line("warning", finding.message.clone());
+    for warning in prepared.findings.iter().chain(&single_rows(pipeline, &design)) {
+        line("warning", warning.message.clone());
     }
     if let Some(test) = &prepared.test {
         line("test", format!("{} rows", about(test.rows() as f64, of_test)));

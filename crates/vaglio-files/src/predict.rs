@@ -1,13 +1,12 @@
 //! A saved model at work on tables of files.
 
 use super::model_files::FileModel;
-use super::predictions::Predictions;
+use super::predictions::{Predictions, classes};
 use super::series::Order;
 use ndarray::s;
 use vaglio_core::{AnyLoss, Cells, Error, Result, Squared, Table, Task, ZeroOne};
 use vaglio_pipeline::inside::Predicted;
 use vaglio_pipeline::pipeline::Observed;
-use vaglio_report::record::largest;
 
 impl FileModel<'_> {
     /// What predictions are compared with. Of a file that does not say, the outputs are the targets.
@@ -92,14 +91,10 @@ impl FileModel<'_> {
         if !keys.is_empty() {
             keys = Table::new(keys)?.select_rows(&predicted.rows).into_columns();
         }
+        let classes = classes(&self.task);
         let label = |row: usize| {
-            let of_row = predicted.values.column(row).to_vec();
-            match &self.task {
-                Task::Regression => String::new(),
-                Task::Binary { positive, .. } if of_row.first().is_some_and(|p| *p > 0.0) => positive.clone(),
-                Task::Binary { negative, positive } => negative.clone().unwrap_or_else(|| format!("not {positive}")),
-                Task::Multiclass { labels } => labels.get(largest(&of_row)).cloned().unwrap_or_default(),
-            }
+            let class = self.class_order.class_of(predicted.values.column(row));
+            classes.get(class).cloned().unwrap_or_default()
         };
         let labels = (self.task != Task::Regression).then(|| (0..predicted.rows.len()).map(label).collect());
         let predictions = Predictions {

@@ -5,12 +5,13 @@ use super::correlations::Correlations;
 use super::costs;
 use super::curve::curve;
 use super::figures::Evaluated;
+use super::held_out::{single_rows, without_gap};
 use super::importance::{Importance, Worth};
 use super::reliability;
 use super::single;
 use super::step_figures::step_figures;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Diagnostics, Error, Feature, Loss, Model, Result, SingleRounding, Stage, Task};
+use vaglio_core::{Design, Diagnostics, Error, Feature, Judge, Loss, Model, Result, SingleRounding, Stage, Task};
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::inside::scaled;
@@ -81,6 +82,7 @@ pub(super) fn record(
             size: chosen.size,
             lambda: chosen.lambda,
             penalty: chosen.penalty,
+            mapped: prepared.sample.judge() == Some(Judge::Mapped),
             cross_validated: chosen.cell.map(|cell| cell.loss),
             standard_error: chosen.cell.and_then(|cell| cell.standard_error),
             empty_loss: chosen.empty.map(|cell| cell.loss),
@@ -91,6 +93,7 @@ pub(super) fn record(
             level: certainty.filter(|certainty| certainty.interval.is_some()).map(|certainty| certainty.level),
             differences: certainty.map(|certainty| certainty.differences.clone()).unwrap_or_default(),
             declined: chosen.declined,
+            tested: chosen.is_tested,
             sizes: chosen.sizes.clone(),
         },
         worth: importance.left_out(subset),
@@ -263,47 +266,6 @@ fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths:
     subset.iter().zip(worths).enumerate().map(record).collect()
 }
 
-/// Where all lags of the targets are of h steps and more, forward chaining trains on targets of the h − 1 steps before a
-/// block, which are not known when it is predicted.
-fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
-    let targets = pipeline.settings().data.as_ref()?.target.names();
-    if let Some(warning) = overlapping(pipeline) {
-        return Some(warning);
-    }
-    let map = pipeline.settings().preprocess.first().filter(|map| map.horizons().is_empty())?;
-    let ahead = targets.iter().filter_map(|name| map.past_of(name)).min()?;
-    let splits = &serde_json::to_value(&pipeline.settings().criterion).ok()?["splits"];
-    let gap = splits["gap"].as_u64().filter(|_| splits["kind"] == "forward")?;
-    let wanted = ahead as u64 - 1;
-    (gap < wanted).then(|| {
-        let message = format!(
-            "the target is looked at {ahead} steps back at least; if it is predicted so far ahead, forward chaining needs \
-             `gap: {wanted}`, since the targets just before a block are not known by then"
-        );
-        Warning::new(WarningKind::NoGap, message)
-    })
-}
-
-/// Targets several steps ahead are shared by neighboring rows, which leaving out rows or blocks of them does not see.
-fn overlapping(pipeline: &ValidPipeline) -> Option<Warning> {
-    let steps = pipeline
-        .settings()
-        .preprocess
-        .iter()
-        .filter_map(|map| map.horizons().last())
-        .max()
-        .filter(|most| **most > 1)?;
-    let criterion = serde_json::to_value(&pipeline.settings().criterion).ok()?;
-    let holds_out = criterion["kind"] == "loo" || criterion["kind"] == "kfold" && criterion["by"] != "groups";
-    (holds_out && criterion["splits"]["kind"] != "forward").then(|| {
-        let message = format!(
-            "targets {steps} steps ahead of neighboring rows overlap, and the criterion holds rows out beside others that it \
-             trains on, so its losses are too low; `splits: {{kind: forward}}` of `kfold` trains on what is known by then"
-        );
-        Warning::new(WarningKind::NoGap, message)
-    })
-}
-
 /// Those of the table and the selection, and what the steps and the settings say.
 fn warnings(
     pipeline: &ValidPipeline,
@@ -319,6 +281,7 @@ fn warnings(
         Warning::new(kind, once.to_string())
     }));
     warnings.extend(without_gap(pipeline));
+    warnings.extend(single_rows(pipeline, design));
     if pipeline.settings().criterion.loss().is_some() && loss.needs_classes() {
         // The last step that changed what was known to be lowest; after it columns differ by their index alone.
         let mut lowest = selection.path.empty.loss;
@@ -359,7 +322,9 @@ impl Prepared {
             if c.weights.is_some_and(|counts| counts.iter().all(|count| *count == 0.0)) {
                 return Err(Error::Shape("no test row counts: no series is longer than the learner's warm-up".into()));
             }
-            Ok(Some(Pooled::new(std::iter::once(c))?.figures(test.task(), loss, 1).of_outputs(test.target_names())))
+            let classes = self.train.class_order();
+            let figures = Pooled::new(std::iter::once(c))?.figures(classes.as_ref(), loss, 1);
+            Ok(Some(figures.of_outputs(test.target_names())))
         })
     }
 

@@ -258,12 +258,14 @@ fn saved(
         loss: selector.loss(&task),
     };
     let reading = prepared.reading;
+    let class_order = prepared.train.class_order().unwrap_or_default();
     let saved =
         SavedModel::new(task, outputs, units, prepared.maps, inputs, model).selecting(selection).made_by(selector);
     let Evaluated { calibration, intervals, .. } = evaluated;
     let reading = Some(reading);
-    let saved =
-        SavedModel { observed: Some(observed), calibration, intervals, reading, ..saved.ordered_by(series, time) };
+    let observed = Some(observed);
+    let saved = saved.ordered_by(series, time);
+    let saved = SavedModel { observed, class_order, calibration, intervals, reading, ..saved };
     Ok(with_history(saved, prepared.history.as_ref()))
 }
 

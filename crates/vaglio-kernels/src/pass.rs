@@ -19,7 +19,7 @@ pub(crate) enum Pass<'k> {
     WeighedSquares(&'k [f64]),
     /// Their sizes.
     Sizes(Option<&'k [f64]>),
-    /// The weights of rows on the wrong side, from the classes of eight rows a byte.
+    /// The weights of rows on the wrong side, a tie as half, from the classes of eight rows a byte.
     Wrong(&'k [u8], Option<&'k [f64]>),
     /// The same, of the class −1 and of 1 apart.
     WrongBySide(&'k [u8], Option<&'k [f64]>),
@@ -231,8 +231,12 @@ mod tests {
                     let class = if is_one(j) { 1.0 } else { -1.0 };
                     let wrong = |root: Option<&[f64]>| {
                         let root = root.map_or(1.0, |root| root[j]);
-                        let is_wrong = class * root * (class * root - error(j)) <= TIED_PREDICTION * root * root;
-                        if is_wrong { root * root } else { 0.0 }
+                        let margin = class * root * (class * root - error(j)) / (root * root);
+                        match root == 0.0 || margin > TIED_PREDICTION {
+                            true => 0.0,
+                            false if margin < -TIED_PREDICTION => root * root,
+                            false => 0.5 * root * root,
+                        }
                     };
                     match pass {
                         Pass::Squares => [error(j) * error(j), 0.0],

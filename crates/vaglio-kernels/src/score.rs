@@ -18,6 +18,7 @@ use pulp::NullaryFnOnce;
 use std::fmt::Debug;
 use std::sync::Arc;
 use units::Units;
+use vaglio_columns::{error_of_guess, tied_classes};
 
 /// Targets with rows scaled by √r_j.
 #[derive(Debug)]
@@ -146,7 +147,7 @@ pub struct Scorer {
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
     lanes: Wide,
-    /// Weights of wrong rows of one output: those of the class −1, and of 1.
+    /// Weights of wrong rows of one output, a tie as half: those of the class −1, and of 1.
     sides: [Wide; 2],
     /// Of several outputs, by class.
     wrong: Vec<f64>,
@@ -269,9 +270,8 @@ impl Scorer {
             }
             Measure::ZeroOne | Measure::BalancedError => {
                 for (j, row) in (start..start + rows).enumerate() {
-                    if self.is_wrong(row, |o| residuals[o][j]) {
-                        tally.wrong[self.classes[row] as usize] += self.targets.weight(row);
-                    }
+                    let error = self.error(row, |o| residuals[o][j]);
+                    tally.wrong[self.classes[row] as usize] += error * self.targets.weight(row);
                 }
             }
         }
@@ -284,15 +284,11 @@ impl Scorer {
         PartialLoss { loss: self.total(&tally), whole: Vec::new() }
     }
 
-    fn is_wrong(&self, row: usize, residual: impl Fn(usize) -> f64) -> bool {
+    /// Error of a row that is classified, from its scaled residuals: 0, 1 or, of a tie, what guessing gets.
+    fn error(&self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
         let targets = &self.targets.scaled;
         let prediction = |o: usize| targets[o][row] - residual(o);
-        if targets.len() == 1 {
-            return targets[0][row] * prediction(0) <= TIED_PREDICTION * self.targets.weight(row);
-        }
-        let own = self.classes[row] as usize;
-        let level = prediction(own) - TIED_PREDICTION * self.targets.root(row);
-        (0..targets.len()).any(|o| o != own && prediction(o) >= level)
+        error_of_guess(self.classes[row] as usize, tied_classes(targets.len(), prediction, self.targets.root(row)))
     }
 
     fn total(&self, tally: &Tally) -> f64 {
@@ -361,7 +357,7 @@ fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
     level.run(AddSquares(residual, lanes));
 }
 
-/// Adds the weights of rows where y·(y − residual) is at most the rounding of it, by the sign of y.
+/// Adds the weights of rows where y·(y − residual) is below 0, and half of those where it is 0 to rounding, by the sign of y.
 fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [Wide; 2]) {
     struct AddWrong<'k>(&'k [f64], Option<&'k [f64]>, &'k [f64], &'k mut [Wide; 2]);
     impl NullaryFnOnce for AddWrong<'_> {
@@ -370,8 +366,9 @@ fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], si
         fn call(self) {
             let AddWrong(y, root, residual, sides) = self;
             let of_eight = |y: Wide, root: Wide, e: Wide| {
-                let weight = root * root;
-                let wrong = weight.where_at_most(y * (y - e), Wide::splat(TIED_PREDICTION) * weight);
+                let (margin, weight) = (y * (y - e), root * root);
+                let (half, tie) = (Wide::splat(0.5) * weight, Wide::splat(TIED_PREDICTION) * weight);
+                let wrong = half.where_at_most(margin, tie) + half.where_at_most(margin, Wide::ZERO - tie);
                 let negative = wrong.where_at_most(y, Wide::ZERO);
                 [negative, wrong - negative]
             };

@@ -4,7 +4,7 @@ use crate::errors::raised;
 use crate::foreign::{FRAME, batches, release_returned};
 use crate::table::FrameTable;
 use crate::watch::{Ending, watched};
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::Path;
@@ -100,11 +100,23 @@ impl FrameModel {
     /// The probabilities of classes, classes × rows as doubles, of predictions as [`FrameModel::predict`] gives them.
     fn probabilities<'py>(&self, py: Python<'py>, values: &[u8]) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Some(calibration) = &self.0.calibration else { return Ok(None) };
-        let values: Vec<f64> = values.as_chunks::<8>().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect();
-        let outputs = self.0.outputs.len().min(calibration.maps.len()).max(1);
-        let values = ArrayView2::from_shape((outputs, values.len() / outputs), &values)
-            .map_err(|_| raised(py, Error::Shape("these are no predictions of the model".into())))?;
-        doubles(py, calibration.probabilities(values).view()).map(Some)
+        doubles(py, calibration.probabilities(self.values(py, values)?.view()).view()).map(Some)
+    }
+
+    /// The places of the classes, among its labels, that rows are called of these predictions.
+    fn called(&self, py: Python<'_>, values: &[u8]) -> PyResult<Vec<usize>> {
+        let values = self.values(py, values)?;
+        Ok(values.columns().into_iter().map(|of_row| self.0.class_order.class_of(of_row)).collect())
+    }
+}
+
+impl FrameModel {
+    /// Predictions, outputs × rows, from their bytes.
+    fn values(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<Array2<f64>> {
+        let values: Vec<f64> = bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect();
+        let outputs = self.0.outputs.len().max(1);
+        Array2::from_shape_vec((outputs, values.len() / outputs), values)
+            .map_err(|_| raised(py, Error::Shape("these are no predictions of the model".into())))
     }
 }
 

@@ -202,7 +202,7 @@ fn rows_and_classes_are_taken_as_they_are() {
         done["candidates"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert_eq!(candidates, ["a", "sex=m", "town", "state=well"]);
     let (text, _) = drafted(&folder, "t.csv", &["--target", "state", "--test", "0.3"]);
-    check(&text, &["kind: crrr", "loss: balanced_error", "test_fraction: 0.3"], &["test_rows"]);
+    check(&text, &["kind: crrr", "loss: balanced_squared", "test_fraction: 0.3"], &["test_rows"]);
     folder.write("more.csv", written("a,sex,town,train,state,y", 50, row));
     check(
         &drafted(&folder, "t.csv", &["--target", "y", "--test", "more.csv"]).0,

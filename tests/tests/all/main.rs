@@ -26,6 +26,7 @@ mod final_model;
 mod findings;
 mod folds_and_searches;
 mod found;
+mod guesses;
 mod help;
 mod honest;
 mod horizons;

@@ -116,3 +116,51 @@ fn what_cannot_be_mapped_is_refused_with_its_place() {
         assert!(ran.err.contains(words), "{map}: {}", ran.err);
     }
 }
+
+/// A price whose few large values drown what a column says of its logarithm.
+fn heavy(rows: usize) -> String {
+    let mut random = Random::new(5);
+    let mut text = String::from("a,b,price\n");
+    for _ in 0..rows {
+        let (a, b, noise) = (random.normal(), random.normal(), random.normal());
+        text += &format!("{a},{b},{}\n", (a + 2.0 * noise).exp());
+    }
+    text
+}
+
+#[test]
+fn sizes_are_chosen_on_the_scale_that_is_asked_for_and_it_is_said_where_the_scales_part() {
+    let folder = Folder::new("judge");
+    folder.write("train.csv", heavy(300));
+    let chosen = |judge: &str| {
+        let data = "version: 1\ndata: {train: train.csv, target: price}\ntarget_map: log\n";
+        folder.write(
+            "p.yaml",
+            format!("{data}search: {{kind: greedy, max_features: 1, choose: {{folds: 5, judge: {judge}}}}}\n"),
+        );
+        let told = folder.vaglio(&["run", "p.yaml", "--out", "out"]).out;
+        (folder.json("out/selection.json"), told)
+    };
+    let (original, told) = chosen("original");
+    assert!(original["selected"].as_array().unwrap().is_empty(), "{told}");
+    assert!(
+        told.contains("of the mapped target choose 1 column; `choose: {judge: mapped}` takes the latter"),
+        "{told}"
+    );
+    let (mapped, told) = chosen("mapped");
+    assert_eq!(mapped["selected"][0]["name"], "a", "{told}");
+    assert!(told.contains("choose no column; `choose: {judge: original}` takes the latter"), "{told}");
+    assert!(
+        told.lines().any(|line| line.starts_with("cross-validated") && line.contains(" on the scale of log,")),
+        "{told}"
+    );
+    // The loss of none is about the variance of the logarithms.
+    let text = folder.read("train.csv");
+    let logs: Vec<f64> =
+        text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse::<f64>().unwrap().ln()).collect();
+    let mean = logs.iter().sum::<f64>() / 300.0;
+    let variance = logs.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / 300.0;
+    let empty = mapped["chosen"]["empty_loss"].as_f64().unwrap();
+    assert!((empty / variance - 1.0).abs() < 0.03, "{empty} {variance}");
+    assert!(original["chosen"]["empty_loss"].as_f64().unwrap() > 10.0 * variance);
+}

@@ -1,16 +1,18 @@
 //! Losses of classes, coded ±1; with several classes each has its own output.
 
-use super::decision::{class_of, is_wrong, tied};
+use super::decision::{class_of, error, tied};
 use super::standard_error::{of_classes, of_pairs};
 use super::{Loss, Measure, Squared, each_row};
 use crate::{Error, Result, Task, part};
 use ndarray::ArrayView2;
 
-/// Share of rows on the wrong side: y·p ≤ 0; with several classes, the own class is not the only largest.
+/// Share of rows on the wrong side: y·p < 0; with several classes, another than the own has the largest prediction.
+///
+/// A tie counts what guessing gets: ½ where p is 0 to 10⁻¹², 1 − 1/t for the own class among t that have the largest prediction.
 #[part(
     Loss,
     "zero_one",
-    summary = "share of rows on the wrong side (several classes: not the largest output)",
+    summary = "share of rows on the wrong side, a tie as half (several classes: not the largest output)",
     title = "error rate"
 )]
 #[derive(Copy, PartialEq, Eq)]
@@ -51,7 +53,7 @@ pub struct Auc;
 
 impl Loss for ZeroOne {
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64 {
-        wrong(targets, predictions)
+        error(targets, predictions)
     }
 
     fn measure(&self) -> Measure {
@@ -73,12 +75,12 @@ impl Loss for ZeroOne {
 
 impl Loss for BalancedError {
     fn mean(&self, targets: ArrayView2<f64>, predictions: ArrayView2<f64>, weights: Option<&[f64]>) -> f64 {
-        over_classes(targets, predictions, weights, wrong)
+        over_classes(targets, predictions, weights, error)
     }
 
     /// Cost O(rows · outputs).
     fn standard_error(&self, y: ArrayView2<f64>, p: ArrayView2<f64>, weights: Option<&[f64]>) -> Option<f64> {
-        of_classes(wrong, y, p, weights)
+        of_classes(error, y, p, weights)
     }
 
     fn measure(&self) -> Measure {
@@ -167,11 +169,6 @@ impl Loss for Auc {
     fn range(&self) -> [f64; 2] {
         [0.0, 1.0]
     }
-}
-
-/// 1 for a row on the wrong side.
-fn wrong(targets: &[f64], predictions: &[f64]) -> f64 {
-    f64::from(u8::from(is_wrong(targets, predictions)))
 }
 
 /// The mean over outputs of (y − p)².

@@ -1,19 +1,15 @@
 //! What targets and predictions of classes, coded ±1, decide.
 
-use vaglio_columns::TIED_PREDICTION;
+use vaglio_columns::{TIED_PREDICTION, error_of_guess, tied_classes};
 
 /// The class of a row's targets: with one output 1 for the positive class and 0 for the other.
 pub(super) fn class_of(targets: &[f64]) -> usize {
     if targets.len() == 1 { usize::from(targets[0] > 0.0) } else { targets.iter().position(|&y| y > 0.0).unwrap_or(0) }
 }
 
-/// Whether a row is on the wrong side; a tie is wrong.
-pub(super) fn is_wrong(targets: &[f64], predictions: &[f64]) -> bool {
-    if targets.len() == 1 {
-        return targets[0] * predictions[0] <= TIED_PREDICTION;
-    }
-    let own = class_of(targets);
-    (0..predictions.len()).any(|k| k != own && predictions[k] >= predictions[own] - TIED_PREDICTION)
+/// Error of a row: 0 if its class has the largest prediction, 1 if another has, 1 − 1/t if it is one of t that tie.
+pub(super) fn error(targets: &[f64], predictions: &[f64]) -> f64 {
+    error_of_guess(class_of(targets), tied_classes(predictions.len(), |k| predictions[k], 1.0))
 }
 
 /// The rows from the lowest prediction to the highest, and where those that tie begin and end.

@@ -116,10 +116,14 @@ impl Graph {
         self.with_attributes("ReduceSum", "", &[whole, axis], &[attribute("keepdims", 1)])
     }
 
-    /// Which of several values is largest, rows × 1; the first among equals.
-    pub fn largest(&mut self, of: &[Tensor]) -> Tensor {
+    /// Which of several values is the first that is largest, those at most `within` apart being equal, rows × 1.
+    pub fn largest(&mut self, of: &[Tensor], within: f64) -> Tensor {
         let all = self.with_attributes("Concat", "", of, &[attribute("axis", 1)]);
-        self.with_attributes("ArgMax", "", &[all], &[attribute("axis", 1), attribute("keepdims", 1)])
+        let (largest, within) = (self.node("Max", of), self.number(within));
+        let level = self.node("Sub", &[largest, within]);
+        let is_largest = self.node("GreaterOrEqual", &[all, level]);
+        let is_largest = self.with_attributes("Cast", "", &[is_largest], &[attribute("to", Holds::Double as i64)]);
+        self.with_attributes("ArgMax", "", &[is_largest], &[attribute("axis", 1), attribute("keepdims", 1)])
     }
 
     /// The value in every row, rows × 1, where it is one number for all; there are as many rows as an input has.

@@ -199,12 +199,16 @@ impl Onnx<'_> {
 
     fn label(&mut self, rule: &LabelRule, outputs: &[Tensor]) -> Tensor {
         let (labels, place) = match rule {
-            LabelRule::Sign { positive, negative } => {
-                let zero = self.graph.number(0.0);
-                let above = self.graph.node("Greater", &[outputs[0].clone(), zero]);
-                (vec![negative.as_str(), positive], self.graph.as_whole(above))
+            LabelRule::Threshold { at, above, below } => {
+                let at = self.graph.number(*at);
+                let is_above = self.graph.node("Greater", &[outputs[0].clone(), at]);
+                (vec![below.as_str(), above], self.graph.as_whole(is_above))
             }
-            LabelRule::Largest(labels) => (labels.iter().map(String::as_str).collect(), self.graph.largest(outputs)),
+            LabelRule::Largest { within, labels } => {
+                let ordered: Vec<Tensor> = labels.iter().map(|(place, _)| outputs[*place].clone()).collect();
+                let place = self.graph.largest(&ordered, *within);
+                (labels.iter().map(|(_, label)| label.as_str()).collect(), place)
+            }
         };
         let labels = self.graph.strings(&labels);
         self.graph.node("Gather", &[labels, place])

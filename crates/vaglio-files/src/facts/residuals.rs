@@ -250,15 +250,16 @@ fn worst(
         squares.insert(place, (square, row));
         squares.truncate(WORST);
     }
+    let order = prepared.train.class_order();
     let told = |&(_, row): &(f64, usize)| WorstRow {
         row: number(row),
         observed: match prepared.is_regression() {
             true => targets.column(row).iter().copied().take(OUTPUTS).collect(),
             false => vec![class_of(targets.column(row)) as f64],
         },
-        predicted: match prepared.is_regression() {
-            true => predictions.column(row).iter().copied().take(OUTPUTS).collect(),
-            false => vec![class_of(predictions.column(row)) as f64],
+        predicted: match &order {
+            None => predictions.column(row).iter().copied().take(OUTPUTS).collect(),
+            Some(order) => vec![order.class_of(predictions.column(row)) as f64],
         },
     };
     squares.iter().map(told).collect()

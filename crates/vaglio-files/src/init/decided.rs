@@ -34,9 +34,10 @@ const FEWEST_UNITS: usize = 5;
 const ROWS_FOR_TEST: usize = 50;
 /// Text of more levels is encoded by the target where each has so many rows in the mean.
 const ROWS_OF_LEVEL: usize = 10;
-/// A class is rare below this share of an even one, and balanced where it has so many rows.
+/// A class is rare below this share of an even one.
 const RARE: f64 = 0.2;
-const FEWEST_RARE: usize = 10;
+/// Folds are stratified, and rare classes balanced, where every class has so many rows.
+const FEWEST_OF_CLASS: usize = 10;
 
 /// The most folds of a criterion.
 pub const FOLDS: usize = 5;
@@ -90,6 +91,8 @@ pub struct Decided {
     pub text_missing: bool,
     pub text: bool,
     pub dates: bool,
+    /// Whether every class has rows enough for each of stratified folds.
+    pub is_stratified: bool,
     pub is_rare: bool,
     /// Features with missing cells, and all of them.
     pub incomplete: usize,
@@ -167,6 +170,7 @@ impl Decided {
             text_missing: false,
             text: false,
             dates: false,
+            is_stratified: false,
             is_rare: false,
             incomplete: 0,
             features: 0,
@@ -185,7 +189,8 @@ impl Decided {
         decided.columns(table, options);
         if let Some(target) = target.filter(|_| is_classes && matches!(decided.layout, Layout::Rows)) {
             let even = (table.rows - target.survey.missing) as f64 / target.distinct.max(1) as f64;
-            decided.is_rare = (target.rarest as f64) < RARE * even && target.rarest >= FEWEST_RARE;
+            decided.is_stratified = target.rarest >= FEWEST_OF_CLASS;
+            decided.is_rare = decided.is_stratified && (target.rarest as f64) < RARE * even;
         }
         Ok(decided)
     }

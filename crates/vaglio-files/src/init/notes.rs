@@ -27,7 +27,7 @@ impl Decided {
             notes.push(format!("{} {rows} without a target are left out", self.without_target));
         }
         if self.is_rare {
-            notes.push("a class is rare: classes count alike, by crrr and balanced_error".into());
+            notes.push("a class is rare: classes count alike, by crrr and balanced_squared".into());
         }
         notes.extend(match &self.layout {
             Layout::Rows => None,

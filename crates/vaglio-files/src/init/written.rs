@@ -238,8 +238,12 @@ impl Decided {
         let rows = table.rows - self.without_target;
         match &self.layout {
             _ if self.is_rare => lines.put(
-                "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true, loss: balanced_error}",
-                "the mean of the error rates of the classes",
+                "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true, loss: balanced_squared}",
+                "the mean of the squared errors of the classes",
+            ),
+            Layout::Rows if self.is_stratified => lines.put(
+                "criterion: {kind: kfold, folds: 5, stratified: true, shuffle: true}",
+                "classes evenly in every fold",
             ),
             Layout::Rows => lines.put("criterion: loo", "exact leave-one-out"),
             Layout::Groups(_, count) => lines.put(groups(*count), ""),

@@ -135,21 +135,24 @@ impl<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> Lanes<S, C, P
         self.sums[k][0] = self.sums[k][0] + of_row;
     }
 
-    /// The weights of rows where y·(y − left/divisor) is at most the rounding of it, with no division for divisors above 0.
+    /// Weights of rows where y·(y − left/divisor) is below 0, and half of those where it is 0 to rounding, with no division for
+    /// divisors above 0.
     ///
     /// The targets are y = √r times the class.
     #[inline(always)]
     fn add_wrong(&mut self, k: usize, left: Eight<S>, divisor: Eight<S>, classes: u8, root: Eight<S>) {
         let class = Eight::load(self.simd, &CLASSES[usize::from(classes)]);
-        let tie = Eight::splat(self.simd, TIED_PREDICTION);
-        let wrong = if WEIGHED {
+        let (tie, half) = (Eight::splat(self.simd, TIED_PREDICTION), Eight::splat(self.simd, 0.5));
+        let zero = Eight::splat(self.simd, 0.0);
+        let (margin, tie, half) = if WEIGHED {
             let weight = root * root;
-            weight.where_at_most(root * (root * divisor - class * left), tie * weight * divisor)
+            (root * (root * divisor - class * left), tie * weight * divisor, half * weight)
         } else {
-            root.where_at_most(divisor - class * left, tie * divisor)
+            (divisor - class * left, tie * divisor, half)
         };
+        let wrong = half.where_at_most(margin, tie) + half.where_at_most(margin, zero - tie);
         if PASS == BY_SIDE {
-            let negative = wrong.where_at_most(class, Eight::splat(self.simd, 0.0));
+            let negative = wrong.where_at_most(class, zero);
             self.sums[k][0] = self.sums[k][0] + negative;
             self.sums[k][1] = self.sums[k][1] + (wrong - negative);
         } else {

@@ -95,7 +95,7 @@ impl Scorer {
             Measure::Squared | Measure::BalancedSquared => over_outputs(&|e| e * e) / outputs as f64,
             Measure::Absolute => over_outputs(&f64::abs) / outputs as f64,
             Measure::Rows => self.of_rows().of(row, residual) / self.targets.weight(row),
-            _ => f64::from(u8::from(self.is_wrong(row, residual))),
+            _ => self.error(row, residual),
         }
     }
 }

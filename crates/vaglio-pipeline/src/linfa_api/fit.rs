@@ -167,6 +167,7 @@ impl ValidPipeline {
         let saved = SavedModel::new(task, outputs, units, maps, inputs, selection.predictor().clone());
         let saved = SavedModel {
             observed: Some(observed),
+            class_order: problem.class_order().unwrap_or_default(),
             calibration,
             columns: Some(named.columns),
             path: Some(selection.path.clone()),

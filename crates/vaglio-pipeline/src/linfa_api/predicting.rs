@@ -208,7 +208,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
 
     fn targets(&self, predictions: &Array2<f64>) -> Array<E, I> {
         let mut y = self.no_targets(predictions.ncols());
-        write(predictions, &self.saved.task, &self.classes, &mut y);
+        write(predictions, &self.saved.class_order, &self.classes, &mut y);
         y
     }
 
@@ -232,7 +232,7 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
 impl<R: TableRecords, E: TargetValue, I: TargetDim> PredictInplace<R, Array<E, I>> for FittedPipeline<E, I> {
     #[track_caller]
     fn predict_inplace<'a>(&'a self, x: &'a R, y: &mut Array<E, I>) {
-        write(&unless_failed(self.predicted(&NamedRows::unnamed(x))), &self.saved.task, &self.classes, y);
+        write(&unless_failed(self.predicted(&NamedRows::unnamed(x))), &self.saved.class_order, &self.classes, y);
     }
 
     fn default_target(&self, x: &R) -> Array<E, I> {

@@ -2,7 +2,7 @@
 
 use linfa::dataset::{AsTargets, TargetDim};
 use ndarray::{Array, Array2, Axis};
-use vaglio_core::{Error, Result, Task};
+use vaglio_core::{ClassOrder, Error, Result, Task};
 
 /// A target as linfa datasets hold it: a number (`f64`, `f32`), or the label of a class (`bool`, `String`, `&str`, whole
 /// numbers of any type).
@@ -142,21 +142,17 @@ pub(super) fn classes_of<E: TargetValue>(task: &Task) -> std::result::Result<Vec
     labels.iter().map(value).collect()
 }
 
-/// Predictions, outputs × rows, as targets.
+/// Predictions, outputs × rows, as targets; of numbers there are no classes.
 pub(super) fn write<E: TargetValue, I: TargetDim>(
     predictions: &Array2<f64>,
-    task: &Task,
+    order: &ClassOrder,
     classes: &[E],
     y: &mut Array<E, I>,
 ) {
     assert_eq!(y.len_of(Axis(0)), predictions.ncols(), "one target a row");
     for (row, mut to) in y.axis_iter_mut(Axis(0)).enumerate() {
         let of_row = predictions.column(row);
-        let class = match task {
-            Task::Regression => None,
-            Task::Binary { .. } => classes.get(usize::from(of_row[0] > 0.0)),
-            Task::Multiclass { .. } => classes.get(vaglio_report::record::largest(&of_row.to_vec())),
-        };
+        let class = classes.get(order.class_of(of_row));
         for (output, to) in to.iter_mut().enumerate() {
             *to = class.cloned().or_else(|| E::of_number(of_row[output])).unwrap_or_default();
         }

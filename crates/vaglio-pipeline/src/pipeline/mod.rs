@@ -33,14 +33,14 @@ pub(crate) use settings::Settings;
 pub use vaglio_tables::disk::write_file;
 pub use vaglio_tables::{DateOrder, Decimal, Delimiter, DigestKind, ReadSpec, Word};
 
-use crate::resample::Recipe;
 use crate::resample::room::Room;
+use crate::resample::{Recipe, TargetMapping};
 use crate::selector::ValidSelector;
 use crate::tune::{Tuned, Tuning};
 use linfa::ParamGuard;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
-use vaglio_core::{Error, Measure, Monitor, Problem, Result, Task};
+use vaglio_core::{Choose, Error, Judge, Measure, Monitor, Problem, Result, TargetMap, Task};
 use vaglio_tables::budget::Budget;
 
 /// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
@@ -117,8 +117,15 @@ impl ValidPipeline {
         let loss = self.selector().loss(&task);
         let recipe = Recipe::new(self.0.preprocess.clone(), task, target_names)?;
         let is_squared = loss.measure() == Measure::Squared;
-        let target_map = self.0.target_map.as_ref();
-        let recipe = recipe.mapping(target_map.map(|map| (Arc::clone(map), map.smear().unwrap_or(is_squared))))?;
+        let judge = match self.0.search.choose() {
+            Choose::CrossValidated(how) => how.judge,
+            _ => Judge::Original,
+        };
+        let mapping = |map: &Arc<dyn TargetMap>| {
+            let is_smeared = map.smear().unwrap_or(is_squared);
+            TargetMapping { map: Arc::clone(map), is_smeared, judge }
+        };
+        let recipe = recipe.mapping(self.0.target_map.as_ref().map(mapping))?;
         Ok(recipe.seeded(self.0.seed).within(self.budget()).keeping(self.0.engine.precision))
     }
 

@@ -4,11 +4,12 @@ use super::chosen::Chosen;
 use super::confirmed::confirmed;
 use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
-use super::judged::{FoldLosses, declined, may_decline};
+use super::judged::{FoldLosses, may_decline, tested};
 use super::lockstep::{FIRST, OfLambda};
 use super::pool::{WalkExtent, Watcher};
 use super::race::race;
 use super::sample::Sample;
+use super::scales::{scales_differ, size_on_other_scale};
 use super::scored::{by_score, interrupted, not_validated, plain};
 use super::sizes;
 use super::table::{self, Matched};
@@ -21,7 +22,7 @@ use vaglio_core::{
     Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, Silent, StopReason,
     Wanted,
 };
-use vaglio_report::record::{Cell, ChosenBy, RaceRecord, Table};
+use vaglio_report::record::{Cell, ChosenBy, Declined, RaceRecord, Table};
 use vaglio_report::record::{Warning, WarningKind};
 
 /// A search with its result taken.
@@ -243,18 +244,17 @@ pub(super) fn finished(
         None => by_score(&searched.path, Rule::Best),
         Some((table, cell)) => {
             let may_decline = may_decline(selector, design, how)?;
-            let declined = if may_decline { declined(loss, &matched, (cell, &by_others), how) } else { None };
+            let tested = if may_decline { tested(loss, &matched, (cell, &by_others), how) } else { None };
+            let declined = tested.filter(Declined::may_be_nothing);
             let cell = match declined {
                 Some(_) => matched.empty(loss)?,
                 None => cell,
             };
-            warnings.extend(full::compared(
-                design,
-                &all,
-                &full,
-                (loss, how.repeats),
-                (cell, &matched.parts(cell.size)),
-            )?);
+            let of_taken = (cell, &matched.parts(cell.size)[..]);
+            warnings.extend(full::compared(design, &all, &full, (loss, how.repeats), of_taken)?);
+            let other = size_on_other_scale(loss, (&lambdas, &walks), everything, (how, may_decline))?;
+            warnings
+                .extend(other.filter(|size| *size != cell.size).map(|size| scales_differ(how.judge, cell.size, size)));
             let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
             searched = selector.taking(searched, entry, design)?;
             let result = searched.path.result();
@@ -278,6 +278,7 @@ pub(super) fn finished(
                 of_folds: matched.entries(cell.size, how.folds),
                 losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
                 declined,
+                is_tested: tested.is_some() && declined.is_none(),
                 confirmed: None,
             }
         }

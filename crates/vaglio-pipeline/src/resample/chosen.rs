@@ -41,6 +41,8 @@ pub struct Chosen {
     pub(crate) losses: Option<FoldLosses>,
     /// The columns of the lowest loss, where none was taken since what they gain may be nothing.
     pub declined: Option<Declined>,
+    /// Whether columns were taken since they lower the loss by more than chance.
+    pub is_tested: bool,
     /// What is known of false discoveries, where they chose.
     pub(crate) confirmed: Option<Discoveries>,
 }

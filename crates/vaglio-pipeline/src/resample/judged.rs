@@ -88,11 +88,11 @@ pub(super) fn may_decline(selector: &ValidSelector, design: &Design, how: &Cross
     })
 }
 
-/// What is declined of the cell that a rule takes: its columns, where what they gain over none may be nothing.
+/// What the columns of the cell that a rule takes gain over none, where that is tested.
 ///
 /// What was chosen for its loss would gain a little on noise as well, so every fold is judged at the size and λ that the others
 /// choose.
-pub(super) fn declined(
+pub(super) fn tested(
     loss: &dyn Loss,
     matched: &Matched<'_>,
     (cell, by_others): (Cell, &[Tally]),
@@ -109,9 +109,8 @@ pub(super) fn declined(
     let own = Judged { outer, inner: Vec::new(), repeats: matched.repeats };
     let none = Judged { outer: matched.empties(), ..own.clone() };
     let level = how.interval.unwrap_or(LEVEL);
-    let found = own.bounded(loss, Some(&none), (0.0, level));
     // Of what nothing is known nothing is declined.
-    let found = found.filter(|found| found.interval[1] >= 0.0)?;
+    let found = own.bounded(loss, Some(&none), (0.0, level))?;
     let difference = difference(Against::Empty, 0, found);
     Some(Declined { size: cell.size, cross_validated: cell.loss, difference })
 }

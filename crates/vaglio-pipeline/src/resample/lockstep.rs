@@ -64,6 +64,12 @@ impl OfLambda {
         Matched::new(&self.trails, (self.whole.unwrap_or(everything), repeats))
     }
 
+    /// The same with the losses on the other scale of mapped targets, where there is one.
+    pub(super) fn on_other_scale(&self) -> Option<OfLambda> {
+        let trails = self.trails.iter().map(|trail| trail.other.as_deref().cloned()).collect::<Option<_>>()?;
+        Some(OfLambda { trails, ..*self })
+    }
+
     /// The walks to each penalty at which the path of all rows has a model that may be the result, of one walk a fold.
     pub(crate) fn to_penalties(&self, path: &Path) -> (Vec<Option<f64>>, Vec<OfLambda>) {
         let to = |at: &AtPenalty| OfLambda {

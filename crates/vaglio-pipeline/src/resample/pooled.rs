@@ -4,7 +4,7 @@ use super::behind::RowLabels;
 use super::tally::{Compared, EVERY, Tally};
 use ndarray::{Array2, Axis, concatenate, s};
 use std::borrow::Cow;
-use vaglio_core::{Error, Loss, Result, Task, ZeroOne};
+use vaglio_core::{ClassOrder, Error, Loss, Result, ZeroOne};
 use vaglio_report::record::Figures;
 
 /// Rows of all folds up to which a standard error keeps every cluster.
@@ -119,10 +119,10 @@ impl Pooled {
         Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats).ok()?.1
     }
 
-    /// Figures of these rows.
-    pub fn figures(&self, task: &Task, loss: &dyn Loss, repeats: usize) -> Figures {
+    /// Figures of these rows, of classes with the order that decides ties.
+    pub fn figures(&self, classes: Option<&ClassOrder>, loss: &dyn Loss, repeats: usize) -> Figures {
         let (targets, predictions) = (self.targets.view(), self.predictions.view());
-        let figures = Figures::of(task, loss, targets, predictions, self.weights.as_deref());
+        let figures = Figures::of(classes, loss, targets, predictions, self.weights.as_deref());
         Figures {
             standard_error: self.error(loss, repeats),
             error_rate_error: figures.error_rate.and_then(|_| self.error(&ZeroOne, repeats)),

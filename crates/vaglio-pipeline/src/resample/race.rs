@@ -3,7 +3,7 @@
 use super::choice::{Picked, Taken, Validated, compared, cut_short, finished, walk_lambdas};
 use super::extend::cross_validated_beyond;
 use super::full;
-use super::judged::{declined, may_decline};
+use super::judged::{may_decline, tested};
 use super::parting::Part;
 use super::pool::Watcher;
 use super::sample::Sample;
@@ -16,7 +16,7 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Design, ExitClass, Loss, Monitor, Path, Result, Rule, Wanted};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
-use vaglio_report::record::{Cell, Contestant, CurvePoint, FrontierPoint, RaceRecord, Table};
+use vaglio_report::record::{Cell, Contestant, CurvePoint, Declined, FrontierPoint, RaceRecord, Table};
 
 /// Cross-validates every contestant and goes on with the one that wins.
 ///
@@ -165,7 +165,8 @@ fn delivered(
         }
         let walks: Vec<_> = (0..of.walks.len()).map(|place| matched(of, place, how.repeats)).collect();
         let by_others = by_others(loss, &of.table, &walks, (cell, how.at_most));
-        Ok(match declined(loss, &walks[place], (cell, &by_others), how) {
+        let tested = tested(loss, &walks[place], (cell, &by_others), how);
+        Ok(match tested.filter(Declined::may_be_nothing) {
             Some(_) => (place, walks[place].empty(loss)?),
             None => (place, cell),
         })

@@ -3,6 +3,7 @@
 use super::missing::Filled;
 use super::numeric::{numeric, unless_too_large};
 use super::refit::first_refitted;
+use super::scales::TargetMapping;
 use crate::pipeline::Precision;
 use ndarray::Array2;
 use std::collections::HashMap;
@@ -10,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use vaglio_core::engine::select_rows;
 use vaglio_core::{
-    Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetMap, TargetUnits, Task, TrainingRows,
+    Error, FittedMap, FoldFit, Map, Need, Problem, Result, Role, Table, TargetUnits, Task, TrainingRows,
 };
 use vaglio_tables::budget::Budget;
 
@@ -139,8 +140,8 @@ pub struct Recipe {
     pub before: Arc<Vec<Box<dyn FittedMap>>>,
     /// The maps, in order.
     pub maps: Vec<Arc<dyn Map>>,
-    /// What is done to targets first, and whether predictions are smeared.
-    pub target_map: Option<(Arc<dyn TargetMap>, bool)>,
+    /// What is done to targets first.
+    pub target_map: Option<TargetMapping>,
     /// How columns are standardized in folds by a formula.
     pub standardize: Option<Need>,
     /// The first of the maps that are refitted in folds, where some must be and no formula tells what they make.
@@ -205,11 +206,11 @@ impl Recipe {
         self.maps.iter().any(|map| map.needs_order())
     }
 
-    /// The same with a map of targets, and whether predictions are smeared.
+    /// The same with a map of targets.
     ///
     /// # Errors
     /// [`Error::Setting`] for classes.
-    pub(crate) fn mapping(self, target_map: Option<(Arc<dyn TargetMap>, bool)>) -> Result<Self> {
+    pub(crate) fn mapping(self, target_map: Option<TargetMapping>) -> Result<Self> {
         if target_map.is_some() && self.task != Task::Regression {
             let message = format!("it is of numbers, and the task is {}; leave it out", self.task.name());
             return Err(Error::setting("target_map", message));
@@ -260,7 +261,7 @@ impl Recipe {
     /// # Errors
     /// [`Error::Shape`] for a target that it cannot take, with row and column.
     pub(super) fn map_targets(&self, rows: &mut Rows) -> Result<Option<Vec<TargetUnits>>> {
-        let Some((map, is_smeared)) = &self.target_map else { return Ok(None) };
+        let Some(TargetMapping { map, is_smeared, .. }) = &self.target_map else { return Ok(None) };
         let Rows { targets, weights, table, .. } = rows;
         let weights = weights.as_deref();
         let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);

@@ -11,7 +11,7 @@ use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
-use vaglio_core::{Block, Cells, FittedMap, InFolds, Problem, Result, Table, TargetUnits, Task};
+use vaglio_core::{Block, Cells, ClassOrder, FittedMap, InFolds, Judge, Problem, Result, Table, TargetUnits, Task};
 
 /// What was learned from rows: the problem that they make, and how others are made alike.
 #[derive(Debug)]
@@ -116,6 +116,12 @@ impl Sample {
         }
     }
 
+    /// The scale of the losses that choose, where targets are mapped.
+    pub fn judge(&self) -> Option<Judge> {
+        let SampleSource::Mapped(_, recipe) = &self.source else { return None };
+        recipe.target_map.as_ref().map(|mapping| mapping.judge)
+    }
+
     /// Targets, outputs × rows, in the user's units.
     pub fn targets(&self) -> &Arc<Array2<f64>> {
         match &self.source {
@@ -181,6 +187,15 @@ impl Sample {
     /// The labels of rows that belong together whatever is done to them.
     pub fn labels(&self) -> Option<&[u32]> {
         self.groups().or_else(|| self.series().filter(|_| !self.ordered))
+    }
+
+    /// The order of the classes by the weight of their rows; `None` for numbers.
+    pub fn class_order(&self) -> Option<ClassOrder> {
+        let weights = match &self.source {
+            SampleSource::Plain(problem) => problem.weights().map(|weights| &weights[..]),
+            SampleSource::Mapped(rows, _) => rows.weights.as_deref(),
+        };
+        (*self.task() != Task::Regression).then(|| ClassOrder::new(self.targets().view(), weights))
     }
 
     /// The class of each row; `None` for numbers.

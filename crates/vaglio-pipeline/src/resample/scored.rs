@@ -7,7 +7,7 @@ use super::sample::Sample;
 use crate::selector::{Searched, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Design, Error, Monitor, Path, PathEntry, Result, Rule};
+use vaglio_core::{Choose, Design, Error, Monitor, Path, PathEntry, Result, Rule, is_lower};
 use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 
 /// By the score, of one walk or of one for each λ.
@@ -90,6 +90,7 @@ pub(super) fn by_score(path: &Path, rule: Rule) -> Chosen {
         of_folds: Vec::new(),
         losses: None,
         declined: None,
+        is_tested: false,
         confirmed: None,
     }
 }
@@ -119,7 +120,9 @@ fn of_walks(mut walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
         let ((x, _, s), (y, _, t)) = (result(a), result(b));
         x.total_cmp(&y).then(s.cmp(&t))
     };
-    let Some(best) = walks.iter().min_by(lower) else { return Err(Error::Shape("there is no lambda".into())) };
+    let Some(lowest) = walks.iter().min_by(lower) else { return Err(Error::Shape("there is no lambda".into())) };
+    let equal = walks.iter().filter(|walk| !is_lower(result(lowest).0, result(walk).0));
+    let best = equal.min_by_key(|walk| result(walk).2).unwrap_or(lowest);
     let taken = match rule {
         Rule::Best => walks.iter().position(|walk| std::ptr::eq(walk, best)).map(|l| (l, best.path.chosen)),
         Rule::OneSe => {

@@ -86,7 +86,7 @@ impl Validation<'_, '_> {
             let job = wanted[k];
             let done = journal.once(start_key(job), || {
                 let (training, design) = self.anew((job, parts[job]), lambdas)?;
-                let full = super::full::full(&design, all, &training.fold.held(), loss)?;
+                let full = training.fold.judged(|held| super::full::full(&design, all, held, loss))?;
                 lockstep.start(lambdas, (job, &training), full, extent)
             });
             watcher.piece();

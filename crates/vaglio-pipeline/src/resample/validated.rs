@@ -252,7 +252,7 @@ impl Validation<'_, '_> {
             let full = made.and_then(|(training, design)| {
                 let own = match full {
                     Some(_) => Vec::new(),
-                    None => super::full::full(&design, all, &training.fold.held(), loss)?,
+                    None => training.fold.judged(|held| super::full::full(&design, all, held, loss))?,
                 };
                 Ok((is_held.then_some(training), own))
             });

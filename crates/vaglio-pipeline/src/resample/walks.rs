@@ -9,7 +9,10 @@ use crate::selector::ValidSelector;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
-use vaglio_core::{AtPenalty, Design, EntryFit, Error, Feature, Loss, Path, PathEntry, Result, Score, StopReason};
+use vaglio_core::{
+    AtPenalty, Design, EntryFit, Error, Feature, Judge, Loss, Path, PathEntry, Problem, Result, Score, StopReason,
+    TargetUnits,
+};
 
 /// What one walk loses on rows held out, by size.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,6 +25,9 @@ pub struct Trail {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     penalties: Vec<(AtPenalty, Tally)>,
     pub(super) walked: Walked,
+    /// The losses on the other scale, where targets are mapped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) other: Option<Box<Trail>>,
 }
 
 /// The subsets of a walk, by the order in which their features come; one that is not the first of these is written out.
@@ -80,9 +86,11 @@ pub struct Fold {
     /// What was learned from them.
     pub fitted: Fitted,
     /// The problem of the rows held out.
-    pub held: vaglio_core::Problem,
+    pub held: Problem,
     /// The cluster of each row held out.
     pub clusters: Vec<u32>,
+    /// The scale of the losses that choose, where targets are mapped.
+    pub judge: Option<Judge>,
 }
 
 impl Fold {
@@ -95,7 +103,7 @@ impl Fold {
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(training)?.fitted()?;
             let (held, clusters) = held_by(sample, &fitted, held)?;
-            Ok(Fold { training: training.clone(), fitted, held, clusters })
+            Ok(Fold { training: training.clone(), fitted, held, clusters, judge: sample.judge() })
         })
     }
 
@@ -104,10 +112,31 @@ impl Fold {
         let held = Held::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
         Held { clusters: Some(&self.clusters), ..held }
     }
+
+    /// Calls `then` with the rows held out on the scale of the losses that choose.
+    ///
+    /// # Errors
+    /// Those of `then`.
+    pub(super) fn judged<T>(&self, then: impl FnOnce(&Held<'_>) -> Result<T>) -> Result<T> {
+        self.on_scale(self.judge.unwrap_or_default(), then)
+    }
+
+    fn on_scale<T>(&self, judge: Judge, then: impl FnOnce(&Held<'_>) -> Result<T>) -> Result<T> {
+        let Some(units) = self.fitted.units.as_ref().filter(|_| judge == Judge::Mapped) else {
+            return then(&self.held());
+        };
+        let mut targets = self.held.targets().as_ref().clone();
+        for (mut target, units) in targets.rows_mut().into_iter().zip(units) {
+            target.mapv_inplace(|y| units.map.as_ref().map_or(y, |map| map.map(y)));
+        }
+        let problem = self.held.with_targets(targets)?;
+        let units: Vec<TargetUnits> = units.iter().map(|units| units.scale.into()).collect();
+        then(&Held { problem: &problem, units: Some(&units), ..self.held() })
+    }
 }
 
 /// Rows held out with the cluster of each, by the maps of others.
-pub fn held_by(sample: &Sample, fitted: &Fitted, held: &[usize]) -> Result<(vaglio_core::Problem, Vec<u32>)> {
+pub fn held_by(sample: &Sample, fitted: &Fitted, held: &[usize]) -> Result<(Problem, Vec<u32>)> {
     let all = sample.clusters();
     let clusters = held.iter().map(|&row| all[row]).collect();
     sample.select(held)?.apply(fitted, clusters)
@@ -139,8 +168,25 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
 pub fn gone_on(
     selector: &ValidSelector,
     (fold, design): (&Fold, &Design),
-    (path, before): (Path, Option<Trail>),
+    (path, mut before): (Path, Option<Trail>),
     by: Judging<'_>,
+    as_what: (&dyn Loss, u32),
+) -> Result<Trail> {
+    let of = (&fold.fitted.problem, design);
+    let Some(judge) = fold.judge else { return followed(selector, of, (path, before), (&fold.held(), by), as_what) };
+    let other = before.as_mut().and_then(|trail| trail.other.take()).map(|trail| *trail);
+    let other =
+        fold.on_scale(judge.other(), |held| followed(selector, of, (path.clone(), other), (held, by), as_what))?;
+    let trail = fold.on_scale(judge, |held| followed(selector, of, (path, before), (held, by), as_what))?;
+    Ok(Trail { other: Some(Box::new(other)), ..trail })
+}
+
+/// What a walk loses on some rows.
+fn followed(
+    selector: &ValidSelector,
+    (problem, design): (&Problem, &Design),
+    (path, before): (Path, Option<Trail>),
+    (held, by): (&Held<'_>, Judging<'_>),
     (loss, most): (&dyn Loss, u32),
 ) -> Result<Trail> {
     let at_penalties = path.at_penalties.clone();
@@ -152,8 +198,7 @@ pub fn gone_on(
     let (mut empty, known) = before.map_or((None, Vec::new()), |trail| (Some(trail.empty), trail.sizes));
     let mut sizes: BTreeMap<usize, Tally> = known.into_iter().collect();
     let mut penalties = Vec::with_capacity(at_penalties.len());
-    let (of, held) = ((&fold.fitted.problem, design), &fold.held());
-    selector.predictions(of, (&new, walked.empty), held, by, |index, model, predictions| {
+    selector.predictions((problem, design), (&new, walked.empty), held, by, |index, model, predictions| {
         let tally = held.compare(model, &predictions, |compared| Tally::new(loss, compared, most));
         match index {
             None => empty = Some(tally),
@@ -163,7 +208,7 @@ pub fn gone_on(
         Ok(())
     })?;
     let empty = empty.unwrap_or_else(Tally::none);
-    Ok(Trail { empty, sizes: sizes.into_iter().collect(), penalties, walked })
+    Ok(Trail { empty, sizes: sizes.into_iter().collect(), penalties, walked, other: None })
 }
 
 /// The features of a path in the order in which they come.
@@ -188,6 +233,7 @@ impl Trail {
             sizes: own.iter().map(|(_, tally)| (size, tally.clone())).collect(),
             penalties: Vec::new(),
             walked: Walked { everything: found.map(|_| size), ..Walked::new(path, size) },
+            other: self.other.as_ref().map(|other| Box::new(other.to_penalty(lambda))),
         }
     }
 
@@ -248,6 +294,6 @@ impl Trail {
         let mut path = Path::stopped(score, vaglio_core::StopReason::Patience);
         (path.entries, path.allowed) = ((1..=sizes).map(entry).collect(), 0..=sizes + 1);
         let sizes = (1..=sizes).map(|size| (size, tally(size))).collect();
-        Trail { empty: tally(0), sizes, penalties: Vec::new(), walked: Walked::new(path, usize::MAX) }
+        Trail { empty: tally(0), sizes, penalties: Vec::new(), walked: Walked::new(path, usize::MAX), other: None }
     }
 }

@@ -127,8 +127,7 @@ class SelectorClassifier(ClassifierMixin, BaseSelector):
         """Classes of rows, shape (n_samples,)."""
         if hasattr(self, "estimator_"):
             return self.estimator_.predict(self._chosen(X))
-        places = _tables.class_places(self._predicted(X)[0])
-        return self.classes_[places]
+        return self.classes_[self.model_.called(self._predicted(X)[1])]
 
     def predict_proba(self, X):
         """Probabilities of classes, shape (n_samples, n_classes): a logistic map of the decision values (Platt's), fitted on

@@ -208,12 +208,10 @@ class Model:
         """
         import numpy as np
 
-        from vaglio import _tables
-
-        values = self._values(frame)[1]
+        data, values, _ = self._values(frame)
         if self.classes is None:
             return values[0].copy() if len(values) == 1 else values.T.copy()
-        return np.asarray(self.classes)[_tables.class_places(values.T)]
+        return np.asarray(self.classes)[self._model.called(data)]
 
     def predict_proba(self, frame):
         """Probabilities of `classes`, rows × classes; `None` of a model that was not calibrated."""

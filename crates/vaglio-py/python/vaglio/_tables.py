@@ -62,7 +62,7 @@ def _of_sparse(X, names, places):
 
 
 def class_places(values):
-    """Which class each row is of, by decision values or coded targets, rows × outputs: the larger of two by the sign."""
+    """Which class each row is of, by coded targets, rows × outputs: the larger of two by the sign."""
     return (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
 
 

@@ -2,7 +2,7 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, Rule, Wanted};
+use vaglio_core::{Error, Result, Rule, Wanted, is_lower};
 
 /// The cross-validated loss of one size at one λ of the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The place of the λ and the cell that a rule takes: the lowest loss, of equals the fewest features and then the
+    /// The place of the λ and the cell that a rule takes: the lowest loss, of equals to rounding the fewest features and then the
     /// smallest λ; of those whose difference to it is within one standard error of that difference the fewest features and
     /// then the largest λ; of those within a share of it the fewest features and then the lowest loss.
     ///
@@ -53,9 +53,11 @@ impl Table {
         let lower = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| {
             x.loss.total_cmp(&y.loss).then(x.size.cmp(&y.size)).then(a.cmp(b))
         };
-        let Some(best) = all().min_by(lower) else {
+        let Some(lowest) = all().min_by(lower) else {
             return Err(Error::Shape("no size was reached in every fold".into()));
         };
+        let equal = all().filter(|(_, cell)| !is_lower(lowest.1.loss, cell.loss));
+        let best = equal.min_by(|(a, x), (b, y)| x.size.cmp(&y.size).then(a.cmp(b))).unwrap_or(lowest);
         let simpler = |(a, x): &(usize, Cell), (b, y): &(usize, Cell)| x.size.cmp(&y.size).then(b.cmp(a));
         if let Some(within) = within {
             let limit = best.1.loss + within * best.1.loss.abs();
@@ -108,6 +110,9 @@ pub struct ChosenRecord {
     /// The λ of a least-angle path at which its model was taken, where that was judged at some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalty: Option<f64>,
+    /// Whether its losses are on the scale of the mapped target, and not in the units of the data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mapped: bool,
     /// The cross-validated loss of the whole selection, in the units of the target.
     #[serde(default, with = "infinity::optional")]
     pub cross_validated: Option<f64>,
@@ -135,6 +140,9 @@ pub struct ChosenRecord {
     /// The columns of the lowest loss, where no column was taken in their place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declined: Option<Declined>,
+    /// Whether columns were taken since they lower the loss by more than chance.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tested: bool,
     /// How much the size hangs on how rows were dealt into folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizeSpread>,
@@ -185,6 +193,13 @@ pub struct Declined {
     pub cross_validated: f64,
     /// What they lose more than no column, with size and λ of each fold chosen by the others.
     pub difference: LossDifference,
+}
+
+impl Declined {
+    /// Whether the columns gain nothing for certain.
+    pub fn may_be_nothing(&self) -> bool {
+        self.difference.interval[1] >= 0.0
+    }
 }
 
 /// The sizes that parts of the cross-validated losses would have chosen.
@@ -242,6 +257,8 @@ mod tests {
         let picked = |rule| of.pick(rule).map(|(l, cell)| (l, cell.size)).unwrap();
         assert_eq!(picked(Rule::Best), (0, 2));
         assert_eq!(picked(Rule::OneSe), (1, 1));
+        let rounded = table([[0.5 + 1e-15, 0.5, 0.5 - 1e-15], [0.6; 3]]);
+        assert_eq!(rounded.pick(Rule::Best).map(|(l, cell)| (l, cell.size)).unwrap(), (0, 0));
         let flat = table([[0.5; 3]; 2]);
         assert_eq!(flat.pick(Rule::Best).map(|(l, cell)| (l, cell.size)).unwrap(), (0, 0));
         assert_eq!(flat.pick(Rule::OneSe).map(|(l, cell)| (l, cell.size)).unwrap(), (1, 0));

@@ -3,9 +3,9 @@
 use super::LossName;
 use super::table_parts::BoundedLoss;
 use crate::infinity;
-use ndarray::{ArrayView2, s};
+use ndarray::{ArrayView1, ArrayView2, s};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyLoss, Auc, BalancedError, Loss, Squared, Task, ZeroOne, shown};
+use vaglio_core::{AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, is_tie, shown};
 
 /// How a model does on rows; what has no meaning for the task is absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,9 @@ pub struct Figures {
     pub error_rate_error: Option<f64>,
     /// Rows of each class (first index) that were given each class (second), in the order of `data.classes`.
     pub confusion: Option<Vec<Vec<usize>>>,
+    /// Rows whose largest prediction several classes share: the error rates count a guess, `confusion` the label.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ties: usize,
     /// What always calling the most frequent class of these rows gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<Always>,
@@ -76,8 +79,10 @@ pub struct Always {
 impl Figures {
     /// The figures of predictions, outputs × rows, in the units of `targets`; the standard error is that of rows that do not
     /// depend on each other.
+    ///
+    /// Of classes with the order that decides ties, else of numbers.
     pub fn of(
-        task: &Task,
+        classes: Option<&ClassOrder>,
         loss: &dyn Loss,
         targets: ArrayView2<f64>,
         predictions: ArrayView2<f64>,
@@ -85,9 +90,9 @@ impl Figures {
     ) -> Self {
         let mean = |loss: &dyn Loss| loss.mean(targets, predictions, weights);
         let mse = mean(&Squared);
-        let classes = *task != Task::Regression;
-        let binary = matches!(task, Task::Binary { .. });
+        let of_classes = |loss: &dyn Loss| classes.map(|_| mean(loss));
         let finite = |value: f64| value.is_finite().then_some(value);
+        let auc = || finite(1.0 - mean(&Auc));
         let variance = variance(targets, weights);
         Figures {
             rows: targets.ncols(),
@@ -96,15 +101,16 @@ impl Figures {
             mse,
             r2: finite(1.0 - mse / variance),
             nrmse: finite((mse / variance).sqrt()),
-            error_rate: classes.then(|| mean(&ZeroOne)),
-            balanced_error_rate: classes.then(|| mean(&BalancedError)),
-            auc: if binary { finite(1.0 - mean(&Auc)) } else { None },
+            error_rate: of_classes(&ZeroOne),
+            balanced_error_rate: of_classes(&BalancedError),
+            auc: classes.filter(|_| targets.nrows() == 1).and_then(|_| auc()),
             brier: None,
             standard_error: loss.standard_error(targets, predictions, weights),
             error_rate_error: None,
-            confusion: classes.then(|| confusion(targets, predictions)),
-            always: if classes { always(targets, weights) } else { None },
-            by_output: if classes { Vec::new() } else { by_output(targets, predictions, weights) },
+            confusion: classes.map(|order| confusion(order, targets, predictions)),
+            ties: classes.map_or(0, |_| predictions.columns().into_iter().filter(|of| is_tie(of.view())).count()),
+            always: classes.and_then(|_| always(targets, weights)),
+            by_output: classes.map_or_else(|| by_output(targets, predictions, weights), |_| Vec::new()),
         }
     }
 
@@ -166,6 +172,10 @@ impl Figures {
             text += &format!("{:<19} {mse:.6}{r2}\n", format!("squared of {}", shown(name)));
         }
         let Some(confusion) = &self.confusion else { return text };
+        if self.ties > 0 {
+            text +=
+                &format!("{:<19} {} rows: the error rates count a guess, the matrix the label\n", "ties", self.ties);
+        }
         let name = |class: usize| classes.get(class).map_or_else(|| class.to_string(), |name| shown(name).into_owned());
         if let Some(Always { class, error_rate }) = self.always() {
             text += &format!("{:<19} {error_rate:.6}\n", format!("always {}", name(class)));
@@ -185,12 +195,13 @@ impl Figures {
     }
 }
 
-/// The class of a row of targets or predictions.
-pub fn class_of(outputs: ndarray::ArrayView1<f64>) -> usize {
-    match outputs.len() {
-        1 => usize::from(outputs[0] > 0.0),
-        _ => largest(&outputs.to_vec()),
-    }
+/// The class of a row of targets.
+pub fn class_of(targets: ArrayView1<f64>) -> usize {
+    ClassOrder::default().class_of(targets)
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The position of the largest prediction, the first among equals.
@@ -199,11 +210,11 @@ pub fn largest(predictions: &[f64]) -> usize {
     (0..predictions.len()).fold(0, better)
 }
 
-fn confusion(targets: ArrayView2<f64>, predictions: ArrayView2<f64>) -> Vec<Vec<usize>> {
+fn confusion(order: &ClassOrder, targets: ArrayView2<f64>, predictions: ArrayView2<f64>) -> Vec<Vec<usize>> {
     let classes = if targets.nrows() == 1 { 2 } else { targets.nrows() };
     let mut counts = vec![vec![0; classes]; classes];
     for (target, prediction) in targets.columns().into_iter().zip(predictions.columns()) {
-        counts[class_of(target)][class_of(prediction)] += 1;
+        counts[class_of(target)][order.class_of(prediction)] += 1;
     }
     counts
 }

@@ -4,7 +4,7 @@ use super::{
     ChosenRecord, Figures, Nested, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind, WeightSpread,
 };
 use std::collections::HashMap;
-use vaglio_core::{Action, Feature, Squared, ZeroOne, clip, shown};
+use vaglio_core::{Action, Feature, Squared, ZeroOne, clip, is_lower, shown};
 
 /// Chosen columns that are all listed.
 const FEW_COLUMNS: usize = 30;
@@ -209,7 +209,7 @@ impl Record {
             None => error.map(|error| format!(" ± {error:.0$}", decimals(loss))).unwrap_or_default(),
         };
         let root = self.is_loss(&Squared) && self.data.classes.is_none();
-        let always = figures.filter(|_| self.is_loss(&ZeroOne)).and_then(|figures| self.always_text(figures));
+        let (empty, always) = self.baselines(empty, figures);
         let notes: Vec<String> = empty
             .map(|empty| format!("no columns: {}", seven_digits(empty)))
             .into_iter()
@@ -218,6 +218,14 @@ impl Record {
             .collect();
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
         format!("{}{error}{notes}", seven_digits(loss))
+    }
+
+    /// The loss of no columns and the error rate of one answer, which is the baseline alone where it is lower.
+    pub(crate) fn baselines(&self, empty: Option<f64>, figures: Option<&Figures>) -> (Option<f64>, Option<String>) {
+        let figures = figures.filter(|_| self.is_loss(&ZeroOne));
+        let always = figures.and_then(Figures::always);
+        let is_higher = |empty: &f64| always.is_some_and(|always| is_lower(always.error_rate, *empty));
+        (empty.filter(|empty| !is_higher(empty)), figures.and_then(|figures| self.always_text(figures)))
     }
 
     /// The error rate beside that of one answer, where it is not the loss itself.
@@ -282,12 +290,13 @@ impl Record {
         let more =
             if never.len() > FEW_OUTPUTS { format!(" or {} others", never.len() - FEW_OUTPUTS) } else { String::new() };
         (!named.is_empty()).then(|| {
-            let message = format!(
-                "no row is called {}{more}, which {count} of {} {rows} are; `loss: balanced_error` with `learner: crrr` \
-                 weighs classes alike",
-                named.join(" or "),
-                figures.rows
-            );
+            let advice = match self.pipeline.learner == "crrr" {
+                true => "the chosen columns do not tell it from the others",
+                false => "`learner: crrr` with `loss: balanced_squared` weighs classes alike",
+            };
+            let named = named.join(" or ");
+            let message =
+                format!("no row is called {named}{more}, which {count} of {} {rows} are; {advice}", figures.rows);
             Warning::new(WarningKind::NeverCalled, message)
         })
     }

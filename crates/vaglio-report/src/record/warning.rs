@@ -44,6 +44,10 @@ pub enum WarningKind {
     NoShares,
     /// A class that no row is given.
     NeverCalled,
+    /// The two scales of a mapped target choose different numbers of columns.
+    ScalesDiffer,
+    /// Single rows are held out under a loss of orders or classes, which leans against them.
+    SingleRowsHeldOut,
     /// Targets are predicted some steps ahead, and folds are trained on targets that are not known by then.
     NoGap,
     /// The search reached fewer columns than were asked for.

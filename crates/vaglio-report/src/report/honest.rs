@@ -71,14 +71,14 @@ pub fn honest<'r>(source: &RecordView<'r>) -> Vec<Honest<'r>> {
             difference: chosen.differences.iter().find(|of| of.against == Against::Empty),
             empty: chosen.empty_loss.and_then(finite),
             // Those of the first repeat.
-            figures: record.report.figures.as_ref(),
+            figures: record.report.figures.as_ref().filter(|_| !chosen.mapped),
             repeats: 1,
-            how: match &chosen.splits {
-                Some(splits) => format!("{splits}, the search repeated{}", times(chosen.repeats.unwrap_or(1))),
-                None => {
-                    let folds = counted(folds as u64, "fold");
-                    format!("{folds} that repeat the search{}", times(chosen.repeats.unwrap_or(1)))
-                }
+            how: {
+                let what = match &chosen.splits {
+                    Some(splits) => format!("{splits}, the search repeated"),
+                    None => format!("{} that repeat the search", counted(folds as u64, "fold")),
+                };
+                format!("{what}{}{}", times(chosen.repeats.unwrap_or(1)), record.chosen_scale())
             },
         });
     }
@@ -156,11 +156,11 @@ fn percent(share: f64) -> String {
 }
 
 /// Whether the empty model has an AUC, or an error rate, worth naming: not by leaving rows out one by one.
-fn against(honest: &Honest<'_>, loss: &LossName) -> String {
-    match honest.empty {
+fn against(own: f64, empty: Option<f64>, loss: &LossName) -> String {
+    match empty {
         Some(empty) if loss.is(&Auc) => format!("without any column {}", short(1.0 - empty)),
         Some(empty) if empty > 0.0 => {
-            format!("{} of the {} without any column", percent(honest.loss / empty), short(empty))
+            format!("{} of the {} without any column", percent(own / empty), short(empty))
         }
         _ => String::new(),
     }
@@ -203,7 +203,13 @@ fn of_figure(source: &RecordView<'_>, figure: &Honest<'_>, is_first: bool) -> Ve
     if loss.is(&Auc) {
         let auc = 1.0 - figure.loss;
         let interval = figure.interval.map(|([low, high], level)| ([1.0 - high, 1.0 - low], level));
-        let card = Card::new(&format!("{title} AUC"), auc, figure.error, how(against(figure, &loss)), class);
+        let card = Card::new(
+            &format!("{title} AUC"),
+            auc,
+            figure.error,
+            how(against(figure.loss, figure.empty, &loss)),
+            class,
+        );
         out.push(card.bounded(interval));
     }
     if let Some((rate, error)) = figure.rate(&loss) {
@@ -212,9 +218,13 @@ fn of_figure(source: &RecordView<'_>, figure: &Honest<'_>, is_first: bool) -> Ve
     }
     if !loss.is(&Auc) {
         let label = format!("{title} {}", loss.title());
-        let one_answer = figure.figures.filter(|_| loss.is(&ZeroOne)).and_then(|f| source.record.always_text(f));
+        let (empty, one_answer) = source.record.baselines(figure.empty, figure.figures);
         let root = root(source, figure.loss).map(|root| format!("root {root}"));
-        let told = [against(figure, &loss)].into_iter().filter(|told| !told.is_empty()).chain(one_answer).chain(root);
+        let told = [against(figure.loss, empty, &loss)]
+            .into_iter()
+            .filter(|told| !told.is_empty())
+            .chain(one_answer)
+            .chain(root);
         let note = told.collect::<Vec<_>>().join("; ");
         out.push(Card::new(&label, figure.loss, figure.error, how(note), class).bounded(figure.interval));
     }
@@ -263,7 +273,8 @@ pub fn verdict(source: &RecordView<'_>, honest: &[Honest<'_>]) -> String {
     }
     let told = |figure: &Honest<'_>| {
         let rooted = |value: f64| root(source, value).map(|root| format!(" (root {root})")).unwrap_or_default();
-        let empty = figure.empty.map(|e| format!("; without any column it is {}{}", short(e), rooted(e)));
+        let (empty, _) = source.record.baselines(figure.empty, figure.figures);
+        let empty = empty.map(|e| format!("; without any column it is {}{}", short(e), rooted(e)));
         let interval = figure.interval.map(|([low, high], level)| {
             format!("{} ({} interval {} to {})", short(figure.loss), level_text(level), short(low), short(high))
         });

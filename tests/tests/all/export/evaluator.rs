@@ -74,11 +74,14 @@ pub fn evaluated(model: &Value, text: &str) -> PredictedColumns {
 }
 
 fn label(rule: &Value, values: &[f64]) -> Value {
-    if let Some(sign) = rule.get("sign") {
-        return sign[if values[0] > 0.0 { "positive" } else { "negative" }].clone();
+    if let Some(threshold) = rule.get("threshold") {
+        return threshold[if values[0] > threshold["at"].as_f64().unwrap() { "above" } else { "below" }].clone();
     }
-    let first = (0..values.len()).find(|&k| values.iter().all(|other| *other <= values[k])).unwrap();
-    rule["largest"][first].clone()
+    let largest = &rule["largest"];
+    let level = values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - largest["within"].as_f64().unwrap();
+    let labels = largest["labels"].as_array().unwrap();
+    let is_largest = |label: &&Value| values[label[0].as_u64().unwrap() as usize] >= level;
+    labels.iter().find(is_largest).unwrap()[1].clone()
 }
 
 fn value(formula: &Value, cells: &HashMap<String, DataCell>) -> f64 {

@@ -88,8 +88,9 @@ pub fn loss(
                     }
                 }
                 Measure::ZeroOne if outputs == 1 => {
-                    let is_error = !(target(0) * &predictions[0]).is_positive();
-                    of_row = fraction(f64::from(u8::from(is_error)));
+                    let margin = target(0) * &predictions[0];
+                    let error = if margin.is_zero() { 0.5 } else { f64::from(u8::from(margin.is_negative())) };
+                    of_row = fraction(error);
                 }
                 _ => return None,
             }

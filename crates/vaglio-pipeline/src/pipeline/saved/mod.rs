@@ -21,12 +21,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use vaglio_core::{AnyLoss, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetUnits, Task};
+use vaglio_core::{
+    AnyLoss, ClassOrder, Error, Feature, FittedMap, Model, Path as SearchPath, Result, TargetUnits, Task,
+};
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded, shortened, write_file};
 
 /// The version of the format that this program writes and reads.
 const SCHEMA: &str = "vaglio.model/1";
+/// A probability at the border of two classes that is this near to 0.5 agrees with labels, in practice.
+const NEARLY_EVEN: f64 = 0.05;
 /// A larger file is not a model of ours.
 const LARGEST: u64 = 1 << 30;
 
@@ -72,6 +76,9 @@ pub struct SavedModel {
     /// What predictions are compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
+    /// What a row is called whose largest prediction several classes share.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub class_order: ClassOrder,
     /// How predictions become probabilities of classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
@@ -149,6 +156,7 @@ impl SavedModel {
             time: None,
             reading: None,
             observed: None,
+            class_order: ClassOrder::default(),
             calibration: None,
             intervals: None,
             history: None,
@@ -294,6 +302,10 @@ impl SavedModel {
                 return Err(format!("{} columns of targets for {outputs} outputs", targets.len()));
             }
         }
+        let classes = outputs + usize::from(outputs == 1);
+        if self.class_order.places().iter().any(|&class| class >= classes) {
+            return Err("an order of classes that it has not".into());
+        }
         if let Some(calibration) = &self.calibration {
             calibration.check(&self.task, outputs)?;
         }
@@ -305,11 +317,36 @@ impl SavedModel {
         }
     }
 
+    /// How labels part from the most probable classes, which are calibrated; `None` where both agree.
+    pub fn labels_beside_probabilities(&self) -> Option<String> {
+        let calibration = self.calibration.as_ref()?;
+        match &self.task {
+            Task::Binary { positive, .. } => {
+                let at = calibration.maps.first()?.of(0.0);
+                let message = format!(
+                    "`label` is `{positive}` where `proba_{positive}` is above {at:.3}, not 0.5: it follows the sign of the \
+                     prediction, and probabilities are calibrated on the classes as they are in training"
+                );
+                ((at - 0.5).abs() > NEARLY_EVEN).then_some(message)
+            }
+            Task::Multiclass { .. } if self.parts.iter().any(|part| part.kind == "crrr") => Some(
+                "`label` is the class of the largest prediction, in which `crrr` weighs classes alike; probabilities are \
+                 calibrated on the classes as they are in training"
+                    .into(),
+            ),
+            _ => None,
+        }
+    }
+
     #[doc(hidden)]
     pub fn chain(&self) -> Chain<'_> {
         let SavedModel { maps, inputs, model, target_scales, outputs, .. } = self;
         Chain { maps, inputs, model, units: target_scales.as_deref(), outputs: outputs.len() }
     }
+}
+
+fn is_unknown(order: &ClassOrder) -> bool {
+    order.places().is_empty()
 }
 
 /// Why the text of a whole model is none to this program.

@@ -1,0 +1,35 @@
+//! What losses are compared on, and when they are equal.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A scale of targets that are mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Judge {
+    /// The units of the data.
+    #[default]
+    Original,
+    /// The mapped targets.
+    Mapped,
+}
+
+impl Judge {
+    pub(crate) fn is_original(&self) -> bool {
+        *self == Judge::Original
+    }
+
+    /// The other scale.
+    #[must_use]
+    pub fn other(self) -> Self {
+        if self.is_original() { Judge::Mapped } else { Judge::Original }
+    }
+}
+
+/// Rounding of a loss, as a part of it: losses that are closer are equal.
+const LOSS_ROUNDING: f64 = 1e-12;
+
+/// Whether a loss is lower than another by more than rounding.
+pub fn is_lower(loss: f64, than: f64) -> bool {
+    loss + LOSS_ROUNDING * loss.abs() < than
+}

@@ -1,0 +1,67 @@
+//! Warnings of how the criterion holds rows out.
+
+use vaglio_core::{Design, HeldOut};
+use vaglio_pipeline::pipeline::ValidPipeline;
+use vaglio_report::record::{Warning, WarningKind};
+
+/// Where all lags of the targets are of h steps and more, forward chaining trains on targets of the h − 1 steps before a
+/// block, which are not known when it is predicted.
+pub(super) fn without_gap(pipeline: &ValidPipeline) -> Option<Warning> {
+    let targets = pipeline.settings().data.as_ref()?.target.names();
+    if let Some(warning) = overlapping(pipeline) {
+        return Some(warning);
+    }
+    let map = pipeline.settings().preprocess.first().filter(|map| map.horizons().is_empty())?;
+    let ahead = targets.iter().filter_map(|name| map.past_of(name)).min()?;
+    let splits = &serde_json::to_value(&pipeline.settings().criterion).ok()?["splits"];
+    let gap = splits["gap"].as_u64().filter(|_| splits["kind"] == "forward")?;
+    let wanted = ahead as u64 - 1;
+    (gap < wanted).then(|| {
+        let message = format!(
+            "the target is looked at {ahead} steps back at least; if it is predicted so far ahead, forward chaining needs \
+             `gap: {wanted}`, since the targets just before a block are not known by then"
+        );
+        Warning::new(WarningKind::NoGap, message)
+    })
+}
+
+/// Without a row the mean of the others leans away from its target, which losses of orders and classes take for an error.
+pub(super) fn single_rows(pipeline: &ValidPipeline, design: &Design) -> Option<Warning> {
+    let criterion = &pipeline.settings().criterion;
+    let loss = criterion.loss().filter(|loss| loss.degree() == Some(0))?;
+    let is_single = match criterion.folds(design).ok()? {
+        HeldOut::Nothing => false,
+        HeldOut::EachRow => true,
+        HeldOut::Folds(rounds) => rounds.iter().all(|round| round.sizes().iter().all(|size| *size <= 1)),
+    };
+    is_single.then(|| {
+        let (word, told) = (loss.typetag_name(), loss.told());
+        let stratified = if loss.needs_classes() { ", stratified: true" } else { "" };
+        let message = format!(
+            "leaving one row out leans against it by `{word}`: the mean of the other rows moves away from its target, so `{told}` \
+             of models that know little is worse than that of guessing, and λ is taken too small; `criterion: {{kind: kfold, \
+             folds: 10, shuffle: true{stratified}, loss: {word}}}` does not lean"
+        );
+        Warning::new(WarningKind::SingleRowsHeldOut, message)
+    })
+}
+
+/// Targets several steps ahead are shared by neighboring rows, which leaving out rows or blocks of them does not see.
+fn overlapping(pipeline: &ValidPipeline) -> Option<Warning> {
+    let steps = pipeline
+        .settings()
+        .preprocess
+        .iter()
+        .filter_map(|map| map.horizons().last())
+        .max()
+        .filter(|most| **most > 1)?;
+    let criterion = serde_json::to_value(&pipeline.settings().criterion).ok()?;
+    let holds_out = criterion["kind"] == "loo" || criterion["kind"] == "kfold" && criterion["by"] != "groups";
+    (holds_out && criterion["splits"]["kind"] != "forward").then(|| {
+        let message = format!(
+            "targets {steps} steps ahead of neighboring rows overlap, and the criterion holds rows out beside others that it \
+             trains on, so its losses are too low; `splits: {{kind: forward}}` of `kfold` trains on what is known by then"
+        );
+        Warning::new(WarningKind::NoGap, message)
+    })
+}

@@ -1,0 +1,58 @@
+//! The two scales of a mapped target, on either of which size and λ may be chosen.
+
+use super::judged::tested;
+use super::lockstep::OfLambda;
+use super::table;
+use std::sync::Arc;
+use vaglio_core::{CrossValidation, Judge, Loss, Result, TargetMap};
+use vaglio_report::record::{Declined, Warning, WarningKind};
+
+/// What is done to targets.
+#[derive(Debug, Clone)]
+pub struct TargetMapping {
+    /// The map.
+    pub map: Arc<dyn TargetMap>,
+    /// Whether predictions are smeared.
+    pub is_smeared: bool,
+    /// The scale of the losses that choose.
+    pub judge: Judge,
+}
+
+/// The size that the losses on the other scale of a mapped target choose; `None` without a map.
+///
+/// # Errors
+/// [`vaglio_core::Error::Shape`] where no size was reached in every fold.
+pub(super) fn size_on_other_scale(
+    loss: &dyn Loss,
+    (lambdas, walks): (&[Option<f64>], &[OfLambda]),
+    everything: usize,
+    (how, may_decline): (&CrossValidation, bool),
+) -> Result<Option<usize>> {
+    let Some(walks) = walks.iter().map(OfLambda::on_other_scale).collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let of = (everything, how.repeats);
+    let table = table::pooled(loss, lambdas.to_vec(), &walks, of, how.at_most)?;
+    let (place, cell) = table.pick(how.wanted())?;
+    let all: Vec<_> = walks.iter().map(|walks| walks.matched(of)).collect();
+    let by_others = if may_decline { table::by_others(loss, &table, &all, (cell, how.at_most)) } else { Vec::new() };
+    let tested = if may_decline { tested(loss, &all[place], (cell, &by_others), how) } else { None };
+    Ok(Some(tested.filter(Declined::may_be_nothing).map_or(cell.size, |_| 0)))
+}
+
+/// That the two scales of a mapped target choose different sizes.
+pub(super) fn scales_differ(judge: Judge, own: usize, other: usize) -> Warning {
+    let columns = |size: usize| match size {
+        0 => "no column".into(),
+        1 => "1 column".into(),
+        size => format!("{size} columns"),
+    };
+    let scale = |judge: Judge| if judge == Judge::Mapped { "of the mapped target" } else { "in the units of the data" };
+    let word = if judge == Judge::Mapped { "original" } else { "mapped" };
+    let message = format!(
+        "losses {} choose {}, and losses {} choose {}; `choose: {{judge: {word}}}` takes the latter",
+        scale(judge),
+        columns(own),
+        scale(judge.other()),
+        columns(other)
+    );
+    Warning::new(WarningKind::ScalesDiffer, message)
+}

@@ -13,7 +13,7 @@ mod sparse;
 pub use center::center;
 pub use column::Column;
 pub use foreign::ForeignNumbers;
-pub use measure::{Measure, TIED_PREDICTION, error_of_guess, tied_classes};
+pub use measure::{LOSS_ROUNDING, Measure, TIED_PREDICTION, error_of_guess, tied_classes};
 use ndarray::{Array2, ShapeBuilder};
 pub use once::{get_or_make, get_or_try_make};
 pub use product::{ProductColumn, ProductNumbers};

@@ -40,6 +40,8 @@ impl Measure {
 
 /// Predictions of classes, coded ±1, that are closer than this are equal but for rounding.
 pub const TIED_PREDICTION: f64 = 1e-12;
+/// Rounding of a loss, as a part of it: losses that are closer are equal.
+pub const LOSS_ROUNDING: f64 = 1e-12;
 
 /// Classes that tie for the largest prediction of a row, whose targets are ±`unit`.
 ///

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use vaglio_columns::LOSS_ROUNDING;
 
 /// A scale of targets that are mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -25,9 +26,6 @@ impl Judge {
         if self.is_original() { Judge::Mapped } else { Judge::Original }
     }
 }
-
-/// Rounding of a loss, as a part of it: losses that are closer are equal.
-const LOSS_ROUNDING: f64 = 1e-12;
 
 /// Whether a loss is lower than another by more than rounding.
 pub fn is_lower(loss: f64, than: f64) -> bool {

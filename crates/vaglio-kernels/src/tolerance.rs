@@ -4,7 +4,7 @@
 //! most of these are shares: how little may be left of the numbers that were subtracted. Those that criteria and searches
 //! judge scores by are public.
 
-pub use vaglio_columns::TIED_PREDICTION;
+pub use vaglio_columns::{LOSS_ROUNDING, TIED_PREDICTION};
 
 /// The conditioning of a loss, below which it is refitted: errors of its residuals are about 1e-15 over it of the targets,
 /// so ten digits are left, fewer of residuals that are small beside the targets.

@@ -329,7 +329,7 @@ fn documents_hold_no_paths_of_one_machine() {
 }
 
 /// What is small and bounds no rounding: parts of formulas, seconds that work takes, and settings.
-const NO_TOLERANCES: [&str; 12] = [
+const NO_TOLERANCES: [&str; 13] = [
     "AREA",
     "COST_ROUNDING",
     "EVEN",
@@ -337,6 +337,7 @@ const NO_TOLERANCES: [&str; 12] = [
     "LEAST_FALL",
     "LIGHT",
     "LN_2_LOW",
+    "LOSS_ROUNDING",
     "OF_DUMMY",
     "OF_ENTRY",
     "RIDGE",

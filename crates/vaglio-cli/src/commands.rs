@@ -23,10 +23,7 @@ pub type Done = Result<Exit, Failure>;
 /// Plans, selects, fits, evaluates and writes.
 pub fn run(arguments: Run) -> Done {
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.pipeline));
-    let (loaded, settings, set) = asked_for(&arguments).inspect_err(|_| {
-        // What is wrong is told, and not that this fails as well.
-        let _ = files::set_previous_aside(&out, Some(&arguments.pipeline));
-    })?;
+    let (loaded, settings, set) = asked_for(&arguments)?;
     if let Some(cluster) = settings.cluster() {
         return cluster::run(&arguments, &set, &out, cluster).map_err(|error| loaded.failure(error));
     }

@@ -11,7 +11,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
-use vaglio::core::{Answer, Event, Observer, StageShare};
+use vaglio::core::{Answer, Event, Observer, StageShare, short};
 
 /// Standard error, above the bar. What cannot be written is lost: that is no failure of what it tells of.
 struct Lines;
@@ -84,7 +84,7 @@ impl Observer for Progress {
         }
         let Some(bar) = bar() else { return Answer::Continue };
         match event {
-            Event::Step(step) => bar.set_message(format!("score {:.6}", step.score.loss)),
+            Event::Step(step) => bar.set_message(format!("score {}", short(step.score.loss))),
             Event::Visited { .. } if what == "search" => bar.set_message("subsets".to_owned()),
             _ => {}
         }

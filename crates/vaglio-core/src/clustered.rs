@@ -96,10 +96,20 @@ impl Spread {
     }
 }
 
-/// G/(G − 1)·Σ(s − w·mean)²/(Σw)² with G, of weights in any unit; `None` for fewer than two.
+/// The share of all weight from which on one observation is as good as alone.
+const ALONE: f64 = 0.99;
+
+/// Whether one of these weights is nearly the sum of all, so that nothing is known of how a mean of them varies.
+pub fn is_alone(weights: impl Iterator<Item = f64> + Clone) -> bool {
+    let largest = weights.clone().fold(0.0, f64::max);
+    weights.map(|weight| weight / largest).sum::<f64>() * ALONE < 1.0
+}
+
+/// G/(G − 1)·Σ(s − w·mean)²/(Σw)² with G, of weights in any unit; `None` for fewer than two, and where one has nearly all the
+/// weight.
 fn between(parts: &[(f64, f64)], mean: f64) -> Option<(f64, usize)> {
     let count = parts.len();
-    if count < 2 {
+    if count < 2 || is_alone(parts.iter().map(|(weight, _)| *weight)) {
         return None;
     }
     let total: f64 = parts.iter().map(|(weight, _)| weight).sum();

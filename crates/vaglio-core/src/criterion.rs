@@ -11,8 +11,9 @@ use std::fmt::Debug;
 /// Only [`Criterion::evaluate`] is required. It is the definition, and what every shortcut is tested against.
 ///
 /// A score of +∞ is worse than any other and refuses the subset: a column whose addition or removal gives it is never the
-/// best, and where all give it there is none, so that the search ends. NaN is an error. Row weights count: a row of weight 2
-/// as the row given twice; where rows are held out ([`Criterion::folds`]) both are held out together.
+/// best, and where all give it there is none, so that the search ends. NaN is an error. Of row weights only ratios matter: all
+/// weights and λ times one factor change no score. A row of weight 2 is the row given twice, unless rows are held out
+/// ([`Criterion::folds`]), where both are held out together, or counted ([`Criterion::counts_rows`]), where both are one row.
 pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     /// The definition, by plain retraining: slow and obviously right.
     ///
@@ -40,13 +41,18 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
 
     /// Which rows are held out together; a map with `scope: fold` is refitted on the others.
     ///
-    /// A row of weight 2 is the row given twice, both held out together. So in a score of rows held out all weights and λ
-    /// times one factor change nothing; a score that holds nothing out counts its rows by weight.
+    /// A row of weight 2 is the row given twice, both held out together.
     ///
     /// # Errors
     /// [`crate::Error::Setting`] for folds that cannot be made.
     fn folds(&self, _design: &Design) -> Result<HeldOut> {
         Ok(HeldOut::Nothing)
+    }
+
+    /// Whether the score depends on the number of rows, as information criteria and tests do. That is
+    /// [`Design::counted_rows`], whatever the weights add up to.
+    fn counts_rows(&self) -> bool {
+        false
     }
 
     /// The splits by which rows are held out, where they are not held out once each.

@@ -2,7 +2,7 @@
 
 mod nearest;
 
-use crate::{Role, StopReason};
+use crate::{Role, StopReason, counted};
 pub use nearest::nearest;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,13 @@ pub struct Place {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
+}
+
+impl Place {
+    /// The file alone, for what does not stand in it.
+    pub fn without_line(&self) -> Self {
+        Place { file: self.file.clone(), line: 0, column: 0 }
+    }
 }
 
 impl std::fmt::Display for Place {
@@ -332,8 +339,8 @@ fn inside(file: &Option<PathBuf>) -> String {
 /// What is wrong with a value, and how many there are; a missing cell is no number that is wrong.
 fn not_finite(value: &str, count: usize) -> String {
     match value.ends_with(" cell") {
-        true => format!("{value} ({count} such {}", plural(count, "cell")),
-        false => format!("{value} is not a finite number ({count} such {}", plural(count, "value")),
+        true => format!("{value} ({}", counted(count, "such cell")),
+        false => format!("{value} is not a finite number ({}", counted(count, "such value")),
     }
 }
 
@@ -357,8 +364,4 @@ fn did_you_mean(suggestion: &Option<String>, known: &[String]) -> String {
 fn unlinked(what: &str, suggestion: &Option<String>) -> &'static str {
     let is_part = suggestion.is_none() && Role::ALL.iter().any(|role| role.name() == what);
     if is_part { "; a plug-in's are there in programs that are linked with its crate" } else { "" }
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
 }

@@ -14,6 +14,11 @@ use crate::quantile::student_quantile;
 use crate::scaled::far_exponent;
 use crate::units::times_power;
 
+/// Whether an interval of a mean with this standard error has a width; it has none where all observations are alike.
+pub fn has_width(mean: f64, error: f64) -> bool {
+    error > 1e-9 * mean.abs()
+}
+
 /// The distribution of the observations of a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandardizedMoments {

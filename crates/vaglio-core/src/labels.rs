@@ -1,5 +1,6 @@
 //! What is known of each row beside its entries.
 
+use crate::Design;
 use std::sync::Arc;
 
 /// What is known of each row of a problem or design beside its entries in columns and targets, where it was given.
@@ -7,6 +8,8 @@ use std::sync::Arc;
 pub(crate) struct RowLabels {
     /// Weights, all positive.
     pub weights: Option<Arc<[f64]>>,
+    /// How many rows it stands for, where that is not one.
+    pub counts: Option<Arc<[f64]>>,
     /// Rows of one number stay in one fold.
     pub groups: Option<Arc<[u32]>>,
     /// The fold that the user gave.
@@ -19,6 +22,22 @@ pub(crate) struct RowLabels {
     pub known: Option<Arc<[u32]>>,
 }
 
+/// The weights of so many rows over their mean, so that they add up to `rows`.
+pub fn relative_weights(weights: &[f64], rows: f64) -> Vec<f64> {
+    // Over the largest first, whose sum does not overflow.
+    let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let total: f64 = weights.iter().map(|weight| weight / largest).sum();
+    weights.iter().map(|weight| weight / largest * (rows / total)).collect()
+}
+
+impl Design {
+    /// The weights over their mean, which add up to [`Design::counted_rows`]; 1 without weights.
+    pub fn relative_weights(&self) -> Vec<f64> {
+        let relative = |weights: &[f64]| relative_weights(weights, self.counted_rows());
+        self.weights().map_or_else(|| vec![1.0; self.rows()], relative)
+    }
+}
+
 impl RowLabels {
     /// Of the rows `rows`, in that order.
     pub fn select(&self, rows: &[usize]) -> Self {
@@ -27,6 +46,7 @@ impl RowLabels {
         }
         RowLabels {
             weights: taken(&self.weights, rows),
+            counts: taken(&self.counts, rows),
             groups: taken(&self.groups, rows),
             assignment: taken(&self.assignment, rows),
             series: taken(&self.series, rows),

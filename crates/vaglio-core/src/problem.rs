@@ -118,7 +118,8 @@ impl Problem {
         })
     }
 
-    /// The same rows with weights: a weight of 2 counts as the row given twice in one fold, 0 as its absence.
+    /// The same rows with weights: a weight of 2 counts as the row given twice in one fold, 0 as its absence. Where rows are
+    /// counted, each of positive weight is one ([`Design::counted_rows`](crate::Design::counted_rows)).
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length, a negative weight, or none that is positive; [`Error::NonFinite`].
@@ -136,6 +137,17 @@ impl Problem {
         }
         let whole = if kept.len() == weights.len() { self } else { self.select_rows(&kept) };
         Ok(whole.labelled(|labels| labels.weights = Some(kept.iter().map(|&row| weights[row]).collect())))
+    }
+
+    /// Rows that stand for so many rows each, as those that a larger table was reduced to. To be given before weights.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a wrong length.
+    pub fn with_counts(self, counts: Vec<f64>) -> Result<Self> {
+        if counts.len() != self.rows() {
+            return Err(Error::Shape(format!("{} counts for {} rows", counts.len(), self.rows())));
+        }
+        Ok(self.labelled(|labels| labels.counts = Some(counts.into())))
     }
 
     /// The same rows with groups: rows of one number stay in one fold. To be given before weights.

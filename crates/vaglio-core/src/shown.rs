@@ -33,6 +33,51 @@ pub fn clip(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// A count with its noun: `1 column`, `2 columns`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Significant digits of numbers in text and tables.
+const DIGITS: usize = 5;
+
+/// A number for people: five significant digits, without trailing zeros.
+pub fn short(value: f64) -> String {
+    significant(value, DIGITS)
+}
+
+/// A number for a column of a table: [`short`] with trailing zeros, so that numbers stand under each other.
+pub fn aligned(value: f64) -> String {
+    written(value, DIGITS, |number| number)
+}
+
+/// A number with so many significant digits, without trailing zeros; powers of ten below 1e-4 and from 1e7 on: `8.48e-10`.
+pub fn significant(value: f64, digits: usize) -> String {
+    written(value, digits, trimmed)
+}
+
+fn trimmed(number: &str) -> &str {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
+}
+
+fn written(value: f64, digits: usize, finish: fn(&str) -> &str) -> String {
+    match value {
+        0.0 => return "0".into(),
+        f64::INFINITY => return "infinite".into(),
+        f64::NEG_INFINITY => return "-infinite".into(),
+        value if value.is_nan() => return "-".into(),
+        _ => {}
+    }
+    let scientific = format!("{value:.*e}", digits.saturating_sub(1));
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if !(-4..7).contains(&exponent) {
+        return format!("{}e{exponent}", finish(mantissa));
+    }
+    let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+    finish(&format!("{value:.decimals$}")).to_owned()
+}
+
 /// A number in no more digits than it has: its powers of ten as such where they are many.
 pub(crate) fn number(value: f64) -> String {
     if value == 0.0 || (1e-6..1e15).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
@@ -41,6 +86,27 @@ pub(crate) fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_few_digits_and_are_never_zero() {
+        let expected = [
+            (8.480_07e-10, "8.4801e-10"),
+            (-1e-5, "-1e-5"),
+            (1e-4, "0.0001"),
+            (0.000_123_456_78, "0.00012346"),
+            (0.5, "0.5"),
+            (2890.0, "2890"),
+            (9_999_999.0, "1e7"),
+            (1_234_567.8, "1234568"),
+            (1e200, "1e200"),
+            (f64::MIN_POSITIVE, "2.2251e-308"),
+            (0.0, "0"),
+            (-0.0, "0"),
+            (f64::INFINITY, "infinite"),
+        ];
+        expected.into_iter().for_each(|(value, text)| assert_eq!(short(value), text));
+        assert_eq!([0.5, 1e-9, -13.2].map(aligned), ["0.50000", "1.0000e-9", "-13.200"]);
+    }
 
     #[test]
     fn what_acts_is_escaped_and_the_rest_stays() {

@@ -3,7 +3,7 @@
 use crate::Formulas;
 use crate::infix::Syntax;
 use std::collections::HashMap;
-use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
+use vaglio_core::{DatePart, Expression, Function, LevelValues, Result, short};
 
 /// Parts of an expression that an equation is made of, at most.
 const MOST_PARTS: usize = 20_000;
@@ -11,7 +11,7 @@ const MOST_PARTS: usize = 20_000;
 const LISTED: usize = 4;
 
 /// The equation of each output, named so: `y = 152.1 + 949.4·bmi + …`; five digits of each number. `None` where they would be
-/// long beyond reading.
+/// long beyond reading, or have numbers that are not finite.
 ///
 /// Missing cells that a map fills are not told apart: `bmi` is the cell as it was filled.
 pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
@@ -23,9 +23,16 @@ pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
     }
     let equation = |(name, output): (&String, &crate::NamedFormula)| {
         let formula = folded(inlined(&output.formula, &steps, &mut parts)?);
+        is_finite(&formula).then_some(())?;
         Some(format!("{name} = {}", EquationText.text(&formula).ok()?))
     };
     names.iter().zip(&formulas.outputs).map(equation).collect()
+}
+
+/// Whether all numbers are finite, as a weight of a column of subnormal numbers may not be.
+fn is_finite(expression: &Expression) -> bool {
+    let is_infinite = matches!(expression, Expression::Number(number) if !number.is_finite());
+    !is_infinite && expression.parts().into_iter().all(is_finite)
 }
 
 /// With steps in the place of their names.
@@ -125,15 +132,6 @@ fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
     }
 }
 
-/// A number with five digits.
-fn five_digits(number: f64) -> String {
-    let rounded: f64 = format!("{number:.4e}").parse().unwrap_or(number);
-    match rounded.abs() {
-        size if size != 0.0 && !(1e-4..1e7).contains(&size) => format!("{rounded:e}"),
-        _ => format!("{rounded}"),
-    }
-}
-
 struct EquationText;
 
 impl Syntax for EquationText {
@@ -142,7 +140,7 @@ impl Syntax for EquationText {
     }
 
     fn number(&self, number: f64) -> String {
-        five_digits(number)
+        short(number)
     }
 
     fn times(&self) -> &'static str {
@@ -188,7 +186,7 @@ impl Syntax for EquationText {
         Ok(match ones[..] {
             [one] if is_indicator && levels.other != 1.0 => format!("[{of} = {one}]"),
             _ if levels.levels.len() <= LISTED => {
-                let values = levels.levels.iter().map(|(level, value)| format!("{level}: {}", five_digits(*value)));
+                let values = levels.levels.iter().map(|(level, value)| format!("{level}: {}", short(*value)));
                 format!("[{of}: {}]", values.collect::<Vec<_>>().join(", "))
             }
             _ => format!("code({of})"),

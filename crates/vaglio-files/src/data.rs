@@ -105,7 +105,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     drop(source);
     roles.check_complete(&table, &survey)?;
     column_types::check(&roles, &mut table, &survey)?;
-    check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
+    check_weights(spec.weights.as_ref(), &table).map_err(|error| error.in_file(&train_path))?;
     left_out.iter().for_each(|rows| tracing::info!("left out: {}", rows.words()));
     let is_gone = left_out.iter().any(|rows| rows.reason != LeftOutReason::Filter);
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
@@ -115,7 +115,6 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         looks.as_ref().map(|looks| Whole { table: table.clone(), looks, targets, time })
     };
     let (all, table) = (whole(&table), roles.counting(table));
-    let rows = table.rows();
     let mut all_of_test = None;
     let (train, test) = match &spec.test {
         Some(test) => {
@@ -129,9 +128,8 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
         }
         None => set_aside(spec, table, settings.seed)?,
     };
-    let rows = if spec.test.is_none() { train.rows() } else { rows };
+    let rows = train.rows();
     let test_rows = test.as_ref().filter(|_| spec.test.is_none()).map(numbers_in_file);
-    let train = weighing(spec, train);
     let read =
         findings::Read { roles: &roles, survey: &survey, aside: &aside, is_typed, train: &train, test: test.as_ref() };
     let mut findings = findings(read, pipeline.budget());
@@ -345,7 +343,7 @@ pub(super) fn read_test(
     let (table, left_out) = taking_part(roles, table, &mut survey, &wanted.hints, source.aside(), false)
         .map_err(|error| error.in_file(&path))?;
     roles.check_complete(&table, &survey)?;
-    let arranged = check_weights(roles.spec, &table).and_then(|()| roles.order().arrange(table));
+    let arranged = check_weights(roles.spec.weights.as_ref(), &table).and_then(|()| roles.order().arrange(table));
     Ok((arranged.map_err(|error| error.in_file(&path))?, survey, left_out))
 }
 
@@ -356,15 +354,4 @@ pub(super) fn in_users_units(problem: &Problem, units: Option<&[TargetUnits]>) -
         target.mapv_inplace(|y| units.value(y));
     }
     problem.with_targets(targets)
-}
-
-/// The rows that weigh something: a weight of 0 is the absence of its row.
-pub(super) fn weighing(spec: &DataSpec, table: Table) -> Table {
-    let weights = spec.weights.as_ref().and_then(|name| table.get(name)?.numbers());
-    let Some(weights) = weights.map(|numbers| numbers.values()) else { return table };
-    let kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] != 0.0).collect();
-    if kept.len() == weights.len() {
-        return table;
-    }
-    table.select_rows(&kept)
 }

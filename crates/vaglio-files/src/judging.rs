@@ -3,6 +3,7 @@
 use super::model_files::FileModel;
 use super::past::{ahead_of, later};
 use super::predictions::classes;
+use super::roles::check_weights;
 use super::series::numbers_of;
 use super::targets::encode;
 use vaglio_pipeline::inside::Predicted;
@@ -65,15 +66,18 @@ impl FileModel<'_> {
         intervals: Option<&IntervalEnds>,
     ) -> Result<Judged> {
         let observed = self.observed()?;
-        if !self.is_ahead() {
-            let checked = survey.check_complete(&table, observed.targets.iter().map(String::as_str), None);
-            checked.map_err(|error| error.with_remedy(NO_TARGET))?;
-        }
+        let targets = observed.targets.iter().filter(|_| !self.is_ahead());
+        let checked = survey.check_complete(&table, targets.chain(&observed.weights).map(String::as_str), None);
+        checked.map_err(|error| error.with_remedy(NO_TARGET))?;
+        check_weights(observed.weights.as_ref(), &table)?;
         let table = self.order().arrange(table)?;
         let cells = self.targets_of(&table)?;
         let mut places = vec![0; table.rows()];
         (0..table.rows()).for_each(|place| places[table.origin(place)] = place);
-        let is_known = |place: usize| cells.iter().all(|(_, cells)| !cells.is_missing(place));
+        // Weights are optional, as in test rows.
+        let weights = observed.weights.as_ref().and_then(|name| table.get(name)?.numbers());
+        let weighs = |place: usize| weights.is_none_or(|weights| weights.get(place) != 0.0);
+        let is_known = |place: usize| weighs(place) && cells.iter().all(|(_, cells)| !cells.is_missing(place));
         // Of the rows that are predicted those that are judged, and where they stand in the order of time.
         let judged: Vec<usize> = (0..predicted.rows.len()).filter(|&j| is_known(places[predicted.rows[j]])).collect();
         let rows: Vec<usize> = judged.iter().map(|&j| places[predicted.rows[j]]).collect();
@@ -83,8 +87,6 @@ impl FileModel<'_> {
         let cells: Vec<(String, Cells)> =
             cells.into_iter().map(|(name, cells)| (name, cells.select_rows(&rows))).collect();
         let targets = encode(&self.task, &cells, "data", |row| table.origin(rows[row]))?;
-        // Weights are optional, as in test rows.
-        let weights = observed.weights.as_ref().and_then(|name| table.get(name)?.numbers());
         let weights = weights.map(|all| rows.iter().map(|&row| all.get(row)).collect::<Vec<f64>>());
         let counts = counts.map(|counts| judged.iter().map(|&j| counts[j]).collect::<Vec<f64>>());
         let counting = weighing(weights, counts);

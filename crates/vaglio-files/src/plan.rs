@@ -25,7 +25,7 @@ use phases::{Measured, total};
 use std::fmt::Write;
 use std::path::Path;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, HeldOut, Result, shown};
+use vaglio_core::{Criterion, Design, HeldOut, Result, counted, shown};
 use vaglio_kernels::machine::Machine;
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::Sample;
@@ -90,9 +90,9 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     line(
         "data",
         format!(
-            "{} rows, {} candidate columns, {}{several}",
+            "{}, {}, {}{several}",
             about(prepared.rows as f64, times),
-            design.features(),
+            counted(design.features(), "candidate column"),
             train.task().name()
         ),
     );
@@ -119,7 +119,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
         line("warning", warning.message.clone());
     }
     if let Some(test) = &prepared.test {
-        line("test", format!("{} rows", about(test.rows() as f64, of_test)));
+        line("test", about(test.rows() as f64, of_test));
     }
     line(
         "pipeline",
@@ -155,9 +155,9 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     line(
         "search",
         format!(
-            "at most {} steps to {} columns; {} subset{} compared",
-            outline.steps,
-            outline.largest,
+            "at most {} to {}; {} subset{} compared",
+            counted(outline.steps, "step"),
+            counted(outline.largest, "column"),
             count(outline.trials),
             if outline.trials == 1.0 { "" } else { "s" }
         ),
@@ -293,7 +293,11 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
         HeldOut::Nothing => return Ok(vec!["none".into()]),
         HeldOut::EachRow => {
             let rows = design.planned_rows();
-            return Ok(vec![format!("every one of {rows} rows is left out once; {}", avoided(rows as f64))]);
+            return Ok(vec![format!(
+                "every one of {} is left out once; {}",
+                counted(rows, "row"),
+                avoided(rows as f64)
+            )]);
         }
         HeldOut::Folds(rounds) => rounds,
     };
@@ -301,7 +305,7 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
     let sizes = first.sizes();
     let folds = sizes.len();
     let (least, most) = (sizes.iter().min().copied().unwrap_or(0), sizes.iter().max().copied().unwrap_or(0));
-    let rows = if least == most { format!("{least} rows") } else { format!("{least} to {most} rows") };
+    let rows = if least == most { counted(least, "row") } else { format!("{least} to {most} rows") };
     let avoided = avoided((folds * rounds.len() * design.lambdas().len()) as f64);
     let times = if rounds.len() > 1 { format!("{} times ", rounds.len()) } else { String::new() };
     let mut lines = vec![format!("{times}{folds} of {rows} each; {avoided}")];
@@ -310,7 +314,12 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
     }
     let classes = design.classes();
     for (fold, size) in sizes.iter().enumerate() {
-        let mut text = format!("fold {:<3} {size} rows held out, {} to train on", fold + 1, first.training(fold).len());
+        let mut text = format!(
+            "fold {:<3} {} held out, {} to train on",
+            fold + 1,
+            counted(*size, "row"),
+            first.training(fold).len()
+        );
         for (k, label) in classes.iter().flat_map(|classes| classes.names.iter().enumerate()) {
             let is_member = |row: usize| classes.as_ref().is_some_and(|classes| classes.of_row[row] == k);
             let members = first.held_out(fold).filter(|&row| is_member(row)).count();
@@ -348,8 +357,8 @@ fn fold(selector: &ValidSelector, design: &Design, sample: &Sample, times: f64) 
 /// A number of rows, of which a sample was read.
 fn about(rows: f64, times: f64) -> String {
     match times > 1.0 {
-        true => format!("about {:.0}", rows * times),
-        false => format!("{rows:.0}"),
+        true => format!("about {}", counted((rows * times).round() as usize, "row")),
+        false => counted(rows as usize, "row"),
     }
 }
 

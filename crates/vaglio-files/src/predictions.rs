@@ -6,7 +6,7 @@ use super::model_files::FileModel;
 use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use vaglio_core::{Cells, Error, Result, Task};
+use vaglio_core::{Cells, Error, Result, Task, short};
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};
 
@@ -278,9 +278,9 @@ impl Predictions {
             for ((name, share), width) in self.outputs.iter().zip(coverage).zip(bounds.median_widths()) {
                 let which = if self.outputs.len() == 1 { String::new() } else { format!(" of {name}") };
                 let level = bounds.level;
-                text += &format!(
-                    "intervals{which} of level {level} hold {share:.4} of the targets, median width {width:.6}\n"
-                );
+                let (share, width) = (short(*share), short(width));
+                text +=
+                    &format!("intervals{which} of level {level} hold {share} of the targets, median width {width}\n");
             }
         }
         Some(text)

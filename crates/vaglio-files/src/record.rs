@@ -11,7 +11,9 @@ use super::reliability;
 use super::single;
 use super::step_figures::step_figures;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Diagnostics, Error, Feature, Judge, Loss, Model, Result, SingleRounding, Stage, Task};
+use vaglio_core::{
+    Design, Diagnostics, Error, Feature, Judge, Loss, Model, Result, SingleRounding, Stage, Task, counted,
+};
 use vaglio_pipeline::all_rows::FitFrom;
 use vaglio_pipeline::final_model::FittedFinalModel;
 use vaglio_pipeline::inside::scaled;
@@ -266,6 +268,18 @@ fn selected(prepared: &Prepared, design: &Design, selection: &Selection, worths:
     subset.iter().zip(worths).enumerate().map(record).collect()
 }
 
+/// More columns are allowed than there are candidates.
+fn more_than_there_are(pipeline: &ValidPipeline, candidates: usize) -> Option<Warning> {
+    let search = serde_json::to_value(&pipeline.settings().search).ok()?;
+    let stages = search["stages"].as_array().map_or_else(|| vec![&search], |stages| stages.iter().collect());
+    let most = stages.iter().filter_map(|stage| stage["max_features"].as_u64()).max()?;
+    (most > candidates as u64).then(|| {
+        let there = counted(candidates, "candidate column");
+        let message = format!("`search.max_features` is {most}, and the data have {there}: all of them may be taken");
+        Warning::new(WarningKind::MaxFeatures, message)
+    })
+}
+
 /// Those of the table and the selection, and what the steps and the settings say.
 fn warnings(
     pipeline: &ValidPipeline,
@@ -282,6 +296,7 @@ fn warnings(
     }));
     warnings.extend(without_gap(pipeline));
     warnings.extend(single_rows(pipeline, design));
+    warnings.extend(more_than_there_are(pipeline, design.features()));
     if pipeline.settings().criterion.loss().is_some() && loss.needs_classes() {
         // The last step that changed what was known to be lowest; after it columns differ by their index alone.
         let mut lowest = selection.path.empty.loss;

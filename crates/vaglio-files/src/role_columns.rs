@@ -35,18 +35,8 @@ impl RoleColumns {
             None => (spec.time.as_ref().and_then(|name| table.get(name)).and_then(places_of), None),
         };
         let missing = |name: &str| Error::Shape(format!("the column `{name}` is missing"));
-        let weights = match spec.weights.as_ref().and_then(|name| table.take(name).map(|cells| (name, cells))) {
-            Some((name, cells)) => match cells.numbers() {
-                Some(numbers) => Some(numbers.values().into_owned()),
-                None => {
-                    return Err(Error::setting(
-                        "data.weights",
-                        format!("the column `{name}` holds text; weights are numbers"),
-                    ));
-                }
-            },
-            None => None,
-        };
+        let weights = spec.weights.as_ref().and_then(|name| table.take(name));
+        let weights = weights.and_then(|cells| Some(cells.numbers()?.values().into_owned()));
         for (_, name) in roles.of_rows() {
             table.take(name);
         }
@@ -96,6 +86,6 @@ impl RoleColumns {
             }
         };
         let targets = Arc::new(targets);
-        Ok(Rows { table, targets, weights, groups, assignment, time, known, clusters: None })
+        Ok(Rows { table, targets, weights, groups, assignment, time, known, ..Rows::default() })
     }
 }

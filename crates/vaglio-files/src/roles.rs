@@ -210,16 +210,17 @@ impl Roles<'_> {
         spec.filters().map(|(_, filter)| filter.column.as_str()).filter(move |name| others.contains(*name))
     }
 
-    /// The rows of which targets and weights are known; where maps look back the others are still in the table.
+    /// The rows of which targets and weights are known, and weights are not 0; where maps look back the others are still in the
+    /// table.
     pub fn counting(&self, table: Table) -> Table {
         let known = self.spec.target.names().iter().chain(&self.spec.weights).filter_map(|name| table.get(name));
         let known: Vec<&Cells> = known.filter(|cells| cells.missing().is_some()).collect();
-        if known.is_empty() {
-            return table;
-        }
+        let weights =
+            self.spec.weights.as_ref().and_then(|name| table.get(name)?.numbers()).map(|cells| cells.values());
+        let weighs = |row: usize| weights.as_ref().is_none_or(|weights| weights[row] != 0.0);
         let rows: Vec<usize> =
-            (0..table.rows()).filter(|&row| known.iter().all(|cells| !cells.is_missing(row))).collect();
-        table.select_rows(&rows)
+            (0..table.rows()).filter(|&row| weighs(row) && known.iter().all(|cells| !cells.is_missing(row))).collect();
+        if rows.len() == table.rows() { table } else { table.select_rows(&rows) }
     }
 
     /// Refuses cells that are missing in targets and in columns that say something of the rows.
@@ -236,14 +237,18 @@ impl Roles<'_> {
     }
 }
 
-/// Refuses weights that are negative or all 0.
-pub(super) fn check_weights(spec: &DataSpec, table: &Table) -> Result<()> {
-    let Some(name) = &spec.weights else { return Ok(()) };
-    let Some(weights) = table.get(name).and_then(Cells::numbers).map(|numbers| numbers.values().into_owned()) else {
-        return Ok(());
+/// Refuses weights in this column that are text, negative or all 0.
+pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> {
+    let Some((name, cells)) = name.and_then(|name| Some((name, table.get(name)?))) else { return Ok(()) };
+    let Some(weights) = cells.numbers().map(|numbers| numbers.values()) else {
+        return Err(Error::setting(
+            "data.weights",
+            format!("the column `{name}` holds no numbers; weights are numbers"),
+        ));
     };
     if let Some(row) = weights.iter().position(|w| *w < 0.0) {
-        let message = format!("row {}, column `{name}`: the weight {} is negative", row + 1, weights[row]);
+        let number = table.origin(row) + 1;
+        let message = format!("row {number}, column `{name}`: the weight {} is negative", weights[row]);
         return Err(Error::Shape(message));
     }
     if weights.iter().all(|w| *w == 0.0) {

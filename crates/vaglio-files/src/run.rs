@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Error, Monitor, Result, StopSign};
+use vaglio_core::{Error, ExitClass, Monitor, Result, StopSign};
 use vaglio_pipeline::document::to_yaml;
 use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ValidPipeline};
 use vaglio_pipeline::resample;
@@ -60,7 +60,7 @@ pub struct RunOutcome {
 /// into place together, and while it runs `journal.jsonl`.
 ///
 /// The result that was there is kept as `selection.previous.json`, with its other files likewise, also where the run
-/// fails. Runs on this machine, on the current rayon pool; the result does not depend on the number of threads, nor on how often the run was
+/// fails; where its settings are refused, it stays as it is. Runs on this machine, on the current rayon pool; the result does not depend on the number of threads, nor on how often the run was
 /// resumed. The journal of the monitor is not used: the run has its own, in that folder.
 ///
 /// # Errors
@@ -85,7 +85,9 @@ pub(super) fn run_here(
     if claim.is_some() && !matches!(done, Err(Error::Unwritable { .. })) {
         forget(&options.out);
     }
-    if let (Err(_), Some(claim)) = (&done, &claim) {
+    if let (Err(error), Some(claim)) = (&done, &claim)
+        && error.class() != ExitClass::Configuration
+    {
         // What failed is told, and not that this fails as well.
         let _ = claim.set_aside(options.pipeline.as_deref());
     }
@@ -193,6 +195,7 @@ fn run_in(
     let _written = tracing::debug_span!("write").entered();
     let model = saved(pipeline, &selector, prepared, &selection, evaluated)?;
     record.equation = FileModel(&model).equations();
+    record.warnings.extend(record.not_finite());
     let resolved = resolved(&written, options)?;
     book.finish()?;
     let texts = [

@@ -1,6 +1,6 @@
 //! Degrees of freedom of the models along a path, and the information criteria that follow.
 //!
-//! With N the weight of the training rows, E the mean squared error of a model on them in the units of the data, and d its
+//! With N the number of the training rows, E the mean squared error of a model on them in the units of the data, and d its
 //! effective degrees of freedom, Σ σ²/(σ² + λ) over the singular values of its centered columns, and 1 for an intercept:
 //! AICc = N ln E + 2kN/(N − k − 1), BIC = N ln E + k ln N with k = d + 1, Cp = E + 2 σ̂² d/N; as the criterion `information`
 //! has them. σ̂² = N·E/(N − d) of the model of all candidate columns at the λ of the walk. What would take more than a part of
@@ -55,23 +55,23 @@ pub(super) fn step_figures(
     let Some(columns) = PathColumns::within(&mut budget, design, readout, &entries).map_err(failed)? else {
         return Ok(());
     };
-    let weight = design.weights().map_or(design.rows() as f64, |weights| weights.iter().sum());
+    let rows = design.counted_rows();
     let problem = super::data::in_users_units(&prepared.train, prepared.target_units.as_deref())?;
     let empty = variance(problem.targets().view(), design.weights());
-    let noise = noise((prepared, &problem), design, readout, (weight, budget))?;
+    let noise = noise((prepared, &problem), design, readout, (rows, budget))?;
     for entry in entries {
         let size = entry.subset.len();
         let Some(record) = records.iter_mut().find(|record| record.size == size) else { continue };
         let Some(error) = record.mse.filter(|error| error.is_finite()) else { continue };
         let lambda = entry.score.lambda.unwrap_or(readout.lambdas[0]);
         let freedom = columns.freedom(&entry.subset, lambda).map_err(failed)?;
-        let (logarithm, count) = (weight * error.max(HIDDEN * empty).ln(), freedom + 1.0);
-        let left = weight - count - 1.0;
+        let (logarithm, count) = (rows * error.max(HIDDEN * empty).ln(), freedom + 1.0);
+        let left = rows - count - 1.0;
         let known = |value: f64| value.is_finite().then_some(value);
         record.freedom = known(freedom);
-        record.aicc = if left > 0.0 { known(logarithm + 2.0 * count * weight / left) } else { None };
-        record.bic = known(logarithm + weight.ln() * count);
-        record.cp = noise.and_then(|noise| known(error + 2.0 * noise * freedom / weight));
+        record.aicc = if left > 0.0 { known(logarithm + 2.0 * count * rows / left) } else { None };
+        record.bic = known(logarithm + rows.ln() * count);
+        record.cp = noise.and_then(|noise| known(error + 2.0 * noise * freedom / rows));
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ fn noise(
     (prepared, problem): (&Prepared, &Problem),
     design: &Design,
     readout: &Readout,
-    (weight, mut budget): (f64, f64),
+    (rows, mut budget): (f64, f64),
 ) -> Result<Option<f64>> {
     let all = design.candidates();
     if all.len() > 2 * MOST_COLUMNS {
@@ -96,7 +96,7 @@ fn noise(
         return Ok(None);
     };
     let lambda = readout.lambdas[0];
-    let free = weight - columns.freedom(&all, lambda).map_err(failed)?;
+    let free = rows - columns.freedom(&all, lambda).map_err(failed)?;
     if free < 1.0 {
         return Ok(None);
     }
@@ -104,7 +104,7 @@ fn noise(
     let held = Held::new(problem, prepared.target_units.as_deref(), &prepared.train);
     let predictions = held.predicted(&model)?;
     let error = held.compare(&model, &predictions, |c| Squared.mean(c.targets, c.predictions, c.weights));
-    Ok(Some(weight * error / free).filter(|noise| noise.is_finite()))
+    Ok(Some(rows * error / free).filter(|noise| noise.is_finite()))
 }
 
 /// The columns of a path, centered where there is an intercept and times the roots of the weights, reduced to a triangle.

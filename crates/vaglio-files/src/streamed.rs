@@ -23,7 +23,7 @@ pub(super) use record::of_moments;
 
 use super::Prepared;
 use super::column_types;
-use super::data::{ProblemParts, numbers_in_file, of_test, open, read_test, weighing};
+use super::data::{ProblemParts, numbers_in_file, of_test, open, read_test};
 use super::holdout::set_aside;
 use super::past::Side;
 use super::read_options::reading_by;
@@ -42,6 +42,7 @@ use std::path::Path;
 use std::sync::Arc;
 use table_rows::TableRows;
 use vaglio_core::{AnyResampling, Cells, Error, FittedMap, Map, Numbers, Result, Table, Task};
+use vaglio_kernels::condensed::CondensedCell;
 use vaglio_pipeline::criteria::KFold;
 use vaglio_pipeline::pipeline::ValidPipeline;
 use vaglio_pipeline::resample::behind::{RowLabels, RowsBehind};
@@ -151,19 +152,16 @@ fn streamed(
         taking_part(&roles, table, &mut survey, &hints, &[], true).map_err(|error| error.in_file(&train_path))?;
     roles.check_complete(&table, &survey)?;
     column_types::check(&roles, &mut table, &survey)?;
-    check_weights(spec, &table).map_err(|error| error.in_file(&train_path))?;
+    check_weights(spec.weights.as_ref(), &table).map_err(|error| error.in_file(&train_path))?;
     let table = roles.order().arrange(table).map_err(|error| error.in_file(&train_path))?;
     let table = roles.counting(table);
-    let rows = table.rows();
     let (train, aside) = match &spec.test {
         Some(_) => (table, None),
         None => set_aside(spec, table, settings.seed)?,
     };
-    let rows = if aside.is_some() { train.rows() } else { rows };
-    let train = weighing(spec, train);
     let aside_rows = aside.as_ref().map(|aside| (0..aside.rows()).map(|row| aside.origin(row)).collect::<Vec<usize>>());
     let place = places(rows_in_files, &train, aside_rows.as_deref().unwrap_or_default());
-    let train_rows = train.rows();
+    let rows = train.rows();
     let outputs = spec.target.names().to_vec();
     let parts = RoleColumns::take(&roles, Side::plain(train), &outputs, &[])?;
     let task = parts.task(&roles)?;
@@ -260,7 +258,7 @@ fn streamed(
         around: cells.around,
         nested: cells.nested,
         missing,
-        train_rows,
+        train_rows: rows,
         cells: cells.count,
         ranges,
         is_chosen_in_folds: cross_validation(&pipeline.selector()).is_some(),
@@ -330,10 +328,13 @@ fn condensed_rows(read: &Condensed, outputs: usize) -> Result<Rows> {
     let cells = read.cells.iter().enumerate();
     let cells: Vec<u32> = cells.flat_map(|(cell, rows)| vec![cell as u32; rows.weights.len()]).collect();
     let weights = read.cells.iter().flat_map(|cell| &cell.weights).copied().collect();
+    let of_cell = |cell: &CondensedCell| vec![cell.count as f64 / cell.weights.len() as f64; cell.weights.len()];
+    let counts = read.cells.iter().flat_map(of_cell).collect();
     Ok(Rows {
         table,
         targets: Arc::new(targets),
         weights: Some(weights),
+        counts: Some(counts),
         groups: Some(cells.clone()),
         assignment: Some(cells),
         ..Rows::default()

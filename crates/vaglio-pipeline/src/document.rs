@@ -98,16 +98,25 @@ impl Document {
         Some((kind.word()?, kind.place.clone()))
     }
 
-    /// The error with the place of the setting that it is on.
-    pub fn locate(&self, error: Error) -> Error {
+    /// The error with the place of the setting that it is on, or that the file does not have it.
+    pub fn locate(&self, mut error: Error) -> Error {
+        if error.place().is_some() {
+            return error;
+        }
         let place = error.field().and_then(|field| self.place(field));
+        let is_absent = error.field().is_some_and(|field| !field.starts_with('-') && self.get(field).is_none());
+        if let (Error::Setting { message, .. }, true) = (&mut error, is_absent) {
+            message.push_str(" (not in the file)");
+        }
         error.at(place)
     }
 
-    /// Where the value at a dotted path stands or, when it is absent, the key of the nearest value above it.
+    /// Where the value at a dotted path stands or, when it is absent, the key of the nearest value above it; the file alone
+    /// where there is no such key.
     pub fn place(&self, path: &str) -> Option<Place> {
         let segments: Vec<Segment> = route::segments(path).ok()?;
-        let (mut node, mut named_at) = (&self.root, &self.root.place);
+        let whole = self.root.place.without_line();
+        let (mut node, mut named_at) = (&self.root, &whole);
         let mut rest = &segments[..];
         while !rest.is_empty() {
             match node.descend(rest) {

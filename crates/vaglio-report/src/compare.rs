@@ -12,7 +12,7 @@ use crate::report::plot::{Plot, Series};
 use pair::difference;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use vaglio_core::{Error, Result, Squared, shown};
+use vaglio_core::{Error, Result, Squared, short, shown};
 
 /// A run by its name.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Comparison {
             Some(value) => {
                 let bounds =
                     interval.map(|[low, high]| format!(" ({} to {})", significant(low, 4), significant(high, 4)));
-                format!("{value:.6}{}", bounds.unwrap_or_default())
+                format!("{}{}", short(value), bounds.unwrap_or_default())
             }
             None => "-".to_owned(),
         };
@@ -176,7 +176,8 @@ impl Comparison {
         });
         let tip = |size: &usize| {
             let of_runs = runs.iter().zip(&curves);
-            let told = of_runs.filter_map(|(run, (curve, _))| Some(format!("{} {:.6}", run.name, curve.get(size)?)));
+            let told =
+                of_runs.filter_map(|(run, (curve, _))| Some(format!("{} {}", run.name, short(*curve.get(size)?))));
             format!("{size} columns: {}", told.collect::<Vec<_>>().join(", "))
         };
         let plot = Plot {

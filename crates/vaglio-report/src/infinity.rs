@@ -1,52 +1,65 @@
-//! Numbers in JSON that may be +∞, which is written as the string `Infinity`.
+//! Numbers in JSON that may be +∞, which is written as null; older files have the string `Infinity`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum Number {
     Finite(f64),
     Other(Other),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 enum Other {
     Infinity,
 }
 
-pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    match *number {
-        f64::INFINITY => Number::Other(Other::Infinity),
-        number => Number::Finite(number),
+impl From<Number> for f64 {
+    fn from(number: Number) -> Self {
+        match number {
+            Number::Finite(number) => number,
+            Number::Other(Other::Infinity) => f64::INFINITY,
+        }
     }
-    .serialize(serializer)
+}
+
+pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    optional::serialize(&Some(*number), serializer)
 }
 
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Number::deserialize(deserializer).map(|number| match number {
-        Number::Finite(number) => number,
-        Number::Other(Other::Infinity) => f64::INFINITY,
-    })
+    Ok(optional::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
-/// The same for numbers that may be absent.
+/// Reads a number that is absent where it was not computed, so that null is +∞.
+pub fn where_computed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    deserialize(deserializer).map(Some)
+}
+
+/// Numbers that may not have been computed, which is null as well.
 pub mod optional {
-    use super::{Number, Other};
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use super::{Deserialize, Deserializer, Number, Serialize, Serializer};
 
     pub fn serialize<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-        let number = number.map(|number| match number {
-            f64::INFINITY => Number::Other(Other::Infinity),
-            number => Number::Finite(number),
-        });
-        number.serialize(serializer)
+        number.filter(|number| number.is_finite()).serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-        let number = Option::<Number>::deserialize(deserializer)?;
-        Ok(number.map(|number| match number {
-            Number::Finite(number) => number,
-            Number::Other(Other::Infinity) => f64::INFINITY,
-        }))
+        Ok(Option::<Number>::deserialize(deserializer)?.map(f64::from))
+    }
+}
+
+/// Lists of numbers.
+pub mod several {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+        let finite = |number: &f64| Some(*number).filter(|number| number.is_finite());
+        numbers.iter().map(finite).collect::<Vec<Option<f64>>>().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+        let numbers = Vec::<Option<f64>>::deserialize(deserializer)?;
+        Ok(numbers.into_iter().map(|number| number.unwrap_or(f64::INFINITY)).collect())
     }
 }

@@ -5,7 +5,7 @@ use crate::partition::{Partition, resolved};
 use crate::settings::SearchSettings;
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
-use vaglio_core::{Block, Choose, Design, Error, Feature, PathEntry, Result, Rules, Score, Subset};
+use vaglio_core::{Block, Choose, Design, Error, Feature, PathEntry, Result, Rules, Score, Subset, counted};
 
 /// The subsets of a design that the settings allow.
 ///
@@ -158,11 +158,8 @@ fn rules(
 /// The largest subset, after the checks of what counts features.
 fn most(settings: &SearchSettings, features: usize, forced: usize, excluded: usize) -> Result<usize> {
     let refused = |field, message: String| Err(Error::setting(field, message));
-    let most = settings.max_features.unwrap_or(features);
-    if most > features {
-        let message = format!("{most} features are asked for and there are {features} candidate columns");
-        return refused("max_features", message);
-    }
+    // More than there are means all.
+    let most = settings.max_features.unwrap_or(features).min(features);
     if forced > most {
         return refused("forced", format!("{forced} columns are forced and max_features is {most}"));
     }
@@ -175,7 +172,7 @@ fn most(settings: &SearchSettings, features: usize, forced: usize, excluded: usi
         let least = settings.min_features.unwrap_or(1).max(forced);
         return refused(
             "choose",
-            format!("{size} columns are asked for, and there are {least} to {most} in the result"),
+            format!("{} asked for, and there are {least} to {most} in the result", counted(size, "column")),
         );
     }
     if excluded == features && features > 0 {

@@ -248,29 +248,35 @@ pub fn columns(map: &dyn Map, table: &Table) -> Result<(), Broken> {
     same(law, "columns alone", &transformed(law, &*fitted, table)?, &alone)
 }
 
-/// A row of weight 2 is that row given twice: a map fitted to either transforms the table alike.
+/// All weights times one factor change nothing, and a row of weight 2 is that row given twice, unless the map counts rows:
+/// every row given twice is then something else.
 pub fn whole_weights(map: &dyn Map, table: &Table, tolerance: f64) -> Result<(), Broken> {
     let law = Law("whole_weights");
-    let on = || "weights from 1 to 3".to_owned();
     let (weights, repeats) = weights(table.rows());
-    let repeated = law.ran(on, || rows(table, &repeats))?;
     let every: Vec<usize> = (0..table.rows()).collect();
-    let (by_weight, _) = learned(law, map, table, &every, Some(&weights))?;
-    let (by_rows, _) = learned(law, map, &repeated, &repeats, None)?;
-    let (expected, found) = (transformed(law, &*by_rows, table)?, transformed(law, &*by_weight, table)?);
-    law.equal(on, &names(&expected), &names(&found))?;
-    for ((name, a), (_, b)) in expected.columns().iter().zip(found.columns()) {
-        let what = format!("output column `{name}` under weights from 1 to 3");
-        match (a.numbers(), b.numbers()) {
-            (Some(a), Some(b)) => near(law, tolerance, &what, &a.values(), &b.values())?,
-            _ => same_cells(law, &what, a, b)?,
-        }
-    }
-    Ok(())
+    let made = |of: &[usize], weights: Option<&[f64]>| {
+        let own = law.ran(|| "repeated rows".into(), || rows(table, of))?;
+        transformed(law, &*learned(law, map, &own, of, weights)?.0, table)
+    };
+    let alike = |on: &str, expected: &Table, found: &Table| {
+        law.equal(|| on.to_owned(), &names(expected), &names(found))?;
+        expected.columns().iter().zip(found.columns()).try_for_each(|((name, a), (_, b))| {
+            let what = format!("output column `{name}` under {on}");
+            match (a.numbers(), b.numbers()) {
+                (Some(a), Some(b)) => near(law, tolerance, &what, &a.values(), &b.values()),
+                _ => same_cells(law, &what, a, b),
+            }
+        })
+    };
+    let by_weight = made(&every, Some(&weights))?;
+    let thrice = made(&every, Some(&weights.iter().map(|weight| 3.0 * weight).collect::<Vec<f64>>()))?;
+    alike("weights from 1 to 3, times 3", &by_weight, &thrice)?;
+    let twice: Vec<usize> = every.iter().flat_map(|&row| [row, row]).collect();
+    let counts_rows = alike("every row twice", &made(&every, None)?, &made(&twice, None)?).is_err();
+    if counts_rows { Ok(()) } else { alike("weights from 1 to 3", &made(&repeats, None)?, &by_weight) }
 }
 
-/// The shift and scale of a target, where the map has them, are finite, the scale positive, and whole weights repeat
-/// rows.
+/// Shift and scale of a target, where the map has them, are finite, the scale positive, and whole weights repeat rows.
 ///
 /// A map that leaves targets as they are keeps the law.
 pub fn targets(map: &dyn Map, count: usize, tolerance: f64) -> Result<(), Broken> {

@@ -62,12 +62,12 @@ pub fn permutation(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     same_scores(law, near, criterion, (design, &other), &moved)
 }
 
-/// Row weights count, and weights of 1 are none. What they mean follows from [`Criterion::folds`].
+/// Row weights count by their ratios, and weights of 1 are none.
 ///
-/// Where no rows are held out, a row of weight 2 counts as the row given twice ([`repeated_rows`]): in a sum over rows, and
-/// where rows are counted, which are then the sum of the weights. Where rows are held out, both would be held out together,
-/// as copies of a row are not, so that all weights and λ times one factor change nothing ([`scaled_weights`]), but other
-/// weights do. A criterion that has no use for weights refuses them in [`Criterion::check`].
+/// All weights and λ times one factor change nothing ([`scaled_weights`]). A row of weight 2 counts as the row given twice
+/// ([`repeated_rows`]), unless rows are held out, since copies of a row are not held out together, or counted
+/// ([`Criterion::counts_rows`]): then other weights give other scores. A criterion that has no use for weights refuses them in
+/// [`Criterion::check`].
 pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -> Result<(), Broken> {
     let law = Law("row_weights");
     scaled(law, criterion, design, tolerance, 1.0)?;
@@ -76,25 +76,21 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
         return Ok(());
     }
     let held_out = law.ran(|| "the rows that are held out".into(), || criterion.folds(design))?;
-    let beside = scaled_weights(criterion, design, tolerance);
-    if held_out == HeldOut::Nothing {
-        let hint = match beside {
-            Ok(()) => "; where a score is of rows held out, `Criterion::folds` is to name these",
-            Err(_) => "",
-        };
-        return repeated_rows(criterion, design, tolerance).map_err(|broken| {
-            let expected = format!("a row of weight 2 to count as the row twice, {}{hint}", broken.expected);
-            law.broken(broken.on, expected, broken.found)
-        });
+    let expecting = |what: &'static str, hint: &'static str| {
+        move |broken: Broken| law.broken(broken.on, format!("{what}, {}{hint}", broken.expected), broken.found)
+    };
+    scaled_weights(criterion, design, tolerance)
+        .map_err(expecting("all weights and lambdas times one factor to change nothing", ""))?;
+    let repeated = repeated_rows(criterion, design, tolerance);
+    if held_out == HeldOut::Nothing && !criterion.counts_rows() {
+        let hint = "; where a score is of rows held out, `Criterion::folds` is to name these, and where it counts rows, \
+                    `Criterion::counts_rows` is to say so";
+        return repeated.map_err(expecting("a row of weight 2 to count as the row twice", hint));
     }
-    beside.map_err(|broken| {
-        let expected = format!("all weights and lambdas times one factor to change nothing, {}", broken.expected);
-        law.broken(broken.on, expected, broken.found)
-    })?;
     // Scores that are the same with rows repeated, as where every prediction is right, tell nothing of weights.
     let matter = weights_matter(law, criterion, design, &weighted, tolerance)?;
     let on = || "weights from 1 to 3".into();
-    law.unless(matter || repeated_rows(criterion, design, tolerance).is_ok(), on, "other scores", "weights ignored")
+    law.unless(matter || repeated.is_ok(), on, "other scores", "weights ignored")
 }
 
 /// Whether weights from 1 to 3 change the score of any subset.

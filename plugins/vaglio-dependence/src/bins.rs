@@ -99,13 +99,15 @@ pub(crate) struct Binning {
     bins: Bins,
     weights: Vec<f64>,
     total: f64,
+    /// How many rows there are, whatever the weights add up to.
+    rows: f64,
 }
 
 impl Binning {
     pub fn new(bins: Bins, design: &Design) -> Self {
         let weights = design.weights().map_or_else(|| vec![1.0; design.rows()], <[f64]>::to_vec);
         let total = weights.iter().sum();
-        Binning { bins, weights, total }
+        Binning { bins, weights, total, rows: design.counted_rows() }
     }
 
     /// A column in bins. Cost O(m).
@@ -144,14 +146,14 @@ impl Binning {
         sum.max(0.0)
     }
 
-    /// G² = 2 Σ O ln(O/E) of two columns within each combination of the bins of `given`, and its degrees of freedom, (rows − 1) ×
-    /// (columns − 1) of the bins that a combination has; none where there is less weight a cell than `least`. Cost O(m), and O(1) a
+    /// G² = 2 Σ O ln(O/E) of two columns within each combination of the bins of `given`, with weights over their mean, and its degrees
+    /// of freedom, (rows − 1) × (columns − 1) of the bins that a combination has; none for fewer rows a cell than `least`. Cost O(m), and O(1) a
     /// cell.
     pub fn g_squared(&self, a: &Binned, b: &Binned, given: &[&Binned], least: f64) -> Option<(f64, f64)> {
         let (height, width) = (a.shares.len(), b.shares.len());
         let of_one = height * width;
         let cells = given.iter().try_fold(of_one, |cells, z| cells.checked_mul(z.shares.len()))?;
-        if self.total < least * cells as f64 {
+        if self.rows < least * cells as f64 {
             return None;
         }
         let mut table = vec![0.0; cells];

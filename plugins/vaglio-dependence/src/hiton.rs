@@ -32,8 +32,8 @@ const MOST_CONDITIONS: usize = 5;
 /// | `g_squared` | G² = 2 Σ O ln(O/E) of columns in `bins` within each combination of the bins of Z, with the degrees of freedom of its bins that are not empty; sets that leave less than five rows a cell are not tried |
 ///
 /// Of several outputs, classes of `fisher_z` among them, the least p counts, times their number. `search: {kind: rank, choose: best}`
-/// takes the columns that stay and no other. Of equal columns one takes part, and all have its weight. A row of weight 2 equals
-/// that row twice. The learner and λ play no part.
+/// takes the columns that stay and no other. Of equal columns one takes part, and all have its weight. Of row weights only
+/// ratios matter: m counts every row of positive weight once. The learner and λ play no part.
 ///
 /// # Example
 /// ```
@@ -172,6 +172,10 @@ impl Weighing for HitonPc {
 
 impl Criterion for HitonPc {
     scored_by_weights!(ENGINE);
+
+    fn counts_rows(&self) -> bool {
+        true
+    }
 
     fn check(&self, design: &Design) -> Result<()> {
         self.bins.check()?;

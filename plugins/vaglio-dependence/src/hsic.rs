@@ -31,7 +31,8 @@ const WIDEST: f64 = 1e3;
 /// another.
 ///
 /// Numeric targets are standardized and have a Gaussian kernel of width `bandwidth`, several as one vector; classes have a
-/// kernel that is 0 between them. A row of weight 2 equals that row twice. Constant columns take no part, nor do learner and λ.
+/// kernel that is 0 between them. A row of weight 2 equals that row twice; `unbiased` takes weights over
+/// their mean, so that m is the number of rows. Constant columns take no part, nor do learner and λ.
 ///
 /// # Example
 /// ```
@@ -89,7 +90,7 @@ pub enum Estimator {
     /// tr(KHLH)/m², which is never negative.
     #[default]
     Biased,
-    /// That of mean 0 under independence; it counts rows by their weights, of which it needs more than 3.
+    /// That of mean 0 under independence, of more than 3 rows.
     Unbiased,
 }
 
@@ -109,6 +110,10 @@ impl HsicKernel {
 }
 
 impl Criterion for Hsic {
+    fn counts_rows(&self) -> bool {
+        self.estimator == Estimator::Unbiased
+    }
+
     /// The definition: m × m kernel matrices. Cost O(|S|·m²), memory O(m²).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         definition::evaluate(self, design, subset)
@@ -135,11 +140,10 @@ impl Criterion for Hsic {
             );
             return Err(Error::setting("kind", message));
         }
-        let weight = design.weights().map_or(rows as f64, |weights| weights.iter().sum());
-        if self.estimator == Estimator::Unbiased && weight <= 3.0 {
+        if self.estimator == Estimator::Unbiased && design.counted_rows() <= 3.0 {
             return Err(Error::setting(
                 "estimator",
-                format!("`unbiased` needs more than 3 rows, and their weight is {weight}"),
+                format!("`unbiased` needs more than 3 rows, and there are {rows}"),
             ));
         }
         Ok(())

@@ -23,7 +23,7 @@ impl<'d> Definition<'d> {
     /// # Errors
     /// [`Error::Setting`] on `variance` where all columns leave no rows to tell it; those of the fits.
     pub fn new(criterion: Information, design: &'d Design) -> Result<Self> {
-        let rows = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
+        let rows = design.counted_rows();
         let (units, design) = match design.in_units() {
             Some((units, scaled)) => {
                 units.check(design, 2)?;

@@ -24,7 +24,7 @@ const ENGINE: &str = "moments";
 /// What the rows themselves say of a model: its error on the rows that it was trained on, by itself or with a price for
 /// what it has fitted.
 ///
-/// With N = Σ r_j, E the mean squared error on the training rows and outputs, and d the effective degrees of freedom of the
+/// With N the number of rows, E the mean squared error on them and all outputs, and d the effective degrees of freedom of the
 /// readout, d = Σ σᵢ²/(σᵢ² + λ) over the singular values of the centered columns, plus 1 for an intercept:
 ///
 /// | `measure` | score |
@@ -40,6 +40,9 @@ const ENGINE: &str = "moments";
 /// subset's in a logarithm, where rounding hides it; what divides by a number that is not positive is +∞. σ̂² is
 /// `variance`, else N·E/(N − d) of all candidate columns at the smallest λ. A learner without a ridge readout has `training`
 /// alone.
+///
+/// Of weights r_j only ratios matter, with λ: E is the weighted mean, and N counts every row of positive weight once, as in the
+/// likelihood of errors of variance σ²/r_j, of which −2 ln L is N ln E and terms that are alike for all subsets.
 ///
 /// These scores know of no selection: of many candidates the lowest is far too low, and `evaluate: {nested: …}` says what it
 /// is worth.
@@ -125,6 +128,10 @@ impl Criterion for Information {
 
     fn compares_with_empty(&self) -> bool {
         true
+    }
+
+    fn counts_rows(&self) -> bool {
+        self.measure != Measure::Training
     }
 
     fn is_of_moments(&self) -> bool {

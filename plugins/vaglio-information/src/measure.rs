@@ -24,7 +24,7 @@ pub enum Measure {
 /// What a measure needs to know of the data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DataScale {
-    /// The weight of all rows.
+    /// How many rows there are.
     pub rows: f64,
     /// The smallest error that a logarithm is taken of.
     pub least: f64,

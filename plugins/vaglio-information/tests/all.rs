@@ -105,46 +105,36 @@ fn it_is_registered_and_written_as_it_is_read() {
     assert_eq!(format!("{:?}", all[0].1), format!("{:?}", Information::default()));
 }
 
-#[test]
-fn a_weight_of_two_is_the_row_twice() {
-    for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
-        let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
-        let design = |problem| Design::identity(problem, Readout::new(vec![0.1, 2.0], true).unwrap());
-        for measure in MEASURES {
-            for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
-                let score = |problem| of(measure).evaluate(&design(problem), subset).unwrap().loss;
-                Near { tolerance: 1e-11, least: 1.0 }.assert(score(&repeated), score(&weighted), measure.name());
-            }
-        }
-    }
-}
-
-/// The fit of one column without an intercept: w = xᵀy/(xᵀx + λ), d = xᵀx/(xᵀx + λ).
+/// The fit of one column without an intercept: w = Σ r x y/(Σ r x² + λ), d = Σ r x²/(Σ r x² + λ). N is 6, whatever r adds up to.
 #[test]
 fn the_values_are_those_of_the_formulas() {
     let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.2, 1.7, 3.3, 3.8, 5.1, 6.2]);
-    let problem = data::given(&[&x], &[&y], vaglio_core::Task::Regression).unwrap();
-    let design = Design::identity(&problem, Readout::new(vec![2.0], false).unwrap());
-    let square: f64 = x.iter().map(|x| x * x).sum();
-    let w = x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / (square + 2.0);
-    let error = x.iter().zip(&y).map(|(x, y)| (y - w * x) * (y - w * x)).sum::<f64>() / 6.0;
-    let d = square / (square + 2.0);
-    let k = d + 1.0;
-    for (measure, expected) in [
-        (Measure::Training, error),
-        (Measure::Gcv, error / (1.0 - d / 6.0).powi(2)),
-        (Measure::Cp, error + 2.0 * 0.5 * d / 6.0),
-        (Measure::Aic, 6.0 * error.ln() + 2.0 * k),
-        (Measure::Aicc, 6.0 * error.ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (6.0 - k - 1.0)),
-        (Measure::Bic, 6.0 * error.ln() + k * 6f64.ln()),
-    ] {
-        let found = of(measure).evaluate(&design, &[0]).unwrap().loss;
-        Near { tolerance: 1e-13, least: 1e-3 }.assert(expected, found, measure.name());
+    for r in [[1.0; 6], [1.0, 2.0, 3.0, 1.0, 2.0, 3.0], [1e-3, 2e-3, 5e-4, 1e-3, 1e-3, 4e-3]] {
+        let problem = data::given(&[&x], &[&y], vaglio_core::Task::Regression).unwrap();
+        let problem = problem.with_weights(r.to_vec()).unwrap();
+        let design = Design::identity(&problem, Readout::new(vec![2.0], false).unwrap());
+        let sum = |of: &dyn Fn(usize) -> f64| (0..6).map(|j| r[j] * of(j)).sum::<f64>();
+        let square = sum(&|j| x[j] * x[j]);
+        let w = sum(&|j| x[j] * y[j]) / (square + 2.0);
+        let error = sum(&|j| (y[j] - w * x[j]).powi(2)) / sum(&|_| 1.0);
+        let d = square / (square + 2.0);
+        let k = d + 1.0;
+        for (measure, expected) in [
+            (Measure::Training, error),
+            (Measure::Gcv, error / (1.0 - d / 6.0).powi(2)),
+            (Measure::Cp, error + 2.0 * 0.5 * d / 6.0),
+            (Measure::Aic, 6.0 * error.ln() + 2.0 * k),
+            (Measure::Aicc, 6.0 * error.ln() + 2.0 * k + 2.0 * k * (k + 1.0) / (6.0 - k - 1.0)),
+            (Measure::Bic, 6.0 * error.ln() + k * 6f64.ln()),
+        ] {
+            let found = of(measure).evaluate(&design, &[0]).unwrap().loss;
+            Near { tolerance: 1e-13, least: 1e-3 }.assert(expected, found, measure.name());
+        }
+        // Without `variance`, Cp takes that of the model of all columns.
+        let all = Information { measure: Measure::Cp, variance: None }.evaluate(&design, &[]).unwrap().loss;
+        let empty = sum(&|j| y[j] * y[j]) / sum(&|_| 1.0);
+        Near { tolerance: 1e-13, least: 1e-3 }.assert(empty, all, "the empty subset, which has no degrees of freedom");
     }
-    // Without `variance`, Cp takes that of the model of all columns.
-    let all = Information { measure: Measure::Cp, variance: None }.evaluate(&design, &[]).unwrap().loss;
-    let empty = y.iter().map(|y| y * y).sum::<f64>() / 6.0;
-    Near { tolerance: 1e-13, least: 1e-3 }.assert(empty, all, "the empty subset, which has no degrees of freedom");
 }
 
 #[test]

@@ -65,7 +65,6 @@ fn a_search_that_cannot_be_made_is_refused() {
         "search",
         &[
             ("search: {kind: greedy, max_features: 0}", &["p.yaml:3:38: `search.max_features`: 0 features cannot be"]),
-            ("search: {kind: greedy, max_features: 5}", &["p.yaml:3:38", "5 features are asked for and there are 4"]),
             ("search: {kind: greedy, max_features: 1, forced: [x0, x1]}", &["p.yaml:3:49", "2 columns are forced"]),
             ("search: {kind: greedy, forced: [x0], excluded: [x0]}", &["search.excluded`: `x0` is forced as well"]),
             ("search: {kind: greedy, forced: [x0, 0]}", &["search.forced`: `x0` is listed twice"]),

@@ -168,10 +168,21 @@ fn an_earlier_result_is_set_aside() {
     let folder = small("previous");
     assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
     let first = folder.read("out/selection.json");
-    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--set", "data.target=x9"]);
-    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    for refused in
+        [&["--set", "search.max_feature=2"][..], &["--set", "seed=7", "--resume"], &["--set", "data.target=x9"]]
+    {
+        let ran = folder.vaglio(&[&["run", "p.yaml", "--out", "out"], refused].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{refused:?}: {}", ran.err);
+        // Settings that are refused leave the result as it is.
+        assert_eq!(folder.read("out/selection.json"), first, "{refused:?}");
+        assert!(folder.path("out/model.json").exists() && !folder.path("out/model.previous.json").exists());
+    }
+    let table = folder.read("train.csv");
+    folder.write("train.csv", table.replacen('\n', "\nx,", 1));
+    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(3));
     assert!(!folder.path("out/selection.json").exists());
     assert_eq!(folder.read("out/selection.previous.json"), first);
+    folder.write("train.csv", table);
     assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out"]).code, Some(0));
     assert_eq!(folder.read("out/selection.previous.json"), first);
     assert_eq!(folder.json("out/selection.json")["status"], "complete");

@@ -229,3 +229,84 @@ fn text_columns_become_indicators_of_their_levels() {
     let ran = folder.vaglio(&["predict", "--model", "out/model.json", "--data", "train.csv"]);
     assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 31));
 }
+
+/// A key that is `null` is a key that is not there, in the file as on the command line.
+#[test]
+fn null_takes_any_value_away() {
+    let folder = Folder::new("null");
+    folder.write("train.csv", table(20, 4, &[]));
+    let lines = "seed: 3\npreprocess: [standardize]\nlearner: {kind: rls, lambda: 1.0, intercept: false}\n\
+                 criterion: {kind: kfold, folds: 4, loss: absolute}\n\
+                 search: {kind: greedy, max_features: 2, patience: 3, forced: [x1], choose: last}\n\
+                 evaluate: {nested: {folds: 3}}\nlimits: {time: 10m}\nengine: {kind: local, threads: 1}";
+    let text = data("target: y, exclude: [x3], types: {x0: number}, task: regression", lines);
+    folder.write("p.yaml", &text);
+    let resolved = |yaml: &str, set: &[&str]| {
+        folder.write("q.yaml", yaml);
+        let ran = folder.vaglio(&[&["run", "q.yaml", "--out", "out", "--quiet"], set].concat());
+        assert_eq!(ran.code, Some(0), "{yaml}\n{set:?}: {}", ran.err);
+        folder.read("out/resolved.yaml")
+    };
+    for key in [
+        "seed",
+        "preprocess",
+        "learner",
+        "criterion",
+        "search",
+        "evaluate",
+        "limits",
+        "engine",
+        "data.exclude",
+        "data.types",
+        "data.task",
+        "learner.lambda",
+        "learner.intercept",
+        "criterion.folds",
+        "criterion.loss",
+        "search.max_features",
+        "search.forced",
+        "search.choose",
+        "evaluate.nested",
+        "evaluate.nested.folds",
+        "limits.time",
+        "engine.threads",
+    ] {
+        let set = format!("{key}=null");
+        let found = resolved(&text, &["--set", &set]);
+        assert_ne!(found, resolved(&text, &[]), "{key}");
+        if !key.contains('.') {
+            let start = format!("{key}: ");
+            let at = |line: &str| if line.starts_with(&start) { format!("{key}: null\n") } else { format!("{line}\n") };
+            assert_eq!(found, resolved(&text.lines().map(at).collect::<String>(), &[]), "{key}");
+        }
+    }
+    let refused = |set: &str| {
+        let ran = folder.vaglio(&["plan", "p.yaml", "--set", set]);
+        assert_eq!(ran.code, Some(2), "{set}: {}", ran.out);
+        ran.err
+    };
+    assert!(refused("data.target=null").contains("`data.target`: is required and missing"));
+    assert!(refused("serach=null").contains("there is no key `serach`"));
+    // What may be null is null.
+    let text = text.replace("kind: greedy", "kind: floating").replace(", patience: 3", "");
+    assert!(resolved(&text, &["--set", "search.tolerance=null"]).contains("tolerance: null"));
+}
+
+#[test]
+fn more_columns_than_there_are_means_all() {
+    let folder = Folder::new("max-features");
+    folder.write("train.csv", table(30, 4, &[]));
+    let all = folder.run(&pipeline("search: {kind: backward, max_features: 4, choose: best}"));
+    for search in
+        ["{kind: backward, max_features: 40, choose: best}", "[{kind: backward, max_features: 40, choose: best}]"]
+    {
+        let found = folder.run(&pipeline(&format!("search: {search}")));
+        assert_eq!((names(&found), &found["score"]), (names(&all), &all["score"]));
+        let warning =
+            &found["warnings"].as_array().unwrap().iter().find(|of| of["kind"] == "max_features").unwrap()["message"];
+        assert_eq!(
+            warning,
+            "`search.max_features` is 40, and the data have 4 candidate columns: all of them may be taken"
+        );
+    }
+}

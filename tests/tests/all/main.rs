@@ -74,5 +74,6 @@ mod torn;
 mod traced;
 mod tune;
 mod verify;
+mod weights;
 mod within;
 mod written_files;

@@ -1,6 +1,6 @@
 //! What a result says beside its figures: the target, the root, one answer for every row, the columns of the data.
 
-use crate::common::{Folder, names, side};
+use crate::common::{Folder, names, pipeline, side, table};
 use serde_json::{Value, json};
 use vaglio_testkit::Random;
 
@@ -201,4 +201,56 @@ fn older_results_are_still_read() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let root = ran.out.lines().next().unwrap().split_whitespace().position(|word| word == "root").unwrap();
     assert!(root > 0, "{}", ran.out);
+}
+
+/// Errors of 1e-9 are told apart wherever numbers are printed, and large ones are no line of digits.
+#[test]
+fn numbers_have_four_to_six_digits_in_any_unit() {
+    let folder = Folder::new("units-of-numbers");
+    for unit in [1e-4, 1.0, 1e30] {
+        let mut text = String::from("a,b,y\n");
+        let mut random = Random::new(3);
+        for _ in 0..24 {
+            let (a, b) = (random.normal(), random.normal());
+            text += &format!("{a},{b},{:e}\n", unit * (a + 0.3 * random.normal()));
+        }
+        folder.write("train.csv", text);
+        folder.write(
+            "p.yaml",
+            pipeline("search: {kind: greedy, choose: best}\nevaluate: {nested: {folds: 3}, permutations: 5}"),
+        );
+        let mut told = String::new();
+        for arguments in [
+            &["run", "p.yaml", "--out", "out"][..],
+            &["explain", "out", "a", "b"],
+            &["compare", "out", "out"],
+            &["predict", "--model", "out/model.json", "--data", "train.csv", "--out", "p.csv", "--evaluate"],
+            &["export", "out", "--to", "methods"],
+        ] {
+            let ran = folder.vaglio(arguments);
+            assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.err);
+            told += &(ran.out + &ran.err);
+        }
+        let is_of_number = |c: char| c.is_ascii_digit() || "-.e".contains(c);
+        for word in told.split(|c: char| !is_of_number(c)) {
+            let digits = word.trim_start_matches('-').split('e').next().unwrap().replace('.', "");
+            let significant = digits.trim_start_matches('0').trim_end_matches('0');
+            let is_zero = word.contains('.') && significant.is_empty() && digits.len() > 2;
+            assert!(!is_zero && significant.len() <= 7, "{word} in {told}");
+        }
+        assert!(!told.contains("inf") || told.contains("infinite"), "{told}");
+    }
+}
+
+/// A key that is not in the file has no line in it.
+#[test]
+fn what_the_file_lacks_is_said_to_be_missing_and_nothing_is_marked() {
+    let folder = Folder::new("not-in-the-file");
+    folder.write("train.csv", table(12, 3, &[("w", &|row, _| if row == 2 { "text".into() } else { row.to_string() })]));
+    folder.write("p.yaml", "version: 1\ndata:\n  train: train.csv\n  target: y\n");
+    let ran = folder.vaglio(&["run", "p.yaml", "--set", "criterion=nonesuch"]);
+    assert!(ran.code == Some(2) && !ran.err.contains("here"), "{}", ran.err);
+    folder.write("q.yaml", "version: 1\n");
+    let ran = folder.vaglio(&["run", "q.yaml"]);
+    assert!(ran.err.starts_with("error: q.yaml: `data`: ") && !ran.err.contains("here"), "{}", ran.err);
 }

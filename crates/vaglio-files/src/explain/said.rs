@@ -2,15 +2,15 @@
 
 use super::{Beside, ColumnExplanation, ColumnWorth, Explanation};
 use std::fmt;
-use vaglio_core::{Feature, shown};
-use vaglio_report::record::{OutsideRecord, PerOutput, seven_digits};
+use vaglio_core::{Feature, counted, short, shown, significant};
+use vaglio_report::record::{OutsideRecord, PerOutput};
 
 /// Columns left out that have a line each, at most.
 const LINES: usize = 40;
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} columns chosen, score {}", self.size, seven_digits(self.score))?;
+        writeln!(f, "{} chosen, score {}", counted(self.size, "column"), short(self.score))?;
         for ColumnExplanation { name, found, discovery } in &self.columns {
             let name = shown(name);
             match found {
@@ -58,7 +58,7 @@ impl Explanation {
         let apart = score - self.score;
         let word = if apart < 0.0 { "lower" } else { "higher" };
         match score.is_finite() {
-            true => format!("{}, {} {word}", seven_digits(score), seven_digits(apart.abs())),
+            true => format!("{}, {} {word}", short(score), short(apart.abs())),
             false => "infinite".into(),
         }
     }
@@ -68,8 +68,8 @@ impl Explanation {
         let apart = self.empty_score - score;
         let word = if apart < 0.0 { "higher" } else { "lower" };
         match self.empty_score.is_finite() {
-            true => format!("{}, {} {word} than without columns", seven_digits(score), seven_digits(apart.abs())),
-            false => seven_digits(score),
+            true => format!("{}, {} {word} than without columns", short(score), short(apart.abs())),
+            false => short(score),
         }
     }
 
@@ -79,7 +79,7 @@ impl Explanation {
             writeln!(f, "  score alone {}", self.alone(*score))?;
         }
         match inflation {
-            Some(factor) if factor.is_finite() => writeln!(f, "  variance inflation {factor:.2}")?,
+            Some(factor) if factor.is_finite() => writeln!(f, "  variance inflation {}", significant(*factor, 4))?,
             Some(_) => writeln!(f, "  it depends on the other chosen columns (variance inflation infinite)")?,
             None => {}
         }
@@ -102,7 +102,7 @@ impl Explanation {
                 Some(name) => format!("{}, which was chosen", shown(name)),
                 None => "the result".into(),
             };
-            let above = seven_digits(nearest.above.abs());
+            let above = short(nearest.above.abs());
             writeln!(f, "  nearest at step {}: rank {}, {above} {word} {which}", nearest.step, nearest.rank)?;
         }
         if let Some(explained) = line.explained {
@@ -136,7 +136,7 @@ impl Explanation {
             "left out", "alone", "rank", "nearest", "explained"
         )?;
         for line in listed {
-            let alone = line.alone.map_or_else(|| "-".into(), seven_digits);
+            let alone = line.alone.map_or_else(|| "-".into(), short);
             let rank = line.rank_alone.map_or_else(|| "-".into(), |rank| rank.to_string());
             let nearest = line.nearest.map_or_else(|| "-".into(), |at| format!("{} at step {}", at.rank, at.step));
             let explained = line.explained.map_or_else(|| "-".into(), |share| format!("{share:.2}"));
@@ -169,6 +169,6 @@ fn percent(share: f64) -> String {
 }
 
 fn numbers(of_outputs: &PerOutput) -> String {
-    let all: Vec<String> = of_outputs.values().iter().map(|&value| seven_digits(value)).collect();
+    let all: Vec<String> = of_outputs.values().iter().map(|&value| short(value)).collect();
     all.join(", ")
 }

@@ -2,7 +2,7 @@
 
 use super::{Read, listed, named, numbers};
 use std::collections::{BTreeMap, BTreeSet};
-use vaglio_core::{Cells, Column};
+use vaglio_core::{Cells, Column, counted};
 use vaglio_report::record::{Warning, WarningKind};
 use vaglio_tables::read::{InferredType, LEADING_ZEROS, quoted};
 
@@ -18,7 +18,9 @@ pub(super) fn codes(read: Read<'_>) -> Option<Warning> {
             continue;
         }
         let codes = numbers(cells).map(|values| codes_among(&values)).unwrap_or_default();
-        found.extend(codes.into_iter().map(|(code, count)| format!("{code} in {count} rows of {}", named(name))));
+        found.extend(
+            codes.into_iter().map(|(code, count)| format!("{code} in {} of {}", counted(count, "row"), named(name))),
+        );
     }
     if found.is_empty() {
         return None;

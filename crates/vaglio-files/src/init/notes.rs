@@ -5,6 +5,7 @@ use super::look::Look;
 use super::order::Nesting;
 use super::words::ColumnWords;
 use std::collections::BTreeMap;
+use vaglio_core::counted;
 use vaglio_tables::read::InferredType;
 
 /// Columns whose missing cells have a line each, at most.
@@ -13,7 +14,7 @@ const MOST_LINES: usize = 20;
 impl Decided {
     /// What was decided, for people.
     pub fn notes(&self, table: &Look) -> Vec<String> {
-        let mut notes = vec![format!("{} rows, {} columns", table.rows, table.columns.len())];
+        let mut notes = vec![format!("{}, {}", counted(table.rows, "row"), counted(table.columns.len(), "column"))];
         let is_date = |name: &String| table.column(name).is_some_and(|seen| seen.survey.taken == InferredType::Date);
         let what = match self.targets.iter().any(is_date) {
             true => "a date, taken as classes; name a number to predict one",

@@ -7,6 +7,7 @@ use super::look::Look;
 use super::order::PanelColumns;
 use super::words::ColumnWords;
 use std::fmt::Write;
+use vaglio_core::counted;
 use vaglio_tables::read::{InferredType, quoted};
 
 /// A target of more whole numbers is one of numbers.
@@ -31,13 +32,8 @@ impl PipelineText {
 impl Decided {
     pub fn written(&self, path: &str, table: &Look) -> Draft {
         let mut lines = PipelineText::default();
-        let (rows, columns) = (table.rows, table.columns.len());
-        lines.put(
-            format!(
-                "# {rows} rows and {columns} columns of {path}; `vaglio run` on this file selects columns and fits."
-            ),
-            "",
-        );
+        let (rows, columns) = (counted(table.rows, "row"), counted(table.columns.len(), "column"));
+        lines.put(format!("# {rows} and {columns} of {path}; `vaglio run` on this file selects columns and fits."), "");
         lines.put("version: 1", "");
         lines.put("seed: 0", "every random choice follows from it");
         lines.put("data:", "");

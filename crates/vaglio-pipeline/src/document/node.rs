@@ -118,6 +118,19 @@ impl Node {
         Node { place, value: Value::Scalar(Scalar { text: String::new(), quoted: false }) }
     }
 
+    /// The tree without one of its entries.
+    pub(super) fn without(&self, gone: *const Node) -> Self {
+        let value = match &self.value {
+            Value::Scalar(scalar) => Value::Scalar(scalar.clone()),
+            Value::List(items) => Value::List(items.iter().map(|item| item.without(gone)).collect()),
+            Value::Map(entries) => {
+                let left = entries.iter().filter(|entry| !std::ptr::eq(&entry.node, gone));
+                Value::Map(left.map(|entry| Entry { node: entry.node.without(gone), ..entry.clone() }).collect())
+            }
+        };
+        Node { place: self.place.clone(), value }
+    }
+
     /// Whether the value is absent or `null`.
     pub fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar(scalar) if scalar.meaning() == Meaning::Null)

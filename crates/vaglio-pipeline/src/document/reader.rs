@@ -9,7 +9,7 @@ use super::label::{LABEL, of_scalar};
 use super::{Meaning, Node, Scalar, Value};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::LazyLock;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{Error, Place};
@@ -20,9 +20,9 @@ static CHAIN: LazyLock<Node> = LazyLock::new(|| Node {
     value: Value::Scalar(Scalar { text: "chain".into(), quoted: false }),
 });
 
-/// The first failure, which is the innermost.
+/// The first failure, which is the innermost, and the value of a key that failed for being null.
 #[derive(Default)]
-struct Trail(RefCell<Option<Error>>);
+struct Trail(RefCell<Option<Error>>, Cell<Option<*const Node>>);
 
 impl Trail {
     /// Passes a result on and notes the error that `locate` makes of its fault, unless there is one already.
@@ -34,10 +34,19 @@ impl Trail {
     }
 }
 
-/// Reads a tree as a type.
+/// Reads a tree as a type. A key whose value cannot be null is absent where it is null.
 pub(super) fn read<T: DeserializeOwned>(root: &Node) -> vaglio_core::Result<T> {
     let trail = Trail::default();
-    let reader = Reader { node: root, named_at: &root.place, path: String::new(), siblings: &[], trail: &trail };
+    let found = read_once(root, &trail);
+    match trail.1.take() {
+        Some(null) if found.is_err() => read(&root.without(null)),
+        _ => found,
+    }
+}
+
+fn read_once<T: DeserializeOwned>(root: &Node, trail: &Trail) -> vaglio_core::Result<T> {
+    let whole = root.place.without_line();
+    let reader = Reader { node: root, named_at: &whole, path: String::new(), siblings: &[], trail };
     let result = reader.note(T::deserialize(reader.clone()));
     result.map_err(|fault| trail.0.take().unwrap_or_else(|| fault.locate("", &root.place, &root.describe())))
 }
@@ -230,7 +239,12 @@ impl<'a> de::MapAccess<'static> for Entries<'_, 'a> {
 
     fn next_value_seed<V: DeserializeSeed<'static>>(&mut self, seed: V) -> Result<V::Value, Fault> {
         let value = self.value.take().ok_or_else(|| Fault::custom("a value was asked for before its key"))?;
-        value.note(seed.deserialize(value.clone()))
+        let read = value.note(seed.deserialize(value.clone()));
+        let is_known = !matches!(&*self.of.trail.0.borrow(), Some(Error::UnknownName { .. }));
+        if read.is_err() && value.node.is_null() && is_known {
+            self.of.trail.1.set(Some(value.node));
+        }
+        read
     }
 }
 

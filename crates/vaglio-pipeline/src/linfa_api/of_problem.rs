@@ -106,7 +106,7 @@ impl ValidPipeline {
             assignment: numbers(problem.assignment()),
             time: numbers(problem.time()),
             known: numbers(problem.known()),
-            clusters: None,
+            ..Rows::default()
         };
         Sample::new(rows, recipe, is_ordered)
     }

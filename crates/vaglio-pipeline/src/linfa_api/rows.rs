@@ -123,7 +123,7 @@ impl Rows {
         }
         let (groups, assignment, time) = (self.groups.clone(), self.folds.clone(), self.times.clone());
         let targets = Arc::new(targets);
-        let rows = resample::Rows { table, targets, weights, groups, assignment, time, known: None, clusters: None };
+        let rows = resample::Rows { table, targets, weights, groups, assignment, time, ..resample::Rows::default() };
         Ok(match self.order(rows.table.rows())? {
             Some(order) => rows.select(&order),
             None => rows,

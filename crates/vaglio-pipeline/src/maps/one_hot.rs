@@ -22,7 +22,7 @@ use vaglio_core::{
 )]
 #[derive(PartialEq, Eq)]
 pub struct OneHot {
-    /// Levels in fewer training rows than this, by weight, are pooled into one column, `column=(rare)`.
+    /// Levels in fewer training rows than this are pooled into one column, `column=(rare)`.
     pub rare: u32,
     /// What becomes of a level that the training rows lacked.
     pub unknown: Unknown,
@@ -118,14 +118,13 @@ impl Map for OneHot {
 impl OneHot {
     /// The levels of rows that count, and which of them are rare.
     fn levels(&self, column: &str, cells: &Cells, weights: Option<&[f64]>) -> Result<Levels> {
-        let mut rows: BTreeMap<Cow<'_, str>, f64> = BTreeMap::new();
+        let mut rows: BTreeMap<Cow<'_, str>, u32> = BTreeMap::new();
         for row in (0..cells.len()).filter(|&row| weights::counts(weights, row) && !cells.is_missing(row)) {
-            let weight = weights.map_or(1.0, |weights| weights[row]);
-            *rows.entry(label(cells, row)).or_default() += weight;
+            *rows.entry(label(cells, row)).or_default() += 1;
         }
-        let (levels, rare): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, count)| *count >= f64::from(self.rare));
+        let (levels, rare): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, count)| *count >= self.rare);
         let named =
-            |levels: Vec<(Cow<'_, str>, f64)>| levels.into_iter().map(|(level, _)| level.into_owned()).collect();
+            |levels: Vec<(Cow<'_, str>, u32)>| levels.into_iter().map(|(level, _)| level.into_owned()).collect();
         let (mut levels, rare): (Vec<String>, Vec<String>) = (named(levels), named(rare));
         if !rare.is_empty() && levels.iter().any(|level| level == RARE) {
             let message = format!(

@@ -12,7 +12,8 @@ use vaglio_core::{
 };
 
 /// Replaces every level of columns of text by the mean of the target in the training rows that have it, drawn to the mean
-/// of all rows where they are few: (Σ w y + s ȳ) / (Σ w + s) with the smoothing s.
+/// of all rows where they are few: (Σ w y + s ȳ) / (Σ w + s) with the smoothing s,
+/// and weights w over their mean.
 ///
 /// Out of fold: a training row is encoded by the rows of the other folds, so that its own target has no part in what it is
 /// predicted from; other rows are encoded by all training rows. With several outputs or classes a column `x` becomes one
@@ -171,7 +172,7 @@ impl<'c> Levels<'c> {
     ) -> (Vec<Vec<f64>>, Vec<f64>) {
         let outputs = targets.nrows();
         let mut sums = vec![vec![0.0; outputs + 1]; self.names.len()];
-        let mut whole = vec![0.0; outputs + 1];
+        let (mut whole, mut rows) = (vec![0.0; outputs + 1], 0);
         for row in (0..self.of_row.len()).filter(|&row| trains(row)) {
             let weight = weights.map_or(1.0, |weights| weights[row]);
             let add = |sums: &mut [f64]| {
@@ -179,12 +180,15 @@ impl<'c> Levels<'c> {
                 sums[outputs] += weight;
             };
             add(&mut whole);
+            rows += usize::from(weight > 0.0);
             if let Some(level) = self.of_row[row] {
                 add(&mut sums[level]);
             }
         }
         let all: Vec<f64> =
             whole[..outputs].iter().map(|sum| if whole[outputs] > 0.0 { sum / whole[outputs] } else { 0.0 }).collect();
+        // So many rows of mean weight.
+        let smoothing = if rows > 0 { smoothing * whole[outputs] / rows as f64 } else { smoothing };
         let mean = |sums: &Vec<f64>| {
             let count = sums[outputs] + smoothing;
             let one = |(sum, all): (&f64, &f64)| if count > 0.0 { (sum + smoothing * all) / count } else { *all };
@@ -300,8 +304,8 @@ mod tests {
         let mut twice = rows(&table, &y, &names);
         twice.weights = Some(&[2.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
         let (fitted, _) = map.fit_rows(&twice).unwrap();
-        // The mean of all is 12 / 5.
-        assert_eq!(values(&fitted.transform(self::table(&["a"])).unwrap(), "c"), [(2.0 + 4.8) / 4.0]);
+        // The mean of all is 12 / 5, and two rows of mean weight weigh 2.5.
+        assert_eq!(values(&fitted.transform(self::table(&["a"])).unwrap(), "c"), [(2.0 + 2.5 * 2.4) / 4.5]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Reads a pipeline file: its syntax, then its typed settings, then whether these go together.
 
 use super::{Pipeline, ValidPipeline};
-use crate::document::{Document, to_yaml};
+use crate::document::{Document, Node, to_yaml};
 use linfa::ParamGuard;
 use vaglio_core::{Error, Place, Result};
 
@@ -45,7 +45,7 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
     for assignment in assignments {
         let below = |part: &str| assignment.trim_start().strip_prefix(part).is_some_and(|rest| rest.starts_with('.'));
         // A setting of a part that the file leaves out belongs to the part that is used then.
-        if let Some((part, kind)) = DEFAULT_KINDS.iter().find(|(part, _)| below(part) && document.get(part).is_none()) {
+        if let Some((part, kind)) = DEFAULT_KINDS.iter().find(|(part, _)| below(part) && is_absent(&document, part)) {
             // By its name alone a learner has one λ, and without any a grid.
             let whole =
                 if *part == "learner" && !below("learner.kind") { "{kind: rls, lambda: {grid: auto}}" } else { kind };
@@ -56,7 +56,7 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
     let pipeline: Pipeline = document.read()?;
     let pipeline = pipeline.check().map_err(|error| document.locate(error))?;
     if pipeline.0.data.is_none() {
-        let place = Place { file: file.to_owned(), line: 1, column: 1 };
+        let place = Place { file: file.to_owned(), line: 0, column: 0 };
         return Err(Error::setting("data", "it is missing; say where the rows are, `data: {train: …, target: …}`")
             .at(Some(place)));
     }
@@ -65,5 +65,9 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
 
 /// The parts that the pipeline of a document has by default, since nothing names them.
 pub fn by_default(document: &Document) -> Vec<(&'static str, &'static str)> {
-    DEFAULT_KINDS.into_iter().filter(|(part, _)| document.get(part).is_none()).collect()
+    DEFAULT_KINDS.into_iter().filter(|(part, _)| is_absent(document, part)).collect()
+}
+
+fn is_absent(document: &Document, part: &str) -> bool {
+    document.get(part).is_none_or(Node::is_null)
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, Silent, StopReason,
-    Wanted,
+    Wanted, short,
 };
 use vaglio_report::record::{Cell, ChosenBy, Declined, RaceRecord, Table};
 use vaglio_report::record::{Warning, WarningKind};
@@ -378,7 +378,7 @@ pub(super) fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>
     let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });
     let warns = readout.auto.is_none() && (is_alone || chosen.rule == Some(Rule::OneSe));
     if let Some((end, beyond)) = end.filter(|_| warns) {
-        let message = format!("lambda {lambda} is the {end} that was tried; extend the grid {beyond} it");
+        let message = format!("lambda {} is the {end} that was tried; extend the grid {beyond} it", short(lambda));
         warnings.push(Warning::new(WarningKind::LambdaEdge, message));
     }
     let per_subset = walk_lambdas(design, chosen.by == ChosenBy::CrossValidation).len() == 1;

@@ -4,7 +4,7 @@ use super::along::{Held, Reduced, predictions_along};
 use super::tally::Tally;
 use super::walks::most_clusters;
 use crate::selector::ValidSelector;
-use vaglio_core::{Design, Loss, PathEntry, Result, Rule, Score};
+use vaglio_core::{Design, Loss, PathEntry, Result, Rule, Score, short};
 use vaglio_report::record::{Cell, Table};
 use vaglio_report::record::{Warning, WarningKind};
 
@@ -81,11 +81,14 @@ pub(super) fn compared(
     if !(lowest < taken.loss && is_better()) {
         return Ok(None);
     }
-    let at = lambdas[place].map_or_else(String::new, |lambda| format!(" at lambda {lambda}"));
+    let at = lambdas[place].map_or_else(String::new, |lambda| format!(" at lambda {}", short(lambda)));
     let message = format!(
-        "all {size} columns together have a cross-validated loss of {lowest:.4} ± {error:.4}{at}, and the {} that were taken one \
-         of {:.4}; where columns cost nothing, `search: all` predicts better",
-        taken.size, taken.loss
+        "all {size} columns together have a cross-validated loss of {} ± {}{at}, and the {} that were taken one of {}; where \
+         columns cost nothing, `search: all` predicts better",
+        short(lowest),
+        short(error),
+        taken.size,
+        short(taken.loss)
     );
     Ok(Some(Warning::new(WarningKind::AllColumns, message)))
 }
@@ -141,7 +144,7 @@ mod tests {
         let dense = problem(false);
         let found = said(&dense).unwrap().message;
         let expected = picked(by(All::default()), &dense).chosen.cell.unwrap();
-        let figures = format!("{:.4} ± {:.4}", expected.loss, expected.standard_error.unwrap());
+        let figures = format!("{} ± {}", short(expected.loss), short(expected.standard_error.unwrap()));
         assert!(found.contains(&figures) && found.contains("all 60 columns"), "{found} without {figures}");
     }
 }

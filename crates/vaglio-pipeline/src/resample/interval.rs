@@ -21,7 +21,7 @@
 //! cross-validation*, Annals of Applied Statistics 3 (2009).
 
 use super::tally::Tally;
-use vaglio_core::{Loss, StandardizedMoments};
+use vaglio_core::{Loss, StandardizedMoments, has_width};
 
 /// The level of intervals where none is given.
 pub const LEVEL: f64 = 0.95;
@@ -97,7 +97,7 @@ impl<'t> Judged<'t> {
     }
 
     /// The mean loss with its interval, or what it is above that of `less` on the same rows; `gained` is what choosing gained.
-    /// `None` where too few rows or folds say nothing. An interval ends where the loss does.
+    /// `None` where too few rows or folds say nothing, and of a loss that all rows have alike. An interval ends where the loss does.
     pub fn bounded(
         &self,
         loss: &dyn Loss,
@@ -113,6 +113,9 @@ impl<'t> Judged<'t> {
         let squared = if has_pairs { of.squared_error() } else { None };
         // Of infinite losses it is no number, and there is no interval.
         let error = squared.unwrap_or(least).max(least).min(folds * plain).sqrt();
+        if less.is_none() && !has_width(mean, error) {
+            return None;
+        }
         let shape: StandardizedMoments = Tally::shape(&self.outer, less.map(|less| &less.outer[..]));
         let learned = if has_pairs { of.learned() } else { None };
         let [low, _] = shape.interval(mean - learned.unwrap_or(0.0).max(0.0).min(error), error, level);

@@ -107,16 +107,7 @@ mod tests {
             ("c".into(), column([GONE, 2.0, 1.0, 0.0])),
         ]);
         let targets = array![[1.0, 2.0, 0.0, 1.0]];
-        let rows = Rows {
-            table: table.unwrap(),
-            targets: Arc::new(targets),
-            weights: None,
-            groups: None,
-            assignment: None,
-            time: None,
-            clusters: None,
-            known: None,
-        };
+        let rows = Rows { table: table.unwrap(), targets: Arc::new(targets), ..Rows::default() };
         let recipe = Recipe::new(maps, Task::Regression, vec!["y".into()]).unwrap();
         Sample::new(rows, Arc::new(recipe), false).unwrap().fitted().unwrap().problem
     }

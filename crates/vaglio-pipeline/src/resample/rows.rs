@@ -24,6 +24,8 @@ pub struct Rows {
     pub targets: Arc<Array2<f64>>,
     /// How much each row counts; all alike when absent.
     pub weights: Option<Vec<f64>>,
+    /// How many rows each stands for, where that is not one.
+    pub counts: Option<Vec<f64>>,
     /// The group of each row, if there are groups.
     pub groups: Option<Vec<u32>>,
     /// The fold of each row, if it was assigned to one.
@@ -50,31 +52,24 @@ impl Rows {
             (0..self.table.rows()).map(|row| places.get(&self.table.origin(row)).copied()).collect();
         let kept = kept.ok_or_else(|| Error::Shape("a map made rows that its table did not have".into()))?;
         self.targets = Arc::new(select_rows(&*self.targets, &kept));
-        let numbers = |values: &mut Option<Vec<u32>>| {
-            *values = values.take().map(|values| kept.iter().map(|&row| values[row]).collect());
-        };
-        numbers(&mut self.groups);
-        numbers(&mut self.assignment);
-        numbers(&mut self.time);
-        numbers(&mut self.known);
-        numbers(&mut self.clusters);
-        self.weights = self.weights.take().map(|weights| kept.iter().map(|&row| weights[row]).collect());
+        let numbers = [&mut self.groups, &mut self.assignment, &mut self.time, &mut self.known, &mut self.clusters];
+        numbers.into_iter().for_each(|of_rows| *of_rows = taken(of_rows, &kept));
+        [&mut self.weights, &mut self.counts].into_iter().for_each(|of_rows| *of_rows = taken(of_rows, &kept));
         Ok(())
     }
 
     /// The rows `rows`, in that order.
     pub fn select(&self, rows: &[usize]) -> Self {
-        let take =
-            |values: &Option<Vec<u32>>| values.as_ref().map(|values| rows.iter().map(|&row| values[row]).collect());
         Rows {
             table: self.table.select_rows(rows),
             targets: Arc::new(select_rows(&*self.targets, rows)),
-            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
-            groups: take(&self.groups),
-            assignment: take(&self.assignment),
-            time: take(&self.time),
-            known: take(&self.known),
-            clusters: take(&self.clusters),
+            weights: taken(&self.weights, rows),
+            counts: taken(&self.counts, rows),
+            groups: taken(&self.groups, rows),
+            assignment: taken(&self.assignment, rows),
+            time: taken(&self.time, rows),
+            known: taken(&self.known, rows),
+            clusters: taken(&self.clusters, rows),
         }
     }
 
@@ -103,6 +98,9 @@ impl Rows {
 
     /// The same without the weights.
     pub fn labelled(&self, mut problem: Problem) -> Result<Problem> {
+        if let Some(counts) = &self.counts {
+            problem = problem.with_counts(counts.clone())?;
+        }
         if let Some(groups) = &self.groups {
             problem = problem.with_groups(groups.clone())?;
         }
@@ -120,6 +118,11 @@ impl Rows {
         }
         Ok(problem)
     }
+}
+
+/// What belongs to some rows, if anything does.
+fn taken<T: Copy>(of_rows: &Option<Vec<T>>, rows: &[usize]) -> Option<Vec<T>> {
+    of_rows.as_ref().map(|of_rows| rows.iter().map(|&row| of_rows[row]).collect())
 }
 
 /// What was learned from rows.

@@ -7,7 +7,7 @@ use super::sample::Sample;
 use crate::selector::{Searched, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Design, Error, Monitor, Path, PathEntry, Result, Rule, is_lower};
+use vaglio_core::{Choose, Design, Error, Monitor, Path, PathEntry, Result, Rule, counted, is_lower};
 use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 
 /// By the score, of one walk or of one for each λ.
@@ -56,7 +56,7 @@ pub(super) fn plain(
         && chosen.size < asked
         && !searched.path.stop_reason.is_partial()
     {
-        let message = format!("{asked} columns were asked for, and the search ended at {}", chosen.size);
+        let message = format!("{} asked for, and the search ended at {}", counted(asked, "column"), chosen.size);
         warnings.push(Warning::new(WarningKind::FewerColumns, message));
     }
     let (columns, rows) = (design.features(), sample.behind.as_ref().map_or(design.rows(), |rows| rows.count()));

@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::record::{Nested, OuterFold, Paired, interval_text};
-use vaglio_core::{ClusterSum, Spread, StandardizedMoments};
+use vaglio_core::{ClusterSum, Spread, StandardizedMoments, counted};
 
 /// The level of intervals.
 const LEVEL: f64 = 0.95;
@@ -43,9 +43,9 @@ impl Difference {
     pub fn how(&self) -> String {
         match self {
             Difference::None(why) => why.clone(),
-            Difference::Of { by: PairedBy::Rows, pairs, .. } => format!("{pairs} rows"),
-            Difference::Of { by: PairedBy::Clusters, pairs, .. } => format!("{pairs} clusters of rows"),
-            Difference::Of { by: PairedBy::Folds, pairs, .. } => format!("{pairs} outer folds"),
+            Difference::Of { by: PairedBy::Rows, pairs, .. } => counted(*pairs, "row"),
+            Difference::Of { by: PairedBy::Clusters, pairs, .. } => format!("{} of rows", counted(*pairs, "cluster")),
+            Difference::Of { by: PairedBy::Folds, pairs, .. } => counted(*pairs, "outer fold"),
         }
     }
 }

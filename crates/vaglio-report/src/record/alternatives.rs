@@ -2,7 +2,7 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, NearBest, shown};
+use vaglio_core::{Feature, NearBest, short, shown};
 
 /// The subsets whose scores are near the lowest of all, or near that of the chosen subset, by the names of their columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -138,14 +138,14 @@ impl AlternativesRecord {
         if let Some(met) = met {
             let are = if *count == 1 { "is" } else { "are" };
             let near = match limit {
-                Some(limit) => format!("score {limit:.6} or less"),
+                Some(limit) => format!("score {} or less", short(*limit)),
                 None => format!("{are} as good as the chosen one, within one standard error of the difference"),
             };
             return format!("{count} of {met} subsets that the search met {near}: {shared}");
         }
         let least = if *is_whole { "" } else { "at least " };
         let subsets = if *count == 1 { "subset scores" } else { "subsets score" };
-        let limit = limit.map_or_else(String::new, |limit| format!(" {limit:.6} or less"));
+        let limit = limit.map_or_else(String::new, |limit| format!(" {} or less", short(limit)));
         format!("{least}{count} {subsets}{limit}: {shared}")
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, Rule, Wanted, is_lower};
+use vaglio_core::{Error, Result, Rule, Wanted, counted, is_lower};
 
 /// The cross-validated loss of one size at one λ of the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -231,7 +231,7 @@ impl SizeSpread {
             SpreadOver::Folds => "leaving out one fold at a time",
         };
         match least == most {
-            true => format!("{each} chooses {chosen} columns too"),
+            true => format!("{each} chooses {} too", counted(chosen, "column")),
             false => {
                 let sizes: Vec<String> = self.sizes.iter().map(usize::to_string).collect();
                 format!("{each} chooses {least} to {most} columns ({})", sizes.join(", "))

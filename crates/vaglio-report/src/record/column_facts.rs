@@ -37,7 +37,12 @@ pub struct OutsideRecord {
     /// Its name.
     pub name: String,
     /// The score of the column alone.
-    #[serde(default, with = "infinity::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        serialize_with = "infinity::optional::serialize",
+        deserialize_with = "infinity::where_computed",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub alone: Option<f64>,
     /// Its rank by that among all candidates, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! Which columns are no false discoveries.
 
 use serde::{Deserialize, Serialize};
-use vaglio_core::Feature;
+use vaglio_core::{Feature, counted};
 
 /// What random dummies beside the columns say of each (the T-Rex selector).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,7 +100,7 @@ impl FalseDiscoveries {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             if of.is_empty() { String::new() } else { format!(" ({}{more})", shown.join(", ")) }
         };
-        let count = |of: usize| if of == 1 { "1 column".to_owned() } else { format!("{of} columns") };
+        let count = |of: usize| counted(of, "column");
         let (confirmed, tentative) = (self.of(Verdict::Confirmed), self.of(Verdict::Tentative));
         let (sure, unsure) = (names(&confirmed), names(&tentative));
         let rate = self.rate;

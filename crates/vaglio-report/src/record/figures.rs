@@ -5,7 +5,9 @@ use super::table_parts::BoundedLoss;
 use crate::infinity;
 use ndarray::{ArrayView1, ArrayView2, s};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, is_tie, shown};
+use vaglio_core::{
+    AnyLoss, Auc, BalancedError, ClassOrder, Loss, Squared, ZeroOne, has_width, is_alone, is_tie, short, shown,
+};
 
 /// How a model does on rows; what has no meaning for the task is absent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,7 +107,9 @@ impl Figures {
             balanced_error_rate: of_classes(&BalancedError),
             auc: classes.filter(|_| targets.nrows() == 1).and_then(|_| auc()),
             brier: None,
-            standard_error: loss.standard_error(targets, predictions, weights),
+            standard_error: loss
+                .standard_error(targets, predictions, weights)
+                .filter(|_| !weights.is_some_and(|weights| is_alone(weights.iter().copied()))),
             error_rate_error: None,
             confusion: classes.map(|order| confusion(order, targets, predictions)),
             ties: classes.map_or(0, |_| predictions.columns().into_iter().filter(|of| is_tie(of.view())).count()),
@@ -144,14 +148,14 @@ impl Figures {
     /// The loss, of that name, with the interval that its standard error gives.
     pub(super) fn bounded(&self, name: &LossName) -> BoundedLoss {
         let around = |error: f64| (name.around(self.loss, error), 0.95);
-        let interval = self.standard_error.map(around);
+        let interval = self.standard_error.filter(|error| has_width(self.loss, *error)).map(around);
         BoundedLoss { loss: self.loss, error: self.standard_error, interval, empty: self.empty_loss }
     }
 
     /// The figures as a short table: the loss first, and the confusion matrix with its classes.
     pub fn table(&self, loss: &LossName, classes: &[String]) -> String {
-        let error = self.standard_error.map(|error| format!(" ± {error:.6}")).unwrap_or_default();
-        let mut lines = vec![("rows", self.rows.to_string()), (loss.title(), format!("{:.6}{error}", self.loss))];
+        let error = self.standard_error.map(|error| format!(" ± {}", short(error))).unwrap_or_default();
+        let mut lines = vec![("rows", self.rows.to_string()), (loss.title(), format!("{}{error}", short(self.loss)))];
         let is_numbers = self.confusion.is_none();
         let others = [
             (AnyLoss::from(Squared).title(), Some(self.mse)),
@@ -164,12 +168,12 @@ impl Figures {
             ("Brier score", self.brier),
         ];
         for (name, value) in others.iter().filter(|(name, _)| *name != loss.title()) {
-            lines.extend(value.map(|value| (*name, format!("{value:.6}"))));
+            lines.extend(value.map(|value| (*name, short(value))));
         }
         let mut text: String = lines.iter().map(|(name, value)| format!("{name:<20}{value}\n")).collect();
         for OutputFigures { name, mse, r2 } in &self.by_output {
-            let r2 = r2.map(|r2| format!(", R² {r2:.6}")).unwrap_or_default();
-            text += &format!("{:<19} {mse:.6}{r2}\n", format!("squared of {}", shown(name)));
+            let r2 = r2.map(|r2| format!(", R² {}", short(r2))).unwrap_or_default();
+            text += &format!("{:<19} {}{r2}\n", format!("squared of {}", shown(name)), short(*mse));
         }
         let Some(confusion) = &self.confusion else { return text };
         if self.ties > 0 {
@@ -178,7 +182,7 @@ impl Figures {
         }
         let name = |class: usize| classes.get(class).map_or_else(|| class.to_string(), |name| shown(name).into_owned());
         if let Some(Always { class, error_rate }) = self.always() {
-            text += &format!("{:<19} {error_rate:.6}\n", format!("always {}", name(class)));
+            text += &format!("{:<19} {}\n", format!("always {}", name(class)), short(error_rate));
         }
         let names: Vec<String> = (0..confusion.len()).map(name).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);

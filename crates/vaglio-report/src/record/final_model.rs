@@ -3,6 +3,7 @@
 use super::TunedSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use vaglio_core::short;
 
 /// The model that was trained on the chosen columns in place of the learner of the selection; weights and intercept of the
 /// result are its own, where it is linear in the columns.
@@ -27,7 +28,7 @@ pub struct FinalModelRecord {
 impl FinalModelRecord {
     /// Its learner with what was chosen for it: `elm, lambda 0.1 by loo`.
     pub fn words(&self) -> String {
-        let lambda = self.lambda.map(|lambda| format!(", lambda {lambda}")).unwrap_or_default();
+        let lambda = self.lambda.map(|lambda| format!(", lambda {}", short(lambda))).unwrap_or_default();
         let by = self.criterion.as_ref().map(|criterion| format!(" by {criterion}")).unwrap_or_default();
         format!("{}{lambda}{by}", self.kind)
     }

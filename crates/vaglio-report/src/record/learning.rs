@@ -1,8 +1,8 @@
 //! The loss on rows held out by how many rows the procedure is trained on.
 
-use super::seven_digits;
 use crate::infinity;
 use serde::{Deserialize, Serialize};
+use vaglio_core::short;
 
 /// The whole procedure repeated on parts of the training rows of outer folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,18 +54,18 @@ impl LearningCurve {
         match (last.gain, last.gain_error) {
             (Some(gain), Some(error)) if gain > 1.96 * error => format!(
                 "More rows would probably help: {steps} the held-out loss falls by {} ± {}.",
-                seven_digits(gain),
-                seven_digits(error)
+                short(gain),
+                short(error)
             ),
             (Some(gain), Some(error)) => format!(
                 "More rows of this kind would probably help little: {steps} the held-out loss {} by {} ± {}{}.",
                 way(gain),
-                seven_digits(gain.abs()),
-                seven_digits(error),
+                short(gain.abs()),
+                short(error),
                 if gain.abs() <= 1.96 * error { ", which is within two standard errors" } else { "" }
             ),
             (Some(gain), None) => {
-                format!("Learning curve: {steps} the held-out loss {} by {}.", way(gain), seven_digits(gain.abs()))
+                format!("Learning curve: {steps} the held-out loss {} by {}.", way(gain), short(gain.abs()))
             }
             _ => "The learning curve has too few points to say whether more rows would help.".into(),
         }

@@ -1,9 +1,9 @@
 //! How a run was made, as a paragraph with its figures, and the items of the REFORMS checklist that a run can answer.
 
-use super::{ChosenBy, Nested, Record, Seconds, left_out_rows, seven_digits};
+use super::{ChosenBy, Nested, Record, Seconds, left_out_rows};
 use serde::Serialize;
 use serde_json::Value;
-use vaglio_core::{Role, Rule, shown, title};
+use vaglio_core::{Role, Rule, counted, short, shown, title};
 
 /// How a run was made.
 ///
@@ -49,21 +49,12 @@ impl Methods {
     }
 }
 
-/// A count with its noun.
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 /// Names in backticks, of many the first.
 fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let all: Vec<&str> = names.collect();
     let shown: Vec<String> = all.iter().take(LISTED).map(|name| format!("`{}`", shown(name))).collect();
     let more = if all.len() > LISTED { format!(" and {} more", all.len() - LISTED) } else { String::new() };
     shown.join(", ") + &more
-}
-
-fn score_text(score: f64) -> String {
-    if score.is_finite() { seven_digits(score) } else { "infinite".into() }
 }
 
 impl Record {
@@ -109,7 +100,7 @@ impl Record {
         let search = title(Role::Search, &parts.search);
         let loss = parts.loss.as_ref().map(|loss| format!(" of the {}", loss.title())).unwrap_or_default();
         let criterion = title(Role::Criterion, &parts.criterion);
-        let lambda = self.lambda.map(|lambda| format!(", λ = {lambda}")).unwrap_or_default();
+        let lambda = self.lambda.map(|lambda| format!(", λ = {}", short(lambda))).unwrap_or_default();
         let learner = title(Role::Learner, &parts.learner);
         let model = self
             .model
@@ -142,7 +133,7 @@ impl Record {
                 )
             }
             ChosenBy::Score => {
-                format!("The size, {size}, was chosen by the score of the criterion, {}{rule}.", score_text(self.score))
+                format!("The size, {size}, was chosen by the score of the criterion, {}{rule}.", short(self.score))
             }
             ChosenBy::FalseDiscoveries => {
                 let rate = self.fdr.as_ref().map_or_else(String::new, |fdr| format!(" of {}", fdr.rate));
@@ -181,16 +172,14 @@ impl Record {
         if let Some(permutations) = &self.permutations {
             let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
             sentences.push(format!(
-                "{} of the target reach it with p = {:.4}.",
+                "{} of the target reach it with p = {}.",
                 counted(permutations.count, "shuffle"),
-                figure.p
+                short(figure.p)
             ));
         }
         if self.nested.is_none() && self.test.is_none() && self.chosen.cross_validated.is_none() {
-            sentences.push(format!(
-                "Its score on the training rows, which the search has seen, is {}.",
-                seven_digits(self.score)
-            ));
+            sentences
+                .push(format!("Its score on the training rows, which the search has seen, is {}.", short(self.score)));
         }
         sentences.join(" ")
     }
@@ -237,10 +226,10 @@ impl Record {
             ref maps => format!("{}; learned from training rows alone", maps.join(", ")),
         };
         let tuned = match &self.tuned {
-            Some(tuned) => format!("{}, {} evaluations; ", tuned.method.name(), tuned.evaluations),
+            Some(tuned) => format!("{}, {}; ", tuned.method.name(), counted(tuned.evaluations, "evaluation")),
             None => String::new(),
         };
-        let lambda = self.lambda.map_or_else(|| "none".to_owned(), |lambda| format!("λ = {lambda}"));
+        let lambda = self.lambda.map_or_else(|| "none".to_owned(), |lambda| format!("λ = {}", short(lambda)));
         let evaluation = self.held_out_sentences();
         let item = |number, asks, answer: String| ReformsItem { number, asks, answer };
         vec![
@@ -256,7 +245,7 @@ impl Record {
             item("5c", "evaluation method", evaluation),
             item("5d", "model selection", self.size_sentence()),
             item("5e", "hyperparameters", format!("{tuned}{lambda}")),
-            item("5f", "baselines", format!("no columns, by the same rows: score {}", score_text(self.empty_score))),
+            item("5f", "baselines", format!("no columns, by the same rows: score {}", short(self.empty_score))),
             item("6a", "separation of training and test rows", self.separation()),
             item("6b", "dependent rows", self.dependence()),
             item("7a", "metrics", format!("the {}", self.loss().title())),
@@ -291,7 +280,7 @@ impl Record {
     fn permutation_test(&self) -> String {
         match &self.permutations {
             Some(permutations) => {
-                format!("{} of the target, p = {:.4}", counted(permutations.count, "shuffle"), permutations.score.p)
+                format!("{} of the target, p = {}", counted(permutations.count, "shuffle"), short(permutations.score.p))
             }
             None => "none".into(),
         }

@@ -53,7 +53,7 @@ pub use reliability::{ReliabilityBin, ReliabilityRecord, brier};
 pub use shares::{ShareRecord, SharesRecord};
 pub use steps::{EntryRecord, StepRecord, recorded};
 pub use table::proven;
-pub use table_parts::{interval_text, level_text, seven_digits};
+pub use table_parts::{interval_text, level_text};
 pub use tuning::{Bounds, Method, Scale, Scored, ScoredSettings, Tune, Tuned};
 pub use warning::{Warning, WarningKind};
 
@@ -249,10 +249,20 @@ pub struct SelectedRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// The score of the column alone.
-    #[serde(default, with = "infinity::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        serialize_with = "infinity::optional::serialize",
+        deserialize_with = "infinity::where_computed",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub alone: Option<f64>,
     /// Its variance inflation factor 1/(1 − R²), R² being the share of its variance that the other chosen columns explain.
-    #[serde(default, with = "infinity::optional", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        serialize_with = "infinity::optional::serialize",
+        deserialize_with = "infinity::where_computed",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub vif: Option<f64>,
     /// The share of training rows in which it, or a column that it is made of, is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -295,9 +305,9 @@ pub struct ExcludedRecord {
 #[serde(untagged)]
 pub enum PerOutput {
     /// Of the only output.
-    One(f64),
+    One(#[serde(with = "infinity")] f64),
     /// Of each output.
-    Several(Vec<f64>),
+    Several(#[serde(with = "infinity::several")] Vec<f64>),
 }
 
 /// What the report shows beside the result.

@@ -2,7 +2,7 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Feature, clip, shown};
+use vaglio_core::{Feature, clip, short, shown};
 
 /// Shapley values of the chosen columns in the criterion's score: they add up to what it falls by from no column to all of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,8 +69,7 @@ impl SharesRecord {
     /// The largest of them.
     pub fn sentence(&self) -> String {
         let of = |column: &&ShareRecord| {
-            let part =
-                column.part.map_or_else(|| format!("{:.4}", column.share), |part| format!("{:.0} %", 100.0 * part));
+            let part = column.part.map_or_else(|| short(column.share), |part| format!("{:.0} %", 100.0 * part));
             format!("{} {part}", clip(&shown(&column.name), 24))
         };
         let listed: Vec<String> = self.ranked().iter().take(LISTED).map(of).collect();
@@ -78,7 +77,7 @@ impl SharesRecord {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let (from, to) = (super::seven_digits(self.empty), super::seven_digits(self.all));
+        let (from, to) = (short(self.empty), short(self.all));
         format!("shares of the fall of the score from {from} to {to} ({}): {}{more}", self.how(), listed.join(", "))
     }
 }

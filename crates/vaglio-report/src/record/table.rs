@@ -1,12 +1,13 @@
 //! The result as a short table for people.
 
-use super::table_parts::{interval_text, seven_digits};
+use super::table_parts::interval_text;
 use super::{
     Against, Contestant, Declined, Figures, LossDifference, Nested, PartNames, Record, SizeSpread, Status, Verified,
     left_out_rows,
 };
 use crate::record::ChosenBy;
-use vaglio_core::{Certificate, Diagnostics, Rule, is_lower, shown};
+use serde_json::Value;
+use vaglio_core::{Certificate, Diagnostics, Rule, counted, is_lower, short, shown};
 
 /// Rows from which on a loss that is half of another is lower by more than chance.
 const ROWS: usize = 40;
@@ -22,11 +23,11 @@ impl Record {
         self.equation_lines(&mut out);
         let parts = &self.pipeline;
         out.push_str(&format!(
-            "\n{} of {} columns{}, {} rows; {} on {}{}, {}\n",
+            "\n{} of {}{}, {}; {} on {}{}, {}\n",
             self.selected.len(),
-            self.data.features,
+            counted(self.data.features, "column"),
             self.source_note(),
-            self.data.rows,
+            counted(self.data.rows, "row"),
             parts.search,
             parts.criterion,
             parts.loss.as_ref().map(|loss| format!(" ({})", loss.told())).unwrap_or_default(),
@@ -39,26 +40,28 @@ impl Record {
             out.push_str(&format!("left out: {}\n", shown(&left_out_rows(&self.data.left_out))));
         }
         if let Some(tuned) = &self.tuned {
+            let text = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), short);
             let values: Vec<String> =
-                tuned.parameters.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+                tuned.parameters.iter().map(|(path, value)| format!("{path} = {}", text(value))).collect();
             let (method, count) = (tuned.method.name(), tuned.evaluations);
-            out.push_str(&format!("tuned by {method}, {count} evaluations: {}\n", values.join(", ")));
+            out.push_str(&format!("tuned by {method}, {}: {}\n", counted(count, "evaluation"), values.join(", ")));
         }
         let lambda = match &self.lambdas {
             Some(lambdas) => {
-                let each: Vec<String> = lambdas.iter().map(f64::to_string).collect();
+                let each: Vec<String> = lambdas.iter().map(|lambda| short(*lambda)).collect();
                 format!(", lambda {} (of each output)", each.join(", "))
             }
-            None => self.lambda.map(|l| format!(", lambda {l}")).unwrap_or_default(),
+            None => self.lambda.map(|l| format!(", lambda {}", short(l))).unwrap_or_default(),
         };
-        let (score, empty) = (seven_digits(self.score), seven_digits(self.empty_score));
+        let (score, empty) = (short(self.score), short(self.empty_score));
         let scale = self.pipeline.scale();
-        let penalty = self.chosen.penalty.map(|l| format!(", penalty {}", seven_digits(l))).unwrap_or_default();
+        let penalty = self.chosen.penalty.map(|l| format!(", penalty {}", short(l))).unwrap_or_default();
         out.push_str(&format!("score {score} (no columns: {empty}){scale}{lambda}{penalty}\n"));
         self.honest(&mut out);
         if let Some(winner) = self.race.iter().find(|contestant| contestant.won) {
-            let told =
-                |c: &Contestant| format!("{} {} ({} columns)", c.search, seven_digits(c.chosen.loss), c.chosen.size);
+            let told = |c: &Contestant| {
+                format!("{} {} ({})", c.search, short(c.chosen.loss), counted(c.chosen.size, "column"))
+            };
             let all: Vec<String> = self.race.iter().map(told).collect();
             out.push_str(&format!("taken is {} of the race, cross-validated: {}\n", winner.search, all.join(", ")));
         }
@@ -82,7 +85,7 @@ impl Record {
             ));
         }
         if let Some(Verified { steps, max_relative_error }) = &self.verify {
-            let what = if *steps == 1 { "1 score".to_owned() } else { format!("{steps} scores") };
+            let what = counted(*steps, "score");
             out.push_str(&format!("{what} recomputed by plain retraining: off by {max_relative_error:.1e} at most\n"));
         }
         if let Some(fdr) = &self.fdr {
@@ -115,11 +118,11 @@ impl Record {
     pub(crate) fn may_be_chance(&self) -> Option<String> {
         let chosen = &self.chosen;
         if let Some(Declined { size, cross_validated, difference }) = &chosen.declined {
-            let columns = if *size == 1 { "1 column".into() } else { format!("{size} columns") };
+            let columns = counted(*size, "column");
             return Some(format!(
                 "No column is taken: the {columns} of the lowest cross-validated loss, {}, may be no better than none; where the \
                  other folds choose size and λ, they {}{}; `unless: never` takes them",
-                seven_digits(*cross_validated),
+                short(*cross_validated),
                 self.change_text(difference, chosen.level),
                 self.chosen_scale(),
             ));
@@ -152,7 +155,7 @@ impl Record {
         let (verb, sign) = if of.mean > 0.0 { ("raise", 1.0) } else { ("lower", -1.0) };
         let [low, high] = of.interval.map(|end| sign * end);
         let interval = interval_text([low.min(high), low.max(high)], level.unwrap_or(0.95));
-        format!("{verb} the {} by {} ({interval})", self.loss().title(), seven_digits(of.mean.abs()))
+        format!("{verb} the {} by {} ({interval})", self.loss().title(), short(of.mean.abs()))
     }
 
     /// The equations, where they are few and short enough to be read.
@@ -186,6 +189,7 @@ impl Record {
             _ if self.chosen.by == ChosenBy::FalseDiscoveries => "none is confirmed",
             _ if self.path.is_empty() => self.stop_reason.sentence(),
             (true, true) => "that is within one standard error of the lowest cross-validated loss",
+            (true, false) if self.pipeline.settings["search"]["choose"]["at_most"] == 0 => "`at_most: 0` allows none",
             (true, false) => "no size has a lower cross-validated loss",
             (false, _) if !is_lower(lowest, self.empty_score) => "no subset on the path beats the empty one",
             (false, true) => "that is within one standard error of the lowest score",
@@ -210,7 +214,7 @@ impl Record {
             out.push_str(&format!("size  {}\n", sizes.sentence(chosen.size)));
         }
         if let Some(test) = &self.test {
-            out.push_str(&format!("test  {} rows, {}\n", test.rows, self.test_text(test)));
+            out.push_str(&format!("test  {}, {}\n", counted(test.rows, "row"), self.test_text(test)));
         }
         if let Some(nested) = &self.nested {
             let Nested { folds, jaccard, figures, splits, .. } = nested;
@@ -227,9 +231,10 @@ impl Record {
             let figure = permutations.cross_validated.as_ref().unwrap_or(&permutations.score);
             let count = permutations.count;
             out.push_str(&format!(
-                "shuffled targets {}, p = {:.4} ({count} permutations)\n",
-                seven_digits(figure.mean),
-                figure.p
+                "shuffled targets {}, p = {} ({})\n",
+                short(figure.mean),
+                short(figure.p),
+                counted(count, "permutation")
             ));
         }
         if chosen.cross_validated.is_none() && self.test.is_none() && self.nested.is_none() {
@@ -266,5 +271,6 @@ pub fn proven(certificate: &Certificate) -> String {
     let Certificate { optimal, visited, pruned, bound, .. } = certificate;
     let proven = if *optimal { "the best subset of every size is proven" } else { "not proven to be the best" };
     let bound = bound.as_ref().map(|bound| format!(" by the bound `{bound}`")).unwrap_or_default();
-    format!("{visited} subsets scored, {pruned} ruled out unscored{bound}: {proven}")
+    let visited = counted(*visited as usize, "subset");
+    format!("{visited} scored, {pruned} ruled out unscored{bound}: {proven}")
 }

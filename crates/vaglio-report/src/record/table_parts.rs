@@ -4,7 +4,7 @@ use super::{
     ChosenRecord, Figures, Nested, OutputFigures, PerOutput, Record, SelectedRecord, Warning, WarningKind, WeightSpread,
 };
 use std::collections::HashMap;
-use vaglio_core::{Action, Feature, Squared, ZeroOne, clip, is_lower, shown};
+use vaglio_core::{Action, Feature, Squared, ZeroOne, aligned, clip, has_width, is_lower, short, shown, significant};
 
 /// Chosen columns that are all listed.
 const FEW_COLUMNS: usize = 30;
@@ -12,6 +12,9 @@ const FEW_COLUMNS: usize = 30;
 const LISTED: usize = 20;
 /// Outputs whose weights are listed; of more the norm is.
 const FEW_OUTPUTS: usize = 4;
+
+/// Said in place of an interval of no width.
+const NO_INTERVAL: &str = ", no interval, since rows are too few or lose alike, or one has nearly all the weight";
 
 /// A loss, between what the truth lies, and what no column loses.
 pub(super) struct BoundedLoss {
@@ -38,10 +41,9 @@ impl Nested {
     }
 }
 
-/// `, 95 % interval 2531.02 to 3480.11`.
+/// `95 % interval 2531 to 3480.1`.
 pub fn interval_text([low, high]: [f64; 2], level: f64) -> String {
-    let digits = decimals(low.abs().max(high.abs()));
-    format!("{} interval {low:.digits$} to {high:.digits$}", level_text(level))
+    format!("{} interval {} to {}", level_text(level), short(low), short(high))
 }
 
 /// `95 %`.
@@ -49,20 +51,9 @@ pub fn level_text(level: f64) -> String {
     format!("{} %", (level * 1e4).round() / 1e2)
 }
 
-/// A number with seven digits, of which at most six stand behind the point.
-pub fn seven_digits(x: f64) -> String {
-    format!("{x:.0$}", decimals(x))
-}
-
-fn decimals(x: f64) -> usize {
-    if x.abs() >= 10.0 { 6 - x.abs().log10().floor().min(6.0) as usize } else { 6 }
-}
-
 /// The root of a squared error with four digits.
 fn rooted(loss: f64) -> String {
-    let root = loss.sqrt();
-    let power = if root > 0.0 && root.is_finite() { root.log10().floor() as i32 } else { 0 };
-    format!("{root:.0$}", (3 - power).clamp(0, 12) as usize)
+    significant(loss.sqrt(), 4)
 }
 
 impl Record {
@@ -108,8 +99,8 @@ impl Record {
         for ((place, chosen), name) in rows.iter().zip(&names) {
             let values = chosen.weight.as_ref().map_or(&[][..], PerOutput::values);
             let cells: Vec<String> = match values.len() {
-                n if n > FEW_OUTPUTS => vec![format!("  {:>12}", format!("{:.6}", norm(values)))],
-                _ => values.iter().map(|weight| format!("  {:>12}", format!("{weight:.6}"))).collect(),
+                n if n > FEW_OUTPUTS => vec![format!("  {:>12}", aligned(norm(values)))],
+                _ => values.iter().map(|weight| format!("  {:>12}", aligned(*weight))).collect(),
             };
             let spread = chosen.over_folds.as_ref().filter(|_| has_spread);
             let spread = spread.map(|spread| self.spread_text(spread)).unwrap_or_default();
@@ -124,7 +115,7 @@ impl Record {
     /// The weights of the only output over outer folds.
     fn spread_text(&self, spread: &WeightSpread) -> String {
         let folds = self.nested.as_ref().map_or(0, |nested| nested.per_fold.len());
-        let end = |end: &PerOutput| end.values().first().map_or_else(|| "-".into(), |weight| format!("{weight:.6}"));
+        let end = |end: &PerOutput| end.values().first().map_or_else(|| "-".into(), |weight| short(*weight));
         let mark = if spread.changes_sign { ", sign changes" } else { "" };
         format!("  {} to {} in {} of {folds}{mark}", end(&spread.low), end(&spread.high), spread.folds)
     }
@@ -206,18 +197,22 @@ impl Record {
         let BoundedLoss { loss, error, interval, empty } = *of;
         let error = match interval {
             Some((interval, level)) => format!(", {}", interval_text(interval, level)),
-            None => error.map(|error| format!(" ± {error:.0$}", decimals(loss))).unwrap_or_default(),
+            None => match error.filter(|error| has_width(loss, *error)) {
+                Some(error) => format!(" ± {}", short(error)),
+                None if loss.is_finite() => NO_INTERVAL.into(),
+                None => String::new(),
+            },
         };
         let root = self.is_loss(&Squared) && self.data.classes.is_none();
         let (empty, always) = self.baselines(empty, figures);
         let notes: Vec<String> = empty
-            .map(|empty| format!("no columns: {}", seven_digits(empty)))
+            .map(|empty| format!("no columns: {}", short(empty)))
             .into_iter()
             .chain(root.then(|| format!("root {}", rooted(loss))))
             .chain(always)
             .collect();
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-        format!("{}{error}{notes}", seven_digits(loss))
+        format!("{}{error}{notes}", short(loss))
     }
 
     /// The loss of no columns and the error rate of one answer, which is the baseline alone where it is lower.
@@ -232,14 +227,14 @@ impl Record {
     pub(super) fn error_rate_text(&self, figures: Option<&Figures>) -> String {
         let Some(figures) = figures.filter(|_| !self.is_loss(&ZeroOne)) else { return String::new() };
         let always = self.always_text(figures).map(|always| format!(" ({always})")).unwrap_or_default();
-        figures.error_rate.map(|rate| format!(", error rate {rate:.4}{always}")).unwrap_or_default()
+        figures.error_rate.map(|rate| format!(", error rate {}{always}", short(rate))).unwrap_or_default()
     }
 
     /// `always No: 0.0335`.
     pub(crate) fn always_text(&self, figures: &Figures) -> Option<String> {
         let always = figures.always()?;
         let class = self.data.classes.as_ref()?.get(always.class)?;
-        Some(format!("always {}: {:.4}", shown(class), always.error_rate))
+        Some(format!("always {}: {}", shown(class), short(always.error_rate)))
     }
 
     /// The figures of test rows: the loss by its name, then the mean squared error and the error rate.
@@ -252,7 +247,7 @@ impl Record {
         };
         let mut out = format!("{name} {}", self.figure_text(&test.bounded(&self.loss()), Some(test)));
         if !self.is_loss(&Squared) && self.data.classes.is_none() {
-            out.push_str(&format!(", mean squared error {}", seven_digits(test.mse)));
+            out.push_str(&format!(", mean squared error {}", short(test.mse)));
         }
         out + &self.error_rate_text(Some(test))
     }
@@ -263,8 +258,8 @@ impl Record {
             return String::new();
         };
         let told = |output: &OutputFigures| {
-            let r2 = output.r2.map(|r2| format!("; R² {r2:.3}")).unwrap_or_default();
-            format!("{} {} (root {}{r2})", shown(&output.name), seven_digits(output.mse), rooted(output.mse))
+            let r2 = output.r2.map(|r2| format!("; R² {}", significant(r2, 4))).unwrap_or_default();
+            format!("{} {} (root {}{r2})", shown(&output.name), short(output.mse), rooted(output.mse))
         };
         let listed: Vec<String> = figures.by_output.iter().take(FEW_OUTPUTS).map(told).collect();
         let count = figures.by_output.len();

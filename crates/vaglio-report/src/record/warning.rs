@@ -1,6 +1,8 @@
 //! What a result is not to be trusted for, and what to do instead.
 
+use super::{PerOutput, Record};
 use serde::{Deserialize, Serialize};
+use vaglio_core::shown;
 
 /// Something that a user should know of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +54,8 @@ pub enum WarningKind {
     NoGap,
     /// The search reached fewer columns than were asked for.
     FewerColumns,
+    /// More columns are allowed than there are.
+    MaxFeatures,
     /// No column is confirmed at the rate of false discoveries that was to choose.
     NothingConfirmed,
     /// A column, or two together, say the target.
@@ -80,11 +84,56 @@ pub enum WarningKind {
     SeriesDropped,
     /// Columns of the row that is predicted stand beside lags of others.
     PresentColumns,
+    /// Numbers of the result are not finite, and null in its file.
+    NotFinite,
 }
 
 impl Warning {
     /// A warning of this kind.
     pub fn new(kind: WarningKind, message: impl Into<String>) -> Self {
         Warning { kind, message: message.into() }
+    }
+}
+
+impl Record {
+    /// Why numbers of the result are not finite, where some are not: they are null in the file.
+    pub fn not_finite(&self) -> Option<Warning> {
+        let infinite = |number: f64| !number.is_finite();
+        let has_no_number = |of: &Option<PerOutput>| of.iter().any(|of| of.values().iter().any(|x| infinite(*x)));
+        let nested = self.nested.as_ref();
+        let losses = [
+            ("score", infinite(self.score)),
+            ("empty_score", infinite(self.empty_score)),
+            ("steps[].score", self.steps.iter().any(|step| infinite(step.score))),
+            ("path[].score", self.path.iter().any(|entry| infinite(entry.score))),
+            ("test.loss", self.test.as_ref().is_some_and(|test| infinite(test.loss))),
+            ("nested.loss", nested.is_some_and(|nested| infinite(nested.loss))),
+            ("nested.per_fold[].loss", nested.is_some_and(|nested| nested.per_fold.iter().any(|of| infinite(of.loss)))),
+        ];
+        let named = |names: Vec<String>, what: &str, why: &str| {
+            (!names.is_empty())
+                .then(|| format!("{what} {} is infinite, so `null` in the file: {why}", names.join(", ")))
+        };
+        let losses = losses.iter().filter(|(_, is)| *is).map(|(name, _)| format!("`{name}`")).collect();
+        let columns = |is: &dyn Fn(&super::SelectedRecord) -> bool| {
+            self.selected.iter().filter(|own| is(own)).map(|own| format!("`{}`", shown(&own.name))).collect()
+        };
+        let why =
+            "the criterion refuses such a subset, or the loss has no value on such rows, as without one of the classes";
+        let parts = [
+            named(losses, "the loss", why),
+            named(
+                columns(&|own| own.vif.is_some_and(infinite)),
+                "the variance inflation (`vif`) of",
+                "the other chosen columns give each of these",
+            ),
+            named(
+                columns(&|own| has_no_number(&own.weight) || has_no_number(&own.original_weight)),
+                "the weight of",
+                "the entries are too small for doubles; multiply the column by a constant",
+            ),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| Warning::new(WarningKind::NotFinite, parts.join("; ")))
     }
 }

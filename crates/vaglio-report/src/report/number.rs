@@ -2,38 +2,27 @@
 
 use vaglio_core::shown;
 
-/// Significant digits in running text and tables.
-const DIGITS: usize = 5;
-
-/// A number with `DIGITS` significant digits; a dash where it is not finite.
+/// A number with five significant digits; a dash where it is not finite.
 pub fn short(x: f64) -> String {
-    significant(x, DIGITS)
+    typeset(x, &vaglio_core::short(x))
 }
 
 /// A number with so many significant digits, without trailing zeros; powers of ten below 10⁻⁴ and from 10⁷ on.
 pub fn significant(x: f64, digits: usize) -> String {
-    written(x, digits, trimmed)
+    typeset(x, &vaglio_core::significant(x, digits))
 }
 
-fn written(x: f64, digits: usize, finish: fn(&str) -> &str) -> String {
+/// A number as it is printed on a terminal, with signs and powers of ten as they are set; a dash where it is not finite.
+fn typeset(x: f64, text: &str) -> String {
     if !x.is_finite() {
         return "–".into();
     }
-    if x == 0.0 {
-        return "0".into();
-    }
-    let sign = if x < 0.0 { "−" } else { "" };
-    let scientific = format!("{:.*e}", digits.saturating_sub(1), x.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..7).contains(&exponent) {
-        let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
-        return format!("{sign}{}", finish(&format!("{:.decimals$}", x.abs())));
-    }
-    let power: String = exponent.to_string().chars().map(superscript).collect();
-    match trimmed(mantissa) {
-        "1" => format!("{sign}10{power}"),
-        mantissa => format!("{sign}{mantissa} × 10{power}"),
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text.replace('-', "−") };
+    let power: String = exponent.chars().map(superscript).collect();
+    let mantissa = mantissa.replace('-', "−");
+    match mantissa.trim_start_matches('−') {
+        "1" => format!("{}10{power}", mantissa.trim_end_matches('1')),
+        _ => format!("{mantissa} × 10{power}"),
     }
 }
 
@@ -78,17 +67,17 @@ pub fn counted(n: u64, noun: &str) -> String {
 
 /// A number for HTML: short, with every digit in the tooltip; a dash for none.
 pub fn html(x: Option<f64>) -> String {
-    spanned(x, trimmed)
+    spanned(x, short)
 }
 
 /// [`html`] with trailing zeros, so that the numbers of a table stand under each other.
 pub fn aligned(x: Option<f64>) -> String {
-    spanned(x, |number| number)
+    spanned(x, |x| typeset(x, &vaglio_core::aligned(x)))
 }
 
-fn spanned(x: Option<f64>, finish: fn(&str) -> &str) -> String {
+fn spanned(x: Option<f64>, text: fn(f64) -> String) -> String {
     match x.filter(|x| x.is_finite()) {
-        Some(x) => format!("<span class=\"n\" title=\"{}\">{}</span>", full(x), written(x, DIGITS, finish)),
+        Some(x) => format!("<span class=\"n\" title=\"{}\">{}</span>", full(x), text(x)),
         None => "<span class=\"none\" title=\"not available\">–</span>".into(),
     }
 }
@@ -129,10 +118,6 @@ pub fn escape(text: &str) -> String {
         }
     }
     out
-}
-
-fn trimmed(number: &str) -> &str {
-    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
 fn superscript(c: char) -> char {

@@ -13,7 +13,7 @@ use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
 /// Standardized columns and outputs.
 pub(super) struct Fisher {
     level: Level,
-    /// The weight of all rows.
+    /// How many rows there are, whatever their weights are.
     rows: f64,
     columns: Vec<Vec<f64>>,
     outputs: Vec<Vec<f64>>,
@@ -25,11 +25,10 @@ impl Fisher {
     /// Cost O(m) a column.
     pub fn new(design: &Design, columns: &[Feature]) -> Self {
         let unit = |values: &[f64]| standardized(values, design.weights());
-        let rows = design.weights().map_or(design.rows() as f64, |weights| weights.iter().sum());
         let outputs: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
         Fisher {
             level: Level::best(),
-            rows,
+            rows: design.counted_rows(),
             columns: parallel::map_slice(columns, |&feature| unit(&design.column(feature).values())),
             outputs: outputs.into_iter().filter(|y| !y.is_empty()).collect(),
             known: Mutex::default(),

@@ -22,10 +22,7 @@ pub(super) fn evaluate(hsic: &Hsic, design: &Design, subset: &[Feature]) -> Resu
     let target = matrix(design.rows(), |j, k| target.kernel(j, k));
     let dependence = match hsic.estimator {
         Estimator::Biased => biased(&kernel, &target, &shares),
-        Estimator::Unbiased => {
-            let ones = vec![1.0; design.rows()];
-            unbiased(&kernel, &target, design.weights().unwrap_or(&ones))
-        }
+        Estimator::Unbiased => unbiased(&kernel, &target, &design.relative_weights()),
     };
     Score::of(-dependence).checked()
 }

@@ -23,10 +23,7 @@ impl Weights {
         let own: Vec<f64> = (0..rows).map(|j| target.kernel(j, j)).collect();
         match hsic.estimator {
             Estimator::Biased => biased(&kernels, &own, shares),
-            Estimator::Unbiased => {
-                let ones = vec![1.0; rows];
-                unbiased(&kernels, &own, design.weights().unwrap_or(&ones))
-            }
+            Estimator::Unbiased => unbiased(&kernels, &own, &design.relative_weights()),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::resample::{Pooled, Sample, Watcher};
 use crate::selector::{Selection, ValidSelector};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Round, Task};
+use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Round, Task, relative_weights};
 use vaglio_kernels::tolerance::SUFFICIENT_FALL;
 
 /// How predictions become probabilities: a logistic map for each class, their values divided by their sum.
@@ -55,13 +55,14 @@ impl Logistic {
 
     /// The map of highest likelihood, by Newton's method with steps halved until the likelihood rises.
     ///
-    /// Rows of the class have the target (N₊ + 1)/(N₊ + 2), the others 1/(N₋ + 2), N being the weight of the rows of each
-    /// side, so that no probability is 0 or 1. Cost O(rows) a step.
+    /// Rows of the class have the target (N₊ + 1)/(N₊ + 2), the others 1/(N₋ + 2), N being the rows of each
+    /// side by their weights over the mean weight, so that no probability is 0 or 1. Cost O(rows) a step.
     ///
     /// # Reference
     /// J. Platt, *Probabilistic outputs for support vector machines*, 1999; H.-T. Lin, C.-J. Lin, R. C. Weng, *A note on
     /// Platt's probabilistic outputs for support vector machines*, Machine Learning 68, 2007.
     fn fitted(predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> Self {
+        let weights = &relative_weights(weights, weights.iter().filter(|weight| **weight > 0.0).count() as f64)[..];
         let side = |of_class: bool| -> f64 {
             is_of_class.iter().zip(weights).filter(|(c, _)| **c == of_class).map(|(_, w)| w).sum()
         };
@@ -244,6 +245,8 @@ mod tests {
     use vaglio_testkit::Random;
 
     fn loss(map: &Logistic, predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> f64 {
+        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+        let weights: &[f64] = &weights.iter().map(|weight| weight / mean).collect::<Vec<f64>>();
         let of = |side: bool| is_of_class.iter().zip(weights).filter(|(c, _)| **c == side).map(|(_, w)| w).sum::<f64>();
         let (high, low) = ((of(true) + 1.0) / (of(true) + 2.0), 1.0 / (of(false) + 2.0));
         (0..predictions.len())

@@ -49,16 +49,7 @@ fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sam
         ("t".into(), Cells::Text((0..ROWS).map(|row| level(row).to_owned()).collect())),
     ]);
     let weights = weighted.then(|| (0..ROWS).map(|row| [1.0, 0.5, 2.0, 0.25][row % 4]).collect());
-    let rows = Rows {
-        table: table.unwrap(),
-        targets: targets.into(),
-        weights,
-        groups: None,
-        assignment: None,
-        time: None,
-        clusters: None,
-        known: None,
-    };
+    let rows = Rows { table: table.unwrap(), targets: targets.into(), weights, ..Rows::default() };
     let recipe = Recipe::new(maps, task, vec!["y".into()]).unwrap();
     Sample::new(rows, Arc::new(recipe), false).unwrap()
 }

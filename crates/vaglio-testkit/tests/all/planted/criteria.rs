@@ -183,31 +183,37 @@ fn a_definition_that_sorts_its_subset_keeps_every_law() {
 struct Bic {
     by_weight: bool,
     holds_out: bool,
+    says_so: bool,
 }
 
 impl Criterion for Bic {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         let Score { loss, lambda } = Training { fault: Fault::None }.evaluate(design, subset)?;
         let total = design.weights().map_or(design.rows() as f64, |w| w.iter().sum());
-        let n = if self.by_weight { total } else { design.rows() as f64 };
+        let n = if self.by_weight { total } else { design.counted_rows() };
         Ok(Score { loss: n * loss.ln() + n.ln() * subset.len() as f64, lambda })
     }
 
     fn folds(&self, _: &Design) -> Result<HeldOut> {
         Ok(if self.holds_out { HeldOut::EachRow } else { HeldOut::Nothing })
     }
+
+    fn counts_rows(&self) -> bool {
+        self.says_so
+    }
 }
 
-/// BIC counts Σ r rows; who counts rows, with weights that say how much each counts beside others, holds rows out.
+/// Who counts rows says so, or holds them out; what weights add up to is no number of rows.
 #[test]
-fn weights_mean_what_the_rows_held_out_say() {
+fn rows_are_counted_whatever_their_weights() {
     let design = data::regression(16, 6, 3).weighted().design(&[0.3], true);
-    for (by_weight, holds_out) in [(true, false), (false, true)] {
-        crate::common::holds(check_criterion(&Bic { by_weight, holds_out }, &design, TOLERANCE));
-    }
-    for (by_weight, holds_out) in [(false, false), (true, true)] {
-        let broken = check_criterion(&Bic { by_weight, holds_out }, &design, TOLERANCE).unwrap_err();
+    for (holds_out, says_so) in [(false, true), (true, false)] {
+        crate::common::holds(check_criterion(&Bic { by_weight: false, holds_out, says_so }, &design, TOLERANCE));
+        let broken = check_criterion(&Bic { by_weight: true, holds_out, says_so }, &design, TOLERANCE).unwrap_err();
         assert_eq!(broken.law, "row_weights");
-        assert_eq!(broken.expected.contains("`Criterion::folds` is to name these"), !holds_out, "{broken}");
+        assert!(broken.expected.contains("times one factor"), "{broken}");
     }
+    let silent = Bic { by_weight: false, holds_out: false, says_so: false };
+    let broken = check_criterion(&silent, &design, TOLERANCE).unwrap_err();
+    assert!(broken.law == "row_weights" && broken.expected.contains("`Criterion::counts_rows`"), "{broken}");
 }

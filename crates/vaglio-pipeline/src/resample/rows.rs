@@ -179,23 +179,19 @@ impl Recipe {
                 format!("preprocess[{}]", maps.len() - 2 - from_last),
                 "a map after it would change the bias; move it to the end",
             )),
-            None => {
-                let budget = Budget::of_machine();
-                let lagged = Vec::new();
-                Ok(Recipe {
-                    before: Arc::default(),
-                    maps,
-                    target_map: None,
-                    standardize,
-                    refit_from,
-                    task,
-                    target_names,
-                    lagged,
-                    seed: 0,
-                    budget,
-                    precision: Precision::Double,
-                })
-            }
+            None => Ok(Recipe {
+                before: Arc::default(),
+                maps,
+                target_map: None,
+                standardize,
+                refit_from,
+                task,
+                target_names,
+                lagged: Vec::new(),
+                seed: 0,
+                budget: Budget::of_machine(),
+                precision: Precision::Double,
+            }),
         }
     }
 

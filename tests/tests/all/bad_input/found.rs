@@ -87,7 +87,7 @@ fn no_loss_is_below_0() {
     }
 }
 
-/// A score of +∞ is the text `Infinity` in the files, and read back as such.
+/// A score of +∞ is null in the files with a reason, and read back as such.
 #[test]
 fn infinite_scores_are_written_and_read_back() {
     let folder = Folder::new("infinite");
@@ -103,7 +103,9 @@ fn infinite_scores_are_written_and_read_back() {
         "criterion: {kind: information, measure: aicc}\nlearner: {kind: rls, lambda: 1.0e-9}\nsearch: {kind: all}";
     let done = folder.run(&crate::common::pipeline(lines));
     assert_eq!((&done["score"], &done["status"]), (&done["empty_score"], &"complete".into()));
-    assert_eq!((&done["path"][0]["score"], &done["selected"]), (&"Infinity".into(), &serde_json::json!([])));
+    assert_eq!((&done["path"][0]["score"], &done["selected"]), (&Value::Null, &serde_json::json!([])));
+    let kinds: Vec<&Value> = done["warnings"].as_array().unwrap().iter().map(|of| &of["kind"]).collect();
+    assert!(kinds.contains(&&"not_finite".into()), "{kinds:?}");
     assert_eq!(folder.json("out/selection.json"), done);
     for arguments in
         [&["report", "out"][..], &["compare", "out", "out"], &["run", "p.yaml", "--out", "out", "--resume"]]

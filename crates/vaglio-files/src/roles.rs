@@ -241,10 +241,7 @@ impl Roles<'_> {
 pub(super) fn check_weights(name: Option<&String>, table: &Table) -> Result<()> {
     let Some((name, cells)) = name.and_then(|name| Some((name, table.get(name)?))) else { return Ok(()) };
     let Some(weights) = cells.numbers().map(|numbers| numbers.values()) else {
-        return Err(Error::setting(
-            "data.weights",
-            format!("the column `{name}` holds no numbers; weights are numbers"),
-        ));
+        return Err(Error::setting("data.weights", format!("the column `{name}` holds text; weights are numbers")));
     };
     if let Some(row) = weights.iter().position(|w| *w < 0.0) {
         let number = table.origin(row) + 1;

@@ -200,7 +200,7 @@ fn files_that_are_no_pipeline_are_refused() {
             ("", &["p.yaml:1:1: expected keys and values, found nothing"]),
             ("# nothing\n", &["p.yaml:1:1: expected keys and values, found nothing"]),
             ("hello\n", &["p.yaml:1:1: expected keys and values, found `hello`"]),
-            ("version: 1\n", &["p.yaml:1:1: `data`: it is missing"]),
+            ("version: 1\n", &["p.yaml: `data`: it is missing"]),
             (
                 "version: 1\ndata: {train: train.csv}\n",
                 &["p.yaml:2:1: `data.target`: it is missing; name the column to predict"],
@@ -211,7 +211,7 @@ fn files_that_are_no_pipeline_are_refused() {
                 "version: 2\ndata: {train: train.csv, target: y}\n",
                 &["p.yaml:1:10: `version`: 2 is not known", "version 1"],
             ),
-            ("data: {train: train.csv, target: y}\n", &["p.yaml:1:1: `version`: is required and missing"]),
+            ("data: {train: train.csv, target: y}\n", &["p.yaml: `version`: is required and missing"]),
             ("version: 1\ndata: [a\n", &["p.yaml:3:1: ", "expected ',' or ']'"]),
             ("version: 1\ndata:\n\ttrain: x\n", &["p.yaml:3:2: ", "tabs"]),
             ("version: 1\nversion: 1\n", &["p.yaml:2:1: the key `version` stands here a second time"]),

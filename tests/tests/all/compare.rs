@@ -44,13 +44,13 @@ fn runs_on_the_same_folds_are_paired_row_by_row() {
     let told = ran.out.split_once(&before).and_then(|(_, rest)| rest.split_once("), paired by 60 rows\n"));
     let told = told.unwrap_or_else(|| panic!("{before}{}", ran.out)).0.split_once(" to ").unwrap();
     for (told, bound) in [(told.0, low), (told.1, high)] {
-        assert!((told.parse::<f64>().unwrap() - bound).abs() < 1e-5 * bound.abs(), "{told:?} is not {bound}");
+        assert!((told.parse::<f64>().unwrap() - bound).abs() < 1e-4 * bound.abs(), "{told:?} is not {bound}");
     }
     let mut lines = ran.out.lines();
     assert!(lines.next().unwrap().starts_with("run    made by"), "{}", ran.out);
     let small = lines.next().unwrap();
     for value in [&first["score"], &first["chosen"]["cross_validated"], &first["nested"]["loss"]] {
-        assert!(small.contains(&format!("{:.6}", value.as_f64().unwrap())), "{small}");
+        assert!(small.contains(&vaglio::core::short(value.as_f64().unwrap())), "{small}");
     }
     assert!(small.ends_with(&first["selected"].as_array().unwrap().len().to_string()), "{small}");
     let page = folder.read("both.html");

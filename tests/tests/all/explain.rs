@@ -2,6 +2,7 @@
 
 use crate::common::{Folder, names, pipeline, side, table};
 use serde_json::Value;
+use vaglio::core::short;
 
 /// The lines that an explanation has for a column.
 fn section<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
@@ -201,7 +202,7 @@ fn the_report_and_the_table_tell_of_folds_rows_and_columns_outside() {
     let found = folder.json("out/selection.json");
     let spread = &found["selected"][0]["over_folds"];
     let end = |name: &str| spread[name].as_f64().unwrap();
-    let line = format!("{:.6} to {:.6} in 3 of 3", end("low"), end("high"));
+    let line = format!("{} to {} in 3 of 3", short(end("low")), short(end("high")));
     assert!(ran.out.contains(&line), "{line}\n{}", ran.out);
     assert!(end("low") <= end("high") && spread["folds"] == 3 && spread["changes_sign"] == false);
     // Original weights are those of the same models for one unit.

@@ -93,7 +93,7 @@ fn figures_are_those_of_the_test_rows() {
             let line = ran.err.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{}", ran.err));
             line.chars().skip(20).collect::<String>()
         };
-        let six = |key: &str| format!("{:.6}", test[key].as_f64().unwrap());
+        let six = |key: &str| vaglio::core::short(test[key].as_f64().unwrap());
         assert_eq!(told("rows"), "30");
         match (target, lines.contains("auc")) {
             ("y", _) => {

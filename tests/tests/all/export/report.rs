@@ -56,7 +56,7 @@ fn methods_have_the_figures_of_the_run() {
     let loss = done["nested"]["loss"].as_f64().unwrap();
     let parts = [
         "the target `y` among 5 candidate columns after standardize, on 60 rows".to_owned(),
-        format!("{loss:.6}"),
+        vaglio::core::short(loss),
         "4 outer folds".into(),
         "the seed 7".into(),
         done["data"]["digest"].as_str().unwrap().into(),

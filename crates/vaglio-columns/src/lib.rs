@@ -4,6 +4,7 @@
 mod center;
 mod column;
 mod foreign;
+mod halt;
 mod measure;
 mod once;
 mod product;
@@ -13,6 +14,7 @@ mod sparse;
 pub use center::center;
 pub use column::Column;
 pub use foreign::ForeignNumbers;
+pub use halt::{Entered, Halt, checkpoint};
 pub use measure::{LOSS_ROUNDING, Measure, TIED_PREDICTION, error_of_guess, tied_classes};
 use ndarray::{Array2, ShapeBuilder};
 pub use once::{get_or_make, get_or_try_make};

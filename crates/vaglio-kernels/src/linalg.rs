@@ -6,6 +6,7 @@
 mod blas;
 mod cholesky;
 mod definite;
+mod interruptible;
 mod inverse_factor;
 mod lower_factor;
 mod pivoted;
@@ -15,6 +16,7 @@ use crate::tolerance::CONDITIONING_SPARE;
 use crate::trial::worse;
 pub use cholesky::Cholesky;
 pub(crate) use definite::{inverse_of_unit, solve_by_rows};
+use interruptible::{interruptible, is_interruptible};
 pub(crate) use inverse_factor::InverseFactor;
 pub(crate) use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
@@ -28,8 +30,6 @@ pub enum Failure {
     NotPositiveDefinite,
     /// The iteration did not converge, as with entries that are not finite.
     NoConvergence,
-    /// The work was to stop ([`crate::Halt`]).
-    Stopped,
 }
 
 impl std::fmt::Display for Failure {
@@ -37,7 +37,6 @@ impl std::fmt::Display for Failure {
         f.write_str(match self {
             Failure::NotPositiveDefinite => "a matrix is not positive definite",
             Failure::NoConvergence => "a matrix factorization did not converge",
-            Failure::Stopped => "the work was stopped",
         })
     }
 }
@@ -163,12 +162,22 @@ mod backend {
 
 /// A·B. Cost O(m·k·n).
 pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
-    backend::gemm(a, b)
+    let flops = 2.0 * a.len() as f64 * b.ncols() as f64;
+    if !is_interruptible(flops) {
+        return backend::gemm(a, b);
+    }
+    let b = b.to_owned();
+    interruptible(a, flops, move |a| backend::gemm(a, b.view()))
+}
+
+/// Floating-point operations of so many passes over an m × n matrix, of which each costs O(m·n·min(m, n)).
+fn of_passes(a: &ArrayView2<f64>, passes: f64) -> f64 {
+    passes * a.len() as f64 * a.nrows().min(a.ncols()) as f64
 }
 
 /// AᵀA of an m × n matrix. Cost O(m·n²).
 pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
-    backend::gram(a)
+    interruptible(a, (a.len() * a.ncols()) as f64, backend::gram)
 }
 
 /// Eigenvalues in increasing order and eigenvectors (columns) of a symmetric matrix. Cost O(n³).
@@ -180,7 +189,7 @@ pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
     if a.is_empty() {
         return Ok((Array1::zeros(0), Array2::zeros((0, 0))));
     }
-    backend::eigh(a)
+    interruptible(a, of_passes(&a, 9.0), backend::eigh)
 }
 
 /// Solves A·X = B for a symmetric positive definite A. Cost O(n³ + n²·k).
@@ -202,7 +211,7 @@ pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     if a.is_empty() {
         return Ok(Array2::zeros((0, 0)));
     }
-    backend::inverse(a)
+    interruptible(a, of_passes(&a, 2.0), backend::inverse)
 }
 
 /// The triangle R, min(m, n) × n, of A = Q·R with orthonormal columns in Q; row signs are the backend's. Cost O(m·n²).
@@ -214,7 +223,7 @@ pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     if a.is_empty() {
         return Ok(Array2::zeros((a.nrows().min(a.ncols()), a.ncols())));
     }
-    backend::triangle(a)
+    interruptible(a, of_passes(&a, 2.0), backend::triangle)
 }
 
 /// Thin singular value decomposition of an m × n matrix. Cost O(m·n·min(m, n)).
@@ -227,7 +236,7 @@ pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
         let (m, n) = a.dim();
         return Ok(Svd { u: Array2::zeros((m, 0)), d: Array1::zeros(0), v: Array2::zeros((n, 0)) });
     }
-    backend::svd(a)
+    interruptible(a, of_passes(&a, 10.0), backend::svd)
 }
 
 /// The conditioning of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max) where this is small, since an error
@@ -247,7 +256,7 @@ pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, Failure> {
     if a.is_empty() {
         return Ok(0.0);
     }
-    let radius = backend::spectral_radius(a)?;
+    let radius = interruptible(a, of_passes(&a, 25.0), backend::spectral_radius)?;
     if radius.is_finite() { Ok(radius) } else { Err(Failure::NoConvergence) }
 }
 

@@ -1,6 +1,7 @@
 //! Loops that run side by side. All of them share one copy of the machinery of the pool, so that a loop costs the compiler its body
-//! alone; what comes of it stands in the order of the places, whichever thread was first.
+//! alone; what comes of it stands in the order of the places, whichever thread was first. What ends the work of a thread ends its loops.
 
+use crate::{Halt, checkpoint};
 use rayon::prelude::*;
 
 /// Items whose places are reached by one thread each.
@@ -19,10 +20,18 @@ impl<T> Slots<T> {
 
 /// Calls `work` with every number below `count`.
 pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    checkpoint();
     if count == 1 {
         return work(0);
     }
-    (0..count).into_par_iter().for_each(work);
+    let halt = Halt::current();
+    (0..count).into_par_iter().for_each_init(
+        || halt.enter(),
+        |_, place| {
+            halt.check();
+            work(place);
+        },
+    );
 }
 
 /// What comes of every number below `count`.

@@ -5,7 +5,6 @@
 use super::FoldedRows;
 use super::gram::SIDE;
 use super::products::{FoldSums, sums};
-use crate::linalg::Failure;
 
 /// The products of the rows of every cell. Memory 8·n² bytes a cell.
 #[derive(Debug)]
@@ -35,12 +34,9 @@ impl RowScaling {
 
 impl Cells {
     /// Reads the rows once; the folds of `rows` are the cells. Cost O(m·n²).
-    ///
-    /// # Errors
-    /// [`Failure::Stopped`].
-    pub fn new(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
-        let (sums, side) = sums(rows, &rows.folds, &rows.active())?;
-        Ok(Cells { places: rows.places(), sums, side, outputs: rows.data.outputs(), scaling: RowScaling::of(rows) })
+    pub fn new(rows: &FoldedRows<'_>) -> Self {
+        let (sums, side) = sums(rows, &rows.folds, &rows.active());
+        Cells { places: rows.places(), sums, side, outputs: rows.data.outputs(), scaling: RowScaling::of(rows) }
     }
 
     /// Bytes of so many cells with rows of so many classes each.

@@ -2,8 +2,8 @@
 //!
 //! What the book, *Cross-validation without refitting*, calls the one pass of O(n²m).
 
-use crate::Level;
 use crate::wide::Wide;
+use crate::{Level, checkpoint};
 
 /// Columns whose products are made together, in both directions.
 pub(super) const SIDE: usize = 4;
@@ -20,6 +20,7 @@ pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usiz
         #[inline(always)]
         move || {
             for i_panel in (0..columns).step_by(PANEL) {
+                checkpoint();
                 for j_panel in (0..=i_panel).step_by(PANEL) {
                     for i in (i_panel..columns.min(i_panel + PANEL)).step_by(SIDE) {
                         for j in (j_panel..(i + 1).min(j_panel + PANEL)).step_by(SIDE) {

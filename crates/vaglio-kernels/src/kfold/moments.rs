@@ -69,12 +69,12 @@ impl Moments {
     /// Reads the rows once. Cost O(m·n² + K·n²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when products overflow; [`Failure::Stopped`].
+    /// [`Failure::NoConvergence`] when products overflow.
     pub fn new(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
         let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
-        let (sums, side) = sums(rows, folds, &features)?;
+        let (sums, side) = sums(rows, folds, &features);
         Moments::of_sums(rows, features, duplicates, &sums, side, None)
     }
 

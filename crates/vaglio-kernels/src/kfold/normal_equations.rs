@@ -18,7 +18,7 @@ impl NormalEquations {
         features.dedup();
         let folds = Folds::new(&vec![0; data.rows()]);
         let rows = FoldedRows::new(Arc::clone(data), folds, intercept, false);
-        let (of_folds, side) = sums(&rows, rows.folds(), &features)?;
+        let (of_folds, side) = sums(&rows, rows.folds(), &features);
         let products = of_folds.into_iter().flatten().next().map_or_else(Vec::new, |sums| sums.products);
         let equations = NormalEquations::from_products(features, products, side, data.outputs(), intercept);
         if equations.is_finite() { Ok(equations) } else { Err(Failure::NoConvergence) }

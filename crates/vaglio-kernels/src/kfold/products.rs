@@ -5,7 +5,6 @@
 use super::FoldedRows;
 use super::gram::{SIDE, add_gram};
 use super::training::widen;
-use crate::linalg::Failure;
 use crate::parallel;
 use crate::sums::product;
 use crate::wide::{Entry, Wide};
@@ -30,14 +29,7 @@ pub(super) struct FoldSums {
 ///
 /// The rows of a class in a fold are added up in chunks that depend on their number alone, in order; without rows there
 /// are no products. Cost O(m·n²).
-///
-/// # Errors
-/// [`Failure::Stopped`].
-pub(super) fn sums(
-    rows: &FoldedRows<'_>,
-    folds: &Folds,
-    columns: &[usize],
-) -> Result<(Vec<Vec<FoldSums>>, usize), Failure> {
+pub(super) fn sums(rows: &FoldedRows<'_>, folds: &Folds, columns: &[usize]) -> (Vec<Vec<FoldSums>>, usize) {
     let masks = columns.iter().filter(|&&column| rows.missing.of(column).is_some()).count();
     let side = (columns.len() + masks + rows.data.outputs() + 1).next_multiple_of(SIDE);
     let reader = Reader::new(rows, columns, side);
@@ -51,15 +43,14 @@ pub(super) fn sums(
         .collect();
     let chunks: Vec<(usize, &[usize])> =
         groups.iter().enumerate().flat_map(|(group, rows)| rows.chunks(CHUNK).map(move |rows| (group, rows))).collect();
-    let of_chunk = |(_, members): &(usize, &[usize])| rows.halt.check().map(|()| reader.sums(members));
-    let of_chunks: Vec<FoldSums> = parallel::map_slice(&chunks, of_chunk).into_iter().collect::<Result<_, _>>()?;
+    let of_chunks = parallel::map_slice(&chunks, |(_, members)| reader.sums(members));
     let empty = FoldSums { products: Vec::new(), range: vec![(f64::INFINITY, f64::NEG_INFINITY); columns.len()] };
     let mut of_folds = vec![vec![empty; classes]; folds.count()];
     for ((group, _), sums) in chunks.iter().zip(of_chunks) {
         let so_far = &mut of_folds[group / classes][group % classes];
         if so_far.products.is_empty() { *so_far = sums } else { so_far.add(&sums) }
     }
-    Ok((of_folds, side))
+    (of_folds, side)
 }
 
 impl FoldSums {

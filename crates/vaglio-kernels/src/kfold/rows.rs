@@ -1,7 +1,7 @@
 //! Columns, targets and folds: the notation of the book, *Cross-validation without refitting*.
 
 use super::missing_mask::MissingMask;
-use crate::{Column, Data, Folds, Halt, Targets};
+use crate::{Column, Data, Folds, Targets};
 use std::sync::Arc;
 
 /// The data of a K-fold validation, shared by all states.
@@ -20,7 +20,6 @@ pub struct FoldedRows<'d> {
     pub(super) scored: Option<(Vec<usize>, Vec<f64>)>,
     /// The cells that are filled by the mean of the training rows of each fold.
     pub(crate) missing: MissingMask<'d>,
-    pub(crate) halt: Halt,
 }
 
 impl<'d> FoldedRows<'d> {
@@ -34,7 +33,6 @@ impl<'d> FoldedRows<'d> {
             classes: None,
             scored: None,
             missing: MissingMask::default(),
-            halt: Halt::default(),
         }
     }
 
@@ -77,12 +75,6 @@ impl<'d> FoldedRows<'d> {
     #[must_use]
     pub fn imputing(self, missing: Vec<(usize, Column<'d>)>) -> Self {
         FoldedRows { missing: MissingMask(missing), ..self }
-    }
-
-    /// The same for work on all columns that ends when it is told to.
-    #[must_use]
-    pub fn stopping_at(self, halt: Halt) -> Self {
-        FoldedRows { halt, ..self }
     }
 
     /// The weight of each of the rows that are trained on.

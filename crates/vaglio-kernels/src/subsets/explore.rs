@@ -1,8 +1,10 @@
 //! A part of the tree, searched depth first.
 
 use super::SubsetSquares;
+use super::descent::Descent;
 use super::fit::SubsetFit;
 use super::node::SubtreeNode;
+use crate::checkpoint;
 
 /// What is below a node: subsets with the columns that are fixed, without those that are excluded.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,8 +43,10 @@ impl SubsetSquares {
     /// that may are looked at.
     pub fn explore(&self, open: &OpenSubtree, limits: &[f64], budget: usize, may: Option<May<'_>>) -> Explored {
         let limits = limits.iter().map(|&limit| self.safe(limit)).collect();
-        let mut search = DepthFirst { budget, may, found: Explored::default() };
-        search.below(SubtreeNode::at(self, open, limits));
+        let mut room = Descent::default();
+        let mut root = SubtreeNode::at(self, open, limits, &mut room);
+        let mut search = DepthFirst { budget, may, found: Explored::default(), next_ask: 0, room };
+        search.below(&mut root);
         search.found
     }
 
@@ -57,26 +61,32 @@ impl SubsetSquares {
     }
 }
 
-struct DepthFirst<'m> {
+struct DepthFirst<'s, 'm> {
     budget: usize,
     may: Option<May<'m>>,
+    room: Descent<'s>,
     found: Explored,
+    /// Nodes and steps after which it is asked whether to go on.
+    next_ask: usize,
 }
 
-impl DepthFirst<'_> {
+/// Nodes and steps between two questions.
+const ASK_EVERY: usize = 64;
+
+impl<'s> DepthFirst<'s, '_> {
     fn may(&self, fixed: &[usize], free: &[usize]) -> bool {
         self.may.is_none_or(|may| may(fixed, free))
     }
 
-    fn below(&mut self, mut node: SubtreeNode<'_>) {
+    fn below(&mut self, node: &mut SubtreeNode<'s>) {
         if self.found.nodes >= self.budget {
             self.found.open.push(node.open());
             return;
         }
         if !node.begun {
             node.is_alive();
-            node.raise();
-            self.offer_all(&node.fit, &node.fixed, &node.free, node.limit(node.fixed.len() + 1));
+            node.raise(&mut self.room);
+            self.offer_all(&node.fit, (&node.fixed, None), &node.free, node.limit(node.fixed.len() + 1));
             node.begun = true;
         }
         while node.is_alive() && self.may(&node.fixed, &node.free) {
@@ -85,29 +95,36 @@ impl DepthFirst<'_> {
                 return;
             }
             self.found.nodes += 1 + std::mem::take(&mut node.steps);
+            if self.found.nodes >= self.next_ask {
+                checkpoint();
+                self.next_ask = self.found.nodes + ASK_EVERY;
+            }
             let Some(column) = node.branch() else { return };
             if node.is_last() {
-                let others: Vec<usize> = node.free.iter().copied().filter(|&k| k != column).collect();
-                let fixed = [&node.fixed[..], &[column]].concat();
-                self.offer_all(&node.fit_with(column), &fixed, &others, node.limit(fixed.len() + 1));
+                let mut fit = std::mem::take(&mut self.room.last);
+                fit.copy_from(&node.fit);
+                fit.add(node.of, column, &mut self.room.levels);
+                self.offer_all(&fit, (&node.fixed, Some(column)), &node.free, node.limit(node.fixed.len() + 2));
+                self.room.last = fit;
             } else {
-                let mut child = node.clone();
-                child.include(column);
-                self.below(child);
+                let mut child = self.room.copied(node);
+                child.include(column, &mut self.room);
+                self.below(&mut child);
+                self.room.spare.push(child);
             }
             node.exclude(column);
         }
         self.found.nodes += node.steps;
     }
 
-    /// A fit's columns with each of some others.
-    fn offer_all(&mut self, fit: &SubsetFit, fixed: &[usize], others: &[usize], limit: f64) {
+    /// A fit's columns, of which one may be beside the fixed ones, with each of some others.
+    fn offer_all(&mut self, fit: &SubsetFit, (fixed, last): (&[usize], Option<usize>), others: &[usize], limit: f64) {
         for &k in others {
             let squares = fit.with(k);
-            if squares > limit || squares.is_nan() {
+            if squares > limit || squares.is_nan() || last == Some(k) {
                 continue;
             }
-            let subset = [fixed, &[k]].concat();
+            let subset: Vec<usize> = fixed.iter().copied().chain(last).chain([k]).collect();
             if self.may(&subset, &[]) {
                 self.found.candidates.push((squares, subset));
             }

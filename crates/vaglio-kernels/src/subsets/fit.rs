@@ -1,12 +1,13 @@
 //! The fit of a subset, with what each column would take off.
 
 use super::SubsetSquares;
+use super::descent::LevelRows;
 use crate::sums::axpy;
 
-/// Rows of the Cholesky factor of the subset over some columns, their Schur complements and gradients.
-#[derive(Clone, Debug)]
+/// Schur complements and gradients of all columns. The rows of the Cholesky factor of the subset over all columns are in the levels of the descent.
+#[derive(Debug, Default)]
 pub(super) struct SubsetFit {
-    rows: Vec<(usize, std::rc::Rc<Vec<f64>>)>,
+    size: usize,
     schur: Vec<f64>,
     gradients: Vec<Vec<f64>>,
     /// What the fit of the subset leaves over.
@@ -17,7 +18,13 @@ impl SubsetFit {
     /// The empty subset among columns with these xᵀy.
     pub fn new(along: &[Vec<f64>], total: f64) -> Self {
         let columns = along.first().map_or(0, Vec::len);
-        SubsetFit { rows: Vec::new(), schur: vec![1.0; columns], gradients: along.to_vec(), squares: total }
+        SubsetFit { size: 0, schur: vec![1.0; columns], gradients: along.to_vec(), squares: total }
+    }
+
+    pub fn copy_from(&mut self, other: &SubsetFit) {
+        (self.size, self.squares) = (other.size, other.squares);
+        self.schur.clone_from(&other.schur);
+        self.gradients.clone_from(&other.gradients);
     }
 
     /// What is left over with the column at a place.
@@ -27,28 +34,36 @@ impl SubsetFit {
         self.squares - gain / self.schur[place]
     }
 
-    /// Adds the column at a place, of which the products with all are given. Cost O(n·s).
-    pub fn add(&mut self, of: &SubsetSquares, place: usize, mut row: Vec<f64>) {
-        for (_, known) in &self.rows {
-            axpy(of.level, -known[place], known, &mut row);
+    /// Adds the column at a place, as the next level. Cost O(n·s).
+    pub fn add(&mut self, of: &SubsetSquares, place: usize, levels: &mut Vec<LevelRows>) {
+        if levels.len() == self.size {
+            levels.push(LevelRows::default());
+        }
+        let (known, LevelRows { column, row, .. }) = LevelRows::next(levels, self.size);
+        *column = place;
+        row.clear();
+        row.extend_from_slice(of.row(place));
+        for known in known {
+            axpy(of.level, -known.row[place], &known.row, row);
         }
         let root = self.schur[place].max(f64::MIN_POSITIVE).sqrt();
         row.iter_mut().for_each(|r| *r /= root);
-        self.schur.iter_mut().zip(&row).for_each(|(s, r)| *s -= r * r);
+        self.schur.iter_mut().zip(&*row).for_each(|(s, r)| *s -= r * r);
         for g in &mut self.gradients {
             let gamma = g[place] / root;
-            axpy(of.level, -gamma, &row, g);
+            axpy(of.level, -gamma, row, g);
             self.squares -= gamma * gamma;
         }
-        self.rows.push((place, row.into()));
+        self.size += 1;
     }
 
     /// The same subset with other xᵀy. Cost O(n·s).
-    pub fn lean(&mut self, of: &SubsetSquares, along: &[Vec<f64>], total: f64) {
-        (self.gradients, self.squares) = (along.to_vec(), total);
-        for (place, row) in &self.rows {
+    pub fn lean(&mut self, of: &SubsetSquares, along: &[Vec<f64>], total: f64, levels: &[LevelRows]) {
+        self.gradients.clone_from_slice(along);
+        self.squares = total;
+        for LevelRows { column, row, .. } in &levels[..self.size] {
             for g in &mut self.gradients {
-                let gamma = g[*place] / row[*place];
+                let gamma = g[*column] / row[*column];
                 axpy(of.level, -gamma, row, g);
                 self.squares -= gamma * gamma;
             }

@@ -7,9 +7,9 @@
 //! root.
 
 use super::SubsetSquares;
+use super::descent::{Descent, LevelRows};
 use crate::sums::{axpy, dot};
 use crate::tolerance::LEAST_COMPLEMENT;
-use std::rc::Rc;
 
 /// Which rows are held out together, and the fits of those that are not.
 #[derive(Debug)]
@@ -24,14 +24,10 @@ pub struct HeldOut {
     pub lambda: f64,
 }
 
-/// Δ of a subset.
-#[derive(Clone, Debug)]
+/// Δ of a subset, of which the columns of Z are in the levels of the descent, behind that of the intercept.
+#[derive(Debug, Default)]
 pub(super) struct Lift {
-    /// Columns Z with H = ZZᵀ.
-    z: Vec<Rc<Vec<f64>>>,
-    /// The subset with the rows of the lower factor of its penalized Gram matrix.
-    members: Vec<usize>,
-    factor: Vec<Vec<f64>>,
+    size: usize,
     /// 1 − h of each row, where each is held out alone.
     left: Option<Vec<f64>>,
 }
@@ -39,106 +35,114 @@ pub(super) struct Lift {
 impl Lift {
     pub fn new(held_out: &HeldOut) -> Self {
         let is_alone = held_out.count == held_out.parts.len();
-        let mut lift = Lift {
-            z: Vec::new(),
-            members: Vec::new(),
-            factor: Vec::new(),
-            left: is_alone.then(|| vec![1.0; held_out.parts.len()]),
-        };
+        let mut lift = Lift { size: 0, left: is_alone.then(|| vec![1.0; held_out.parts.len()]) };
         if let Some(unit) = &held_out.unit {
-            lift.push(unit.clone());
+            lift.take_off(unit);
         }
         lift
     }
 
-    fn push(&mut self, z: Vec<f64>) {
-        if let Some(left) = &mut self.left {
-            left.iter_mut().zip(&z).for_each(|(left, z)| *left -= z * z);
-        }
-        self.z.push(Rc::new(z));
+    pub fn copy_from(&mut self, other: &Lift) {
+        self.size = other.size;
+        self.left.clone_from(&other.left);
     }
 
-    /// The subset with one column more: z = (x − Σ l_k z_k)/√(1 + λ − Σ l_k²). Cost O(m·s).
-    pub fn add(&mut self, of: &SubsetSquares, held_out: &HeldOut, column: usize) {
-        let first = self.z.len() - self.members.len();
-        let mut row: Vec<f64> = Vec::with_capacity(self.members.len() + 1);
-        for (k, &member) in self.members.iter().enumerate() {
-            let known: f64 = row.iter().zip(&self.factor[k]).map(|(a, b)| a * b).sum();
-            row.push((of.product(column, member) - known) / self.factor[k][k]);
+    fn take_off(&mut self, z: &[f64]) {
+        if let Some(left) = &mut self.left {
+            left.iter_mut().zip(z).for_each(|(left, z)| *left -= z * z);
         }
-        let own = (held_out.lambda - of.ridge) / (of.lengths[column] * of.lengths[column]);
-        let rest = 1.0 + own - row.iter().map(|l| l * l).sum::<f64>();
-        let mut z = of.x[column].clone();
-        row.iter().zip(&self.z[first..]).for_each(|(l, known)| axpy(of.level, -l, known, &mut z));
+    }
+
+    /// The subset with the column of the next level: z = (x − Σ l_k z_k)/√(1 + λ − Σ l_k²). Cost O(m·s).
+    pub fn add(&mut self, of: &SubsetSquares, held_out: &HeldOut, levels: &mut [LevelRows]) {
+        let (known, LevelRows { column, z, factor, .. }) = LevelRows::next(levels, self.size);
+        let column = *column;
+        factor.clear();
+        for above in known {
+            let dotted: f64 = factor.iter().zip(&above.factor).map(|(a, b)| a * b).sum();
+            factor.push((of.product(column, above.column) - dotted) / above.factor[factor.len()]);
+        }
+        let own = held_out.lambda / (of.lengths[column] * of.lengths[column]);
+        let rest = 1.0 + own - factor.iter().map(|l| l * l).sum::<f64>();
+        z.clear();
+        z.extend_from_slice(&of.x[column]);
+        factor.iter().zip(known).for_each(|(l, above)| axpy(of.level, -l, &above.z, z));
         let root = rest.max(f64::MIN_POSITIVE).sqrt();
         z.iter_mut().for_each(|z| *z /= root);
-        row.push(root);
-        self.members.push(column);
-        self.factor.push(row);
-        self.push(z);
+        factor.push(root);
+        self.take_off(z);
+        self.size += 1;
     }
 
-    /// Δe. Cost O(m·s + K·s³), or O(m) where rows are held out alone.
-    pub fn of(&self, held_out: &HeldOut, e: &[f64]) -> Option<Vec<f64>> {
+    /// Writes Δe. Cost O(m·s + K·s³), or O(m) where rows are held out alone.
+    fn lift(
+        &self,
+        held_out: &HeldOut,
+        e: &[f64],
+        (levels, systems): (&[LevelRows], &mut Vec<PartSystem>),
+        lifted: &mut Vec<f64>,
+    ) -> Option<()> {
+        lifted.clear();
         if let Some(left) = &self.left {
-            let lifted = |(e, left): (&f64, &f64)| {
+            lifted.extend(e.iter().zip(left).map(|(e, left)| {
                 let left = left.max(LEAST_COMPLEMENT);
                 e * (1.0 / (left * left) - 1.0)
-            };
-            return Some(e.iter().zip(left).map(lifted).collect());
+            }));
+            return Some(());
         }
         // 2(M − I)e = 2Z_B(I − Z_BᵀZ_B)⁻¹Z_Bᵀe.
-        let size = self.z.len();
-        let mut systems = vec![PartSystem::new(size); held_out.count];
+        let first = usize::from(held_out.unit.is_some());
+        let size = first + self.size;
+        let z = |k: usize| match &held_out.unit {
+            Some(unit) if k == 0 => &unit[..],
+            _ => &levels[k - first].z,
+        };
+        systems.resize_with(held_out.count, PartSystem::default);
+        systems.iter_mut().for_each(|system| system.begin(size));
         for (row, &part) in held_out.parts.iter().enumerate() {
             let PartSystem { a, b } = &mut systems[part as usize];
             for k in 0..size {
-                let own = self.z[k][row];
+                let own = z(k)[row];
                 b[k] += own * e[row];
-                (0..=k).for_each(|l| a[k * size + l] -= own * self.z[l][row]);
+                (0..=k).for_each(|l| a[k * size + l] -= own * z(l)[row]);
             }
         }
-        systems.iter_mut().map(PartSystem::solve).collect::<Option<()>>()?;
-        let lifted = |(row, &part): (usize, &u32)| {
+        systems.iter_mut().try_for_each(|system| system.solve())?;
+        lifted.extend(held_out.parts.iter().enumerate().map(|(row, &part)| {
             let b = &systems[part as usize].b;
-            2.0 * (0..size).map(|k| self.z[k][row] * b[k]).sum::<f64>()
-        };
-        Some(held_out.parts.iter().enumerate().map(lifted).collect())
+            2.0 * (0..size).map(|k| z(k)[row] * b[k]).sum::<f64>()
+        }));
+        Some(())
     }
-}
 
-/// What a tangent adds: to the total and to Xᵀy of each output.
-pub(super) struct Tangent {
-    pub total: f64,
-    pub lifted: Vec<Vec<f64>>,
-}
-
-impl Lift {
-    /// The tangent at the residuals of each output. `None` where nothing is known.
-    pub fn tangent(&self, of: &SubsetSquares, held_out: &HeldOut, residuals: &[Vec<f64>]) -> Option<Tangent> {
+    /// Writes what the tangent at the residuals of each output adds to Xᵀy, as Δe, and gives what it adds to the total. `None` where
+    /// nothing is known.
+    pub fn tangent(&self, of: &SubsetSquares, held_out: &HeldOut, room: &mut Descent<'_>) -> Option<f64> {
+        let Descent { levels, residuals, lifted, systems, .. } = room;
         let mut total = 0.0;
-        let mut lifted = Vec::with_capacity(residuals.len());
-        for (e, y) in residuals.iter().zip(&of.targets) {
-            let u = self.of(held_out, e)?;
-            total += 2.0 * dot(of.level, &u, y) - dot(of.level, &u, e);
-            lifted.push(u);
+        lifted.resize_with(residuals.len(), Vec::new);
+        for ((e, y), u) in residuals.iter().zip(&of.targets).zip(lifted) {
+            self.lift(held_out, e, (levels, systems), u)?;
+            total += 2.0 * dot(of.level, u, y) - dot(of.level, u, e);
         }
-        total.is_finite().then_some(Tangent { total, lifted })
+        total.is_finite().then_some(total)
     }
 }
 
 /// I − Z_BᵀZ_B, of which the lower half is used, and Z_Bᵀe.
-#[derive(Clone)]
-struct PartSystem {
+#[derive(Default)]
+pub(super) struct PartSystem {
     a: Vec<f64>,
     b: Vec<f64>,
 }
 
 impl PartSystem {
-    fn new(size: usize) -> Self {
-        let mut a = vec![0.0; size * size];
-        (0..size).for_each(|k| a[k * size + k] = 1.0);
-        PartSystem { a, b: vec![0.0; size] }
+    fn begin(&mut self, size: usize) {
+        self.a.clear();
+        self.a.resize(size * size, 0.0);
+        (0..size).for_each(|k| self.a[k * size + k] = 1.0);
+        self.b.clear();
+        self.b.resize(size, 0.0);
     }
 
     /// b ← A⁻¹b by a Cholesky factor; `None` where a pivot is too small.

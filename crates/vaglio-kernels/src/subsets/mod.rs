@@ -5,13 +5,11 @@
 //! submatrices of H keep it. How good they are is said by D, so by the least eigenvalues of H, and by how many columns take
 //! part in the fit.
 //!
-//! Where columns depend on each other, H has a part ε of λ on its diagonal. With ridge coefficients w of λ > 0,
-//! ‖y − Xw‖² ≥ min(‖y − Xu‖² + ε‖u‖²) − ε‖w‖² and λ‖w‖² ≤ ‖y‖²/4, so bounds lose ε‖y‖²/4λ by that.
-//!
 //! # Reference
 //! G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974); J. Liu, S. Rosen, C. Zhong, C. Rudin,
 //! *OKRidge: scalable optimal k-sparse ridge regression*, NeurIPS 2023, for D = λ_min(H)·I.
 
+mod descent;
 mod explore;
 mod fit;
 mod held_out;
@@ -21,17 +19,15 @@ mod start;
 pub use explore::{Explored, May, OpenSubtree};
 pub use held_out::HeldOut;
 
-use crate::Level;
 use crate::linalg;
 use crate::linalg::inverse_of_unit;
 use crate::sums::{dot, sum_of};
 use crate::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
+use crate::{Level, checkpoint};
 use ndarray::{Array2, ArrayView2};
 
 /// Columns beyond which the linear-algebra backend multiplies and factors, and none is inverted.
 const FEW: usize = 128;
-/// What parts of λ are tried as ε, until H is well-conditioned.
-const SHARES_OF_LAMBDA: [f64; 3] = [0.0, 1e-5, 1e-3];
 /// Powers of a matrix by which its largest eigenvalue is estimated, and the part of that which is tried first.
 const POWERS: usize = 30;
 const PART_TRIED: f64 = 0.97;
@@ -41,7 +37,7 @@ const PART_TRIED: f64 = 0.97;
 #[derive(Debug)]
 pub struct SubsetSquares {
     level: Level,
-    /// Columns, kept where rows are held out, and what they were divided by: the roots of their squares and ε.
+    /// Columns, kept where rows are held out, and what they were divided by: the roots of their squares.
     x: Vec<Vec<f64>>,
     lengths: Vec<f64>,
     targets: Vec<Vec<f64>>,
@@ -53,46 +49,25 @@ pub struct SubsetSquares {
     diagonal: Vec<f64>,
     rounding: f64,
     held_out: Option<HeldOut>,
-    /// ε.
-    ridge: f64,
 }
 
 impl SubsetSquares {
-    /// Of columns and targets that are scaled, and centered where there is an intercept, fitted by ridge regressions of `lambda`
-    /// at least; `None` where the columns are nearly dependent or can fit every row, and λ is too small to part them. Cost
-    /// O(m·n² + n³).
-    pub fn new(
-        level: Level,
-        mut x: Vec<Vec<f64>>,
-        targets: Vec<Vec<f64>>,
-        held_out: Option<HeldOut>,
-        lambda: f64,
-    ) -> Option<Self> {
+    /// Of columns and targets that are scaled, and centered where there is an intercept; `None` where the columns are nearly
+    /// dependent or can fit every row. Cost O(m·n² + n³).
+    pub fn new(level: Level, mut x: Vec<Vec<f64>>, targets: Vec<Vec<f64>>, held_out: Option<HeldOut>) -> Option<Self> {
         let (size, rows) = (x.len(), targets.first().map_or(0, Vec::len));
-        let squares: Vec<f64> = x.iter().map(|x| dot(level, x, x)).collect();
-        if size == 0 || rows <= size + 1 || !squares.iter().all(|square| square.is_finite()) {
+        let lengths: Vec<f64> = x.iter().map(|x| dot(level, x, x).sqrt()).collect();
+        if size == 0 || rows <= size + 1 || !lengths.iter().all(|length| length.is_normal()) {
             return None;
         }
-        let divide = |x: &mut Vec<f64>, by: f64| x.iter_mut().for_each(|v| *v /= by);
-        let roots = squares.iter().map(|square| square.sqrt());
-        x.iter_mut().zip(roots).filter(|(_, root)| root.is_normal()).for_each(|(x, root)| divide(x, root));
-        let unit = gram_of(level, &x, rows);
-        let shares = SHARES_OF_LAMBDA.into_iter().filter(|share| *share == 0.0 || lambda > 0.0);
-        let (share, lengths, gram, solved) = shares.into_iter().find_map(|share| {
-            let lengths: Vec<f64> = squares.iter().map(|square| (square + share * lambda).sqrt()).collect();
-            let gram = with_ridge(&unit, &squares, &lengths)?;
-            diagonal_of(&gram, size).map(|solved| (share, lengths, gram, solved))
-        })?;
-        for (k, x) in x.iter_mut().enumerate().filter(|_| share > 0.0) {
-            divide(x, lengths[k] / squares[k].sqrt().max(f64::MIN_POSITIVE));
-        }
+        x.iter_mut().zip(&lengths).for_each(|(x, length)| x.iter_mut().for_each(|v| *v /= length));
+        let gram = gram_of(level, &x, rows);
+        let (diagonal, condition) = diagonal_of(&gram, size)?;
         let along = targets.iter().map(|y| x.iter().map(|x| dot(level, x, y)).collect()).collect();
         let total = targets.iter().map(|y| dot(level, y, y)).sum();
-        let (diagonal, condition) = solved;
-        let rounding = RSS_ROUNDING + RSS_ROUNDING_BY_CONDITION * condition + 0.25 * share;
+        let rounding = RSS_ROUNDING + RSS_ROUNDING_BY_CONDITION * condition;
         let x = if held_out.is_some() { x } else { Vec::new() };
-        let ridge = share * lambda;
-        Some(SubsetSquares { level, x, lengths, targets, gram, along, total, diagonal, rounding, held_out, ridge })
+        Some(SubsetSquares { level, x, lengths, targets, gram, along, total, diagonal, rounding, held_out })
     }
 
     /// Floating-point operations and bytes, at the peak, that the squares of `columns` take, and nodes of so many columns at
@@ -100,7 +75,7 @@ impl SubsetSquares {
     pub fn needs(rows: usize, columns: usize, most: usize, threads: usize) -> [f64; 2] {
         let (m, n) = (rows as f64, columns as f64);
         let flops = m * n * n + n * n * n;
-        // Columns, and those that are multiplied; products with ε and without, a factor and what it is made of.
+        // Columns, and those that are multiplied; products, a factor and what it is made of.
         let node = 8.0 * n * (most as f64 + 8.0);
         [flops, 8.0 * (2.0 * m * n + 4.0 * n * n) + (threads * most) as f64 * node]
     }
@@ -128,7 +103,7 @@ impl SubsetSquares {
     /// No eigenvalue of XᵀX of any subset, in the units of the columns, is less.
     pub fn least_eigenvalue(&self) -> f64 {
         let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
-        (least(&self.diagonal) * least(&self.lengths).powi(2) - self.ridge).max(0.0)
+        (least(&self.diagonal) * least(&self.lengths).powi(2)).max(0.0)
     }
 
     fn product(&self, k: usize, l: usize) -> f64 {
@@ -145,6 +120,7 @@ fn gram_of(level: Level, x: &[Vec<f64>], rows: usize) -> Vec<f64> {
     let mut gram = vec![1.0; size * size];
     if size <= FEW {
         for k in 0..size {
+            checkpoint();
             for l in 0..k {
                 let product = dot(level, &x[k], &x[l]);
                 (gram[k * size + l], gram[l * size + k]) = (product, product);
@@ -163,17 +139,6 @@ fn gram_of(level: Level, x: &[Vec<f64>], rows: usize) -> Vec<f64> {
         }
     }
     gram
-}
-
-/// Products of columns of length 1, or 0, as those of columns that were divided by `lengths`, with 1 on the diagonal.
-fn with_ridge(unit: &[f64], squares: &[f64], lengths: &[f64]) -> Option<Vec<f64>> {
-    let size = squares.len();
-    if !lengths.iter().all(|length| length.is_normal()) {
-        return None;
-    }
-    let shares: Vec<f64> = squares.iter().zip(lengths).map(|(square, length)| square.sqrt() / length).collect();
-    let entry = |k: usize, l: usize| if k == l { 1.0 } else { unit[k * size + l] * (shares[k] * shares[l]) };
-    Some((0..size).flat_map(|k| (0..size).map(move |l| (k, l))).map(|(k, l)| entry(k, l)).collect())
 }
 
 /// D and the condition number of H; `None` where it is nearly singular. Cost O(n³).

@@ -13,9 +13,11 @@
 //! J. Liu, S. Shafiee, A. Lodi, *Scalable first-order method for certifying optimal k-sparse GLMs*, ICML 2025, for bounds of
 //! this relaxation by first-order steps.
 
+use super::descent::Descent;
 use super::fit::SubsetFit;
 use super::held_out::Lift;
 use super::{OpenSubtree, SubsetSquares};
+use crate::checkpoint;
 use crate::sums::{axpy, dot};
 
 /// Passes over the columns for the bound of one size, at most.
@@ -23,9 +25,8 @@ const PASSES: usize = 6;
 /// Of the distance between a bound and what it may reach at most, the part that is not worth a pass.
 const CLOSE: f64 = 0.05;
 
-#[derive(Clone)]
 pub(super) struct SubtreeNode<'s> {
-    of: &'s SubsetSquares,
+    pub of: &'s SubsetSquares,
     pub fixed: Vec<usize>,
     pub free: Vec<usize>,
     excluded: Vec<usize>,
@@ -50,7 +51,7 @@ pub(super) struct SubtreeNode<'s> {
 }
 
 /// What v says.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Tested {
     /// Of each size, what a subset leaves over at least.
     bounds: Vec<f64>,
@@ -58,33 +59,69 @@ struct Tested {
     worths: Vec<f64>,
     /// The relaxation's value without the terms of free columns.
     value: f64,
+    /// The roots of D_j v_j² of free columns, while a price is looked for.
+    roots: Vec<f64>,
 }
 
 impl<'s> SubtreeNode<'s> {
-    /// The node that an open subtree names.
-    pub fn at(of: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>) -> Self {
-        let size = of.columns();
-        let mut node = SubtreeNode {
+    /// A node that is to be a copy of another.
+    pub fn empty(of: &'s SubsetSquares) -> Self {
+        SubtreeNode {
             of,
             fixed: Vec::new(),
+            free: Vec::new(),
+            excluded: Vec::new(),
+            limits: Vec::new(),
+            v: Vec::new(),
+            p: Vec::new(),
+            along: Vec::new(),
+            total: of.total,
+            fit: SubsetFit::default(),
+            lift: None,
+            is_moved: true,
+            begun: false,
+            bound: f64::NEG_INFINITY,
+            tested: Tested::default(),
+            steps: 0,
+        }
+    }
+
+    /// Becomes a copy of another node, but for what is tested anew.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.fixed.clone_from(&other.fixed);
+        self.free.clone_from(&other.free);
+        self.excluded.clone_from(&other.excluded);
+        self.limits.clone_from(&other.limits);
+        self.v.clone_from(&other.v);
+        self.p.clone_from(&other.p);
+        self.along.clone_from(&other.along);
+        self.fit.copy_from(&other.fit);
+        match (&mut self.lift, &other.lift) {
+            (Some(lift), Some(other)) => lift.copy_from(other),
+            (lift, _) => *lift = other.of.held_out.as_ref().map(Lift::new),
+        }
+        (self.total, self.bound, self.steps) = (other.total, other.bound, other.steps);
+        (self.is_moved, self.begun) = (other.is_moved, other.begun);
+    }
+
+    /// The node that an open subtree names.
+    pub fn at(of: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>, room: &mut Descent<'s>) -> Self {
+        let size = of.columns();
+        let mut node = SubtreeNode {
             free: (0..size).filter(|k| !open.excluded.contains(k)).collect(),
             excluded: open.excluded.clone(),
             limits,
             v: vec![vec![0.0; size]; of.along.len()],
             p: of.along.clone(),
             along: of.along.clone(),
-            total: of.total,
             fit: SubsetFit::new(&of.along, of.total),
             lift: of.held_out.as_ref().map(Lift::new),
-            is_moved: true,
-            begun: false,
             bound: open.bound,
-            tested: Tested::default(),
-            steps: 0,
+            ..SubtreeNode::empty(of)
         };
-        open.fixed.iter().for_each(|&column| node.include(column));
+        open.fixed.iter().for_each(|&column| node.include(column, room));
         if open.begun {
-            node.raise();
+            node.raise(room);
             node.begun = true;
         }
         node
@@ -100,12 +137,12 @@ impl<'s> SubtreeNode<'s> {
     }
 
     /// Fixes a free column. Cost O(n·s).
-    pub fn include(&mut self, column: usize) {
+    pub fn include(&mut self, column: usize, room: &mut Descent<'s>) {
         self.free.retain(|&k| k != column);
         self.fixed.push(column);
-        self.fit.add(self.of, column, self.of.row(column).to_vec());
+        self.fit.add(self.of, column, &mut room.levels);
         if let (Some(lift), Some(held_out)) = (&mut self.lift, &self.of.held_out) {
-            lift.add(self.of, held_out, column);
+            lift.add(self.of, held_out, &mut room.levels);
         }
         (self.is_moved, self.begun) = (true, false);
     }
@@ -211,9 +248,17 @@ impl<'s> SubtreeNode<'s> {
     }
 
     /// The price of a column at v for so many free ones, and what the relaxation is at most.
-    fn price(&self, count: usize) -> (f64, f64) {
-        let mut roots: Vec<f64> = self.free.iter().map(|&k| self.cost(k)).filter(|cost| *cost > 0.0).collect();
-        roots.iter_mut().for_each(|root| *root = root.sqrt());
+    fn price(&mut self, count: usize) -> (f64, f64) {
+        let mut roots = std::mem::take(&mut self.tested.roots);
+        roots.clear();
+        roots.extend(self.free.iter().map(|&k| self.cost(k)).filter(|cost| *cost > 0.0).map(f64::sqrt));
+        let price = self.price_of(&mut roots, count);
+        self.tested.roots = roots;
+        price
+    }
+
+    /// The same for roots of D_j v_j².
+    fn price_of(&self, roots: &mut [f64], count: usize) -> (f64, f64) {
         if roots.len() <= count {
             let next = self.tested.worths.get(count).copied().unwrap_or(0.0);
             return (next, self.tested.value + roots.iter().map(|root| root * root).sum::<f64>());
@@ -293,25 +338,19 @@ impl<'s> SubtreeNode<'s> {
         self.free.iter().copied().max_by(dearest)
     }
 
-    /// The fit of the fixed columns with one more.
-    pub fn fit_with(&self, column: usize) -> SubsetFit {
-        let mut fit = self.fit.clone();
-        fit.add(self.of, column, self.of.row(column).to_vec());
-        fit
-    }
-
     /// Weighs the residuals by what the fixed columns have for leverage, where that raises the bound. Cost O(m·n).
-    pub fn raise(&mut self) {
+    pub fn raise(&mut self, room: &mut Descent<'s>) {
         let (Some(lift), Some(held_out)) = (&self.lift, &self.of.held_out) else { return };
         let (of, level) = (self.of, self.of.level);
-        let mut residuals = of.targets.clone();
-        for (e, v) in residuals.iter_mut().zip(&self.v) {
+        room.residuals.clone_from(&of.targets);
+        for (e, v) in room.residuals.iter_mut().zip(&self.v) {
             (0..v.len()).filter(|&k| v[k] != 0.0).for_each(|k| axpy(level, -v[k], &of.x[k], e));
         }
-        let Some(tangent) = lift.tangent(of, held_out, &residuals) else { return };
-        let mut raised = self.clone();
-        raised.total = of.total + tangent.total;
-        for (output, lifted) in tangent.lifted.iter().enumerate() {
+        checkpoint();
+        let Some(total) = lift.tangent(of, held_out, room) else { return };
+        let mut raised = room.copied(self);
+        raised.total = of.total + total;
+        for (output, lifted) in room.lifted.iter().enumerate() {
             for &k in self.fixed.iter().chain(&self.free) {
                 let along = of.along[output][k] + dot(level, &of.x[k], lifted);
                 raised.p[output][k] += along - raised.along[output][k];
@@ -322,10 +361,11 @@ impl<'s> SubtreeNode<'s> {
         self.test();
         let least = *self.sizes().start();
         if raised.tested.bounds.get(least) > self.tested.bounds.get(least) {
-            raised.fit.lean(of, &raised.along, raised.total);
+            raised.fit.lean(of, &raised.along, raised.total, &room.levels);
             raised.is_moved = true;
-            *self = raised;
+            std::mem::swap(self, &mut raised);
         }
+        room.spare.push(raised);
     }
 }
 

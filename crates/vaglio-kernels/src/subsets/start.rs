@@ -2,6 +2,7 @@
 
 use super::SubsetSquares;
 use super::fit::SubsetFit;
+use crate::checkpoint;
 
 /// Passes of exchanges over a subset, at most.
 const PASSES: usize = 20;
@@ -22,11 +23,10 @@ impl SubsetSquares {
     }
 
     fn fit(&self, subset: &[usize]) -> SubsetFit {
+        checkpoint();
         let mut fit = SubsetFit::new(&self.along, self.total);
-        let size = self.columns();
-        for &column in subset {
-            fit.add(self, column, self.gram[column * size..(column + 1) * size].to_vec());
-        }
+        let mut levels = Vec::with_capacity(subset.len());
+        subset.iter().for_each(|&column| fit.add(self, column, &mut levels));
         fit
     }
 

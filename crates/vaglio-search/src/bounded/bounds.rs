@@ -2,10 +2,9 @@
 
 use super::MOST_COLUMNS;
 use crate::order::Order;
-use rayon::prelude::*;
 use vaglio_core::{Feature, Result, Rules, ScoreOfSquares, SquaresBound, Subset};
-use vaglio_kernels::Level;
 use vaglio_kernels::subsets::{Explored, HeldOut, May, OpenSubtree, SubsetSquares};
+use vaglio_kernels::{Level, parallel};
 
 /// Nodes of a part of the tree where subsets of some size have no limit.
 const PART_WITHOUT_LIMIT: usize = 1 << 12;
@@ -40,9 +39,7 @@ impl Bounds {
             let count = of.parts.iter().max().map_or(0, |last| *last as usize + 1);
             HeldOut { parts: of.parts, count, unit: of.unit, lambda: of.lambda }
         });
-        // By λ columns that depend on each other could be told apart, but which of those that tie comes first, scores of
-        // another order of columns do not tell.
-        let squares = SubsetSquares::new(Level::best(), x, targets, held_out, 0.0);
+        let squares = SubsetSquares::new(Level::best(), x, targets, held_out);
         Ok(squares.map(|squares| Bounds { squares, score, columns }))
     }
 
@@ -69,7 +66,7 @@ impl Bounds {
             }
         });
         let may = may.as_ref().map(|may| may as May<'_>);
-        let all: Vec<Explored> = next.par_iter().map(|open| self.squares.explore(open, limits, budget, may)).collect();
+        let all: Vec<Explored> = parallel::map_slice(next, |open| self.squares.explore(open, limits, budget, may));
         let (mut candidates, mut open) = (Vec::new(), Vec::new());
         for part in all {
             candidates.extend(part.candidates);

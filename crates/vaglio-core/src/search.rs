@@ -40,14 +40,6 @@ pub trait SearchStrategy: registered::SearchStrategy + Debug + Send + Sync {
     /// design does not allow.
     fn outline(&self, design: &Design) -> Result<Outline>;
 
-    /// The same where the search ends as early as it may, for `plan`.
-    ///
-    /// # Errors
-    /// Those of [`SearchStrategy::outline`].
-    fn shortest(&self, design: &Design) -> Result<Outline> {
-        self.outline(design)
-    }
-
     /// What the search takes beside the scores of a criterion, for `plan` and the limit of memory.
     ///
     /// # Errors

@@ -57,23 +57,15 @@ pub(super) fn planned(
     Ok(Some(format!("{EXPERIMENTS} experiments of {columns} columns beside at most {} dummies", DUMMIES * columns)))
 }
 
-/// Steps that paths are expected to take, and seconds of a step and dummy.
+/// Steps that paths are expected to take.
 const STEPS: f64 = 40.0;
-const OF_DUMMY: f64 = 2e-8;
 
-/// Seconds of one thread that experiments take: those that choose, and those of `evaluate` beside them. `stream` doubles are
-/// read a second.
-pub(super) fn seconds(selector: &ValidSelector, design: &Design, evaluate: Option<&Evaluate>, stream: f64) -> [f64; 2] {
-    let columns = among(selector, design).len() as f64;
-    let step = design.planned_rows() as f64 * columns / stream + OF_DUMMY * DUMMIES as f64 * columns;
-    let seconds = EXPERIMENTS as f64 * STEPS.min(design.planned_rows() as f64) * step;
-    let asked = evaluate.and_then(|evaluate| evaluate.fdr);
-    match (selector.search().choose(), asked) {
-        (Choose::FalseDiscoveries(rate), Some(other)) if rate != other => [seconds, seconds],
-        (Choose::FalseDiscoveries(_), _) => [seconds, 0.0],
-        (_, Some(_)) => [0.0, seconds],
-        _ => [0.0, 0.0],
-    }
+/// Floating-point operations of the experiments, where something asks for them.
+pub(super) fn flops(selector: &ValidSelector, design: &Design, evaluate: Option<&Evaluate>) -> f64 {
+    let is_asked = matches!(selector.search().choose(), Choose::FalseDiscoveries(_))
+        || evaluate.is_some_and(|evaluate| evaluate.fdr.is_some());
+    let step = 2.0 * design.planned_rows() as f64 * among(selector, design).len() as f64;
+    if is_asked { EXPERIMENTS as f64 * STEPS * step } else { 0.0 }
 }
 
 fn written(found: &Discoveries, names: &[String]) -> FalseDiscoveries {

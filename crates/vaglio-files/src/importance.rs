@@ -6,10 +6,10 @@
 pub(super) mod exchanges;
 
 use super::Prepared;
-use super::plan::forecast::Walks;
+use super::plan::walks::Walks;
 use exchanges::{Exchanges, Removals, exchanges, of_exchanges, of_removals, work};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Design, Error, Feature, Monitor, Outline, Path, Result};
+use vaglio_core::{Design, Feature, Monitor, Outline, Path, Result};
 use vaglio_pipeline::pipeline::{Evaluate, Worths};
 use vaglio_pipeline::resample::Watcher;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
@@ -176,11 +176,8 @@ impl Importance {
     ) -> Result<Self> {
         let design = &design.stopping_at(watcher.sign().clone());
         let mut all = Importance { is_asked: true, ..Importance::none(selected.len()) };
-        let done = all.fill(budget, selector, design, selected, watcher);
-        match done {
-            Err(Error::Stopped(_)) => Ok(all),
-            done => done.map(|()| all),
-        }
+        watcher.ends(|| all.fill(budget, selector, design, selected, watcher).map(Some))?;
+        Ok(all)
     }
 
     /// Nothing of so many columns.

@@ -1,7 +1,7 @@
 //! The memory that a run takes, as far as that is known before its search.
 
 use super::Prepared;
-use super::plan::forecast::Walks;
+use super::plan::walks::Walks;
 use vaglio_core::{Design, Estimate, Outline, Result};
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::room::Room;

@@ -2,14 +2,10 @@
 //!
 //! The beginning of large files is read and the rest counted: text by bytes, Parquet and Arrow by what they say. What the sample would refuse is
 //! read whole, since a class may come late. Estimates take `planned_rows`, so engine, memory and time are those of all rows, and the run
-//! decides the same.
+//! decides the same. Nothing is searched: time is work by a usual pace.
 
-mod clock;
-mod final_fit;
-pub(super) mod forecast;
-mod pace;
-mod phases;
 mod span;
+pub(super) mod walks;
 
 use super::halves::halves;
 use super::held_out::single_rows;
@@ -18,23 +14,30 @@ use super::memory::Memory;
 use super::prepare_sample;
 use super::shard::WorkUnits;
 use super::{near_best, shares};
-use clock::Clock;
-use final_fit::FinalFit;
-use forecast::{Walk, Walks};
-use phases::{Measured, total};
+use span::Span;
 use std::fmt::Write;
 use std::path::Path;
+use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, HeldOut, Result, counted, shown};
-use vaglio_kernels::machine::Machine;
+use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Problem, Result, StopSign, counted, shown};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::cross_validation;
+use vaglio_pipeline::resample::lockstep::expected_sizes;
 use vaglio_pipeline::resample::validated::{parting, unvalidated};
-use vaglio_pipeline::selector::{ValidSelector, all_at_once};
+use vaglio_pipeline::selector::{ValidSelector, all_at_once, takes_lambda_of_all};
 use vaglio_pipeline::tune::{Scored, Tune};
 use vaglio_report::record::{Warning, left_out_rows};
 use vaglio_tables::budget::{peak, resident};
+use walks::Walks;
+
+/// Floating-point operations of one thread in a second, as engines have them as a rule.
+const PACE: f64 = 2e9;
+/// Seconds of a run beside its work: its start, and its files.
+const STARTING: f64 = 0.05;
+/// What the map of a learner may take on the rows that were read, and on fewer.
+const MADE: Duration = Duration::from_millis(400);
+const FEWER: [usize; 2] = [200, 10];
 
 /// A description of the run for people: engine and why, subsets, work, memory, time, λ, folds.
 ///
@@ -51,19 +54,16 @@ pub fn plan(pipeline: &ValidPipeline, folder: &Path) -> Result<String> {
 /// # Errors
 /// Those of [`plan`].
 pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String, Option<Warning>)> {
-    let clock = Clock::start();
+    let begun = Instant::now();
     let prepared = prepare_sample(pipeline, folder)?;
     let pipeline = &prepared.searched(pipeline);
     let [times, of_test] = prepared.times.unwrap_or([1.0, 1.0]);
     let threads = rayon::current_num_threads();
-    let elapsed = |clock: Clock| if threads == 1 { clock.seconds() } else { clock.passed() };
-    let read = prepared.streamed.as_ref().map_or_else(|| elapsed(clock) * times, |streamed| streamed.seconds);
+    let read = prepared.streamed.as_ref().map_or(begun.elapsed().as_secs_f64() * times, |streamed| streamed.seconds);
     let selector = pipeline.selector();
-    let clock = Clock::start();
-    let design = selector.design(&prepared.train)?;
-    let planned = (design.rows() as f64 * times).round() as usize;
-    let design = if times > 1.0 { design.sampled_from(planned) } else { design };
-    let made = elapsed(clock) * times;
+    let (design, share) = designed(&selector, &prepared.train)?;
+    let planned = (design.rows() as f64 * times / share).round() as usize;
+    let design = if planned > design.rows() { design.sampled_from(planned) } else { design };
     let sample =
         prepared.train.columns().bytes() + if design.is_of(&prepared.train) { 0 } else { design.columns().bytes() };
     // Labels of all rows were there at once, as they are in a run, and are given back.
@@ -73,12 +73,24 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let settings = pipeline.settings();
     let walks = Walks::of(&selector, &design, &prepared.sample, settings.evaluate.as_ref());
     let one_lambda = design.lambdas()[0].filter(|_| walks.lambdas > 1);
-    let machine = Machine::measured();
-    let (all, one) = (design.lambdas(), design.at_lambda(one_lambda));
-    let walk = forecast::walk(&selector, &one.shared_by(&all[..walks.lambdas.min(all.len())]), &machine)?;
-    let (outline, estimate) = (walk.outline, &walk.estimate);
-    let tuning = |tune: &Tune| tuning(tune, &selector, &design, &walk, made);
-    let (of_tuning, tuned) = settings.tune.as_ref().map_or((0.0, 0.0), tuning);
+    let soon = StopSign::default().or_after(Instant::now(), MADE);
+    let (outline, mut estimate) = selector.outlined(&design.stopping_at(soon), walks.lambdas)?;
+    let shortest = expected(&selector, &design, &outline);
+    let all = design.lambdas();
+    let at_one = design.at_lambda(one_lambda).shared_by(&all[..walks.lambdas.min(all.len())]);
+    let shortest = selector.criterion().estimate(&at_one, &shortest).flops.min(estimate.flops);
+    if takes_lambda_of_all(&design) {
+        estimate.flops += selector.criterion().estimate(&design, &all_at_once(design.candidates().len())).flops;
+    }
+    let of_tuning = |tune: &Tune| {
+        let all = all_at_once(design.candidates().len());
+        let flops = match tune.score {
+            Scored::All => selector.criterion().estimate(&design, &all).flops,
+            Scored::Search => estimate.flops,
+        };
+        tune.budget as f64 * flops
+    };
+    let of_tuning = settings.tune.as_ref().map_or(0.0, of_tuning);
     let train = &prepared.train;
 
     let mut out = String::new();
@@ -203,7 +215,6 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     }
     let result = outline.largest.min(RESULT);
     let evaluate = settings.evaluate.as_ref();
-    let at_one = design.at_lambda(one_lambda);
     let shares = if evaluate.is_some_and(|evaluate| evaluate.shares) {
         line("shares", shares::sentence(result));
         shares::flops(&selector, &at_one, result)
@@ -218,40 +229,46 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let operations = format!("{} floating-point operations", count(work));
     line("work", if work.is_nan() { unknown() } else { operations });
     let (worth, exchanges) = importance::estimate(evaluate, &selector, &at_one, (&outline, walks), result);
-    let memory = Memory::of(&prepared, &design, &outline, estimate).with(program, exchanges).repeated(&walks);
+    let memory = Memory::of(&prepared, &design, &outline, &estimate).with(program, exchanges).repeated(&walks);
     let budget = pipeline.budget();
     memory.check(budget)?;
     let limit = settings.limits.memory.map_or_else(String::new, |limit| format!("; at most {limit}"));
     line("memory", format!("{}{limit}", memory.sentence(budget)));
-    let times = prepared.times.map_or(1.0, |times| times[0]);
-    let of_fold = if walks.count() > 1 { fold(&selector, &design, &prepared.sample, times) } else { 0.0 };
-    let measured = Measured {
-        selector: &selector,
-        prepared: &prepared,
-        design: &design,
-        walk: &walk,
-        walks,
-        memory,
-        budget,
-        machine,
-        threads: threads as f64,
-        read,
-        made,
-        of_fold,
-        worth,
-        shares,
-        final_fit: FinalFit::tried(&selector, train, result.min(RESULT)),
-        tuned,
-        dummies: super::discoveries::seconds(&selector, &design, evaluate, machine.stream),
+    let dummies = super::discoveries::flops(&selector, &design, evaluate);
+    let seconds = |of_walk: f64| {
+        let work = of_walk * walks.rounds() + of_tuning + shares + worth + dummies;
+        STARTING + read + work / (PACE * threads as f64)
     };
-    let phases = measured.phases();
-    for (number, phase) in phases.iter().enumerate() {
-        line(if number == 0 { "phases" } else { "" }, phase.to_string());
-    }
-    let seconds = total(&phases);
-    let time = format!("{seconds} on {threads} thread{}", if threads == 1 { "" } else { "s" });
-    line("time", if seconds.high.is_nan() { "unknown, as the work is".into() } else { time });
+    let span = Span { low: seconds(shortest), high: seconds(estimate.flops) };
+    let time = format!("{span}, at two billion operations a second and thread");
+    line("time", if span.high.is_nan() { "unknown, as the work is".into() } else { time });
     Ok((out, unvalidated))
+}
+
+/// The design of the training rows; where the learner's map takes long, of some of them, and which share of the rows these are.
+fn designed(selector: &ValidSelector, train: &Problem) -> Result<(Design, f64)> {
+    let all = train.rows();
+    for rows in [all].into_iter().chain(FEWER.into_iter().filter(|rows| *rows < all)) {
+        let some: Vec<usize> = (0..rows).map(|row| row * all / rows).collect();
+        let train = if rows == all { train.clone() } else { train.view_rows(&some) };
+        let sign = StopSign::default().or_after(Instant::now(), MADE).leaving(Duration::MAX, Duration::ZERO, |_| {});
+        match selector.design(&train.stopping_at(sign)) {
+            Err(Error::Stopped(_)) => {}
+            design => return Ok((design?.stopping_at(StopSign::default()), rows as f64 / all as f64)),
+        }
+    }
+    let message = "the map takes longer than a second on ten rows, so that nothing can be planned; make it smaller";
+    Err(Error::setting("learner", message))
+}
+
+/// The search as far as it goes as a rule: cross-validated walks end soon after their lowest loss, and bounds leave few subsets.
+fn expected(selector: &ValidSelector, design: &Design, outline: &Outline) -> Outline {
+    let patience = cross_validation(selector).and_then(|(how, _)| how.patience);
+    let forward = Outline::forward(design.candidates().len(), expected_sizes(outline.largest, patience));
+    match outline.start == 0 && forward.trials < outline.trials {
+        true => forward,
+        false => *outline,
+    }
 }
 
 /// How rows are parted around the search, by what it is repeated for.
@@ -333,27 +350,6 @@ fn folds(criterion: &dyn Criterion, design: &Design, trials: Option<f64>) -> Res
 /// Columns of a result whose substitutes are looked for, at most, as far as is known before the size is.
 const RESULT: usize = 10;
 
-/// Entries of the rows of which a fold is made to see how long that takes.
-const ENTRIES: usize = 1 << 19;
-/// Seconds of an entry of a fold, where none can be made.
-const OF_ENTRY: f64 = 8e-9;
-
-/// Seconds of making the problem and the design of a fold of all rows, of which there are `times` as many as in the sample:
-/// by one of some rows.
-fn fold(selector: &ValidSelector, design: &Design, sample: &Sample, times: f64) -> f64 {
-    let step = (design.rows() * design.features() / ENTRIES).max(1);
-    let rows: Vec<usize> = (0..sample.rows()).step_by(step).collect();
-    let made = || {
-        let clock = Clock::start();
-        let fitted = sample.select(&rows).and_then(|some| some.fitted()).ok()?;
-        selector.design_at(&fitted.problem, Some(design)).ok()?;
-        Some(clock.seconds())
-    };
-    let seconds = tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || pace::least(made));
-    let of_rows = sample.rows() as f64 / rows.len().max(1) as f64;
-    times * seconds.map_or(OF_ENTRY * (design.rows() * design.features()) as f64, |seconds| seconds * of_rows)
-}
-
 /// A number of rows, of which a sample was read.
 fn about(rows: f64, times: f64) -> String {
     match times > 1.0 {
@@ -364,17 +360,4 @@ fn about(rows: f64, times: f64) -> String {
 
 fn count(value: f64) -> String {
     if value < 1e6 { format!("{value:.0}") } else { format!("{value:.2e}") }
-}
-
-/// Flops and seconds of tuning on a design, which takes so many seconds to be made.
-fn tuning(tune: &Tune, selector: &ValidSelector, design: &Design, walk: &Walk, made: f64) -> (f64, f64) {
-    let all = all_at_once(design.candidates().len());
-    let (flops, seconds) = match tune.score {
-        Scored::All => {
-            let flops = selector.criterion().estimate(design, &all).flops;
-            (flops, flops / pace::pace(selector, design, &all))
-        }
-        Scored::Search => (walk.estimate.flops, walk.seconds),
-    };
-    (tune.budget as f64 * flops, tune.budget as f64 * (made + seconds))
 }

@@ -43,19 +43,6 @@ impl Chain {
         }
     }
 
-    /// How far the stages go together.
-    fn extent(&self, design: &Design, of: impl Fn(&dyn SearchStrategy, &Design) -> Result<Outline>) -> Result<Outline> {
-        let mut all = of(self.first()?, design).map_err(Chain::of_stage(0))?;
-        let (candidates, mut largest) = (design.candidates(), all.largest);
-        for (place, stage) in self.stages.iter().enumerate().skip(1) {
-            let among = design.among(&candidates[..largest.min(candidates.len())]);
-            let outline = of(&**stage, &among).map_err(Chain::of_stage(place))?;
-            (all.trials, all.steps, largest) =
-                (all.trials + outline.trials, all.steps.max(outline.steps), outline.largest);
-        }
-        Ok(all)
-    }
-
     /// An error below a stage, which files name by its place in the list.
     fn of_stage(place: usize) -> impl Fn(Error) -> Error {
         move |error| error.under(&format!("[{place}]"))
@@ -107,11 +94,15 @@ impl SearchStrategy for Chain {
 
     /// The first stage starts, and the others have as many candidates as the one before may take.
     fn outline(&self, design: &Design) -> Result<Outline> {
-        self.extent(design, |stage, design| stage.outline(design))
-    }
-
-    fn shortest(&self, design: &Design) -> Result<Outline> {
-        self.extent(design, |stage, design| stage.shortest(design))
+        let mut all = self.first()?.outline(design).map_err(Chain::of_stage(0))?;
+        let (candidates, mut largest) = (design.candidates(), all.largest);
+        for (place, stage) in self.stages.iter().enumerate().skip(1) {
+            let among = design.among(&candidates[..largest.min(candidates.len())]);
+            let outline = stage.outline(&among).map_err(Chain::of_stage(place))?;
+            (all.trials, all.steps, largest) =
+                (all.trials + outline.trials, all.steps.max(outline.steps), outline.largest);
+        }
+        Ok(all)
     }
 
     /// All work, and the memory of the stage that takes most.

@@ -5,6 +5,7 @@ use crate::alternatives::Alternatives;
 use crate::bounded::{self, BoundedTree, Bounds};
 use crate::order::Order;
 use crate::tree::SubsetTree;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Certificate, Criterion, Design, Effort, Error, Feature, Outline, Path, Result, SearchContext, SearchStrategy,
     Subset, part,
@@ -147,13 +148,6 @@ impl SearchStrategy for Exhaustive {
         Ok(Outline { trials: (subsets(&space) + forward.trials).min(f64::MAX), steps: 0, ..forward })
     }
 
-    /// Where the bound leaves a few subsets of every size.
-    fn shortest(&self, design: &Design) -> Result<Outline> {
-        let outline = self.outline(design)?;
-        let forward = Outline::forward(outline.largest.max(self.space(design)?.features()), outline.largest);
-        Ok(Outline { trials: forward.trials.min(outline.trials), ..outline })
-    }
-
     /// The tree of bounds from least squares fits, where it is large and the criterion has them.
     fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<Effort> {
         let space = self.space(design)?;
@@ -163,9 +157,15 @@ impl SearchStrategy for Exhaustive {
         if effort.bytes < WORTH_ASKING || !is_single {
             return Ok(Effort::default());
         }
-        let mut subset = Subset::open(criterion, design, &self.outline(design)?)?;
-        let is_bounded = subset.squares(&features[..1])?.is_some();
-        Ok(if is_bounded { effort } else { Effort::default() })
+        let is_bounded = design.sign().ends(|| {
+            let mut subset = Subset::open(criterion, design, &self.outline(design)?)?;
+            Ok(subset.squares(&features[..1])?.is_some())
+        });
+        match is_bounded {
+            Ok(false) => Ok(Effort::default()),
+            Ok(true) | Err(Error::Stopped(_)) => Ok(effort),
+            Err(error) => Err(error),
+        }
     }
 
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {

@@ -47,11 +47,6 @@ impl SearchStrategy for Floating {
         Ok(space.outline(Outline { steps, trials: 3.0 * forward.trials, ..forward }))
     }
 
-    fn shortest(&self, design: &Design) -> Result<Outline> {
-        let space = Space::new(self.settings(), design)?;
-        Ok(space.outline(Outline::forward(space.features(), space.most)))
-    }
-
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = Space::new(self.settings(), context.design())?;
         run(&space, context, &self.outline(context.design())?, |walk| {

@@ -50,14 +50,6 @@ impl SearchStrategy for Greedy {
         Ok(space.outline(Outline::forward(space.features(), space.most)))
     }
 
-    fn shortest(&self, design: &Design) -> Result<Outline> {
-        let space = self.space(design)?;
-        let SearchSettings { patience, tolerance, .. } = space.settings;
-        let misses = patience.or(tolerance.map(|_| 1)).unwrap_or(space.most);
-        let least = misses.saturating_add(1).max(*space.allowed().start()).min(space.most);
-        Ok(space.outline(Outline::forward(space.features(), least)))
-    }
-
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
         let space = self.space(context.design())?;
         run(&space, context, &self.outline(context.design())?, |walk| {

@@ -63,20 +63,6 @@ impl Race {
         };
         self.of.iter().enumerate().map(one).collect()
     }
-
-    /// How far all go together.
-    fn together(&self, of: impl Fn(&dyn SearchStrategy) -> Result<Outline>) -> Result<Outline> {
-        self.first()?;
-        let all = self.each(of)?;
-        let sum = |a: Outline, b: &Outline| Outline {
-            start: a.start.min(b.start),
-            largest: a.largest.max(b.largest),
-            trials: a.trials + b.trials,
-            steps: a.steps + b.steps,
-        };
-        let none = Outline { start: usize::MAX, largest: 0, trials: 0.0, steps: 0 };
-        Ok(all.iter().fold(none, sum))
-    }
 }
 
 impl SearchStrategy for Race {
@@ -117,11 +103,16 @@ impl SearchStrategy for Race {
     }
 
     fn outline(&self, design: &Design) -> Result<Outline> {
-        self.together(|search| search.outline(design))
-    }
-
-    fn shortest(&self, design: &Design) -> Result<Outline> {
-        self.together(|search| search.shortest(design))
+        self.first()?;
+        let all = self.each(|search| search.outline(design))?;
+        let sum = |a: Outline, b: &Outline| Outline {
+            start: a.start.min(b.start),
+            largest: a.largest.max(b.largest),
+            trials: a.trials + b.trials,
+            steps: a.steps + b.steps,
+        };
+        let none = Outline { start: usize::MAX, largest: 0, trials: 0.0, steps: 0 };
+        Ok(all.iter().fold(none, sum))
     }
 
     fn effort(&self, criterion: &dyn Criterion, design: &Design) -> Result<Effort> {

@@ -1,29 +1,14 @@
-//! What `vaglio plan` says of time and memory, phase by phase.
+//! What `vaglio plan` says of time and memory, and how soon.
 
 use crate::common::{Folder, pipeline, table};
+use std::time::{Duration, Instant};
 
-const PHASES: [&str; 6] = ["read", "search", "choose", "evaluate", "fit", "report"];
-
-/// The seconds from and to that a text tells.
-fn span(text: &str) -> [f64; 2] {
-    let unit = if text.contains("minutes") { 60.0 } else { 1.0 };
-    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    [unit * numbers[0], unit * numbers[1]]
-}
-
-/// A phase by name, with its seconds from and to, and its bytes.
-type Phase = (String, [f64; 2], String);
-
-/// The phases of a plan: names, seconds from and to, and what is told of memory; and the seconds of the total.
-fn told(text: &str) -> (Vec<Phase>, [f64; 2]) {
-    let from = text.lines().position(|line| line.starts_with("phases ")).unwrap_or_else(|| panic!("{text}"));
-    let phases = text.lines().skip(from).take(PHASES.len()).map(|line| {
-        let (name, rest) = line["phases".len()..].trim().split_once(' ').unwrap();
-        let (seconds, bytes) = rest.split_once(',').unwrap_or((rest, ""));
-        (name.to_owned(), span(seconds), bytes.trim().to_owned())
-    });
-    let total = text.lines().find(|line| line.starts_with("time ")).unwrap();
-    (phases.collect(), span(total))
+/// The seconds from and to that a plan tells.
+fn seconds(plan: &str) -> [f64; 2] {
+    let line = plan.lines().find(|line| line.starts_with("time ")).unwrap_or_else(|| panic!("{plan}"));
+    let unit = ["seconds", "minutes", "hours"].iter().position(|unit| line.contains(unit)).unwrap();
+    let numbers: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    [numbers[0], *numbers.last().unwrap()].map(|number| number * 60_f64.powi(unit as i32))
 }
 
 fn planned(folder: &Folder, lines: &str) -> String {
@@ -34,40 +19,13 @@ fn planned(folder: &Folder, lines: &str) -> String {
 }
 
 #[test]
-fn phases_sum_to_the_total() {
-    let folder = Folder::new("plan-phases");
+fn time_follows_the_work() {
+    let folder = Folder::new("plan-time");
     folder.write("train.csv", table(60, 8, &[]));
-    for lines in [
-        "search: {kind: greedy, max_features: 3, choose: last}",
-        "search: greedy",
-        "evaluate: {nested: {folds: 3}, permutations: 5, stability: {pairs: 3}}",
-    ] {
-        let text = planned(&folder, lines);
-        let (phases, total) = told(&text);
-        assert_eq!(phases.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>(), PHASES, "{text}");
-        for end in [0, 1] {
-            let sum: f64 = phases.iter().map(|(_, seconds, _)| seconds[end]).sum();
-            // Every number is rounded to two digits or three decimals.
-            assert!((sum - total[end]).abs() < 0.1 * total[end] + 0.004, "{sum} is not {}\n{text}", total[end]);
-        }
-        assert!(total[0] > 0.0 && total[1] <= 3.1 * total[0], "{text}");
-    }
-}
-
-#[test]
-fn what_is_repeated_has_a_phase_of_its_own() {
-    let folder = Folder::new("plan-repeated");
-    folder.write("train.csv", table(60, 8, &[]));
-    let seconds = |lines: &str, phase: &str| {
-        let (phases, _) = told(&planned(&folder, lines));
-        phases.into_iter().find(|(name, ..)| name == phase).unwrap().1[1]
-    };
-    let last = "search: {kind: greedy, choose: last}";
-    assert_eq!(seconds(last, "choose"), 0.0);
-    assert!(seconds("search: greedy", "choose") > 0.0);
-    assert_eq!(seconds(last, "evaluate"), 0.0);
-    let nested = "search: greedy\nevaluate: {nested: {folds: 5}}";
-    assert!(seconds(nested, "evaluate") > seconds(nested, "choose"));
+    let one = seconds(&planned(&folder, "search: {kind: greedy, max_features: 3, choose: last}"));
+    assert!(one[0] > 0.0 && one[0] <= one[1] && one[1] < 5.0, "{one:?}");
+    let nested = "search: greedy\nevaluate: {nested: {folds: 5, repeats: 50}, permutations: 20000}";
+    assert!(seconds(&planned(&folder, nested))[1] > 10.0 * one[1]);
 }
 
 #[test]
@@ -95,11 +53,42 @@ fn every_engine_has_an_estimate_of_time_and_memory() {
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{lines}");
         let of_engine = ran.out.lines().find(|line| line.starts_with("engine ")).unwrap();
         assert!(of_engine.contains(engine), "{lines}: {of_engine}");
-        let (phases, _) = told(&ran.out);
-        for (name, seconds, bytes) in &phases {
-            let is_made = !["choose", "evaluate"].contains(&name.as_str());
-            assert!(seconds[0] <= seconds[1] && seconds[1] < 10.0, "{name} of {lines}: {seconds:?}");
-            assert_eq!(bytes.ends_with('B'), is_made, "{name} of {lines}: {bytes}");
+        let [low, high] = seconds(&ran.out);
+        assert!(0.0 < low && low <= high && high < 10.0, "{lines}: {}", ran.out);
+        assert!(ran.out.contains("for the search"), "{lines}: {}", ran.out);
+    }
+}
+
+/// A second in the program as it is built for users.
+#[test]
+fn a_plan_comes_soon_whatever_is_set() {
+    let folder = Folder::new("plan-soon");
+    folder.write("train.csv", table(400, 60, &[]));
+    for (lines, refusal) in [
+        ("search: exhaustive", ""),
+        ("search: {kind: exhaustive, max_features: 4}\ncriterion: {kind: loo, loss: absolute}", ""),
+        ("criterion: {kind: nhsic, kernel: {approximation: nystrom, points: 1000000}}", ""),
+        ("criterion: {kind: nhsic, kernel: {approximation: exact}}", ""),
+        ("learner: {kind: elm, units: 100000}", ""),
+        ("learner: {kind: elm, units: 100000000}", "elm"),
+        ("learner: {kind: reservoir, units: 20000}", ""),
+        ("learner: {kind: fs_ls_svm, landmarks: 400}\ncriterion: {kind: kfold, folds: 5}", ""),
+        ("learner: {kind: svm, kernel: gaussian}\ncriterion: loo\nsearch: backward", ""),
+        (
+            "evaluate: {nested: {folds: 10, repeats: 100}, permutations: 100000, stability: {pairs: 10000}, shares: true}",
+            "",
+        ),
+        ("tune: {parameters: {learner.lambda: {from: 0.001, to: 1000}}, budget: 100000}", ""),
+    ] {
+        folder.write("p.yaml", pipeline(lines));
+        let begun = Instant::now();
+        let ran = folder.vaglio(&["plan", "p.yaml"]);
+        let passed = begun.elapsed();
+        println!("{passed:?} {lines}");
+        match refusal {
+            "" => assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{lines}"),
+            _ => assert!(ran.code == Some(2) && ran.err.contains(refusal), "{lines}: {:?} {}", ran.code, ran.err),
         }
+        assert!(passed < Duration::from_secs(8), "{lines}: {passed:?}");
     }
 }

@@ -9,17 +9,6 @@ pub(super) struct Span {
     pub high: f64,
 }
 
-impl Span {
-    /// What is predicted but for a factor.
-    pub fn about(seconds: f64, factor: f64) -> Self {
-        Span { low: seconds / factor, high: seconds * factor }
-    }
-
-    pub fn and(self, other: Self) -> Self {
-        Span { low: self.low + other.low, high: self.high + other.high }
-    }
-}
-
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(f64, f64, &str); 3] =
@@ -28,16 +17,18 @@ impl fmt::Display for Span {
         let number = |seconds: f64| {
             let value = seconds / size;
             // Two digits that count, of which none is behind the thousandths.
-            let decimals = if value < 0.1 {
-                3
-            } else if value < 1.0 {
-                2
-            } else {
-                usize::from(value < 10.0)
-            };
-            format!("{value:.decimals$}")
+            match value {
+                0.0..0.1 => format!("{value:.3}"),
+                0.1..1.0 => format!("{value:.2}"),
+                1.0..10.0 => format!("{value:.1}"),
+                10.0..1e6 => format!("{value:.0}"),
+                _ => format!("{value:.1e}"),
+            }
         };
-        write!(f, "{} to {} {name}", number(self.low), number(self.high))
+        match self.high < 2.0 * self.low {
+            true => write!(f, "about {} {name}", number(self.high)),
+            false => write!(f, "{} to {} {name}", number(self.low), number(self.high)),
+        }
     }
 }
 
@@ -54,5 +45,6 @@ mod tests {
         assert_eq!(told(30.0, 90.0), "30 to 90 seconds");
         assert_eq!(told(60.0, 600.0), "1.0 to 10 minutes");
         assert_eq!(told(3600.0, 36000.0), "1.0 to 10 hours");
+        assert_eq!((told(1.5, 2.0), told(3.6, 3.6e15)), ("about 2.0 seconds".into(), "0.001 to 1.0e12 hours".into()));
     }
 }

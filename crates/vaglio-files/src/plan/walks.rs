@@ -1,41 +1,16 @@
-//! What the walks of a run cost.
+//! How often a run walks its search.
 
-use super::pace::{begun, pace};
 use crate::certainty::pairs_of;
 use crate::learning;
 use crate::pairs::outer_pairs_of;
 use std::fmt;
-use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, Error, Estimate, Outline, Result};
-use vaglio_kernels::machine::Machine;
+use vaglio_core::{CrossValidation, Design, Result};
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::{cross_validation, walk_lambdas};
-use vaglio_pipeline::resample::lockstep::{FIRST, expected_sizes};
 use vaglio_pipeline::resample::parting::Parting;
 use vaglio_pipeline::resample::validated::parting;
-use vaglio_pipeline::selector::{ValidSelector, all_at_once, takes_lambda_of_all};
-
-/// One walk of the search.
-#[derive(Debug, Clone)]
-pub(super) struct Walk {
-    /// How far it goes at most.
-    pub outline: Outline,
-    /// Its engine, with flops and bytes at most.
-    pub estimate: Estimate,
-    /// Seconds of one thread that it is expected to take on all rows; NaN where nothing tells.
-    pub seconds: f64,
-    /// The size that it is expected to reach.
-    pub size: usize,
-    /// The same of a walk of the cross-validated search, were it on all rows.
-    pub in_folds: f64,
-    /// The size that this reaches.
-    pub size_in_folds: usize,
-    /// Flops a second of one thread.
-    pub pace: f64,
-    /// Whether the walk itself was tried.
-    pub is_known: bool,
-}
+use vaglio_pipeline::selector::ValidSelector;
 
 /// How often the search is walked.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,99 +39,6 @@ pub(crate) struct Walks {
     pub pairs: usize,
     /// Pairs of outer folds without which everything is repeated.
     pub outer_pairs: usize,
-}
-
-/// Sizes beyond the least at which a search may end that it is expected to go on to.
-const BEYOND: usize = 12;
-
-/// The size that a search is expected to reach, which ends between two.
-fn expected(least: usize, most: usize) -> usize {
-    most.min(least + BEYOND)
-}
-
-/// The size that walks on folds are expected to reach, which go on together up to a size of `most`: between that of λ without
-/// hope and that of the best.
-fn expected_together(most: usize, patience: Option<usize>) -> usize {
-    most.min(FIRST).midpoint(expected_sizes(most, patience))
-}
-
-/// The outline of a search that ends at `size`, from those of the least and the most that it may do.
-fn ending_at(size: usize, least: &Outline, most: &Outline) -> Outline {
-    if most.start > 0 || most.largest <= least.largest {
-        // How often columns leave again is not known; most do not.
-        let part = if most.start > 0 || most.steps == 0 { 1.0 } else { size as f64 / most.largest.max(1) as f64 };
-        let of = |least: f64, most: f64| part * (least + SELDOM * (most - least));
-        let largest = if part < 1.0 { size } else { most.largest };
-        let trials = of(least.trials, most.trials).max(1.0);
-        return Outline {
-            start: most.start,
-            largest,
-            trials,
-            steps: of(least.steps as f64, most.steps as f64) as usize,
-        };
-    }
-    let part = (size as f64 - least.largest as f64) / (most.largest - least.largest) as f64;
-    // Later steps have fewer candidates, which trials per step tell.
-    let of = |from: f64, to: f64| from + part * (to - from);
-    let mean = of(least.trials / least.largest.max(1) as f64, most.trials / most.largest as f64);
-    let steps = of(least.steps as f64, most.steps as f64) as usize;
-    Outline { start: most.start, largest: size, trials: (mean * size as f64).max(1.0), steps }
-}
-
-/// The part of the removals that a search may make which it is expected to make.
-const SELDOM: f64 = 0.05;
-
-/// Bytes of columns that stay near the processor.
-const NEAR: usize = 1 << 22;
-
-/// The numbers of a design, in doubles, that are far from the processor.
-fn doubles_far(design: &Design) -> f64 {
-    let bytes = design.columns().bytes() as f64 * design.planned_rows() as f64 / design.rows().max(1) as f64;
-    if bytes > NEAR as f64 { bytes / 8.0 } else { 0.0 }
-}
-
-/// What the engine of a search is on a design, and how long one walk takes on this machine.
-///
-/// # Errors
-/// Those of the search's outline.
-pub(super) fn walk(selector: &ValidSelector, design: &Design, machine: &Machine) -> Result<Walk> {
-    let under = |e: Error| e.under("search");
-    // The λ of all columns is taken before the walk, which has one.
-    let all = match takes_lambda_of_all(design) {
-        true => selector.criterion().estimate(design, &all_at_once(design.candidates().len())).flops,
-        false => 0.0,
-    };
-    let one = if takes_lambda_of_all(design) { design.lambdas().first().copied().flatten() } else { None };
-    let design = &design.at_lambda(one);
-    let most = selector.search().outline(design).map_err(under)?;
-    let least = selector.search().shortest(design).map_err(under)?;
-    let criterion = &**selector.criterion();
-    let effort = selector.search().effort(criterion, design).map_err(under)?;
-    let estimated = |outline: &Outline| effort.beside(criterion.estimate(design, outline));
-    let estimate = estimated(&most);
-    let ending_at = |size: usize| ending_at(size, &least, &most);
-    let patience = cross_validation(selector).and_then(|(how, _)| how.patience);
-    let may_pause = patience.is_some() && most.start == 0 && most.steps > 0;
-    let until = may_pause.then(|| expected_together(most.largest, patience));
-    let size_in_folds = until.unwrap_or(expected(least.largest, most.largest));
-    let alone = ending_at(size_in_folds);
-    let Estimate { flops, bytes, .. } = estimated(&alone);
-    let pace = pace(selector, design, &alone);
-    // However fast it computes, every step reads the candidates.
-    let is_read = estimate.engine != "moments" && alone.steps > 0 && alone.start == 0;
-    let read = if is_read { alone.largest as f64 * doubles_far(design) / machine.stream } else { 0.0 };
-    let fresh = if bytes > NEAR as f64 { bytes / machine.fresh } else { 0.0 };
-    let predicted = (flops / pace).max(read) + fresh;
-    let begun = begun(selector, design, predicted, (&alone, until));
-    let (seconds, size) = begun.map_or((predicted, alone.largest), |begun| (begun.seconds, begun.size));
-    let before = if all > 0.0 { all / pace } else { 0.0 };
-    // A walk that was tried tells how long those of folds take.
-    let in_folds = estimated(&ending_at(size_in_folds)).flops / estimated(&ending_at(size)).flops;
-    let in_folds = if in_folds.is_finite() { seconds * in_folds } else { seconds };
-    let pace = if begun.is_some_and(|begun| begun.is_whole) { flops / seconds.max(1e-6) } else { pace };
-    let estimate = Estimate { flops: estimate.flops + all, ..estimate };
-    let (seconds, in_folds) = (seconds + before, in_folds + before);
-    Ok(Walk { outline: most, estimate, seconds, size, in_folds, size_in_folds, pace, is_known: begun.is_some() })
 }
 
 impl Walks {

@@ -36,8 +36,10 @@ pub fn run(arguments: Run) -> Done {
     };
     let mut progress = Progress::new(arguments.quiet);
     let monitor = Monitor { stop: signals::sign(), ..Monitor::from(&mut progress) };
-    let outcome = in_pool(settings.threads(), || files::run(&settings, &options, monitor))?
-        .map_err(|error| loaded.failure(error))?;
+    signals::end_at_the_latest(settings.most_time());
+    let outcome = in_pool(settings.threads(), || files::run(&settings, &options, monitor))?;
+    signals::run_ends();
+    let outcome = outcome.map_err(|error| loaded.failure(error))?;
     ended(outcome, (arguments.quiet, arguments.json), loaded.by_default(), &out)
 }
 

@@ -1,21 +1,15 @@
 //! Trials of parts that may not ask whether to go on, made on threads of their own, where they can be left.
 
-use crate::stop::Reason;
 use crate::{Error, Result, StopReason, StopSign};
 use rayon::ThreadPool;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often the sign is asked while a trial goes on.
 const POLL: Duration = Duration::from_millis(50);
-
-/// What is left to be done at the end is left itself after this, or after so many times the longest trial before.
-const END: Duration = Duration::from_secs(60);
-const TIMES_LONGEST: u32 = 20;
 
 thread_local! {
     /// Whether this is a thread of trials.
@@ -24,11 +18,7 @@ thread_local! {
 
 /// How trials are made apart; copies share threads.
 #[derive(Clone)]
-pub(crate) struct Apart {
-    shared: Arc<Shared>,
-    /// The sign of which this is the end.
-    end_of: Option<Arc<Reason>>,
-}
+pub(crate) struct Apart(Arc<Shared>);
 
 struct Shared {
     slow: Duration,
@@ -36,23 +26,11 @@ struct Shared {
     report: Box<dyn Fn(&str) + Send + Sync>,
     /// As many as there are where trials are asked for; new ones after some were left.
     threads: Mutex<Option<Arc<ThreadPool>>>,
-    /// The longest trial that ended, in milliseconds.
-    longest: AtomicU64,
 }
 
 impl Apart {
     pub fn new(slow: Duration, grace: Duration, report: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        let (report, threads, longest) = (Box::new(report), Mutex::new(None), AtomicU64::new(0));
-        Apart { shared: Arc::new(Shared { slow, grace, report, threads, longest }), end_of: None }
-    }
-
-    pub fn at_the_end(&self, of: Arc<Reason>) -> Self {
-        Apart { shared: Arc::clone(&self.shared), end_of: Some(of) }
-    }
-
-    fn grace(&self) -> Duration {
-        let longest = Duration::from_millis(self.shared.longest.load(Ordering::Relaxed));
-        if self.end_of.is_some() { END.max(TIMES_LONGEST * longest) } else { self.shared.grace }
+        Apart(Arc::new(Shared { slow, grace, report: Box::new(report), threads: Mutex::new(None) }))
     }
 }
 
@@ -87,32 +65,28 @@ pub(crate) fn apart<T: Send + 'static>(
     what: impl Fn() -> String,
     trial: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let Some((apart, threads)) = sign.apart.as_ref().and_then(|apart| Some((apart, apart.shared.threads()?))) else {
+    let Some((shared, threads)) = sign.apart.as_ref().and_then(|apart| Some((&apart.0, apart.0.threads()?))) else {
         return trial();
     };
-    let (shared, start) = (&apart.shared, Instant::now());
+    let (start, inside) = (Instant::now(), sign.clone());
     let (done, ended) = sync_channel(1);
     threads.spawn(move || {
-        let _nobody_waits = done.send(catch_unwind(AssertUnwindSafe(trial)));
+        let _nobody_waits = done.send(catch_unwind(AssertUnwindSafe(|| inside.ends(trial))));
     });
-    let reason = || apart.end_of.as_ref().map_or_else(|| sign.reason(), |of| of());
     let mut next = shared.slow;
     let mut asked: Option<(Instant, StopReason)> = None;
     loop {
         match ended.recv_timeout(POLL) {
-            Ok(outcome) => {
-                shared.longest.fetch_max(start.elapsed().as_millis() as u64, Ordering::Relaxed);
-                return outcome.unwrap_or_else(|panic| resume_unwind(panic));
-            }
+            Ok(outcome) => return outcome.unwrap_or_else(|panic| resume_unwind(panic)),
             Err(RecvTimeoutError::Disconnected) => return Err(Error::Numerical("its thread has ended early".into())),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        asked = asked.or_else(|| Some((Instant::now(), reason()?)));
+        asked = asked.or_else(|| Some((Instant::now(), sign.reason()?)));
         if let Some((since, reason)) = asked
-            && since.elapsed() >= apart.grace()
+            && since.elapsed() >= shared.grace
         {
             let waited = since.elapsed().as_secs_f64();
-            (shared.report)(&format!("{} did not end within {waited:.0} s of the sign to stop; it is left", what()));
+            (shared.report)(&format!("{} did not end within {waited:.1} s of the sign to stop; it is left", what()));
             shared.leave(&threads);
             return Err(Error::Stopped(reason));
         }
@@ -126,7 +100,7 @@ pub(crate) fn apart<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     const SHORT: Duration = Duration::from_millis(30);
 

@@ -3,16 +3,24 @@
 use crate::apart::Apart;
 use crate::{Error, Result, StopReason};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use vaglio_columns::Halt;
+
+/// Time that the final fit and the figures have after the sign to stop.
+const END: Duration = Duration::from_millis(1000);
 
 /// Why work is to end, if it is.
-pub(crate) type Reason = dyn Fn() -> Option<StopReason> + Send + Sync;
+type Reason = dyn Fn() -> Option<StopReason> + Send + Sync;
 
 /// Whether a run is to end, for work that cannot ask the observer. The default never says so.
 #[derive(Clone, Default)]
 pub struct StopSign {
     reason: Option<Arc<Reason>>,
+    /// When it first said so.
+    since: Arc<OnceLock<Instant>>,
+    /// The question of loops that cannot ask a sign.
+    halt: Halt,
     /// How work is left that does not ask.
     pub(crate) apart: Option<Apart>,
 }
@@ -20,7 +28,14 @@ pub struct StopSign {
 impl StopSign {
     /// The sign that `reason` gives; once it gave a reason it keeps giving one.
     pub fn new(reason: impl Fn() -> Option<StopReason> + Send + Sync + 'static) -> Self {
-        StopSign { reason: Some(Arc::new(reason)), apart: None }
+        StopSign::noting(Arc::default(), reason)
+    }
+
+    fn noting(since: Arc<OnceLock<Instant>>, reason: impl Fn() -> Option<StopReason> + Send + Sync + 'static) -> Self {
+        let first = Arc::clone(&since);
+        let reason: Arc<Reason> = Arc::new(move || reason().inspect(|_| _ = first.get_or_init(Instant::now)));
+        let of_loops = Arc::clone(&reason);
+        StopSign { reason: Some(reason), since, halt: Halt::new(move || of_loops().is_some()), apart: None }
     }
 
     /// The same, which also gives this reason.
@@ -28,7 +43,7 @@ impl StopSign {
     pub fn or(self, reason: impl Fn() -> Option<StopReason> + Send + Sync + 'static) -> Self {
         let (first, apart) = (self.reason, self.apart);
         let first = move || first.as_ref().and_then(|first| first());
-        StopSign { reason: Some(Arc::new(move || first().or_else(&reason))), apart }
+        StopSign { apart, ..StopSign::new(move || first().or_else(&reason)) }
     }
 
     /// The same, which also says so once `most` is over from `start` on.
@@ -48,12 +63,22 @@ impl StopSign {
         StopSign { apart: Some(Apart::new(slow, grace, report)), ..self }
     }
 
-    /// A sign for the work that is left to be done when this one says so, such as the final fit: it never says so itself, and what does
-    /// not end is left long after.
+    /// A sign for the work that is left to be done when this one says so, such as the final fit: it says so a second later.
     #[must_use]
     pub fn at_the_end(&self) -> Self {
-        let end = |(apart, reason): (&Apart, &Arc<Reason>)| apart.at_the_end(Arc::clone(reason));
-        StopSign { reason: None, apart: self.apart.as_ref().zip(self.reason.as_ref()).map(end) }
+        let (Some(first), since) = (self.reason.clone(), Arc::clone(&self.since)) else { return self.clone() };
+        let is_late = move || since.get().is_some_and(|since| since.elapsed() >= END);
+        let late = move || first().filter(|_| is_late());
+        StopSign { apart: self.apart.clone(), ..StopSign::noting(Arc::clone(&self.since), late) }
+    }
+
+    /// Does work whose loops end once the sign says so.
+    ///
+    /// # Errors
+    /// Those of the work; [`Error::Stopped`].
+    pub fn ends<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let stopped = || Err(Error::Stopped(self.reason().unwrap_or(StopReason::Interrupted)));
+        self.halt.within(work).unwrap_or_else(stopped)
     }
 
     /// A sign for a last piece of work after this one has said so: it says so when `most` is over. Parts that do not ask it are left as

@@ -2,7 +2,8 @@
 
 use super::Prepared;
 use ndarray::Array2;
-use vaglio_core::{Design, Loss, Measure, Model, PathEntry, Result, Squared, StopSign, Task, ZeroOne};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Error, Loss, Measure, Model, PathEntry, Result, Squared, Task, ZeroOne};
 use vaglio_pipeline::final_model::{Judging, Known};
 use vaglio_pipeline::resample::along::Held;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
@@ -68,8 +69,11 @@ pub(super) fn curve(
             ([one], Some(0)) => each(Some(0), chosen, predicted(&held, chosen, one)?)?,
             _ => {
                 let (of, along) = ((&prepared.train, design), (&path.entries[..], path.empty));
-                let by = Judging { known: &known, stop: &StopSign::default(), reduced: None };
-                selector.predictions(of, along, &held, by, each)?;
+                let by = Judging { known: &known, stop: design.sign(), reduced: None };
+                match design.sign().ends(|| selector.predictions(of, along, &held, by, each)) {
+                    Err(Error::Stopped(_)) => break,
+                    done => done?,
+                }
             }
         }
     }

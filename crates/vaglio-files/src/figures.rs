@@ -80,7 +80,8 @@ impl Evaluated {
         }
         let watcher = Watcher::new(monitor);
         let start = Instant::now();
-        evaluated.certainty = certainty(selector, &prepared.sample, design, &selection.chosen, &watcher)?;
+        evaluated.certainty =
+            watcher.ends(|| certainty(selector, &prepared.sample, design, &selection.chosen, &watcher))?;
         evaluated.certainty_seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let mut outer = Vec::new();
@@ -89,12 +90,13 @@ impl Evaluated {
             let whole = Whole { selector: &untuned, tune: pipeline.settings().tune.as_ref() };
             outer = evaluated.repeat(settings, whole, selector, (prepared, design), (selection, origins), &watcher)?;
             if settings.shares && watcher.stopped().is_none() {
-                evaluated.shares = shares(selector, &prepared.sample, design, selection, &watcher)?;
+                evaluated.shares = watcher.ends(|| shares(selector, &prepared.sample, design, selection, &watcher))?;
             }
         }
-        evaluated.fdr = false_discoveries(pipeline, selector, design, selection, &watcher)?;
+        evaluated.fdr = watcher.ends(|| false_discoveries(pipeline, selector, design, selection, &watcher))?;
         if outer.is_empty() && watcher.stopped().is_none() {
-            evaluated.behind = RowFigures::read(selector, (prepared, design), selection, &mut [], &watcher)?;
+            evaluated.behind =
+                watcher.ends(|| RowFigures::read(selector, (prepared, design), selection, &mut [], &watcher))?;
         }
         if let Some(model) = evaluated.behind.as_mut().and_then(|behind| behind.model.take()) {
             selection.model = model;
@@ -103,11 +105,11 @@ impl Evaluated {
             let entries = selection.path.entries.iter_mut().zip(errors);
             entries.for_each(|(entry, error)| entry.standard_error = *error);
         }
-        evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher)?;
+        watcher.ends(|| evaluated.hold_out(selector, prepared, design, selection, &outer, &watcher).map(Some))?;
         let level = pipeline.settings().evaluate.as_ref().and_then(|settings| settings.intervals);
         if let (Some(level), Some(nested), false) = (level, &mut evaluated.nested, outer.is_empty()) {
-            let (intervals, figures) = super::intervals::intervals(level, outer, prepared)?;
-            (evaluated.intervals, nested.intervals) = (Some(intervals), Some(figures));
+            let found = watcher.ends(|| super::intervals::intervals(level, outer, prepared).map(Some))?;
+            (evaluated.intervals, nested.intervals) = found.unzip();
         }
         if let Some(reason) = watcher.was_stopped() {
             selection.path.stop_reason = reason;
@@ -138,7 +140,8 @@ impl Evaluated {
         let start = Instant::now();
         let watcher = Watcher::new(monitor);
         let known = SubsetSources { selection, importance, nested: self.nested.as_ref() };
-        self.alternatives = near_best(selector, &prepared.sample, design, (&known, &asked), &watcher)?;
+        self.alternatives =
+            watcher.ends(|| near_best(selector, &prepared.sample, design, (&known, &asked), &watcher))?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
             let message =
@@ -164,7 +167,7 @@ impl Evaluated {
         let Some(count) = count else { return Ok(()) };
         let start = Instant::now();
         let watcher = Watcher::new(monitor);
-        self.verified = verified(count, selector, design, selection, &watcher)?;
+        self.verified = watcher.ends(|| verified(count, selector, design, selection, &watcher))?;
         if let Some(reason) = watcher.stopped() {
             selection.path.stop_reason = reason;
             let message = "the run was stopped before its steps were recomputed; `verify` is null";
@@ -187,23 +190,24 @@ impl Evaluated {
         let sample = &prepared.sample;
         let mut outer = Vec::new();
         if let Some(how) = settings.outer_folds() {
-            outer = resample::outer(whole, sample, &how, watcher)?.unwrap_or_default();
+            outer = watcher.ends(|| resample::outer(whole, sample, &how, watcher))?.unwrap_or_default();
             if !outer.is_empty() {
                 self.outer_weights = OuterWeights::of(&outer);
-                self.behind = RowFigures::read(selector, (prepared, design), selection, &mut outer, watcher)?;
-                let pairs = unless_impossible(of_outer(whole, sample, &how, watcher), how.interval)?;
+                self.behind =
+                    watcher.ends(|| RowFigures::read(selector, (prepared, design), selection, &mut outer, watcher))?;
+                let pairs = watcher.ends(|| unless_impossible(of_outer(whole, sample, &how, watcher), how.interval))?;
                 let judged = (&how, &outer[..], pairs.as_deref());
                 self.nested = Some(nested(whole, sample, judged, &selection.names, origins)?);
             }
         }
         if let Some(count) = settings.permutations.filter(|_| watcher.stopped().is_none()) {
-            self.permutations = permutations(whole, sample, selection, count, watcher)?;
+            self.permutations = watcher.ends(|| permutations(whole, sample, selection, count, watcher))?;
         }
         if let Some(how) = settings.stability.as_ref().filter(|_| watcher.stopped().is_none()) {
-            self.stability = stability(selector, sample, (selection, origins), how, watcher)?;
+            self.stability = watcher.ends(|| stability(selector, sample, (selection, origins), how, watcher))?;
         }
         if let Some(how) = settings.learning_folds().filter(|_| watcher.stopped().is_none()) {
-            self.learning_curve = learning_curve(whole, sample, (&how, &outer), watcher)?;
+            self.learning_curve = watcher.ends(|| learning_curve(whole, sample, (&how, &outer), watcher))?;
         }
         Ok(outer)
     }

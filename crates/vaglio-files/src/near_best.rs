@@ -48,7 +48,7 @@ pub(super) fn near_best(
     watcher: &Watcher<'_>,
 ) -> Result<Option<AlternativesRecord>> {
     let design = &design.stopping_at(watcher.sign().clone());
-    let done = watcher.journal().once("alternatives", || {
+    watcher.journal().once("alternatives", || {
         if let Some(listing) =
             listing(selector, asked).filter(|search| search.check(&**selector.criterion(), design).is_ok())
         {
@@ -60,11 +60,7 @@ pub(super) fn near_best(
         let record = of_met(selector, sample, design, met, asked, watcher);
         watcher.piece();
         record
-    });
-    match done {
-        Err(Error::Stopped(_)) => Ok(None),
-        done => done,
-    }
+    })
 }
 
 /// What is counted, for people.

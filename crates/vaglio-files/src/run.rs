@@ -27,7 +27,7 @@ use vaglio_pipeline::pipeline::{Names, Observed, SavedModel, ValidPipeline};
 use vaglio_pipeline::resample;
 use vaglio_pipeline::resample::along::smeared;
 use vaglio_pipeline::selector::{Selection, ValidSelector};
-use vaglio_report::record::{RaceRecord, Record, Seconds, Warning, WarningKind};
+use vaglio_report::record::{RaceRecord, Record, Seconds, Status, Warning, WarningKind};
 use vaglio_report::report::{heading, render};
 use vaglio_tables::budget::{peak, resident, shown};
 
@@ -105,7 +105,9 @@ fn run_in(
     let prepared = {
         let _entered = tracing::info_span!("read").entered();
         let checkpoints = Some(Checkpoints::new(claim, &options.out, options.resume)).filter(|_| ranges.is_none());
-        prepare_with(pipeline, &options.folder, Keeping { checkpoints, ranges })?
+        // A signal ends reading at once, without this sign.
+        let limit = timed(StopSign::default(), start, pipeline.most_time()).at_the_end();
+        limit.ends(|| prepare_with(pipeline, &options.folder, Keeping { checkpoints, ranges }))?
     };
     // Rows that stand for others are searched as these would be, by settings that the user did not write.
     let (written, searched) = (pipeline, prepared.searched(pipeline));
@@ -114,7 +116,7 @@ fn run_in(
     // Refusals come before anything is written or computed.
     let search_start = Instant::now();
     // The map of a learner may take longer than all that is allowed.
-    let stop = timed(monitor.stop.clone(), start, pipeline.most_time());
+    let stop = timed(monitor.stop.clone(), start, pipeline.most_time()).at_the_end();
     let train = prepared.train.clone().stopping_at(stop);
     let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
     let mut design = made(&pipeline.selector())?;
@@ -144,7 +146,8 @@ fn run_in(
     let mut selection = selector.fit_on((&prepared.train, &design), picked, monitor)?;
     let selector = selector.of_winner(selection.race.as_ref().and_then(RaceRecord::winner));
     let whole = selector.of_own_lambdas(design);
-    let design = whole.at_lambda(selection.chosen.walk_lambda());
+    let end = monitor.stop.at_the_end();
+    let design = whole.at_lambda(selection.chosen.walk_lambda()).stopping_at(end.clone());
     let origins = Origins::new(&prepared, &design);
     let how = (&mut selection, &origins);
     let mut evaluated = tracing::debug_span!("evaluate")
@@ -176,11 +179,16 @@ fn run_in(
         evaluate,
         budget,
     };
-    tracing::debug_span!("facts").in_scope(|| described.put(&mut record))?;
+    tracing::debug_span!("facts").in_scope(|| unless_stopped(end.ends(|| described.put(&mut record))))?;
     if let Some(streamed) = &prepared.streamed {
         of_moments(&mut record, streamed, evaluated.behind.as_ref(), prepared.is_regression());
     }
-    record.found = found(&selector, &prepared, &design, &selection, monitor)?;
+    record.found = unless_stopped(end.ends(|| found(&selector, &prepared, &design, &selection, monitor)))?;
+    if let (Some(reason), false) = (end.reason(), record.stop_reason.is_partial()) {
+        (record.stop_reason, record.status) = (reason, Status::Partial);
+        let message = "the run was stopped before all figures were computed; those that are null are missing";
+        record.warnings.push(Warning::new(WarningKind::Interrupted, message));
+    }
     record.warnings.extend(record.never_called());
     record.warnings.extend(over(&record, pipeline));
     record.seconds = Seconds {
@@ -206,6 +214,14 @@ fn run_in(
     ];
     claim.put(&texts, book.is_resumed())?;
     Ok(RunOutcome { record, model })
+}
+
+/// A figure that a stop cut short is empty.
+fn unless_stopped<T: Default>(done: Result<T>) -> Result<T> {
+    match done {
+        Err(Error::Stopped(_)) => Ok(T::default()),
+        done => done,
+    }
 }
 
 impl Prepared {

@@ -69,10 +69,7 @@ pub(super) fn shares(
     let journal = watcher.journal();
     let computed = |design: &Design, columns: &[Feature]| -> Result<Option<Shapley>> {
         let design = design.stopping_at(watcher.sign().clone());
-        match shapley(selector, &design, columns, watcher) {
-            Err(Error::Stopped(_)) => Ok(None),
-            done => done,
-        }
+        watcher.ends(|| shapley(selector, &design, columns, watcher))
     };
     let Some(whole) = journal.once("shares/all", || computed(design, &subset))? else { return Ok(None) };
     watcher.piece();

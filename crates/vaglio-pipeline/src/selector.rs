@@ -10,7 +10,7 @@ use crate::all_rows::FitFrom;
 use crate::final_model::FinalModel;
 use crate::learners::Rls;
 use crate::resample::room::Room;
-use crate::resample::{self, Picked, Sample};
+use crate::resample::{self, Picked, Sample, by_score};
 use crate::train::{train, train_entry};
 pub use selection::Searched;
 pub use selection::Selection;
@@ -19,8 +19,9 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     AnyCriterion, AnyLearner, AnyLoss, AnyResampling, AnySearch, Criterion, Design, Error, Learner, Monitor, Outline,
-    Path, Per, Problem, Result, Role, SearchStrategy, Squared, Subset, Task, ZeroOne,
+    Path, Per, Problem, Result, Role, Rule, SearchStrategy, Squared, StopSign, Subset, Task, ZeroOne,
 };
+use vaglio_report::record::{Warning, WarningKind};
 pub(crate) use walking::Walking;
 
 /// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
@@ -182,6 +183,10 @@ impl ValidSelector {
     /// Those of [`ValidSelector::design`].
     #[doc(hidden)]
     pub fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
+        problem.sign().ends(|| self.designed(problem, whole))
+    }
+
+    fn designed(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         let of_learner = |error: Error| error.of(Role::Learner, self.learner.typetag_name());
         self.learner.check().map_err(of_learner)?;
         let design = Design::of(&problem.clone().seeded(self.seed), Arc::clone(&self.learner)).map_err(of_learner)?;
@@ -256,9 +261,12 @@ impl ValidSelector {
             return Ok(design.clone());
         }
         let all = design.candidates();
-        let mut subset = Subset::open(&*self.criterion, design, &all_at_once(all.len()))?;
-        subset.reset(&all)?;
-        let lambda = subset.score()?.lambda.ok_or_else(|| {
+        let score = design.sign().ends(|| {
+            let mut subset = Subset::open(&*self.criterion, design, &all_at_once(all.len()))?;
+            subset.reset(&all)?;
+            subset.score()
+        });
+        let lambda = score?.lambda.ok_or_else(|| {
             let kind = self.criterion.typetag_name();
             let message =
                 format!("`all` takes lambda by the score of all columns, and `{kind}` takes none; use `path`");
@@ -310,19 +318,31 @@ impl ValidSelector {
         let start = Instant::now();
         let span = tracing::info_span!("fit");
         let _entered = span.enter();
-        let Picked { searched, chosen, warnings, seconds: choose_seconds, race } = picked;
-        let Searched { path, engine, approximation, alpha, seconds, .. } = searched;
-        let design = &design.stopping_at(monitor.stop.at_the_end());
-        let model = match path.result() {
-            Some(entry) => train_entry(design, entry, chosen.lambda, FitFrom::Search)?,
-            None => train(design, &[], path.empty.lambda.or(chosen.lambda), FitFrom::Search)?,
-        };
-        let final_model = match (&self.model, path.result()) {
-            (Some(last), Some(entry)) => {
-                let journal = monitor.journal.under("model");
-                Some(last.train(self, problem, &entry.subset, &mut monitor.with_journal(journal))?)
+        let Picked { searched, mut chosen, mut warnings, seconds: choose_seconds, race } = picked;
+        let Searched { mut path, engine, approximation, mut alpha, seconds, .. } = searched;
+        let end = monitor.stop.at_the_end();
+        let trained = end.ends(|| {
+            let Some(entry) = path.result() else { return Ok(None) };
+            let model = train_entry(&design.stopping_at(end.clone()), entry, chosen.lambda, FitFrom::Search)?;
+            let Some(last) = &self.model else { return Ok(Some((model, None))) };
+            let journal = monitor.journal.under("model");
+            let fitted = last.train(self, problem, &entry.subset, &mut monitor.with_journal(journal))?;
+            Ok(Some((model, Some(fitted))))
+        });
+        if let Err(Error::Stopped(reason)) = trained {
+            (path.chosen, path.stop_reason, alpha) = (None, reason, None);
+            chosen = by_score(&path, Rule::Best);
+            let message = "the run was stopped while the model of the chosen columns was trained, so the model has no columns; \
+                           `path` holds the search, and `--resume` goes on from there";
+            warnings.push(Warning::new(WarningKind::Interrupted, message));
+        }
+        let (model, final_model) = match trained {
+            Ok(Some(trained)) => trained,
+            Ok(None) | Err(Error::Stopped(_)) => {
+                let design = design.stopping_at(StopSign::default());
+                (train(&design, &[], path.empty.lambda.or(chosen.lambda), FitFrom::Search)?, None)
             }
-            _ => None,
+            Err(error) => return Err(error),
         };
         let fit_seconds = start.elapsed().as_secs_f64();
         let names = design.names().to_vec();

@@ -153,7 +153,8 @@ impl<'a> BoundedTree<'a> {
             self.known.visited += 1;
         }
         let Some(Reverse(root)) = self.known.open.peek() else { return Ok(()) };
-        for places in self.bounds.squares.start(&root.1, order.most) {
+        let starts = self.monitor.stop.ends(|| Ok(self.bounds.squares.start(&root.1, order.most)))?;
+        for places in starts {
             if places.len() >= order.least && !self.ask() {
                 let features = self.bounds.features(&places);
                 let score = scored(subset, &features)?;
@@ -192,11 +193,9 @@ impl<'a> BoundedTree<'a> {
                     next.push(open.subtree());
                 }
             }
-            let (candidates, open) = self.bounds.explored(&next, &limits, self.space.rules());
-            for open in open {
-                let bound = self.lowest_below(&open);
-                self.known.open.push(Reverse(Open::new(bound, open)));
-            }
+            let explored = self.explored(&next, &limits);
+            let (candidates, open) = explored.inspect_err(|_| self.leave_open(next))?;
+            self.leave_open(open);
             for (squares, places) in candidates {
                 let size = places.len();
                 if self.bounds.of_squares(squares, size) > self.threshold(size) {
@@ -216,6 +215,18 @@ impl<'a> BoundedTree<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What subtrees hold, unless the search is stopped on the way.
+    fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<(Vec<(f64, Vec<usize>)>, Vec<OpenSubtree>)> {
+        self.monitor.stop.ends(|| Ok(self.bounds.explored(next, limits, self.space.rules())))
+    }
+
+    fn leave_open(&mut self, subtrees: Vec<OpenSubtree>) {
+        for open in subtrees {
+            let bound = self.lowest_below(&open);
+            self.known.open.push(Reverse(Open::new(bound, open)));
+        }
     }
 
     /// The columns that may be in a subset.
@@ -242,7 +253,10 @@ impl<'a> BoundedTree<'a> {
                 return Ok(false);
             }
             let next = open.split_off(open.len().saturating_sub(TOGETHER));
-            let (candidates, more) = self.bounds.explored(&next, &limits, self.space.rules());
+            let (candidates, more) = match self.explored(&next, &limits) {
+                Err(Error::Stopped(_)) => return Ok(false),
+                explored => explored?,
+            };
             open.extend(more);
             for (_, places) in candidates {
                 let features = self.bounds.features(&places);

@@ -48,7 +48,8 @@ pub fn run<'c>(
     }
     context.begin(outline.steps);
     let mut walk = Walk::new(space, context)?;
-    let mut stop_reason = stopped(steps(&mut walk))?;
+    let stop = walk.context.parts().1.stop.clone();
+    let mut stop_reason = stopped(stop.ends(|| Ok(steps(&mut walk))).unwrap_or_else(|error| Err(error.into())))?;
     let last = walk.entries.partition_point(|entry| entry.subset.len() < walk.size());
     let allowed = space.allowed();
     let empty = (walk.began_empty && walk.context.criterion().compares_with_empty()).then_some(walk.empty);
@@ -58,7 +59,8 @@ pub fn run<'c>(
     let is_start = |entry: &PathEntry| !walk.began_empty && walk.entries.last().is_some_and(|last| last == entry);
     let is_polished = !stop_reason.is_partial() && space.settings.polish == Polish::Swaps;
     if let Some(entry) = chosen.as_ref().filter(|entry| is_polished && !is_start(entry)) {
-        stop_reason = stopped(polish(&mut walk, entry).map(|()| stop_reason))?;
+        let polished = stop.ends(|| Ok(polish(&mut walk, entry))).unwrap_or_else(|error| Err(error.into()));
+        stop_reason = stopped(polished.map(|()| stop_reason))?;
     }
     // An exchange can pass through a size that had no entry.
     let is_result = |size: usize| walk.entries.iter().position(|entry| entry.subset.len() == size);

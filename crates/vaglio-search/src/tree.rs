@@ -99,7 +99,7 @@ impl<'a> SubsetTree<'a> {
 
     /// Visits every subset that is not proven worse, or all until the observer stops it.
     pub fn search(&mut self, subset: &mut Subset<'_>) -> Result<()> {
-        match self.visit(subset) {
+        match self.monitor.stop.clone().ends(|| self.visit(subset)) {
             Err(Error::Stopped(reason)) => {
                 // In the middle of a node, where nothing is known of what is left.
                 (self.stop.reason, self.stop.left) = (Some(reason), f64::NEG_INFINITY);

@@ -3,10 +3,9 @@
 use super::kernel::kernel_data;
 use super::round::{Round, is_held_out};
 use std::collections::HashMap;
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Classes, Design, Measure, MissingMask, Result};
+use vaglio_kernels::Folds;
 use vaglio_kernels::kfold::FoldedRows;
-use vaglio_kernels::{Folds, Halt};
 
 /// Folds that are predicted with the same training weights.
 #[derive(Debug)]
@@ -37,7 +36,7 @@ pub(super) fn rows_of<'d>(design: &'d Design, folds: Folds) -> Result<FoldedRows
     let intercept = design.readout().is_some_and(|readout| readout.intercept);
     let plain = FoldedRows::new(kernel_data(design, intercept)?, folds, intercept, design.in_folds().is_standardized());
     let masks = |all: &'d MissingMask| all.features().iter().filter_map(|&f| Some((f, all.mask(f)?))).collect();
-    let plain = plain.imputing(design.in_folds().missing().map_or_else(Vec::new, masks)).stopping_at(halt(design));
+    let plain = plain.imputing(design.in_folds().missing().map_or_else(Vec::new, masks));
     Ok(match classes_of(design) {
         Some(classes) => plain.balancing(classes.of_row),
         None => plain,
@@ -50,12 +49,6 @@ pub(super) fn scored<'d>(rows: FoldedRows<'d>, design: &Design, loss: &AnyLoss, 
         Some(classes) => rows.scoring(classes.of_row, held_out),
         None => rows,
     }
-}
-
-/// Ends work on all columns when the run is to end.
-pub(super) fn halt(design: &Design) -> Halt {
-    let sign = design.sign().clone();
-    Halt::new(move || sign.reason().is_some())
 }
 
 fn weight(design: &Design, row: usize) -> f64 {

@@ -9,7 +9,6 @@ use super::settle::Scored;
 use super::shared_lambdas::LossAtLambda;
 use super::trial_loss::{Residuals, TrialLoss};
 use std::sync::{Arc, OnceLock};
-use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AnyLoss, Design, Error, Feature, Result, get_or_make, get_or_try_make};
 use vaglio_kernels::kfold::{Decomposition, FoldedRows, Moments, Refinement, Refit};
 use vaglio_kernels::linalg::Failure;
@@ -74,9 +73,6 @@ pub(super) fn failed(failure: Failure) -> Error {
 }
 
 /// The same of work that the design's sign may have stopped.
-pub(super) fn failed_or_stopped(design: &Design, failure: Failure) -> Error {
-    design.sign().check().err().unwrap_or_else(|| failed(failure))
-}
 
 impl<'d> RoundFits<'d> {
     /// Fits in k-fold cross-validation. Without parts every fold of every subset is refitted.

@@ -25,7 +25,7 @@ const TARGETS: &str = "{train: several.csv, target: [y, z], groups: id, exclude:
 const UNWEIGHTED: &str = "{train: numbers.csv, target: y, groups: id, exclude: [t, w]}";
 
 /// Learners with the data that they are for, and settings that make five columns or fewer of the four that the data have.
-const LEARNERS: [(&str, &str, &str); 13] = [
+pub(crate) const LEARNERS: [(&str, &str, &str); 13] = [
     ("rls", CLASSES, "lambda: {values: [0.01, 1.0, 30.0]}"),
     ("crrr", CLASSES, "lambda: {values: [0.001, 0.1]}"),
     ("fs_ls_svm", CLASSES, "landmarks: 5, lambda: {values: [0.001, 1.0]}"),
@@ -41,7 +41,7 @@ const LEARNERS: [(&str, &str, &str); 13] = [
     ("elastic_net", UNWEIGHTED, "lambda: 0.01"),
 ];
 /// The kinds of a role that are linked in, but those that are programs: what they compute is the program's, and has its tests there.
-fn linked(role: Role) -> Vec<&'static str> {
+pub(crate) fn linked(role: Role) -> Vec<&'static str> {
     descriptions().iter().filter(|d| d.role == role && d.package != "vaglio-external").map(|d| d.kind).collect()
 }
 

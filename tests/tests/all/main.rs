@@ -62,6 +62,7 @@ mod single;
 mod sparse_records;
 mod sparse_tables;
 mod splits;
+mod stops;
 mod strangers;
 mod streamed;
 mod tables;

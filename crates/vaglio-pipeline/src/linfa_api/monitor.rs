@@ -7,7 +7,7 @@ use vaglio_core::{Answer, Event, Journal, Monitor, Observer, Silent, StopSign};
 
 /// What a trial of a part takes before it is reported, and after the limit of time before it is left.
 const SLOW: Duration = Duration::from_secs(10);
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_millis(300);
 
 /// The observer of a pipeline's fits, if it has one, which clones share, and what ends them.
 #[derive(Clone, Default)]

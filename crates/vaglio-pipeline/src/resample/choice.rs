@@ -6,6 +6,7 @@ use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
 use super::judged::{FoldLosses, may_decline, tested};
 use super::lockstep::{FIRST, OfLambda};
+use super::parting::Part;
 use super::pool::{WalkExtent, Watcher};
 use super::race::race;
 use super::sample::Sample;
@@ -107,7 +108,7 @@ pub fn select(
     };
     let begun = Instant::now();
     let mut all = full::lambdas(selector, design, how.folds * how.repeats);
-    let found = deals.and_then(|deals| {
+    let mut folds = |deals: Vec<Vec<Part>>| {
         if first.is_none() {
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
@@ -129,7 +130,8 @@ pub fn select(
             path,
         };
         cross_validated_beyond(&validation, (&mut lambdas, &mut all))
-    });
+    };
+    let found = deals.and_then(|deals| watcher.ends(|| folds(deals)));
     let done = match found {
         Ok(done) => done,
         Err(error) if !is_written && fitted.is_none() && error.class() != ExitClass::Numerical => {

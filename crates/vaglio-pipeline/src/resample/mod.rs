@@ -40,6 +40,7 @@ mod scales;
 mod scored;
 mod sizes;
 mod start;
+mod stopped;
 mod table;
 pub mod tally;
 pub mod validated;
@@ -47,7 +48,7 @@ pub mod walks;
 pub mod whole;
 
 pub use beside::{accompany, is_in_parts};
-pub use choice::{Picked, select};
+pub use choice::Picked;
 pub use chosen::Chosen;
 pub use folds::FoldAssignment;
 pub use held_out::held_out;
@@ -58,9 +59,11 @@ pub use rows::{Recipe, Rows};
 pub use sample::{Fitted, Sample};
 pub use scales::TargetMapping;
 pub use start::{count_starts, start};
+pub use stopped::select;
 pub use tally::Tally;
 pub use validated::STARTS;
 pub use whole::{Outer, Whole, outer};
 
 pub(crate) use numeric::{numeric, unless_too_large};
 pub(crate) use rows::in_units;
+pub(crate) use scored::by_score;

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use vaglio_core::{
-    Answer, Design, Event, Journal, Monitor, Observer, Outline, Result, StageShare, StopReason, StopSign,
+    Answer, Design, Error, Event, Journal, Monitor, Observer, Outline, Result, StageShare, StopReason, StopSign,
 };
+use vaglio_kernels::Halt;
 
 /// The results of jobs 0, …, `count` − 1 in their order, at most as many under way as there are threads.
 ///
@@ -43,9 +44,13 @@ fn by_workers<T: Send>(workers: usize, count: usize, job: impl Fn(usize) -> Resu
             }
         }
     };
+    let halt = Halt::current();
     rayon::scope(|scope| {
         for _ in 0..workers.min(count) {
-            scope.spawn(|_| worker());
+            scope.spawn(|_| {
+                let _entered = halt.enter();
+                worker();
+            });
         }
     });
     let mut done = done.into_inner().unwrap_or_default();
@@ -152,6 +157,22 @@ impl<'o> Watcher<'o> {
     /// Why work was cut short, if some was.
     pub fn was_stopped(&self) -> Option<StopReason> {
         self.stopped.lock().map_or(None, |stopped| *stopped)
+    }
+
+    /// Does work that ends in the middle of a step where the walks are to stop; `None` then.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn ends<T>(&self, work: impl FnOnce() -> Result<Option<T>>) -> Result<Option<T>> {
+        match self.stop.ends(work) {
+            Err(Error::Stopped(reason)) => {
+                if let Ok(mut stopped) = self.stopped.lock() {
+                    stopped.get_or_insert(reason);
+                }
+                Ok(None)
+            }
+            done => done,
+        }
     }
 
     /// What ends work in the middle of a step.
@@ -335,7 +356,6 @@ impl Observer for Member<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vaglio_core::Error;
 
     #[test]
     fn results_come_in_order_and_the_first_failure_wins() {

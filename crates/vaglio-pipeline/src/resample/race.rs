@@ -54,7 +54,8 @@ pub(super) fn race(
                 made: &made,
                 path: paths[place].as_ref(),
             };
-            let Some(validated) = validated(&of, loss, how, is_written)? else { return Ok(None) };
+            let validated = watcher.ends(|| validated(&of, loss, how, is_written))?;
+            let Some(validated) = validated else { return Ok(None) };
             all.push(validated);
         }
         Ok(Some(all))

@@ -71,7 +71,7 @@ pub(super) fn plain(
     Ok(Picked { searched, chosen, warnings, seconds: 0.0, race: None })
 }
 
-pub(super) fn by_score(path: &Path, rule: Rule) -> Chosen {
+pub(crate) fn by_score(path: &Path, rule: Rule) -> Chosen {
     let (size, lambda) = path.result().map_or((0, path.empty.lambda), |e| (e.subset.len(), e.score.lambda));
     Chosen {
         by: ChosenBy::Score,

@@ -4,7 +4,8 @@ use crate::final_model::FittedFinalModel;
 use crate::resample::Chosen;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use vaglio_core::{Coefficients, Model, Path};
+use std::time::Instant;
+use vaglio_core::{Coefficients, Model, Path, Score, StopReason};
 use vaglio_report::record::{RaceRecord, Warning};
 
 /// What a selection found.
@@ -64,4 +65,12 @@ pub struct Searched {
     pub has_moments: bool,
     #[serde(skip)]
     pub(crate) seconds: f64,
+}
+
+impl Searched {
+    /// Nothing, of a search that was begun at `start` and stopped before its first score.
+    pub(crate) fn stopped(reason: StopReason, start: Instant) -> Self {
+        let (path, seconds) = (Path::stopped(Score::WORST, reason), start.elapsed().as_secs_f64());
+        Searched { path, engine: "none".into(), approximation: None, alpha: None, has_moments: false, seconds }
+    }
 }

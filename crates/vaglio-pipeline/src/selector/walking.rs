@@ -3,7 +3,8 @@
 use super::{Searched, ValidSelector, alpha};
 use crate::all_rows::has_moments;
 use std::time::Instant;
-use vaglio_core::{Design, Engine, Error, Monitor, Path, Result, SearchContext, Subset};
+use vaglio_core::engine::EngineDesign;
+use vaglio_core::{Design, Engine, Error, Monitor, Path, Result, Score, SearchContext, Subset};
 
 /// A search that may pause at sizes, and goes on from there without trials made twice.
 pub(crate) struct Walking<'a> {
@@ -51,8 +52,10 @@ impl<'a> Walking<'a> {
     }
 
     fn opened(selector: &'a ValidSelector, design: &'a Design) -> Result<Subset<'a>> {
-        let outline = selector.search.outline(design).map_err(|error| selector.of_search(error))?;
-        Subset::open(&*selector.criterion, design, &outline)
+        design.sign().ends(|| {
+            let outline = selector.search.outline(design).map_err(|error| selector.of_search(error))?;
+            Subset::open(&*selector.criterion, design, &outline)
+        })
     }
 
     /// Goes on to the first subset of so many features, or to the end. The path is that from the start.
@@ -80,10 +83,13 @@ impl<'a> Walking<'a> {
 
     fn walk(&mut self) -> Result<Path> {
         let (search, context) = (&self.selector.search, &mut self.context);
-        let mut path = match self.stopped.take().map_or_else(|| search.search(context), Err) {
+        let end = context.parts().1.stop.at_the_end();
+        let searched = self.stopped.take().map_or_else(|| end.ends(|| search.search(context)), Err);
+        let mut path = match searched {
             Err(Error::Stopped(reason)) => {
-                context.subset.reset(&[])?;
-                Path::stopped(context.subset.score()?, reason)
+                // What was left in the middle of a change is not asked again.
+                let mut subset = Subset::by_definition(&*self.selector.criterion, self.design);
+                Path::stopped(end.ends(|| subset.score()).unwrap_or(Score::WORST), reason)
             }
             path => path.map_err(|error| self.selector.of_search(error))?,
         };

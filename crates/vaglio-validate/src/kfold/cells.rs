@@ -2,7 +2,7 @@
 
 use super::{By, KFold};
 use crate::balance;
-use crate::fits::failed_or_stopped;
+use crate::fits::failed;
 use crate::session::Session;
 use crate::splits::assign::renumbered;
 use std::sync::Arc;
@@ -44,14 +44,13 @@ pub(super) fn moments(criterion: &KFold, design: &Design, rows: &FoldedRows<'_>)
     let known = match session.cells.get().filter(|known| known.1 == of_row) {
         Some(known) => known,
         None => {
-            let rows = balance::rows_of(whole, Folds::new(&of_row))?.stopping_at(balance::halt(design));
-            let cells = Cells::new(&rows).map_err(|e| failed_or_stopped(design, e))?;
-            let own = Arc::new((cells, of_row));
+            let rows = balance::rows_of(whole, Folds::new(&of_row))?;
+            let own = Arc::new((Cells::new(&rows), of_row));
             session.cells.set(Arc::clone(&own));
             own
         }
     };
-    Moments::of_cells(rows, &known.0, &folds).map_err(|e| failed_or_stopped(design, e))
+    Moments::of_cells(rows, &known.0, &folds).map_err(failed)
 }
 
 impl KFold {

@@ -2,7 +2,7 @@
 
 use super::engine::{FoldEngine, FoldNode, HeldOutErrors};
 use super::{KFold, cells};
-use crate::fits::{failed, failed_or_stopped};
+use crate::fits::failed;
 use crate::session::{KnownMoments, Session};
 use crate::shared_lambdas::SharedLambdas;
 use crate::trial_loss::TrialLoss;
@@ -27,7 +27,7 @@ pub(super) fn of(
     if let Some(moments) = session.moments_in(rows.folds(), rows.scores_classes_alike(), by_columns) {
         return Ok(moments);
     }
-    let made = |made: std::result::Result<Moments, Failure>| made.map_err(|e| failed_or_stopped(design, e));
+    let made = |made: std::result::Result<Moments, Failure>| made.map_err(failed);
     let moments = match by_columns {
         true => made(Moments::by_columns(rows))?,
         false => match cells::moments(criterion, design, rows)? {

@@ -250,6 +250,12 @@ fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) 
     }
 }
 
+/// The eight doubles at a place.
+#[inline(always)]
+fn eights(x: &[f64], place: usize) -> Wide {
+    Wide::load(&x.as_chunks().0[place])
+}
+
 /// Adds loss + 2δh + δ²q of every column, and lowers the shares.
 fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
     level.call(
@@ -259,7 +265,6 @@ fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64
             let (lambda, loss, sticky) =
                 (Wide::splat(pair.lambda), Wide::splat(pair.loss), Wide::splat(pair.conditioning));
             let two = Wide::splat(2.0);
-            let eights = |x: &'_ [f64], k: usize| Wide::load(&x.as_chunks().0[k]);
             for k in 0..stride / Wide::WIDTH {
                 let diagonal = eights(&pair.diagonal, k);
                 let square = eights(&pair.square, k);

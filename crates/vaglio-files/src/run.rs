@@ -117,12 +117,12 @@ fn run_in(
     let search_start = Instant::now();
     // The map of a learner may take longer than all that is allowed.
     let stop = timed(monitor.stop.clone(), start, pipeline.most_time()).at_the_end();
-    let train = prepared.train.clone().stopping_at(stop);
+    let train = prepared.train.clone().stopping_at(stop.clone());
     let made = |selector: &ValidSelector| Ok(selector.design(&train)?.stopping_at(StopSign::default()));
     let mut design = made(&pipeline.selector())?;
     let evaluate = pipeline.settings().evaluate.as_ref();
     planned(&pipeline.selector(), (&prepared.sample, &design), evaluate)?;
-    let memory = Memory::before(&pipeline.selector(), &prepared, &design, evaluate)?;
+    let memory = Memory::before(&pipeline.selector(), &prepared, &design.stopping_at(stop), evaluate)?;
     memory.check(pipeline.budget())?;
     let held = resident().unwrap_or(0) as f64;
     let claim = match claim {

@@ -16,7 +16,7 @@ use crate::tolerance::CONDITIONING_SPARE;
 use crate::trial::worse;
 pub use cholesky::Cholesky;
 pub(crate) use definite::{inverse_of_unit, solve_by_rows};
-use interruptible::{interruptible, is_interruptible};
+use interruptible::{interruptible, is_interruptible, of_passes};
 pub(crate) use inverse_factor::InverseFactor;
 pub(crate) use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
@@ -168,11 +168,6 @@ pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
     }
     let b = b.to_owned();
     interruptible(a, flops, move |a| backend::gemm(a, b.view()))
-}
-
-/// Floating-point operations of so many passes over an m × n matrix, of which each costs O(m·n·min(m, n)).
-fn of_passes(a: &ArrayView2<f64>, passes: f64) -> f64 {
-    passes * a.len() as f64 * a.nrows().min(a.ncols()) as f64
 }
 
 /// AᵀA of an m × n matrix. Cost O(m·n²).

@@ -12,8 +12,8 @@ use crate::learners::Rls;
 use crate::resample::room::Room;
 use crate::resample::{self, Picked, Sample, by_score};
 use crate::train::{train, train_entry};
-pub use selection::Searched;
-pub use selection::Selection;
+use selection::UNTRAINED;
+pub use selection::{Searched, Selection};
 use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
@@ -196,7 +196,11 @@ impl ValidSelector {
             return Err(Error::setting("learner.lambda.outputs", why));
         }
         self.criterion.check(&design).map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))?;
-        self.search.check(&*self.criterion, &design).map_err(|error| self.of_search(error))?;
+        // Cut short with the run, whose search then ends at once.
+        match problem.sign().ends(|| self.search.check(&*self.criterion, &design)) {
+            Err(Error::Stopped(_)) => {}
+            checked => checked.map_err(|error| self.of_search(error))?,
+        }
         self.model.as_ref().map_or(Ok(()), |model| model.check_design(self, &design, problem))?;
         self.fitted_in_folds(design, problem)
     }
@@ -316,8 +320,7 @@ impl ValidSelector {
         monitor: &mut Monitor<'_>,
     ) -> Result<Selection> {
         let start = Instant::now();
-        let span = tracing::info_span!("fit");
-        let _entered = span.enter();
+        let _entered = tracing::info_span!("fit").entered();
         let Picked { searched, mut chosen, mut warnings, seconds: choose_seconds, race } = picked;
         let Searched { mut path, engine, approximation, mut alpha, seconds, .. } = searched;
         let end = monitor.stop.at_the_end();
@@ -332,17 +335,15 @@ impl ValidSelector {
         if let Err(Error::Stopped(reason)) = trained {
             (path.chosen, path.stop_reason, alpha) = (None, reason, None);
             chosen = by_score(&path, Rule::Best);
-            let message = "the run was stopped while the model of the chosen columns was trained, so the model has no columns; \
-                           `path` holds the search, and `--resume` goes on from there";
-            warnings.push(Warning::new(WarningKind::Interrupted, message));
+            warnings.push(Warning::new(WarningKind::Interrupted, UNTRAINED));
         }
         let (model, final_model) = match trained {
+            Err(error) if !matches!(error, Error::Stopped(_)) => return Err(error),
             Ok(Some(trained)) => trained,
-            Ok(None) | Err(Error::Stopped(_)) => {
+            _ => {
                 let design = design.stopping_at(StopSign::default());
                 (train(&design, &[], path.empty.lambda.or(chosen.lambda), FitFrom::Search)?, None)
             }
-            Err(error) => return Err(error),
         };
         let fit_seconds = start.elapsed().as_secs_f64();
         let names = design.names().to_vec();

@@ -11,6 +11,11 @@ const LONG: f64 = 2e9;
 /// How often it is asked whether to stop.
 const POLL: Duration = Duration::from_millis(20);
 
+/// Floating-point operations of so many passes over an m × n matrix, of which each costs O(m·n·min(m, n)).
+pub(super) fn of_passes(a: &ArrayView2<f64>, passes: f64) -> f64 {
+    passes * a.len() as f64 * a.nrows().min(a.ncols()) as f64
+}
+
 /// Whether so many floating-point operations are done on a thread of their own.
 pub(super) fn is_interruptible(flops: f64) -> bool {
     flops >= LONG && Halt::current().is_set()

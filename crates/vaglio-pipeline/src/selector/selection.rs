@@ -52,6 +52,10 @@ impl Selection {
     }
 }
 
+/// Why a model has no columns although some were chosen.
+pub(super) const UNTRAINED: &str = "the run was stopped while the model of the chosen columns was trained, so the model has no columns; \
+                                    `path` holds the search, and `--resume` goes on from there";
+
 /// What a search found, not yet trained.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Searched {

@@ -33,7 +33,7 @@ impl StopSign {
 
     fn noting(since: Arc<OnceLock<Instant>>, reason: impl Fn() -> Option<StopReason> + Send + Sync + 'static) -> Self {
         let first = Arc::clone(&since);
-        let reason: Arc<Reason> = Arc::new(move || reason().inspect(|_| _ = first.get_or_init(Instant::now)));
+        let reason: Arc<Reason> = Arc::new(move || reason().inspect(|_| _ = first.set(Instant::now())));
         let of_loops = Arc::clone(&reason);
         StopSign { reason: Some(reason), since, halt: Halt::new(move || of_loops().is_some()), apart: None }
     }

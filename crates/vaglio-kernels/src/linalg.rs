@@ -16,7 +16,7 @@ use crate::tolerance::CONDITIONING_SPARE;
 use crate::trial::worse;
 pub use cholesky::Cholesky;
 pub(crate) use definite::{inverse_of_unit, solve_by_rows};
-use interruptible::{interruptible, is_interruptible, of_passes};
+use interruptible::{interruptible, is_interruptible, pass_flops};
 pub(crate) use inverse_factor::InverseFactor;
 pub(crate) use lower_factor::LowerFactor;
 use ndarray::{Array1, Array2, ArrayView2};
@@ -184,7 +184,7 @@ pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
     if a.is_empty() {
         return Ok((Array1::zeros(0), Array2::zeros((0, 0))));
     }
-    interruptible(a, of_passes(&a, 9.0), backend::eigh)
+    interruptible(a, pass_flops(&a, 9.0), backend::eigh)
 }
 
 /// Solves A·X = B for a symmetric positive definite A. Cost O(n³ + n²·k).
@@ -206,7 +206,7 @@ pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     if a.is_empty() {
         return Ok(Array2::zeros((0, 0)));
     }
-    interruptible(a, of_passes(&a, 2.0), backend::inverse)
+    interruptible(a, pass_flops(&a, 2.0), backend::inverse)
 }
 
 /// The triangle R, min(m, n) × n, of A = Q·R with orthonormal columns in Q; row signs are the backend's. Cost O(m·n²).
@@ -218,7 +218,7 @@ pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     if a.is_empty() {
         return Ok(Array2::zeros((a.nrows().min(a.ncols()), a.ncols())));
     }
-    interruptible(a, of_passes(&a, 2.0), backend::triangle)
+    interruptible(a, pass_flops(&a, 2.0), backend::triangle)
 }
 
 /// Thin singular value decomposition of an m × n matrix. Cost O(m·n·min(m, n)).
@@ -231,7 +231,7 @@ pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
         let (m, n) = a.dim();
         return Ok(Svd { u: Array2::zeros((m, 0)), d: Array1::zeros(0), v: Array2::zeros((n, 0)) });
     }
-    interruptible(a, of_passes(&a, 10.0), backend::svd)
+    interruptible(a, pass_flops(&a, 10.0), backend::svd)
 }
 
 /// The conditioning of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max) where this is small, since an error
@@ -251,7 +251,7 @@ pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, Failure> {
     if a.is_empty() {
         return Ok(0.0);
     }
-    let radius = interruptible(a, of_passes(&a, 25.0), backend::spectral_radius)?;
+    let radius = interruptible(a, pass_flops(&a, 25.0), backend::spectral_radius)?;
     if radius.is_finite() { Ok(radius) } else { Err(Failure::NoConvergence) }
 }
 

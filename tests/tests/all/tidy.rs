@@ -338,8 +338,6 @@ const NO_TOLERANCES: [&str; 13] = [
     "LIGHT",
     "LN_2_LOW",
     "LOSS_ROUNDING",
-    "OF_DUMMY",
-    "OF_ENTRY",
     "RIDGE",
     "TIED_PREDICTION",
     "WIDTH",

@@ -1,6 +1,6 @@
 //! Symmetric positive definite matrices as LLᵀ, for any number of systems.
 
-use super::{Failure, finite, interruptible, of_passes};
+use super::{Failure, finite, interruptible, pass_flops};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
 /// A = LLᵀ.
@@ -14,7 +14,7 @@ impl Cholesky {
     /// [`Failure::NotPositiveDefinite`]; [`Failure::NoConvergence`] when entries are not finite.
     pub fn new(a: ArrayView2<f64>) -> Result<Self, Failure> {
         finite(&a)?;
-        interruptible(a, of_passes(&a, 1.0 / 3.0), backend::factor).map(Cholesky)
+        interruptible(a, pass_flops(&a, 1.0 / 3.0), backend::factor).map(Cholesky)
     }
 
     /// X of A·X = B, n × r. Cost O(n²·r).

@@ -12,7 +12,7 @@ const LONG: f64 = 2e9;
 const POLL: Duration = Duration::from_millis(20);
 
 /// Floating-point operations of so many passes over an m × n matrix, of which each costs O(m·n·min(m, n)).
-pub(super) fn of_passes(a: &ArrayView2<f64>, passes: f64) -> f64 {
+pub(super) fn pass_flops(a: &ArrayView2<f64>, passes: f64) -> f64 {
     passes * a.len() as f64 * a.nrows().min(a.ncols()) as f64
 }
 

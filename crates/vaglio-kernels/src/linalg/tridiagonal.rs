@@ -1,6 +1,6 @@
 //! Symmetric matrices as a tridiagonal one in an orthonormal basis.
 
-use super::{Failure, finite, interruptible, of_passes};
+use super::{Failure, finite, interruptible, pass_flops};
 use crate::tolerance::LEAST_EIGENVALUE;
 use ndarray::{Array1, ArrayView2, ArrayViewMut2};
 
@@ -97,7 +97,7 @@ impl Tridiagonal {
 /// [`Failure::NoConvergence`] when entries are not finite or overflow.
 pub fn tridiagonal(a: ArrayView2<f64>) -> Result<Tridiagonal, Failure> {
     finite(&a)?;
-    let (diagonal, beside, basis) = interruptible(a, of_passes(&a, 4.0 / 3.0), backend::tridiagonal)?;
+    let (diagonal, beside, basis) = interruptible(a, pass_flops(&a, 4.0 / 3.0), backend::tridiagonal)?;
     if !diagonal.iter().chain(&beside).all(|v| v.is_finite()) {
         return Err(Failure::NoConvergence);
     }

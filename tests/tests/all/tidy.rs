@@ -329,7 +329,7 @@ fn documents_hold_no_paths_of_one_machine() {
 }
 
 /// What is small and bounds no rounding: parts of formulas, seconds that work takes, and settings.
-const NO_TOLERANCES: [&str; 13] = [
+const NO_TOLERANCES: [&str; 11] = [
     "AREA",
     "COST_ROUNDING",
     "EVEN",

@@ -185,10 +185,16 @@ fn over_classes(
 ) -> f64 {
     let classes = targets.nrows().max(2);
     let (mut losses, mut all) = (vec![0.0; classes], vec![0.0; classes]);
-    for (y, p, weight) in each_row(targets, predictions, weights) {
-        let class = class_of(&y);
+    let mut add = |y: &[f64], p: &[f64], weight: f64| {
+        let class = class_of(y);
         all[class] += weight;
-        losses[class] += weight * of_row(&y, &p);
+        losses[class] += weight * of_row(y, p);
+    };
+    match targets.as_slice().zip(predictions.as_slice()).filter(|_| targets.nrows() == 1) {
+        Some((y, p)) => {
+            (0..y.len()).for_each(|row| add(&y[row..=row], &p[row..=row], weights.map_or(1.0, |w| w[row])));
+        }
+        None => each_row(targets, predictions, weights).for_each(|(y, p, weight)| add(&y, &p, weight)),
     }
     let present = all.iter().filter(|&&a| a > 0.0).count() as f64;
     losses.iter().zip(&all).filter(|(_, a)| **a > 0.0).map(|(l, a)| l / a).sum::<f64>() / present

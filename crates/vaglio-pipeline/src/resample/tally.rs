@@ -286,9 +286,9 @@ impl Joined {
         Some(Joined { targets: joined(&targets)?, predictions: joined(&predictions)?, weights, of_row })
     }
 
-    /// The loss of the rows whose cluster and fold are kept.
-    fn mean(&self, loss: &dyn Loss, keeps: impl Fn((u32, usize)) -> bool) -> f64 {
-        let rows: Vec<usize> = (0..self.of_row.len()).filter(|&row| keeps(self.of_row[row])).collect();
+    /// The loss of the rows that are kept.
+    fn mean(&self, loss: &dyn Loss, keeps: impl Fn(usize) -> bool) -> f64 {
+        let rows: Vec<usize> = (0..self.of_row.len()).filter(|&row| keeps(row)).collect();
         if rows.len() == self.of_row.len() {
             return loss.mean(self.targets.view(), self.predictions.view(), Some(&self.weights));
         }
@@ -303,24 +303,25 @@ fn left_out(loss: &dyn Loss, of: &[&[&Tally]], repeats: usize) -> Spread {
     let known: Option<Vec<Joined>> = of.iter().map(|parts| Joined::of(parts)).collect();
     let Some(known) = known else { return Spread::default() };
     let Some(first) = known.first() else { return Spread::default() };
-    let without = |known: &[Joined], keeps: &dyn Fn((u32, usize)) -> bool| {
+    let without = |known: &[Joined], keeps: &dyn Fn(usize) -> bool| {
         known.iter().map(|rows| rows.mean(loss, keeps)).reduce(|a, b| a - b).unwrap_or(f64::NAN)
     };
     let numbers: std::collections::BTreeSet<u32> = first.of_row.iter().map(|(cluster, _)| *cluster).collect();
     let is_by_rows = numbers.len() == first.of_row.len() && of.len() == 1;
     let place: BTreeMap<u32, u32> = (0..).zip(&numbers).map(|(place, number)| (*number, place % LEFT_OUT)).collect();
     let parts = (numbers.len() as u32).min(LEFT_OUT);
+    let part_of: Vec<u32> = first.of_row.iter().map(|(cluster, _)| place[cluster]).collect();
     let clusters = match is_by_rows {
         true => loss
             .standard_error(first.targets.view(), first.predictions.view(), Some(&first.weights))
             .map(|error| (error * error, numbers.len())),
-        false => jackknife((0..parts).map(|part| without(&known, &|(cluster, _)| place[&cluster] != part)).collect()),
+        false => jackknife((0..parts).map(|part| without(&known, &|row| part_of[row] != part)).collect()),
     };
     let folds = of.first().map_or(0, |parts| parts.len()).div_ceil(repeats.max(1)).max(1);
     let most = folds.min(LEFT_OUT as usize);
     let of_repeat = |repeat: usize| {
         let is_kept = |own: usize, part: usize| own / folds == repeat && own % folds % most != part;
-        jackknife((0..most).map(|part| without(&known, &|(_, own)| is_kept(own, part))).collect())
+        jackknife((0..most).map(|part| without(&known, &|row| is_kept(first.of_row[row].1, part))).collect())
     };
     let known = (0..repeats.max(1)).map(of_repeat);
     Spread { clusters, folds: Spread::over(known) }

@@ -37,6 +37,14 @@ def test_clones_and_pickles_predict_the_same_bits():
     assert vaglio._vaglio.Model.from_text(fitted.model_.text()).text() == fitted.model_.text()
 
 
+def test_a_tie_is_called_the_more_frequent_class_and_then_the_first():
+    X = np.zeros((12, 1))
+    for labels, called in [(["a"] * 3 + ["b"] * 9, "b"), (["a"] * 9 + ["b"] * 3, "a"), (["a"] * 6 + ["b"] * 6, "a")]:
+        fitted = vaglio.SelectorClassifier(learner=vaglio.learner.Crrr()).fit(X, labels)
+        assert abs(fitted.decision_function(X)).max() < 1e-12
+        assert set(fitted.predict(X)) == {called}
+
+
 def test_grids_reach_into_parts_and_two_processes_give_the_same():
     X, y = numbers()
     selector = vaglio.Selector(search=vaglio.search.Greedy(), choose="last", lambda_=1.0)

@@ -235,7 +235,7 @@ fn text_columns_become_indicators_of_their_levels() {
 fn null_takes_any_value_away() {
     let folder = Folder::new("null");
     folder.write("train.csv", table(20, 4, &[]));
-    let lines = "seed: 3\npreprocess: [standardize]\nlearner: {kind: rls, lambda: 1.0, intercept: false}\n\
+    let lines = "seed: 3\npreprocess: [standardize]\nlearner: {kind: rls, lambda: 2.0, intercept: false}\n\
                  criterion: {kind: kfold, folds: 4, loss: absolute}\n\
                  search: {kind: greedy, max_features: 2, patience: 3, forced: [x1], choose: last}\n\
                  evaluate: {nested: {folds: 3}}\nlimits: {time: 10m}\nengine: {kind: local, threads: 1}";

@@ -229,13 +229,15 @@ fn numbers_have_four_to_six_digits_in_any_unit() {
         ] {
             let ran = folder.vaglio(arguments);
             assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.err);
-            told += &(ran.out + &ran.err);
+            // A digest is no number.
+            let is_of_numbers = |line: &&str| !line.contains("blake3") && !line.contains("sha256");
+            told += &(ran.out + &ran.err).lines().filter(is_of_numbers).collect::<Vec<_>>().join("\n");
         }
         let is_of_number = |c: char| c.is_ascii_digit() || "-.e".contains(c);
         for word in told.split(|c: char| !is_of_number(c)) {
             let digits = word.trim_start_matches('-').split('e').next().unwrap().replace('.', "");
             let significant = digits.trim_start_matches('0').trim_end_matches('0');
-            let is_zero = word.contains('.') && significant.is_empty() && digits.len() > 2;
+            let is_zero = word.contains('.') && significant.is_empty() && digits.len() > 4;
             assert!(!is_zero && significant.len() <= 7, "{word} in {told}");
         }
         assert!(!told.contains("inf") || told.contains("infinite"), "{told}");

@@ -107,6 +107,12 @@ pub enum Numbers {
     Shared(Arc<Numbers>),
 }
 
+impl Default for Numbers {
+    fn default() -> Self {
+        Numbers::Byte(Vec::new())
+    }
+}
+
 impl From<Vec<f64>> for Numbers {
     fn from(values: Vec<f64>) -> Self {
         Numbers::bytes(&values).unwrap_or(Numbers::Double(values))

@@ -62,6 +62,7 @@ mod loss;
 mod map;
 mod missing;
 mod model;
+pub mod numerals;
 mod observer;
 mod outline;
 mod path;

@@ -165,6 +165,11 @@ pub trait FittedMap: registered::FittedMap + Debug + Send + Sync {
         0
     }
 
+    /// The columns whose levels the map has learned, each with these; other levels of new rows are warned of.
+    fn levels(&self) -> Vec<(&str, Vec<&str>)> {
+        Vec::new()
+    }
+
     /// Whether the columns that the map makes of one are a block, as the levels of a text column are.
     fn makes_blocks(&self) -> bool {
         true

@@ -131,14 +131,29 @@ impl FeatureRef {
     /// The column meant.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] on `field`, with the nearest name.
+    /// [`Error::UnknownName`] on `field`, with the nearest name; [`Error::Setting`] for a number that is both the name of a column and
+    /// the place of another.
     pub fn resolve(&self, names: &[String], field: &str) -> Result<Feature> {
         match self {
-            FeatureRef::Index(index) if *index < names.len() => Ok(*index),
-            FeatureRef::Index(index) => Err(Error::setting(
-                field,
-                format!("there is no column {index}: {} candidates count from 0", names.len()),
-            )),
+            FeatureRef::Index(index) => {
+                let name = index.to_string();
+                let quoted = match names.contains(&name) {
+                    true => format!("; the column called `{name}` is written \"{name}\", in quotes"),
+                    false => String::new(),
+                };
+                match names.get(*index) {
+                    Some(own) if quoted.is_empty() || *own == name => Ok(*index),
+                    Some(own) => Err(Error::setting(
+                        field,
+                        format!("column {index}, counted from 0, is `{own}`, by whose name it may be called{quoted}"),
+                    )),
+                    None => {
+                        let message =
+                            format!("there is no column {index}: {} candidates count from 0{quoted}", names.len());
+                        Err(Error::setting(field, message))
+                    }
+                }
+            }
             FeatureRef::Name(name) => names
                 .iter()
                 .position(|n| n == name)

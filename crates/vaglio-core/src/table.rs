@@ -1,5 +1,6 @@
 //! A table as it was read: named columns of numbers, text or dates.
 
+use crate::numerals::numeral;
 use crate::{Column, Error, Numbers, Result};
 use chrono::{DateTime, NaiveTime};
 use either::Either;
@@ -67,12 +68,12 @@ impl Cells {
         }
     }
 
-    /// The cell of `row` as text; numbers in the shortest form that reads back, dates as in ISO 8601, nothing for a cell
+    /// The cell of `row` as text; whole numbers with all digits, others in the shortest form that reads back, dates as in ISO 8601, nothing for a cell
     /// that is missing.
     pub fn label(&self, row: usize) -> String {
         match self {
             _ if self.is_missing(row) => String::new(),
-            Cells::Numbers(numbers) => numbers.view().get(row).to_string(),
+            Cells::Numbers(numbers) => numeral(numbers.view().get(row)),
             Cells::Text(text) => text[row].clone(),
             Cells::Dates(dates) => iso(dates[row]),
         }

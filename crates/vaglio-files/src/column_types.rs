@@ -2,10 +2,12 @@
 
 use super::roles::Roles;
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use vaglio_core::numerals::holds;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::pipeline::ColumnType;
 use vaglio_report::record::TakenColumns;
-use vaglio_tables::read::{ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, date_span, quoted};
+use vaglio_tables::read::{BEYOND_DOUBLES, ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, date_span, quoted};
 
 /// What is known of columns before they are read: what the settings say, and what labels and targets are.
 pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {
@@ -54,7 +56,8 @@ fn known_as(column: &ColumnSurvey) -> Hint {
 pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Result<()> {
     let spec = roles.spec;
     let is_judged = |taken| matches!(taken, InferredType::Empty | InferredType::Text | InferredType::Identifier);
-    for column in survey.columns.iter().filter(|column| is_judged(column.taken)) {
+    let is_beyond = |column: &ColumnSurvey| column.note.as_deref() == Some(BEYOND_DOUBLES);
+    for column in survey.columns.iter().filter(|column| is_judged(column.taken) || is_beyond(column)) {
         let name = &column.name;
         if table.get(name).is_none()
             || spec.types.contains_key(name)
@@ -64,6 +67,12 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
         }
         let is_target = spec.target.names().contains(name);
         match column.taken {
+            _ if is_beyond(column) => {
+                let are_classes = spec.task.is_some() || spec.positive.is_some() || column.levels == 2;
+                if let Some(cells) = table.get(name).filter(|_| !is_target || !are_classes) {
+                    return Err(beyond(name, cells, |row| survey.place(table.origin(row)), is_target));
+                }
+            }
             InferredType::Empty if !is_target => {
                 table.take(name);
             }
@@ -104,6 +113,34 @@ pub(super) fn check(roles: &Roles<'_>, table: &mut Table, survey: &Survey) -> Re
         }
     }
     Ok(())
+}
+
+/// Refuses a column of numbers some of which no double holds.
+pub(super) fn beyond<'s>(
+    name: &str,
+    cells: &Cells,
+    place: impl Fn(usize) -> (Option<&'s PathBuf>, usize),
+    is_target: bool,
+) -> Error {
+    let is_held = |text: &str| text.parse().is_ok_and(|value| holds(text, value));
+    let row = (0..cells.len()).find(|&row| !is_held(&cells.label(row))).unwrap_or(0);
+    let (file, at) = place(row);
+    let typed = quoted(name);
+    let remedy = match is_target {
+        true => format!("set data.types: {{{typed}: class}} if its values are classes"),
+        false => format!(
+            "if it is an identifier, add it to data.exclude, from where groups, series and rows may still name it; set data.types: \
+             {{{typed}: class}} if each value is to be a column"
+        ),
+    };
+    Error::Unreadable {
+        path: file.cloned().unwrap_or_default(),
+        message: format!(
+            "row {}, column `{name}`: a double cannot hold {} exactly; {remedy}, or {{{typed}: number}} for the next double",
+            at + 1,
+            cells.label(row)
+        ),
+    }
 }
 
 /// What every column is taken for, neighbors that are alike in one entry.

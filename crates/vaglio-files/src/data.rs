@@ -16,13 +16,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Error, FittedMap, Problem, Result, Table, TargetUnits, Task};
+use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::Reading;
 use vaglio_pipeline::pipeline::{DataSpec, Files, ReadSpec, ValidPipeline};
 use vaglio_pipeline::resample::sample::clusters;
 use vaglio_pipeline::resample::{Fitted, Recipe, Rows, Sample};
-use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns, Warning};
+use vaglio_report::record::{LeftOut, LeftOutReason, TakenColumns, Warning, WarningKind};
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{ColumnFilter, Digest, InferredType, Source, Survey, Wanted};
+use vaglio_tables::read::{ColumnFilter, ColumnSurvey, Digest, InferredType, Source, Survey, Wanted};
 
 /// Everything that a run needs of its data.
 #[derive(Debug)]
@@ -87,13 +88,14 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let train_path = folder.join(spec.train.names().first().map_or("", String::as_str));
     let header = source.names().to_vec();
     roles.check_names(&header)?;
-    let wanted = Wanted { filter: ColumnFilter::except(roles.unread()), hints: column_types::hints(&roles) };
+    let filter = ColumnFilter::except(roles.unread());
+    let wanted = Wanted { filter, hints: column_types::hints(&roles), ..Wanted::default() };
     let source = single::kept(source, pipeline, &roles);
     let (table, mut survey, digest) = match is_sample {
         true => source.read(&wanted).map(|(table, survey)| (table, survey, Digest::known(String::new())))?,
         false => source.read_and_hash(&wanted)?,
     };
-    let reading = reading(spec, &source, &survey);
+    let reading = reading(spec, &source.settled(), &survey);
     let (mut table, mut left_out) = taking_part(&roles, table, &mut survey, &wanted.hints, source.aside(), true)
         .map_err(|error| error.in_file(&train_path))?;
     let is_beside = |name: &String| source.names_beside().iter().any(|(_, shown)| shown == name);
@@ -186,6 +188,7 @@ pub(super) fn prepared(pipeline: &ValidPipeline, folder: &Path, is_sample: bool)
     let (mut test_source, mut test_clusters, mut test_numbers) = (None, Vec::new(), None);
     let test = of_test.transpose()?.map(|test| {
         (test_source, test_clusters, test_numbers) = (test.source, test.clusters, test.numbers);
+        findings.extend(test.unseen);
         test.problem
     });
     let Fitted { problem: train, maps, units } = fitted;
@@ -235,6 +238,8 @@ pub(super) struct TestRowsMade {
     pub clusters: Vec<u32>,
     pub numbers: Option<Vec<usize>>,
     pub source: Option<(Rows, Arc<Recipe>)>,
+    /// What is said of levels that no training row has.
+    pub unseen: Option<Warning>,
 }
 
 /// Where rows stand in their file, from 1, in increasing order.
@@ -269,11 +274,14 @@ fn test_rows_made(parts: &ProblemParts<'_>, side: Side, is_kept: bool) -> Result
     let rows = Rows { groups: None, assignment: None, time: None, known: None, ..rows };
     let numbers: Vec<usize> = (0..rows.table.rows()).map(|row| rows.table.origin(row)).collect();
     let source = is_kept.then(|| (rows.clone(), Arc::clone(recipe)));
+    let mut unseen = UnseenLevels::default();
+    unseen.count(maps, &rows.table);
     let (problem, groups) = recipe.apply(Rows { clusters: groups, ..rows }, maps, names)?;
     let numbers = (numbers.len() == problem.rows()).then_some(numbers);
     let series = problem.series().map(|series| &series[..]);
     let clusters = clusters(problem.rows(), groups.as_deref(), series, ordered);
-    Ok(TestRowsMade { problem, clusters, numbers, source })
+    let unseen = unseen.sentence().map(|said| Warning::new(WarningKind::UnseenLevels, format!("test rows: {said}")));
+    Ok(TestRowsMade { problem, clusters, numbers, source, unseen })
 }
 
 /// The targets of which a map makes columns of the past.
@@ -337,7 +345,9 @@ pub(super) fn read_test(
         return Err(Error::unknown("data.test", "column", missing, header.iter().map(String::as_str)));
     }
     let hints = column_types::hints_like(roles, train);
-    let wanted = Wanted { filter: ColumnFilter::only(wanted), hints };
+    let notation = |column: &ColumnSurvey| Some((column.name.clone(), column.notation?));
+    let notations = train.columns.iter().filter_map(notation).collect();
+    let wanted = Wanted { filter: ColumnFilter::only(wanted), hints, notations };
     let (table, mut survey) = source.read(&wanted)?;
     let path = survey.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
     let (table, left_out) = taking_part(roles, table, &mut survey, &wanted.hints, source.aside(), false)

@@ -2,8 +2,9 @@
 
 use super::rows::having;
 use super::series::{numbers_of, places_of};
-use super::targets::{same_label, task};
+use super::targets::task;
 use std::collections::HashSet;
+use vaglio_core::numerals::same_label;
 use vaglio_core::{Error, Result, Table, Task};
 use vaglio_pipeline::pipeline::{DataSpec, TestRows};
 use vaglio_search::shuffle::shuffled;

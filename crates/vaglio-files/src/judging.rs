@@ -53,7 +53,8 @@ impl FileModel<'_> {
     pub(super) fn observed_in(&self, source: &Source) -> Result<(Table, Survey)> {
         let mut hints = self.judged_by()?;
         hints.retain(|name, _| source.names().contains(name));
-        source.read(&Wanted { filter: ColumnFilter::only(hints.keys().cloned()), hints })
+        let notations = self.notations(hints.keys());
+        source.read(&Wanted { filter: ColumnFilter::only(hints.keys().cloned()), hints, notations })
     }
 
     /// The figures of predictions beside the targets of a file; rows whose targets lie behind its end have none.

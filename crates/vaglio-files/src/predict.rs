@@ -6,6 +6,7 @@ use super::series::Order;
 use ndarray::s;
 use vaglio_core::{AnyLoss, Cells, Error, Result, Squared, Table, Task, ZeroOne};
 use vaglio_pipeline::inside::Predicted;
+use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::Observed;
 
 impl FileModel<'_> {
@@ -61,6 +62,8 @@ impl FileModel<'_> {
             }
         }
         let all = table.rows();
+        let mut unseen = UnseenLevels::default();
+        unseen.count(&self.maps, &table);
         let mut keys: Vec<(String, Cells)> =
             names.into_iter().flatten().filter_map(|name| Some((name.clone(), table.get(name)?.clone()))).collect();
         let lagged = self.lagged_targets();
@@ -109,6 +112,7 @@ impl FileModel<'_> {
             intervals,
             judged: None,
             raw: false,
+            unseen,
         };
         Ok((predictions, predicted, counts))
     }

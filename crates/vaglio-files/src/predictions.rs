@@ -7,8 +7,9 @@ use ndarray::Array2;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Cells, Error, Result, Task, short};
+use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::IntervalEnds;
-use vaglio_tables::read::{ColumnFilter, Hint, Source, Survey, Wanted};
+use vaglio_tables::read::{ColumnFilter, Hint, Notations, Source, Survey, Wanted};
 
 /// What is written beside predictions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -52,6 +53,8 @@ pub struct Predictions {
     pub judged: Option<Judged>,
     /// Whether text is written to CSV as it is.
     pub raw: bool,
+    /// Levels that no training row has.
+    pub unseen: UnseenLevels,
 }
 
 /// The error of a missing cell that a model cannot take, with its place.
@@ -90,12 +93,14 @@ impl FileModel<'_> {
         self.check_beside(beside, header)?;
         let (wanted, hints) = self.wanted(header, beside)?;
         let in_file = |error: Error| error.in_file(path);
-        let (mut table, survey) = source.read(&Wanted { hints, filter: ColumnFilter::only(wanted) })?;
+        let notations = self.notations(&wanted);
+        let (mut table, survey) = source.read(&Wanted { hints, notations, filter: ColumnFilter::only(wanted) })?;
         if self.takes_nothing(beside) {
             table.take_columns();
         }
         let (mut predictions, predicted, counts) =
             self.predicted(table, beside.intervals).map_err(|error| in_file(unfilled(&survey, error)))?;
+        warn_of(&predictions.unseen);
         self.add_probabilities(&mut predictions, beside);
         predictions.raw = beside.raw;
         if beside.evaluate {
@@ -174,6 +179,14 @@ impl FileModel<'_> {
         wanted.iter().map(|name| (name.clone(), known(name))).collect()
     }
 
+    /// How columns of a file are written, as in the training rows.
+    pub(super) fn notations<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Notations {
+        let Some(known) = self.reading.as_ref().and_then(|reading| reading.notations.as_ref()) else {
+            return Notations::new();
+        };
+        names.into_iter().map(|name| (name.clone(), known.get(name).copied().unwrap_or_default())).collect()
+    }
+
     /// Refuses what the model, or the file, cannot give.
     pub(super) fn check_beside(&self, beside: &Beside, header: &[String]) -> Result<()> {
         let is_numbers = self.task == Task::Regression;
@@ -223,6 +236,13 @@ impl FileModel<'_> {
     }
 }
 
+/// Says which levels no training row has.
+pub(super) fn warn_of(unseen: &UnseenLevels) {
+    if let Some(sentence) = unseen.sentence() {
+        tracing::warn!("{sentence}");
+    }
+}
+
 /// The names of the columns of predictions.
 fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, has_intervals: bool) -> Vec<String> {
     let named = |word: &str| -> Vec<String> {
@@ -243,7 +263,7 @@ fn header(outputs: &[String], has_labels: bool, classes: Option<&[String]>, has_
 impl Predictions {
     /// Takes columns of the data file beside these rows.
     fn keep(&mut self, source: &Source, names: &[String], hints: HashMap<String, Hint>) -> Result<()> {
-        let wanted = Wanted { filter: ColumnFilter::only(names.iter().cloned()), hints };
+        let wanted = Wanted { filter: ColumnFilter::only(names.iter().cloned()), hints, ..Wanted::default() };
         let mut table = source.read(&wanted)?.0.select_rows(&self.rows);
         self.kept = names.iter().filter_map(|name| Some((name.clone(), table.take(name)?))).collect();
         // A column that says how rows follow each other is written once.

@@ -1,15 +1,10 @@
 //! What a run found of how its files are read.
 
-use vaglio_pipeline::pipeline::{ColumnType, DataSpec, DateOrder, Decimal, ReadSpec, Reading};
-use vaglio_tables::read::{ColumnSurvey, DAY_FIRST, InferredType, MONTH_FIRST, Source, Survey};
+use vaglio_pipeline::pipeline::{ColumnType, DataSpec, DateOrder, ReadSpec, Reading};
+use vaglio_tables::read::{ColumnSurvey, DAY_FIRST, InferredType, MONTH_FIRST, Notation, Survey};
 
 /// How other files are read alike: the mark before decimals and the order of dates are those that were found.
-pub(super) fn reading(spec: &DataSpec, source: &Source, survey: &Survey) -> Reading {
-    reading_by(spec, source.settled().decimal, survey)
-}
-
-/// The same with the mark before decimals that was found.
-pub(super) fn reading_by(spec: &DataSpec, decimal: Decimal, survey: &Survey) -> Reading {
+pub(super) fn reading(spec: &DataSpec, settled: &ReadSpec, survey: &Survey) -> Reading {
     let noted = |note: &str| survey.columns.iter().any(|column| column.note.as_deref() == Some(note));
     let dates = match spec.read.dates {
         DateOrder::Auto if noted(DAY_FIRST) && !noted(MONTH_FIRST) => DateOrder::DayFirst,
@@ -22,5 +17,13 @@ pub(super) fn reading_by(spec: &DataSpec, decimal: Decimal, survey: &Survey) -> 
         _ => None,
     };
     let found = survey.columns.iter().filter_map(|column| Some((column.name.clone(), kind(column)?)));
-    Reading { read: ReadSpec { decimal, dates, ..spec.read.clone() }, types: found.collect() }
+    let known = |column: &ColumnSurvey| Some((column.name.clone(), column.notation?));
+    let notations: Option<Vec<(String, Notation)>> = survey.columns.iter().map(known).collect();
+    let is_special = |(_, notation): &(String, Notation)| *notation != Notation::default();
+    let notations = notations.map(|all| all.into_iter().filter(is_special).collect());
+    Reading {
+        notations,
+        read: ReadSpec { decimal: settled.decimal, first_index: settled.first_index, dates, ..spec.read.clone() },
+        types: found.collect(),
+    }
 }

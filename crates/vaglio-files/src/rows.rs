@@ -1,8 +1,9 @@
 //! Rows that take part: those that the filters of the settings let pass and whose target is there.
 
 use super::roles::Roles;
-use super::targets::same_label;
+use super::series::whole_numbers;
 use std::collections::{BTreeSet, HashMap};
+use vaglio_core::numerals::same_label;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::document::Label;
 use vaglio_pipeline::pipeline::{DataSpec, Labels, MissingTarget, RowFilter};
@@ -90,6 +91,11 @@ fn passing(field: &str, filter: &RowFilter, cells: &Cells, spec: &DataSpec, is_t
     if let Some(labels) = &filter.is {
         return having(&format!("{field}.is"), cells, labels, spec, is_training);
     }
+    if let Cells::Text(text) = cells
+        && let Some(wholes) = whole_numbers(text)
+    {
+        return within(field, filter, &wholes);
+    }
     let bound = |key: &str, bound: &Option<Label>, at: usize, none: f64| {
         let Some(Label(text)) = bound else { return Ok(none) };
         let (found, what) = match cells {
@@ -119,6 +125,18 @@ fn passing(field: &str, filter: &RowFilter, cells: &Cells, spec: &DataSpec, is_t
     })
 }
 
+/// Whether each whole number lies between the bounds of the filter.
+fn within(field: &str, filter: &RowFilter, wholes: &[Option<i128>]) -> Result<Vec<bool>> {
+    let bound = |key: &str, bound: &Option<Label>, none: i128| {
+        let wrong = |text: &str| format!("it is `{text}`, and `{}` holds whole numbers", filter.column);
+        let parsed =
+            |Label(text): &Label| text.parse().map_err(|_| Error::setting(format!("{field}.{key}"), wrong(text)));
+        bound.as_ref().map_or(Ok(none), parsed)
+    };
+    let range = bound("from", &filter.from, i128::MIN)?..=bound("to", &filter.to, i128::MAX)?;
+    Ok(wholes.iter().map(|whole| whole.is_some_and(|whole| range.contains(&whole))).collect())
+}
+
 /// Whether each row has one of the values.
 ///
 /// # Errors
@@ -133,11 +151,13 @@ pub(super) fn having(
     let mut has = vec![false; cells.len()];
     let own: Vec<String> = (0..cells.len()).map(|row| cells.label(row)).collect();
     for Label(label) in labels.all() {
+        let is_written = own.contains(label);
         let is_same = |row: usize| match cells {
             Cells::Dates(dates) => date_span(label, spec.read.dates)
                 .is_some_and(|[from, to]| dates[row] >= from && (dates[row] < to || dates[row] == from)),
-            Cells::Text(_) => own[row] == *label || is_truth(label) && own[row].eq_ignore_ascii_case(label),
-            Cells::Numbers(_) => same_label(&own[row], as_number(label)),
+            // Codes such as `01` are as they are written where some row has them so.
+            Cells::Text(_) if is_written && own[row].parse::<f64>().is_ok() => own[row] == *label,
+            Cells::Text(_) | Cells::Numbers(_) => same_label(&own[row], label),
         };
         let mut is_there = false;
         for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
@@ -151,17 +171,4 @@ pub(super) fn having(
         }
     }
     Ok(has)
-}
-
-fn is_truth(label: &str) -> bool {
-    label.eq_ignore_ascii_case("true") || label.eq_ignore_ascii_case("false")
-}
-
-/// Words for truth as the numbers that columns of them hold.
-fn as_number(label: &str) -> &str {
-    match () {
-        () if label.eq_ignore_ascii_case("true") => "1",
-        () if label.eq_ignore_ascii_case("false") => "0",
-        () => label,
-    }
 }

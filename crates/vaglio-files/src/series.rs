@@ -38,7 +38,7 @@ impl Order<'_> {
         match times {
             None => order.sort_by_key(|&row| series[row]),
             Some(cells) => {
-                let Some(times) = moments(cells) else { return Err(self.not_a_time(cells, &of_row)) };
+                let Some(times) = ordered(cells) else { return Err(self.not_a_time(cells, &of_row)) };
                 order.sort_by(|&a, &b| series[a].cmp(&series[b]).then(times[a].total_cmp(&times[b])));
                 let twice = |pair: &&[usize]| series[pair[0]] == series[pair[1]] && times[pair[0]] == times[pair[1]];
                 let is_once = self.in_steps || labels.is_some();
@@ -83,7 +83,7 @@ impl Order<'_> {
 
 /// The place of each time among all of them, from 0; `None` for text.
 pub(super) fn places_of(times: &Cells) -> Option<Vec<u32>> {
-    let times = moments(times)?;
+    let times = ordered(times)?;
     let mut all = times.to_vec();
     all.sort_by(f64::total_cmp);
     all.dedup();
@@ -97,6 +97,23 @@ pub(super) fn moments(times: &Cells) -> Option<Cow<'_, [f64]>> {
         Cells::Text(text) => periods(text).map(Cow::Owned),
         Cells::Numbers(numbers) => Some(numbers.view().values()),
     }
+}
+
+/// Like [`moments`], and the ranks of whole numbers that are kept as text, since no double holds them.
+fn ordered(times: &Cells) -> Option<Cow<'_, [f64]>> {
+    let ranks = |text: &[String]| {
+        let wholes = whole_numbers(text)?;
+        let mut all = wholes.clone();
+        all.sort_unstable();
+        all.dedup();
+        Some(wholes.iter().map(|whole| all.partition_point(|other| other < whole) as f64).collect())
+    };
+    moments(times).or_else(|| if let Cells::Text(text) = times { ranks(text).map(Cow::Owned) } else { None })
+}
+
+/// Text as whole numbers, `None` where a cell is missing; `None` of other text.
+pub(super) fn whole_numbers(text: &[String]) -> Option<Vec<Option<i128>>> {
+    text.iter().map(|cell| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) }).collect()
 }
 
 /// Labels as numbers from 0, in the order in which they first appear.

@@ -1,12 +1,13 @@
 //! Predictions of the rows of a file, some at a time, so that files may be larger than memory.
 
 use super::model_files::FileModel;
-use super::predictions::{Beside, Predictions, unfilled};
+use super::predictions::{Beside, Predictions, unfilled, warn_of};
 use ndarray::{Array2, Axis, concatenate};
 use std::ops::ControlFlow;
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
 use vaglio_pipeline::inside::Predicted;
+use vaglio_pipeline::maps::UnseenLevels;
 use vaglio_pipeline::pipeline::IntervalEnds;
 use vaglio_tables::read::{Batch, BatchReader, Batches, Hint};
 
@@ -31,16 +32,18 @@ impl FileModel<'_> {
             let _enough = sink(&predictions)?;
             return Ok(predictions.table());
         };
-        let mut seen = Vec::new();
+        let (mut seen, mut unseen) = (Vec::new(), UnseenLevels::default());
         while let Some(batch) = reader.next_rows()? {
             let predictions = self.of_batch(batch, beside).map_err(|error| error.in_file(path))?;
             let flow = sink(&predictions)?;
+            unseen.add(predictions.unseen);
             match beside.evaluate {
                 true => seen.push((predictions.values, predictions.intervals)),
                 false if flow.is_break() => break,
                 false => {}
             }
         }
+        warn_of(&unseen);
         match beside.evaluate {
             true => Ok(self.compared(&seen, reader).map_err(|error| error.in_file(path))?.table()),
             false => Ok(None),
@@ -79,7 +82,8 @@ impl FileModel<'_> {
             }
             false => Vec::new(),
         };
-        batches.start(&columns, &gathered, rows)
+        let notations = self.notations(columns.iter().map(|(name, _)| name).chain(&gathered));
+        batches.start(&columns, &gathered, notations, rows)
     }
 
     fn of_batch(&self, batch: Batch, beside: &Beside) -> Result<Predictions> {
@@ -127,6 +131,7 @@ impl FileModel<'_> {
             intervals,
             judged: Some(judged),
             raw: false,
+            unseen: UnseenLevels::default(),
         })
     }
 }

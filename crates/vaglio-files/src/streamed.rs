@@ -26,7 +26,7 @@ use super::column_types;
 use super::data::{ProblemParts, numbers_in_file, of_test, open, read_test};
 use super::holdout::set_aside;
 use super::past::Side;
-use super::read_options::reading_by;
+use super::read_options::reading;
 use super::role_columns::RoleColumns;
 use super::roles::{Roles, assignment, check_weights};
 use super::rows::taking_part;
@@ -211,7 +211,7 @@ fn streamed(
     let test_rows = aside.as_ref().map(numbers_in_file);
     read.surveyed(&mut survey, &header);
     let columns = column_types::taken(&roles, &survey, &header, &[]);
-    let reading = reading_by(spec, pass.files.settled().decimal, &survey);
+    let reading = reading(spec, pass.files.settled(), &survey);
     let sample_rows = condensed_rows(&read, labels.targets.nrows())?;
     let (recipe, means) = behind(pipeline, &recipe, (&pass.first, &read))?;
     let mut sample = Sample::new(sample_rows, Arc::clone(&recipe), false)?;
@@ -248,9 +248,10 @@ fn streamed(
         lagged: &[],
     };
     let of_test = test_files.map(|(table, survey)| of_test(&parts, Side::plain(table), false, (&survey, folder)));
-    let (mut test_clusters, mut test_numbers) = (Vec::new(), None);
+    let (mut test_clusters, mut test_numbers, mut findings) = (Vec::new(), None, Vec::new());
     let test = of_test.transpose()?.map(|test| {
         (test_clusters, test_numbers) = (test.clusters, test.numbers);
+        findings.extend(test.unseen);
         test.problem
     });
     let streamed = Streamed {
@@ -266,6 +267,7 @@ fn streamed(
         seconds: read.seconds,
         rows: rows_behind,
     };
+    findings.insert(0, moments_warning(&streamed, has_outer, is_mean));
     Ok(Prepared {
         train,
         test,
@@ -278,7 +280,7 @@ fn streamed(
         test_rows,
         left_out,
         columns,
-        findings: vec![moments_warning(&streamed, has_outer, is_mean)],
+        findings,
         reading,
         times: None,
         history: None,

@@ -1,6 +1,7 @@
 //! What the targets are, and how they are coded as numbers.
 
 use ndarray::Array2;
+use vaglio_core::numerals::{numeral, place_of_label, same_label};
 use vaglio_core::{Cells, Error, Result, Task};
 use vaglio_pipeline::pipeline::{DataSpec, TaskKind};
 
@@ -49,8 +50,8 @@ pub(super) fn task(spec: &DataSpec, targets: &[(String, Cells)]) -> Result<Task>
         }
         TaskKind::Binary => {
             if let Some(positive) = &spec.positive {
-                let known = labels.iter().find(|label| same_label(label, &positive.0));
-                let Some(label) = known else {
+                let known = place_of_label(labels.iter().map(String::as_str), &positive.0);
+                let Some(label) = known.map(|at| &labels[at]) else {
                     return Err(Error::unknown(
                         "data.positive",
                         "label",
@@ -119,17 +120,13 @@ fn labels(cells: &Cells) -> Vec<String> {
             let mut values = numbers.view().values().into_owned();
             values.sort_by(f64::total_cmp);
             values.dedup();
-            values.iter().map(f64::to_string).collect()
+            values.iter().map(|value| numeral(*value)).collect()
         }
         other => {
             let distinct: std::collections::BTreeSet<String> = (0..other.len()).map(|row| other.label(row)).collect();
             distinct.into_iter().collect()
         }
     }
-}
-
-pub(super) fn same_label(a: &str, b: &str) -> bool {
-    a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// Targets as outputs × rows, classes coded ±1; `origin` says where a row stands in its file.
@@ -165,13 +162,15 @@ pub(super) fn encode(
             Task::Binary { negative, positive } => {
                 for row in 0..rows {
                     let label = cells.label(row);
-                    let yes = same_label(&label, positive);
-                    if let Some(negative) = negative
-                        && !yes
-                        && !same_label(&label, negative)
-                    {
-                        return Err(unknown(origin(row) + 1, &label, vec![negative, positive]));
-                    }
+                    let yes = match negative {
+                        None => same_label(&label, positive),
+                        Some(negative) => {
+                            let known = [negative.as_str(), positive];
+                            place_of_label(known.into_iter(), &label)
+                                .ok_or_else(|| unknown(origin(row) + 1, &label, known.to_vec()))?
+                                == 1
+                        }
+                    };
                     out.push(sign(yes));
                 }
             }
@@ -179,7 +178,7 @@ pub(super) fn encode(
                 let mut of_row = Vec::with_capacity(rows);
                 for row in 0..rows {
                     let label = cells.label(row);
-                    let Some(class) = labels.iter().position(|l| same_label(l, &label)) else {
+                    let Some(class) = place_of_label(labels.iter().map(String::as_str), &label) else {
                         return Err(unknown(origin(row) + 1, &label, labels.iter().map(String::as_str).collect()));
                     };
                     of_row.push(class);

@@ -8,6 +8,7 @@ mod date_parts;
 #[allow(clippy::unwrap_used)]
 mod fitting;
 mod impute;
+mod levels;
 mod log1p;
 mod one_hot;
 mod ordinal;
@@ -25,6 +26,7 @@ pub use clip::{Clip, FittedClip};
 pub use constant::{Constant, FittedConstant};
 pub use date_parts::{DatePart, DateParts, FittedDateParts};
 pub use impute::{FittedImpute, How, Impute, Value};
+pub use levels::UnseenLevels;
 pub use log1p::{FittedLog1p, Log1p};
 pub use one_hot::{FittedOneHot, OneHot, Unknown};
 pub use ordinal::{FittedOrdinal, Ordinal, UnknownLevel};

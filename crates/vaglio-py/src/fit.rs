@@ -95,7 +95,7 @@ pub fn fit(
     });
     release_returned(py);
     let (mut model, selection) = fitted?.map_err(fail)?;
-    model.reading = (!types.is_empty()).then(|| Reading { read: ReadSpec::default(), types });
+    model.reading = (!types.is_empty()).then(|| Reading { read: ReadSpec::default(), types, notations: None });
     let found = found(&selection).map_err(fail)?.to_string();
     Ok((FrameModel(Arc::new(model)), found))
 }

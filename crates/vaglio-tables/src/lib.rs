@@ -14,4 +14,4 @@ mod survey;
 
 pub use digest_kind::DigestKind;
 pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
-pub use survey::{ColumnSurvey, InferredType, Survey};
+pub use survey::{ColumnSurvey, InferredType, Notation, Survey};

@@ -32,14 +32,16 @@ mod source;
 mod sparse;
 
 pub use crate::disk::{bounded, shortened, system};
-pub use crate::{ColumnSurvey, DateOrder, Decimal, Delimiter, DigestKind, InferredType, ReadSpec, Survey, Word};
+pub use crate::{
+    ColumnSurvey, DateOrder, Decimal, Delimiter, DigestKind, InferredType, Notation, ReadSpec, Survey, Word,
+};
 pub use batches::{Batch, BatchReader, Batches, KnownFiles};
 pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::{Fault, FaultKind};
 pub use paths::expanded;
-pub use settle::{DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, ordered, quoted};
-pub use source::{ReadColumn, Source, Wanted};
+pub use settle::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered, quoted};
+pub use source::{Notations, ReadColumn, Source, Wanted};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;

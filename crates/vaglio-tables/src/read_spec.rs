@@ -34,6 +34,9 @@ pub struct ReadSpec {
     pub comment: Option<char>,
     /// Which of the first two numbers of `03/04/2024` is the day.
     pub dates: DateOrder,
+    /// The index of the first column in svmlight's text, 0 or 1; by default 0 where some row has that index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_index: Option<u32>,
 }
 
 impl Default for ReadSpec {
@@ -48,6 +51,7 @@ impl Default for ReadSpec {
             quote: '"',
             comment: None,
             dates: DateOrder::Auto,
+            first_index: None,
         }
     }
 }
@@ -190,6 +194,9 @@ impl ReadSpec {
             if !wrong.is_empty() {
                 return Err(Error::setting("data.read.widths", wrong));
             }
+        }
+        if self.first_index.is_some_and(|first| first > 1) {
+            return Err(Error::setting("data.read.first_index", "svmlight's indices count from 0 or from 1"));
         }
         ascii("data.read.quote", self.quote)?;
         self.comment.map_or(Ok(()), |comment| ascii("data.read.comment", comment))

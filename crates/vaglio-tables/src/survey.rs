@@ -41,6 +41,53 @@ impl InferredType {
     }
 }
 
+/// How the cells of a column are written, where that is more than digits or a date.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Notation {
+    /// All numbers have a percent sign.
+    pub percent: bool,
+    /// Some have this sign of a currency.
+    pub currency: Option<char>,
+    /// Some have their thousands apart.
+    pub thousands: bool,
+    /// Some are whole numbers that no double holds, and are taken for the next double.
+    pub rounded: bool,
+    /// The times of day of dates have a time zone.
+    pub zoned: bool,
+}
+
+impl Notation {
+    /// Whether a number of a column of this notation may be written like that.
+    pub fn allows(self, number: Notation) -> bool {
+        number.percent == self.percent
+            && (number.currency.is_none() || number.currency == self.currency)
+            && (self.thousands || !number.thousands)
+    }
+
+    /// The notation of a column with such a number as well.
+    #[must_use]
+    pub fn with(self, number: Notation) -> Self {
+        Notation {
+            percent: self.percent || number.percent,
+            currency: self.currency.or(number.currency),
+            thousands: self.thousands || number.thousands,
+            rounded: self.rounded || number.rounded,
+            zoned: self.zoned || number.zoned,
+        }
+    }
+
+    /// What is noted of a column of numbers, for people.
+    pub fn words(self) -> Option<String> {
+        let mut words: Vec<String> = Vec::new();
+        words.extend(self.currency.map(String::from));
+        words.extend(self.percent.then(|| "%".to_owned()));
+        words.extend(self.thousands.then(|| "thousands apart".to_owned()));
+        words.extend(self.rounded.then(|| "next doubles".to_owned()));
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
 /// What reading found out about a column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnSurvey {
@@ -56,6 +103,16 @@ pub struct ColumnSurvey {
     pub levels: usize,
     /// How its cells are written where that is not plain, such as `95%`.
     pub note: Option<String>,
+    /// How its cells are written, for other files, where all were seen.
+    pub notation: Option<Notation>,
+}
+
+impl ColumnSurvey {
+    /// A column of which no more is known.
+    pub fn new(name: String, taken: InferredType) -> Self {
+        let (notation, note) = (Some(Notation::default()), None);
+        ColumnSurvey { name, taken, missing: 0, first_missing: None, levels: 0, note, notation }
+    }
 }
 
 /// What reading found out about a table.

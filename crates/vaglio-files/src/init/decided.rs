@@ -5,7 +5,7 @@ use super::order::{FEWEST_TIMES, PanelColumns, RowOrder};
 use super::test_rows::TestColumn;
 use super::{InitOptions, TaskOption, TestOption};
 use vaglio_core::{Error, Result};
-use vaglio_tables::read::{FaultKind, InferredType};
+use vaglio_tables::read::{BEYOND_DOUBLES, FaultKind, InferredType};
 
 /// Names that a target often has.
 const TARGETS: [&str; 12] = [
@@ -322,6 +322,9 @@ impl Decided {
         let order = table.classes.get(name).and_then(Option::as_ref);
         match survey.taken {
             InferredType::Empty => return,
+            _ if survey.note.as_deref() == Some(BEYOND_DOUBLES) && !is_time => {
+                return exclude("no double holds its whole numbers, as those of identifiers".into());
+            }
             _ if let Some(order) = order => {
                 self.ordinal.push((name.clone(), order.clone()));
                 self.numbers_missing |= survey.missing > 0;

@@ -85,7 +85,7 @@ fn seen((name, read): ReadColumn) -> Seen {
         Err(fault) => {
             let is_number = matches!(fault.what, FaultKind::Text { among_numbers: true, .. });
             let (taken, missing) = (if is_number { InferredType::Number } else { InferredType::Text }, fault.count);
-            let survey = ColumnSurvey { name, taken, missing, first_missing: None, levels: 0, note: None };
+            let survey = ColumnSurvey { missing, ..ColumnSurvey::new(name, taken) };
             Seen { survey, fault: Some(fault), differs: false, distinct: 0, rarest: 0, whole: false }
         }
     }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use vaglio_core::{Error, Result, Table};
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{BatchReader, Batches, ColumnFilter, Digest, Hint, KnownFiles, Source, Survey, Wanted};
+use vaglio_tables::read::{
+    BatchReader, Batches, ColumnFilter, Digest, Hint, KnownFiles, Notations, Source, Survey, Wanted,
+};
 use vaglio_tables::{DigestKind, ReadSpec};
 
 /// Rows of a batch, at most.
@@ -23,9 +25,6 @@ pub(super) struct FileRows {
     files: Vec<PathBuf>,
     read: ReadSpec,
     names: Vec<String>,
-    /// Columns that folders name.
-    of_folders: Vec<String>,
-    is_typed: bool,
     is_by_column: bool,
     rows: Option<usize>,
     settled: ReadSpec,
@@ -45,8 +44,6 @@ impl FileRows {
             named: named.to_vec(),
             files: batches.files().map(PathBuf::from).collect(),
             read: read.clone(),
-            of_folders: names.iter().filter(|name| batches.is_of_folders(name)).cloned().collect(),
-            is_typed: batches.is_typed(),
             is_by_column: batches.is_by_column(),
             rows: batches.rows(),
             settled: batches.settled(),
@@ -78,11 +75,6 @@ impl FileRows {
     /// How the files are read, with what was found of the first.
     pub fn settled(&self) -> &ReadSpec {
         &self.settled
-    }
-
-    /// Whether the files say what a column holds.
-    pub fn is_typed(&self, name: &str) -> bool {
-        self.is_typed && !self.of_folders.iter().any(|own| own == name)
     }
 
     /// The first of some columns that holds text, with a cell.
@@ -159,7 +151,7 @@ impl FileRows {
     }
 
     fn wanted(&self, names: &[String], hints: &HashMap<String, Hint>) -> Wanted {
-        Wanted { filter: ColumnFilter::only(names.iter().cloned()), hints: hints.clone() }
+        Wanted { filter: ColumnFilter::only(names.iter().cloned()), hints: hints.clone(), ..Wanted::default() }
     }
 
     /// The reader of some columns in batches, which gathers others on the way.
@@ -169,7 +161,7 @@ impl FileRows {
     pub fn reader(&self, columns: &[(String, Hint)], gathered: &[String]) -> Result<BatchReader> {
         let rows = (self.at_once / (columns.len() + gathered.len()).max(1)).clamp(1, ROWS);
         let batches = Batches::open_all(&self.named, &self.read, &self.known)?.ok_or_else(|| whole(&self.named))?;
-        batches.start(columns, gathered, rows)?.ok_or_else(|| {
+        batches.start(columns, gathered, Notations::new(), rows)?.ok_or_else(|| {
             let written =
                 "dates that are written in several ways are told by all of them; set data.read.dates, or write Parquet";
             Error::setting("engine.stream", written)

@@ -6,6 +6,7 @@ use super::file_rows::FileRows;
 use super::first_pass::FirstPass;
 use super::means::Filled;
 use super::pass_state::{PassState, SetAside, TEST, joined, seen_missing, split};
+use crate::column_types;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,7 +18,7 @@ use vaglio_pipeline::resample::Rows;
 use vaglio_pipeline::resample::numeric::{numeric, unless_too_large};
 use vaglio_tables::ColumnSurvey;
 use vaglio_tables::budget::Budget;
-use vaglio_tables::read::{Batch, Hint, InferredType, Survey};
+use vaglio_tables::read::{BEYOND_DOUBLES, Batch, Hint, InferredType, Survey};
 
 /// Rows of a sample.
 pub(super) const SAMPLE: usize = 1 << 17;
@@ -136,14 +137,8 @@ impl TablePass {
         let seconds = begun.elapsed().as_secs_f64() * self.rows as f64 / seen.max(1) as f64;
         let PassState { condenser, mut names, filled, test, .. } = all;
         let mut cells = condenser.map_or_else(|| Ok(Vec::new()), Condenser::finish).map_err(failed)?;
-        let found = |name: &String| ColumnSurvey {
-            name: name.clone(),
-            taken: InferredType::Number,
-            missing: 0,
-            first_missing: None,
-            levels: 0,
-            note: None,
-        };
+        let found =
+            |name: &String| ColumnSurvey { notation: None, ..ColumnSurvey::new(name.clone(), InferredType::Number) };
         let found = match self.first.survey.is_empty() {
             true => self.features.iter().map(found).collect(),
             false => self.first.survey.clone(),
@@ -221,9 +216,8 @@ impl TablePass {
 
     fn hint(&self, name: &str) -> Hint {
         match self.hints.get(name) {
-            Some(hint) if *hint != Hint::Auto => *hint,
-            _ if self.files.is_typed(name) => Hint::Auto,
-            _ => Hint::Number,
+            Some(hint) => *hint,
+            None => Hint::Auto,
         }
     }
 
@@ -259,6 +253,12 @@ impl TablePass {
     pub fn mapped(&self, batch: Batch, place: &[u32], filled: &mut [(Filled, bool)]) -> Result<Option<Mapped>> {
         let place = self.of_batch(&batch, place)?;
         let Batch { first, columns, survey } = batch;
+        let is_beyond = |found: &&ColumnSurvey| found.note.as_deref() == Some(BEYOND_DOUBLES);
+        if let Some(found) = survey.columns.iter().find(is_beyond)
+            && let Some((name, cells)) = columns.iter().find(|(name, _)| *name == found.name)
+        {
+            return Err(column_types::beyond(name, cells, |row| survey.place(first + row), false));
+        }
         let kept: Vec<usize> = (0..place.len()).filter(|&at| place[at] < TEST).collect();
         let mut table = Table::new(columns)?.following(first);
         if kept.len() < place.len() {

@@ -2,7 +2,9 @@
 
 use super::{Meaning, Scalar};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use std::borrow::Cow;
 use std::fmt;
+use vaglio_core::numerals::normalized;
 
 /// A label as text; a number is written as data cells are, so that `5`, `5.0` and `"5"` are one label.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
@@ -17,7 +19,7 @@ pub(super) fn of_scalar(scalar: &Scalar) -> Option<String> {
     match scalar.meaning() {
         Meaning::Null => None,
         Meaning::Int(number) => Some(number.to_string()),
-        Meaning::Float(number) => Some(number.to_string()),
+        Meaning::Float(number) => Some(normalized(&scalar.text).map_or_else(|| number.to_string(), Cow::into_owned)),
         Meaning::Bool(_) | Meaning::Text(_) => Some(scalar.text.clone()),
     }
 }

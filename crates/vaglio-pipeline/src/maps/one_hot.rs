@@ -1,5 +1,6 @@
 //! Indicators of the levels of text columns.
 
+use super::levels::Finder;
 use super::{LearnedOn, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -163,7 +164,7 @@ impl FittedMap for FittedOneHot {
         columns::of_outputs(self, names, |own, sources| own.columns.retain(|known| sources.contains(&known.column)))
     }
 
-    /// A column of numbers that was text in training is matched by the numbers' shortest text.
+    /// Levels that are equal numbers are one, however they are written.
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();
         for (name, cells) in table.take_columns() {
@@ -173,6 +174,10 @@ impl FittedMap for FittedOneHot {
             }
         }
         table.with_columns(out)
+    }
+
+    fn levels(&self) -> Vec<(&str, Vec<&str>)> {
+        self.columns.iter().map(|known| (known.column.as_str(), known.all().collect())).collect()
     }
 
     fn sources(&self, name: &str) -> Vec<String> {
@@ -240,12 +245,9 @@ impl Levels {
         is_known || (level == RARE && !self.rare.is_empty())
     }
 
-    /// The column of a level, from 0, or that of rare ones for one that is unknown; `None` where there is none.
-    fn place(&self, label: &str, unknown: Unknown) -> Option<usize> {
-        let rare = || self.rare.binary_search_by(|rare| rare.as_str().cmp(label)).is_ok();
-        let pooled = !self.rare.is_empty() && (unknown == Unknown::Zeros || rare());
-        let known = self.levels.binary_search_by(|level| level.as_str().cmp(label)).ok();
-        known.or(pooled.then_some(self.levels.len()))
+    /// The levels with a column each, those that share one, and the one without.
+    fn all(&self) -> impl Iterator<Item = &str> {
+        self.levels.iter().chain(&self.rare).chain(&self.dropped).map(String::as_str)
     }
 
     fn indicators(
@@ -254,14 +256,18 @@ impl Levels {
         unknown: Unknown,
         origin: impl Fn(usize) -> usize,
     ) -> Result<Vec<(String, Cells)>> {
-        let mut rows_of = vec![Vec::new(); self.levels.len() + usize::from(!self.rare.is_empty())];
+        let (own, rare) = (self.levels.len(), self.rare.len());
+        let mut rows_of = vec![Vec::new(); own + usize::from(rare > 0)];
         let (missing, present): (Vec<usize>, Vec<usize>) = (0..cells.len()).partition(|row| cells.is_missing(*row));
+        let mut finder = Finder::new(self.all());
         for row in present {
             let label = label(cells, row);
-            match self.place(&label, unknown) {
-                Some(place) => rows_of[place].push(row),
-                None if unknown == Unknown::Zeros || self.dropped.as_deref() == Some(&*label) => {}
-                None => return Err(self.unknown(origin(row), &label)),
+            match finder.place(&label) {
+                Some(place) if place < own + rare => rows_of[place.min(own)].push(row),
+                Some(_) => {}
+                None if unknown == Unknown::Error => return Err(self.unknown(origin(row), &label)),
+                None if rare > 0 => rows_of[own].push(row),
+                None => {}
             }
         }
         let of = |rows: Vec<usize>| Cells::Numbers(indicator(cells.len(), &rows, &missing));

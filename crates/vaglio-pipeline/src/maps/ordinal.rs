@@ -1,5 +1,6 @@
 //! Ranks of levels.
 
+use super::levels::Finder;
 use super::{LearnedOn, Value, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,13 +123,15 @@ impl FittedMap for FittedOrdinal {
     fn transform(&self, mut table: Table) -> Result<Table> {
         let columns = table.take_columns().into_iter().map(|(name, cells)| {
             let Some(places) = self.columns.get(&name) else { return Ok((name, cells)) };
+            let mut finder = Finder::new(places.keys().map(String::as_str));
+            let in_order: Vec<usize> = places.values().copied().collect();
             let place = |row: usize| {
                 if cells.is_missing(row) {
                     return Ok(f64::NAN);
                 }
                 let label = cells.label(row);
-                match places.get(&label) {
-                    Some(place) => Ok(*place as f64),
+                match finder.place(&label) {
+                    Some(place) => Ok(in_order[place] as f64),
                     None if self.unknown == UnknownLevel::Missing => Ok(f64::NAN),
                     None => Err(unknown(table.origin(row) + 1, &name, &label, places)),
                 }
@@ -138,6 +141,11 @@ impl FittedMap for FittedOrdinal {
         });
         let columns = columns.collect::<Result<_>>()?;
         table.with_columns(columns)
+    }
+
+    fn levels(&self) -> Vec<(&str, Vec<&str>)> {
+        let of_column = self.columns.iter();
+        of_column.map(|(column, places)| (column.as_str(), places.keys().map(String::as_str).collect())).collect()
     }
 
     fn expression(&self, name: &str) -> Option<Expression> {

@@ -2,6 +2,7 @@
 
 use super::LearnedOn;
 use super::columns;
+use super::levels::Finder;
 use crate::resample::FoldAssignment;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -207,6 +208,13 @@ impl FittedMap for FittedTargetEncode {
         self.replaced(table, |name, cells| Ok(self.columns.get(name).map(|means| means.of(cells))))
     }
 
+    fn levels(&self) -> Vec<(&str, Vec<&str>)> {
+        self.columns
+            .iter()
+            .map(|(column, means)| (column.as_str(), means.levels.keys().map(String::as_str).collect()))
+            .collect()
+    }
+
     fn sources(&self, name: &str) -> Vec<String> {
         let made =
             |column: &&String| name.starts_with(column.as_str()) && self.names(column).iter().any(|made| made == name);
@@ -262,12 +270,17 @@ impl FittedTargetEncode {
 impl Means {
     fn of(&self, cells: &Cells) -> Vec<Vec<f64>> {
         let mut columns = vec![vec![f64::NAN; cells.len()]; self.all.len()];
+        let mut finder = Finder::new(self.levels.keys().map(String::as_str));
+        let means: Vec<&Vec<f64>> = self.levels.values().collect();
         for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
-            let means = match cells {
-                Cells::Text(text) => self.levels.get(&text[row]),
-                _ => self.levels.get(&cells.label(row)),
+            let place = match cells {
+                Cells::Text(text) => finder.place(&text[row]),
+                _ => finder.place(&cells.label(row)),
             };
-            columns.iter_mut().zip(means.unwrap_or(&self.all)).for_each(|(column, mean)| column[row] = *mean);
+            columns
+                .iter_mut()
+                .zip(place.map_or(&self.all, |place| means[place]))
+                .for_each(|(column, mean)| column[row] = *mean);
         }
         columns
     }

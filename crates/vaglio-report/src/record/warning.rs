@@ -86,6 +86,8 @@ pub enum WarningKind {
     PresentColumns,
     /// Numbers of the result are not finite, and null in its file.
     NotFinite,
+    /// Test rows have levels that no training row has.
+    UnseenLevels,
 }
 
 impl Warning {

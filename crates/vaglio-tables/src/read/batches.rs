@@ -7,10 +7,11 @@ mod schema;
 mod text;
 
 use super::bytes::check_encoding;
+use super::fault::of_fault;
 use super::growing::Growing;
 use super::paths;
 use super::settle::{Settled, settle, truth};
-use super::source::of_fault;
+use super::source::Notations;
 use super::{Hint, ReadSpec, cell::Rules, unreadable};
 use crate::{ColumnSurvey, Survey};
 pub use opened::KnownFiles;
@@ -66,6 +67,7 @@ pub struct BatchReader {
     batches: Batches,
     known: Vec<Known>,
     gathered: Vec<(String, Option<Growing>)>,
+    notations: Notations,
     most: usize,
     first: usize,
     /// The files that were read, with their rows.
@@ -169,7 +171,8 @@ impl Batches {
         self.is_by_column
     }
 
-    /// Reads columns in batches of at most `rows` rows, and gathers others on the way. `None` where some column can be
+    /// Reads columns in batches of at most `rows` rows, and gathers others on the way; those of known notation are written so
+    /// in the training rows. `None` where some column can be
     /// told only by all its cells.
     ///
     /// # Errors
@@ -178,6 +181,7 @@ impl Batches {
         mut self,
         columns: &[(String, Hint)],
         gathered: &[String],
+        notations: Notations,
         rows: usize,
     ) -> Result<Option<BatchReader>> {
         let mut known = Vec::with_capacity(columns.len());
@@ -185,7 +189,12 @@ impl Batches {
             if self.file.needs_all_cells(name, *hint) {
                 return Ok(None);
             }
-            match Known::new(name, *hint, self.file.first_cells(name).as_deref(), &self.rules) {
+            match Known::new(
+                name,
+                *hint,
+                self.file.first_cells(name).as_deref(),
+                &self.rules.like(name, notations.get(name).copied()),
+            ) {
                 Some(column) => known.push(column),
                 None => return Ok(None),
             }
@@ -193,7 +202,8 @@ impl Batches {
         let names: Vec<String> = columns.iter().map(|(name, _)| name).chain(gathered).cloned().collect();
         self.file.start(names, rows)?;
         let gathered = gathered.iter().map(|name| (name.clone(), None)).collect();
-        Ok(Some(BatchReader { batches: self, known, gathered, most: rows.max(1), first: 0, done: Vec::new() }))
+        let (most, done) = (rows.max(1), Vec::new());
+        Ok(Some(BatchReader { batches: self, known, gathered, notations, most, first: 0, done }))
     }
 }
 
@@ -267,10 +277,9 @@ impl BatchReader {
 
     fn settled(&mut self, first: usize, columns: Vec<Growing>) -> Result<Batch> {
         use rayon::prelude::*;
-        let rules = &self.batches.rules;
         let mut survey = self.survey();
         let settled: Vec<_> =
-            self.known.par_iter_mut().zip(columns).map(|(known, column)| known.settle(column, rules)).collect();
+            self.known.par_iter_mut().zip(columns).map(|(known, column)| known.settle(column)).collect();
         let mut cells = Vec::with_capacity(settled.len());
         for (known, column) in self.known.iter().zip(settled) {
             let (column, mut found): (Cells, ColumnSurvey) = column.map_err(|mut fault| {
@@ -306,7 +315,8 @@ impl BatchReader {
                 (Hint::Auto | Hint::Target | Hint::Label, Growing::Raw(_)) if is_stored => Hint::Stored,
                 (hint, _) => hint,
             };
-            match settle(&name, column, hint, &self.batches.rules) {
+            let rules = self.batches.rules.like(&name, self.notations.get(&name).copied());
+            match settle(&name, column, hint, &rules) {
                 Ok(Settled::Cells(cells, found)) => {
                     table.push((name, cells));
                     survey.columns.push(found);

@@ -180,7 +180,10 @@ mod tests {
     fn rows_that_follow_one_by_one_are_bounded_as_well() {
         let path = bomb("stream.csv.zst", &b"a,b\n1,2\n".repeat(1000).repeat(200), b'\n', 2 * RECORD);
         let batches = Batches::open(&path, &ReadSpec::default()).unwrap().unwrap();
-        let mut rows = batches.start(&[("a".into(), crate::read::Hint::Class)], &[], 1 << 20).unwrap().unwrap();
+        let mut rows = batches
+            .start(&[("a".into(), crate::read::Hint::Class)], &[], Default::default(), 1 << 20)
+            .unwrap()
+            .unwrap();
         let error = rows.next_rows().map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("a row has more than 67108864 bytes"), "{error}");
     }

@@ -1,6 +1,6 @@
 //! What one cell of text says.
 
-use crate::{DateOrder, Decimal, ReadSpec, Word};
+use crate::{DateOrder, Decimal, Notation, ReadSpec, Word};
 use chrono::{NaiveDate, NaiveDateTime};
 use std::collections::HashMap;
 
@@ -17,17 +17,8 @@ pub(super) struct Rules {
     pub dates: DateOrder,
     /// The rules of columns that have words of their own for missing cells.
     of_columns: HashMap<String, Rules>,
-}
-
-/// How a number is written that is more than digits, sign, decimals and exponent.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Dress {
-    /// With a percent sign.
-    pub percent: bool,
-    /// With this sign of a currency.
-    pub currency: Option<char>,
-    /// With thousands apart.
-    pub thousands: bool,
+    /// How the column is written in the training rows, where these were read before.
+    pub known: Option<Notation>,
 }
 
 impl Rules {
@@ -46,7 +37,13 @@ impl Rules {
     fn with_words(na: &[Word], dates: DateOrder) -> Self {
         let na: Vec<String> = na.iter().map(|word| word.0.trim().to_owned()).collect();
         let longest = na.iter().map(String::len).max().unwrap_or(0);
-        Rules { comma: false, na, na_numbers: Vec::new(), longest, dates, of_columns: HashMap::new() }.with_comma(false)
+        let (na_numbers, of_columns) = (Vec::new(), HashMap::new());
+        Rules { comma: false, na, na_numbers, longest, dates, of_columns, known: None }.with_comma(false)
+    }
+
+    /// The rules for the column of that name, which is written like this in the training rows.
+    pub fn like(&self, name: &str, known: Option<Notation>) -> Self {
+        Rules { known, ..self.column(name).clone() }
     }
 
     /// The same with the decimal mark that was found.
@@ -68,6 +65,7 @@ impl Rules {
         match plain(cell, self.comma) {
             Some(value) if value.is_finite() => match self.na_numbers.contains(&value) {
                 true => Some(f64::NAN),
+                false if self.known.is_some_and(|known| known.percent) => None,
                 false => Some(value),
             },
             _ if self.is_missing(cell) => Some(f64::NAN),
@@ -86,9 +84,14 @@ impl Rules {
             || (!self.na_numbers.is_empty() && plain(cell, self.comma).is_some_and(|v| self.na_numbers.contains(&v)))
     }
 
+    /// The number of a cell with thousands apart, a percent sign or a currency, where the training rows have such.
+    pub fn dressed(&self, cell: &str) -> Option<(f64, Notation)> {
+        self.undressed(cell).filter(|(_, dress)| self.known.is_none_or(|known| known.allows(*dress)))
+    }
+
     /// The number of a cell with thousands apart, a percent sign or a currency.
-    pub fn dressed(&self, cell: &str) -> Option<(f64, Dress)> {
-        let (mut dress, mut rest) = (Dress::default(), cell.trim());
+    pub fn undressed(&self, cell: &str) -> Option<(f64, Notation)> {
+        let (mut dress, mut rest) = (Notation::default(), cell.trim());
         let in_brackets = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
         let negative = in_brackets.is_some() || rest.starts_with(['-', '\u{2212}']);
         rest = in_brackets.unwrap_or(rest);
@@ -152,7 +155,8 @@ fn ungrouped(cell: &str, comma: bool) -> Option<String> {
     let mut groups = whole.split(mark);
     let first = groups.next()?;
     let digits = |group: &str| group.bytes().all(|b| b.is_ascii_digit());
-    let grouped = (1..=3).contains(&first.len()) && digits(first) && groups.all(|g| g.len() == 3 && digits(g));
+    let is_first = (1..=3).contains(&first.len()) && digits(first) && !first.starts_with('0');
+    let grouped = is_first && groups.all(|g| g.len() == 3 && digits(g));
     let has_decimals = decimals.is_none_or(|decimals| !decimals.is_empty() && digits(decimals));
     (grouped && has_decimals).then(|| {
         let mut text = whole.replace(mark, "");
@@ -252,11 +256,21 @@ pub fn date_span(text: &str, order: DateOrder) -> Option<[f64; 2]> {
     seconds.iter().all(|other| *other == first).then_some([first, first + length])
 }
 
+/// Whether the time of day of a date has a time zone; `None` where there is no time of day.
+pub(super) fn has_zone(cell: &str) -> Option<bool> {
+    let time = &cell[cell.find(['T', ' '])? + 1..];
+    time.contains(':').then(|| !clock(time).1.is_empty())
+}
+
+/// A time of day without its time zone, and the zone.
+fn clock(time: &str) -> (&str, &str) {
+    let zone = time.find(['Z', '+', '-']).filter(|at| *at > 0);
+    zone.map_or((time, ""), |at| (time[..at].trim_end(), &time[at..]))
+}
+
 /// The seconds since midnight of a time of day; one with a time zone is taken to that of Greenwich.
 fn of_day(time: &str) -> Option<f64> {
-    let time = time.trim();
-    let zone = time.find(['Z', '+', '-']).filter(|at| *at > 0);
-    let (clock, zone) = zone.map_or((time, ""), |at| (time[..at].trim_end(), &time[at..]));
+    let (clock, zone) = clock(time.trim());
     let whole = format!("1970-01-01 {clock}");
     let formats = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p"];
     let moment = formats.iter().find_map(|format| NaiveDateTime::parse_from_str(&whole, format).ok())?.and_utc();
@@ -305,7 +319,7 @@ mod tests {
         ] {
             assert_eq!(point.dressed(cell).map(|(v, _)| v), Some(value), "{cell}");
         }
-        for cell in ["1,23", "12,34,567", "$", "%", "", "1,2345", "(5)", ">40", "$-", "1 2"] {
+        for cell in ["1,23", "0,125", "012,345", "12,34,567", "$", "%", "", "1,2345", "(5)", ">40", "$-", "1 2"] {
             assert_eq!(point.dressed(cell), None, "{cell}");
         }
         let comma = rules(true);

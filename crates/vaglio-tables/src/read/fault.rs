@@ -1,5 +1,10 @@
 //! What is wrong with a cell.
 
+use super::{shortened, unreadable};
+use crate::Survey;
+use std::path::PathBuf;
+use vaglio_core::Error;
+
 /// A cell that a column cannot have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
@@ -27,4 +32,21 @@ pub enum FaultKind {
         /// Whether nearly all other cells are numbers.
         among_numbers: bool,
     },
+}
+
+/// The error of a cell that its column cannot have.
+pub(super) fn of_fault(name: &str, fault: Fault, survey: &Survey) -> Error {
+    let (file, row) = survey.place(fault.row);
+    let file = file.map_or_else(PathBuf::new, PathBuf::clone);
+    let Fault { value, count, what, .. } = fault;
+    let value = shortened(&value);
+    match what {
+        FaultKind::NotFinite => {
+            Error::NonFinite { row: row + 1, column: name.to_owned(), value, count, file: Some(file), remedy: None }
+        }
+        FaultKind::Text { wrong, remedy, .. } => {
+            let cells = if count == 1 { "1 such cell".to_owned() } else { format!("{count} such cells") };
+            unreadable(&file, format!("row {}, column `{name}`: `{value}` {wrong} ({cells}); {remedy}", row + 1))
+        }
+    }
 }

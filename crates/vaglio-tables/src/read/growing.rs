@@ -5,7 +5,8 @@ mod thin;
 
 use super::cell::Rules;
 pub(super) use super::raw_column::RawColumn;
-use vaglio_core::{Numbers, SingleNumbers, SparseNumbers};
+use super::settle::is_beyond;
+use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers};
 
 /// A column while it is read: numbers as long as nearly all cells are, else the text of every cell.
 #[derive(Debug)]
@@ -16,13 +17,13 @@ pub(super) enum Growing {
     Sparse(SparseNumbers),
     /// Every cell as it is written.
     Raw(RawColumn),
-    /// Seconds since the beginning of 1970.
+    /// Seconds since the beginning of 1970, and whether times of day have a zone.
     #[cfg(feature = "parquet")]
-    Dates(NumberColumn),
+    Dates(NumberColumn, Option<bool>),
 }
 
 /// A column of numbers: bytes until a value does not fit one, NaN for cells that are missing or odd.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct NumberColumn {
     numbers: Numbers,
     /// Whether what does not fit a byte is kept in single precision.
@@ -41,6 +42,10 @@ pub(super) struct NumberColumn {
     pub lost: bool,
     /// Whether some number begins with a zero before other digits.
     pub zeros: bool,
+    /// Whether some is a whole number that no double holds.
+    pub beyond: bool,
+    /// Whether 1 and 0 are the truth values of a file that says so.
+    pub is_truth: bool,
 }
 
 impl Growing {
@@ -54,6 +59,7 @@ impl Growing {
                     Some(value) if value.is_nan() => column.push_missing(cell),
                     Some(value) => {
                         column.zeros |= matches!(cell.as_bytes(), [b'0', b'0'..=b'9', ..]);
+                        column.beyond |= is_beyond(cell, value);
                         column.push(value);
                     }
                     None => column.push_odd(cell),
@@ -65,7 +71,7 @@ impl Growing {
                 self.push(cell, rules);
             }
             #[cfg(feature = "parquet")]
-            Growing::Dates(column) => column.push_odd(cell),
+            Growing::Dates(column, _) => column.push_odd(cell),
         }
     }
 
@@ -76,7 +82,7 @@ impl Growing {
             Growing::Raw(column) => column.rows(),
             Growing::Sparse(column) => column.view().len(),
             #[cfg(feature = "parquet")]
-            Growing::Dates(column) => column.rows(),
+            Growing::Dates(column, _) => column.rows(),
         }
     }
 
@@ -106,12 +112,27 @@ impl Growing {
         match (self, other) {
             (Growing::Numbers(all), Growing::Sparse(part)) => all.append(NumberColumn::from(&part)),
             (Growing::Numbers(all), Growing::Numbers(part)) => all.append(part),
-            (Growing::Raw(all), Growing::Raw(part)) => all.append(&part),
+            (Growing::Raw(all), Growing::Raw(part)) if all.is_digits == part.is_digits => all.append(&part),
+            (Growing::Raw(all), Growing::Numbers(part)) if all.is_digits => all.append(&part.digits()),
+            (all @ Growing::Numbers(_), Growing::Raw(part)) if part.is_digits => {
+                all.to_digits().append(&part);
+            }
             #[cfg(feature = "parquet")]
-            (Growing::Dates(all), Growing::Dates(part)) => all.append(part),
+            (Growing::Dates(all, zoned), Growing::Dates(part, other)) if *zoned == other => all.append(part),
             _ => return false,
         }
         true
+    }
+
+    /// The digits of whole numbers from now on, since there is one that no double holds.
+    pub fn to_digits(&mut self) -> &mut RawColumn {
+        if let Growing::Numbers(column) = self {
+            *self = Growing::Raw(std::mem::take(column).digits());
+        }
+        match self {
+            Growing::Raw(column) => column,
+            _ => unreachable!("it was just made so"),
+        }
     }
 }
 
@@ -127,23 +148,6 @@ fn trimmed(cell: &str) -> &str {
     match cell.as_bytes() {
         [b'!'..=b'~'] | [b'!'..=b'~', .., b'!'..=b'~'] => cell,
         _ => cell.trim(),
-    }
-}
-
-impl Default for NumberColumn {
-    fn default() -> Self {
-        NumberColumn {
-            numbers: Numbers::Byte(Vec::new()),
-            is_single: false,
-            rows: 0,
-            #[cfg(feature = "parquet")]
-            expected: 0,
-            missing: 0,
-            first_missing: None,
-            odd: Vec::new(),
-            lost: false,
-            zeros: false,
-        }
     }
 }
 
@@ -274,6 +278,8 @@ impl NumberColumn {
         self.odd.extend(part.odd.into_iter().map(|(row, cell)| (before + row, cell)));
         self.lost |= part.lost;
         self.zeros |= part.zeros;
+        self.beyond |= part.beyond;
+        self.is_truth &= part.is_truth;
         self.rows += part.rows;
         match (&mut self.numbers, &part.numbers) {
             (Numbers::Byte(all), Numbers::Byte(part)) => all.extend_from_slice(part),
@@ -282,6 +288,15 @@ impl NumberColumn {
                 _ => self.extend(part.view().values().iter().copied()),
             },
         }
+    }
+
+    /// Its whole numbers as text, nothing where a cell is missing.
+    fn digits(self) -> RawColumn {
+        let cells = Cells::Numbers(self.finish());
+        let mut digits = RawColumn::default();
+        digits.is_digits = true;
+        (0..cells.len()).for_each(|row| digits.push(&cells.label(row)));
+        digits
     }
 
     /// Bytes of an entry that does not fit a byte.

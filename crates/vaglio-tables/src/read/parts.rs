@@ -66,7 +66,7 @@ impl TableFile {
             }
             FileKind::Sparse(format) => {
                 digest = digest.or_else(|| Some(hashed(hash, &bytes)));
-                Body::Sparse(Box::new(SparseTable::new(&path, &bytes, format, budget)?))
+                Body::Sparse(Box::new(SparseTable::new(&path, &bytes, format, how)?))
             }
             #[cfg(feature = "parquet")]
             kind => Body::Stored(Box::new(Stored::new(&path, bytes, kind, budget)?)),
@@ -152,9 +152,9 @@ impl TableFile {
     }
 
     /// Adds columns of zeros of these names, where its format leaves out columns that are 0 in every row.
-    pub fn widen<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) {
+    pub fn widen<'n>(&mut self, names: impl IntoIterator<Item = &'n str> + Clone) {
         if let Body::Sparse(table) = &mut self.body {
-            table.widen(names);
+            table.widen(&self.path, names);
         }
     }
 

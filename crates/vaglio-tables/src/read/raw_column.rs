@@ -5,6 +5,8 @@
 pub(super) struct RawColumn {
     text: String,
     ends: Vec<usize>,
+    /// Whether these are whole numbers of a file that says so, some of which no double holds.
+    pub is_digits: bool,
 }
 
 impl RawColumn {

@@ -2,22 +2,28 @@
 
 mod codes;
 mod dates;
+mod numbers;
 mod ordered;
 mod quoted;
 mod sparse;
 
-pub use codes::LEADING_ZEROS;
+pub use codes::{BEYOND_DOUBLES, LEADING_ZEROS};
+pub(super) use dates::Zones;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered::ordered;
 pub use quoted::quoted;
 
-use super::cell::{DateForm, Dress, Rules, plain};
+use super::cell::{DateForm, Rules, plain};
 use super::fault::{Fault, FaultKind};
 use super::growing::{Growing, NumberColumn, RawColumn};
-use crate::{ColumnSurvey, InferredType, Survey};
+use crate::{ColumnSurvey, InferredType, Notation, Survey};
 use codes::are_codes;
+pub(super) use codes::is_beyond;
 use dates::{SAMPLE, dates};
+use numbers::{dressed, is_of_other_decimals, no_number, of_decimals};
+pub(super) use numbers::{is_infinite, other_notation};
 use std::collections::{HashMap, HashSet};
+use vaglio_core::numerals::normalized;
 use vaglio_core::{Cells, Numbers, Table};
 
 /// What is known of a column before it is read.
@@ -73,13 +79,18 @@ pub(super) fn settle(name: &str, growing: Growing, hint: Hint, rules: &Rules) ->
         Growing::Raw(column) => of_text(name, &column, hint, rules),
         Growing::Sparse(column) => sparse::of_sparse(name, column, hint),
         #[cfg(feature = "parquet")]
-        Growing::Dates(column) => {
+        Growing::Dates(column, zoned) => {
             let (missing, first) = (column.missing, column.first_missing.clone());
             let dates = Cells::Dates(column.finish().view().values().into_owned());
             match hint {
                 Hint::Number => Err(of_another_kind(&dates, "is a date")),
                 Hint::Class | Hint::Text => Ok(done(name, as_text(&dates), hint, missing, first, None)),
-                _ => Ok(done(name, dates, hint, missing, first, None)),
+                _ => {
+                    let row = (0..dates.len()).find(|&row| !dates.is_missing(row));
+                    let clocks = row.and_then(|row| Some((row, dates.label(row), zoned?)));
+                    let notation = Zones::default().among(clocks.into_iter(), rules)?;
+                    Ok(with_notation(done(name, dates, hint, missing, first, None), notation))
+                }
             }
         }
     }
@@ -88,6 +99,16 @@ pub(super) fn settle(name: &str, growing: Growing, hint: Hint, rules: &Rules) ->
 /// Cells as the text that they are written by.
 fn as_text(cells: &Cells) -> Cells {
     Cells::Text((0..cells.len()).map(|row| cells.label(row)).collect())
+}
+
+/// Truth values as `true` and `false`.
+fn as_words(numbers: &Cells) -> Cells {
+    let word = |row: usize| match numbers.label(row).as_str() {
+        "" => "",
+        "0" => "false",
+        _ => "true",
+    };
+    Cells::Text((0..numbers.len()).map(|row| word(row).to_owned()).collect())
 }
 
 /// A column that its file says to be of another kind than the settings say.
@@ -104,16 +125,20 @@ fn of_another_kind(cells: &Cells, is: &str) -> Fault {
 }
 
 fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -> Outcome {
-    if hint.wants_text() {
-        // The format of the file says that they are numbers.
-        let (missing, first) = (column.missing, column.first_missing.clone());
+    let is_label = column.is_truth && matches!(hint, Hint::Target | Hint::Label);
+    if hint.wants_text() || is_label {
+        // The format of the file says that they are numbers, or truth values.
+        let (missing, first, is_truth) = (column.missing, column.first_missing.clone(), column.is_truth);
         let numbers = Cells::Numbers(column.finish());
         if hint == Hint::Date {
             return Err(of_another_kind(&numbers, "is a number"));
         }
-        return Ok(done(name, as_text(&numbers), hint, missing, first, None));
+        let text = if is_truth { as_words(&numbers) } else { as_text(&numbers) };
+        return Ok(done(name, text, hint, missing, first, None));
     }
-    if hint == Hint::Auto && column.zeros {
+    let is_percent = rules.known.is_some_and(|known| known.percent) && column.plain() > 0;
+    let is_rounded = column.beyond && rounds(hint, rules);
+    if hint == Hint::Auto && column.zeros || column.beyond && !is_rounded || is_percent {
         return Ok(Settled::NeedsText);
     }
     let odd = std::mem::take(&mut column.odd);
@@ -139,16 +164,29 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
         }
         return Err(no_number(name, *row, value, count, good, present, rules));
     }
-    let mut notes = Notes::default();
+    let mut notation = Notation { rounded: is_rounded, ..Notation::default() };
     for (row, cell) in &values {
         if let Some((value, dress)) = dressed(cell) {
             column.set(*row, value);
-            notes.add(dress);
+            notation = notation.with(dress);
         }
     }
-    let (missing, first_missing) = (column.missing, column.first_missing.clone());
+    let (missing, first_missing, is_truth) = (column.missing, column.first_missing.clone(), column.is_truth);
+    let note = if is_truth { Some(TRUTH.to_owned()) } else { notation.words() };
     let cells = Cells::Numbers(column.finish());
-    Ok(done(name, cells, hint, missing, first_missing, notes.text()))
+    Ok(with_notation(done(name, cells, hint, missing, first_missing, note), notation))
+}
+
+/// Whether whole numbers that no double holds become the next double: where the settings say that the column holds numbers.
+pub(super) fn rounds(hint: Hint, rules: &Rules) -> bool {
+    hint == Hint::Number && rules.known.is_none_or(|known| known.rounded)
+}
+
+fn with_notation(mut settled: Settled, found: Notation) -> Settled {
+    if let Settled::Cells(_, survey) = &mut settled {
+        survey.notation = Some(found);
+    }
+    settled
 }
 
 /// What the cells of a column of text might be, counted.
@@ -161,8 +199,16 @@ struct Counts {
     percent: usize,
     truth: usize,
     infinite: usize,
+    /// Whole numbers that no double holds.
+    beyond: usize,
+    /// Numbers in another notation than the training rows have.
+    other: usize,
 }
 
+/// What is noted of a column of truth values.
+pub const TRUTH: &str = "truth";
+
+/// The truth value that a cell is.
 pub(super) fn truth(cell: &str) -> Option<bool> {
     if cell.eq_ignore_ascii_case("true") {
         Some(true)
@@ -186,8 +232,9 @@ fn of_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome
             counts.missing += 1;
             counts.first_missing.get_or_insert_with(|| (row, cell.to_owned()));
         } else if is_typed {
-        } else if rules.number(cell).is_some() {
+        } else if let Some(value) = rules.number(cell) {
             counts.plain += 1;
+            counts.beyond += usize::from(is_beyond(cell, value));
         } else if let Some((_, dress)) = rules.dressed(cell) {
             counts.dressed += 1;
             counts.percent += usize::from(dress.percent);
@@ -195,6 +242,8 @@ fn of_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome
             counts.truth += 1;
         } else {
             counts.infinite += usize::from(is_infinite(cell, rules));
+            counts.other +=
+                usize::from(plain(cell, rules.comma).is_some_and(f64::is_finite) || rules.undressed(cell).is_some());
         }
     }
     let present = column.rows() - counts.missing;
@@ -209,19 +258,30 @@ fn of_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome
         Hint::Class | Hint::Text | Hint::Written | Hint::Stored => {
             return finish(Cells::Text(cells.map(text).collect()), None);
         }
-        Hint::Label if counts.plain < present => return finish(Cells::Text(cells.map(text).collect()), None),
+        Hint::Label if counts.plain < present && counts.truth < present => {
+            return finish(Cells::Text(cells.map(text).collect()), None);
+        }
         Hint::Date => return dates(name, column, hint, rules, present, &counts),
         Hint::Auto | Hint::Target | Hint::Number | Hint::Label => {}
     }
-    if counts.truth == present && matches!(hint, Hint::Auto | Hint::Number) {
+    if counts.truth == present {
         let value = |cell: &str| truth(cell).map_or(f64::NAN, |yes| f64::from(u8::from(yes)));
-        return finish(Cells::Numbers(Numbers::from(cells.map(value).collect::<Vec<f64>>())), Some("truth".into()));
+        let values = Cells::Numbers(Numbers::from(cells.map(value).collect::<Vec<f64>>()));
+        return match hint {
+            Hint::Auto | Hint::Number => finish(values, Some(TRUTH.to_owned())),
+            _ => finish(as_words(&values), None),
+        };
     }
     if hint == Hint::Auto && counts.plain == present && are_codes(cells.clone().filter(|cell| !rules.is_missing(cell)))
     {
         return finish(Cells::Text(cells.map(text).collect()), Some(LEADING_ZEROS.to_owned()));
     }
-    if hint == Hint::Number || nearly_all(numbers + counts.infinite, present) {
+    if counts.beyond > 0 && counts.plain == present && hint != Hint::Number {
+        let digits =
+            |cell: &str| if rules.is_missing(cell) { None } else { normalized(cell) }.unwrap_or_default().into_owned();
+        return finish(Cells::Text(cells.map(digits).collect()), Some(BEYOND_DOUBLES.to_owned()));
+    }
+    if hint == Hint::Number || nearly_all(numbers + counts.infinite, present) || nearly_all(counts.other, present) {
         return dressed(name, column, hint, rules, &counts);
     }
     if hint == Hint::Auto || hint == Hint::Target {
@@ -238,100 +298,6 @@ fn of_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome
     finish(Cells::Text(cells.map(text).collect()), None)
 }
 
-/// A column of numbers that are not all plain.
-fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &Rules, counts: &Counts) -> Outcome {
-    let present = column.rows() - counts.missing;
-    let all_percent = counts.percent == present;
-    let (mut numbers, mut notes, mut bad) = (NumberColumn::default(), Notes::default(), Vec::new());
-    for (row, cell) in column.cells().map(str::trim).enumerate() {
-        match (rules.number(cell), rules.dressed(cell)) {
-            (Some(value), _) if value.is_nan() => numbers.push_missing(cell),
-            (Some(value), _) => numbers.push(value),
-            (None, Some((value, dress))) if all_percent || !dress.percent => {
-                notes.add(dress);
-                numbers.push(value);
-            }
-            _ => {
-                bad.push((row, cell));
-                numbers.push_missing(cell);
-            }
-        }
-    }
-    if let Some((row, cell)) = bad.iter().find(|(_, cell)| is_infinite(cell, rules)) {
-        let (row, value, count) = (*row, (*cell).to_owned(), counts.infinite);
-        return Err(Fault { row, value, count, what: FaultKind::NotFinite });
-    }
-    if let Some((row, cell)) = bad.first() {
-        return Err(no_number(name, *row, cell, bad.len(), present - bad.len(), present, rules));
-    }
-    let (missing, first) = (numbers.missing, numbers.first_missing.clone());
-    Ok(done(name, Cells::Numbers(numbers.finish()), hint, missing, first, notes.text()))
-}
-
-fn no_number(name: &str, row: usize, value: &str, count: usize, good: usize, present: usize, rules: &Rules) -> Fault {
-    let other = if rules.comma { "." } else { "," };
-    let is_other = plain(value, !rules.comma).is_some();
-    let remedy = match is_other {
-        true => format!("correct it, or set data.read.decimal: \"{other}\""),
-        false => format!(
-            "correct it, add it to data.read.na if it is a missing cell, or set data.types: {{{}: text}}",
-            quoted(name)
-        ),
-    };
-    let remedy = remedy + &ordered::remedy(value, name);
-    let wrong = format!("is not a number, and {good} of the column's {present} cells are");
-    Fault { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy, among_numbers: true } }
-}
-
-/// Whether a cell is a number only after the other decimal mark.
-fn is_of_other_decimals(cell: &str, rules: &Rules) -> bool {
-    rules.number(cell).is_none() && plain(cell, !rules.comma).is_some_and(f64::is_finite)
-}
-
-/// Whether a cell is an infinity, or a number too large for a double.
-pub(super) fn is_infinite(cell: &str, rules: &Rules) -> bool {
-    plain(cell, rules.comma).is_some_and(f64::is_infinite)
-}
-
-/// A column whose decimals stand after the other mark.
-fn of_decimals(column: &RawColumn, rules: &Rules) -> Fault {
-    let other = if rules.comma { "." } else { "," };
-    let odd = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));
-    let (row, value) = odd().next().map_or((0, ""), |first| first);
-    let wrong = format!("is a number only if `{other}` stands before decimals");
-    let remedy = format!("set data.read.decimal: \"{other}\"");
-    Fault {
-        row,
-        value: value.to_owned(),
-        count: odd().count(),
-        what: FaultKind::Text { wrong, remedy, among_numbers: false },
-    }
-}
-
-/// How numbers were written beside plainly.
-#[derive(Default)]
-struct Notes {
-    percent: bool,
-    thousands: bool,
-    currency: Option<char>,
-}
-
-impl Notes {
-    fn add(&mut self, dress: Dress) {
-        self.percent |= dress.percent;
-        self.thousands |= dress.thousands;
-        self.currency = self.currency.or(dress.currency);
-    }
-
-    fn text(&self) -> Option<String> {
-        let mut notes: Vec<String> = Vec::new();
-        notes.extend(self.currency.map(|sign| format!("{sign}")));
-        notes.extend(self.percent.then(|| "%".to_owned()));
-        notes.extend(self.thousands.then(|| "thousands apart".to_owned()));
-        (!notes.is_empty()).then(|| notes.join(", "))
-    }
-}
-
 /// Text of so many levels, or of more than [`FEW`] and a quarter of the rows, is no class.
 pub const MOST_LEVELS: usize = 50;
 const FEW: usize = 10;
@@ -345,7 +311,8 @@ fn done(
     note: Option<String>,
 ) -> Settled {
     let (taken, levels) = taken(&cells, hint, cells.len() - missing);
-    Settled::Cells(cells, ColumnSurvey { name: name.to_owned(), taken, missing, first_missing, levels, note })
+    let survey = ColumnSurvey::new(name.to_owned(), taken);
+    Settled::Cells(cells, ColumnSurvey { missing, first_missing, levels, note, ..survey })
 }
 
 impl Survey {

@@ -6,14 +6,14 @@ use super::beside::{FileBeside, IS_BESIDE};
 use super::bytes::check_encoding;
 use super::cell::Rules;
 use super::digest::{Digest, written};
-use super::fault::{Fault, FaultKind};
+use super::fault::{Fault, of_fault};
 use super::growing::Growing;
 use super::head::share;
 use super::parts::{Body, How, TableFile};
 use super::settle::{Hint, Settled, settle};
-use super::{ColumnFilter, paths, shortened, unreadable};
+use super::{ColumnFilter, paths, unreadable};
 use crate::budget::Budget;
-use crate::{ColumnSurvey, DigestKind, ReadSpec, Survey};
+use crate::{ColumnSurvey, DigestKind, Notation, ReadSpec, Survey};
 #[cfg(feature = "parquet")]
 use arrow_array::RecordBatch;
 #[cfg(feature = "parquet")]
@@ -43,7 +43,12 @@ pub struct Wanted {
     pub filter: ColumnFilter,
     /// What is known of some.
     pub hints: HashMap<String, Hint>,
+    /// How some are written in the training rows: other notations are refused.
+    pub notations: Notations,
 }
+
+/// How columns are written in the training rows.
+pub type Notations = HashMap<String, Notation>;
 
 /// Files, and how many rows came from each.
 pub type RowsOfFiles = Vec<(PathBuf, usize)>;
@@ -176,6 +181,7 @@ impl Source {
     pub fn settled(&self) -> ReadSpec {
         match self.parts.first().map(|part| &part.body) {
             Some(Body::Text(sheet)) => sheet.settled(&self.spec),
+            Some(Body::Sparse(table)) => ReadSpec { first_index: table.first_index, ..self.spec.clone() },
             _ => self.spec.clone(),
         }
     }
@@ -257,6 +263,7 @@ impl Source {
         };
         let names: Vec<&str> = self.names.iter().map(String::as_str).filter(wants).collect();
         let rules = self.rules();
+        let of_column = |name: &str| rules.like(name, wanted.notations.get(name).copied());
         let hint = |name: &&str| self.stored(name, wanted.hints.get(*name).copied().unwrap_or_default());
         let hints: Vec<Hint> = names.iter().map(hint).collect();
         let look = self.look_like_numbers(&names, &rules);
@@ -267,7 +274,7 @@ impl Source {
             .par_iter()
             .zip(&hints)
             .zip(columns)
-            .map(|((name, hint), column)| settle(name, column, *hint, &rules))
+            .map(|((name, hint), column)| settle(name, column, *hint, &of_column(name)))
             .collect();
         // Columns whose first rows were numbers by chance.
         let is_text = |outcome: &std::result::Result<Settled, Fault>| matches!(outcome, Ok(Settled::NeedsText));
@@ -282,7 +289,7 @@ impl Source {
         let mut out = Vec::with_capacity(names.len());
         for ((name, hint), outcome) in names.iter().zip(&hints).zip(settled) {
             let outcome = match (is_text(&outcome), outcome) {
-                (true, outcome) => texts.next().map_or(outcome, |text| settle(name, text, *hint, &rules)),
+                (true, outcome) => texts.next().map_or(outcome, |text| settle(name, text, *hint, &of_column(name))),
                 (false, outcome) => outcome,
             };
             let column = match outcome {
@@ -379,22 +386,5 @@ impl Source {
             }
         }
         Ok((all, files))
-    }
-}
-
-/// The error of a cell that its column cannot have.
-pub(super) fn of_fault(name: &str, fault: Fault, survey: &Survey) -> Error {
-    let (file, row) = survey.place(fault.row);
-    let file = file.map_or_else(PathBuf::new, PathBuf::clone);
-    let Fault { value, count, what, .. } = fault;
-    let value = shortened(&value);
-    match what {
-        FaultKind::NotFinite => {
-            Error::NonFinite { row: row + 1, column: name.to_owned(), value, count, file: Some(file), remedy: None }
-        }
-        FaultKind::Text { wrong, remedy, .. } => {
-            let cells = if count == 1 { "1 such cell".to_owned() } else { format!("{count} such cells") };
-            unreadable(&file, format!("row {}, column `{name}`: `{value}` {wrong} ({cells}); {remedy}", row + 1))
-        }
     }
 }

@@ -14,6 +14,7 @@ mod tests;
 
 use super::cell::Rules;
 use super::growing::{Growing, NumberColumn, RawColumn};
+use super::parts::How;
 use super::{places, system, unreadable};
 use crate::budget::Budget;
 use std::path::Path;
@@ -50,8 +51,8 @@ pub(super) struct SparseTable {
     /// Columns of which every cell is written: svmlight's labels and queries.
     written: Vec<RawColumn>,
     rows: usize,
-    /// Whether a column that is not there is one of zeros.
-    is_open: bool,
+    /// The index of svmlight's first column; in such a table a column that is not there is one of zeros.
+    pub first_index: Option<u32>,
 }
 
 /// The column of svmlight's labels, and that of its queries.
@@ -66,9 +67,10 @@ impl SparseTable {
     ///
     /// # Errors
     /// [`Error::Unreadable`] with the line, or the part of the file, that is at fault; [`Error::NonFinite`] for infinities.
-    pub fn new(path: &Path, bytes: &[u8], format: SparseFormat, budget: Budget) -> Result<Self> {
+    pub fn new(path: &Path, bytes: &[u8], format: SparseFormat, how: How<'_>) -> Result<Self> {
+        let budget = how.budget;
         match format {
-            SparseFormat::Svmlight => svmlight::read(path, bytes, budget),
+            SparseFormat::Svmlight => svmlight::read(path, bytes, how.spec.first_index, budget),
             SparseFormat::MatrixMarket => SparseTable::unnamed(path, matrix_market::read(path, bytes, budget)?, budget),
             #[cfg(feature = "parquet")]
             SparseFormat::Npz => SparseTable::unnamed(path, npz::read(path, bytes, budget)?, budget),
@@ -88,13 +90,15 @@ impl SparseTable {
         };
         let rows = entries.shape[0];
         let columns = entries.columns(path, &names, budget)?;
-        Ok(SparseTable { names, aside: Vec::new(), columns, written: Vec::new(), rows, is_open: false })
+        Ok(SparseTable { names, aside: Vec::new(), columns, written: Vec::new(), rows, first_index: None })
     }
 
     /// Adds columns of zeros of these names, where the format writes of a table no more columns than it needs.
-    pub fn widen<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) {
-        if !self.is_open {
-            return;
+    pub fn widen<'n>(&mut self, path: &Path, names: impl IntoIterator<Item = &'n str> + Clone) {
+        match self.first_index {
+            None => return,
+            Some(1) if names.clone().into_iter().any(|name| name == "x0") => warn_of_base(path),
+            Some(_) => {}
         }
         let number = |name: &str| name.strip_prefix('x')?.parse::<u32>().ok().filter(|k| numbered(*k as usize) == name);
         let known: std::collections::HashSet<String> = self.names.iter().cloned().collect();
@@ -135,6 +139,15 @@ impl SparseTable {
         };
         names.iter().map(looks).collect()
     }
+}
+
+/// Warns of svmlight's text without the index 0, from which other files count.
+fn warn_of_base(path: &Path) {
+    let path = path.display();
+    tracing::warn!(
+        "{path}: no row has the index 0, from which other rows count; if this file counts from 1 all its columns are shifted: write all \
+         files alike"
+    );
 }
 
 /// A column; one with missing cells has all its cells.

@@ -21,7 +21,7 @@ fn csv(name: &str, content: impl AsRef<[u8]>) -> std::path::PathBuf {
 /// Reads a file with what is known of its columns.
 fn read_as(path: &Path, spec: &ReadSpec, hints: &[(&str, Hint)]) -> Result<(Table, Survey)> {
     let hints = hints.iter().map(|(name, hint)| ((*name).to_owned(), *hint)).collect();
-    Source::open(&[path.to_owned()], spec)?.read(&Wanted { filter: ColumnFilter::All, hints })
+    Source::open(&[path.to_owned()], spec)?.read(&Wanted { hints, ..Wanted::default() })
 }
 
 fn read(path: &Path) -> Table {
@@ -189,7 +189,7 @@ fn dates_and_words_for_truth_are_known() {
     assert_eq!(survey.column("u").unwrap().note.as_deref(), Some(DAY_FIRST));
     assert_eq!(numbers(&table, "t"), [1.0, 0.0, 1.0]);
     let (table, _) = read_as(&csv("truth", "t\nTrue\nFalse\n"), &ReadSpec::default(), &[("t", Hint::Target)]).unwrap();
-    assert_eq!(labels(&table, "t"), ["True", "False"]);
+    assert_eq!(labels(&table, "t"), ["true", "false"]);
     let found = of_text("either", "d,y\n01/02/2023,1\n03/04/2023,2\n");
     assert!(found.contains("`01/02/2023` may begin with the day or with the month"), "{found}");
     assert!(found.contains("data.read.dates: day_first"), "{found}");

@@ -1,10 +1,11 @@
 //! Columns of files of types while they are read.
 
 use super::super::growing::{Growing, NumberColumn, RawColumn};
+use super::super::settle::is_beyond;
 use super::super::unreadable;
 use crate::budget::Budget;
 use arrow_array::types::*;
-use arrow_array::{AnyDictionaryArray, Array, ArrowPrimitiveType, StringViewArray, cast::AsArray};
+use arrow_array::{AnyDictionaryArray, Array, ArrowPrimitiveType, PrimitiveArray, StringViewArray, cast::AsArray};
 use arrow_schema::{DataType, Field, TimeUnit};
 use arrow_select::take::take;
 use std::path::Path;
@@ -22,8 +23,6 @@ pub(super) fn plain_type(field: &Field) -> &DataType {
 /// A column of a file of types while it is read.
 pub(in crate::read) struct GrowingColumn {
     name: String,
-    /// The rows of the file before the first that is read.
-    before: usize,
     /// Its cells.
     pub cells: Growing,
 }
@@ -36,8 +35,14 @@ impl GrowingColumn {
         let numbers = || dates().in_single(is_single);
         let cells = match plain_type(field) {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Growing::Raw(RawColumn::default()),
-            DataType::Boolean | DataType::Null => Growing::Numbers(numbers()),
-            DataType::Date32 | DataType::Date64 | DataType::Timestamp(_, _) => Growing::Dates(dates()),
+            DataType::Boolean => {
+                let mut truth = numbers();
+                truth.is_truth = true;
+                Growing::Numbers(truth)
+            }
+            DataType::Null => Growing::Numbers(numbers()),
+            DataType::Date32 | DataType::Date64 => Growing::Dates(dates(), None),
+            DataType::Timestamp(_, zone) => Growing::Dates(dates(), Some(zone.is_some())),
             other if other.is_integer() || other.is_floating() || other.is_decimal() => Growing::Numbers(numbers()),
             other => {
                 let (name, what) = (field.name(), other.to_string());
@@ -48,12 +53,7 @@ impl GrowingColumn {
                 return Err(unreadable(path, message));
             }
         };
-        Ok(GrowingColumn { name: field.name().clone(), before: 0, cells })
-    }
-
-    /// The same of rows that follow so many others.
-    pub fn after(self, before: usize) -> Self {
-        GrowingColumn { before, ..self }
+        Ok(GrowingColumn { name: field.name().clone(), cells })
     }
 
     /// Keeps no more than what is not 0, where nearly all rows are.
@@ -90,21 +90,19 @@ impl GrowingColumn {
             };
         }
         match &mut self.cells {
+            Growing::Raw(column) if column.is_digits => append_digits(column, array),
             Growing::Raw(column) => match array.data_type() {
                 DataType::Utf8 => append_text(column, array.as_string::<i32>().iter()),
                 DataType::LargeUtf8 => append_text(column, array.as_string::<i64>().iter()),
                 _ => append_views(column, array.as_string_view(), budget)?,
             },
-            Growing::Dates(column) => append_dates(column, array),
+            Growing::Dates(column, _) => append_dates(column, array),
             // No Arrow column begins as one.
             Growing::Sparse(_) => {
                 return Err(unreadable(path, format!("column `{}` is of another type than before", self.name)));
             }
-            Growing::Numbers(column) => append_numbers(column, array).map_err(|(row, value)| {
-                let row = self.before + row;
-                let message = format!("row {row}, column `{}`: a double cannot hold {value} exactly", self.name);
-                unreadable(path, message)
-            })?,
+            Growing::Numbers(column) if are_doubles(array) => append_numbers(column, array),
+            Growing::Numbers(_) => append_digits(self.cells.to_digits(), array),
         }
         Ok(())
     }
@@ -166,8 +164,8 @@ fn append_scaled<T: ArrowPrimitiveType<Native = i64>>(column: &mut NumberColumn,
     append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(|value| value as f64 / unit)));
 }
 
-/// Appends numbers; the error is the row and value of one that a double cannot hold.
-fn append_numbers(column: &mut NumberColumn, array: &dyn Array) -> std::result::Result<(), (usize, i128)> {
+/// Appends numbers, all of which doubles hold.
+fn append_numbers(column: &mut NumberColumn, array: &dyn Array) {
     match array.data_type() {
         DataType::UInt8 if array.null_count() == 0 => {
             column.extend_bytes(array.as_primitive::<UInt8Type>().values().iter().copied())
@@ -186,16 +184,61 @@ fn append_numbers(column: &mut NumberColumn, array: &dyn Array) -> std::result::
                 append_exact::<Float64Type>(column, array);
             }
         }
-        DataType::UInt64 => append_wide::<UInt64Type>(column, array)?,
-        DataType::Int64 => append_wide::<Int64Type>(column, array)?,
-        DataType::Decimal32(..) => append_decimals::<Decimal32Type>(column, array),
-        DataType::Decimal64(..) => append_decimals::<Decimal64Type>(column, array),
-        DataType::Decimal128(..) => append_decimals::<Decimal128Type>(column, array),
-        DataType::Decimal256(..) => append_decimals::<Decimal256Type>(column, array),
+        DataType::UInt64 => append_wide::<UInt64Type>(column, array),
+        DataType::Int64 => append_wide::<Int64Type>(column, array),
+        other if other.is_decimal() => {
+            append(column, texts(array).map(|cell| cell.map(|cell| cell.parse().unwrap_or(f64::NAN))))
+        }
         DataType::Null => append(column, (0..array.len()).map(|_| None)),
         _ => append(column, array.as_boolean().iter().map(|cell| cell.map(|b| f64::from(u8::from(b))))),
     }
-    Ok(())
+}
+
+/// Whether doubles hold all whole numbers of an array.
+fn are_doubles(array: &dyn Array) -> bool {
+    fn all<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &dyn Array) -> bool {
+        array.as_primitive::<T>().iter().flatten().map(Into::into).all(|value| (value as f64) as i128 == value)
+    }
+    match array.data_type() {
+        DataType::UInt64 => all::<UInt64Type>(array),
+        DataType::Int64 => all::<Int64Type>(array),
+        DataType::Decimal32(digits, _)
+        | DataType::Decimal64(digits, _)
+        | DataType::Decimal128(digits, _)
+        | DataType::Decimal256(digits, _)
+            if *digits <= 15 =>
+        {
+            true
+        }
+        other if other.is_decimal() => {
+            texts(array).all(|cell| cell.is_none_or(|cell| cell.parse().is_ok_and(|value| !is_beyond(&cell, value))))
+        }
+        _ => true,
+    }
+}
+
+/// Appends whole numbers and decimals as they are written.
+fn append_digits(column: &mut RawColumn, array: &dyn Array) {
+    texts(array).for_each(|cell| column.push(&cell.unwrap_or_default()));
+}
+
+/// The numbers of an array of whole numbers or decimals as text.
+fn texts(array: &dyn Array) -> Box<dyn Iterator<Item = Option<String>> + '_> {
+    fn written<'a, T: ArrowPrimitiveType>(
+        array: &'a dyn Array,
+        text: impl Fn(&PrimitiveArray<T>, usize) -> String + 'a,
+    ) -> Box<dyn Iterator<Item = Option<String>> + 'a> {
+        let array = array.as_primitive::<T>();
+        Box::new((0..array.len()).map(move |row| array.is_valid(row).then(|| text(array, row))))
+    }
+    match array.data_type() {
+        DataType::UInt64 => written::<UInt64Type>(array, |array, row| array.value(row).to_string()),
+        DataType::Int64 => written::<Int64Type>(array, |array, row| array.value(row).to_string()),
+        DataType::Decimal32(..) => written::<Decimal32Type>(array, PrimitiveArray::value_as_string),
+        DataType::Decimal64(..) => written::<Decimal64Type>(array, PrimitiveArray::value_as_string),
+        DataType::Decimal128(..) => written::<Decimal128Type>(array, PrimitiveArray::value_as_string),
+        _ => written::<Decimal256Type>(array, PrimitiveArray::value_as_string),
+    }
 }
 
 /// Appends cells that may be missing, or no finite numbers.
@@ -210,27 +253,10 @@ pub(super) fn append(column: &mut NumberColumn, cells: impl Iterator<Item = Opti
     }
 }
 
-/// Appends the doubles next to decimal numbers.
-fn append_decimals<T: DecimalType>(column: &mut NumberColumn, array: &dyn Array) {
-    let array = array.as_primitive::<T>();
-    let value = |row: usize| array.value_as_string(row).parse::<f64>().unwrap_or(f64::NAN);
-    append(column, (0..array.len()).map(|row| array.is_valid(row).then(|| value(row))));
-}
-
 fn append_exact<T: ArrowPrimitiveType<Native: Into<f64>>>(column: &mut NumberColumn, array: &dyn Array) {
     append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(Into::into)));
 }
 
-fn append_wide<T: ArrowPrimitiveType<Native: Into<i128>>>(
-    column: &mut NumberColumn,
-    array: &dyn Array,
-) -> std::result::Result<(), (usize, i128)> {
-    for cell in array.as_primitive::<T>() {
-        match cell.map(Into::into) {
-            Some(value) if (value as f64) as i128 == value => column.push(value as f64),
-            Some(value) => return Err((column.rows() + 1, value)),
-            None => column.push_missing("a null"),
-        }
-    }
-    Ok(())
+fn append_wide<T: ArrowPrimitiveType<Native: Into<i128>>>(column: &mut NumberColumn, array: &dyn Array) {
+    append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(|value| value.into() as f64)));
 }

@@ -160,7 +160,7 @@ impl StoredRows {
             };
             let Some(batch) = batch else { return check_rows(path, said, first).map(|()| Vec::new()) };
             let column = |place: &usize| {
-                let mut column = GrowingColumn::of(path, schema.field(indices[*place]), 0, false)?.after(first);
+                let mut column = GrowingColumn::of(path, schema.field(indices[*place]), 0, false)?;
                 column.append(path, batch.column(*place), budget)?;
                 Ok(column.cells)
             };

@@ -1,18 +1,23 @@
 //! A column whose kind is known, some rows at a time.
 
-use super::super::cell::{DateForm, Rules, plain};
+use super::super::cell::{DateForm, Rules, has_zone, plain};
 use super::super::fault::{Fault, FaultKind};
 use super::super::growing::{Growing, NumberColumn, RawColumn};
-use super::super::settle::{Hint, Settled, is_infinite, settle, truth};
-use crate::{ColumnSurvey, InferredType};
+use super::super::settle::{
+    BEYOND_DOUBLES, Hint, Settled, Zones, is_beyond, is_infinite, other_notation, rounds, settle, truth,
+};
+use crate::{ColumnSurvey, InferredType, Notation};
 use vaglio_core::Cells;
 
 /// A column whose kind is known; what its first cells show holds for the others.
 pub(super) struct Known {
     pub name: String,
     hint: Hint,
+    rules: Rules,
+    is_numbers: bool,
     numbers: Option<Written>,
     dates: Option<DateForm>,
+    zones: Zones,
 }
 
 /// How all numbers of a column are written.
@@ -30,10 +35,12 @@ impl Known {
     /// A column by the first cells of a text file, or one of a file that says what its columns hold. `None` where its
     /// cells can be told only by all of them.
     pub fn new(name: &str, hint: Hint, sample: Option<&[&str]>, rules: &Rules) -> Option<Self> {
-        let rules = rules.column(name);
-        let mut known = Known { name: name.to_owned(), hint, numbers: None, dates: None };
+        // Columns of text files of which nothing is known are thought to be numbers.
+        let is_numbers = hint == Hint::Number || hint == Hint::Auto && sample.is_some();
+        let (name, own, zones) = (name.to_owned(), rules.clone(), Zones::default());
+        let mut known = Known { name, hint, rules: own, is_numbers, numbers: None, dates: None, zones };
         match (hint, sample) {
-            (Hint::Written | Hint::Class | Hint::Text | Hint::Number, _) | (Hint::Auto | Hint::Date, None) => {}
+            (Hint::Written | Hint::Class | Hint::Text | Hint::Number | Hint::Auto, _) | (Hint::Date, None) => {}
             (Hint::Date, Some(sample)) => {
                 for cell in sample.iter().filter(|cell| !rules.is_missing(cell)) {
                     let [form] = DateForm::of(cell, rules.dates)[..] else { return None };
@@ -49,20 +56,21 @@ impl Known {
     }
 
     /// The cells of some rows, rows counting from the first of these.
-    pub fn settle(&mut self, column: Growing, rules: &Rules) -> Outcome {
-        let rules = rules.column(&self.name);
+    pub fn settle(&mut self, column: Growing) -> Outcome {
         match (column, self.hint) {
-            (Growing::Raw(column), Hint::Number) => self.of_numbers(&column, rules),
-            (Growing::Raw(column), Hint::Date) => self.of_dates(&column, rules),
+            (Growing::Raw(column), _) if self.is_numbers => self.of_numbers(&column),
+            (Growing::Raw(column), Hint::Date) => self.of_dates(&column),
             (Growing::Raw(column), Hint::Written) => {
                 self.of_text(column.cells().map(str::to_owned).collect(), column.cells())
             }
-            (Growing::Raw(column), _) => {
+            (Growing::Raw(column), hint) => {
                 let cells = column.cells().map(str::trim);
-                let text = |cell: &str| if rules.is_missing(cell) { String::new() } else { cell.to_owned() };
-                self.of_text(cells.clone().map(text).collect(), cells)
+                let text = |cell: &str| if self.rules.is_missing(cell) { String::new() } else { cell.to_owned() };
+                let (cells, survey) = self.of_text(cells.clone().map(text).collect(), cells)?;
+                let note = (column.is_digits && hint == Hint::Auto).then(|| BEYOND_DOUBLES.to_owned());
+                Ok((cells, ColumnSurvey { note, ..survey }))
             }
-            (column, hint) => match settle(&self.name, column, hint, rules)? {
+            (column, hint) => match settle(&self.name, column, hint, &self.rules)? {
                 Settled::Cells(cells, survey) => Ok((cells, survey)),
                 Settled::NeedsText => Err(self.fault(0, String::new(), 1, "is not a number", "correct it")),
             },
@@ -76,13 +84,17 @@ impl Known {
         Ok((Cells::Text(text), self.survey(InferredType::Class, missing, first)))
     }
 
-    fn of_numbers(&mut self, column: &RawColumn, rules: &Rules) -> Outcome {
+    fn of_numbers(&mut self, column: &RawColumn) -> Outcome {
         let mut numbers = NumberColumn::default();
         let mut bad: Option<(usize, &str, usize)> = None;
+        let mut notation = Notation::default();
         for (row, cell) in column.cells().map(str::trim).enumerate() {
-            match self.number(cell, rules) {
-                Some(value) if value.is_nan() => numbers.push_missing(cell),
-                Some(value) => numbers.push(value),
+            match self.number(cell) {
+                Some((value, _)) if value.is_nan() => numbers.push_missing(cell),
+                Some((value, written)) => {
+                    notation = notation.with(written);
+                    numbers.push(value);
+                }
                 None => {
                     bad = Some(bad.map_or((row, cell, 1), |(row, cell, count)| (row, cell, count + 1)));
                     numbers.push_missing(cell);
@@ -92,32 +104,37 @@ impl Known {
         match bad {
             None => {
                 let survey = self.survey(InferredType::Number, numbers.missing, numbers.first_missing.take());
-                Ok((Cells::Numbers(numbers.finish()), survey))
+                Ok((Cells::Numbers(numbers.finish()), ColumnSurvey { notation: Some(notation), ..survey }))
             }
-            Some((row, cell, count)) if is_infinite(cell, rules) => {
+            Some((row, cell, count)) if is_infinite(cell, &self.rules) => {
                 Err(Fault { row, value: cell.to_owned(), count, what: FaultKind::NotFinite })
             }
             Some((row, cell, count)) => {
+                let comma = self.rules.comma;
                 let wrong = match self.numbers {
-                    _ if plain(cell, rules.comma).is_none() && plain(cell, !rules.comma).is_some() => {
+                    _ if plain(cell, comma).is_none() && plain(cell, !comma).is_some() => {
                         "has another decimal mark than the rows that the model was trained on"
                     }
                     Some(Written::AsTruth) => "is neither true nor false, and the cells before it are",
                     Some(Written::AsPercent) => "is no percentage, and the cells before it are",
                     _ => "is not a number, and in the rows that the model was trained on it was one",
                 };
-                Err(self.fault(row, cell.to_owned(), count, wrong, "correct it, or leave it empty if it is missing"))
+                let remedy = "correct it, or leave it empty if it is missing";
+                let (wrong, remedy) =
+                    other_notation(cell, &self.rules).unwrap_or_else(|| (wrong.to_owned(), remedy.to_owned()));
+                Err(self.fault(row, cell.to_owned(), count, &wrong, &remedy))
             }
         }
     }
 
-    /// The number of a cell, written as those before it; NaN for one that is missing.
+    /// The number of a cell, written as those before it, and how; NaN for one that is missing.
     #[inline]
-    fn number(&mut self, cell: &str, rules: &Rules) -> Option<f64> {
-        let dressed = |percent: bool| rules.dressed(cell).filter(|(_, d)| d.percent == percent).map(|(value, _)| value);
+    fn number(&mut self, cell: &str) -> Option<(f64, Notation)> {
+        let rules = &self.rules;
+        let dressed = |percent: bool| rules.dressed(cell).filter(|(_, dress)| dress.percent == percent);
         let plain = rules.number(cell);
         if plain.is_some_and(f64::is_nan) {
-            return plain;
+            return Some((f64::NAN, Notation::default()));
         }
         let written = *self.numbers.get_or_insert_with(|| match () {
             () if plain.is_some() => Written::Plainly,
@@ -125,18 +142,22 @@ impl Known {
             () if dressed(true).is_some() => Written::AsPercent,
             () => Written::Plainly,
         });
-        match written {
-            Written::Plainly => plain.or_else(|| dressed(false)),
-            Written::AsTruth => truth(cell).map(|yes| f64::from(u8::from(yes))),
-            Written::AsPercent => dressed(true),
+        match (written, plain) {
+            (Written::Plainly, Some(value)) => {
+                let rounded = is_beyond(cell, value);
+                (!rounded || rounds(self.hint, rules)).then(|| (value, Notation { rounded, ..Notation::default() }))
+            }
+            (Written::Plainly, None) => dressed(false),
+            (Written::AsTruth, _) => truth(cell).map(|yes| (f64::from(u8::from(yes)), Notation::default())),
+            (Written::AsPercent, _) => dressed(true),
         }
     }
 
-    fn of_dates(&self, column: &RawColumn, rules: &Rules) -> Outcome {
+    fn of_dates(&mut self, column: &RawColumn) -> Outcome {
         let mut seconds = Vec::with_capacity(column.rows());
         let (mut missing, mut first) = (0, None);
         for (row, cell) in column.cells().map(str::trim).enumerate() {
-            if rules.is_missing(cell) {
+            if self.rules.is_missing(cell) {
                 missing += 1;
                 first.get_or_insert_with(|| (row, cell.to_owned()));
                 seconds.push(f64::NAN);
@@ -149,11 +170,15 @@ impl Known {
             };
             seconds.push(date);
         }
-        Ok((Cells::Dates(seconds), self.survey(InferredType::Date, missing, first)))
+        let clocks = column.cells().map(str::trim).enumerate();
+        let notation =
+            self.zones.among(clocks.filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?))), &self.rules)?;
+        let survey = self.survey(InferredType::Date, missing, first);
+        Ok((Cells::Dates(seconds), ColumnSurvey { notation: Some(notation), ..survey }))
     }
 
     fn survey(&self, taken: InferredType, missing: usize, first_missing: Option<(usize, String)>) -> ColumnSurvey {
-        ColumnSurvey { name: self.name.clone(), taken, missing, first_missing, levels: 0, note: None }
+        ColumnSurvey { missing, first_missing, ..ColumnSurvey::new(self.name.clone(), taken) }
     }
 
     fn fault(&self, row: usize, value: String, count: usize, wrong: &str, remedy: &str) -> Fault {

@@ -1,8 +1,9 @@
 //! Columns of dates.
 
-use super::super::cell::{DateForm, Rules};
+use super::super::cell::{DateForm, Rules, has_zone};
 use super::super::growing::RawColumn;
-use super::{Counts, Fault, FaultKind, Hint, Outcome, done, quoted};
+use super::{Counts, Fault, FaultKind, Hint, Outcome, done, quoted, with_notation};
+use crate::Notation;
 use vaglio_core::Cells;
 
 /// Cells by which a column is thought to hold dates.
@@ -56,13 +57,47 @@ pub(super) fn dates(
         let remedy = format!("correct it, add it to data.read.na if it is a missing cell, or set {as_text}");
         return Err(text(row, value, present - most, wrong, remedy));
     }
+    let clocks = cells().filter_map(|(row, cell)| Some((row, cell, has_zone(cell)?)));
+    let notation = Zones::default().among(clocks, rules)?;
     let seconds = column.cells().map(str::trim).map(|cell| form.seconds(cell).unwrap_or(f64::NAN)).collect();
     let note = match form {
         DateForm::DayFirst('/' | '-') => Some(DAY_FIRST.to_owned()),
         DateForm::MonthFirst(_) => Some(MONTH_FIRST.to_owned()),
         _ => None,
     };
-    Ok(done(name, Cells::Dates(seconds), hint, counts.missing, counts.first_missing.clone(), note))
+    let done = done(name, Cells::Dates(seconds), hint, counts.missing, counts.first_missing.clone(), note);
+    Ok(with_notation(done, notation))
+}
+
+/// Whether the times of day that were seen have a time zone.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::read) struct Zones(Option<bool>);
+
+impl Zones {
+    /// The notation of a column with these times of day as well: row, cell, and whether it has a zone.
+    pub fn among<C: AsRef<str>>(
+        &mut self,
+        clocks: impl Iterator<Item = (usize, C, bool)>,
+        rules: &Rules,
+    ) -> Result<Notation, Fault> {
+        for (row, cell, is_zoned) in clocks {
+            let (expected, others) = match rules.known {
+                Some(known) => (known.zoned, "times of day of the training rows"),
+                None => (*self.0.get_or_insert(is_zoned), "times of day before it"),
+            };
+            if is_zoned != expected {
+                let [own, their] = if is_zoned { ["a", "none"] } else { ["no", "one"] };
+                let wrong = format!("has {own} time zone, and the {others} have {their}");
+                let remedy = "write all with a zone, such as `Z`, or all without".to_owned();
+                let what = FaultKind::Text { wrong, remedy, among_numbers: false };
+                return Err(Fault { row, value: cell.as_ref().to_owned(), count: 1, what });
+            }
+        }
+        Ok(Notation {
+            zoned: self.0 == Some(true) || rules.known.is_some_and(|known| known.zoned),
+            ..Notation::default()
+        })
+    }
 }
 
 /// What is noted of dates that begin with the day, and could begin with the month.

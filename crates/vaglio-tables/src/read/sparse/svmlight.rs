@@ -11,13 +11,13 @@ const MIXED: &str = "some rows have a `qid:` and others have none";
 
 /// Reads the rows of a text, with their labels and, where they have such, queries.
 ///
-/// Columns are called by their index, x0 or x1 first; whether 0 is one follows from the file, and a column that no row has is
-/// one of zeros. Cost O(bytes).
+/// Columns are called by their index, x0 or x1 first; whether 0 is one follows from the file where that is not known, and a column
+/// that no row has is one of zeros. Cost O(bytes).
 ///
 /// # Errors
 /// [`vaglio_core::Error::Unreadable`] with the line for what is no pair of index and number, an index that does not follow the one before it,
 /// several labels, or a query in some rows alone.
-pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<SparseTable> {
+pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget) -> Result<SparseTable> {
     let pairs = memchr::memchr_iter(b':', bytes).count();
     let mut entries = Triplets::new(path, [1, 1], pairs, budget)?;
     let (mut labels, mut queries, mut rows, mut most) = (RawColumn::default(), RawColumn::default(), 0usize, None);
@@ -59,6 +59,11 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<SparseTa
                 let message = format_args!("the index {index} does not follow the one before it; indices increase");
                 return Err(at_line(path, number, message));
             }
+            if index == 0 && known == Some(1) {
+                let message = "the index 0 stands before the first one: indices count from 1 by data.read.first_index, or by the training \
+                               rows; write all files alike";
+                return Err(at_line(path, number, message));
+            }
             last = Some(index);
             has_zero |= index == 0;
             entries.push(rows, index as usize, value);
@@ -72,11 +77,14 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<SparseTa
     }
     let Some(most) = most else { return Err(unreadable(path, "no row has an entry `index:value`")) };
     budget.need(COLUMN as f64 * f64::from(most), path.display(), SMALLER)?;
-    tracing::info!("{}: indices begin at {}", path.display(), usize::from(!has_zero));
     // Index 0 is a column where some row has it.
-    let first = usize::from(!has_zero);
+    let first = known.map_or(usize::from(!has_zero), |known| known as usize);
+    tracing::info!("{}: indices begin at {first}", path.display());
+    if first == 0 && !has_zero {
+        super::warn_of_base(path);
+    }
     entries.columns.iter_mut().for_each(|column| *column -= first as u32);
-    entries.shape = [rows, most as usize + 1 - first];
+    entries.shape = [rows, (most as usize + 1).saturating_sub(first)];
     let mut names: Vec<String> = (first..=most as usize).map(numbered).collect();
     let columns = entries.columns(path, &names, budget)?;
     let (mut written, mut aside) = (vec![labels], Vec::new());
@@ -86,7 +94,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<SparseTa
         names.push(QUERY.into());
         aside.push((QUERY.into(), IS_QUERY));
     }
-    Ok(SparseTable { names, aside, columns, written, rows, is_open: true })
+    Ok(SparseTable { names, aside, columns, written, rows, first_index: Some(first as u32) })
 }
 
 /// An index and its number.

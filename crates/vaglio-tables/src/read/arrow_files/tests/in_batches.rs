@@ -37,7 +37,7 @@ fn rows_come_some_at_a_time_and_from_any_row_on() {
         let (table, _) = Source::open(paths, &ReadSpec::default()).unwrap().read(&wanted).unwrap();
         for (most, skipped) in [(7, 0), (64, 0), (7, 6), (3, 19), (7, 20), (16, 33), (9, 50)] {
             let batches = Batches::open_all(paths, &ReadSpec::default(), &known).unwrap().unwrap();
-            let mut reader = batches.start(&columns, &[], most).unwrap().unwrap();
+            let mut reader = batches.start(&columns, &[], Default::default(), most).unwrap().unwrap();
             reader.skip(skipped).unwrap();
             let mut row = skipped;
             while let Some(rows) = reader.next_rows().unwrap() {
@@ -51,7 +51,7 @@ fn rows_come_some_at_a_time_and_from_any_row_on() {
             assert_eq!(row, 50, "{paths:?} {most} {skipped}");
         }
         let batches = Batches::open_all(paths, &ReadSpec::default(), &known).unwrap().unwrap();
-        let mut reader = batches.start(&columns, &[], 8).unwrap().unwrap();
+        let mut reader = batches.start(&columns, &[], Default::default(), 8).unwrap().unwrap();
         assert!(reader.skip(51).unwrap_err().to_string().ends_with("has fewer rows than when it was read before"));
     }
     // What is known of a file is not of another that takes its place.

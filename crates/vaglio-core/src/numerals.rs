@@ -1,0 +1,95 @@
+//! Numbers as text: which doubles hold, and which are one label.
+
+use std::borrow::Cow;
+
+/// All smaller whole numbers are doubles.
+const EXACT: f64 = (1u64 << 53) as f64;
+
+/// The digits of a whole number with its sign, without zeros that say nothing; `None` for other text.
+fn digits(text: &str) -> Option<String> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let (sign, size) = match whole.strip_prefix('-') {
+        Some(size) => ("-", size),
+        None => ("", whole.strip_prefix('+').unwrap_or(whole)),
+    };
+    let is_whole = !size.is_empty() && size.bytes().all(|b| b.is_ascii_digit()) && decimals.bytes().all(|b| b == b'0');
+    is_whole.then(|| format!("{sign}{}", size.trim_start_matches('0')))
+}
+
+/// Whether `value`, the double next to the number that `text` is, is that number. True of numbers that are not whole.
+#[inline]
+pub fn holds(text: &str, value: f64) -> bool {
+    value.abs() < EXACT || digits(text).is_none_or(|digits| digits == format!("{value:.0}"))
+}
+
+/// The text of a number: all digits of a whole one, the shortest that reads back of others.
+pub fn numeral(value: f64) -> String {
+    match value.fract() == 0.0 && value.abs() < 1e38 {
+        true => (value as i128).to_string(),
+        false => value.to_string(),
+    }
+}
+
+/// One text for all ways to write a number, a truth value being 1 or 0; `None` for other text.
+pub fn normalized(text: &str) -> Option<Cow<'static, str>> {
+    match text.parse::<f64>() {
+        Ok(value) if !value.is_finite() => None,
+        Ok(value) if holds(text, value) => Some(numeral(value).into()),
+        Ok(_) => digits(text).map(Cow::from),
+        Err(_) if text.eq_ignore_ascii_case("true") => Some("1".into()),
+        Err(_) if text.eq_ignore_ascii_case("false") => Some("0".into()),
+        Err(_) => None,
+    }
+}
+
+/// Whether two texts are one label: alike, or the same number.
+pub fn same_label(a: &str, b: &str) -> bool {
+    a == b || normalized(a).is_some_and(|a| normalized(b).is_some_and(|b| a == b))
+}
+
+/// The place among labels of the one that is written like `text`, or else is the same number.
+pub fn place_of_label<'l>(labels: impl Iterator<Item = &'l str> + Clone, text: &str) -> Option<usize> {
+    let alike = || labels.clone().position(|label| label == text);
+    let same = || {
+        let own = normalized(text)?;
+        labels.clone().position(|label| normalized(label).is_some_and(|label| label == own))
+    };
+    alike().or_else(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_that_no_double_holds_are_known() {
+        for (text, is_held) in [
+            ("9007199254740992", true),
+            ("9007199254740993", false),
+            ("-9007199254740993", false),
+            ("1500000000000000060", false),
+            ("1152921504606846976", true),
+            ("+001152921504606846976.00", true),
+            ("1.5", true),
+            ("1e300", true),
+            ("0.1", true),
+        ] {
+            assert_eq!(holds(text, text.parse().unwrap()), is_held, "{text}");
+        }
+        assert_eq!(numeral(1_152_921_504_606_846_976.0), "1152921504606846976");
+        assert_eq!([numeral(-0.0), numeral(0.1), numeral(1e300)], ["0".to_owned(), "0.1".into(), 1e300.to_string()]);
+    }
+
+    #[test]
+    fn one_number_is_one_label() {
+        for (a, b) in [("1", "1.0"), ("01", "1"), ("true", "1"), ("False", "0"), ("-0", "0"), ("1e3", "1000")] {
+            assert!(same_label(a, b), "{a} {b}");
+        }
+        assert!(same_label("01500000000000000060.0", "1500000000000000060"));
+        for (a, b) in [("1500000000000000060", "1500000000000000061"), ("a", "A"), ("inf", "INF"), ("yes", "1")] {
+            assert!(!same_label(a, b), "{a} {b}");
+        }
+        assert_eq!(place_of_label(["1", "1.0"].into_iter(), "1.0"), Some(1));
+        assert_eq!(place_of_label(["2", "1"].into_iter(), "1.00"), Some(1));
+    }
+}

@@ -1,0 +1,91 @@
+//! Levels of new rows among those of the training rows.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use vaglio_core::numerals::normalized;
+use vaglio_core::{Cells, FittedMap, Table};
+
+/// Finds a label among levels: the one that is written alike, or else the first that is the same number.
+pub(super) struct Finder<'l> {
+    levels: Vec<&'l str>,
+    alike: HashMap<&'l str, usize>,
+    /// Made at the first label that no level is written like.
+    numbers: Option<HashMap<Cow<'static, str>, usize>>,
+}
+
+impl<'l> Finder<'l> {
+    pub fn new(levels: impl IntoIterator<Item = &'l str>) -> Self {
+        let levels: Vec<&str> = levels.into_iter().collect();
+        let alike = levels.iter().enumerate().map(|(place, level)| (*level, place)).collect();
+        Finder { levels, alike, numbers: None }
+    }
+
+    /// The place of the level that a label is.
+    pub fn place(&mut self, label: &str) -> Option<usize> {
+        if let Some(place) = self.alike.get(label) {
+            return Some(*place);
+        }
+        let label = normalized(label)?;
+        let levels = &self.levels;
+        let numbers = self.numbers.get_or_insert_with(|| {
+            let numbers = levels.iter().enumerate().rev();
+            numbers.filter_map(|(place, level)| Some((normalized(level)?, place))).collect()
+        });
+        numbers.get(&label).copied()
+    }
+}
+
+/// Levels of new rows that no training row has: how many rows have each, by column.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnseenLevels(BTreeMap<String, BTreeMap<String, usize>>);
+
+impl UnseenLevels {
+    /// Counts the levels in a table, as it is before the maps, that none of these maps knows.
+    pub fn count(&mut self, maps: &[Box<dyn FittedMap>], table: &Table) {
+        for (index, map) in maps.iter().enumerate() {
+            for (column, levels) in map.levels() {
+                // Maps before this one may have changed numbers.
+                let cells = table.get(column).filter(|cells| index == 0 || matches!(cells, Cells::Text(_)));
+                let Some(cells) = cells else { continue };
+                let mut finder = Finder::new(levels);
+                for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
+                    let label = cells.label(row);
+                    if finder.place(&label).is_none() {
+                        *self.0.entry(column.to_owned()).or_default().entry(label).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds those of other rows.
+    pub fn add(&mut self, other: UnseenLevels) {
+        for (column, levels) in other.0 {
+            let own = self.0.entry(column).or_default();
+            levels.into_iter().for_each(|(level, rows)| *own.entry(level).or_default() += rows);
+        }
+    }
+
+    /// What there is to say, if anything.
+    pub fn sentence(&self) -> Option<String> {
+        /// Levels of a column that are named, at most.
+        const NAMED: usize = 5;
+        let of_column = |(column, levels): (&String, &BTreeMap<String, usize>)| {
+            let mut most: Vec<(&String, &usize)> = levels.iter().collect();
+            most.sort_by_key(|(_, rows)| std::cmp::Reverse(**rows));
+            let named: Vec<String> =
+                most.iter().take(NAMED).map(|(level, rows)| format!("`{level}` in {rows}")).collect();
+            let more = most.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more levels") } else { String::new() };
+            format!("{} of `{column}` ({}{more})", levels.values().sum::<usize>(), named.join(", "))
+        };
+        let all: Vec<String> = self.0.iter().map(of_column).collect();
+        let sentence = || {
+            format!(
+                "cells hold levels that no training row has, and count as none of its levels: {}; check how they are written",
+                all.join(", ")
+            )
+        };
+        (!all.is_empty()).then(sentence)
+    }
+}

@@ -100,7 +100,7 @@ impl Reader<'_> {
             return Ok(Vec::new());
         }
         let source = Source::open(&[self.path.to_owned()], &self.spec)?;
-        Ok(source.read_each(&Wanted { filter: ColumnFilter::Only(names.clone()), hints })?.0)
+        Ok(source.read_each(&Wanted { filter: ColumnFilter::Only(names.clone()), hints, ..Wanted::default() })?.0)
     }
 
     /// Reads these columns anew, by the words and hints that are known now.

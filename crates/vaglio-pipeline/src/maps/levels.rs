@@ -35,6 +35,14 @@ impl<'l> Finder<'l> {
     }
 }
 
+/// The cell as text.
+pub(super) fn label(cells: &Cells, row: usize) -> Cow<'_, str> {
+    match cells {
+        Cells::Text(text) => Cow::Borrowed(&text[row]),
+        _ => Cow::Owned(cells.label(row)),
+    }
+}
+
 /// Levels of new rows that no training row has: how many rows have each, by column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnseenLevels(BTreeMap<String, BTreeMap<String, usize>>);
@@ -49,9 +57,9 @@ impl UnseenLevels {
                 let Some(cells) = cells else { continue };
                 let mut finder = Finder::new(levels);
                 for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
-                    let label = cells.label(row);
+                    let label = label(cells, row);
                     if finder.place(&label).is_none() {
-                        *self.0.entry(column.to_owned()).or_default().entry(label).or_default() += 1;
+                        *self.0.entry(column.to_owned()).or_default().entry(label.into_owned()).or_default() += 1;
                     }
                 }
             }

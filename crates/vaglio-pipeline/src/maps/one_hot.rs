@@ -1,6 +1,6 @@
 //! Indicators of the levels of text columns.
 
-use super::levels::Finder;
+use super::levels::{Finder, label};
 use super::{LearnedOn, columns, weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -222,14 +222,6 @@ impl FittedOneHot {
     /// Each text column with the columns that were made from it, in order.
     pub fn blocks(&self) -> Vec<(String, Vec<String>)> {
         self.columns.iter().map(|known| (known.column.clone(), known.outputs().collect())).collect()
-    }
-}
-
-/// The cell as text.
-fn label(cells: &Cells, row: usize) -> Cow<'_, str> {
-    match cells {
-        Cells::Text(text) => Cow::Borrowed(&text[row]),
-        _ => Cow::Owned(cells.label(row)),
     }
 }
 

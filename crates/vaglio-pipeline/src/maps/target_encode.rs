@@ -2,7 +2,7 @@
 
 use super::LearnedOn;
 use super::columns;
-use super::levels::Finder;
+use super::levels::{Finder, label};
 use crate::resample::FoldAssignment;
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -151,11 +151,7 @@ struct Levels<'c> {
 
 impl<'c> Levels<'c> {
     fn of(cells: &'c Cells) -> Self {
-        let label = |row: usize| match cells {
-            Cells::Text(text) => Cow::Borrowed(text[row].as_str()),
-            _ => Cow::Owned(cells.label(row)),
-        };
-        let there = |row: usize| (!cells.is_missing(row)).then(|| label(row));
+        let there = |row: usize| (!cells.is_missing(row)).then(|| label(cells, row));
         let places: BTreeMap<Cow<'c, str>, usize> =
             (0..cells.len()).filter_map(there).zip(std::iter::repeat(0)).collect();
         let names: Vec<Cow<'c, str>> = places.into_keys().collect();
@@ -273,14 +269,8 @@ impl Means {
         let mut finder = Finder::new(self.levels.keys().map(String::as_str));
         let means: Vec<&Vec<f64>> = self.levels.values().collect();
         for row in (0..cells.len()).filter(|&row| !cells.is_missing(row)) {
-            let place = match cells {
-                Cells::Text(text) => finder.place(&text[row]),
-                _ => finder.place(&cells.label(row)),
-            };
-            columns
-                .iter_mut()
-                .zip(place.map_or(&self.all, |place| means[place]))
-                .for_each(|(column, mean)| column[row] = *mean);
+            let found = finder.place(&label(cells, row)).map_or(&self.all, |place| means[place]);
+            columns.iter_mut().zip(found).for_each(|(column, mean)| column[row] = *mean);
         }
         columns
     }

@@ -9,7 +9,7 @@ use vaglio_kernels::linalg;
 use vaglio_pipeline::criteria::{KFold, Loo};
 use vaglio_pipeline::learners::Rls;
 use vaglio_pipeline::pipeline::OuterFolds;
-use vaglio_pipeline::resample::{Outer, Sample, Whole, outer};
+use vaglio_pipeline::resample::{Outer, Sample, Watcher, Whole, outer};
 use vaglio_pipeline::selector::Selector;
 use vaglio_report::record::PerOutput;
 use vaglio_search::Greedy;

@@ -93,7 +93,7 @@ pub fn row_weights(criterion: &dyn Criterion, design: &Design, tolerance: f64) -
     law.unless(matter || repeated.is_ok(), on, "other scores", "weights ignored")
 }
 
-/// Whether weights from 1 to 3 change the score of any subset.
+/// Whether weights from 1 to 3 change the score of any subset, or all have one score, which tells nothing.
 fn weights_matter(
     law: Law,
     criterion: &dyn Criterion,
@@ -104,13 +104,15 @@ fn weights_matter(
     let near = Near::scores(criterion, design, tolerance);
     let plain = made(law, || rebuild::without_row_weights(design))?;
     let trail = trail(law, design, 3, 24)?;
+    let (empty, mut is_flat) = (evaluate(law, criterion, &plain, &[])?, true);
     for subset in (0..=trail.len()).map(|size| &trail[..size]) {
         let (a, b) = (evaluate(law, criterion, &plain, subset)?, evaluate(law, criterion, weighted, subset)?);
         if !near.holds(a.loss, b.loss) || a.lambda != b.lambda {
             return Ok(true);
         }
+        is_flat &= a.loss == empty.loss;
     }
-    Ok(false)
+    Ok(is_flat)
 }
 
 /// A row of weight 2 is the row given twice.

@@ -174,7 +174,7 @@ impl Binning {
             let filled = |sums: &[f64]| sums.iter().filter(|sum| **sum > 0.0).count().saturating_sub(1);
             freedom += (filled(&of_a) * filled(&of_b)) as f64;
         }
-        Some((g_squared.max(0.0), freedom))
+        Some((g_squared.max(0.0) * (self.rows / self.total), freedom))
     }
 
     /// 2·I/(H_a + H_b), from 0 to 1; 0 where both columns are constant. Cost O(m) and O(bins²).

@@ -40,12 +40,15 @@ fn long_walks_stay_on_the_definition() {
 }
 
 #[test]
-fn a_weight_of_two_is_the_row_twice() {
+fn a_weight_of_two_is_the_row_twice_and_without_bias_only_ratios_matter() {
     for recipe in [data::regression(15, 5, 4).outputs(2), data::multiclass(15, 5, 3, 5), data::binary(15, 5, 6)] {
         let (weighted, repeated) = rebuild::whole_weights(&recipe.problem(), 7).unwrap();
+        let times = weighted.weights().unwrap().iter().map(|weight| 1000.0 * weight).collect();
+        let scaled = weighted.clone().with_weights(times).unwrap();
         for hsic in kinds() {
+            let same = if hsic.estimator == Estimator::Biased { &repeated } else { &scaled };
             for subset in [&[0][..], &[4, 1], &[0, 1, 2, 3]] {
-                let (found, expected) = (score(&hsic, &weighted, subset), score(&hsic, &repeated, subset));
+                let (found, expected) = (score(&hsic, &weighted, subset), score(&hsic, same, subset));
                 Near { tolerance: 1e-12, least: 1e-2 }.assert(expected, found, format!("{hsic:?} of {subset:?}"));
             }
         }
@@ -121,8 +124,8 @@ fn what_cannot_be_measured_is_refused() {
     assert!(refused(of(0.0, true, Estimator::Biased)).contains("0 is not a positive number up to 1000"));
     let kernel = HsicKernel { output: Output::Delta, ..HsicKernel::default() };
     assert!(refused(Hsic { kernel, ..Hsic::default() }).contains("the target is numeric and has no classes"));
-    let light = problem.with_weights(vec![0.2; 12]).unwrap();
-    let found = of(1.0, true, Estimator::Unbiased).check(&design(&light)).unwrap_err().to_string();
+    let heavy = data::regression(3, 3, 3).problem().with_weights(vec![2.0; 3]).unwrap();
+    let found = of(1.0, true, Estimator::Unbiased).check(&design(&heavy)).unwrap_err().to_string();
     assert!(found.contains("`unbiased` needs more than 3 rows"), "{found}");
     let many: Vec<f64> = (0..20_001).map(f64::from).collect();
     let many = data::given(&[&many], &[&many], Task::Regression).unwrap();

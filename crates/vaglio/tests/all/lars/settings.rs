@@ -98,7 +98,6 @@ fn settings_without_meaning_are_refused() {
         ("patience", Lars { patience: Some(1), ..plain() }),
         ("forced", Lars { forced: vec![FeatureRef::Index(1)], ..plain() }),
         ("blocks", Lars { blocks: Some(blocks), ..plain() }),
-        ("max_features", Lars::new(5)),
     ] {
         let error = search.check(&Loo::default(), &design).unwrap_err();
         assert_eq!(error.field(), Some(field), "{error}");

@@ -94,11 +94,11 @@ mod tests {
         assert_eq!(decisions.of_row(), [0, 1, 0, 1]);
         assert_eq!(decisions.weights(), Some(&[2.0, 2.0][..]));
         let predictions = array![[3.0, -1.0, -1.0, -2.0]];
-        // (3 − 3)/4 = 0 is an error, and −1.5 is right.
+        // (3 − 3)/4 = 0 is half an error, and −1.5 is right.
         let loss = |loss: &dyn Loss| {
             loss.mean(decisions.targets(), decisions.decide(predictions.view()).view(), decisions.weights())
         };
-        assert_eq!(loss(&ZeroOne), 0.5);
+        assert_eq!(loss(&ZeroOne), 0.25);
         assert_eq!(loss(&Squared), (1.0 + 0.25) / 2.0);
     }
 

@@ -23,9 +23,9 @@ impl Record {
         self.equation_lines(&mut out);
         let parts = &self.pipeline;
         out.push_str(&format!(
-            "\n{} of {}{}, {}; {} on {}{}, {}\n",
+            "\n{} of {} columns{}, {}; {} on {}{}, {}\n",
             self.selected.len(),
-            counted(self.data.features, "column"),
+            self.data.features,
             self.source_note(),
             counted(self.data.rows, "row"),
             parts.search,

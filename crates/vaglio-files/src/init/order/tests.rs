@@ -68,8 +68,10 @@ fn quarters_dates_that_stand_twice_and_lags_are_an_order() {
         Cells::Text((0..40).map(|row| row / per).map(|q| format!("{} Q{}", 1990 + q / 4, q % 4 + 1)).collect())
     };
     assert_eq!(found(&[("when", quarters(1))]), Some(RowOrder::Series("when".into())));
-    assert_eq!(found(&[("when", quarters(2))]), Some(RowOrder::File(vec!["when".into()])));
-    assert_eq!(found(&[("when", quarters(4))]), None);
+    assert_eq!(found(&[("when", quarters(2))]), Some(RowOrder::Events("when".into(), 20)));
+    assert_eq!(found(&[("when", quarters(4))]), Some(RowOrder::Events("when".into(), 10)));
+    // Too few for folds in time.
+    assert_eq!(found(&[("when", quarters(8))]), None);
     let state = Cells::Text((0..60).map(|row| format!("s{}", row / 6)).collect());
     let quarter = Cells::Text((0..60).map(|row| row % 6).map(|q| format!("Q{}{}", q % 4 + 1, 2010 + q / 4)).collect());
     let panel = PanelColumns { unit: "state".into(), time: "quarter".into(), units: 10, times: 6 };

@@ -265,7 +265,7 @@ fn classes_are_told_by_their_names() {
     check(&page);
     assert!(page.contains("Of 30 test rows, 6 were given the wrong class"));
     assert!(page.contains("taken for &lt;right&gt;") && page.contains("up (3)"));
-    assert!(page.contains("Test error rate") && page.contains("always left: 0.6667"));
+    assert!(page.contains("Test error rate") && page.contains("always left: 0.66667"));
     let page = Sample::classes(26).render();
     check(&page);
     assert!(

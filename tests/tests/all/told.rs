@@ -129,7 +129,7 @@ fn a_class_that_no_row_is_given_is_told() {
     let folder = prices("rare");
     folder.write("p.yaml", priced("target: rare, exclude: ['price (EUR)']", "criterion: {kind: loo, loss: zero_one}"));
     let told = folder.vaglio(&["run", "p.yaml", "--out", "out"]).out;
-    assert!(told.starts_with("target  rare (No, Yes)\n") && told.contains("always No: 0.0300"), "{told}");
+    assert!(told.starts_with("target  rare (No, Yes)\n") && told.contains("always No: 0.03"), "{told}");
     assert!(told.contains("warning: no row is called `Yes`, which 3 of 100 rows held out"), "{told}");
     assert_eq!(told.matches("no row is called").count(), 1);
     assert!(folder.read("out/report.html").contains("No row is called `Yes`"));
@@ -196,7 +196,7 @@ fn older_results_are_still_read() {
         let ran = folder.vaglio(&["report", out]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     }
-    assert!(folder.read("other/report.html").contains("always No: 0.0300"));
+    assert!(folder.read("other/report.html").contains("always No: 0.03"));
     let ran = folder.vaglio(&["compare", "out", "other"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let root = ran.out.lines().next().unwrap().split_whitespace().position(|word| word == "root").unwrap();

@@ -16,10 +16,12 @@ fn digits(text: &str) -> Option<String> {
     is_whole.then(|| format!("{sign}{}", size.trim_start_matches('0')))
 }
 
-/// Whether `value`, the double next to the number that `text` is, is that number. True of numbers that are not whole.
+/// Whether no digit of `text` is lost in `value`, the double next to it: they are all of its digits, or the fewest that read
+/// back as it. True of numbers that are not whole.
 #[inline]
 pub fn holds(text: &str, value: f64) -> bool {
-    value.abs() < EXACT || digits(text).is_none_or(|digits| digits == format!("{value:.0}"))
+    let is_kept = |digits: String| digits == format!("{value:.0}") || digits == value.to_string();
+    value.abs() < EXACT || digits(text).is_none_or(is_kept)
 }
 
 /// The text of a number: all digits of a whole one, the shortest that reads back of others.
@@ -70,6 +72,7 @@ mod tests {
             ("1500000000000000060", false),
             ("1152921504606846976", true),
             ("+001152921504606846976.00", true),
+            ("100000000000000000000000", true),
             ("1.5", true),
             ("1e300", true),
             ("0.1", true),

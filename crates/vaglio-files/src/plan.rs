@@ -19,7 +19,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Problem, Result, StopSign, counted, shown};
+use vaglio_core::{Criterion, Design, Error, HeldOut, Outline, Problem, Result, StopSign, counted, short, shown};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::cross_validation;
@@ -195,6 +195,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
             [] => "none".into(),
             [one] => format!("{one}"),
             [first, .., last] if design.readout().is_some_and(|r| r.refine) => {
+                let (first, last) = (short(*first), short(*last));
                 format!("searched between {first} and {last} for every subset, from {} values", lambdas.len())
             }
             [first, .., last] => {
@@ -203,7 +204,7 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
                     (false, false) => "the best for every subset",
                     (false, true) => "the best for every subset and output",
                 };
-                format!("{} values from {first} to {last}, {what}", lambdas.len())
+                format!("{} values from {} to {}, {what}", lambdas.len(), short(*first), short(*last))
             }
         },
     );

@@ -27,6 +27,7 @@ impl fmt::Display for Span {
         };
         match self.high < 2.0 * self.low {
             true => write!(f, "about {} {name}", number(self.high)),
+            false if self.low < 1e-3 * self.high => write!(f, "at most {} {name}", number(self.high)),
             false => write!(f, "{} to {} {name}", number(self.low), number(self.high)),
         }
     }
@@ -45,6 +46,6 @@ mod tests {
         assert_eq!(told(30.0, 90.0), "30 to 90 seconds");
         assert_eq!(told(60.0, 600.0), "1.0 to 10 minutes");
         assert_eq!(told(3600.0, 36000.0), "1.0 to 10 hours");
-        assert_eq!((told(1.5, 2.0), told(3.6, 3.6e15)), ("about 2.0 seconds".into(), "0.001 to 1.0e12 hours".into()));
+        assert_eq!((told(1.5, 2.0), told(3.6, 3.6e15)), ("about 2.0 seconds".into(), "at most 1.0e12 hours".into()));
     }
 }

@@ -125,7 +125,8 @@ fn a_few_words_among_numbers_are_bad_cells() {
     assert_eq!(
         of_text("bad", format!("a,BMI\n{rows}")),
         "row 8, column `BMI`: `>40` is not a number, and 39 of the column's 40 cells are (1 such cell); correct it, add it \
-         to data.read.na if it is a missing cell, or set data.types: {BMI: text}"
+         to data.read.na if it is a missing cell, or set data.types: {BMI: text}; ordered answers are read with data.types: \
+         {BMI: class} and {kind: ordinal, order: {BMI: […]}} in preprocess"
     );
     // Also where the first of them stands after the rows by which columns are judged.
     let rows: String =

@@ -114,11 +114,11 @@ fn of_two_levels_the_first_may_have_no_column() {
 }
 
 #[test]
-fn levels_count_by_weight_and_not_where_that_is_zero() {
-    let training = table(vec![("c", text(&["x", "y", "z", "w"]))]);
+fn levels_count_by_rows_of_positive_weight() {
+    let training = table(vec![("c", text(&["x", "x", "y", "z", "z"]))]);
     let map = OneHot { rare: 2, ..OneHot::default() };
-    let out = map.fit(&training, Some(&[2.0, 1.0, 0.0, 3.0])).unwrap().transform(training).unwrap();
-    assert_eq!(out.names().collect::<Vec<_>>(), ["c=w", "c=x", "c=(rare)"]);
+    let out = map.fit(&training, Some(&[0.5, 0.1, 7.0, 0.0, 3.0])).unwrap().transform(training).unwrap();
+    assert_eq!(out.names().collect::<Vec<_>>(), ["c=x", "c=(rare)"]);
 }
 
 #[test]

@@ -33,7 +33,9 @@ pub(super) fn remedy(cell: &str, name: &str) -> String {
 
 /// Where a level stands: its number, or the middle of its range, and whether it lies below or above that.
 fn rank(level: &str) -> Option<[f64; 2]> {
-    if let Ok(number) = level.parse::<f64>() {
+    if let Ok(number) = level.parse::<f64>()
+        && !level.starts_with('+')
+    {
         return number.is_finite().then_some([number, 0.0]);
     }
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';

@@ -80,7 +80,6 @@ fn what_is_wrong_with_a_stage_names_its_place() {
     let folder = folder("chain-refused");
     for (search, message) in [
         ("[]", "`search`: a list of searches has none"),
-        ("[rank, {kind: greedy, max_features: 99}]", "`search[1].max_features`: 99 features are asked for"),
         ("[{kind: rank, max: 3}, greedy]", "`search[0].max`: there is no key `max`"),
         ("[rank, gredy]", "`search[1].kind`: there is no search `gredy`; did you mean `greedy`?"),
         ("[{kind: rank, choose: {folds: 3}}, greedy]", "`search[0].choose`: the last search is cross-validated"),

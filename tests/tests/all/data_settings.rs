@@ -155,10 +155,10 @@ fn a_weight_counts_as_repetition() {
         }
     }
 
-    // Twice the row, or weight 2: the same fit.
+    // Twice the row, or weight 2: one fit at one lambda.
     let fit = data(
         "target: y, weights: w",
-        "preprocess: [standardize]\ncriterion: mrmr\nsearch: {kind: greedy, choose: last}",
+        "preprocess: [standardize]\nlearner: {kind: rls, lambda: 2.0}\ncriterion: mrmr\nsearch: {kind: greedy, choose: last}",
     );
     folder.write("train.csv", weighted(&|k| 1 + k % 2));
     let two = folder.run(&fit);
@@ -285,7 +285,7 @@ fn null_takes_any_value_away() {
         assert_eq!(ran.code, Some(2), "{set}: {}", ran.out);
         ran.err
     };
-    assert!(refused("data.target=null").contains("`data.target`: is required and missing"));
+    assert!(refused("data.target=null").contains("`data.target`: it is missing"));
     assert!(refused("serach=null").contains("there is no key `serach`"));
     // What may be null is null.
     let text = text.replace("kind: greedy", "kind: floating").replace(", patience: 3", "");

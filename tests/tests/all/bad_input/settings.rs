@@ -8,7 +8,6 @@ fn sizes_names_and_blocks_that_cannot_be_are_refused_where_they_stand() {
     let base = Sheet::base();
     for (search, words) in [
         ("max_features: 0", "`search.max_features`: 0 features cannot be selected"),
-        ("max_features: 9", "`search.max_features`: 9 features are asked for"),
         ("max_features: 1, forced: [0, 1]", "2 columns are forced"),
         ("forced: [q]", "`search.forced[0]`: there is no column `q`"),
         ("forced: [9]", "`search.forced"),

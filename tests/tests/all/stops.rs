@@ -31,7 +31,7 @@ fn table(folder: &Folder) {
     folder.write("train.csv", text);
 }
 
-const NUMBERS: &str = "{train: train.csv, target: y, weights: w, groups: id, exclude: [t, day, word, gap, class]}";
+const ROWS: &str = "{train: train.csv, target: y, exclude: [id, t, day, word, gap, class, w]}";
 const PLAIN: &str = "{train: train.csv, target: y, groups: id, exclude: [t, day, word, gap, class, w]}";
 const CLASSES: &str =
     "{train: train.csv, target: class, task: binary, series: id, time: t, exclude: [day, word, gap, y, w]}";
@@ -209,7 +209,7 @@ fn a_limit_ends_every_figure() {
     let cells: Vec<Cell> = figures
         .keys()
         .map(|figure| {
-            let cell = Cell::new(NUMBERS, "rls", "loo", "greedy, max_features: 12, choose: {rule: best, folds: 2}");
+            let cell = Cell::new(ROWS, "rls", "loo", "greedy, max_features: 12, choose: {rule: best, folds: 2}");
             let text = format!("{}evaluate: {{{}}}\n", cell.text, settings(figure));
             Cell { name: figure.clone(), text, ..cell }
         })

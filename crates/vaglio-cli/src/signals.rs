@@ -39,8 +39,7 @@ pub fn run_ends() {
     RUNNING.store(false, Ordering::SeqCst);
 }
 
-/// Ends the process where the run does not end by itself after a signal or `limit`: nearly at once as long as nothing is searched, so that
-/// there is no result. The journal is kept.
+/// Ends the process where the run does not end by itself within [`LATEST`] of a signal or of `limit`. The journal is kept.
 pub fn end_at_the_latest(limit: Option<Duration>) {
     let start = Instant::now();
     let is_over = move || limit.is_some_and(|limit| start.elapsed() >= limit);
@@ -48,7 +47,7 @@ pub fn end_at_the_latest(limit: Option<Duration>) {
         while !ASKED.load(Ordering::SeqCst) && !is_over() {
             std::thread::sleep(POLL);
         }
-        std::thread::sleep(if RUNNING.load(Ordering::SeqCst) { LATEST } else { LATEST / 3 });
+        std::thread::sleep(LATEST);
         if !ENDED.load(Ordering::SeqCst) {
             let reason = if is_over() { StopReason::Limit } else { StopReason::Interrupted };
             note(&format_args!("the run was stopped, since {}; there is no result yet", reason.sentence()));

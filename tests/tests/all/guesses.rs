@@ -161,7 +161,7 @@ fn the_error_rate_of_one_answer_stands_in_for_a_worse_one_of_no_columns() {
     folder.write("train.csv", noise(&[("a", 20), ("b", 20)], 2, 8));
     folder.write(
         "p.yaml",
-        pipeline("criterion: {kind: kfold, folds: 10, loss: zero_one}\nsearch: {kind: all, choose: {folds: 40}}"),
+        pipeline("criterion: {kind: kfold, folds: 10, stratified: true, loss: zero_one}\nsearch: {kind: all, choose: {folds: 40}}"),
     );
     let told = folder.vaglio(&["run", "p.yaml", "--out", "out"]).out;
     let line = told.lines().find(|line| line.starts_with("cross-validated")).unwrap();

@@ -154,6 +154,7 @@ fn nothing_acts_in_logs() {
         let ran = folder.vaglio(arguments);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         let acts = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
-        assert!(!ran.err.contains(acts) && ran.err.contains("\\u{202e}"), "{:?}", ran.err);
+        let said = ran.err + &ran.out;
+        assert!(!said.contains(acts) && said.contains("\\u{202e}"), "{said:?}");
     }
 }

@@ -72,6 +72,8 @@ impl Decided {
         let left_out =
             |(name, why): &(String, String)| format!("left out: {name}{}{why}", if why.is_empty() { "" } else { ": " });
         notes.extend(self.exclude.iter().map(left_out));
+        let empty = table.columns.iter().filter(|seen| seen.survey.taken == InferredType::Empty);
+        notes.extend(empty.map(|seen| format!("left out: {}: no row has a value", seen.survey.name)));
         notes.extend(table.aside.iter().map(|(name, why)| format!("left out: {name}: {why}")));
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for seen in &table.columns {

@@ -50,7 +50,7 @@ pub trait Criterion: registered::Criterion + Debug + Send + Sync {
     }
 
     /// Whether the score depends on the number of rows, as information criteria and tests do. That is
-    /// [`Design::counted_rows`], whatever the weights add up to.
+    /// [`EngineDesign::counted_rows`](crate::engine::EngineDesign::counted_rows), whatever the weights add up to.
     fn counts_rows(&self) -> bool {
         false
     }

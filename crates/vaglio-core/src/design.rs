@@ -293,11 +293,6 @@ impl Design {
         self.data.labels.weights.as_deref()
     }
 
-    /// The number of rows of positive weight, which is what criteria that count rows count: of weights only ratios matter.
-    pub fn counted_rows(&self) -> f64 {
-        self.data.labels.counts.as_ref().map_or(self.rows() as f64, |counts| counts.iter().sum())
-    }
-
     /// Group of each row, if given.
     pub fn groups(&self) -> Option<&[u32]> {
         self.data.labels.groups.as_deref()

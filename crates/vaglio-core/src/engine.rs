@@ -109,6 +109,18 @@ pub trait EngineDesign {
         &self.design().data().extent.lambdas
     }
 
+    /// The number of rows of positive weight, by which criteria count rows: of weights only ratios matter.
+    fn counted_rows(&self) -> f64 {
+        let design = self.design();
+        design.data().labels.counts.as_ref().map_or(design.rows() as f64, |counts| counts.iter().sum())
+    }
+
+    /// The weights over their mean, which add up to [`EngineDesign::counted_rows`]; 1 without weights.
+    fn relative_weights(&self) -> Vec<f64> {
+        let relative = |weights: &[f64]| crate::labels::relative_weights(weights, self.counted_rows());
+        self.design().weights().map_or_else(|| vec![1.0; self.design().rows()], relative)
+    }
+
     /// How many walks share what is computed.
     fn walks(&self) -> usize {
         self.shared_lambdas().len().max(1)

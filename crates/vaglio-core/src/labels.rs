@@ -1,6 +1,5 @@
 //! What is known of each row beside its entries.
 
-use crate::Design;
 use std::sync::Arc;
 
 /// What is known of each row of a problem or design beside its entries in columns and targets, where it was given.
@@ -28,14 +27,6 @@ pub fn relative_weights(weights: &[f64], rows: f64) -> Vec<f64> {
     let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let total: f64 = weights.iter().map(|weight| weight / largest).sum();
     weights.iter().map(|weight| weight / largest * (rows / total)).collect()
-}
-
-impl Design {
-    /// The weights over their mean, which add up to [`Design::counted_rows`]; 1 without weights.
-    pub fn relative_weights(&self) -> Vec<f64> {
-        let relative = |weights: &[f64]| relative_weights(weights, self.counted_rows());
-        self.weights().map_or_else(|| vec![1.0; self.rows()], relative)
-    }
 }
 
 impl RowLabels {

@@ -119,7 +119,7 @@ impl Problem {
     }
 
     /// The same rows with weights: a weight of 2 counts as the row given twice in one fold, 0 as its absence. Where rows are
-    /// counted, each of positive weight is one ([`Design::counted_rows`](crate::Design::counted_rows)).
+    /// counted, each of positive weight is one ([`EngineDesign::counted_rows`](crate::engine::EngineDesign::counted_rows)).
     ///
     /// # Errors
     /// [`Error::Shape`] for a wrong length, a negative weight, or none that is positive; [`Error::NonFinite`].

@@ -10,6 +10,7 @@ use super::Prepared;
 use super::importance::{LEAST_WORK, PART};
 use ndarray::{Array2, s};
 use std::collections::HashMap;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, EntryFit, Error, Feature, Loss, PathEntry, Problem, Readout, Result, Squared, Task};
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::{freedom, linalg, sums::center};

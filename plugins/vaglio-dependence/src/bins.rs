@@ -1,5 +1,6 @@
 //! Columns in bins, and their mutual information.
 
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, Result, setting};
 use vaglio_kernels::hsic::{shares, standardized};
 use vaglio_kernels::tolerance::{BIN_EDGE, ENTROPY_ROUNDING};

@@ -6,6 +6,7 @@ mod weights;
 
 use crate::target::{Output, check};
 use evaluator::Distances;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part, setting};
 pub(crate) use weights::Weights as PairWeights;
 

@@ -3,6 +3,7 @@
 use crate::measure::DataScale;
 use crate::{Information, Measure};
 use ndarray::Array2;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, Result, Score, Squared, Units};
 use vaglio_kernels::freedom;
 use vaglio_kernels::sums::center;

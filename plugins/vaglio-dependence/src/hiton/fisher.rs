@@ -4,6 +4,7 @@ use super::tail::ln_tail;
 use super::{Given, Test};
 use std::collections::HashMap;
 use std::sync::Mutex;
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Feature, standardized};
 use vaglio_kernels::Level;
 use vaglio_kernels::parallel;

@@ -4,6 +4,7 @@ use super::Planted;
 use crate::common::TOLERANCE;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Criterion, Design, Error, Evaluator, Feature, HeldOut, Outline, Result, Score, Shortcut, Subset, saved,
 };

@@ -127,7 +127,8 @@ class SelectorClassifier(ClassifierMixin, BaseSelector):
         """Classes of rows, shape (n_samples,)."""
         if hasattr(self, "estimator_"):
             return self.estimator_.predict(self._chosen(X))
-        return self.classes_[self.model_.called(self._predicted(X)[1])]
+        predicted = self._predicted(X)[1]
+        return self.classes_[self.model_.called(predicted)]
 
     def predict_proba(self, X):
         """Probabilities of classes, shape (n_samples, n_classes): a logistic map of the decision values (Platt's), fitted on

@@ -155,10 +155,10 @@ fn a_weight_counts_as_repetition() {
         }
     }
 
-    // Twice the row, or weight 2: one fit at one lambda.
+    // Twice the row, or weight 2: the same fit.
     let fit = data(
         "target: y, weights: w",
-        "preprocess: [standardize]\nlearner: {kind: rls, lambda: 2.0}\ncriterion: mrmr\nsearch: {kind: greedy, choose: last}",
+        "preprocess: [standardize]\ncriterion: mrmr\nsearch: {kind: greedy, choose: last}",
     );
     folder.write("train.csv", weighted(&|k| 1 + k % 2));
     let two = folder.run(&fit);

@@ -2,8 +2,7 @@
 //!
 //! At λ far below the least eigenvalue of the Gram matrix ridge regression is least squares, and far above the largest it
 //! predicts by means. A grid that is fitted goes from a tenth of the one to ten times the other, its ends rounded outward to
-//! powers of ten or roots of these, so that designs that are almost alike have one grid. Weights are taken over their mean, and λ
-//! times it, so that only their ratios matter.
+//! powers of ten or roots of these, so that designs that are almost alike have one grid.
 
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
@@ -29,11 +28,7 @@ pub(super) fn fitted(design: Design, whole: Option<&Design>) -> Design {
         return design.at_lambdas(&readout.lambdas);
     }
     match extremes(&design) {
-        Some((least, largest)) => {
-            let unit = mean_weight(&design);
-            let grid = grid(auto, least / unit, largest / unit);
-            design.at_lambdas(&grid.into_iter().map(|lambda| unit * lambda).collect::<Vec<f64>>())
-        }
+        Some((least, largest)) => design.at_lambdas(&grid(auto, least, largest)),
         None => design,
     }
 }
@@ -113,14 +108,6 @@ fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> 
         sum += &gram(panel.view());
     }
     sum
-}
-
-/// The mean weight that rows have in training; 1 where these are shares of classes.
-fn mean_weight(design: &Design) -> f64 {
-    match design.weights().filter(|_| !design.readout().is_some_and(|readout| readout.balanced)) {
-        Some(weights) => weights.iter().map(|weight| weight / design.counted_rows()).sum(),
-        None => 1.0,
-    }
 }
 
 /// Square roots of the weights that rows have in training.

@@ -161,8 +161,11 @@ fn a_failure_loses_no_result() {
     good("1");
     good("2");
     assert_eq!((seed(""), seed(".previous")), (2.into(), 1.into()));
+    // Settings that are refused leave the result where it is.
+    assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out", "--set", "sed=3"]).code, Some(2));
+    assert_eq!((seed(""), seed(".previous")), (2.into(), 1.into()));
     for _ in 0..3 {
-        assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out", "--set", "sed=3"]).code, Some(2));
+        assert_eq!(folder.vaglio(&["run", "p.yaml", "--out", "out", "--set", "data.train=none.csv"]).code, Some(3));
         assert!(!folder.path("out/selection.json").exists());
         assert_eq!((seed(".previous"), seed(".older")), (2.into(), 1.into()));
         assert!(is_whole(&folder, ".previous") && is_whole(&folder, ".older"));

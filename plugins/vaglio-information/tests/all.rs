@@ -4,9 +4,7 @@
 
 use vaglio_core::{Criterion, Design, Feature, Outline, Readout, Score, Subset};
 use vaglio_information::{Information, Measure};
-use vaglio_testkit::{
-    Broken, Near, check_criterion, check_criterion_on_standard_data, criterion, data, rebuild, registry,
-};
+use vaglio_testkit::{Broken, Near, check_criterion, check_criterion_on_standard_data, criterion, data, registry};
 
 const MEASURES: [Measure; 6] =
     [Measure::Training, Measure::Gcv, Measure::Cp, Measure::Aic, Measure::Aicc, Measure::Bic];

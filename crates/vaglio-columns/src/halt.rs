@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 thread_local! {
-    /// What ends the work of this thread.
+    /// The sign that ends the work of this thread.
     static CURRENT: RefCell<Halt> = const { RefCell::new(Halt(None)) };
 }
 
@@ -69,7 +69,7 @@ impl fmt::Debug for Halt {
     }
 }
 
-/// What [`Halt::enter`] gives: puts back what was there before.
+/// Guard of [`Halt::enter`]: restores the sign that held before.
 pub struct Entered(Halt);
 
 impl Drop for Entered {

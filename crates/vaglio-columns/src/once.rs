@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// a job that needs the same cell, and would wait for itself.
 ///
 /// # Errors
-/// Those of `make`, after which the cell is as empty as before.
+/// Errors of `make`; the cell then stays empty.
 pub fn get_or_try_make<T, E>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
     if let Some(value) = cell.get() {
         return Ok(value);

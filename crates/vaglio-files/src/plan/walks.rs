@@ -103,7 +103,7 @@ impl Walks {
         1.0 + (self.outer + self.outer_pairs) as f64 * self.trained + self.of_parts + self.shuffled as f64
     }
 
-    /// The same of a walk.
+    /// Walks, each counted as its share of a walk on all rows.
     pub fn rounds(&self) -> f64 {
         let of_one = (self.folds * self.lambdas) as f64 * self.part_of_fold() + self.whole as f64;
         of_one * self.repetitions() + 0.5 * self.halves as f64 + self.part_of_fold() * self.pairs as f64

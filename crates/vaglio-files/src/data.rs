@@ -36,7 +36,7 @@ pub struct Prepared {
     pub maps: Vec<Box<dyn FittedMap>>,
     /// How each target was mapped and scaled, if it was.
     pub target_units: Option<Vec<TargetUnits>>,
-    /// Rows as read, those of weight 0 included, without test rows.
+    /// Training rows of positive weight.
     pub rows: usize,
     /// The hash of the training files, which may be made while the search is under way.
     pub digest: Digest,

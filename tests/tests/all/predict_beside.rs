@@ -194,7 +194,7 @@ fn intervals_hold_test_rows_and_are_recorded() {
     widths.sort_by(f64::total_cmp);
     let width = intervals["width"][0].as_f64().unwrap();
     assert!((width - 0.5 * (widths[14] + widths[15])).abs() < 1e-9 && (0.5..3.0).contains(&width), "{width}");
-    assert!(ran.err.contains(&format!("intervals of level 0.9 hold {coverage:.4} of the targets")), "{}", ran.err);
+    assert!(ran.err.contains(&format!("intervals of level 0.9 hold {coverage:.5} of the targets")), "{}", ran.err);
     assert_eq!(column(&ran.out, "prediction"), column(&predict(&folder, &[]).out, "prediction"));
 }
 

@@ -251,8 +251,8 @@ fn what_the_file_lacks_is_said_to_be_missing_and_nothing_is_marked() {
     folder.write("train.csv", table(12, 3, &[("w", &|row, _| if row == 2 { "text".into() } else { row.to_string() })]));
     folder.write("p.yaml", "version: 1\ndata:\n  train: train.csv\n  target: y\n");
     let ran = folder.vaglio(&["run", "p.yaml", "--set", "criterion=nonesuch"]);
-    assert!(ran.code == Some(2) && !ran.err.contains("here"), "{}", ran.err);
+    assert!(ran.code == Some(2) && !ran.err.contains("^ here"), "{}", ran.err);
     folder.write("q.yaml", "version: 1\n");
     let ran = folder.vaglio(&["run", "q.yaml"]);
-    assert!(ran.err.starts_with("error: q.yaml: `data`: ") && !ran.err.contains("here"), "{}", ran.err);
+    assert!(ran.err.starts_with("error: q.yaml: `data`: ") && !ran.err.contains("^ here"), "{}", ran.err);
 }

@@ -94,7 +94,7 @@ fn a_resolved_pipeline_tunes_again_and_files_say_so() {
         assert!(report.contains(words), "{words}");
     }
     let table = folder.vaglio(&["run", "p.yaml", "--out", "out"]).out;
-    let lambda = &found["tuned"]["parameters"]["learner.lambda"];
+    let lambda = vaglio::core::short(found["tuned"]["parameters"]["learner.lambda"].as_f64().unwrap());
     assert!(table.contains(&format!("evaluations: learner.lambda = {lambda}\n")), "{table}");
     assert!(table.contains("the settings were tuned on all rows"), "{table}");
     folder.run(&on_numbers(""));

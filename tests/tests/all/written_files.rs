@@ -164,25 +164,28 @@ fn after_a_failure_no_file_of_the_run_before_stands_in_its_place() {
     const FILES: [&str; 4] = ["model.json", "resolved.yaml", "report.html", "selection.json"];
     let folder = folder("failed");
     folder.write("bad.yaml", folder.read("p.yaml").replace("train.csv", "none.csv"));
-    for (out, arguments) in [("a", ["p.yaml", "--set", "sed=1"]), ("b", ["bad.yaml", "--set", "seed=1"])] {
-        let before = FILES.map(|name| folder.read(&format!("{out}/{name}")));
-        let ran = folder.vaglio(&[&["run"], &arguments[..], &["--out", out]].concat());
-        assert!(matches!(ran.code, Some(2 | 3)), "{ran:?}");
-        let left: Vec<&str> = FILES.into_iter().filter(|name| folder.path(&format!("{out}/{name}")).exists()).collect();
-        assert!(left.is_empty(), "{left:?}");
-        let aside = FILES.map(|name| {
-            let (stem, ending) = name.split_once('.').unwrap();
-            folder.read(&format!("{out}/{stem}.previous.{ending}"))
-        });
-        assert_eq!(aside, before);
-    }
+    let written = |out: &str| FILES.map(|name| folder.read(&format!("{out}/{name}")));
+    // Settings that are refused touch nothing.
+    let before = written("a");
+    let ran = folder.vaglio(&["run", "p.yaml", "--set", "sed=1", "--out", "a"]);
+    assert!(ran.code == Some(2) && written("a") == before, "{ran:?}");
+    let before = written("b");
+    let ran = folder.vaglio(&["run", "bad.yaml", "--out", "b"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let left: Vec<&str> = FILES.into_iter().filter(|name| folder.path(&format!("b/{name}")).exists()).collect();
+    assert!(left.is_empty(), "{left:?}");
+    let aside = FILES.map(|name| {
+        let (stem, ending) = name.split_once('.').unwrap();
+        folder.read(&format!("b/{stem}.previous.{ending}"))
+    });
+    assert_eq!(aside, before);
     // The pipeline of the run that failed is no file of the run before.
-    succeeded(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "a"]));
-    let own = folder.read("a/resolved.yaml").replace("train.csv", "none.csv");
-    folder.write("a/resolved.yaml", &own);
+    succeeded(&folder.vaglio(&["run", "p.yaml", "--quiet", "--out", "b"]));
+    let own = folder.read("b/resolved.yaml").replace("train.csv", "none.csv");
+    folder.write("b/resolved.yaml", &own);
     for _ in 0..2 {
-        assert_eq!(folder.vaglio(&["run", "a/resolved.yaml", "--out", "a"]).code, Some(3));
-        assert!(folder.read("a/resolved.yaml") == own && !folder.path("a/model.json").exists());
+        assert_eq!(folder.vaglio(&["run", "b/resolved.yaml", "--out", "b"]).code, Some(3));
+        assert!(folder.read("b/resolved.yaml") == own && !folder.path("b/model.json").exists());
     }
 }
 

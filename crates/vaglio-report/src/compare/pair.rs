@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::record::{Nested, OuterFold, Paired, interval_text};
-use vaglio_core::{ClusterSum, Spread, StandardizedMoments, counted};
+use vaglio_core::{ClusterSum, Spread, StandardizedMoments, counted, short};
 
 /// The level of intervals.
 const LEVEL: f64 = 0.95;
@@ -56,7 +56,8 @@ impl std::fmt::Display for Difference {
             Difference::None(why) => write!(f, "not compared: {why}"),
             Difference::Of { mean, interval, .. } => {
                 let interval = interval.map(|interval| format!(" ({})", interval_text(interval, LEVEL)));
-                write!(f, "nested {mean:+.6}{}, paired by {}", interval.unwrap_or_default(), self.how())
+                let sign = if *mean > 0.0 { "+" } else { "" };
+                write!(f, "nested {sign}{}{}, paired by {}", short(*mean), interval.unwrap_or_default(), self.how())
             }
         }
     }

@@ -19,6 +19,8 @@ pub(super) struct Rules {
     of_columns: HashMap<String, Rules>,
     /// How the column is written in the training rows, where these were read before.
     pub known: Option<Notation>,
+    /// Whether the file says which columns hold numbers, so that these are written in no notation.
+    pub is_stored: bool,
 }
 
 impl Rules {
@@ -30,7 +32,7 @@ impl Rules {
 
     /// The rules of a file that says what its columns hold: what is missing is not there.
     pub fn stored(spec: &ReadSpec) -> Self {
-        Rules::with_words(&[Word(String::new())], spec.dates)
+        Rules { is_stored: true, ..Rules::with_words(&[Word(String::new())], spec.dates) }
     }
 
     /// Rules by which these words stand for missing cells in all columns.
@@ -38,7 +40,8 @@ impl Rules {
         let na: Vec<String> = na.iter().map(|word| word.0.trim().to_owned()).collect();
         let longest = na.iter().map(String::len).max().unwrap_or(0);
         let (na_numbers, of_columns) = (Vec::new(), HashMap::new());
-        Rules { comma: false, na, na_numbers, longest, dates, of_columns, known: None }.with_comma(false)
+        Rules { comma: false, na, na_numbers, longest, dates, of_columns, known: None, is_stored: false }
+            .with_comma(false)
     }
 
     /// The rules for the column of that name, which is written like this in the training rows.

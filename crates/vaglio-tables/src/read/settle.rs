@@ -136,7 +136,7 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
         let text = if is_truth { as_words(&numbers) } else { as_text(&numbers) };
         return Ok(done(name, text, hint, missing, first, None));
     }
-    let is_percent = rules.known.is_some_and(|known| known.percent) && column.plain() > 0;
+    let is_percent = rules.known.is_some_and(|known| known.percent) && !rules.is_stored && column.plain() > 0;
     let is_rounded = column.beyond && rounds(hint, rules);
     if hint == Hint::Auto && column.zeros || column.beyond && !is_rounded || is_percent {
         return Ok(Settled::NeedsText);

@@ -3,7 +3,7 @@
 python benches/discoveries.py --vaglio target/release/vaglio [--tables 20] [--only AR] [--way vaglio] [--out FILE]
 
 Needs numpy, pandas and pyarrow; of scikit-learn, trexselector, ipss, knockpy and Boruta what is installed is tried. The tables
-are those of `vaglio-bench fdr`, drawn by NumPy: ten columns of weight 0.5 and either sign of 1000, 200 rows, or five of
+are those of `vaglio-papers fdr`, drawn by NumPy: ten columns of weight 0.5 and either sign of 1000, 200 rows, or five of
 weight 1 of 5000, 100 rows, noise of variance 1. A copy of a column of the model counts as that column.
 """
 import argparse

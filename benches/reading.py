@@ -1,7 +1,7 @@
 """pyarrow and polars reading a file to the same columns: python benches/reading.py THREADS FILE…
 
 Seconds are the least of five, from opening to columns of doubles or bytes in memory. Compare with
-`cargo run --release -p vaglio-bench -- reading --data FOLDER --threads THREADS`.
+`cargo run --release --manifest-path papers/Cargo.toml -- reading --data FOLDER --threads THREADS`.
 """
 
 import os

@@ -68,7 +68,7 @@ pub fn tables(bench: &Bench<'_>) -> Result<String> {
 
 fn one(bench: &Bench<'_>, text: &str) -> Result<Record> {
     let (pipeline, _) = load(text, "pipeline", &[])?;
-    let out = std::env::temp_dir().join(format!("vaglio-bench-{}", std::process::id()));
+    let out = std::env::temp_dir().join(format!("vaglio-papers-{}", std::process::id()));
     let folder = std::path::absolute(&bench.folder).map_err(|e| Error::Shape(e.to_string()))?;
     let record = run(&pipeline, &RunOptions { folder, out: out.clone(), ..RunOptions::default() }, &mut Silent)
         .map(|outcome| outcome.record);

@@ -1,6 +1,6 @@
 //! The tables of the papers behind vaglio, made again.
 //!
-//! cargo run --release -p vaglio-bench -- ridge --data ../shared/data --out ridge.md
+//! cargo run --release --manifest-path papers/Cargo.toml -- ridge --data ../shared/data --out ridge.md
 
 mod baselines;
 mod coverage;
@@ -29,7 +29,7 @@ use {vaglio_dependence as _, vaglio_elm as _, vaglio_lssvm as _, vaglio_reservoi
 
 /// Makes the tables of one paper again and writes them as Markdown: the paper's figure, ours, and the time.
 #[derive(Debug, Parser)]
-#[command(name = "vaglio-bench")]
+#[command(name = "vaglio-papers")]
 struct Arguments {
     /// The paper.
     paper: Paper,

@@ -11,7 +11,7 @@ use vaglio_testkit::Random;
 
 /// A folder of this test, empty.
 fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("vaglio-bench-{}-{name}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("vaglio-papers-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
@@ -69,7 +69,7 @@ fn of_series(count: usize) -> Vec<(String, ArrayRef)> {
 
 /// The tables of one command on the files of a folder: so many rows with a part of this name in their first cell.
 fn has_rows(folder: &Path, arguments: &[&str], (name, rows): (&str, usize)) {
-    let out = Command::new(env!("CARGO_BIN_EXE_vaglio-bench"))
+    let out = Command::new(env!("CARGO_BIN_EXE_vaglio-papers"))
         .args(arguments)
         .args(["--data", folder.to_str().unwrap(), "--seeds", "1", "--folds", "2", "--threads", "2"])
         .output()

@@ -146,7 +146,10 @@ fn what_is_wrong_is_told_with_its_row_in_the_file() {
     let cases = [
         (cell(100, "x1", "many"), "row 100, column `x1`: `many` is not a number"),
         (cell(101, "x1", "1e999"), "row 101, column `x1`"),
-        (cell(102, "share", "5"), "row 102, column `share`: `5` is written otherwise than the training rows, which have a percent sign"),
+        (
+            cell(102, "share", "5"),
+            "row 102, column `share`: `5` is written otherwise than the training rows, which have a percent sign",
+        ),
         (cell(103, "truth", "1"), "row 103, column `truth`: `1` is neither true nor false"),
         (cell(104, "date", "01/02/2024"), "row 104, column `date`: `01/02/2024` is not a date"),
         (with(105, "1,2"), "data row 105 has 2 cells and the header has 13"),

@@ -9,7 +9,7 @@ use vaglio_core::Cells;
 /// A column of numbers that are not all plain.
 pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &Rules, counts: &Counts) -> Outcome {
     let present = column.rows() - counts.missing;
-    let all_percent = counts.percent == present;
+    let all_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
     let (mut numbers, mut notation, mut bad) = (NumberColumn::default(), Notation::default(), Vec::new());
     for (row, cell) in column.cells().map(str::trim).enumerate() {
         match (rules.number(cell), rules.dressed(cell)) {
@@ -79,7 +79,7 @@ pub(in crate::read) fn other_notation(value: &str, rules: &Rules) -> Option<(Str
         Some(dress) if dress.percent => "no percent sign",
         Some(Notation { currency: Some(_), .. }) if known.currency.is_none() => "no currency",
         Some(dress) if dress.currency.is_some() && dress.currency != known.currency => "another currency",
-        Some(_) if !known.thousands => "no thousands apart",
+        Some(dress) if dress.thousands && !known.thousands => "no thousands apart",
         _ => return None,
     };
     let mark = if rules.comma { ',' } else { '.' };

@@ -7,7 +7,8 @@ use vaglio_core::numerals::holds;
 use vaglio_core::{Cells, Error, Result, Table};
 use vaglio_pipeline::pipeline::ColumnType;
 use vaglio_report::record::TakenColumns;
-use vaglio_tables::read::{BEYOND_DOUBLES, ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, date_span, quoted};
+use vaglio_tables::quoted;
+use vaglio_tables::read::{BEYOND_DOUBLES, ColumnSurvey, Hint, InferredType, LEADING_ZEROS, Survey, date_span};
 
 /// What is known of columns before they are read: what the settings say, and what labels and targets are.
 pub(super) fn hints(roles: &Roles<'_>) -> HashMap<String, Hint> {

@@ -7,11 +7,13 @@ pub mod budget;
 mod digest_kind;
 pub mod disk;
 pub mod quantity;
+mod quoted;
 #[cfg(feature = "text")]
 pub mod read;
 mod read_spec;
 mod survey;
 
 pub use digest_kind::DigestKind;
+pub use quoted::quoted;
 pub use read_spec::{DateOrder, Decimal, Delimiter, ReadSpec, Word};
 pub use survey::{ColumnSurvey, InferredType, Notation, Survey};

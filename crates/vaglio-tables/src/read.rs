@@ -40,7 +40,7 @@ pub use cell::date_span;
 pub use digest::Digest;
 pub use fault::{Fault, FaultKind};
 pub use paths::expanded;
-pub use settle::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered, quoted};
+pub use settle::{BEYOND_DOUBLES, DAY_FIRST, Hint, LEADING_ZEROS, MONTH_FIRST, TRUTH, ordered};
 pub use source::{Notations, ReadColumn, Source, Wanted};
 
 use std::collections::{BTreeSet, HashMap, HashSet};

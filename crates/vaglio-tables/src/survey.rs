@@ -1,6 +1,6 @@
 //! What each column of a table was taken for.
 
-use crate::read::quoted;
+use crate::quoted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

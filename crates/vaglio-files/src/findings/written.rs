@@ -4,7 +4,8 @@ use super::{Read, listed, named, numbers};
 use std::collections::{BTreeMap, BTreeSet};
 use vaglio_core::{Cells, Column, counted};
 use vaglio_report::record::{Warning, WarningKind};
-use vaglio_tables::read::{InferredType, LEADING_ZEROS, quoted};
+use vaglio_tables::quoted;
+use vaglio_tables::read::{InferredType, LEADING_ZEROS};
 
 /// Numbers that often stand for a missing cell.
 const CODES: [f64; 6] = [-9.0, -99.0, -999.0, -9999.0, 999.0, 9999.0];

@@ -8,7 +8,8 @@ use super::order::PanelColumns;
 use super::words::ColumnWords;
 use std::fmt::Write;
 use vaglio_core::counted;
-use vaglio_tables::read::{InferredType, quoted};
+use vaglio_tables::quoted;
+use vaglio_tables::read::InferredType;
 
 /// A target of more whole numbers is one of numbers.
 const MOST_CLASSES: usize = 30;

@@ -4,14 +4,12 @@ mod codes;
 mod dates;
 mod numbers;
 mod ordered;
-mod quoted;
 mod sparse;
 
 pub use codes::{BEYOND_DOUBLES, LEADING_ZEROS};
 pub(super) use dates::Zones;
 pub use dates::{DAY_FIRST, MONTH_FIRST};
 pub use ordered::ordered;
-pub use quoted::quoted;
 
 use super::cell::{DateForm, Rules, plain};
 use super::fault::{Fault, FaultKind};

@@ -2,8 +2,8 @@
 
 use super::super::cell::{DateForm, Rules, has_zone};
 use super::super::growing::RawColumn;
-use super::{Counts, Fault, FaultKind, Hint, Outcome, done, quoted, with_notation};
-use crate::Notation;
+use super::{Counts, Fault, FaultKind, Hint, Outcome, done, with_notation};
+use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
 /// Cells by which a column is thought to hold dates.

@@ -2,8 +2,8 @@
 
 use super::super::cell::{Rules, plain};
 use super::super::growing::{NumberColumn, RawColumn};
-use super::{Counts, Fault, FaultKind, Hint, Outcome, done, is_beyond, ordered, quoted, rounds, with_notation};
-use crate::Notation;
+use super::{Counts, Fault, FaultKind, Hint, Outcome, done, is_beyond, ordered, rounds, with_notation};
+use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
 /// A column of numbers that are not all plain.

@@ -1,6 +1,6 @@
 //! Ordered answers, such as `<5`, `5`, `6` and `10+`.
 
-use super::quoted;
+use crate::quoted;
 
 /// More levels are numbers some of which lie beyond a bound.
 const MOST_LEVELS: usize = 20;

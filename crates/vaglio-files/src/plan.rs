@@ -61,7 +61,11 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let threads = rayon::current_num_threads();
     let read = prepared.streamed.as_ref().map_or(begun.elapsed().as_secs_f64() * times, |streamed| streamed.seconds);
     let selector = pipeline.selector();
-    let (design, share) = designed(&selector, &prepared.train)?;
+    let Some((design, share)) = designed(&selector, &prepared.train)? else {
+        let data = format!("{}, {}", about(prepared.rows as f64, times), prepared.train.task().name());
+        let slow = "unknown: the map of the learner takes longer than a second on ten rows";
+        return Ok((format!("{:<12}{}\n{:<12}{slow}\n", "data", shown(&data), "work"), None));
+    };
     let planned = (design.rows() as f64 * times / share).round() as usize;
     let design = if planned > design.rows() { design.sampled_from(planned) } else { design };
     let sample =
@@ -247,7 +251,8 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
 }
 
 /// The design of the training rows; where the learner's map takes long, of some of them, and which share of the rows these are.
-fn designed(selector: &ValidSelector, train: &Problem) -> Result<(Design, f64)> {
+/// `None` where it takes long on ten rows.
+fn designed(selector: &ValidSelector, train: &Problem) -> Result<Option<(Design, f64)>> {
     let all = train.rows();
     for rows in [all].into_iter().chain(FEWER.into_iter().filter(|rows| *rows < all)) {
         let some: Vec<usize> = (0..rows).map(|row| row * all / rows).collect();
@@ -255,11 +260,10 @@ fn designed(selector: &ValidSelector, train: &Problem) -> Result<(Design, f64)> 
         let sign = StopSign::default().or_after(Instant::now(), MADE).leaving(Duration::MAX, Duration::ZERO, |_| {});
         match selector.design(&train.stopping_at(sign)) {
             Err(Error::Stopped(_)) => {}
-            design => return Ok((design?.stopping_at(StopSign::default()), rows as f64 / all as f64)),
+            design => return Ok(Some((design?.stopping_at(StopSign::default()), rows as f64 / all as f64))),
         }
     }
-    let message = "the map takes longer than a second on ten rows, so that nothing can be planned; make it smaller";
-    Err(Error::setting("learner", message))
+    Ok(None)
 }
 
 /// The search as far as it goes as a rule: cross-validated walks end soon after their lowest loss, and bounds leave few subsets.

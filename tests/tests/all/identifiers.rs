@@ -167,3 +167,26 @@ fn init_does_not_take_identifiers_for_a_constant() {
     let ran = folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet"]);
     assert_eq!(ran.code, Some(0), "{written}\n{}", ran.err);
 }
+
+#[test]
+fn whole_numbers_with_their_thousands_apart_are_exact_or_refused() {
+    let folder = Folder::new("grouped-identifiers");
+    let table = |id: &dyn Fn(usize) -> String| {
+        let mut text = "id,x,y\n".to_owned();
+        (0..ROWS).for_each(|row| writeln!(text, "\"{}\",{},{}", id(row), x(row), y(row)).unwrap());
+        text
+    };
+    // Neighbours of 2^53 + 1 are one double.
+    folder.write("all.csv", table(&|row| format!("9,007,199,254,740,{:03}", 991 + row / 2)));
+    let found = folder.run(&yaml("all.csv", ", groups: id", FOLDS));
+    folder.write("small.csv", table(&|row| (row / 2).to_string()));
+    assert_eq!(found["score"], folder.run(&yaml("small.csv", ", groups: id", FOLDS))["score"]);
+    folder.write(
+        "one.csv",
+        table(&|row| if row == 3 { "9,007,199,254,740,993".into() } else { format!("1,00{}", row % 10) }),
+    );
+    folder.write("p.yaml", yaml("one.csv", "", ALL));
+    let ran = folder.vaglio(&["run", "p.yaml", "--out", "out"]);
+    assert!(ran.code == Some(3) && ran.err.contains("row 4, column `id`: `9,007,199,254,740,993`"), "{}", ran.err);
+    assert!(ran.err.contains("is a whole number that no double holds"), "{}", ran.err);
+}

@@ -3,6 +3,7 @@
 use crate::{DateOrder, Decimal, Notation, ReadSpec, Word};
 use chrono::{NaiveDate, NaiveDateTime};
 use std::collections::HashMap;
+use vaglio_core::numerals::holds;
 
 /// By which rules cells of text are read; the decimal mark is settled.
 #[derive(Debug, Clone)]
@@ -89,7 +90,8 @@ impl Rules {
 
     /// The number of a cell with thousands apart, a percent sign or a currency, where the training rows have such.
     pub fn dressed(&self, cell: &str) -> Option<(f64, Notation)> {
-        self.undressed(cell).filter(|(_, dress)| self.known.is_none_or(|known| known.allows(*dress)))
+        let is_allowed = |dress: Notation| !dress.rounded && self.known.is_none_or(|known| known.allows(dress));
+        self.undressed(cell).filter(|(_, dress)| is_allowed(*dress))
     }
 
     /// The number of a cell with thousands apart, a percent sign or a currency.
@@ -114,13 +116,13 @@ impl Rules {
         if in_brackets.is_some() && dress.currency.is_none() && !rest.contains([',', '.']) {
             return None;
         }
-        let value = match plain(rest, self.comma) {
-            Some(value) if rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',')) => value,
-            _ => {
-                dress.thousands = true;
-                plain(&ungrouped(rest, self.comma)?, self.comma)?
-            }
+        let is_plain = rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+        let digits = match is_plain && plain(rest, self.comma).is_some() {
+            true => rest.to_owned(),
+            false => ungrouped(rest, self.comma)?,
         };
+        let value = plain(&digits, self.comma)?;
+        (dress.thousands, dress.rounded) = (digits != rest, !holds(&digits, value));
         value.is_finite().then_some((if negative { -value } else { value }, dress))
     }
 }

@@ -67,13 +67,14 @@ pub(super) fn no_number(
 
 /// What is wrong with a number that is written otherwise than those of the training rows, or that no double holds; and its remedy.
 pub(in crate::read) fn other_notation(value: &str, rules: &Rules) -> Option<(String, String)> {
-    if plain(value, rules.comma).is_some_and(|number| is_beyond(value, number)) {
+    let dress = rules.undressed(value).map(|(_, dress)| dress);
+    let is_beyond_doubles = plain(value, rules.comma).is_some_and(|number| is_beyond(value, number));
+    if is_beyond_doubles || dress.is_some_and(|dress| dress.rounded) {
         let wrong = "is a whole number that no double holds".to_owned();
         return Some((wrong, "round it, or leave the column out".to_owned()));
     }
     let known = rules.known?;
     let is_plain = plain(value, rules.comma).is_some_and(f64::is_finite);
-    let dress = rules.undressed(value).map(|(_, dress)| dress);
     let what = match dress {
         _ if known.percent && (is_plain || dress.is_some_and(|dress| !dress.percent)) => "a percent sign",
         Some(dress) if dress.percent => "no percent sign",

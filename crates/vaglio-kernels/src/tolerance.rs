@@ -46,6 +46,8 @@ pub(crate) const SOUND_CACHE: f64 = 1e-2;
 pub(crate) const INDEPENDENT_COLUMN: f64 = 0.1;
 /// Rounding that a lower bound may have, relative to the terms it is made of.
 pub(crate) const BOUND_ROUNDING: f64 = 1e-9;
+/// What rounding leaves of the lower end of an interval, by far.
+pub(crate) const INTERVAL_LEFT: f64 = 1.0 - 1e-5;
 /// Rounding of a difference of sums over rows, relative to its terms.
 pub(crate) const WEIGHT_ROUNDING: f64 = 1e-12;
 /// The condition number of a Gram matrix of columns of length 1, from which on a bound of a subtree claims nothing.

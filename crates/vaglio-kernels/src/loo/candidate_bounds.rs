@@ -18,14 +18,16 @@
 //!
 //! A Gram matrix of all columns would cost m·n² flops, more than a search of few columns: products are read for the columns that are likely
 //! to enter next, twice as many as the last read served, and those of a column that leaves are a sum of known ones. Where leverages are
-//! small the bounds read no data at all: (w∘a)ᵀGx is w̄·aᵀGx, known from the rank-one updates, up to a term bounded by ‖(w − w̄)∘a‖.
-//! A run that goes on from a journal has not tried the candidates beside the winner, so nothing that is cached or recorded may depend on
-//! which these were.
+//! small the bounds read no data at all: (w∘a)ᵀGx is w̄·aᵀGx, known from the rank-one updates, up to a term bounded by ‖(w − w̄)∘a‖. A trial
+//! also tells what leaving rows out adds to its candidate, and later bounds keep as much of it as the columns that entered cannot have
+//! taken away (`norm_interval`). A run that goes on from a journal does not know that, so nothing that is cached or recorded may depend on
+//! which candidates were tried beside the winner.
 
 use super::Basis;
 use super::basis::{RankOneUpdate, UpdateKind};
 use super::cached_product::{CachedProduct, bring_up_to_date};
 use super::conditioning::judged;
+use super::norm_interval::{IntervalShift, NormInterval};
 use super::row_weights::{RowWeights, weights};
 use super::scalars::CandidateScalars;
 use super::trial::trial;
@@ -33,7 +35,7 @@ use super::update_products::{UpdateProducts, along};
 use crate::parallel;
 use crate::sums::dot;
 use crate::tolerance::{BOUND_ROUNDING, PRODUCT_DRIFT, SOUND_CACHE, UNBOUNDED_COLUMN};
-use crate::{Data, Scorer, Trial};
+use crate::{Data, Scorer, Trial, is_unreliable};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -45,7 +47,7 @@ use std::sync::Arc;
 ///
 ///   Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ],
 ///
-/// Here (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all
+/// and to more where a trial of a step before gave the [`NormInterval`] of the candidate. Here (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all
 /// candidates takes one read of X, and so do the inner products of a column that enters, which states of other λ share.
 /// Candidates are tried exactly in the order of their bounds until a bound passes the best trial; the G x_i of those that
 /// were tried are cached, up to one in 60. Memory 8·m·(s + n/60) bytes beside X at most.
@@ -102,6 +104,7 @@ impl CandidateBounds {
         self.room += usize::from(cached.is_some());
         let at = self.features.binary_search(&feature).ok()?;
         let end = basis.updates.len();
+        self.scalars.intervals.remove(&at);
         let (s, sound) = (self.scalars.s[at], self.scalars.sound[at] as usize);
         if self.applied != Some(end) || s <= SOUND_CACHE * basis.data.squares(feature) {
             return None;
@@ -155,9 +158,11 @@ impl CandidateBounds {
             .map(|(p, row)| UpdateProducts::of(basis, p, if row.is_none() { places.next() } else { None }, row))
             .collect();
 
+        // Several updates at once are none whose residuals are known.
+        let shift = if end == first + 1 { IntervalShift::of(basis) } else { None };
         for (p, new) in (first..end).zip(&new) {
             let product = |at: usize| products(at, new.place.unwrap_or(0));
-            self.scalars.take_in(basis, &self.features, (p, new), product);
+            self.scalars.take_in(basis, &self.features, (p, new), shift.as_ref(), product);
         }
         self.follow_residuals(basis, first, &new);
         self.applied = Some(end);
@@ -282,6 +287,15 @@ impl CandidateBounds {
         self.features.iter().enumerate().map(bound).collect()
     }
 
+    /// How much higher the bound of each candidate is by what its trials of steps before gave.
+    pub fn sharper(&self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
+        let is_known = basis.d.iter().all(|d| !is_unreliable(*d));
+        let scalars = &self.scalars;
+        let interval = |at| scalars.intervals.get(&at).copied().filter(|_| is_known);
+        let higher = |(at, s): (usize, &f64)| interval(at).map_or(0.0, NormInterval::adds) / (basis.lambda + s);
+        scalars.s.iter().enumerate().map(|of| scorer.mean_of(higher(of))).collect()
+    }
+
     /// The columns that [`CandidateBounds::bounds`] speaks of, in increasing order: what it says of those selected means nothing.
     pub fn features(&self) -> &[usize] {
         &self.features
@@ -316,17 +330,23 @@ impl CandidateBounds {
         let one = |one: CachedProduct| {
             let (s, t) = basis.scalars(one.feature, &one.c);
             let trial = try_out(basis, scorer, one.feature, &one.c, s, &t);
-            (trial, one)
+            let f: Vec<f64> = t.iter().map(|t| t / (basis.lambda + s)).collect();
+            (trial, NormInterval::of(basis, &one.c, &f), one)
         };
-        let tried: Vec<(Trial, CachedProduct)> = parallel::map_vec(products, one);
+        let tried: Vec<(Trial, NormInterval, CachedProduct)> = parallel::map_vec(products, one);
         let mut trials = HashMap::with_capacity(positions.len());
-        for (trial, product) in tried {
-            trials.insert(product.feature, trial);
+        for (trial, interval, product) in tried {
+            trials.insert(product.feature, (trial, interval));
             if stay.contains(&product.feature) {
                 self.cached.insert(product.feature, product);
             }
         }
-        positions.iter().filter_map(|&at| trials.remove(&self.features[at])).collect()
+        let trial = |&at: &usize| {
+            let (trial, interval) = trials.remove(&self.features[at])?;
+            self.scalars.intervals.insert(at, interval);
+            Some(trial)
+        };
+        positions.iter().filter_map(trial).collect()
     }
 }
 

@@ -98,6 +98,12 @@ impl<'d> LooState<'d> {
         Some((bounds.features(), found))
     }
 
+    /// How much higher the bounds of the candidates are by what trials of steps before gave, which depends on which of them
+    /// were tried. Cost O(n + m).
+    pub fn sharper(&self, scorer: &Scorer) -> Vec<f64> {
+        self.bounds.as_ref().map_or_else(Vec::new, |bounds| bounds.sharper(&self.basis, scorer))
+    }
+
     /// Whether nothing but bounds is cached of the candidates.
     pub fn is_bounded(&self) -> bool {
         self.bounds.is_some() && self.all.is_none()

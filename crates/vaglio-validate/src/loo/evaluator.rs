@@ -42,7 +42,7 @@ struct BoundedTrials {
 }
 
 /// Lower bounds of the candidates, for each state.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Bounded {
     features: Vec<Feature>,
     bounds: Vec<Vec<f64>>,
@@ -134,9 +134,10 @@ impl<'d> LooEvaluator<'d> {
 
     /// The best addition by bounds; `None` where they told too few candidates apart in the step before.
     ///
-    /// Bounds that read nothing of the data come first, and the others where those leave many to be tried. A run that goes on
-    /// from a journal has not made earlier trials: so nothing that is kept or recorded depends on which candidates were tried
-    /// beside the winner, and steps in which trials are unreliable, whose remedy they share, are settled again one by one.
+    /// Bounds that read nothing of the data come first, and the others where those leave many to be tried. What earlier
+    /// trials told makes them sharper, which a run that goes on from a journal does not know: so nothing that is kept or
+    /// noted depends on which candidates were tried beside the winner, and steps in which trials are unreliable, whose
+    /// remedy they share, are settled by bounds of the state alone.
     fn best_by_bounds(&mut self, subset: &[Feature], candidates: &[Feature]) -> Result<Option<Vec<(Feature, Score)>>> {
         if self.is_full {
             return Ok(None);
@@ -175,8 +176,12 @@ impl<'d> LooEvaluator<'d> {
         most: impl Fn(usize) -> usize,
     ) -> Result<Option<Vec<(Feature, Score)>>> {
         let shared = Arc::clone(&self.shared);
+        let mut sharper = bounded.clone();
+        for (state, bounds) in self.states(subset).iter().zip(&mut sharper.bounds) {
+            bounds.iter_mut().zip(state.sharper(shared.scorer())).for_each(|(bound, by)| *bound += by);
+        }
         let first = self.needed;
-        let Some(mut found) = self.in_rounds(subset, candidates, bounded, most(candidates.len()), first)? else {
+        let Some(mut found) = self.in_rounds(subset, candidates, &sharper, most(candidates.len()), first)? else {
             return Ok(None);
         };
         if found.remade > 0 {
@@ -184,7 +189,8 @@ impl<'d> LooEvaluator<'d> {
             found = again;
         }
         let best = found.scored.iter().map(|(_, score, _)| score.loss).fold(f64::INFINITY, f64::min);
-        self.needed = bounded.lowest(candidates).filter(|(bound, _)| *bound <= best).count();
+        let left: Vec<(f64, usize)> = sharper.lowest(candidates).filter(|(bound, _)| *bound <= best).collect();
+        self.needed = left.len();
         let of_best =
             found.scored.iter().filter(|(_, score, _)| score.loss <= best).map(|(.., conditioning)| *conditioning);
         let least = of_best.fold(1.0, f64::min);

@@ -96,9 +96,9 @@ impl<'s> SubtreeNode<'s> {
         self.p.clone_from(&other.p);
         self.along.clone_from(&other.along);
         self.fit.copy_from(&other.fit);
-        match (&mut self.lift, &other.lift) {
-            (Some(lift), Some(other)) => lift.copy_from(other),
-            (lift, _) => *lift = other.of.held_out.as_ref().map(Lift::new),
+        match &other.lift {
+            None => self.lift = None,
+            Some(lift) => self.lift.get_or_insert_default().copy_from(lift),
         }
         (self.total, self.bound, self.steps) = (other.total, other.bound, other.steps);
         (self.is_moved, self.begun) = (other.is_moved, other.begun);

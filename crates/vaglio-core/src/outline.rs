@@ -1,5 +1,8 @@
 //! How far a search goes.
 
+use crate::Design;
+use crate::engine::EngineDesign;
+
 /// The extent of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outline {
@@ -26,5 +29,15 @@ impl Outline {
         let steps = candidates.saturating_sub(smallest);
         let trials = (smallest + 1..=candidates).map(|size| size as f64).sum::<f64>().max(1.0);
         Outline { start: candidates, largest: candidates, trials, steps }
+    }
+
+    /// Whether every column stays: there is one subset, and nothing to search.
+    pub fn keeps_all(&self) -> bool {
+        self.start == self.largest && self.steps == 0 && self.trials == 1.0
+    }
+
+    /// Whether nobody asks for the score of the only subset: the walk is judged on other rows, and its λ is given.
+    pub fn is_unscored(&self, design: &Design) -> bool {
+        self.keeps_all() && !design.has_errors() && design.lambdas().len() == 1
     }
 }

@@ -46,7 +46,9 @@ impl<'d> Subset<'d> {
     /// Those of [`Criterion::accelerate`].
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, outline: &Outline) -> Result<Self> {
         let failed = |error: Error| error.of(Role::Criterion, criterion.typetag_name());
-        let subset = match criterion.accelerate(design, outline).map_err(failed)? {
+        let is_scored = !outline.is_unscored(design);
+        let shortcut = if is_scored { criterion.accelerate(design, outline).map_err(failed)? } else { None };
+        let subset = match shortcut {
             Some(shortcut) => Subset { blamed: Some((criterion, design.names())), ..Subset::new(shortcut) },
             None => Subset::by_definition(criterion, design),
         };

@@ -115,8 +115,7 @@ pub(super) fn by_score_alone(
 
 /// Whether every column stays, and there is nothing to search but λ.
 pub(super) fn keeps_all(selector: &ValidSelector, design: &Design) -> Result<bool> {
-    let outline = selector.search().outline(design)?;
-    Ok(outline.start == outline.largest && outline.steps == 0 && outline.trials == 1.0)
+    Ok(selector.search().outline(design)?.keeps_all())
 }
 
 fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {

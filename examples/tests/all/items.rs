@@ -11,7 +11,7 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_path(word: &str) -> bool {
-    let folders = ["benches/", "book/", "crates/", "examples/", "plugins/", "tests/tests/"];
+    let folders = ["benches/", "book/", "crates/", "examples/", "papers/", "plugins/", "tests/tests/"];
     folders.iter().any(|folder| word.starts_with(folder)) && !word.contains([' ', '*', '…'])
 }
 

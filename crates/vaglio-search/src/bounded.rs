@@ -10,6 +10,7 @@ use crate::order::Order;
 use crate::space::Space;
 use crate::tree::{BestSubsets, Record};
 pub(crate) use bounds::Bounds;
+use bounds::FoundBelow;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
@@ -218,7 +219,7 @@ impl<'a> BoundedTree<'a> {
     }
 
     /// What subtrees hold, unless the search is stopped on the way.
-    fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<(Vec<(f64, Vec<usize>)>, Vec<OpenSubtree>)> {
+    fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<FoundBelow> {
         self.monitor.stop.ends(|| Ok(self.bounds.explored(next, limits, self.space.rules())))
     }
 

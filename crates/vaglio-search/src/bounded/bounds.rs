@@ -6,6 +6,9 @@ use vaglio_core::{Feature, Result, Rules, ScoreOfSquares, SquaresBound, Subset};
 use vaglio_kernels::subsets::{Explored, HeldOut, May, OpenSubtree, SubsetSquares};
 use vaglio_kernels::{Level, parallel};
 
+/// Subsets with what they leave over at least, and subtrees that are still open.
+pub type FoundBelow = (Vec<(f64, Vec<usize>)>, Vec<OpenSubtree>);
+
 /// Nodes of a part of the tree where subsets of some size have no limit.
 const PART_WITHOUT_LIMIT: usize = 1 << 12;
 /// Halvings by which a bound of a score is turned into one of squares.
@@ -51,12 +54,7 @@ impl Bounds {
 
     /// What several subtrees hold, side by side: subsets that are not ruled out, those that leave least over first, and what was
     /// not gone into.
-    pub fn explored(
-        &self,
-        next: &[OpenSubtree],
-        limits: &[f64],
-        rules: Option<&Rules>,
-    ) -> (Vec<(f64, Vec<usize>)>, Vec<OpenSubtree>) {
+    pub fn explored(&self, next: &[OpenSubtree], limits: &[f64], rules: Option<&Rules>) -> FoundBelow {
         // Where nothing is known of a size everything is a candidate.
         let budget = if limits.contains(&f64::INFINITY) { PART_WITHOUT_LIMIT } else { self.squares.part() };
         let may = rules.map(|rules| {

@@ -73,8 +73,6 @@ pub(super) fn failed(failure: Failure) -> Error {
     Error::Numerical(format!("a fold cannot be fitted: {failure}; rescale or standardize the columns"))
 }
 
-/// The same of work that the design's sign may have stopped.
-
 impl<'d> RoundFits<'d> {
     /// Fits in k-fold cross-validation. Without parts every fold of every subset is refitted.
     ///

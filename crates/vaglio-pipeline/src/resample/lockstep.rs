@@ -140,6 +140,9 @@ enum HeldWalk<'a> {
     Open(Box<Walking<'a>>),
 }
 
+/// A walk that one thread at a time takes out, and puts back when it pauses.
+type SharedWalk<'a> = Mutex<Option<HeldWalk<'a>>>;
+
 impl<'a, 'o> Lockstep<'a, 'o> {
     /// The walks at each λ, some of which are known; `before` are those at others. `None` when they were stopped.
     ///
@@ -236,7 +239,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         };
         let mut members: Vec<_> = pairs().map(|(fold, at)| self.member(fold, places[at])).collect();
         let begin = |member| Mutex::new(Some(HeldWalk::Unopened(Member::monitor(member))));
-        let walkings: Vec<Mutex<Option<HeldWalk<'_>>>> = members.iter_mut().map(begin).collect();
+        let walkings: Vec<SharedWalk<'_>> = members.iter_mut().map(begin).collect();
         loop {
             let active = of_group.active();
             if active.is_empty() {
@@ -290,7 +293,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     /// The walks at the active λ go on to a size, and their trails follow; `None` when they were stopped.
     fn gone_on<'d>(
         &'d self,
-        (folds, designs, walkings): (&'d [FoldTraining], &'d [Design], &[Mutex<Option<HeldWalk<'d>>>]),
+        (folds, designs, walkings): (&'d [FoldTraining], &'d [Design], &[SharedWalk<'d>]),
         (active, places): (&[usize], &[usize]),
         until: Option<usize>,
         trails: &mut [Vec<Option<Trail>>],
@@ -326,7 +329,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
     fn advance<'d>(
         &'d self,
         number: usize,
-        held: &Mutex<Option<HeldWalk<'d>>>,
+        held: &SharedWalk<'d>,
         design: &'d Design,
         until: Option<usize>,
     ) -> Result<Option<(Path, bool)>> {

@@ -77,8 +77,9 @@ fn a_level_that_is_a_word_for_missing_cells_stays_a_level() {
 fn flags_of_a_number_and_a_sign_are_classes() {
     let folder = Folder::new("init_flags");
     for (share, name) in [(2, "even.csv"), (9, "rare.csv")] {
-        let row =
-            |at: usize, random: &mut Random| format!("{},{}", if at % share == 0 { "-" } else { "1" }, random.normal());
+        let row = |at: usize, random: &mut Random| {
+            format!("{},{}", if at.is_multiple_of(share) { "-" } else { "1" }, random.normal())
+        };
         folder.write(name, table("flag,y", 60, row));
         let (text, _, done) = drafted(&folder, name, &["--target", "y"]);
         assert_eq!(candidates(&done).len(), 1, "{text}");

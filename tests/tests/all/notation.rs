@@ -24,12 +24,15 @@ fn predicted(folder: &Folder, cell: &str) -> Ran {
     folder.vaglio(&["predict", "--model", "out/model.json", "--data", "new.csv"])
 }
 
+/// A name, how training rows are written, cells that may follow, and cells that are refused with words.
+type Notated<'n> = (&'n str, &'n dyn Fn(f64) -> String, &'n [&'n str], &'n [(&'n str, &'n str)]);
+
 #[test]
 fn numbers_of_new_rows_are_written_as_in_training_or_refused() {
     let folder = Folder::new("notation");
     let grouped = |a: f64| format!("{},{:03}", (a / 1000.0) as u32, a as u32 % 1000);
     let comma = |a: f64| a.to_string().replace('.', ",");
-    let cases: [(&str, &dyn Fn(f64) -> String, &[&str], &[(&str, &str)]); 6] = [
+    let cases: [Notated<'_>; 6] = [
         (
             "points",
             &|a| a.to_string(),

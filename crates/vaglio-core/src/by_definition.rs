@@ -53,6 +53,33 @@ impl Evaluator for ByDefinition<'_> {
     }
 }
 
+/// The evaluator of walks for which nobody asks for scores ([`crate::Outline::is_unscored`]): all are 0.
+pub(crate) struct Unscored {
+    lambda: Option<f64>,
+}
+
+impl Unscored {
+    /// At the λ of the design.
+    pub fn new(design: &Design) -> Self {
+        Unscored { lambda: design.lambdas().first().copied().flatten() }
+    }
+}
+
+impl Evaluator for Unscored {
+    fn score(&mut self, _: &[Feature]) -> Result<Score> {
+        Ok(Score { loss: 0.0, lambda: self.lambda })
+    }
+
+    fn score_additions(&mut self, _: &[Feature], _: &[Feature], scores: &mut [Score]) -> Result<()> {
+        scores.fill(self.score(&[])?);
+        Ok(())
+    }
+
+    fn score_removals(&mut self, subset: &[Feature], candidates: &[Feature], scores: &mut [Score]) -> Result<()> {
+        self.score_additions(subset, candidates, scores)
+    }
+}
+
 pub(crate) fn no_number() -> Error {
     Error::Numerical("the score is not a number".into())
 }

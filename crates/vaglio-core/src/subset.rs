@@ -1,6 +1,6 @@
 //! The subset that a search changes, with its scores.
 
-use crate::by_definition::{ByDefinition, no_number, of_criterion};
+use crate::by_definition::{ByDefinition, Unscored, no_number, of_criterion};
 use crate::criterion::definition_engine;
 use crate::evaluator::winner;
 use crate::process_group::Together;
@@ -46,9 +46,11 @@ impl<'d> Subset<'d> {
     /// Those of [`Criterion::accelerate`].
     pub fn open(criterion: &'d dyn Criterion, design: &'d Design, outline: &Outline) -> Result<Self> {
         let failed = |error: Error| error.of(Role::Criterion, criterion.typetag_name());
-        let is_scored = !outline.is_unscored(design);
-        let shortcut = if is_scored { criterion.accelerate(design, outline).map_err(failed)? } else { None };
-        let subset = match shortcut {
+        if outline.is_unscored(design) {
+            let shortcut = Shortcut::new(definition_engine(criterion.folds(design)), Unscored::new(design));
+            return Ok(Subset { has_errors: false, ..Subset::new(shortcut) });
+        }
+        let subset = match criterion.accelerate(design, outline).map_err(failed)? {
             Some(shortcut) => Subset { blamed: Some((criterion, design.names())), ..Subset::new(shortcut) },
             None => Subset::by_definition(criterion, design),
         };

@@ -2,8 +2,7 @@
 
 use crate::Space;
 use vaglio_core::{
-    Answer, Choose, Design, Event, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, StopReason,
-    Subset, part,
+    Answer, Choose, Design, Event, Feature, Outline, Path, Result, SearchContext, SearchStrategy, StopReason, part,
 };
 
 crate::settings! {
@@ -50,15 +49,11 @@ impl SearchStrategy for All {
     }
 
     fn search(&self, context: &mut SearchContext<'_>) -> Result<Path> {
-        let design = context.design();
-        let space = self.space(design)?;
-        let is_unscored = self.outline(design)?.is_unscored(design);
-        let unscored = Score { loss: 0.0, lambda: design.lambdas()[0] };
-        let scored = |subset: &mut Subset<'_>| if is_unscored { Ok(unscored) } else { subset.score() };
+        let space = self.space(context.design())?;
         context.begin(0);
         let (subset, monitor) = context.parts();
         space.has_what_it_chooses_by(subset)?;
-        let mut path = Path::stopped(scored(subset)?, StopReason::NoCandidates);
+        let mut path = Path::stopped(subset.score()?, StopReason::NoCandidates);
         path.allowed = space.allowed();
         if let Answer::Stop(reason) = monitor.show(&Event::Visited { done: 0.0, of: 1.0 }) {
             path.stop_reason = reason;
@@ -70,7 +65,7 @@ impl SearchStrategy for All {
         let mut all: Vec<Feature> = space.groups.concat();
         all.sort_unstable();
         subset.reset(&all)?;
-        let score = scored(subset)?;
+        let score = subset.score()?;
         path.entries.push(subset.entry(score)?);
         path.chosen = (score.loss < f64::INFINITY).then_some(0);
         if let Answer::Stop(reason) = monitor.show(&Event::Visited { done: 1.0, of: 1.0 }) {

@@ -192,8 +192,11 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         let (outline, bytes) = self.folds.with(0, |first| {
             let design = first.design.at_lambda(lambda);
             let outline = self.selector.search().outline(&design)?;
-            let held = || self.selector.criterion().estimate(&design, &outline).bytes;
-            Ok((outline, if outline.is_unscored(&design) { 0.0 } else { held() }))
+            let bytes = match outline.is_unscored(&design) {
+                true => 0.0,
+                false => self.selector.criterion().estimate(&design, &outline).bytes,
+            };
+            Ok((outline, bytes))
         })?;
         let bytes = bytes * self.folds.count() as f64;
         let together = if bytes > 0.0 { (MOST_HELD / bytes) as usize } else { count };

@@ -10,7 +10,6 @@ use crate::order::Order;
 use crate::space::Space;
 use crate::tree::{BestSubsets, Record};
 pub(crate) use bounds::Bounds;
-use bounds::FoundBelow;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
@@ -19,7 +18,7 @@ use vaglio_core::{
     Answer, Certificate, Diagnostics, Effort, Error, Event, Feature, Monitor, Recorder, Result, Score, StopReason,
     Subset,
 };
-use vaglio_kernels::subsets::{OpenSubtree, SubsetSquares};
+use vaglio_kernels::subsets::{Explored, OpenSubtree, SubsetSquares};
 
 /// Subtrees that are searched side by side.
 const TOGETHER: usize = 16;
@@ -195,7 +194,7 @@ impl<'a> BoundedTree<'a> {
                 }
             }
             let explored = self.explored(&next, &limits);
-            let (candidates, open) = explored.inspect_err(|_| self.leave_open(next))?;
+            let Explored { candidates, open, .. } = explored.inspect_err(|_| self.leave_open(next))?;
             self.leave_open(open);
             for (squares, places) in candidates {
                 let size = places.len();
@@ -219,7 +218,7 @@ impl<'a> BoundedTree<'a> {
     }
 
     /// What subtrees hold, unless the search is stopped on the way.
-    fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<FoundBelow> {
+    fn explored(&self, next: &[OpenSubtree], limits: &[f64]) -> Result<Explored> {
         self.monitor.stop.ends(|| Ok(self.bounds.explored(next, limits, self.space.rules())))
     }
 
@@ -254,7 +253,7 @@ impl<'a> BoundedTree<'a> {
                 return Ok(false);
             }
             let next = open.split_off(open.len().saturating_sub(TOGETHER));
-            let (candidates, more) = match self.explored(&next, &limits) {
+            let Explored { candidates, open: more, .. } = match self.explored(&next, &limits) {
                 Err(Error::Stopped(_)) => return Ok(false),
                 explored => explored?,
             };

@@ -6,9 +6,6 @@ use vaglio_core::{Feature, Result, Rules, ScoreOfSquares, SquaresBound, Subset};
 use vaglio_kernels::subsets::{Explored, HeldOut, May, OpenSubtree, SubsetSquares};
 use vaglio_kernels::{Level, parallel};
 
-/// Subsets with what they leave over at least, and subtrees that are still open.
-pub type FoundBelow = (Vec<(f64, Vec<usize>)>, Vec<OpenSubtree>);
-
 /// Nodes of a part of the tree where subsets of some size have no limit.
 const PART_WITHOUT_LIMIT: usize = 1 << 12;
 /// Halvings by which a bound of a score is turned into one of squares.
@@ -54,7 +51,7 @@ impl Bounds {
 
     /// What several subtrees hold, side by side: subsets that are not ruled out, those that leave least over first, and what was
     /// not gone into.
-    pub fn explored(&self, next: &[OpenSubtree], limits: &[f64], rules: Option<&Rules>) -> FoundBelow {
+    pub fn explored(&self, next: &[OpenSubtree], limits: &[f64], rules: Option<&Rules>) -> Explored {
         // Where nothing is known of a size everything is a candidate.
         let budget = if limits.contains(&f64::INFINITY) { PART_WITHOUT_LIMIT } else { self.squares.part() };
         let may = rules.map(|rules| {
@@ -64,14 +61,14 @@ impl Bounds {
             }
         });
         let may = may.as_ref().map(|may| may as May<'_>);
-        let all: Vec<Explored> = parallel::map_slice(next, |open| self.squares.explore(open, limits, budget, may));
-        let (mut candidates, mut open) = (Vec::new(), Vec::new());
-        for part in all {
-            candidates.extend(part.candidates);
-            open.extend(part.open);
+        let mut all = Explored::default();
+        for part in parallel::map_slice(next, |open| self.squares.explore(open, limits, budget, may)) {
+            all.candidates.extend(part.candidates);
+            all.open.extend(part.open);
+            all.nodes += part.nodes;
         }
-        candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
-        (candidates, open)
+        all.candidates.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+        all
     }
 
     pub fn features(&self, places: &[usize]) -> Vec<Feature> {

@@ -116,13 +116,12 @@ impl Rules {
         if in_brackets.is_some() && dress.currency.is_none() && !rest.contains([',', '.']) {
             return None;
         }
-        let is_plain = rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
-        let digits = match is_plain && plain(rest, self.comma).is_some() {
-            true => rest.to_owned(),
-            false => ungrouped(rest, self.comma)?,
-        };
-        let value = plain(&digits, self.comma)?;
-        (dress.thousands, dress.rounded) = (digits != rest, !holds(&digits, value));
+        let begins = rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+        let whole = plain(rest, self.comma).filter(|_| begins);
+        let grouped = if whole.is_none() { Some(ungrouped(rest, self.comma)?) } else { None };
+        let digits = grouped.as_deref().unwrap_or(rest);
+        let value = whole.or_else(|| plain(digits, self.comma))?;
+        (dress.thousands, dress.rounded) = (grouped.is_some(), !holds(digits, value));
         value.is_finite().then_some((if negative { -value } else { value }, dress))
     }
 }

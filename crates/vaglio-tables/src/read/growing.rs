@@ -115,7 +115,7 @@ impl Growing {
             (Growing::Raw(all), Growing::Raw(part)) if all.is_digits == part.is_digits => all.append(&part),
             (Growing::Raw(all), Growing::Numbers(part)) if all.is_digits => all.append(&part.digits()),
             (all @ Growing::Numbers(_), Growing::Raw(part)) if part.is_digits => {
-                all.made_digits().append(&part);
+                all.convert_to_digits().append(&part);
             }
             #[cfg(feature = "parquet")]
             (Growing::Dates(all, zoned), Growing::Dates(part, other)) if *zoned == other => all.append(part),
@@ -125,7 +125,7 @@ impl Growing {
     }
 
     /// The digits of whole numbers from now on, since there is one that no double holds.
-    pub fn made_digits(&mut self) -> &mut RawColumn {
+    pub fn convert_to_digits(&mut self) -> &mut RawColumn {
         if let Growing::Numbers(column) = self {
             *self = Growing::Raw(std::mem::take(column).digits());
         }

@@ -102,7 +102,7 @@ impl GrowingColumn {
                 return Err(unreadable(path, format!("column `{}` is of another type than before", self.name)));
             }
             Growing::Numbers(column) if are_doubles(array) => append_numbers(column, array),
-            Growing::Numbers(_) => append_digits(self.cells.made_digits(), array),
+            Growing::Numbers(_) => append_digits(self.cells.convert_to_digits(), array),
         }
         Ok(())
     }

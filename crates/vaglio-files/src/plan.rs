@@ -61,10 +61,14 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let threads = rayon::current_num_threads();
     let read = prepared.streamed.as_ref().map_or(begun.elapsed().as_secs_f64() * times, |streamed| streamed.seconds);
     let selector = pipeline.selector();
+    let mut out = String::new();
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(out, "{name:<12}{}", shown(&text));
+    };
     let Some((design, share)) = designed(&selector, &prepared.train)? else {
-        let data = format!("{}, {}", about(prepared.rows as f64, times), prepared.train.task().name());
-        let slow = "unknown: the map of the learner takes longer than a second on ten rows";
-        return Ok((format!("{:<12}{}\n{:<12}{slow}\n", "data", shown(&data), "work"), None));
+        line("data", format!("{}, {}", about(prepared.rows as f64, times), prepared.train.task().name()));
+        line("work", "unknown: the map of the learner takes longer than a second on ten rows".into());
+        return Ok((out, None));
     };
     let planned = (design.rows() as f64 * times / share).round() as usize;
     let design = if planned > design.rows() { design.sampled_from(planned) } else { design };
@@ -97,10 +101,6 @@ pub(super) fn planned(pipeline: &ValidPipeline, folder: &Path) -> Result<(String
     let of_tuning = settings.tune.as_ref().map_or(0.0, of_tuning);
     let train = &prepared.train;
 
-    let mut out = String::new();
-    let mut line = |name: &str, text: String| {
-        let _ = writeln!(out, "{name:<12}{}", shown(&text));
-    };
     let outputs = train.targets().nrows();
     let several = if outputs == 1 { String::new() } else { format!(", {outputs} outputs") };
     line(

@@ -63,20 +63,17 @@ fn watch(name: &str, lines: &str, dataset: &Dataset<f64, f64, Ix1>) {
     pipeline.fit(dataset).unwrap();
     let end = Instant::now();
     let seen = seen.lock().unwrap();
-    let inside: f64 = seen.chunk_by(|a, b| a.0 == b.0).map(|stage| seconds(stage, end).1).sum();
-    println!(
-        "{name}: {:.2} s, {:.2} s of them before any stage",
-        (end - begun).as_secs_f64(),
-        (end - begun).as_secs_f64() - inside
-    );
-    for (at, stage) in seen.chunk_by(|a, b| a.0 == b.0).enumerate() {
-        let next = seen.chunk_by(|a, b| a.0 == b.0).nth(at + 1).map_or(end, |next| next[0].2);
-        let (begun, length) = seconds(stage, next);
+    let before = seen.first().map_or(end, |first| first.2) - begun;
+    println!("{name}: {:.2} s, {:.2} s of them before any stage", (end - begun).as_secs_f64(), before.as_secs_f64());
+    let stages: Vec<_> = seen.chunk_by(|a, b| a.0 == b.0).collect();
+    for (at, stage) in stages.iter().enumerate() {
+        let next = stages.get(at + 1).map_or(end, |next| next[0].2);
+        let (begun, length) = (stage[0].2, (next - stage[0].2).as_secs_f64());
         if length < 0.1 {
             continue;
         }
         let mut worst = (1.0_f64, 1.0_f64, 0.0);
-        for (_, share, when) in stage {
+        for (_, share, when) in *stage {
             let clock = (*when - begun).as_secs_f64() / length;
             if (0.1..=0.9).contains(&clock) {
                 let apart = |a: f64, b: f64| (a / b).max(b / a);
@@ -93,8 +90,4 @@ fn watch(name: &str, lines: &str, dataset: &Dataset<f64, f64, Ix1>) {
             stage[0].0
         );
     }
-}
-
-fn seconds(stage: &[(String, f64, Instant)], next: Instant) -> (Instant, f64) {
-    (stage[0].2, (next - stage[0].2).as_secs_f64())
 }

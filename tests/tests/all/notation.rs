@@ -186,7 +186,9 @@ fn levels_that_training_rows_lack_are_counted_and_named() {
         folder.write("test.csv", table(levels, 9));
         for map in ["one_hot", "target_encode", "{kind: ordinal, order: {c: [1, 2, 30]}}"] {
             let found = run(map, ", types: {c: class}");
-            assert!(found["test"]["mse"].as_f64().unwrap() < 5.0, "{map} {levels:?}: {}", found["test"]);
+            // Means of levels are drawn towards that of all rows.
+            let most = if map == "target_encode" { 5.0 } else { 2.0 };
+            assert!(found["test"]["mse"].as_f64().unwrap() < most, "{map} {levels:?}: {}", found["test"]);
             assert!(!found["warnings"].to_string().contains("unseen"), "{map} {levels:?}");
             let ran = predict();
             assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{map} {levels:?}");
@@ -321,10 +323,11 @@ fn a_number_that_is_the_name_of_another_column_is_refused() {
         folder.vaglio(&["run", "p.yaml", "--out", "out", "--quiet", "--json"])
     };
     let without = ", exclude: [\"0\"]";
-    for search in ["forced: [2]", "excluded: [2]", "blocks: {pair: [1, 2]}"] {
+    for (search, name) in [("forced: [2]", "2"), ("excluded: [2]", "2"), ("blocks: {pair: [1, 2]}", "1")] {
         let ran = run(without, search);
         let key = search.split(':').next().unwrap();
-        let is_said = ran.err.contains(&format!("`search.{key}")) && ran.err.contains("\", in quotes");
+        let is_said =
+            ran.err.contains(&format!("`search.{key}")) && ran.err.contains(&format!("\"{name}\", in quotes"));
         assert!(ran.code == Some(2) && is_said, "{search}: {}", ran.err);
         let quoted = run(without, &search.replace('2', "\"2\"").replace("1,", "\"1\","));
         assert_eq!(quoted.code, Some(0), "{search}: {}", quoted.err);

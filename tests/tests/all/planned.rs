@@ -69,7 +69,7 @@ fn a_plan_comes_soon_whatever_is_set() {
         ("search: {kind: exhaustive, max_features: 4}\ncriterion: {kind: loo, loss: absolute}", ""),
         ("criterion: {kind: nhsic, kernel: {approximation: nystrom, points: 1000000}}", ""),
         ("criterion: {kind: nhsic, kernel: {approximation: exact}}", ""),
-        ("learner: {kind: elm, units: 10000}", ""),
+        ("learner: {kind: elm, units: 100000}", ""),
         ("learner: {kind: elm, units: 100000000}", "elm"),
         ("learner: {kind: elm, units: 1000000}", ""),
         ("learner: {kind: reservoir, units: 20000}", ""),
@@ -79,6 +79,7 @@ fn a_plan_comes_soon_whatever_is_set() {
             "evaluate: {nested: {folds: 10, repeats: 100}, permutations: 100000, stability: {pairs: 10000}, shares: true}",
             "",
         ),
+        ("tune: {parameters: {learner.lambda: {from: 0.001, to: 1000}}, budget: 100000}", ""),
     ] {
         folder.write("p.yaml", pipeline(lines));
         let begun = Instant::now();

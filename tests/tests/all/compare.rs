@@ -23,6 +23,15 @@ fn list(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
 }
 
+/// Difference of two runs and the ends of its interval, as `compare` prints them to five digits.
+fn difference(out: &str, runs: &str, pairing: &str) -> [f64; 3] {
+    let line = out.lines().find_map(|line| line.strip_prefix(&format!("{runs}: nested ")));
+    let numbers = line.and_then(|line| line.strip_suffix(&format!("), {pairing}")));
+    let (mean, interval) = numbers.and_then(|numbers| numbers.split_once(" (95 % interval ")).expect(out);
+    let (low, high) = interval.split_once(" to ").expect(out);
+    [mean, low, high].map(|number| number.parse().expect(out))
+}
+
 #[test]
 fn runs_on_the_same_folds_are_paired_row_by_row() {
     let folder = data("compare-rows");
@@ -40,11 +49,9 @@ fn runs_on_the_same_folds_are_paired_row_by_row() {
     let squares = apart.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>();
     let error = (4.0_f64 / 3.0 * squares / 59.0 / 60.0).sqrt();
     let [low, high] = StandardizedMoments::of(apart.iter().map(|d| d - mean)).interval(mean, error, 0.95);
-    let before = format!("small - large: nested {mean:+.6} (95 % interval ");
-    let told = ran.out.split_once(&before).and_then(|(_, rest)| rest.split_once("), paired by 60 rows\n"));
-    let told = told.unwrap_or_else(|| panic!("{before}{}", ran.out)).0.split_once(" to ").unwrap();
-    for (told, bound) in [(told.0, low), (told.1, high)] {
-        assert!((told.parse::<f64>().unwrap() - bound).abs() < 1e-4 * bound.abs(), "{told:?} is not {bound}");
+    let told = difference(&ran.out, "small - large", "paired by 60 rows");
+    for (told, value) in told.into_iter().zip([mean, low, high]) {
+        assert!((told - value).abs() < 1e-4 * value.abs(), "{told} is not {value}");
     }
     let mut lines = ran.out.lines();
     assert!(lines.next().unwrap().starts_with("run    made by"), "{}", ran.out);
@@ -82,8 +89,8 @@ fn losses_of_all_rows_together_are_paired_by_fold() {
     let pairs = || folds(&first).into_iter().zip(folds(&second)).map(|((a, rows), (b, _))| (a - b, rows));
     let total: f64 = pairs().map(|(_, rows)| rows).sum();
     let mean = pairs().map(|(d, rows)| rows * d).sum::<f64>() / total;
-    let told = format!("a/run - b/run: nested {mean:+.6} (95 % interval ");
-    assert!(ran.out.contains(&told) && ran.out.contains("), paired by 3 outer folds\n"), "{told}{}", ran.out);
+    let [told, ..] = difference(&ran.out, "a/run - b/run", "paired by 3 outer folds");
+    assert!((told - mean).abs() < 1e-4 * mean.abs(), "{told} is not {mean}");
     assert!(ran.out.contains("1 - auc"), "{}", ran.out);
 }
 

@@ -226,9 +226,9 @@ def test_an_interrupted_driver_ends_its_units_and_goes_on(tmp_path, dask):
     until(lambda: done_units(path) > 3, "units")
     driver.send_signal(signal.SIGINT)
     _, errors = driver.communicate(timeout=LONG)
-    # Where the signal meets the start of a wait, `sync` of distributed logs a fault of its own by tornado.
-    own = errors.count("Traceback") - errors.count("tornado.application - ERROR")
-    assert driver.returncode == 130 and own == 0, errors
+    # `distributed` may log faults of its own, where the signal meets the start of a wait or of a message.
+    own = [line for line in errors.splitlines() if "File " in line and "/vaglio/" in line]
+    assert driver.returncode == 130 and not own, errors
     partial = json.loads((tmp_path / "run" / "selection.json").read_text())
     assert (partial["status"], partial["stop_reason"]) == ("partial", "interrupted")
     # No worker goes on with what nobody wants.

@@ -59,9 +59,9 @@ pub struct CrossValidation {
     /// criterion's splits are, with so many folds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<AnyResampling>,
-    /// When the empty subset is taken in place of what the rule takes.
-    #[serde(skip_serializing_if = "Unless::is_auto")]
-    pub unless: Unless,
+    /// How sure it has to be that columns gain anything, for any to be taken. `unless` is read as well.
+    #[serde(alias = "unless", skip_serializing_if = "RequireGain::is_default")]
+    pub require_gain: RequireGain,
     /// The scale of the losses that choose size and λ, where there is a `target_map`.
     #[serde(skip_serializing_if = "Judge::is_original")]
     pub judge: Judge,
@@ -82,7 +82,7 @@ impl Default for CrossValidation {
             at_most: None,
             patience: Some(10),
             splits: None,
-            unless: Unless::Auto,
+            require_gain: RequireGain::default(),
             judge: Judge::Original,
             interval: None,
         }
@@ -124,6 +124,7 @@ impl CrossValidation {
         if let Some(level) = self.interval.filter(|level| !(*level > 0.0 && *level < 1.0)) {
             return Err(Error::setting("interval", format!("{level} does not lie between 0 and 1")));
         }
+        self.require_gain.check()?;
         self.splits.as_ref().map_or(Ok(()), |splits| splits.check_settings().map_err(|error| error.under("splits")))
     }
 }
@@ -148,22 +149,92 @@ pub fn check_repeated_rows(repeats: usize, rows: usize, most: usize) -> crate::R
     }
 }
 
-/// When the empty subset is taken in place of columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Unless {
-    /// `empty` where a search takes the lowest loss of several sizes, by folds of 20 units or more, else `never`.
-    #[default]
-    Auto,
-    /// Unless the interval of what the empty subset loses more, on the same rows, lies above 0.
-    Empty,
-    /// The rule decides alone.
+/// A test that columns have to pass to be taken in place of none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RequireGain {
+    /// The share of tables of pure noise from which columns may be taken.
+    Level(f64),
+    /// No test: the rule decides alone.
     Never,
 }
 
-impl Unless {
-    fn is_auto(&self) -> bool {
-        *self == Unless::Auto
+impl Default for RequireGain {
+    fn default() -> Self {
+        RequireGain::Level(0.05)
+    }
+}
+
+impl RequireGain {
+    /// The least level, which asks for 999 shuffles.
+    const LEAST: f64 = 0.001;
+
+    fn is_default(&self) -> bool {
+        *self == RequireGain::default()
+    }
+
+    /// The level of the test, if there is one.
+    pub fn level(self) -> Option<f64> {
+        if let RequireGain::Level(level) = self { Some(level) } else { None }
+    }
+
+    fn check(self) -> crate::Result<()> {
+        match self.level() {
+            Some(level) if !(RequireGain::LEAST..=0.5).contains(&level) => {
+                let message =
+                    format!("{level} does not lie between {} and 0.5; 0.05 is the default", RequireGain::LEAST);
+                Err(Error::setting("require_gain", message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Serialize for RequireGain {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            RequireGain::Level(level) => serializer.serialize_f64(*level),
+            RequireGain::Never => serializer.serialize_str("never"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RequireGain {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "a level such as 0.05, or `never`")]
+        enum Written {
+            Level(f64),
+            Word(Word),
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Word {
+            Never,
+            // Words of `unless`.
+            Auto,
+            Empty,
+        }
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Level(level) => RequireGain::Level(level),
+            Written::Word(Word::Never) => RequireGain::Never,
+            Written::Word(Word::Auto | Word::Empty) => RequireGain::default(),
+        })
+    }
+}
+
+impl JsonSchema for RequireGain {
+    fn schema_name() -> Cow<'static, str> {
+        "RequireGain".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "The share of tables of pure noise from which columns may be taken; `never` makes no test.",
+            "anyOf": [
+                {"type": "number", "minimum": RequireGain::LEAST, "maximum": 0.5},
+                {"type": "string", "enum": ["never"]},
+            ],
+        })
     }
 }
 
@@ -192,7 +263,7 @@ impl Wanted {
     }
 }
 
-crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize, unless: Unless, judge: Judge; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>, interval: Option<f64>;});
+crate::setters!(CrossValidation { rule: Rule, folds: usize, repeats: usize, require_gain: RequireGain, judge: Judge; within: Option<f64>, at_most: Option<usize>, patience: Option<usize>, splits: Option<AnyResampling>, interval: Option<f64>;});
 
 /// What is taken of sizes whose losses were estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -94,7 +94,7 @@ mod training;
 mod units;
 
 pub use any::{Any, AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnySearch, AnyTargetMap, Inner};
-pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, Unless, Wanted, check_repeated_rows};
+pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, RequireGain, Rule, Wanted, check_repeated_rows};
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use clustered::{ClusterSum, Spread, is_alone};
 pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};

@@ -24,9 +24,9 @@ use vaglio_pipeline::selector::{Selection, ValidSelector};
 use vaglio_pipeline::train::train;
 use vaglio_pipeline::tune::Tuned;
 use vaglio_report::record::{
-    AlternativesRecord, Cell, ChosenRecord, DataRecord, EntryRecord, ExcludedRecord, Figures, FinalModelRecord,
-    FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown, StageRecord, Status,
-    StepRecord, Substitute, TunedSettings, Warning, WarningKind, recorded,
+    AlternativesRecord, Cell, ChosenRecord, DataRecord, Declined, EntryRecord, ExcludedRecord, Figures,
+    FinalModelRecord, FoundRecord, LossName, PartNames, PerOutput, Record, SCHEMA, Seconds, SelectedRecord, Shown,
+    StageRecord, Status, StepRecord, Substitute, TunedSettings, Warning, WarningKind, recorded,
 };
 use vaglio_tables::budget;
 
@@ -94,8 +94,12 @@ pub(super) fn record(
             interval: certainty.and_then(|certainty| certainty.interval),
             level: certainty.filter(|certainty| certainty.interval.is_some()).map(|certainty| certainty.level),
             differences: certainty.map(|certainty| certainty.differences.clone()).unwrap_or_default(),
-            declined: chosen.declined,
-            tested: chosen.is_tested,
+            declined: chosen.declined.as_ref().map(|declined| Declined {
+                size: declined.cell.size,
+                columns: declined.subset.iter().map(|&feature| name(feature)).collect(),
+                cross_validated: declined.cell.loss,
+            }),
+            gain_test: chosen.test,
             sizes: chosen.sizes.clone(),
         },
         worth: importance.left_out(subset),

@@ -4,19 +4,16 @@ use super::origins::Origins;
 use super::pair::paired;
 use super::pairs::Lost;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use vaglio_core::Result;
-use vaglio_core::engine::select_rows;
 use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::judged::difference;
 use vaglio_pipeline::resample::pool::{Piece, repeated};
-use vaglio_pipeline::resample::sample::SampleSource;
 use vaglio_pipeline::resample::walks::said_of;
 use vaglio_pipeline::resample::whole::Taken;
-use vaglio_pipeline::resample::{Judged, LEVEL, Outer, Pooled, Rows, Sample, Tally, Watcher, Whole};
+use vaglio_pipeline::resample::{Judged, LEVEL, Outer, Pooled, Sample, Tally, Watcher, Whole};
 use vaglio_pipeline::selector::Selection;
 use vaglio_report::record::{Against, Figures, Frequency, Nested, NullFigure, OuterFold, Permutations};
-use vaglio_search::shuffle::{shuffled, stream};
+use vaglio_search::shuffle::stream;
 
 const SHUFFLE: u64 = 3;
 
@@ -117,8 +114,6 @@ fn jaccard(sets: &[HashSet<String>]) -> Option<f64> {
 
 /// What the procedure takes on shuffled targets; `None` when it was stopped, or where some are another process's.
 ///
-/// Targets are shuffled inside groups. Where the rows of every group have one target, groups exchange theirs; rows in an
-/// order of time are shifted in a circle, and so are those of each series where splits go forward in time.
 ///
 /// # Errors
 /// Those of the procedure.
@@ -129,7 +124,6 @@ pub(super) fn shuffles(
     watcher: &Watcher<'_>,
 ) -> Result<Option<Vec<Taken>>> {
     watcher.stage("permutations", count);
-    let is_forward = whole.selector.criterion().splits().is_some_and(|splits| splits.around_search(1).is_some());
     let nulls = repeated(whole.selector.room(), count, |number| {
         if watcher.stopped().is_some() {
             return Ok(None);
@@ -137,9 +131,9 @@ pub(super) fn shuffles(
         let _shuffle = tracing::debug_span!("shuffle", number = number + 1).entered();
         let (key, piece) = (format!("permutations/{number}"), Piece::whole(watcher));
         let null = watcher.journal().once(&key, || {
-            let order = shuffled_targets(sample, is_forward, stream(whole.selector.seed(), SHUFFLE, number as u64));
+            let seed = stream(whole.selector.seed(), SHUFFLE, number as u64);
             let member = watcher.member(watcher.journal().within(&key)).of_piece(Some(&piece));
-            let repeated = whole.on(&with_targets_of(sample, &order)?, member);
+            let repeated = whole.on(&sample.shuffled(whole.selector.goes_forward(), seed)?, member);
             let repeated = repeated.map_err(|e| said_of(e, &format!("shuffle {}", number + 1)))?;
             Ok(repeated.map(|repeated| Taken::of(&repeated.selection)))
         });
@@ -173,79 +167,6 @@ pub(super) fn permutations(
         score: figure(score, nulls.iter().map(|null| null.score).collect()),
         cross_validated: cross_validated.filter(|_| of_folds.len() == count).map(|cell| figure(cell.loss, of_folds)),
     }))
-}
-
-/// For each row the row whose target it is given.
-fn shuffled_targets(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> {
-    let Some(counting) = sample.counting() else {
-        return shuffled_rows(sample, &(0..sample.rows()).collect::<Vec<_>>(), is_forward, seed);
-    };
-    // Rows that are the past of others alone have no target to give.
-    let of_counting = shuffled_rows(sample, &counting, is_forward, seed);
-    let mut order: Vec<usize> = (0..sample.rows()).collect();
-    counting.iter().zip(of_counting).for_each(|(&row, other)| order[row] = counting[other]);
-    order
-}
-
-/// For each of the rows that count, by its place among them, that whose target it is given.
-fn shuffled_rows(sample: &Sample, counting: &[usize], is_forward: bool, seed: u64) -> Vec<usize> {
-    let rows = counting.len();
-    let Some(labels) = sample.labels() else {
-        if sample.is_ordered() {
-            let shift = 1 + (stream(seed, SHUFFLE, 0) % (rows.max(2) as u64 - 1)) as usize;
-            return (0..rows).map(|row| (row + shift) % rows).collect();
-        }
-        return shuffled(rows, seed);
-    };
-    let labels: Vec<u32> = counting.iter().map(|&row| labels[row]).collect();
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut numbers = HashMap::new();
-    for (row, label) in labels.iter().enumerate() {
-        let next = groups.len();
-        let group = *numbers.entry(*label).or_insert(next);
-        if group == next {
-            groups.push(Vec::new());
-        }
-        groups[group].push(row);
-    }
-    let target = |row: usize| sample.targets().column(counting[row]);
-    let is_one = |group: &Vec<usize>| group.iter().all(|&row| target(row) == target(group[0]));
-    let mut order: Vec<usize> = (0..rows).collect();
-    if is_forward {
-        // By as much in every series, so that what is of one time stays together.
-        let longest = groups.iter().map(Vec::len).max().unwrap_or(0);
-        let shift = 1 + (stream(seed, SHUFFLE, 0) % (longest.max(2) as u64 - 1)) as usize;
-        let shifted = |group: &Vec<usize>, place: usize| group[(place + shift) % group.len()];
-        for group in &groups {
-            group.iter().enumerate().for_each(|(place, &row)| order[row] = shifted(group, place));
-        }
-        return order;
-    }
-    if groups.iter().all(is_one) {
-        let others = shuffled(groups.len(), seed);
-        for (group, &other) in groups.iter().zip(&others) {
-            group.iter().for_each(|&row| order[row] = groups[other][0]);
-        }
-        return order;
-    }
-    for (number, group) in groups.iter().enumerate() {
-        let inside = shuffled(group.len(), stream(seed, SHUFFLE, number as u64));
-        group.iter().zip(inside).for_each(|(&row, place)| order[row] = group[place]);
-    }
-    order
-}
-
-/// The same rows with the targets of others: row j has that of row `order[j]`.
-fn with_targets_of(sample: &Sample, order: &[usize]) -> Result<Sample> {
-    let targets = select_rows(&**sample.targets(), order);
-    let source = match &sample.source {
-        SampleSource::Plain(problem) => SampleSource::Plain(Box::new(problem.with_targets(targets)?)),
-        SampleSource::Mapped(rows, recipe) => {
-            let targets = Arc::new(targets);
-            SampleSource::Mapped(Arc::new(Rows { targets, ..Rows::clone(rows) }), Arc::clone(recipe))
-        }
-    };
-    Ok(Sample { source, ordered: sample.ordered, behind: None })
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ fn a_run_writes_exactly_its_files_with_every_key_in_order() {
         ),
         (
             &selection["chosen"],
-            "by rule size lambda cross_validated standard_error empty_loss folds repeats interval level differences tested sizes",
+            "by rule size lambda cross_validated standard_error empty_loss folds repeats interval level differences gain_test sizes",
         ),
         (
             &selection["selected"][0],

@@ -121,7 +121,7 @@ fn size_and_lambda_are_chosen_by_a_plain_loop_over_folds() {
             };
             let record = ran(
                 &folder,
-                &text("train: all.csv", target, &parts("{values: [0.1, 30]}", "{folds: 5, unless: never}")),
+                &text("train: all.csv", target, &parts("{values: [0.1, 30]}", "{folds: 5, require_gain: never}")),
             );
             let found = record.report.table.as_ref().unwrap();
             assert_eq!(found.lambdas, lambdas.map(Some), "{on}");

@@ -1,17 +1,17 @@
 //! The size and the λ of a selection.
 
-use super::chosen::Chosen;
+use super::chosen::{Chosen, Declined};
 use super::confirmed::confirmed;
 use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
-use super::judged::{FoldLosses, may_decline, tested};
+use super::judged::FoldLosses;
 use super::lockstep::{FIRST, OfLambda};
 use super::parting::Part;
 use super::pool::{WalkExtent, Watcher};
-use super::race::race;
+use super::race::{Contest, race};
 use super::sample::Sample;
 use super::scales::{scales_differ, size_on_other_scale};
-use super::scored::{by_score, interrupted, not_validated, plain};
+use super::scored::{by_score, edge, interrupted, not_validated, plain};
 use super::sizes;
 use super::table::{self, Matched};
 use super::tally::Tally;
@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{
     Choose, CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Per, Result, Rule, Silent, StopReason,
-    Wanted, short,
+    Wanted,
 };
-use vaglio_report::record::{Cell, ChosenBy, Declined, RaceRecord, Table};
+use vaglio_report::record::{Cell, ChosenBy, GainTest, RaceRecord, Table};
 use vaglio_report::record::{Warning, WarningKind};
 
 /// A search with its result taken.
@@ -113,7 +113,7 @@ pub fn select(
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        let (deals, patience, journal) = (&deals[..], how.patience, watcher.journal());
+        let (deals, patience, first, journal) = (&deals[..], how.patience, FIRST, watcher.journal());
         let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
         let (competing, whole, made) = (selector, design, &made[..]);
         let validation = Validation {
@@ -124,6 +124,7 @@ pub fn select(
             deals,
             everything,
             patience,
+            first,
             watcher,
             journal,
             made,
@@ -150,8 +151,21 @@ pub fn select(
     let journal = watcher.journal();
     let (table, taken) =
         compared(selector, design, (&lambdas, &walks), loss, (everything, &how, is_written), (watcher, journal))?;
-    let validated = Validated { lambdas, all, walks, full, table, taken, everything };
-    let picked = finished(selector, design, loss, &how, validated, first, (watcher, journal))?;
+    let all = [Validated { lambdas, all, walks, full, table, taken, everything }];
+    let contest = Contest {
+        selector,
+        sample,
+        contestants: vec![selector.clone()],
+        designs: vec![design.clone()],
+        paths: vec![path.cloned()],
+        watcher,
+    };
+    let Some(test) = watcher.ends(|| contest.tested((&all, 0), (&how, is_written)))? else {
+        let searched = first.map(Walking::so_far).transpose()?;
+        return Ok(Picked { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
+    };
+    let [validated] = all;
+    let picked = finished((selector, design), loss, &how, (validated, test), first, (watcher, journal))?;
     warnings.extend(picked.warnings);
     Ok(Picked { warnings, seconds, ..picked })
 }
@@ -168,6 +182,13 @@ pub(super) struct Validated {
     pub taken: Taken,
     /// The size of all columns on all rows.
     pub everything: usize,
+}
+
+impl Validated {
+    /// The folds' losses at one λ.
+    pub fn matched(&self, place: usize, repeats: usize) -> Matched<'_> {
+        self.walks[place].matched((self.everything, repeats))
+    }
 }
 
 /// The λ, by its place, and the size that are taken.
@@ -203,11 +224,10 @@ pub(super) fn compared(
 /// # Errors
 /// Those of the search and of the fits.
 pub(super) fn finished(
-    selector: &ValidSelector,
-    design: &Design,
+    (selector, design): (&ValidSelector, &Design),
     loss: &dyn Loss,
     how: &CrossValidation,
-    validated: Validated,
+    (validated, test): (Validated, Option<GainTest>),
     first: Option<Walking<'_>>,
     by: (&Watcher<'_>, &Journal),
 ) -> Result<Picked> {
@@ -245,19 +265,20 @@ pub(super) fn finished(
     let chosen = match taken {
         None => by_score(&searched.path, Rule::Best),
         Some((table, cell)) => {
-            let may_decline = may_decline(selector, design, how)?;
-            let tested = if may_decline { tested(loss, &matched, (cell, &by_others), how) } else { None };
-            let declined = tested.filter(Declined::may_be_nothing);
-            let cell = match declined {
-                Some(_) => matched.empty(loss)?,
-                None => cell,
+            let (picked, cell) = match test.filter(|test| !test.passes()) {
+                Some(_) => (cell, matched.empty(loss)?),
+                None => (cell, cell),
             };
             let of_taken = (cell, &matched.parts(cell.size)[..]);
             warnings.extend(full::compared(design, &all, &full, (loss, how.repeats), of_taken)?);
-            let other = size_on_other_scale(loss, (&lambdas, &walks), everything, (how, may_decline))?;
+            let other = size_on_other_scale(loss, (&lambdas, &walks), everything, (how, test.is_some()))?;
             warnings
                 .extend(other.filter(|size| *size != cell.size).map(|size| scales_differ(how.judge, cell.size, size)));
             let entry = searched.path.entries.iter().position(|entry| entry.subset.len() == cell.size);
+            let declined = (picked.size > cell.size).then(|| {
+                let entry = searched.path.entries.iter().find(|entry| entry.subset.len() == picked.size);
+                Declined { cell: picked, subset: entry.map_or(Vec::new(), |entry| entry.subset.clone()) }
+            });
             searched = selector.taking(searched, entry, design)?;
             let result = searched.path.result();
             Chosen {
@@ -280,7 +301,7 @@ pub(super) fn finished(
                 of_folds: matched.entries(cell.size, how.folds),
                 losses: Some(FoldLosses::new(&matched, cell.size, by_others)),
                 declined,
-                is_tested: tested.is_some() && declined.is_none(),
+                test,
                 confirmed: None,
             }
         }
@@ -359,40 +380,6 @@ fn taken(
     let (_, cell) = of_lambda.pick(wanted)?;
     table.cells[place] = of_lambda.cells.swap_remove(0);
     Ok(Some((table, cell)))
-}
-
-/// Warns of a λ at an end of those that were tried, and of one chosen for every subset of more columns than rows.
-pub(super) fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
-    let Some(readout) = design.readout() else { return };
-    let (Some(first), Some(last), Some(lambda)) = (readout.lambdas.first(), readout.lambdas.last(), chosen.lambda)
-    else {
-        return;
-    };
-    if readout.lambdas.len() < 2 || chosen.size == 0 {
-        return;
-    }
-    // Where other λ do as well, the one that was taken says nothing of those beyond it.
-    let is_alone = chosen.table.as_ref().zip(chosen.cell).is_none_or(|(table, best)| {
-        let is_near = |cells: &&Vec<Cell>| cells.iter().any(|cell| cell.is_near(best.loss));
-        table.cells.iter().filter(is_near).count() <= 1
-    });
-    let end = if lambda == *first { Some(("smallest", "below")) } else { None };
-    let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });
-    let warns = readout.auto.is_none() && (is_alone || chosen.rule == Some(Rule::OneSe));
-    if let Some((end, beyond)) = end.filter(|_| warns) {
-        let message = format!("lambda {} is the {end} that was tried; extend the grid {beyond} it", short(lambda));
-        warnings.push(Warning::new(WarningKind::LambdaEdge, message));
-    }
-    let per_subset = walk_lambdas(design, chosen.by == ChosenBy::CrossValidation).len() == 1;
-    if per_subset && !takes_lambda_of_all(design) && design.features() > design.rows() {
-        let message = format!(
-            "lambda was chosen for every subset by its score, with {} columns on {} rows, which lets it fall too low; \
-             `per: path` takes one for the whole walk",
-            design.features(),
-            design.rows()
-        );
-        warnings.push(Warning::new(WarningKind::LambdaPerSubset, message));
-    }
 }
 
 #[cfg(test)]

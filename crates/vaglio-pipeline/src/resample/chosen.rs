@@ -2,8 +2,8 @@
 
 use super::judged::FoldLosses;
 use crate::fdr::Discoveries;
-use vaglio_core::{CrossValidation, Loss, PathEntry, Rule};
-use vaglio_report::record::{Cell, ChosenBy, Declined, SizeSpread, Table};
+use vaglio_core::{CrossValidation, Feature, Loss, PathEntry, Rule};
+use vaglio_report::record::{Cell, ChosenBy, GainTest, SizeSpread, Table};
 
 /// How the result of a selection was taken from its path.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,12 +39,21 @@ pub struct Chosen {
     pub(crate) of_folds: Vec<PathEntry>,
     /// What the folds lost there and near it.
     pub(crate) losses: Option<FoldLosses>,
-    /// The columns of the lowest loss, where none was taken since what they gain may be nothing.
+    /// The columns that the rule takes, where none was taken since their gain did not pass the test.
     pub declined: Option<Declined>,
-    /// Whether columns were taken since they lower the loss by more than chance.
-    pub is_tested: bool,
+    /// The test of what columns gain over none, where one was made.
+    pub test: Option<GainTest>,
     /// What is known of false discoveries, where they chose.
     pub(crate) confirmed: Option<Discoveries>,
+}
+
+/// Columns that were not taken.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Declined {
+    /// Their cross-validated loss.
+    pub cell: Cell,
+    /// The columns, in order of entry.
+    pub subset: Vec<Feature>,
 }
 
 impl Chosen {

@@ -125,6 +125,25 @@ impl<'t> Judged<'t> {
         let within = |end: f64| end.max(least).min(most);
         (low.is_finite() && high.is_finite()).then(|| IntervalEstimate { mean, interval: [within(low), within(high)] })
     }
+
+    /// How likely it is that what is lost less than by `other` on the same rows is that much by chance, at least: the level of
+    /// the one-sided test that it just passes. `None` where too few rows or folds say nothing.
+    pub fn chance_below(&self, loss: &dyn Loss, other: &Judged<'t>) -> Option<f64> {
+        let is_passed = |level: f64| {
+            let bounded = self.bounded(loss, Some(other), (0.0, 1.0 - 2.0 * level));
+            bounded.map(|bounded| bounded.interval[1] < 0.0)
+        };
+        let (mut passed, mut failed) = (0.5, 0.0);
+        if !is_passed(passed)? {
+            return Some(1.0);
+        }
+        // Half of each step is enough for three digits.
+        for _ in 0..40 {
+            let middle = 0.5 * (passed + failed);
+            if is_passed(middle)? { passed = middle } else { failed = middle }
+        }
+        Some(passed)
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,11 @@
 //! What a chosen subset is worth beside none, beside its neighbors in size and beside all columns.
 
-use super::extend::keeps_all;
-use super::interval::{IntervalEstimate, Judged, LEVEL};
+use super::interval::{IntervalEstimate, Judged};
 use super::table::Matched;
 use super::tally::Tally;
 use super::walks::Trail;
-use crate::selector::ValidSelector;
-use vaglio_core::{CrossValidation, Design, Loss, Result, Unless};
-use vaglio_report::record::{Against, Cell, Declined, LossDifference};
+use vaglio_core::Loss;
+use vaglio_report::record::{Against, LossDifference};
 
 /// What the folds lost at the λ that was chosen, repeat by repeat.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,48 +69,6 @@ impl FoldLosses {
         let by_others = if taken.size == 0 { None } else { mean(&self.by_others) };
         by_others.zip(mean(&taken.losses)).map_or(0.0, |(by_others, own)| by_others - own)
     }
-}
-
-/// Observations below which an interval is too wide for anything to be declined that the user did not ask for.
-const FEW: usize = 20;
-
-/// Whether the empty subset may be taken in place of the lowest loss.
-///
-/// # Errors
-/// Those of the search's outline.
-pub(super) fn may_decline(selector: &ValidSelector, design: &Design, how: &CrossValidation) -> Result<bool> {
-    Ok(match how.unless {
-        Unless::Never => false,
-        Unless::Empty => true,
-        Unless::Auto => how.wanted().is_lowest() && how.splits.is_none() && !keeps_all(selector, design)?,
-    })
-}
-
-/// What the columns of the cell that a rule takes gain over none, where that is tested.
-///
-/// What was chosen for its loss would gain a little on noise as well, so every fold is judged at the size and λ that the others
-/// choose.
-pub(super) fn tested(
-    loss: &dyn Loss,
-    matched: &Matched<'_>,
-    (cell, by_others): (Cell, &[Tally]),
-    how: &CrossValidation,
-) -> Option<Declined> {
-    if cell.size == 0 || !matched.has(0) {
-        return None;
-    }
-    let parts = matched.parts(cell.size);
-    let outer = if by_others.is_empty() { parts } else { by_others.iter().collect() };
-    if how.unless == Unless::Auto && Tally::shape(&outer, None).count < FEW {
-        return None;
-    }
-    let own = Judged { outer, inner: Vec::new(), repeats: matched.repeats };
-    let none = Judged { outer: matched.empties(), ..own.clone() };
-    let level = how.interval.unwrap_or(LEVEL);
-    // Of what nothing is known nothing is declined.
-    let found = own.bounded(loss, Some(&none), (0.0, level))?;
-    let difference = difference(Against::Empty, 0, found);
-    Some(Declined { size: cell.size, cross_validated: cell.loss, difference })
 }
 
 /// What is known of how two losses differ.

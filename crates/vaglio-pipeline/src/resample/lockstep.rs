@@ -35,7 +35,7 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Monitor, Path, Result};
 
-/// The first checkpoint.
+/// The first checkpoint of a choice.
 pub const FIRST: usize = 20;
 /// Bytes of the walks that are held at once, about.
 const MOST_HELD: f64 = 1e9;
@@ -88,6 +88,8 @@ pub(super) struct Lockstep<'a, 'o> {
     pub folds: TrainingRows<'a>,
     pub loss: &'a dyn Loss,
     pub patience: Option<usize>,
+    /// The first checkpoint.
+    pub first: usize,
     /// The size of all columns on all rows, and how often rows were dealt into folds.
     pub of: (usize, usize),
     /// Of every fold where its walks stand at the first checkpoint, if that is known.
@@ -218,7 +220,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             done: (0..count).map(|_| None).collect(),
             places: places.to_vec(),
         };
-        let mut checkpoint = FIRST;
+        let mut checkpoint = self.first;
         if let Some(starts) = self.starts {
             let reached = Reached::of(starts, places);
             self.settle(&mut of_group, (reached, checkpoint), others)?;

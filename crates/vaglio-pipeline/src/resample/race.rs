@@ -3,20 +3,20 @@
 use super::choice::{Picked, Taken, Validated, compared, cut_short, finished, walk_lambdas};
 use super::extend::cross_validated_beyond;
 use super::full;
-use super::judged::{may_decline, tested};
+use super::lockstep::FIRST;
 use super::parting::Part;
 use super::pool::Watcher;
 use super::sample::Sample;
 use super::scored::{not_validated, plain};
-use super::table::{Matched, by_others, compare_with};
+use super::table::compare_with;
 use super::tally::Tally;
 use super::validated::{CrossValidated, Made, Validation};
 use crate::selector::ValidSelector;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, ExitClass, Loss, Monitor, Path, Result, Rule, Wanted};
+use vaglio_core::{CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Path, Result, Rule, Wanted};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
-use vaglio_report::record::{Cell, Contestant, CurvePoint, Declined, FrontierPoint, RaceRecord, Table};
+use vaglio_report::record::{Cell, Contestant, CurvePoint, FrontierPoint, RaceRecord, Table};
 
 /// Cross-validates every contestant and goes on with the one that wins.
 ///
@@ -31,69 +31,128 @@ pub(super) fn race(
     monitor: &mut Monitor<'_>,
 ) -> Result<Picked> {
     let begun = Instant::now();
-    let contestants = selector.contestants();
     let loss = &*selector.loss(sample.task());
     let watcher = &Watcher::new(&mut *monitor);
-    let designs: Vec<Design> = contestants.iter().map(|own| own.of_own_lambdas(whole.clone())).collect();
-    let (contestants, paths) = at_penalties(contestants, &designs, watcher)?;
-    let done = deals.and_then(|deals| {
-        let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
-        let mut all = Vec::new();
-        for (place, (own, design)) in contestants.iter().zip(&designs).enumerate() {
-            let journal = &watcher.journal().under(format_args!("race/{place}"));
-            let of = Validation {
-                selector: own,
-                competing: selector,
-                sample,
-                whole: design,
-                deals: &deals,
-                everything: own.search().outline(design).map_err(|error| error.under("search"))?.largest,
-                patience: how.patience,
-                watcher,
-                journal,
-                made: &made,
-                path: paths[place].as_ref(),
-            };
-            let validated = watcher.ends(|| validated(&of, loss, how, is_written))?;
-            let Some(validated) = validated else { return Ok(None) };
-            all.push(validated);
-        }
-        Ok(Some(all))
-    });
-    let seconds = begun.elapsed().as_secs_f64();
+    let contest = Contest::new(selector, sample, whole, watcher)?;
+    let Contest { contestants, designs, .. } = &contest;
+    let done = deals.and_then(|deals| contest.validated(&deals, how, is_written));
+    let cut_short =
+        |seconds: f64| Ok(Picked { seconds, ..cut_short(&contestants[0], &designs[0], None, how, watcher)? });
     let mut all = match done {
         Ok(Some(all)) => all,
-        Ok(None) => {
-            return Ok(Picked { seconds, ..cut_short(&contestants[0], &designs[0], None, how, watcher)? });
-        }
+        Ok(None) => return cut_short(begun.elapsed().as_secs_f64()),
         // A penalty is no score's to choose.
-        Err(error) if !is_written && paths.iter().all(Option::is_none) && error.class() != ExitClass::Numerical => {
+        Err(error) if !is_written && !contest.has_penalties() && error.class() != ExitClass::Numerical => {
             return plain(&contestants[0], (sample, whole), start, monitor, vec![not_validated(&error)]);
         }
         Err(error) => return Err(error),
     };
-    let delivered = delivered(loss, (&contestants, &designs), &all, how)?;
-    let won = won(loss, &mut all, &delivered, how)?;
+    let won = won(loss, &mut all, how)?;
+    let test = watcher.ends(|| contest.tested((&all, won), (how, is_written)))?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let Some(test) = test else { return cut_short(seconds) };
     let names: Vec<String> = contestants.iter().map(name).collect();
     let record = record(&names, &all, won, how)?;
     let journal = &watcher.journal().under(format_args!("race/{won}"));
-    let picked = finished(&contestants[won], &designs[won], loss, how, all.swap_remove(won), None, (watcher, journal))?;
+    let of = (&contestants[won], &designs[won]);
+    let picked = finished(of, loss, how, (all.swap_remove(won), test), None, (watcher, journal))?;
     Ok(Picked { seconds, race: Some(record), ..picked })
 }
 
-/// The contestants with their penalties, and the path of all rows of those that have some.
-fn at_penalties(
-    contestants: Vec<ValidSelector>,
-    designs: &[Design],
-    watcher: &Watcher<'_>,
-) -> Result<(Vec<ValidSelector>, Vec<Option<Path>>)> {
-    let all = contestants.into_iter().zip(designs).enumerate().map(|(place, (own, design))| {
-        let Some(fitted) = own.at_penalties(design)? else { return Ok((own, None)) };
-        let mut member = watcher.member(watcher.journal().under(format_args!("race/{place}/penalties")));
-        let searched = fitted.search_on(design, Instant::now(), None, &mut member.monitor())?;
-        Ok((fitted, Some(searched.path)))
-    });
-    Ok(all.collect::<Result<Vec<_>>>()?.into_iter().unzip())
+/// Searches that are cross-validated on the same folds.
+pub(super) struct Contest<'a, 'o> {
+    pub selector: &'a ValidSelector,
+    pub sample: &'a Sample,
+    pub contestants: Vec<ValidSelector>,
+    pub designs: Vec<Design>,
+    /// The path of all rows of each that is judged at penalties.
+    pub paths: Vec<Option<Path>>,
+    pub watcher: &'a Watcher<'o>,
+}
+
+impl<'a, 'o> Contest<'a, 'o> {
+    /// Of the searches that compete, or of a single one.
+    ///
+    /// # Errors
+    /// Those of the paths of searches that are judged at penalties.
+    pub fn new(
+        selector: &'a ValidSelector,
+        sample: &'a Sample,
+        whole: &Design,
+        watcher: &'a Watcher<'o>,
+    ) -> Result<Self> {
+        let mut contestants = selector.contestants();
+        if contestants.is_empty() {
+            contestants.push(selector.clone());
+        }
+        let designs: Vec<Design> = contestants.iter().map(|own| own.of_own_lambdas(whole.clone())).collect();
+        let mut paths = Vec::with_capacity(contestants.len());
+        for (place, (own, design)) in contestants.iter_mut().zip(&designs).enumerate() {
+            paths.push(match own.at_penalties(design)? {
+                None => None,
+                Some(fitted) => {
+                    *own = fitted;
+                    let mut member = watcher.member(watcher.journal().under(format_args!("race/{place}/penalties")));
+                    Some(own.search_on(design, Instant::now(), None, &mut member.monitor())?.path)
+                }
+            });
+        }
+        Ok(Contest { selector, sample, contestants, designs, paths, watcher })
+    }
+
+    fn has_penalties(&self) -> bool {
+        self.paths.iter().any(Option::is_some)
+    }
+
+    /// What the folds say of each; `None` when they were stopped.
+    ///
+    /// # Errors
+    /// Those of the searches and of the fits.
+    pub fn validated(
+        &self,
+        deals: &[Vec<Part>],
+        how: &CrossValidation,
+        is_written: bool,
+    ) -> Result<Option<Vec<Validated>>> {
+        let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
+        let loss = &*self.selector.loss(self.sample.task());
+        let mut all = Vec::new();
+        for place in 0..self.contestants.len() {
+            let journal = &self.watcher.journal().under(format_args!("race/{place}"));
+            let of = self.validation(place, (deals, &made), how, journal)?;
+            let Some(validated) = self.watcher.ends(|| validated(&of, loss, how, is_written))? else { return Ok(None) };
+            all.push(validated);
+        }
+        Ok(Some(all))
+    }
+
+    /// The cross-validation of one of them, by its place.
+    ///
+    /// # Errors
+    /// Those of its outline.
+    pub fn validation<'v>(
+        &'v self,
+        place: usize,
+        (deals, made): (&'v [Vec<Part>], &'v [Made]),
+        how: &CrossValidation,
+        journal: &'v Journal,
+    ) -> Result<Validation<'v, 'o>> {
+        let (selector, whole) = (&self.contestants[place], &self.designs[place]);
+        Ok(Validation {
+            selector,
+            competing: self.selector,
+            sample: self.sample,
+            whole,
+            deals,
+            everything: selector.search().outline(whole).map_err(|error| error.under("search"))?.largest,
+            patience: how.patience,
+            first: FIRST,
+            watcher: self.watcher,
+            journal,
+            made,
+            path: self.paths[place].as_ref(),
+        })
+    }
 }
 
 /// The words of a search: of a chain those of its stages.
@@ -128,11 +187,6 @@ fn validated(
     Ok(Some(Validated { lambdas, all, walks, full, table, taken, everything }))
 }
 
-/// The folds' losses of one λ of a contestant.
-fn matched(of: &Validated, place: usize, repeats: usize) -> Matched<'_> {
-    of.walks[place].matched((of.everything, repeats))
-}
-
 /// The standard error of what the loss of one contestant's cell and of another's differ by.
 fn difference(
     loss: &dyn Loss,
@@ -140,43 +194,22 @@ fn difference(
     (b, (at_b, cell_b)): (&Validated, (usize, Cell)),
     repeats: usize,
 ) -> Option<f64> {
-    let of = matched(a, at_a, repeats);
-    of.difference(loss, cell_a.size, (&matched(b, at_b, repeats), cell_b.size))
+    a.matched(at_a, repeats).difference(loss, cell_a.size, (&b.matched(at_b, repeats), cell_b.size))
 }
 
-/// The lowest loss of each contestant, of which λ that the score took is one, by the place of its λ. Where the columns would be
-/// declined it is the loss of none: another contestant has to be better than what the first would deliver.
-fn delivered(
-    loss: &dyn Loss,
-    (contestants, designs): (&[ValidSelector], &[Design]),
-    all: &[Validated],
-    how: &CrossValidation,
-) -> Result<Vec<(usize, Cell)>> {
-    let lowest = Wanted { at_most: how.at_most, ..Rule::Best.into() };
-    let none = Cell { size: 0, loss: f64::INFINITY, standard_error: None, difference_error: None };
-    let best = |of: &Validated| match of.taken.scored {
-        Some(_) if how.at_most.is_none_or(|most| of.taken.cell.size <= most) => (of.taken.place, of.taken.cell),
-        Some(_) => (0, none),
-        None => of.table.pick(lowest).unwrap_or((0, none)),
+/// The lowest loss of a contestant, or that of the λ that its score took, by the place of its λ.
+fn lowest(of: &Validated, how: &CrossValidation) -> (usize, Cell) {
+    let fits = how.at_most.is_none_or(|most| of.taken.cell.size <= most);
+    let found = match of.taken.scored {
+        Some(_) => fits.then_some((of.taken.place, of.taken.cell)),
+        None => of.table.pick(Wanted { at_most: how.at_most, ..Rule::Best.into() }).ok(),
     };
-    let of_contestant = |((own, design), of): ((&ValidSelector, &Design), &Validated)| {
-        let (place, cell) = best(of);
-        if !how.wanted().is_lowest() || !may_decline(own, design, how)? {
-            return Ok((place, cell));
-        }
-        let walks: Vec<_> = (0..of.walks.len()).map(|place| matched(of, place, how.repeats)).collect();
-        let by_others = by_others(loss, &of.table, &walks, (cell, how.at_most));
-        let tested = tested(loss, &walks[place], (cell, &by_others), how);
-        Ok(match tested.filter(Declined::may_be_nothing) {
-            Some(_) => (place, walks[place].empty(loss)?),
-            None => (place, cell),
-        })
-    };
-    contestants.iter().zip(designs).zip(all).map(of_contestant).collect()
+    found.unwrap_or((0, Cell { size: 0, loss: f64::INFINITY, standard_error: None, difference_error: None }))
 }
 
 /// The place of the contestant that is taken; its cell is that of the rule, compared with all.
-fn won(loss: &dyn Loss, all: &mut [Validated], best: &[(usize, Cell)], how: &CrossValidation) -> Result<usize> {
+fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<usize> {
+    let best: Vec<(usize, Cell)> = all.iter().map(|of| lowest(of, how)).collect();
     let mut winner = 0;
     for place in 1..all.len() {
         let own = best[place].1.loss;
@@ -191,8 +224,7 @@ fn won(loss: &dyn Loss, all: &mut [Validated], best: &[(usize, Cell)], how: &Cro
     }
     // The fewest columns of any contestant that are near the lowest loss.
     let (at, reference) = best[winner];
-    let of_best: Vec<Tally> =
-        matched(&all[winner], at, how.repeats).parts(reference.size).into_iter().cloned().collect();
+    let of_best: Vec<Tally> = all[winner].matched(at, how.repeats).parts(reference.size).into_iter().cloned().collect();
     let of_best: Vec<&Tally> = of_best.iter().collect();
     let mut fewest: Option<(usize, usize, Cell)> = None;
     for (place, of) in all.iter_mut().enumerate() {

@@ -1,11 +1,11 @@
 //! The two scales of a mapped target, on either of which size and λ may be chosen.
 
-use super::judged::tested;
+use super::gain::against_none;
 use super::lockstep::OfLambda;
 use super::table;
 use std::sync::Arc;
 use vaglio_core::{CrossValidation, Judge, Loss, Result, TargetMap};
-use vaglio_report::record::{Declined, Warning, WarningKind};
+use vaglio_report::record::{Warning, WarningKind};
 
 /// What is done to targets.
 #[derive(Debug, Clone)]
@@ -26,16 +26,18 @@ pub(super) fn size_on_other_scale(
     loss: &dyn Loss,
     (lambdas, walks): (&[Option<f64>], &[OfLambda]),
     everything: usize,
-    (how, may_decline): (&CrossValidation, bool),
+    (how, is_tested): (&CrossValidation, bool),
 ) -> Result<Option<usize>> {
     let Some(walks) = walks.iter().map(OfLambda::on_other_scale).collect::<Option<Vec<_>>>() else { return Ok(None) };
     let of = (everything, how.repeats);
     let table = table::pooled(loss, lambdas.to_vec(), &walks, of, how.at_most)?;
     let (place, cell) = table.pick(how.wanted())?;
     let all: Vec<_> = walks.iter().map(|walks| walks.matched(of)).collect();
-    let by_others = if may_decline { table::by_others(loss, &table, &all, (cell, how.at_most)) } else { Vec::new() };
-    let tested = if may_decline { tested(loss, &all[place], (cell, &by_others), how) } else { None };
-    Ok(Some(tested.filter(Declined::may_be_nothing).map_or(cell.size, |_| 0)))
+    let Some(level) = how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
+        return Ok(Some(cell.size));
+    };
+    let p = against_none(loss, (&table, &all), (place, cell), how, |own, none| own.chance_below(loss, none));
+    Ok(Some(if p.is_some_and(|p| p > level) { 0 } else { cell.size }))
 }
 
 /// That the two scales of a mapped target choose different sizes.

@@ -1,14 +1,14 @@
 //! The size and the λ of a selection by the score, where nothing is held out.
 
-use super::choice::{Picked, edge, walk_lambdas};
+use super::choice::{Picked, walk_lambdas};
 use super::chosen::Chosen;
 use super::pool::{Piece, WalkExtent, Watcher, in_turn};
 use super::sample::Sample;
 use crate::selector::{Searched, ValidSelector, takes_lambda_of_all};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{Choose, Design, Error, Monitor, Path, PathEntry, Result, Rule, counted, is_lower};
-use vaglio_report::record::{ChosenBy, Warning, WarningKind};
+use vaglio_core::{Choose, Design, Error, Monitor, Path, PathEntry, Result, Rule, counted, is_lower, short};
+use vaglio_report::record::{Cell, ChosenBy, Warning, WarningKind};
 
 /// By the score, of one walk or of one for each λ.
 pub(super) fn plain(
@@ -90,8 +90,42 @@ pub(crate) fn by_score(path: &Path, rule: Rule) -> Chosen {
         of_folds: Vec::new(),
         losses: None,
         declined: None,
-        is_tested: false,
+        test: None,
         confirmed: None,
+    }
+}
+
+/// Warns of a λ at an end of those that were tried, and of one chosen for every subset of more columns than rows.
+pub(super) fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
+    let Some(readout) = design.readout() else { return };
+    let (Some(first), Some(last), Some(lambda)) = (readout.lambdas.first(), readout.lambdas.last(), chosen.lambda)
+    else {
+        return;
+    };
+    if readout.lambdas.len() < 2 || chosen.size == 0 {
+        return;
+    }
+    // Where other λ do as well, the one that was taken says nothing of those beyond it.
+    let is_alone = chosen.table.as_ref().zip(chosen.cell).is_none_or(|(table, best)| {
+        let is_near = |cells: &&Vec<Cell>| cells.iter().any(|cell| cell.is_near(best.loss));
+        table.cells.iter().filter(is_near).count() <= 1
+    });
+    let end = if lambda == *first { Some(("smallest", "below")) } else { None };
+    let end = end.or(if lambda == *last { Some(("largest", "above")) } else { None });
+    let warns = readout.auto.is_none() && (is_alone || chosen.rule == Some(Rule::OneSe));
+    if let Some((end, beyond)) = end.filter(|_| warns) {
+        let message = format!("lambda {} is the {end} that was tried; extend the grid {beyond} it", short(lambda));
+        warnings.push(Warning::new(WarningKind::LambdaEdge, message));
+    }
+    let per_subset = walk_lambdas(design, chosen.by == ChosenBy::CrossValidation).len() == 1;
+    if per_subset && !takes_lambda_of_all(design) && design.features() > design.rows() {
+        let message = format!(
+            "lambda was chosen for every subset by its score, with {} columns on {} rows, which lets it fall too low; \
+             `per: path` takes one for the whole walk",
+            design.features(),
+            design.rows()
+        );
+        warnings.push(Warning::new(WarningKind::LambdaPerSubset, message));
     }
 }
 

@@ -194,6 +194,8 @@ pub struct Validation<'a, 'o> {
     /// The size of all columns on all rows.
     pub(crate) everything: usize,
     pub(crate) patience: Option<usize>,
+    /// The first checkpoint of its walks.
+    pub(crate) first: usize,
     pub(crate) watcher: &'a Watcher<'o>,
     pub(crate) journal: &'a Journal,
     /// The folds with the designs of their training rows, as they were made for another search; of every part.
@@ -282,9 +284,10 @@ impl Validation<'_, '_> {
             true => TrainingRows::Held(&held),
             false => TrainingRows::Anew(parts.len(), &anew),
         };
-        let (patience, of) = (self.patience, (self.everything, deals.len()));
+        let (patience, first, of) = (self.patience, self.first, (self.everything, deals.len()));
         let (starts, pieces) = (starts.as_deref(), &pieces[..]);
-        let lockstep = Lockstep { selector, folds, loss, patience, of, starts, watcher, journal, extent, pieces };
+        let lockstep =
+            Lockstep { selector, folds, loss, patience, first, of, starts, watcher, journal, extent, pieces };
         let walks = lockstep.walks(lambdas, before, known)?;
         Ok(walks.map(|walks| CrossValidated { walks, full }))
     }

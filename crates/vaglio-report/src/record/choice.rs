@@ -2,7 +2,7 @@
 
 use crate::infinity;
 use serde::{Deserialize, Serialize};
-use vaglio_core::{Error, Result, Rule, Wanted, counted, is_lower};
+use vaglio_core::{Error, Result, Rule, Wanted, counted, is_lower, short};
 
 /// The cross-validated loss of one size at one λ of the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -137,12 +137,12 @@ pub struct ChosenRecord {
     /// What the chosen columns lose more than others on the same rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<LossDifference>,
-    /// The columns of the lowest loss, where no column was taken in their place.
+    /// The columns that the rule takes, where no column was taken in their place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declined: Option<Declined>,
-    /// Whether columns were taken since they lower the loss by more than chance.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub tested: bool,
+    /// The test of what columns gain over none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain_test: Option<GainTest>,
     /// How much the size hangs on how rows were dealt into folds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizeSpread>,
@@ -183,23 +183,49 @@ impl LossDifference {
     }
 }
 
-/// Columns that were not taken, since what they gain over none may be nothing.
+/// A test of what columns gain over none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GainTest {
+    /// How often columns of noise gain as much, at most.
+    pub p: f64,
+    /// The largest `p` at which columns are taken.
+    pub level: f64,
+    /// How often the target was shuffled; `null` where the interval of paired losses decided.
+    pub shuffles: Option<usize>,
+}
+
+impl GainTest {
+    /// Of so many shuffles, the last of which gained as much.
+    pub fn by_shuffles(count: usize, level: f64) -> Self {
+        GainTest { p: 1.0 / count as f64, level, shuffles: Some(count) }
+    }
+
+    /// Whether columns are taken.
+    pub fn passes(&self) -> bool {
+        self.p <= self.level
+    }
+
+    /// `p = 0.05, 19 shuffles of the target`.
+    pub fn text(&self) -> String {
+        let by = match self.shuffles {
+            Some(count) => format!("{} of the target", counted(count, "shuffle")),
+            None => "by paired losses".into(),
+        };
+        format!("p = {}, {by}", short(self.p))
+    }
+}
+
+/// Columns that were not taken, since what they gain over none did not pass the test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Declined {
     /// How many.
     pub size: usize,
-    /// Their cross-validated loss, the lowest.
+    /// Their names, in order of entry.
+    pub columns: Vec<String>,
+    /// Their cross-validated loss.
     pub cross_validated: f64,
-    /// What they lose more than no column, with size and λ of each fold chosen by the others.
-    pub difference: LossDifference,
-}
-
-impl Declined {
-    /// Whether the columns gain nothing for certain.
-    pub fn may_be_nothing(&self) -> bool {
-        self.difference.interval[1] >= 0.0
-    }
 }
 
 /// The sizes that parts of the cross-validated losses would have chosen.

@@ -29,7 +29,9 @@ mod tuning;
 mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
-pub use choice::{Against, Cell, ChosenBy, ChosenRecord, Declined, LossDifference, SizeSpread, SpreadOver, Table};
+pub use choice::{
+    Against, Cell, ChosenBy, ChosenRecord, Declined, GainTest, LossDifference, SizeSpread, SpreadOver, Table,
+};
 pub use column_facts::{Alike, ConstantIn, NearestStep, OutsideRecord, WeightSpread};
 pub use columns::{MadeColumns, TakenColumns};
 pub use data::DataRecord;

@@ -13,6 +13,8 @@ use vaglio_core::{Certificate, Diagnostics, Rule, counted, is_lower, short, show
 const ROWS: usize = 40;
 /// Characters of equations that are shown.
 const READABLE: usize = 400;
+/// Columns that a sentence names.
+const NAMED: usize = 6;
 
 impl Record {
     /// A short table for people: the chosen columns with their weights, and the figures.
@@ -117,13 +119,17 @@ impl Record {
     /// That the columns may be worth nothing, or were not taken because of that.
     pub(crate) fn may_be_chance(&self) -> Option<String> {
         let chosen = &self.chosen;
-        if let Some(Declined { size, cross_validated, difference }) = &chosen.declined {
-            let columns = counted(*size, "column");
+        if let Some(Declined { size, columns, cross_validated }) = &chosen.declined {
+            let named: Vec<&str> = columns.iter().take(NAMED).map(|name| &**name).collect();
+            let rest = if *size > NAMED { format!(" and {} more", size - NAMED) } else { String::new() };
+            let beside =
+                chosen.empty_loss.map_or_else(String::new, |empty| format!(" beside {} of none", short(empty)));
+            let test = chosen.gain_test.as_ref().map_or_else(String::new, |test| format!(" ({})", test.text()));
             return Some(format!(
-                "No column is taken: the {columns} of the lowest cross-validated loss, {}, may be no better than none; where the \
-                 other folds choose size and λ, they {}{}; `unless: never` takes them",
+                "No column is taken: noise gains as much too often{test}. The rule takes {}{rest}, with a cross-validated loss of \
+                 {}{beside}{}; `choose: {{require_gain: never}}` takes them",
+                shown(&named.join(", ")),
                 short(*cross_validated),
-                self.change_text(difference, chosen.level),
                 self.chosen_scale(),
             ));
         }
@@ -147,7 +153,9 @@ impl Record {
         let chosen = &self.chosen;
         let passes = |test: &Figures| Some(test.loss + 3.0 * test.standard_error? < test.empty_loss?);
         let halves = chosen.cross_validated.zip(chosen.empty_loss).is_some_and(|(loss, empty)| 2.0 * loss < empty);
-        chosen.tested || halves && self.data.rows >= ROWS || self.test.as_ref().and_then(passes) == Some(true)
+        chosen.gain_test.is_some_and(|test| test.passes())
+            || halves && self.data.rows >= ROWS
+            || self.test.as_ref().and_then(passes) == Some(true)
     }
 
     /// `lower the squared error by 4.5 (95 % interval -0.4 to 10.3)`.
@@ -208,6 +216,9 @@ impl Record {
             let made = made(&chosen.splits);
             let scale = self.chosen_scale();
             out.push_str(&format!("cross-validated {figure}{scale}{rate}, the whole search in {folds} folds{made}\n"));
+        }
+        if let Some(test) = chosen.gain_test.as_ref().filter(|test| test.passes()) {
+            out.push_str(&format!("the columns gain more over none than noise does: {}\n", test.text()));
         }
         let varies = |sizes: &&SizeSpread| sizes.sizes.iter().any(|size| *size != chosen.size);
         if let Some(sizes) = chosen.sizes.as_ref().filter(varies) {

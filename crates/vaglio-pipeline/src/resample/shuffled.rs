@@ -1,0 +1,199 @@
+//! Rows with the targets of others, on which no column carries anything.
+
+use super::rows::Rows;
+use super::sample::{Sample, SampleSource};
+use std::collections::HashMap;
+use std::sync::Arc;
+use vaglio_core::Result;
+use vaglio_core::engine::select_rows;
+use vaglio_search::shuffle::{shuffled, stream};
+
+const SHUFFLE: u64 = 3;
+/// Groups from which on they exchange targets whole: fewer come back to their places too often.
+const FEWEST: usize = 8;
+
+impl Sample {
+    /// The same rows with shuffled targets, each of which keeps its weight.
+    ///
+    /// Groups, and series that are not in an order of time, exchange their targets whole; one that has more rows than
+    /// another begins again. Of fewer than eight the rows inside each exchange theirs, unless they are all alike. Rows in an
+    /// order of time are shifted in a circle, and so is each series where splits go forward in time.
+    ///
+    /// # Errors
+    /// [`vaglio_core::Error::Shape`] where targets do not fit, which they do.
+    pub fn shuffled(&self, is_forward: bool, seed: u64) -> Result<Sample> {
+        let order = self.shuffled_order(is_forward, seed);
+        let targets = select_rows(&**self.targets(), &order);
+        let taken = |weights: &[f64]| order.iter().map(|&row| weights[row]).collect::<Vec<f64>>();
+        let source = match &self.source {
+            SampleSource::Plain(problem) => {
+                let shuffled = problem.with_targets(targets)?;
+                SampleSource::Plain(Box::new(match problem.weights() {
+                    Some(weights) => shuffled.with_weights(taken(weights))?,
+                    None => shuffled,
+                }))
+            }
+            SampleSource::Mapped(rows, recipe) => {
+                let weights = rows.weights.as_deref().map(taken);
+                let rows = Rows { targets: Arc::new(targets), weights, ..Rows::clone(rows) };
+                SampleSource::Mapped(Arc::new(rows), Arc::clone(recipe))
+            }
+        };
+        Ok(Sample { source, ordered: self.ordered, behind: None })
+    }
+
+    /// For each row the row whose target it is given.
+    fn shuffled_order(&self, is_forward: bool, seed: u64) -> Vec<usize> {
+        // Rows that are the past of others alone have no target to give.
+        let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
+        let units = self.units(&counting);
+        let mut order: Vec<usize> = (0..self.rows()).collect();
+        if is_forward || self.is_ordered() {
+            // By as much in every series, so that rows of one time stay together.
+            let longest = units.iter().map(Vec::len).max().unwrap_or(0);
+            let shift = 1 + (stream(seed, SHUFFLE, 0) % (longest.max(2) as u64 - 1)) as usize;
+            for unit in &units {
+                for (place, &row) in unit.iter().enumerate() {
+                    order[counting[row]] = counting[unit[(place + shift) % unit.len()]];
+                }
+            }
+            return order;
+        }
+        if units.len() < FEWEST && !self.are_alike(&units, &counting) {
+            for (number, unit) in units.iter().enumerate() {
+                let inside = shuffled(unit.len(), stream(seed, SHUFFLE, number as u64));
+                unit.iter().zip(inside).for_each(|(&row, place)| order[counting[row]] = counting[unit[place]]);
+            }
+            return order;
+        }
+        for (unit, other) in units.iter().zip(shuffled(units.len(), seed)) {
+            for (&row, &from) in unit.iter().zip(units[other].iter().cycle()) {
+                order[counting[row]] = counting[from];
+            }
+        }
+        order
+    }
+
+    /// Whether shuffles tell a gain from none: there are not only a few groups, each of which has one target.
+    pub(super) fn has_shuffles(&self) -> bool {
+        let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
+        let units = self.units(&counting);
+        self.is_ordered() || units.len() >= FEWEST || !self.are_alike(&units, &counting)
+    }
+
+    /// The rows that belong together, by their places among those that count.
+    fn units(&self, counting: &[usize]) -> Vec<Vec<usize>> {
+        match self.labels() {
+            Some(labels) => units(counting.iter().map(|&row| labels[row])),
+            None if self.is_ordered() => vec![(0..counting.len()).collect()],
+            None => (0..counting.len()).map(|row| vec![row]).collect(),
+        }
+    }
+
+    /// Whether the rows of each unit have one target.
+    fn are_alike(&self, units: &[Vec<usize>], counting: &[usize]) -> bool {
+        let target = |row: usize| self.targets().column(counting[row]);
+        units.iter().all(|unit| unit.iter().all(|&row| target(row) == target(unit[0])))
+    }
+}
+
+/// The places of each label, in the order in which labels come.
+fn units(labels: impl Iterator<Item = u32>) -> Vec<Vec<usize>> {
+    let (mut units, mut numbers): (Vec<Vec<usize>>, _) = (Vec::new(), HashMap::new());
+    for (place, label) in labels.enumerate() {
+        let unit = *numbers.entry(label).or_insert(units.len());
+        if unit == units.len() {
+            units.push(Vec::new());
+        }
+        units[unit].push(place);
+    }
+    units
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+    use vaglio_core::{Columns, Problem, Task};
+
+    /// Rows whose targets are their numbers, with weights that are twice these.
+    fn problem(rows: usize) -> Problem {
+        let mut columns = Columns::new(rows);
+        columns.push((0..rows).map(|row| (row * row) as f64).collect::<Vec<f64>>());
+        let targets = Array2::from_shape_fn((1, rows), |(_, row)| row as f64);
+        let problem = Problem::new(columns, vec!["x".into()], targets, vec!["y".into()], Task::Regression).unwrap();
+        problem.with_weights((0..rows).map(|row| 2.0 * row as f64 + 1.0).collect()).unwrap()
+    }
+
+    /// The rows whose targets the rows of a shuffled sample have, which have their weights as well.
+    fn sources(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> {
+        let shuffled = sample.shuffled(is_forward, seed).unwrap();
+        let SampleSource::Plain(problem) = &shuffled.source else { panic!("no map") };
+        let targets: Vec<f64> = shuffled.targets().row(0).to_vec();
+        let weights = problem.weights().unwrap();
+        // Weights are kept up to a common factor.
+        assert!(
+            targets
+                .iter()
+                .zip(&weights[..])
+                .all(|(y, w)| (w / weights[0] - (2.0 * y + 1.0) / (2.0 * targets[0] + 1.0)).abs() < 1e-12)
+        );
+        targets.iter().map(|y| *y as usize).collect()
+    }
+
+    #[test]
+    fn rows_exchange_targets_with_their_weights() {
+        let order = sources(&Sample::plain(problem(30), false), false, 3);
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..30).collect::<Vec<_>>());
+        assert_ne!(order, sorted);
+    }
+
+    #[test]
+    fn rows_in_an_order_of_time_are_shifted_in_a_circle() {
+        let order = sources(&Sample::plain(problem(30), true), false, 3);
+        assert_ne!(order[0], 0);
+        assert!(order.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 30));
+    }
+
+    #[test]
+    fn groups_exchange_their_targets_whole() {
+        // Eight groups of three rows, of which the last has two.
+        let groups = (0..23).map(|row| row / 3).collect();
+        let sample = Sample::plain(problem(23).with_groups(groups).unwrap(), false);
+        let mut seen = std::collections::HashSet::new();
+        for seed in 0..20 {
+            let order = sources(&sample, false, seed);
+            for (number, rows) in (0..23).collect::<Vec<usize>>().chunks(3).enumerate() {
+                let first = order[rows[0]];
+                let of = if first == 21 { [21, 22, 21] } else { [first, first + 1, first + 2] };
+                let found: Vec<usize> = rows.iter().map(|&row| order[row]).collect();
+                assert_eq!((first % 3, &found[..]), (0, &of[..rows.len()]));
+                seen.insert((number, first));
+            }
+        }
+        assert!(seen.len() > 50, "{}", seen.len());
+    }
+
+    #[test]
+    fn rows_of_few_groups_exchange_targets_inside_each() {
+        let groups: Vec<u32> = (0..20).map(|row| row % 2).collect();
+        let sample = Sample::plain(problem(20).with_groups(groups.clone()).unwrap(), false);
+        let order = sources(&sample, false, 1);
+        assert!((0..20).all(|row| groups[order[row]] == groups[row]) && order != (0..20).collect::<Vec<_>>());
+        assert!(sample.has_shuffles());
+        let targets = Array2::from_shape_fn((1, 20), |(_, row)| f64::from(groups[row]));
+        let alike = problem(20).with_targets(targets).unwrap().with_groups(groups).unwrap();
+        assert!(!Sample::plain(alike, false).has_shuffles());
+    }
+
+    #[test]
+    fn series_are_shifted_by_as_much_where_splits_go_forward() {
+        let series = [0, 0, 0, 0, 1, 1, 1, 1].to_vec();
+        let sample = Sample::plain(problem(8).with_series(series).unwrap(), false);
+        let order = sources(&sample, true, 5);
+        assert!((0..4).all(|k| order[k] < 4 && order[4 + k] == order[k] + 4), "{order:?}");
+    }
+}

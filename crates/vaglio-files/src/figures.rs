@@ -9,7 +9,6 @@ use super::importance::Importance;
 use super::learning::learning_curve;
 use super::near_best::{SubsetSources, near_best};
 use super::origins::Origins;
-use super::pairs::{of_outer, unless_impossible};
 use super::reliability::reliability;
 use super::repetition::{nested, permutations};
 use super::rows::stride;
@@ -195,9 +194,7 @@ impl Evaluated {
                 self.outer_weights = OuterWeights::of(&outer);
                 self.behind =
                     watcher.ends(|| RowFigures::read(selector, (prepared, design), selection, &mut outer, watcher))?;
-                let pairs = watcher.ends(|| unless_impossible(of_outer(whole, sample, &how, watcher), how.interval))?;
-                let judged = (&how, &outer[..], pairs.as_deref());
-                self.nested = Some(nested(whole, sample, judged, &selection.names, origins)?);
+                self.nested = Some(nested(whole, sample, (&how, &outer[..]), &selection.names, origins)?);
             }
         }
         if let Some(count) = settings.permutations.filter(|_| watcher.stopped().is_none()) {

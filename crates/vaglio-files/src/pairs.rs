@@ -2,72 +2,24 @@
 //!
 //! With losses of fold k by the model without folds j and k, for every k, a fold j has a cross-validation of the rows outside it;
 //! how far that is from the loss of fold j itself says how far a cross-validated figure is from the truth (`resample/interval.rs`). A
-//! pair is trained once and serves both of its folds: K(K − 1)/2 repetitions of the procedure for K folds.
+//! pair is trained once and serves both of its folds: K(K − 1)/2 walks for K folds.
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Journal, Result};
 use vaglio_pipeline::final_model::{Judging, Known};
-use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::along::Reduced;
 use vaglio_pipeline::resample::parting::Part;
 use vaglio_pipeline::resample::pool::repeated;
-use vaglio_pipeline::resample::room::Room;
 use vaglio_pipeline::resample::tally::EVERY;
 use vaglio_pipeline::resample::validated::{dealt, of_rows, parting};
 use vaglio_pipeline::resample::walks::{Fold, Trail, gone_on, held_by, order_of, said_of};
-use vaglio_pipeline::resample::whole::{HeldOutRows, outer_parts};
-use vaglio_pipeline::resample::{Chosen, Sample, Tally, Watcher, Whole};
+use vaglio_pipeline::resample::{Chosen, Sample, Watcher};
 use vaglio_pipeline::selector::ValidSelector;
 
 /// How many pairs so many folds have.
 pub(super) fn count(folds: usize) -> usize {
     folds.saturating_mul(folds.saturating_sub(1)) / 2
-}
-
-/// What every pair of folds has for its first and its second, given by `of` from their places and a key of the journal: for each
-/// fold what the others have without it, in their order. `None` when it was stopped; `name` is of the key and `folds` of the
-/// errors.
-///
-/// # Errors
-/// Those of `of`, with the folds.
-fn of_pairs<T: Clone + Send + Serialize + DeserializeOwned>(
-    (count, name, folds): (usize, &str, &str),
-    (room, watcher): (&Room, &Watcher<'_>),
-    of: impl Fn(usize, usize, Journal) -> Result<Option<[T; 2]>> + Sync,
-) -> Result<Option<Vec<Vec<T>>>> {
-    let pairs: Vec<(usize, usize)> = (0..count).flat_map(|j| (0..j).map(move |k| (k, j))).collect();
-    watcher.stage("interval", pairs.len());
-    let done = repeated(room, pairs.len(), |job| {
-        if watcher.stopped().is_some() {
-            return Ok(None);
-        }
-        let (k, j) = pairs[job];
-        let _pair = tracing::debug_span!("pair", first = k + 1, second = j + 1).entered();
-        let key = format!("interval/{name}/{job}");
-        let found = watcher.journal().once(&key, || of(k, j, watcher.journal().within(&key)));
-        watcher.piece();
-        found.map_err(|error| said_of(error, &format!("{folds} other than {} and {}", k + 1, j + 1)))
-    })?;
-    let Some(done) = done.into_iter().collect::<Option<Vec<[T; 2]>>>() else { return Ok(None) };
-    let mut all: Vec<Vec<T>> = vec![Vec::with_capacity(count); count];
-    for ((k, j), [of_k, of_j]) in pairs.into_iter().zip(done) {
-        all[j].push(of_k);
-        all[k].push(of_j);
-    }
-    Ok(Some(all))
-}
-
-/// Pairs of outer folds that are left out where the user did not ask for an interval, at most.
-const CHEAP_PAIRS: usize = 10;
-
-/// How many pairs of outer folds everything is repeated without, for the interval.
-pub(super) fn outer_pairs_of(how: &OuterFolds) -> usize {
-    let pairs = count(how.folds);
-    let is_cheap = pairs <= CHEAP_PAIRS && how.repeats == 1;
-    if how.splits.is_none() && how.folds > 2 && (how.interval.is_some() || is_cheap) { pairs } else { 0 }
 }
 
 /// What was found without pairs; nothing where so few rows cannot be searched and the user did not ask for it.
@@ -82,41 +34,6 @@ pub(super) fn unless_impossible<T>(found: Result<Option<T>>, level: Option<f64>)
         }
         found => found,
     }
-}
-
-/// What a model loses on rows held out, and what that without columns does.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Lost {
-    pub model: Tally,
-    pub empty: Tally,
-}
-
-/// What the whole procedure loses on every outer fold of the first repeat where it is trained without that and another, for each
-/// fold; `None` where [none](outer_pairs_of) are asked for, and when it was stopped.
-///
-/// # Errors
-/// Those of the procedure, with the folds.
-pub(super) fn of_outer(
-    whole: Whole<'_>,
-    sample: &Sample,
-    how: &OuterFolds,
-    watcher: &Watcher<'_>,
-) -> Result<Option<Vec<Vec<Lost>>>> {
-    let parting = how.parting(whole.selector, sample)?;
-    if outer_pairs_of(how) == 0 || parting.splits().is_some() {
-        return Ok(None);
-    }
-    let loss = &*whole.selector.loss(sample.task());
-    let parts = outer_parts(whole.selector, sample, &parting, 0).map_err(|error| error.under("evaluate.nested"))?;
-    of_pairs((parts.len(), "nested", "outer folds"), (whole.selector.room(), watcher), |k, j, journal| {
-        let training = sample.select(&parts[k].in_both(&parts[j]))?;
-        let Some(repeated) = whole.on(&training, watcher.member(journal))? else { return Ok(None) };
-        let of = |fold: usize| -> Result<Lost> {
-            let held = HeldOutRows::new(&repeated, sample, &parts[fold].held)?;
-            Ok(Lost { model: held.tally(loss), empty: held.empty_tally(loss) })
-        };
-        Ok(Some([of(k)?, of(j)?]))
-    })
 }
 
 /// What the walks at the λ that was chosen lose on every fold of the first repeat where they train without that and another,
@@ -139,7 +56,9 @@ pub(super) fn of_walks(
     // One size more, so that a search that takes steps back comes by all that it has of the sizes.
     let until = wanted.iter().max().map(|size| size + 1);
     let until = chosen.until().map_or(until, |end| until.map(|until| until.min(end)));
-    of_pairs((parts.len(), "chosen", "folds"), (selector.room(), watcher), |k, j, journal| {
+    let pairs: Vec<(usize, usize)> = (0..parts.len()).flat_map(|j| (0..j).map(move |k| (k, j))).collect();
+    watcher.stage("interval", pairs.len());
+    let one = |k: usize, j: usize, journal: Journal| {
         let rows = parts[k].in_both(&parts[j]);
         let fold = Fold::of(sample, &Part { training: rows.clone(), held: parts[k].held.clone() })?;
         let design = selector.design_at(&fold.fitted.problem, Some(whole))?.part_of(whole, &rows);
@@ -158,5 +77,23 @@ pub(super) fn of_walks(
         let fold = Fold { held, clusters, ..fold };
         let second = gone_on(selector, (&fold, &design), (path, None), by, (loss, EVERY))?;
         Ok(watcher.stopped().is_none().then_some([first, second]))
-    })
+    };
+    let done = repeated(selector.room(), pairs.len(), |job| {
+        if watcher.stopped().is_some() {
+            return Ok(None);
+        }
+        let (k, j) = pairs[job];
+        let _pair = tracing::debug_span!("pair", first = k + 1, second = j + 1).entered();
+        let key = format!("interval/chosen/{job}");
+        let found = watcher.journal().once(&key, || one(k, j, watcher.journal().within(&key)));
+        watcher.piece();
+        found.map_err(|error| said_of(error, &format!("folds other than {} and {}", k + 1, j + 1)))
+    })?;
+    let Some(done) = done.into_iter().collect::<Option<Vec<[Trail; 2]>>>() else { return Ok(None) };
+    let mut all: Vec<Vec<Trail>> = parts.iter().map(|_| Vec::with_capacity(parts.len())).collect();
+    for ((k, j), [of_k, of_j]) in pairs.into_iter().zip(done) {
+        all[j].push(of_k);
+        all[k].push(of_j);
+    }
+    Ok(Some(all))
 }

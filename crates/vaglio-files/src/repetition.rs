@@ -2,7 +2,6 @@
 
 use super::origins::Origins;
 use super::pair::paired;
-use super::pairs::Lost;
 use std::collections::{HashMap, HashSet};
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::OuterFolds;
@@ -24,7 +23,7 @@ const SHUFFLE: u64 = 3;
 pub(super) fn nested(
     whole: Whole<'_>,
     sample: &Sample,
-    (how, outer, pairs): (&OuterFolds, &[Outer], Option<&[Vec<Lost>]>),
+    (how, outer): (&OuterFolds, &[Outer]),
     names: &[String],
     origins: &Origins<'_>,
 ) -> Result<Nested> {
@@ -35,11 +34,7 @@ pub(super) fn nested(
     let repeats = outer.iter().map(|fold| fold.repeat + 1).max().unwrap_or(0);
     let (value, standard_error) = Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats)?;
     let empty_loss = Tally::mean(loss, &empties.iter().collect::<Vec<_>>())?;
-    let inner = |of: fn(&Lost) -> &Tally| -> Vec<Vec<&Tally>> {
-        pairs.unwrap_or_default().iter().map(|others| others.iter().map(of).collect()).collect()
-    };
-    let judged = Judged { inner: inner(|lost| &lost.model), ..Judged::of(&tallies, repeats) };
-    let none = Judged { inner: inner(|lost| &lost.empty), ..Judged::of(&empties, repeats) };
+    let (judged, none) = (Judged::of(&tallies, repeats), Judged::of(&empties, repeats));
     let level = how.interval.unwrap_or(LEVEL);
     let bounded = judged.bounded(loss, None, (0.0, level));
     let less = judged.bounded(loss, Some(&none), (0.0, level));

@@ -1,16 +1,14 @@
 //! Intervals of selections beside loops by hand.
 
 use super::*;
-use crate::pairs::{of_outer, outer_pairs_of};
 use linfa::ParamGuard;
 use ndarray::Array2;
 use std::time::Instant;
 use vaglio_core::{Choose, Monitor, Problem, RequireGain, Silent, Squared};
 use vaglio_pipeline::criteria::Loo;
 use vaglio_pipeline::learners::Rls;
-use vaglio_pipeline::pipeline::OuterFolds;
 use vaglio_pipeline::resample::validated::{dealt, parting};
-use vaglio_pipeline::resample::{Tally, Whole, outer, select};
+use vaglio_pipeline::resample::{Tally, select};
 use vaglio_pipeline::selector::Selector;
 use vaglio_search::Greedy;
 use vaglio_testkit::{Random, data};
@@ -69,35 +67,6 @@ fn pairs_are_walks_without_two_folds() {
     let loss = chosen.cell.unwrap().loss;
     assert!(low < loss && loss < high, "{low} {loss} {high}");
     assert!(known.differences.iter().any(|of| of.against == Against::Empty && of.size == 0));
-}
-
-#[test]
-fn the_procedure_is_repeated_without_two_outer_folds() {
-    let problem = data::regression(30, 5, 2).problem();
-    let selector = selector(CrossValidation { folds: 3, ..CrossValidation::default() });
-    let sample = Sample::plain(problem.clone(), false);
-    let whole = Whole { selector: &selector, tune: None };
-    let how = OuterFolds { folds: 3, ..OuterFolds::default() };
-    let mut silent = Silent;
-    let watcher = &Watcher::new(&mut silent);
-    let folds = outer(whole, &sample, &how, watcher).unwrap().unwrap();
-    let found = of_outer(whole, &sample, &how, watcher).unwrap().unwrap();
-    for j in 0..3 {
-        let others: Vec<usize> = (0..3).filter(|&k| k != j).collect();
-        for (lost, &k) in found[j].iter().zip(&others) {
-            let training: Vec<usize> =
-                (0..30).filter(|row| !folds[j].rows.contains(row) && !folds[k].rows.contains(row)).collect();
-            let model = selector.select(&problem.select_rows(&training), &mut Silent).unwrap().model;
-            let held = problem.select_rows(&folds[k].rows);
-            let predictions = model.predict(&held.columns().select(model.inputs()), None).unwrap();
-            let expected = vaglio_core::Loss::mean(&Squared, held.targets().view(), predictions.view(), None);
-            let found = Tally::mean(&Squared, &[&lost.model]).unwrap();
-            assert!((found - expected).abs() < 1e-9 * expected, "folds {j} and {k}: {found}, not {expected}");
-        }
-    }
-    let many = OuterFolds { folds: 6, ..how.clone() };
-    assert_eq!((outer_pairs_of(&how), outer_pairs_of(&many)), (3, 0));
-    assert_eq!(outer_pairs_of(&OuterFolds { interval: Some(0.9), ..many }), 15);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use crate::certainty::pairs_of;
 use crate::learning;
-use crate::pairs::outer_pairs_of;
 use std::fmt;
 use vaglio_core::{CrossValidation, Design, Result};
 use vaglio_pipeline::pipeline::Evaluate;
@@ -37,8 +36,6 @@ pub(crate) struct Walks {
     pub halves: usize,
     /// Single walks without pairs of folds, for intervals.
     pub pairs: usize,
-    /// Pairs of outer folds without which everything is repeated.
-    pub outer_pairs: usize,
 }
 
 impl Walks {
@@ -46,7 +43,6 @@ impl Walks {
     pub fn of(selector: &ValidSelector, design: &Design, sample: &Sample, evaluate: Option<&Evaluate>) -> Self {
         let outer = evaluate.and_then(Evaluate::outer_folds);
         let counted = |parting: Result<Parting>, folds: usize| parting.map_or(folds, |parting| parting.count(sample));
-        let outer_pairs = outer.as_ref().map_or(0, outer_pairs_of);
         let outer = outer.map(|how| (counted(how.parting(selector, sample), how.folds), how.repeats));
         let trained = |folds: usize| 1.0 - 1.0 / folds.max(2) as f64;
         let folds = evaluate.and_then(Evaluate::learning_folds);
@@ -66,7 +62,6 @@ impl Walks {
                 .and_then(|evaluate| evaluate.stability.as_ref())
                 .map_or(0, |stability| 2 * stability.pairs),
             pairs: 0,
-            outer_pairs,
         };
         match cross_validation(selector) {
             Some((how, is_written)) => {
@@ -86,7 +81,7 @@ impl Walks {
 
     /// Repetitions of all of it, around the folds.
     pub fn around(&self) -> usize {
-        self.outer + self.outer_pairs + self.parts + self.shuffled + self.halves
+        self.outer + self.parts + self.shuffled + self.halves
     }
 
     /// Walks of one selection.
@@ -95,12 +90,12 @@ impl Walks {
     }
 
     pub fn count(&self) -> usize {
-        self.of_one() * (1 + self.outer + self.outer_pairs + self.parts + self.shuffled) + self.halves + self.pairs
+        self.of_one() * (1 + self.outer + self.parts + self.shuffled) + self.halves + self.pairs
     }
 
     /// How often everything is done, in parts of what it takes on all rows.
     pub fn repetitions(&self) -> f64 {
-        1.0 + (self.outer + self.outer_pairs) as f64 * self.trained + self.of_parts + self.shuffled as f64
+        1.0 + self.outer as f64 * self.trained + self.of_parts + self.shuffled as f64
     }
 
     /// Walks, each counted as its share of a walk on all rows.
@@ -126,9 +121,6 @@ impl fmt::Display for Walks {
         }
         if self.outer > 0 {
             write!(f, "; the same in {} outer folds", self.outer)?;
-        }
-        if self.outer_pairs > 0 {
-            write!(f, " and without {} pairs of these", self.outer_pairs)?;
         }
         if self.parts > 0 {
             write!(f, "; the same on {} parts of their training rows", self.parts)?;
@@ -164,7 +156,6 @@ mod tests {
             shuffled: 0,
             halves: 0,
             pairs: 0,
-            outer_pairs: 0,
         };
         assert_eq!(one.to_string(), "6: 5 folds of the rows, and one of all rows");
         let grid = Walks { lambdas: 13, ..one };
@@ -176,10 +167,10 @@ mod tests {
             all.to_string(),
             "256: 5 folds of the rows, and one of all rows; the same in 5 outer folds; the same on 20 shuffled targets; 100 on halves of the rows"
         );
-        let paired = Walks { pairs: 10, outer: 5, outer_pairs: 10, ..one };
+        let paired = Walks { pairs: 10, outer: 5, ..one };
         assert_eq!(
             paired.to_string(),
-            "106: 5 folds of the rows, and one of all rows; the same in 5 outer folds and without 10 pairs of these; 10 without pairs of folds"
+            "46: 5 folds of the rows, and one of all rows; the same in 5 outer folds; 10 without pairs of folds"
         );
         let learning = Walks { parts: 15, of_parts: 6.0, ..Walks { outer: 5, trained: 0.8, ..one } };
         assert!(learning.to_string().ends_with("in 5 outer folds; the same on 15 parts of their training rows"));

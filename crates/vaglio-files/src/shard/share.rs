@@ -8,8 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vaglio_core::{Keeper, ProcessGroup, Whose};
 use vaglio_pipeline::resample::STARTS;
 
-/// Below the prefix of a phase: that it cannot be done, which the run takes for an answer.
-const IMPOSSIBLE: &str = "impossible";
 /// Of a fold of the choice that nobody walks by itself.
 pub(super) const NOTHING: &str = "null";
 
@@ -54,8 +52,7 @@ impl Share {
     }
 
     fn is_given(&self, key: &str) -> bool {
-        let is_of_search = || self.is_own(SEARCH) && !self.units.is_inside(key) && !key.contains("/answer/");
-        self.is_own(key) || key.ends_with(IMPOSSIBLE) || is_of_search()
+        self.is_own(key) || self.is_own(SEARCH) && !self.units.is_inside(key) && !key.contains("/answer/")
     }
 
     pub fn knows(&self, key: &str) -> bool {
@@ -108,19 +105,11 @@ impl Share {
     pub fn lacks(&self, prefix: &str) -> bool {
         self.missing().iter().any(|key| key.starts_with(prefix))
     }
-
-    /// Notes that a phase cannot be done.
-    pub fn is_impossible(&self, prefix: &str) {
-        self.keep(&format!("{prefix}{IMPOSSIBLE}"), "true");
-    }
 }
 
 /// The units of an index that are not among what is known.
 pub(super) fn missing(units: &WorkUnits, (index, of): (usize, usize), is_known: impl Fn(&str) -> bool) -> Vec<String> {
-    let prefixes = units.0.iter().map(|phase| &*phase.prefix);
-    let impossible: Vec<&str> = prefixes.filter(|prefix| is_known(&format!("{prefix}{IMPOSSIBLE}"))).collect();
-    let is_missing = |key: &String| !is_known(key) && !impossible.iter().any(|prefix| key.starts_with(prefix));
-    units.of_index(index, of).into_iter().filter(is_missing).collect()
+    units.of_index(index, of).into_iter().filter(|key| !is_known(key)).collect()
 }
 
 impl Keeper for Share {

@@ -2,7 +2,6 @@
 
 use crate::Prepared;
 use crate::learning::{SHARES, learning_parts, points};
-use crate::pairs;
 use serde::{Deserialize, Serialize};
 use vaglio_core::Result;
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
@@ -18,7 +17,6 @@ const MOST_PARTS: usize = 64;
 /// Ranges of the rows of a table that is read in batches.
 pub(super) const MOMENTS: &str = "moments/";
 pub(super) const NESTED: &str = "nested/";
-pub(super) const PAIRS: &str = "interval/nested/";
 pub(super) const SHUFFLES: &str = "permutations/";
 pub(super) const LEARNING: &str = "learning/";
 pub(super) const HALVES: &str = "stability/";
@@ -45,9 +43,6 @@ impl Phase {
         let (selector, outer, mut phases) = (whole.selector, evaluate.outer_folds(), Vec::new());
         if let Some(how) = &outer {
             phases.push(Phase::new(NESTED, outer_jobs(whole, sample, how)?.len()));
-            let is_parted = how.parting(selector, sample)?.splits().is_none();
-            let pairs = if is_parted { pairs::outer_pairs_of(how) } else { 0 };
-            phases.push(Phase::new(PAIRS, pairs));
         }
         phases.push(Phase::new(SHUFFLES, evaluate.permutations.unwrap_or(0)));
         if let Some(how) = evaluate.learning_folds() {
@@ -66,7 +61,6 @@ impl Phase {
             MOMENTS => "ranges of rows",
             STARTS => "folds of the choice",
             NESTED => "outer folds",
-            PAIRS => "pairs of outer folds",
             SHUFFLES => "shuffles",
             LEARNING => "points of the learning curve",
             HALVES => "halves",

@@ -2,13 +2,12 @@
 
 use super::parts::SearchParts;
 use super::share::{NOTHING, Share};
-use super::units::{HALVES, LEARNING, NESTED, PAIRS, PARTS, SEARCH, SHUFFLES, shares};
+use super::units::{HALVES, LEARNING, NESTED, PARTS, SEARCH, SHUFFLES, shares};
 use crate::Prepared;
 use crate::certainty::certainty;
 use crate::discoveries::planned;
 use crate::learning::learned;
 use crate::memory::Memory;
-use crate::pairs::of_outer;
 use crate::repetition::shuffles;
 use crate::stability::half_walks;
 use std::sync::Arc;
@@ -252,17 +251,8 @@ impl<'a> Work<'a> {
         let sample = &self.prepared.sample;
         let goes_on = |prefix: &str| share.lacks(prefix) && watcher.stopped().is_none();
         let outer = evaluate.outer_folds();
-        if let Some(how) = &outer {
-            if goes_on(NESTED) {
-                resample::outer(whole, sample, how, watcher)?;
-            }
-            if goes_on(PAIRS) {
-                match of_outer(whole, sample, how, watcher) {
-                    // The run does without them.
-                    Err(_) if how.interval.is_none() => share.is_impossible(PAIRS),
-                    done => drop(done?),
-                }
-            }
+        if let Some(how) = outer.as_ref().filter(|_| goes_on(NESTED)) {
+            resample::outer(whole, sample, how, watcher)?;
         }
         if let Some(count) = evaluate.permutations.filter(|_| goes_on(SHUFFLES)) {
             shuffles(whole, sample, count, watcher)?;

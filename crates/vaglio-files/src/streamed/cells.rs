@@ -1,7 +1,6 @@
 //! The cells of rows: those that are on the same side in every part that a run makes of them.
 
 use crate::dealt::{CellSplit, Deals, Purpose};
-use crate::pairs::outer_pairs_of;
 use std::borrow::Cow;
 use vaglio_core::{AnyResampling, Error, HeldOut, Result, Round};
 use vaglio_pipeline::pipeline::{Evaluate, ValidPipeline};
@@ -121,11 +120,6 @@ impl RowCells {
                 for place in 0..parts.count() {
                     let training = parts.training(place);
                     cutting.search(sample.select(&training)?, RowSet::Listed(&training))?;
-                }
-                if repeat == 0 && outer_pairs_of(&how) > 0 && nested.is_none() {
-                    cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
-                        cutting.search(sample.select(rows)?, RowSet::Listed(rows)).map(drop)
-                    })?;
                 }
             }
         }

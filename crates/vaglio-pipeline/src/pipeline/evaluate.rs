@@ -63,8 +63,7 @@ pub struct OuterFolds {
     /// criterion's splits are, with so many folds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<AnyResampling>,
-    /// The share of repetitions in which the interval of the loss is to hold the truth; by default 0.95, with everything
-    /// repeated without each pair of folds where these are at most ten.
+    /// The share of repetitions in which the interval of the loss is to hold the truth; by default 0.95.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<f64>,

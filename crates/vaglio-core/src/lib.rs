@@ -75,6 +75,7 @@ mod quantile;
 mod readout;
 #[doc(hidden)]
 pub mod registered;
+mod require_gain;
 mod resampling;
 pub mod ridge;
 mod round;
@@ -94,7 +95,7 @@ mod training;
 mod units;
 
 pub use any::{Any, AnyCriterion, AnyLearner, AnyLoss, AnyMap, AnyResampling, AnySearch, AnyTargetMap, Inner};
-pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, RequireGain, Rule, Wanted, check_repeated_rows};
+pub use choose::{Choose, CrossValidation, MOST_FOLDS, MOST_REPEATS, Rule, Wanted, check_repeated_rows};
 pub use classes::{ClassOrder, Classes, is_tie};
 pub use clustered::{ClusterSum, Spread, is_alone};
 pub use constraints::{AtMost, Constraints, Growth, Heredity, Listed, Rules, Sign};
@@ -132,6 +133,7 @@ pub use process_group::{Make, ProcessGroup, Question};
 pub use progress::{HowFar, Progress, StageShare};
 pub use quantile::{normal_quantile, student_quantile};
 pub use readout::Readout;
+pub use require_gain::RequireGain;
 pub use resampling::{Resampling, Split};
 pub use ridge::Coefficients;
 pub use round::Round;

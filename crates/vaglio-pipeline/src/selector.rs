@@ -220,12 +220,6 @@ impl ValidSelector {
         Ok(fitted.map(|search| ValidSelector { search, ..self.clone() }))
     }
 
-    /// Whether the splits of its criterion go forward in time.
-    #[doc(hidden)]
-    pub fn goes_forward(&self) -> bool {
-        self.criterion.splits().is_some_and(|splits| splits.around_search(1).is_some())
-    }
-
     /// The selections of the searches that compete, of which this one is where it is no race.
     pub(crate) fn contestants(&self) -> Vec<ValidSelector> {
         let with = |search: &Arc<dyn SearchStrategy>| ValidSelector { search: Arc::clone(search), ..self.clone() };

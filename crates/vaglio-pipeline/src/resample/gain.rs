@@ -73,6 +73,10 @@ impl Contest<'_, '_> {
             return Ok(Some(by_interval));
         }
         let Some(gain) = self.gain_of("data", self.sample, (how, is_written))? else { return Ok(None) };
+        // Many columns together may gain where a few gain nothing.
+        if let (true, Some(_)) = (gain == 0.0, by_interval) {
+            return Ok(Some(by_interval));
+        }
         let count = (1.0 / level - 1e-9).ceil() as usize - 1;
         watcher.stage("gain", count);
         for number in 0..count {

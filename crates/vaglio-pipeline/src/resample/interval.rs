@@ -22,6 +22,7 @@
 
 use super::tally::Tally;
 use vaglio_core::{Loss, StandardizedMoments, has_width};
+use vaglio_report::record::LEAST_P;
 
 /// The level of intervals where none is given.
 pub const LEVEL: f64 = 0.95;
@@ -126,19 +127,21 @@ impl<'t> Judged<'t> {
         (low.is_finite() && high.is_finite()).then(|| IntervalEstimate { mean, interval: [within(low), within(high)] })
     }
 
-    /// How likely it is that what is lost less than by `other` on the same rows is that much by chance, at least: the level of
-    /// the one-sided test that it just passes. `None` where too few rows or folds say nothing.
+    /// How likely noise loses so much less than `other` on the same rows: the level of the one-sided test that is just passed, at
+    /// least [`LEAST_P`]. `None` where too few rows or folds say nothing.
     pub fn chance_below(&self, loss: &dyn Loss, other: &Judged<'t>) -> Option<f64> {
         let is_passed = |level: f64| {
             let bounded = self.bounded(loss, Some(other), (0.0, 1.0 - 2.0 * level));
             bounded.map(|bounded| bounded.interval[1] < 0.0)
         };
-        let (mut passed, mut failed) = (0.5, 0.0);
+        let (mut passed, mut failed) = (0.5, LEAST_P);
         if !is_passed(passed)? {
             return Some(1.0);
         }
-        // Half of each step is enough for three digits.
-        for _ in 0..40 {
+        if is_passed(failed)? {
+            return Some(LEAST_P);
+        }
+        while passed - failed > 1e-6 * passed {
             let middle = 0.5 * (passed + failed);
             if is_passed(middle)? { passed = middle } else { failed = middle }
         }

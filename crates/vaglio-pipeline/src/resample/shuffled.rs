@@ -2,6 +2,7 @@
 
 use super::rows::Rows;
 use super::sample::{Sample, SampleSource};
+use crate::selector::ValidSelector;
 use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_core::Result;
@@ -12,12 +13,20 @@ const SHUFFLE: u64 = 3;
 /// Groups from which on they exchange targets whole: fewer come back to their places too often.
 const FEWEST: usize = 8;
 
+impl ValidSelector {
+    /// Whether the splits of its criterion go forward in time.
+    #[doc(hidden)]
+    pub fn goes_forward(&self) -> bool {
+        self.criterion().splits().is_some_and(|splits| splits.around_search(1).is_some())
+    }
+}
+
 impl Sample {
     /// The same rows with shuffled targets, each of which keeps its weight.
     ///
     /// Groups, and series that are not in an order of time, exchange their targets whole; one that has more rows than
     /// another begins again. Of fewer than eight the rows inside each exchange theirs, unless they are all alike. Rows in an
-    /// order of time are shifted in a circle, and so is each series where splits go forward in time.
+    /// order of time are shifted in a circle by a tenth of it or more, and so is each series where splits go forward.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Shape`] where targets do not fit, which they do.
@@ -49,9 +58,11 @@ impl Sample {
         let units = self.units(&counting);
         let mut order: Vec<usize> = (0..self.rows()).collect();
         if is_forward || self.is_ordered() {
-            // By as much in every series, so that rows of one time stay together.
+            // By as much in every series, so that rows of one time stay together, and by a tenth of it at least, since what
+            // lies near in time is alike.
             let longest = units.iter().map(Vec::len).max().unwrap_or(0);
-            let shift = 1 + (stream(seed, SHUFFLE, 0) % (longest.max(2) as u64 - 1)) as usize;
+            let least = longest.div_ceil(10);
+            let shift = least + (stream(seed, SHUFFLE, 0) % (longest.saturating_sub(2 * least) as u64 + 1)) as usize;
             for unit in &units {
                 for (place, &row) in unit.iter().enumerate() {
                     order[counting[row]] = counting[unit[(place + shift) % unit.len()]];
@@ -154,7 +165,7 @@ mod tests {
     #[test]
     fn rows_in_an_order_of_time_are_shifted_in_a_circle() {
         let order = sources(&Sample::plain(problem(30), true), false, 3);
-        assert_ne!(order[0], 0);
+        assert!((3..=27).contains(&order[0]), "{}", order[0]);
         assert!(order.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 30));
     }
 

@@ -183,6 +183,9 @@ impl LossDifference {
     }
 }
 
+/// The smallest p-value that an interval gives: farther out nothing is known of the losses.
+pub const LEAST_P: f64 = 1e-4;
+
 /// A test of what columns gain over none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -212,7 +215,8 @@ impl GainTest {
             Some(count) => format!("{} of the target", counted(count, "shuffle")),
             None => "by paired losses".into(),
         };
-        format!("p = {}, {by}", short(self.p))
+        let bound = if self.shuffles.is_none() && self.p <= LEAST_P { " or less" } else { "" };
+        format!("p = {}{bound}, {by}", short(self.p))
     }
 }
 

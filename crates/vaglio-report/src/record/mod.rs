@@ -30,7 +30,7 @@ mod warning;
 
 pub use alternatives::{AlternativeRecord, AlternativesRecord};
 pub use choice::{
-    Against, Cell, ChosenBy, ChosenRecord, Declined, GainTest, LossDifference, SizeSpread, SpreadOver, Table,
+    Against, Cell, ChosenBy, ChosenRecord, Declined, GainTest, LEAST_P, LossDifference, SizeSpread, SpreadOver, Table,
 };
 pub use column_facts::{Alike, ConstantIn, NearestStep, OutsideRecord, WeightSpread};
 pub use columns::{MadeColumns, TakenColumns};

@@ -1,0 +1,95 @@
+//! How sure it has to be that columns gain anything, for any to be taken.
+
+use crate::Error;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+
+/// A test that columns have to pass to be taken in place of none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RequireGain {
+    /// The share of tables of pure noise from which columns may be taken.
+    Level(f64),
+    /// No test: the rule decides alone.
+    Never,
+}
+
+impl Default for RequireGain {
+    fn default() -> Self {
+        RequireGain::Level(0.05)
+    }
+}
+
+impl RequireGain {
+    /// The least level, which asks for 999 shuffles.
+    const LEAST: f64 = 0.001;
+
+    pub(crate) fn is_default(&self) -> bool {
+        *self == RequireGain::default()
+    }
+
+    /// The level of the test, if there is one.
+    pub fn level(self) -> Option<f64> {
+        if let RequireGain::Level(level) = self { Some(level) } else { None }
+    }
+
+    pub(crate) fn check(self) -> crate::Result<()> {
+        match self.level() {
+            Some(level) if !(RequireGain::LEAST..=0.5).contains(&level) => {
+                let message =
+                    format!("{level} does not lie between {} and 0.5; 0.05 is the default", RequireGain::LEAST);
+                Err(Error::setting("require_gain", message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Serialize for RequireGain {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            RequireGain::Level(level) => serializer.serialize_f64(*level),
+            RequireGain::Never => serializer.serialize_str("never"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RequireGain {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "a level such as 0.05, or `never`")]
+        enum Written {
+            Level(f64),
+            Word(Word),
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Word {
+            Never,
+            // Words of `unless`.
+            Auto,
+            Empty,
+        }
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Level(level) => RequireGain::Level(level),
+            Written::Word(Word::Never) => RequireGain::Never,
+            Written::Word(Word::Auto | Word::Empty) => RequireGain::default(),
+        })
+    }
+}
+
+impl JsonSchema for RequireGain {
+    fn schema_name() -> Cow<'static, str> {
+        "RequireGain".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "The share of tables of pure noise from which columns may be taken; `never` makes no test.",
+            "anyOf": [
+                {"type": "number", "minimum": RequireGain::LEAST, "maximum": 0.5},
+                {"type": "string", "enum": ["never"]},
+            ],
+        })
+    }
+}

@@ -85,7 +85,7 @@ fn the_list_tells_one_role_or_all_settings_of_one_part() {
     for words in [
         "\nmax_features: whole number | null; null by default\n",
         "\npolish: none | swaps; none by default\n",
-        "\nchoose: auto | best | last | one_se | whole number | {rule, folds, repeats, within, at_most, patience, splits, unless, judge, interval} | {fdr}; auto by default\n",
+        "\nchoose: auto | best | last | one_se | whole number | {rule, folds, repeats, within, at_most, patience, splits, require_gain, judge, interval} | {fdr}; auto by default\n",
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }

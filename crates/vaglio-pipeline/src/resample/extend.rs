@@ -114,7 +114,7 @@ pub(super) fn by_score_alone(
 }
 
 /// Whether every column stays, and there is nothing to search but λ.
-pub(super) fn keeps_all(selector: &ValidSelector, design: &Design) -> Result<bool> {
+fn keeps_all(selector: &ValidSelector, design: &Design) -> Result<bool> {
     Ok(selector.search().outline(design)?.keeps_all())
 }
 

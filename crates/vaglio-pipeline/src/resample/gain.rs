@@ -17,7 +17,6 @@
 //! J. Besag, P. Clifford, *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
 use super::choice::{Validated, walk_lambdas};
-use super::extend::keeps_all;
 use super::interval::Judged;
 use super::parting::Part;
 use super::pool::{Piece, Watcher, in_turn};
@@ -50,7 +49,7 @@ const SIZES: usize = 8;
 
 impl Contest<'_, '_> {
     /// Tests what the columns of the contestant that won gain over none. No test is made where none is asked for, where
-    /// there are no columns or all are taken unasked, and where nothing is known; `None` when it was stopped.
+    /// there are no columns or some are asked for, and where nothing is known; `None` when it was stopped.
     ///
     /// # Errors
     /// Those of the search and of the folds' losses.
@@ -60,9 +59,11 @@ impl Contest<'_, '_> {
         (how, is_written): (&CrossValidation, bool),
     ) -> Result<Option<Option<GainTest>>> {
         let Contest { selector, sample, watcher, .. } = *self;
-        let (of, whole, loss) = (&all[won], &self.designs[won], &*selector.loss(sample.task()));
+        let (of, loss) = (&all[won], &*selector.loss(sample.task()));
         let Some(level) = how.require_gain.level() else { return Ok(Some(None)) };
-        if of.taken.cell.size == 0 || all.len() == 1 && keeps_all(selector, whole)? {
+        // Where columns are asked for, no columns are no choice.
+        let may_be_none = all.iter().any(|of| of.matched(of.taken.place, how.repeats).has(0));
+        if of.taken.cell.size == 0 || !may_be_none {
             return Ok(Some(None));
         }
         let walks: Vec<_> = (0..of.walks.len()).map(|place| of.matched(place, how.repeats)).collect();

@@ -184,7 +184,7 @@ impl LossDifference {
 }
 
 /// The smallest p-value that an interval gives: farther out nothing is known of the losses.
-pub const LEAST_P: f64 = 1e-4;
+pub const LEAST_P: f64 = 0.0001;
 
 /// A test of what columns gain over none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

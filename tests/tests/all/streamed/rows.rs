@@ -22,7 +22,8 @@ fn rules_go_by_errors_between_rows() {
         (&plain, "{folds: 5, repeats: 2, rule: one_se, patience: null}", "\npreprocess: [standardize]"),
         (&plain, "{folds: 5, within: 0.02}", ""),
         (&plain, "{folds: 4, require_gain: 0.05, interval: 0.9}", ""),
-        ("y, weights: w, groups: g, exclude: [class, fold]", "{folds: 4, rule: one_se}", ""),
+        // Of few groups the target is shuffled in memory alone.
+        ("y, weights: w, groups: g, exclude: [class, fold]", "{folds: 4, rule: one_se, require_gain: never}", ""),
     ] {
         let by = if target.contains("groups") { ", by: groups" } else { ", folds: 4" };
         let lines = format!("{GREEDY}{choose}}}\ncriterion: {{kind: kfold{by}}}{more}");
@@ -31,7 +32,7 @@ fn rules_go_by_errors_between_rows() {
         assert!(streamed["chosen"]["interval"].is_array(), "{lines}: {}", streamed["chosen"]);
     }
     // Noise alone, of which nothing is taken: of so many rows how much it might gain is known from paired losses.
-    let noise = |row: usize, y: f64| format!("{}", 0.1 * y + (row as f64 * 2.3).sin() + (row as f64 * 0.7).cos());
+    let noise = |row: usize, y: f64| format!("{}", 0.04 * y + (row as f64 * 2.3).sin() + (row as f64 * 0.7).cos());
     folder.write("train.csv", crate::common::table(2100, 4, &[("noise", &noise)]));
     let lines =
         format!("{}{{folds: 5, require_gain: 0.05}}}}\ncriterion: {{kind: kfold, folds: 4}}", GREEDY.replace('5', "4"));

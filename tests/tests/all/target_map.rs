@@ -123,7 +123,7 @@ fn heavy(rows: usize) -> String {
     let mut text = String::from("a,b,price\n");
     for _ in 0..rows {
         let (a, b, noise) = (random.normal(), random.normal(), random.normal());
-        text += &format!("{a},{b},{}\n", (a + 2.0 * noise).exp());
+        text += &format!("{a},{b},{}\n", (a + 4.0 * noise).exp());
     }
     text
 }
@@ -131,7 +131,7 @@ fn heavy(rows: usize) -> String {
 #[test]
 fn sizes_are_chosen_on_the_scale_that_is_asked_for_and_it_is_said_where_the_scales_part() {
     let folder = Folder::new("judge");
-    folder.write("train.csv", heavy(300));
+    folder.write("train.csv", heavy(2500));
     let chosen = |judge: &str| {
         let data = "version: 1\ndata: {train: train.csv, target: price}\ntarget_map: log\n";
         folder.write(
@@ -158,8 +158,8 @@ fn sizes_are_chosen_on_the_scale_that_is_asked_for_and_it_is_said_where_the_scal
     let text = folder.read("train.csv");
     let logs: Vec<f64> =
         text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse::<f64>().unwrap().ln()).collect();
-    let mean = logs.iter().sum::<f64>() / 300.0;
-    let variance = logs.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / 300.0;
+    let mean = logs.iter().sum::<f64>() / 2500.0;
+    let variance = logs.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / 2500.0;
     let empty = mapped["chosen"]["empty_loss"].as_f64().unwrap();
     assert!((empty / variance - 1.0).abs() < 0.03, "{empty} {variance}");
     assert!(original["chosen"]["empty_loss"].as_f64().unwrap() > 10.0 * variance);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Size and power of the test of columns against none, beside LassoCV and RidgeCV, on simulated tables.
 
-usage: power.py [--binary target/release/vaglio] [--tables 500] [--jobs 2] [--cells WORD…] [--markdown]
+usage: power.py [--binary target/release/vaglio] [--tables 500] [--jobs 2] [--cells WORD…]
 
 Size: the share of tables of pure noise from which columns are taken. Power: the same with three true columns of weights 1, 0.8
-and -0.6. Risk: the mean squared error on 20 000 new rows; 1 is that of the noise. Both have Monte Carlo standard errors.
+and -0.6. Risk: the expected squared error on new rows; 1 is that of the noise. Both have Monte Carlo standard errors.
 Needs NumPy; with scikit-learn LassoCV and RidgeCV are fitted to the tables of the power rows.
 """
 import argparse

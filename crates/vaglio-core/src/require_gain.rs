@@ -1,11 +1,11 @@
-//! How sure it has to be that columns gain anything, for any to be taken.
+//! The test that columns gain more over none than noise does.
 
 use crate::Error;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::borrow::Cow;
 
-/// A test that columns have to pass to be taken in place of none.
+/// Test that columns have to pass to be taken in place of none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RequireGain {
     /// The share of tables of pure noise from which columns may be taken.
@@ -58,23 +58,19 @@ impl<'de> Deserialize<'de> for RequireGain {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "a level such as 0.05, or `never`")]
-        enum Written {
+        enum LevelOrWord {
             Level(f64),
-            Word(Word),
+            Word(String),
         }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Word {
-            Never,
-            // Words of `unless`.
-            Auto,
-            Empty,
+        match LevelOrWord::deserialize(deserializer)? {
+            LevelOrWord::Level(level) => Ok(RequireGain::Level(level)),
+            LevelOrWord::Word(word) => match &*word {
+                "never" => Ok(RequireGain::Never),
+                // Words of `unless`.
+                "auto" | "empty" => Ok(RequireGain::default()),
+                _ => Err(de::Error::custom("a level such as 0.05, or `never`")),
+            },
         }
-        Ok(match Written::deserialize(deserializer)? {
-            Written::Level(level) => RequireGain::Level(level),
-            Written::Word(Word::Never) => RequireGain::Never,
-            Written::Word(Word::Auto | Word::Empty) => RequireGain::default(),
-        })
     }
 }
 

@@ -22,20 +22,6 @@ pub(super) fn count(folds: usize) -> usize {
     folds.saturating_mul(folds.saturating_sub(1)) / 2
 }
 
-/// What was found without pairs; nothing where so few rows cannot be searched and the user did not ask for it.
-///
-/// # Errors
-/// Those of the walks, where a level is written.
-pub(super) fn unless_impossible<T>(found: Result<Option<T>>, level: Option<f64>) -> Result<Option<T>> {
-    match found {
-        Err(error) if level.is_none() => {
-            tracing::debug!(%error, "no walks without pairs of folds");
-            Ok(None)
-        }
-        found => found,
-    }
-}
-
 /// What the walks at the λ that was chosen lose on every fold of the first repeat where they train without that and another,
 /// for each fold; of the sizes `wanted`. `None` when they were stopped.
 ///

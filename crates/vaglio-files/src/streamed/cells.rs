@@ -104,9 +104,7 @@ impl RowCells {
             let parting = parting(selector, sample, &how, is_written)?;
             if parting.splits().is_none() {
                 let parts = dealt_parts(selector, sample, &parting, 0)?;
-                cutting.pairs(&parts, (how.interval.is_some(), most), |cutting, rows| {
-                    cutting.criterion(sample.select(rows)?, RowSet::Listed(rows))
-                })?;
+                cutting.pairs(sample, &parts, (how.interval.is_some(), most))?;
             }
         }
         let mut nested = None;
@@ -196,19 +194,14 @@ impl Cutting<'_> {
 
     /// What is repeated without each two of some parts, for intervals: of as many cells at most, and not of many times those that there are, unless it
     /// was asked for.
-    fn pairs(
-        &mut self,
-        parts: &DealtParts<'_>,
-        (is_asked, most): (bool, usize),
-        cut: impl Fn(&mut Self, &[usize]) -> Result<()>,
-    ) -> Result<()> {
+    fn pairs(&mut self, sample: &Sample, parts: &DealtParts<'_>, (is_asked, most): (bool, usize)) -> Result<()> {
         let (of_row, count, cuts, found) = (self.of_row.clone(), self.count, self.before.len(), self.found.len());
         let most = most.min(MOST_TIMES * count);
         let pairs = (0..parts.count()).flat_map(|j| (0..j).map(move |k| (k, j)));
         let mut done = Ok(());
         for (k, j) in pairs {
             let rows = parts.in_both(k, j);
-            done = cut(self, &rows);
+            done = sample.select(&rows).and_then(|sample| self.criterion(sample, RowSet::Listed(&rows)));
             if done.is_err() || self.count > most && !is_asked {
                 break;
             }

@@ -28,7 +28,7 @@ use super::validated::{ChoiceParts, CrossValidated, Made, Validation, parted_cho
 use crate::selector::ValidSelector;
 use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
-use vaglio_core::{CrossValidation, Design, Loss, Path, Result};
+use vaglio_core::{CrossValidation, Design, Error, Loss, Path, Result, StopReason};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::{Cell, GainTest, Table};
 use vaglio_search::shuffle::stream;
@@ -48,55 +48,57 @@ const MOST_SUBSETS: f64 = 1e5;
 const SIZES: usize = 8;
 
 impl Contest<'_, '_> {
-    /// Tests what the columns of the contestant that won gain over none. No test is made where none is asked for, where
-    /// there are no columns or some are asked for, and where nothing is known; `None` when it was stopped.
+    /// Tests the gain of the columns of the contestant that won. No test is made where none is asked for, where there are no
+    /// columns or some are asked for, and where nothing is known.
     ///
     /// # Errors
-    /// Those of the search and of the folds' losses.
+    /// Those of the search and of the folds' losses; [`Error::Stopped`].
     pub fn tested(
         &self,
         (all, won): (&[Validated], usize),
         (how, is_written): (&CrossValidation, bool),
-    ) -> Result<Option<Option<GainTest>>> {
+    ) -> Result<Option<GainTest>> {
         let Contest { selector, sample, watcher, .. } = *self;
         let (of, loss) = (&all[won], &*selector.loss(sample.task()));
-        let Some(level) = how.require_gain.level() else { return Ok(Some(None)) };
+        let Some(level) = how.require_gain.level() else { return Ok(None) };
         // Where columns are asked for, no columns are no choice.
         let may_be_none = all.iter().any(|of| of.matched(of.taken.place, how.repeats).has(0));
         if of.taken.cell.size == 0 || !may_be_none {
-            return Ok(Some(None));
+            return Ok(None);
         }
         let walks: Vec<_> = (0..of.walks.len()).map(|place| of.matched(place, how.repeats)).collect();
-        let taken = (of.taken.place, of.taken.cell);
-        let p = against_none(loss, (&of.table, &walks), taken, how, |own, none| own.chance_below(loss, none));
-        let by_interval = p.map(|p| GainTest { p, level, shuffles: None });
-        if !self.may_shuffle() || p.is_some_and(|p| p <= CERTAIN * level) {
-            return Ok(Some(by_interval));
+        let p = paired_p(loss, (&of.table, &walks), (of.taken.place, of.taken.cell), how);
+        let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
+        if p.is_some_and(|p| p <= CERTAIN * level) || !self.may_shuffle() {
+            return Ok(by_losses);
         }
-        let Some(gain) = self.gain_of("data", self.sample, (how, is_written))? else { return Ok(None) };
+        let gain = self.sample_gain("data", sample, (how, is_written))?;
         // Many columns together may gain where a few gain nothing.
-        if let (true, Some(_)) = (gain == 0.0, by_interval) {
-            return Ok(Some(by_interval));
+        if gain == 0.0 && by_losses.is_some() {
+            return Ok(by_losses);
         }
         let count = (1.0 / level - 1e-9).ceil() as usize - 1;
         watcher.stage("gain", count);
+        // The first shuffle that gains as much, or the one after the last.
+        let mut first = count + 1;
         for number in 0..count {
             let seed = stream(selector.seed(), SHUFFLE, number as u64);
-            let sample = sample.shuffled(selector.goes_forward(), seed)?;
-            let shuffled = match self.gain_of(&number.to_string(), &sample, (how, is_written)) {
-                Ok(Some(shuffled)) => shuffled,
-                Ok(None) => return Ok(None),
+            let shuffled = sample.shuffled(selector.goes_forward(), seed)?;
+            match self.sample_gain(&number.to_string(), &shuffled, (how, is_written)) {
+                Ok(shuffled) if shuffled >= gain - SCORE_ROUNDING * gain.abs() => {
+                    first = number + 1;
+                    break;
+                }
+                Ok(_) => {}
+                Err(Error::Stopped(reason)) => return Err(Error::Stopped(reason)),
                 // Shuffled targets on which nothing can be chosen, as where a fold has one class, say nothing.
                 Err(error) => {
                     tracing::debug!(%error, "shuffle");
-                    return Ok(Some(by_interval));
+                    return Ok(by_losses);
                 }
-            };
-            if shuffled >= gain - SCORE_ROUNDING * gain.abs() {
-                return Ok(Some(Some(GainTest::by_shuffles(number + 1, level))));
             }
         }
-        Ok(Some(Some(GainTest { p: 1.0 / (count + 1) as f64, ..GainTest::by_shuffles(count, level) })))
+        Ok(Some(GainTest { p: 1.0 / first as f64, level, shuffles: Some(first.min(count)) }))
     }
 
     /// Whether shuffles cost no more than a few times the choice.
@@ -112,8 +114,11 @@ impl Contest<'_, '_> {
         sample.behind.is_none() && is_small && sample.has_shuffles() && contestants.iter().zip(designs).all(is_walk)
     }
 
-    /// The gain of searches on a sample, which is kept under a key; `None` when they were stopped.
-    fn gain_of(&self, key: &str, sample: &Sample, (how, is_written): (&CrossValidation, bool)) -> Result<Option<f64>> {
+    /// Gain of searches on a sample, which the journal keeps under a key.
+    ///
+    /// # Errors
+    /// Those of the searches; [`Error::Stopped`].
+    fn sample_gain(&self, key: &str, sample: &Sample, (how, is_written): (&CrossValidation, bool)) -> Result<f64> {
         let Contest { selector, watcher, .. } = *self;
         let (key, piece) = (format!("gain/{key}"), Piece::whole(watcher));
         let gain = watcher.journal().once(&key, || {
@@ -126,10 +131,14 @@ impl Contest<'_, '_> {
             inner.ends(|| contest.gain(&deals?, &how))
         })?;
         piece.end();
-        Ok(gain.filter(|_| watcher.stopped().is_none()))
+        match (gain, watcher.stopped()) {
+            (Some(gain), None) => Ok(gain),
+            (_, reason) => Err(Error::Stopped(reason.unwrap_or(StopReason::Interrupted))),
+        }
     }
 
-    /// What the lowest loss of all contestants gains over no columns, with the lowest score on all rows; `None` when it was stopped.
+    /// Gain of the lowest loss of all contestants over no columns, with that of the lowest score on all rows; `None` when it was
+    /// stopped.
     fn gain(&self, deals: &[Vec<Part>], how: &CrossValidation) -> Result<Option<f64>> {
         let loss = &*self.selector.loss(self.sample.task());
         let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
@@ -138,7 +147,7 @@ impl Contest<'_, '_> {
         for place in 0..self.contestants.len() {
             let journal = &self.watcher.journal().under(format_args!("gain/{place}"));
             let of = Validation { first: SIZES, ..self.validation(place, (deals, &made), how, journal)? };
-            let lambdas = some(walk_lambdas(of.whole, true));
+            let lambdas = thinned(walk_lambdas(of.whole, true));
             of.selector.opened(&of.whole.at_lambda(lambdas[0]))?;
             let Some(CrossValidated { mut walks, .. }) = of.at((&lambdas, &[]), &[], journal)? else {
                 return Ok(None);
@@ -181,22 +190,21 @@ impl Contest<'_, '_> {
 }
 
 /// Three of many λ, apart from each other and from the ends.
-fn some(lambdas: Vec<Option<f64>>) -> Vec<Option<f64>> {
+fn thinned(lambdas: Vec<Option<f64>>) -> Vec<Option<f64>> {
     match lambdas.len() {
         0..=3 => lambdas,
         count => [1, 3, 5].map(|sixth| lambdas[(count - 1) * sixth / 6]).to_vec(),
     }
 }
 
-/// Calls `then` with what each fold loses at the size and λ that the others choose, and with what it loses without columns; `None`
-/// of few observations.
-pub(super) fn against_none<T>(
+/// p-value of paired losses: each fold at the size and λ that the others choose, beside the fold without columns. `None` of few
+/// observations.
+pub(super) fn paired_p(
     loss: &dyn Loss,
     (table, walks): (&Table, &[Matched<'_>]),
     (place, cell): (usize, Cell),
     how: &CrossValidation,
-    then: impl FnOnce(&Judged<'_>, &Judged<'_>) -> Option<T>,
-) -> Option<T> {
+) -> Option<f64> {
     let by_others = table::by_others(loss, table, walks, (cell, how.at_most));
     let outer = if by_others.is_empty() { walks[place].parts(cell.size) } else { by_others.iter().collect() };
     if Tally::shape(&outer, None).count < FEWEST {
@@ -204,10 +212,10 @@ pub(super) fn against_none<T>(
     }
     let own = Judged { outer, inner: Vec::new(), repeats: how.repeats };
     let none = Judged { outer: walks[place].empties(), ..own.clone() };
-    then(&own, &none)
+    own.chance_below(loss, &none)
 }
 
-/// What a loss is lower than that of no columns, as a part of it.
+/// Part of the loss of no columns by which another is lower.
 fn relative(empty: f64, loss: f64) -> f64 {
     if empty.abs() > 0.0 { (empty - loss) / empty.abs() } else { empty - loss }
 }

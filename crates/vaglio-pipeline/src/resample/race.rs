@@ -48,7 +48,7 @@ pub(super) fn race(
         Err(error) => return Err(error),
     };
     let won = won(loss, &mut all, how)?;
-    let test = watcher.ends(|| contest.tested((&all, won), (how, is_written)))?;
+    let test = watcher.ends(|| contest.tested((&all, won), (how, is_written)).map(Some))?;
     let seconds = begun.elapsed().as_secs_f64();
     let Some(test) = test else { return cut_short(seconds) };
     let names: Vec<String> = contestants.iter().map(name).collect();
@@ -71,7 +71,7 @@ pub(super) struct Contest<'a, 'o> {
 }
 
 impl<'a, 'o> Contest<'a, 'o> {
-    /// Of the searches that compete, or of a single one.
+    /// Holds the searches that compete, or a single one.
     ///
     /// # Errors
     /// Those of the paths of searches that are judged at penalties.
@@ -104,7 +104,7 @@ impl<'a, 'o> Contest<'a, 'o> {
         self.paths.iter().any(Option::is_some)
     }
 
-    /// What the folds say of each; `None` when they were stopped.
+    /// Losses of the folds by each; `None` when they were stopped.
     ///
     /// # Errors
     /// Those of the searches and of the fits.

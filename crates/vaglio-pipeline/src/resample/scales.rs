@@ -1,6 +1,6 @@
 //! The two scales of a mapped target, on either of which size and λ may be chosen.
 
-use super::gain::against_none;
+use super::gain::paired_p;
 use super::lockstep::OfLambda;
 use super::table;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(super) fn size_on_other_scale(
     let Some(level) = how.require_gain.level().filter(|_| is_tested && cell.size > 0) else {
         return Ok(Some(cell.size));
     };
-    let p = against_none(loss, (&table, &all), (place, cell), how, |own, none| own.chance_below(loss, none));
+    let p = paired_p(loss, (&table, &all), (place, cell), how);
     Ok(Some(if p.is_some_and(|p| p > level) { 0 } else { cell.size }))
 }
 

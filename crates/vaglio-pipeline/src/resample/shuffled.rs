@@ -22,7 +22,7 @@ impl ValidSelector {
 }
 
 impl Sample {
-    /// The same rows with shuffled targets, each of which keeps its weight.
+    /// Shuffles the targets among the rows; each target keeps its weight.
     ///
     /// Groups, and series that are not in an order of time, exchange their targets whole; one that has more rows than
     /// another begins again. Of fewer than eight the rows inside each exchange theirs, unless they are all alike. Rows in an

@@ -199,11 +199,6 @@ pub struct GainTest {
 }
 
 impl GainTest {
-    /// Of so many shuffles, the last of which gained as much.
-    pub fn by_shuffles(count: usize, level: f64) -> Self {
-        GainTest { p: 1.0 / count as f64, level, shuffles: Some(count) }
-    }
-
     /// Whether columns are taken.
     pub fn passes(&self) -> bool {
         self.p <= self.level

@@ -217,8 +217,8 @@ impl Record {
             let scale = self.chosen_scale();
             out.push_str(&format!("cross-validated {figure}{scale}{rate}, the whole search in {folds} folds{made}\n"));
         }
-        if let Some(test) = chosen.gain_test.as_ref().filter(|test| test.passes()) {
-            out.push_str(&format!("the columns gain more over none than noise does: {}\n", test.text()));
+        if let Some(sentence) = chosen.gain_sentence() {
+            out.push_str(&format!("{sentence}\n"));
         }
         let varies = |sizes: &&SizeSpread| sizes.sizes.iter().any(|size| *size != chosen.size);
         if let Some(sizes) = chosen.sizes.as_ref().filter(varies) {

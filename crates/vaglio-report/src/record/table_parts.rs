@@ -26,6 +26,12 @@ pub(super) struct BoundedLoss {
 }
 
 impl ChosenRecord {
+    /// Sentence that the columns passed the test of their gain, if they did.
+    pub(crate) fn gain_sentence(&self) -> Option<String> {
+        let test = self.gain_test.as_ref().filter(|test| test.passes())?;
+        Some(format!("the columns gain more over none than noise does: {}", test.text()))
+    }
+
     /// The cross-validated loss, if there is one.
     pub(super) fn bounded(&self) -> Option<BoundedLoss> {
         let interval = self.interval.zip(self.level);

@@ -262,8 +262,7 @@ pub fn verdict(source: &RecordView<'_>, honest: &[Honest<'_>]) -> String {
     let Some(first) = honest.first() else { return nothing(source) };
     let loss = source.loss();
     let chance = source.record.may_be_chance().map_or_else(String::new, |sentence| format!("{sentence}. "));
-    let test = source.record.chosen.gain_test.as_ref().filter(|test| test.passes());
-    let gain = test.map(|test| format!("The columns gain more over none than noise does: {}. ", test.text()));
+    let gain = source.record.chosen.gain_sentence().map(|sentence| format!("{}. ", labels::capital(&sentence)));
     let mut out = chance
         + &gain.unwrap_or_default()
         + &match first.origin {

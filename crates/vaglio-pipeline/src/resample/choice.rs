@@ -189,6 +189,11 @@ impl Validated {
     pub fn matched(&self, place: usize, repeats: usize) -> Matched<'_> {
         self.walks[place].matched((self.everything, repeats))
     }
+
+    /// The folds' losses at each λ.
+    pub fn walked(&self, repeats: usize) -> Vec<Matched<'_>> {
+        (0..self.walks.len()).map(|place| self.matched(place, repeats)).collect()
+    }
 }
 
 /// The λ, by its place, and the size that are taken.

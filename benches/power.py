@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Size and power of the test of columns against none, beside LassoCV and RidgeCV, on simulated tables.
+"""Size and power of the test of columns against none, and coverage of intervals, on simulated tables.
 
 usage: power.py [--binary target/release/vaglio] [--tables 500] [--jobs 2] [--cells WORD…]
 
 Size: the share of tables of pure noise from which columns are taken. Power: the same with three true columns of weights 1, 0.8
 and -0.6. Risk: the expected squared error on new rows; 1 is that of the noise. Both have Monte Carlo standard errors.
+Coverage: the share of tables whose interval holds the loss of the delivered model on 20 000 new rows. Width: that of the interval
+over that of the standard errors, cross-validated or nested, times the one factor that would hold 95 % of the same tables.
 Needs NumPy; with scikit-learn LassoCV and RidgeCV are fitted to the tables of the power rows.
 """
 import argparse
@@ -54,6 +56,19 @@ POWERS = [
     (300, 0.20, "lognormal"),
     (1000, 0.07, "lognormal"),
 ]
+# Name: rows, columns, kind, correlation of columns, R² of three true columns, criterion.
+COVERAGES = {
+    "strong": (80, 20, "normal", 0.0, 0.67, LOO % ""),
+    "weak": (80, 20, "normal", 0.0, 0.20, LOO % ""),
+    "noise": (80, 20, "normal", 0.0, 0.0, LOO % ""),
+    "correlated": (80, 20, "normal", 0.7, 0.62, LOO % ""),
+    "t of 3": (80, 20, "heavy", 0.0, 0.67, LOO % ""),
+    "two classes": (80, 20, "classes", 0.0, 0.20, LOO % ""),
+    "two classes, zero_one": (80, 20, "classes", 0.0, 0.20, STRATIFIED % ", loss: zero_one"),
+    "20 groups of 10": (200, 20, "groups", 0.0, 0.67, KFOLD % ""),
+    "500 columns": (80, 500, "normal", 0.0, 0.67, LOO % ""),
+    "forward in time": (240, 10, "time", 0.0, 0.50, "{kind: kfold, splits: {kind: forward, folds: 5}}"),
+}
 
 
 def noise(rng, kind, rows):
@@ -91,14 +106,46 @@ def write(path, x, y, extra):
             out.write(",".join(cells + [target]) + "\n")
 
 
-def run(binary, seed, x, y, data, extra, criterion, search):
+def signal(rng, rows, columns, kind, correlation, r2):
+    """A table with three true columns; two classes are the sign of a normal target."""
+    x, y, data, extra = table(rng, rows, columns, "normal" if kind == "classes" else kind)
+    if correlation:
+        x = np.sqrt(correlation) * rng.normal(size=(rows, 1)) + np.sqrt(1 - correlation) * x
+    y = y + x[:, :3] @ WEIGHTS * np.sqrt(r2 / (1 - r2) / np.sum(WEIGHTS**2))
+    return x, np.where(y > 0, "a", "b") if kind == "classes" else y, data, extra
+
+
+def covers(binary, seed, cell):
+    """For the cross-validated and the nested interval: whether it holds, its width, and how many standard errors are needed."""
+    rows, columns, kind, _, _, criterion = cell
+    rng = np.random.default_rng([seed, rows, columns])
+    x, y, data, extra = signal(rng, *cell[:5])
+    result = run(binary, seed, x, y, data, extra, criterion, "greedy", ["--nested", "5"])
+    new, target, _, _ = signal(rng, 20000, *cell[1:5])
+    mean, w = weights(result, columns)
+    if kind == "classes":
+        # The equation is that of one of both classes.
+        y, target = (np.where(of == "a", 1.0, -1.0) for of in (y, target))
+        sign = 1.0 if np.sum((mean + x @ w - y) ** 2) <= np.sum((mean + x @ w + y) ** 2) else -1.0
+        mean, w = sign * mean, sign * w
+    predicted = mean + new @ w
+    wrong = np.where(predicted == 0, 0.5, predicted * target < 0) if "zero_one" in criterion else (predicted - target) ** 2
+    out = []
+    chosen, nested = result["chosen"], result["nested"]
+    for loss, of in ((chosen["cross_validated"], chosen), (nested["loss"], nested)):
+        low, high = of["interval"]
+        out += [low <= np.mean(wrong) <= high, high - low, abs(np.mean(wrong) - loss) / of["standard_error"], of["standard_error"]]
+    return out + [len(result["selected"]) > 0]
+
+
+def run(binary, seed, x, y, data, extra, criterion, search, options=()):
     """The result of one run, as the program writes it."""
     with tempfile.TemporaryDirectory() as folder:
         write(folder + "/t.csv", x, y, extra)
         with open(folder + "/p.yaml", "w") as out:
             out.write("version: 1\nseed: %d\ndata: {train: t.csv, target: y%s}\n" % (seed, data))
             out.write("learner: rls\ncriterion: %s\nsearch: %s\n" % (criterion, search))
-        command = [binary, "run", "p.yaml", "--json", "--quiet", "--threads", "1", "--out", "o"]
+        command = [binary, "run", "p.yaml", "--json", "--quiet", "--threads", "1", "--out", "o", *options]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr)
@@ -174,6 +221,15 @@ def main():
         mean, error = found.mean(0), found.std(0) / np.sqrt(len(found))
         cells = " | ".join("%.3f ± %.3f" % pair for pair in zip(mean[1:], error[1:]))
         print("| %d, %.2f %s | %s | %s |" % (rows, r2, kind, share(found[:, 0]), cells), flush=True)
+
+    print("\n| coverage | columns taken | cross-validated: holds, width | nested: holds, width |\n|---|---|---|---|")
+    for name, cell in COVERAGES.items():
+        if not wanted("coverage " + name):
+            continue
+        found = np.array(list(pool.map(lambda seed: covers(binary, seed, cell), range(arguments.tables))), float)
+        held = ["%s, %.2f" % (share(of[:, 0]), np.mean(of[:, 1]) / np.mean(2 * np.quantile(of[:, 2], 0.95) * of[:, 3]))
+                for of in (found[:, :4], found[:, 4:8])]
+        print("| %s | %s | %s |" % (name, share(found[:, 8]), " | ".join(held)), flush=True)
 
 
 if __name__ == "__main__":

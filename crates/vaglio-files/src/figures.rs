@@ -47,8 +47,6 @@ pub(super) struct Evaluated {
     pub calibration: Option<Calibration>,
     /// What is known of the chosen loss.
     pub certainty: Option<Certainty>,
-    /// Seconds of that.
-    pub certainty_seconds: f64,
     pub reliability: Option<ReliabilityRecord>,
     pub intervals: Option<SavedIntervals>,
     pub verified: Option<Verified>,
@@ -78,10 +76,7 @@ impl Evaluated {
             return Ok(evaluated);
         }
         let watcher = Watcher::new(monitor);
-        let start = Instant::now();
-        evaluated.certainty =
-            watcher.ends(|| certainty(selector, &prepared.sample, design, &selection.chosen, &watcher))?;
-        evaluated.certainty_seconds = start.elapsed().as_secs_f64();
+        evaluated.certainty = certainty(selector, prepared.sample.task(), &selection.chosen);
         let start = Instant::now();
         let mut outer = Vec::new();
         if let Some(settings) = &pipeline.settings().evaluate {

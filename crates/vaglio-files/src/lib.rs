@@ -38,7 +38,6 @@ mod monitor;
 mod near_best;
 mod origins;
 mod pair;
-mod pairs;
 mod past;
 mod periods;
 mod plan;

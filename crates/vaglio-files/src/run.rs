@@ -194,7 +194,7 @@ fn run_in(
     record.seconds = Seconds {
         read,
         search: selection.search_seconds,
-        choose: selection.choose_seconds + evaluated.certainty_seconds,
+        choose: selection.choose_seconds,
         evaluate: evaluated.seconds,
         fit: selection.fit_seconds + fit_start.elapsed().as_secs_f64(),
         total: start.elapsed().as_secs_f64(),

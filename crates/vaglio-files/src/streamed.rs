@@ -35,7 +35,7 @@ use cells::RowCells;
 use file_rows::FileRows;
 use first_pass::{FirstPass, Fitting};
 use means::{CellMeans, Filled};
-use pass::{Condensed, SAMPLE, TablePass, most_cells};
+use pass::{Condensed, SAMPLE, TablePass};
 use pass_state::places;
 use std::collections::HashMap;
 use std::path::Path;
@@ -178,7 +178,7 @@ fn streamed(
     // Columns of filters, as features, come with the others.
     labels.table.take_columns();
     let skeleton = Sample::new(labels.clone(), Arc::clone(&recipe), ordered)?;
-    let cells = RowCells::new(pipeline, &skeleton, most_cells(pipeline.budget(), features.len() + outputs.len()) / 4)?;
+    let cells = RowCells::new(pipeline, &skeleton)?;
     let is_ordered = skeleton.is_ordered();
     let clusters = (!skeleton.has_single_rows()).then(|| skeleton.clusters());
     drop(skeleton);

@@ -1,9 +1,8 @@
 //! How often a run walks its search.
 
-use crate::certainty::pairs_of;
 use crate::learning;
 use std::fmt;
-use vaglio_core::{CrossValidation, Design, Result};
+use vaglio_core::{Design, Result};
 use vaglio_pipeline::pipeline::Evaluate;
 use vaglio_pipeline::resample::Sample;
 use vaglio_pipeline::resample::choice::{cross_validation, walk_lambdas};
@@ -34,8 +33,6 @@ pub(crate) struct Walks {
     pub shuffled: usize,
     /// Single walks on halves of the rows.
     pub halves: usize,
-    /// Single walks without pairs of folds, for intervals.
-    pub pairs: usize,
 }
 
 impl Walks {
@@ -61,16 +58,13 @@ impl Walks {
             halves: evaluate
                 .and_then(|evaluate| evaluate.stability.as_ref())
                 .map_or(0, |stability| 2 * stability.pairs),
-            pairs: 0,
         };
         match cross_validation(selector) {
             Some((how, is_written)) => {
                 let lambdas = walk_lambdas(design, true).len();
                 let parting = parting(selector, sample, &how, is_written);
-                let splits = parting.as_ref().ok().and_then(|parting| parting.splits().cloned());
                 let folds = counted(parting, how.folds);
-                let pairs = pairs_of(selector, &CrossValidation { folds, splits, ..how.clone() }, lambdas);
-                Walks { lambdas, folds: folds * how.repeats, repeats: how.repeats, pairs, ..base }
+                Walks { lambdas, folds: folds * how.repeats, repeats: how.repeats, ..base }
             }
             None => {
                 let lambdas = walk_lambdas(design, false).len();
@@ -90,7 +84,7 @@ impl Walks {
     }
 
     pub fn count(&self) -> usize {
-        self.of_one() * (1 + self.outer + self.parts + self.shuffled) + self.halves + self.pairs
+        self.of_one() * (1 + self.outer + self.parts + self.shuffled) + self.halves
     }
 
     /// How often everything is done, in parts of what it takes on all rows.
@@ -101,7 +95,7 @@ impl Walks {
     /// Walks, each counted as its share of a walk on all rows.
     pub fn rounds(&self) -> f64 {
         let of_one = (self.folds * self.lambdas) as f64 * self.part_of_fold() + self.whole as f64;
-        of_one * self.repetitions() + 0.5 * self.halves as f64 + self.part_of_fold() * self.pairs as f64
+        of_one * self.repetitions() + 0.5 * self.halves as f64
     }
 
     /// The part of the rows that a fold of the cross-validated search is trained on.
@@ -131,9 +125,6 @@ impl fmt::Display for Walks {
         if self.halves > 0 {
             write!(f, "; {} on halves of the rows", self.halves)?;
         }
-        if self.pairs > 0 {
-            write!(f, "; {} without pairs of folds", self.pairs)?;
-        }
         Ok(())
     }
 }
@@ -155,7 +146,6 @@ mod tests {
             of_parts: 0.0,
             shuffled: 0,
             halves: 0,
-            pairs: 0,
         };
         assert_eq!(one.to_string(), "6: 5 folds of the rows, and one of all rows");
         let grid = Walks { lambdas: 13, ..one };
@@ -167,14 +157,6 @@ mod tests {
             all.to_string(),
             "256: 5 folds of the rows, and one of all rows; the same in 5 outer folds; the same on 20 shuffled targets; 100 on halves of the rows"
         );
-        let paired = Walks { pairs: 10, outer: 5, ..one };
-        assert_eq!(
-            paired.to_string(),
-            "46: 5 folds of the rows, and one of all rows; the same in 5 outer folds; 10 without pairs of folds"
-        );
-        let learning = Walks { parts: 15, of_parts: 6.0, ..Walks { outer: 5, trained: 0.8, ..one } };
-        assert!(learning.to_string().ends_with("in 5 outer folds; the same on 15 parts of their training rows"));
-        assert_eq!((learning.count(), learning.repetitions()), (6 * 21, 11.0));
         assert_eq!((one.part_of_fold(), all.repetitions()), (0.8, 25.0));
     }
 }

@@ -4,7 +4,6 @@ use super::parts::SearchParts;
 use super::share::{NOTHING, Share};
 use super::units::{HALVES, LEARNING, NESTED, PARTS, SEARCH, SHUFFLES, shares};
 use crate::Prepared;
-use crate::certainty::certainty;
 use crate::discoveries::planned;
 use crate::learning::learned;
 use crate::memory::Memory;
@@ -195,7 +194,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// The search on all rows, which is kept, with the walks that its certainty takes; `None` when it was stopped.
+    /// The search on all rows, which is kept; `None` when it was stopped.
     fn search(&self, share: &Share, monitor: &mut Monitor<'_>) -> Result<Option<SearchFound>> {
         let Work { pipeline, prepared, .. } = *self;
         let (selector, tuned) = pipeline.tuned(&prepared.train, &mut *monitor)?;
@@ -207,18 +206,11 @@ impl<'a> Work<'a> {
         let picked = resample::select(&selector, &prepared.sample, &design, Instant::now(), &mut *monitor)?;
         let selector = selector.of_winner(picked.race.as_ref().and_then(RaceRecord::winner));
         let columns = design.names().len();
-        let design = selector.of_own_lambdas(design).at_lambda(picked.chosen.walk_lambda());
         let watcher = Watcher::new(monitor);
         if picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
             return Ok(None);
         }
-        if !share.knows(SEARCH) {
-            certainty(&selector, &prepared.sample, &design, &picked.chosen, &watcher)?;
-            if watcher.stopped().is_some() {
-                return Ok(None);
-            }
-            share.keep(SEARCH, "true");
-        }
+        share.keep(SEARCH, "true");
         Ok(Some(SearchFound { selector, chosen: picked.chosen, columns }))
     }
 

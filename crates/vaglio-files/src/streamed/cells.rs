@@ -16,8 +16,6 @@ const MOST: usize = 1 << 20;
 /// The label of a row without one, and that of rows beside those that are cut.
 const NONE: u32 = u32::MAX;
 const BESIDE: u32 = NONE - 1;
-/// How many times as many cells pairs of folds may make that were not asked for.
-const MOST_TIMES: usize = 4;
 
 /// The cells of rows, and the splits of the cells that a run will ask for.
 pub(super) struct RowCells {
@@ -90,7 +88,7 @@ impl RowCells {
     ///
     /// # Errors
     /// [`Error::Setting`] for folds that cannot be made, and that cut the rows into too many cells.
-    pub fn new(pipeline: &ValidPipeline, sample: &Sample, most: usize) -> Result<Self> {
+    pub fn new(pipeline: &ValidPipeline, sample: &Sample) -> Result<Self> {
         let selector = &pipeline.selector();
         let count = usize::from(sample.rows() > 0);
         let mut cutting =
@@ -100,13 +98,6 @@ impl RowCells {
             cutting.cut(every, |row| classes[row] as u32)?;
         }
         let around = cutting.search(sample.clone(), every)?;
-        if let Some((how, is_written)) = cross_validation(selector).filter(|(how, _)| how.folds > 2) {
-            let parting = parting(selector, sample, &how, is_written)?;
-            if parting.splits().is_none() {
-                let parts = dealt_parts(selector, sample, &parting, 0)?;
-                cutting.pairs(sample, &parts, (how.interval.is_some(), most))?;
-            }
-        }
         let mut nested = None;
         if let Some(how) = pipeline.settings().evaluate.as_ref().and_then(Evaluate::outer_folds) {
             let parting = how.parting(selector, sample)?;
@@ -190,29 +181,6 @@ impl Cutting<'_> {
         }
         self.found(purpose, rows, parts.all().map(|part| (part.held.into(), Some(part.training.into()))));
         Ok(())
-    }
-
-    /// What is repeated without each two of some parts, for intervals: of as many cells at most, and not of many times those that there are, unless it
-    /// was asked for.
-    fn pairs(&mut self, sample: &Sample, parts: &DealtParts<'_>, (is_asked, most): (bool, usize)) -> Result<()> {
-        let (of_row, count, cuts, found) = (self.of_row.clone(), self.count, self.before.len(), self.found.len());
-        let most = most.min(MOST_TIMES * count);
-        let pairs = (0..parts.count()).flat_map(|j| (0..j).map(move |k| (k, j)));
-        let mut done = Ok(());
-        for (k, j) in pairs {
-            let rows = parts.in_both(k, j);
-            done = sample.select(&rows).and_then(|sample| self.criterion(sample, RowSet::Listed(&rows)));
-            if done.is_err() || self.count > most && !is_asked {
-                break;
-            }
-        }
-        if !is_asked && (done.is_err() || self.count > most) {
-            (self.of_row, self.count) = (of_row, count);
-            self.before.truncate(cuts);
-            self.found.truncate(found);
-            return Ok(());
-        }
-        done
     }
 
     /// Cuts the cells of some rows by a label of each of these.

@@ -347,7 +347,7 @@ impl TablePass {
 }
 
 /// How many cells of so many columns and targets there is memory for.
-pub(super) fn most_cells(budget: Budget, columns: usize) -> usize {
+fn most_cells(budget: Budget, columns: usize) -> usize {
     (PART * budget.limit() as f64 / (32 * (columns + 1).pow(2)) as f64) as usize
 }
 

@@ -88,12 +88,11 @@ impl Chosen {
     }
 
     /// Between what the loss on new rows of a selection made like this lies, with the probability `level`, by the losses of the
-    /// folds alone, of the loss by which it was chosen; `None` where the search was not cross-validated. A run from files walks
-    /// without pairs of folds as well, and may find it wider.
+    /// folds, of the loss by which it was chosen; `None` where the search was not cross-validated.
     pub fn interval(&self, loss: &dyn Loss, level: f64) -> Option<[f64; 2]> {
         let losses = self.losses.as_ref()?;
         let taken = losses.at(self.size)?;
-        let bounded = taken.judged(None, losses.repeats).bounded(loss, None, (losses.gained(loss, taken), level));
+        let bounded = taken.judged(losses.repeats).bounded(loss, None, (losses.gained(loss, taken), level));
         bounded.map(|bounded| bounded.interval)
     }
 }

@@ -209,8 +209,8 @@ pub(super) fn paired_p(
     if Tally::shape(&outer, None).count < FEWEST {
         return None;
     }
-    let own = Judged { outer, inner: Vec::new(), repeats: how.repeats };
-    let none = Judged { outer: walks[place].empties(), ..own.clone() };
+    let own = Judged { outer, repeats: how.repeats };
+    let none = Judged { outer: walks[place].empties(), repeats: how.repeats };
     own.chance_below(loss, &none)
 }
 

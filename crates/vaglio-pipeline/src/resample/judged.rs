@@ -3,7 +3,6 @@
 use super::interval::{IntervalEstimate, Judged};
 use super::table::Matched;
 use super::tally::Tally;
-use super::walks::Trail;
 use vaglio_core::Loss;
 use vaglio_report::record::{Against, LossDifference};
 
@@ -23,18 +22,13 @@ pub struct FoldLosses {
 pub struct OfSize {
     /// The size.
     pub size: usize,
-    /// What stands for it in a fold.
-    of_fold: usize,
     losses: Vec<Tally>,
 }
 
 impl OfSize {
-    /// With what walks without pairs of folds lost, where there were any.
-    pub fn judged<'t>(&'t self, pairs: Option<&'t [Vec<Trail>]>, repeats: usize) -> Judged<'t> {
-        // No subset is smaller than one feature, so that at 0 stands the empty one.
-        let of_fold = |others: &'t Vec<Trail>| others.iter().map(|trail| trail.at(self.of_fold)).collect();
-        let inner = pairs.unwrap_or_default().iter().map(of_fold).collect();
-        Judged { inner, ..Judged::of(&self.losses, repeats) }
+    /// The losses, in folds that were dealt so many times.
+    pub fn judged(&self, repeats: usize) -> Judged<'_> {
+        Judged::of(&self.losses, repeats)
     }
 }
 
@@ -49,7 +43,6 @@ impl FoldLosses {
         sizes.retain(|&near| near == 0 || matched.has(near));
         let of_size = |size: usize| OfSize {
             size,
-            of_fold: matched.of_fold(size),
             losses: match size {
                 0 => matched.empties().into_iter().cloned().collect(),
                 _ => matched.parts(size).into_iter().cloned().collect(),

@@ -21,13 +21,6 @@ pub struct Part {
     pub held: Vec<usize>,
 }
 
-impl Part {
-    /// The rows that another part trains on as well.
-    pub fn in_both(&self, other: &Part) -> Vec<usize> {
-        self.training.iter().filter(|row| other.training.binary_search(row).is_ok()).copied().collect()
-    }
-}
-
 /// The pieces into which time is parted.
 pub const PIECES: usize = 10;
 
@@ -123,14 +116,6 @@ impl DealtParts<'_> {
         match self.folds() {
             Some(folds) => chosen_rows(folds, |fold| fold != place),
             None => self.part(place).training,
-        }
-    }
-
-    /// The rows that two of them train on. Cost O(rows).
-    pub fn in_both(&self, a: usize, b: usize) -> Vec<usize> {
-        match self.folds() {
-            Some(folds) => chosen_rows(folds, |fold| fold != a && fold != b),
-            None => self.part(a).in_both(&self.part(b)),
         }
     }
 

@@ -20,68 +20,38 @@ fn mean(of: &[f64]) -> f64 {
     of.iter().sum::<f64>() / of.len() as f64
 }
 
-/// Squared losses of four folds of six rows, and of each fold by models without another, with the tallies of both.
-fn losses(of_pairs: f64) -> (Vec<Vec<f64>>, Vec<Vec<Vec<f64>>>) {
+/// Squared losses of four folds of six rows.
+fn losses() -> Vec<Vec<f64>> {
     let mut random = Random::new(3);
     let mut fold = |scale: f64| (0..6).map(|_| scale * random.normal().powi(2)).collect::<Vec<f64>>();
-    let outer: Vec<Vec<f64>> = [1.0, 4.0, 1.0, 9.0].map(&mut fold).into();
-    let inner = (0..4).map(|_| (0..3).map(|_| fold(of_pairs)).collect()).collect();
-    (outer, inner)
+    [1.0, 4.0, 1.0, 9.0].map(&mut fold).into()
+}
+
+fn tallies(losses: &[Vec<f64>]) -> Vec<Tally> {
+    (0..).step_by(6).zip(losses).map(|(first, losses)| tally(first, losses)).collect()
 }
 
 #[test]
-fn the_squared_error_is_that_of_the_paper() {
-    bounds_are_by_hand(2.0, false);
-}
-
-#[test]
-fn what_models_of_more_rows_lose_less_moves_the_lower_bound() {
-    bounds_are_by_hand(5.0, true);
-}
-
-fn bounds_are_by_hand(of_pairs: f64, pairs_lose_more: bool) {
-    let (outer, inner) = losses(of_pairs);
-    // a_j − b_j over the folds, by plain loops.
-    let of_fold = |j: usize| {
-        let all: Vec<f64> = inner[j].iter().flatten().copied().collect();
-        let own = mean(&outer[j]);
-        let squares: f64 = outer[j].iter().map(|loss| (loss - own).powi(2)).sum();
-        (mean(&all) - own).powi(2) - squares / (6.0 * 5.0)
-    };
-    let expected = 0.75 * mean(&(0..4).map(of_fold).collect::<Vec<_>>());
-    let tallies: Vec<Tally> = (0..).step_by(6).zip(&outer).map(|(first, losses)| tally(first, losses)).collect();
-    let others: Vec<Vec<Tally>> = inner.iter().map(|all| all.iter().map(|losses| tally(0, losses)).collect()).collect();
-    let judged = Judged { inner: others.iter().map(|all| all.iter().collect()).collect(), ..Judged::of(&tallies, 1) };
-    let found = Of { loss: &Squared, own: &judged, less: None }.squared_error().unwrap();
-    assert!((found / expected - 1.0).abs() < 1e-12, "{found} is not {expected}");
-    let rows: Vec<f64> = outer.iter().flatten().copied().collect();
+fn bounds_are_by_hand() {
+    let losses = losses();
+    let tallies = tallies(&losses);
+    let rows: Vec<f64> = losses.iter().flatten().copied().collect();
     let centre = mean(&rows);
     let plain = rows.iter().map(|loss| (loss - centre).powi(2)).sum::<f64>() / (24.0 * 23.0);
-    let expected = expected.max(4.0 / 3.0 * plain).min(4.0 * plain);
     let shape = StandardizedMoments::of(rows.iter().map(|loss| loss - centre));
-    // Models without two folds lose more: those of all rows are expected to lose less by half of that, and no squared error is
-    // below 0.
-    let more = mean(&inner.iter().flatten().flatten().copied().collect::<Vec<_>>()) - centre;
-    assert_eq!(more > 0.0, pairs_lose_more);
-    let low = shape.interval(centre - (more / 2.0).clamp(0.0, expected.sqrt()), expected.sqrt(), 0.9)[0].max(0.0);
-    let expected = [low, shape.interval(centre, expected.sqrt(), 0.9)[1]];
-    let found = judged.bounded(&Squared, None, (0.0, 0.9)).unwrap();
+    let [low, high] = shape.interval(centre, (4.0 / 3.0 * plain).sqrt(), 0.9);
+    let found = Judged::of(&tallies, 1).bounded(&Squared, None, (0.0, 0.9)).unwrap();
     assert!((found.mean - centre).abs() < 1e-12);
-    assert!((0..2).all(|side| (found.interval[side] - expected[side]).abs() < 1e-9), "{found:?}, not {expected:?}");
+    assert!((found.interval[0] - low.max(0.0)).abs() < 1e-9 && (found.interval[1] - high).abs() < 1e-9, "{found:?}");
     // What choosing gained moves the upper bound alone.
-    let moved = judged.bounded(&Squared, None, (0.5, 0.9)).unwrap();
+    let moved = Judged::of(&tallies, 1).bounded(&Squared, None, (0.5, 0.9)).unwrap();
     assert_eq!((moved.mean, moved.interval[0]), (found.mean, found.interval[0]));
     assert!((moved.interval[1] - found.interval[1] - 0.5).abs() < 1e-9);
-    // Without pairs it is the plain error.
-    let alone = Judged::of(&tallies, 1).bounded(&Squared, None, (0.0, 0.9)).unwrap();
-    let expected = shape.interval(centre, (4.0 / 3.0 * plain).sqrt(), 0.9);
-    assert!((alone.interval[1] - expected[1]).abs() < 1e-9);
 }
 
 #[test]
 fn the_same_losses_differ_by_nothing() {
-    let (outer, _) = losses(2.0);
-    let tallies: Vec<Tally> = (0..).step_by(6).zip(&outer).map(|(first, losses)| tally(first, losses)).collect();
+    let tallies = tallies(&losses());
     let judged = Judged::of(&tallies, 1);
     let found = judged.bounded(&Squared, Some(&judged), (0.0, 0.95)).unwrap();
     assert_eq!((found.mean, found.interval), (0.0, [0.0, 0.0]));

@@ -358,5 +358,3 @@ fn append_batches(
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod untrusted;

@@ -1,4 +1,5 @@
 mod in_batches;
+mod untrusted;
 
 use super::super::digest::Digest;
 use super::super::tests::folder_of;

@@ -1,10 +1,10 @@
 //! Files that claim more than they hold, and small ones that stand for much.
 
-use super::super::bytes::FileKind;
-use super::super::tests::folder_of;
-use super::super::{ColumnFilter, ReadSpec, Source, Wanted, read_table};
-use super::Stored;
-use super::tests::{batch, write};
+use super::super::super::bytes::FileKind;
+use super::super::super::tests::folder_of;
+use super::super::super::{ColumnFilter, ReadSpec, Source, Wanted, read_table};
+use super::super::Stored;
+use super::{batch, write};
 use crate::DigestKind;
 use crate::budget::{Budget, resident};
 use arrow_array::types::Int32Type;
@@ -326,7 +326,7 @@ fn columns_with_and_without_dictionaries_are_read_alike() {
     let stored = Stored::new(&path, bytes, FileKind::Parquet, Budget::of(u64::MAX)).unwrap();
     let found = stored.read(&["m", "s", "w"]).unwrap();
     let cells = |at: usize| match &found[at] {
-        super::Growing::Raw(column) => column.cells().map(str::to_owned).collect::<Vec<_>>(),
+        super::super::Growing::Raw(column) => column.cells().map(str::to_owned).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
     };
     assert!(cells(0) == many && cells(2) == words);
@@ -363,8 +363,8 @@ fn memory_is_asked_for_while_rows_are_read() {
     );
     let text = "x,y\n".to_owned() + &"1,2\n".repeat(400_000);
     let (all, spec) = (Budget::of(u64::MAX), ReadSpec::default());
-    let sheet = super::super::sheet::Sheet::new(&path, text, &spec, all, DigestKind::Blake3).unwrap();
-    let rules = super::super::cell::Rules::new(&ReadSpec::default());
+    let sheet = super::super::super::sheet::Sheet::new(&path, text, &spec, all, DigestKind::Blake3).unwrap();
+    let rules = super::super::super::cell::Rules::new(&ReadSpec::default());
     let read = |budget: Budget| sheet.read(&["x"], &[true], &rules, budget).map(|columns| columns[0].rows());
     assert_eq!(read(Budget::of(u64::MAX)).unwrap(), 400_000);
     assert_eq!(read(Budget::of(1 << 20)).unwrap_err().field(), Some("limits.memory"));

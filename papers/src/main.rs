@@ -3,7 +3,6 @@
 //! cargo run --release --manifest-path papers/Cargo.toml -- ridge --data ../shared/data --out ridge.md
 
 mod baselines;
-mod coverage;
 mod data;
 mod fdr;
 mod greedy;
@@ -54,9 +53,6 @@ struct Arguments {
     /// Of `n3lars`: what judges columns that were chosen for classes.
     #[arg(long, value_enum, default_value_t = Judge::KernelRidge)]
     judge: Judge,
-    /// Of `honest`: what intervals hold, on tables whose risk is known, `--seeds` of each law.
-    #[arg(long)]
-    coverage: bool,
     /// Threads; 0 for as many as there are processors.
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -96,7 +92,7 @@ fn main() -> ExitCode {
 }
 
 fn tables(arguments: &Arguments) -> Result<String> {
-    let Arguments { paper, data, out, seeds, folds, only, way, judge, coverage, threads } = arguments;
+    let Arguments { paper, data, out, seeds, folds, only, way, judge, threads } = arguments;
     let note = |text: &str| eprintln!("{text}");
     let pictures = out.as_ref().map(|path| path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
     let (seeds, folds) = ((*seeds).max(1), (*folds).max(1));
@@ -113,7 +109,6 @@ fn tables(arguments: &Arguments) -> Result<String> {
         Paper::N3lars => redundancy::tables(&bench),
         Paper::P53 => p53::tables(&bench),
         Paper::Reservoir => reservoir::tables(&bench),
-        Paper::Honest if *coverage => coverage::tables(bench.seeds, bench.note),
         Paper::Honest => honest::tables(&bench),
         Paper::Fdr => fdr::tables(&bench),
         Paper::Reading => reading::tables(&bench),

@@ -2,7 +2,6 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
 use std::path::{Path, PathBuf};
 use vaglio::core::Role;
 
@@ -87,11 +86,13 @@ pub enum Command {
     /// Print the JSON Schema of the pipeline file.
     Schema,
     /// Print completions for a shell.
+    #[cfg(feature = "manual")]
     Completions {
         /// The shell.
-        shell: Shell,
+        shell: clap_complete::Shell,
     },
     /// Print the manual page.
+    #[cfg(feature = "manual")]
     Man,
     /// Write a plug-in crate, which builds and keeps the laws of its part as it stands.
     NewPlugin(NewPlugin),

@@ -33,8 +33,12 @@ impl Failure {
     /// What standard error is told.
     pub fn text(&self) -> String {
         const START: &str = "error: ";
-        let left = LONGEST.saturating_sub(START.len() + self.snippet.chars().count() + 1);
-        format!("{START}{}\n{}", told(&self.error, left), self.snippet)
+        let hint = match &self.error {
+            Error::UnknownName { name, .. } => hint(name, UNBUILT),
+            _ => String::new(),
+        };
+        let left = LONGEST.saturating_sub(START.len() + self.snippet.chars().count() + hint.chars().count() + 1);
+        format!("{START}{}\n{}{hint}", told(&self.error, left), self.snippet)
     }
 
     /// Prints the failure and gives its exit code.
@@ -54,14 +58,65 @@ impl From<Error> for Failure {
     }
 }
 
+/// Commands and parts that this build lacks, each with the feature that brings it.
+const UNBUILT: &[(&str, &str)] = &[
+    #[cfg(not(feature = "manual"))]
+    ("completions", "manual"),
+    #[cfg(not(feature = "manual"))]
+    ("man", "manual"),
+    #[cfg(not(feature = "beam"))]
+    ("beam", "beam"),
+    #[cfg(not(feature = "elm"))]
+    ("elm", "elm"),
+    #[cfg(not(feature = "external"))]
+    ("external", "external"),
+    #[cfg(not(feature = "information"))]
+    ("information", "information"),
+    #[cfg(not(feature = "knn"))]
+    ("knn", "knn"),
+    #[cfg(not(feature = "lssvm"))]
+    ("fs_ls_svm", "lssvm"),
+    #[cfg(not(feature = "lssvm"))]
+    ("kernel_logistic", "lssvm"),
+    #[cfg(not(feature = "reservoir"))]
+    ("reservoir", "reservoir"),
+    #[cfg(not(feature = "linfa"))]
+    ("elastic_net", "linfa"),
+    #[cfg(not(feature = "linfa"))]
+    ("logistic", "linfa"),
+    #[cfg(not(feature = "linfa"))]
+    ("logistic_ridge", "linfa"),
+    #[cfg(not(feature = "linfa"))]
+    ("naive_bayes", "linfa"),
+    #[cfg(not(feature = "linfa"))]
+    ("svm", "linfa"),
+    #[cfg(not(feature = "linfa"))]
+    ("tree", "linfa"),
+];
+
+/// How to get what a build lacks; nothing for a name that no build knows.
+fn hint(name: &str, unbuilt: &[(&str, &str)]) -> String {
+    let feature = unbuilt.iter().find(|(known, _)| *known == name).map(|(_, feature)| feature);
+    feature.map_or_else(String::new, |feature| {
+        format!("help: this build has no `{name}`: install with `--features {feature}`, or `--features full` for everything\n")
+    })
+}
+
 /// Shows help that was asked for, or what is wrong with a command line; gives the exit code.
 pub fn usage(mut error: clap::Error) -> Exit {
     suggest(&mut error);
+    let asked = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) => hint(name, UNBUILT),
+        _ => String::new(),
+    };
     let text = error.render().to_string();
     if error.use_stderr() && (text.chars().count() > LONGEST || text.contains(|c| c != '\n' && acts(c))) {
         aside(&format!("{}\n", told_in_lines(&text, LONGEST - 1)));
     } else {
         let _ = error.print();
+    }
+    if !asked.is_empty() {
+        aside(&asked);
     }
     u8::try_from(error.exit_code()).map_or(Exit::FAILURE, Exit::from)
 }
@@ -114,6 +169,13 @@ mod tests {
 
     fn at(text: &str, line: usize, column: usize) -> String {
         snippet(text, &Place { file: "p.yaml".into(), line, column })
+    }
+
+    #[test]
+    fn what_a_build_lacks_is_said_with_its_feature() {
+        let unbuilt = [("man", "manual"), ("svm", "linfa")];
+        assert!(hint("svm", &unbuilt).contains("install with `--features linfa`"));
+        assert_eq!(hint("swm", &unbuilt), "");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod failure;
 mod init;
 mod list;
 mod load;
+#[cfg(feature = "manual")]
 mod manual;
 #[cfg(all(feature = "large-pages", target_os = "linux", target_env = "gnu"))]
 mod memory;
@@ -113,7 +114,9 @@ fn done(command: Command) -> commands::Done {
         Command::Export { folder, to, out } => commands::export(&folder, to, out.as_deref()),
         Command::Report { folder } => commands::report(&folder),
         Command::Shard(shard) => shard::shard(shard),
+        #[cfg(feature = "manual")]
         Command::Completions { shell } => manual::completions(shell),
+        #[cfg(feature = "manual")]
         Command::Man => manual::page(),
         Command::NewPlugin(arguments) => new_plugin::new_plugin(&arguments),
     }

@@ -29,8 +29,11 @@ pub fn listen() {
         tracing::warn!("an interruption will end the run at once: {error}");
     }
     // A limit of the size of files is told by a failing write then, not by the end of the process.
+    // SAFETY: no handler is set; the signal is ignored.
     #[cfg(unix)]
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
 }
 
 /// The result is complete and in place: nothing is left to be finished.

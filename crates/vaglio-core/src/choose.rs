@@ -65,8 +65,7 @@ pub struct CrossValidation {
     /// The scale of the losses that choose size and λ, where there is a `target_map`.
     #[serde(skip_serializing_if = "Judge::is_original")]
     pub judge: Judge,
-    /// The share of repetitions in which the intervals of the chosen loss are to hold the truth; by default 0.95, with pairs of
-    /// folds where these cost less than the choice.
+    /// The share of repetitions in which the intervals of the chosen loss are to hold the truth; 0.95 by default.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<f64>,

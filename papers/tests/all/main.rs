@@ -112,7 +112,6 @@ fn tables_of_reservoirs_are_made() {
 #[test]
 fn tables_of_simulated_data_are_made() {
     let folder = folder("simulated");
-    has_rows(&folder, &["honest", "--coverage"], ("strong signals", 1));
     has_rows(&folder, &["fdr", "--only", "independent 200"], ("independent", 1));
     std::fs::remove_dir_all(folder).unwrap();
 }

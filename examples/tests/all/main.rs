@@ -5,7 +5,6 @@ mod book;
 mod examples;
 mod items;
 mod links;
-mod matrix;
 mod pages;
 mod peers;
 mod pipelines;

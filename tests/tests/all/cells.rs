@@ -2,8 +2,7 @@
 //! find is what the definitions find, and the model predicts what plain training predicts, before and after it is saved.
 //!
 //! This is the one matrix of cells. Beside it, `conformance.rs` and `hard_cells.rs` of vaglio put every search on every
-//! criterion through the laws of searches, and through data that cost digits; `matrix.rs` of the examples runs every
-//! criterion and search from the files of `examples/matrix`.
+//! criterion through the laws of searches, and through data that cost digits.
 
 use crate::common::Folder;
 use vaglio::ValidSelector;

@@ -35,8 +35,8 @@ use vaglio_search::shuffle::stream;
 
 const SHUFFLE: u64 = 4;
 
-/// The part of the level at which an interval decides without shuffles: noise passes it in less than one table of a hundred.
-const CERTAIN: f64 = 0.5;
+/// The part of the level at which an interval decides without shuffles: noise passes it in few tables of a thousand.
+const CERTAIN: f64 = 0.1;
 /// Observations that an interval needs.
 const FEWEST: usize = 20;
 /// Rows, and numbers in the table, up to which targets are shuffled.
@@ -72,10 +72,6 @@ impl Contest<'_, '_> {
             return Ok(by_losses);
         }
         let gain = self.sample_gain("data", sample, (how, is_written))?;
-        // Many columns together may gain where a few gain nothing.
-        if gain == 0.0 && by_losses.is_some() {
-            return Ok(by_losses);
-        }
         let count = (1.0 / level - 1e-9).ceil() as usize - 1;
         watcher.stage("gain", count);
         // The first shuffle that gains as much, or the one after the last.

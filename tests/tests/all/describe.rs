@@ -290,7 +290,7 @@ fn a_plan_says_what_a_run_would_do() {
         ("folds", "every one of 40 rows is left out once"),
         ("work", "floating-point operations"),
         ("memory", " at its peak: "),
-        ("walks", "26: 5 folds of the rows × 3 values of lambda, and one of all rows"),
+        ("walks", "16: 5 folds of the rows × 3 values of lambda, and one of all rows"),
         ("time", " seconds, at two billion operations a second and thread"),
     ];
     for (name, words) in expected {

@@ -14,7 +14,7 @@ use vaglio_testkit::Random;
 
 const GRID: &str = "learner: {kind: rls, lambda: {grid: {from: 1e-3, to: 1e3, points: 13}}}";
 const LAST: &str = "search: {kind: greedy, max_features: 10, choose: last}";
-const CELLS: [(&str, &str); 14] = [
+const CELLS: [(&str, &str); 13] = [
     ("defaults", ""),
     ("defaults, grid of lambda", GRID),
     ("greedy kfold, chosen by folds", "criterion: {kind: kfold, folds: 10}\nsearch: {kind: greedy, max_features: 20}"),
@@ -29,7 +29,6 @@ const CELLS: [(&str, &str); 14] = [
     ),
     ("greedy loo", LAST),
     ("greedy kfold", "criterion: {kind: kfold, folds: 10}\nsearch: {kind: greedy, max_features: 10, choose: last}"),
-    ("bic", "criterion: {kind: information, measure: bic}\nsearch: {kind: greedy, max_features: 20}"),
     ("mrmr", "criterion: mrmr\nsearch: {kind: greedy, max_features: 20}"),
     ("huber kfold", "criterion: {kind: kfold, folds: 10, loss: {kind: huber, delta: 1.35}}"),
 ];

@@ -133,6 +133,8 @@ def covers(binary, seed, cell):
     out = []
     chosen, nested = result["chosen"], result["nested"]
     for loss, of in ((chosen["cross_validated"], chosen), (nested["loss"], nested)):
+        if not of.get("interval"):
+            return None  # all rows are lost alike
         low, high = of["interval"]
         out += [low <= np.mean(wrong) <= high, high - low, abs(np.mean(wrong) - loss) / of["standard_error"], of["standard_error"]]
     return out + [len(result["selected"]) > 0]
@@ -226,7 +228,8 @@ def main():
     for name, cell in COVERAGES.items():
         if not wanted("coverage " + name):
             continue
-        found = np.array(list(pool.map(lambda seed: covers(binary, seed, cell), range(arguments.tables))), float)
+        every = pool.map(lambda seed: covers(binary, seed, cell), range(arguments.tables))
+        found = np.array([of for of in every if of], float)
         held = ["%s, %.2f" % (share(of[:, 0]), np.mean(of[:, 1]) / np.mean(2 * np.quantile(of[:, 2], 0.95) * of[:, 3]))
                 for of in (found[:, :4], found[:, 4:8])]
         print("| %s | %s | %s |" % (name, share(found[:, 8]), " | ".join(held)), flush=True)

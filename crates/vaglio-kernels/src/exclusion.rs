@@ -48,13 +48,23 @@ pub(crate) struct ExclusionFit<'e> {
     shift: Array1<f64>,
 }
 
-/// A column, scaled, less one of its entries where there is an intercept: differences that leave zeros where most rows
-/// are equal, as in a column that the excluded rows carry alone.
-fn shifted(data: &Data<'_>, feature: usize) -> Vec<f64> {
-    let (column, shift) = data.column_from_entry(feature);
+/// A column, scaled, less one of its entries where there is an intercept: that of a row that outweighs all others, else
+/// one that leaves zeros where most rows are equal, as in a column that the excluded rows carry alone.
+fn shifted(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec<f64> {
+    let (column, nearest) = data.column_from_entry(feature);
+    let shift = heaviest.map_or(nearest, |row| column.get(row));
     let mut out = vec![0.0; column.len()];
     scaled(data.level, column, shift, data.root(), &mut out);
     out
+}
+
+/// The row, but for some, that outweighs all others together. A triangle of rows has rounding of its size.
+fn outweighing(data: &Data<'_>, excluded: &[usize]) -> Option<usize> {
+    let root = data.root().filter(|_| data.unit().is_some())?;
+    let mut rest: Vec<f64> = root.iter().map(|root| root * root).collect();
+    excluded.iter().for_each(|&row| rest[row] = 0.0);
+    let heaviest = (0..rest.len()).max_by(|&a, &b| rest[a].total_cmp(&rest[b]))?;
+    (2.0 * rest[heaviest] > rest.iter().sum()).then_some(heaviest)
 }
 
 /// Whether so many columns can fit every row, so that no 1 − leverage is reliable for every λ.
@@ -74,7 +84,8 @@ impl Exclusion {
         let before = intercept + subset.len() + added.len();
         let mut all = Array2::zeros((data.rows(), before + outputs));
         let ones = (0..intercept).map(|_| data.ones());
-        let column = |&feature: &usize| if is_all { data.scaled(feature) } else { shifted(data, feature) };
+        let heaviest = outweighing(data, &rows);
+        let column = |&feature: &usize| if is_all { data.scaled(feature) } else { shifted(data, feature, heaviest) };
         let columns = subset.iter().chain(added).map(column);
         let targets = (0..outputs).map(|o| data.centered(o).to_vec());
         for (mut to, from) in all.columns_mut().into_iter().zip(ones.chain(columns).chain(targets)) {

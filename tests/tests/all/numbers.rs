@@ -52,9 +52,7 @@ fn check(node: &Node, file: &str) {
 fn numbers_are_numbers_to_yaml_1_1() {
     assert!(is_old_float("1.0e-7") && is_old_float(".5") && !is_old_float("1e-3") && !is_old_float("1.0e3"));
     let mut found = 0;
-    let paths = ["examples/pipelines", "examples/cookbook", "book/src"]
-        .iter()
-        .flat_map(|f| files(&root().join(f)));
+    let paths = ["examples/pipelines", "examples/cookbook", "book/src"].iter().flat_map(|f| files(&root().join(f)));
     for path in paths.chain([root().join("README.md")]) {
         let texts = match path.extension().and_then(|ending| ending.to_str()) {
             Some("yaml") => vec![std::fs::read_to_string(&path).unwrap()],

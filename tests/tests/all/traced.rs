@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// A run with everything that repeats it.
 const LINES: &str = "preprocess: [standardize]\nlearner: {kind: rls, lambda: {values: [0.1, 10.0]}}\n\
-                     search: {kind: greedy, max_features: 3, choose: {folds: 3}}\nmodel: {kind: rls, lambda: 0.5}\n\
+                     search: {kind: greedy, max_features: 3, choose: {folds: 3, require_gain: never}}\nmodel: {kind: rls, lambda: 0.5}\n\
                      evaluate: {nested: {folds: 2}, permutations: 2, stability: {pairs: 1}}";
 
 /// The events of a trace.

@@ -102,7 +102,7 @@ def test_a_pipeline_file_names_the_engine(tmp_path, dask):
     path.write_text(lines + f"engine: {{kind: dask, scheduler: '{dask[0].address}', ledger: ledger}}\n")
     code, plan, errors = program("plan", "p.yaml", cwd=tmp_path)
     assert code == 0, errors
-    assert "units       28: 1 search, 5 folds of the choice, 3 outer folds" in plan and "workers     2 workers of Dask at tcp://" in plan
+    assert "units       25: 1 search, 5 folds of the choice, 3 outer folds" in plan and "workers     2 workers of Dask at tcp://" in plan
     code, table, errors = program("run", "p.yaml", "--out", "run", cwd=tmp_path)
     assert code == 0 and "x0" in table, errors
     assert timeless(tmp_path / "run") == expected

@@ -157,6 +157,9 @@ mod tests {
             all.to_string(),
             "256: 5 folds of the rows, and one of all rows; the same in 5 outer folds; the same on 20 shuffled targets; 100 on halves of the rows"
         );
+        let learning = Walks { parts: 15, of_parts: 6.0, ..Walks { outer: 5, trained: 0.8, ..one } };
+        assert!(learning.to_string().ends_with("in 5 outer folds; the same on 15 parts of their training rows"));
+        assert_eq!((learning.count(), learning.repetitions()), (6 * 21, 11.0));
         assert_eq!((one.part_of_fold(), all.repetitions()), (0.8, 25.0));
     }
 }

@@ -79,7 +79,8 @@ fn wrong(drawn: &Drawn, design: &Design, empty: f64, subset: &[Feature], loss: f
     // Of targets that are all equal no loss is left but the rounding of each residual.
     let squares = design.targets().iter().fold(0.0_f64, |most, y| most.max(y * y));
     let least = (8.0 * f64::EPSILON).powi(2) * squares;
-    let near = |defined: f64| (loss - defined).abs() <= (MOST * defined.abs().max(left * empty)).max(least);
+    let near =
+        |defined: f64| loss == defined || (loss - defined).abs() <= (MOST * defined.abs().max(left * empty)).max(least);
     let plain = drawn.criterion.evaluate(design, subset);
     if plain.as_ref().is_ok_and(|plain| near(plain.loss)) {
         return None;

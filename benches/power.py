@@ -134,7 +134,7 @@ def covers(binary, seed, cell):
     chosen, nested = result["chosen"], result["nested"]
     for loss, of in ((chosen["cross_validated"], chosen), (nested["loss"], nested)):
         if not of.get("interval"):
-            return None  # all rows are lost alike
+            return None  # losses that are all equal have no interval
         low, high = of["interval"]
         out += [low <= np.mean(wrong) <= high, high - low, abs(np.mean(wrong) - loss) / of["standard_error"], of["standard_error"]]
     return out + [len(result["selected"]) > 0]

@@ -34,7 +34,7 @@ impl Failure {
     pub fn text(&self) -> String {
         const START: &str = "error: ";
         let hint = match &self.error {
-            Error::UnknownName { name, .. } => hint(name, UNBUILT),
+            Error::UnknownName { name, .. } => hint(name, FEATURES),
             _ => String::new(),
         };
         let left = LONGEST.saturating_sub(START.len() + self.snippet.chars().count() + hint.chars().count() + 1);
@@ -58,46 +58,25 @@ impl From<Error> for Failure {
     }
 }
 
-/// Commands and parts that this build lacks, each with the feature that brings it.
-const UNBUILT: &[(&str, &str)] = &[
-    #[cfg(not(feature = "manual"))]
-    ("completions", "manual"),
-    #[cfg(not(feature = "manual"))]
-    ("man", "manual"),
-    #[cfg(not(feature = "beam"))]
-    ("beam", "beam"),
-    #[cfg(not(feature = "elm"))]
-    ("elm", "elm"),
-    #[cfg(not(feature = "external"))]
-    ("external", "external"),
-    #[cfg(not(feature = "information"))]
-    ("information", "information"),
-    #[cfg(not(feature = "knn"))]
-    ("knn", "knn"),
-    #[cfg(not(feature = "lssvm"))]
-    ("fs_ls_svm", "lssvm"),
-    #[cfg(not(feature = "lssvm"))]
-    ("kernel_logistic", "lssvm"),
-    #[cfg(not(feature = "reservoir"))]
-    ("reservoir", "reservoir"),
-    #[cfg(not(feature = "linfa"))]
-    ("elastic_net", "linfa"),
-    #[cfg(not(feature = "linfa"))]
-    ("logistic", "linfa"),
-    #[cfg(not(feature = "linfa"))]
-    ("logistic_ridge", "linfa"),
-    #[cfg(not(feature = "linfa"))]
-    ("naive_bayes", "linfa"),
-    #[cfg(not(feature = "linfa"))]
-    ("svm", "linfa"),
-    #[cfg(not(feature = "linfa"))]
-    ("tree", "linfa"),
+/// A feature of this program, whether it was built with it, and the commands and parts that it brings.
+type BuildFeature = (&'static str, bool, &'static [&'static str]);
+
+const FEATURES: &[BuildFeature] = &[
+    ("beam", cfg!(feature = "beam"), &["beam"]),
+    ("elm", cfg!(feature = "elm"), &["elm"]),
+    ("external", cfg!(feature = "external"), &["external"]),
+    ("information", cfg!(feature = "information"), &["information"]),
+    ("knn", cfg!(feature = "knn"), &["knn"]),
+    ("linfa", cfg!(feature = "linfa"), &["elastic_net", "logistic", "logistic_ridge", "naive_bayes", "svm", "tree"]),
+    ("lssvm", cfg!(feature = "lssvm"), &["fs_ls_svm", "kernel_logistic"]),
+    ("manual", cfg!(feature = "manual"), &["completions", "man"]),
+    ("reservoir", cfg!(feature = "reservoir"), &["reservoir"]),
 ];
 
-/// How to get what a build lacks; nothing for a name that no build knows.
-fn hint(name: &str, unbuilt: &[(&str, &str)]) -> String {
-    let feature = unbuilt.iter().find(|(known, _)| *known == name).map(|(_, feature)| feature);
-    feature.map_or_else(String::new, |feature| {
+/// Says how to get a command or part that the build lacks; nothing for other names.
+fn hint(name: &str, features: &[BuildFeature]) -> String {
+    let lacking = features.iter().find(|(_, is_built, names)| !is_built && names.contains(&name));
+    lacking.map_or_else(String::new, |(feature, ..)| {
         format!("help: this build has no `{name}`: install with `--features {feature}`, or `--features full` for everything\n")
     })
 }
@@ -106,7 +85,7 @@ fn hint(name: &str, unbuilt: &[(&str, &str)]) -> String {
 pub fn usage(mut error: clap::Error) -> Exit {
     suggest(&mut error);
     let asked = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) => hint(name, UNBUILT),
+        Some(ContextValue::String(name)) => hint(name, FEATURES),
         _ => String::new(),
     };
     let text = error.render().to_string();
@@ -173,9 +152,10 @@ mod tests {
 
     #[test]
     fn what_a_build_lacks_is_said_with_its_feature() {
-        let unbuilt = [("man", "manual"), ("svm", "linfa")];
-        assert!(hint("svm", &unbuilt).contains("install with `--features linfa`"));
-        assert_eq!(hint("swm", &unbuilt), "");
+        let features: [BuildFeature; 2] = [("manual", true, &["man"]), ("linfa", false, &["svm", "tree"])];
+        assert!(hint("svm", &features).contains("install with `--features linfa`"));
+        assert_eq!(hint("swm", &features), "");
+        assert_eq!(hint("man", &features), "");
     }
 
     #[test]

@@ -210,7 +210,9 @@ impl<'a> Work<'a> {
         if picked.searched.path.stop_reason.is_partial() || watcher.stopped().is_some() {
             return Ok(None);
         }
-        share.keep(SEARCH, "true");
+        if !share.knows(SEARCH) {
+            share.keep(SEARCH, "true");
+        }
         Ok(Some(SearchFound { selector, chosen: picked.chosen, columns }))
     }
 

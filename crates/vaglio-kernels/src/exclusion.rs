@@ -51,14 +51,19 @@ pub(crate) struct ExclusionFit<'e> {
 /// A column, scaled, less one of its entries where there is an intercept: that of a row that outweighs all others, else
 /// one that leaves zeros where most rows are equal, as in a column that the excluded rows carry alone.
 fn shifted(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec<f64> {
-    let (column, nearest) = data.column_from_entry(feature);
-    let shift = heaviest.map_or(nearest, |row| column.get(row));
+    let (column, shift) = match heaviest {
+        Some(row) => {
+            let (column, _) = data.column(feature);
+            (column, column.get(row))
+        }
+        None => data.column_from_entry(feature),
+    };
     let mut out = vec![0.0; column.len()];
     scaled(data.level, column, shift, data.root(), &mut out);
     out
 }
 
-/// The row, but for some, that outweighs all others together. A triangle of rows has rounding of its size.
+/// Finds the training row that weighs more than all other training rows together: their triangle has rounding of its size.
 fn outweighing(data: &Data<'_>, excluded: &[usize]) -> Option<usize> {
     let root = data.root().filter(|_| data.unit().is_some())?;
     let mut rest: Vec<f64> = root.iter().map(|root| root * root).collect();
@@ -84,7 +89,7 @@ impl Exclusion {
         let before = intercept + subset.len() + added.len();
         let mut all = Array2::zeros((data.rows(), before + outputs));
         let ones = (0..intercept).map(|_| data.ones());
-        let heaviest = outweighing(data, &rows);
+        let heaviest = if is_all { None } else { outweighing(data, &rows) };
         let column = |&feature: &usize| if is_all { data.scaled(feature) } else { shifted(data, feature, heaviest) };
         let columns = subset.iter().chain(added).map(column);
         let targets = (0..outputs).map(|o| data.centered(o).to_vec());

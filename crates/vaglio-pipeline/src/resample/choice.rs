@@ -191,8 +191,8 @@ impl Validated {
     }
 
     /// The folds' losses at each λ.
-    pub fn walked(&self, repeats: usize) -> Vec<Matched<'_>> {
-        (0..self.walks.len()).map(|place| self.matched(place, repeats)).collect()
+    pub fn walked(&self, repeats: usize) -> impl Iterator<Item = Matched<'_>> {
+        (0..self.walks.len()).map(move |place| self.matched(place, repeats))
     }
 }
 

@@ -62,10 +62,10 @@ impl Contest<'_, '_> {
         let (of, loss) = (&all[won], &*selector.loss(sample.task()));
         let Some(level) = how.require_gain.level() else { return Ok(None) };
         // Where columns are asked for, no columns are no choice.
-        if of.taken.cell.size == 0 || !all.iter().any(|of| of.walked(how.repeats).iter().any(|walk| walk.has(0))) {
+        if of.taken.cell.size == 0 || !all.iter().any(|of| of.walked(how.repeats).any(|walk| walk.has(0))) {
             return Ok(None);
         }
-        let walks = of.walked(how.repeats);
+        let walks: Vec<_> = of.walked(how.repeats).collect();
         let p = paired_p(loss, (&of.table, &walks), (of.taken.place, of.taken.cell), how);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         if p.is_some_and(|p| p <= CERTAIN * level) || !self.may_shuffle() {

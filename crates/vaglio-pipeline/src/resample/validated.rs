@@ -105,7 +105,7 @@ pub fn dealt_parts<'s>(
 }
 
 /// For each repeat the fold of each row, where rows are parted into folds.
-pub fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
+fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
     if !matches!(parting, Parting::Folds(..)) {
         return Vec::new();
     }

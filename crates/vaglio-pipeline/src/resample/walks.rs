@@ -136,7 +136,7 @@ impl Fold {
 }
 
 /// Rows held out with the cluster of each, by the maps of others.
-pub fn held_by(sample: &Sample, fitted: &Fitted, held: &[usize]) -> Result<(Problem, Vec<u32>)> {
+pub(super) fn held_by(sample: &Sample, fitted: &Fitted, held: &[usize]) -> Result<(Problem, Vec<u32>)> {
     let all = sample.clusters();
     let clusters = held.iter().map(|&row| all[row]).collect();
     sample.select(held)?.apply(fitted, clusters)
@@ -165,7 +165,7 @@ pub(super) fn most_clusters(tallies: usize) -> u32 {
 ///
 /// # Errors
 /// Those of the fits.
-pub fn gone_on(
+pub(super) fn gone_on(
     selector: &ValidSelector,
     (fold, design): (&Fold, &Design),
     (path, mut before): (Path, Option<Trail>),
@@ -212,7 +212,7 @@ fn followed(
 }
 
 /// The features of a path in the order in which they come.
-pub fn order_of(path: &Path) -> Vec<Feature> {
+fn order_of(path: &Path) -> Vec<Feature> {
     order(path.entries.iter().flat_map(|entry| &entry.subset))
 }
 

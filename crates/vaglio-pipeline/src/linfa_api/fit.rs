@@ -61,13 +61,15 @@ impl ValidPipeline {
     /// # Example
     /// ```
     /// use linfa::prelude::*;
-    /// use ndarray::array;
+    /// use ndarray::Array2;
     /// use vaglio::prelude::*;
     ///
-    /// let x = array![[1.0, 0.3], [2.0, -0.1], [3.0, 0.2], [4.0, 0.0], [5.0, -0.4], [6.0, 0.1]];
-    /// let dataset = Dataset::new(x, array![1.1, 2.0, 2.9, 4.2, 5.0, 6.1]);
+    /// // Three rows of each of eight patients.
+    /// let x = Array2::from_shape_fn((24, 2), |(row, column)| (row * (7 + 4 * column) % 24) as f64);
+    /// let dataset = Dataset::new(x.clone(), x.column(0).mapv(|value| 2.0 * value - 1.0));
+    /// let patients: Vec<String> = (0..24).map(|row| format!("patient {}", row / 3)).collect();
     /// let pipeline = Pipeline::new(KFold::by_groups(), Greedy::new(1), Rls::default());
-    /// let fitted = pipeline.fit_with(&dataset, &Rows::new().groups(["ann", "ann", "bob", "bob", "eve", "eve"]))?;
+    /// let fitted = pipeline.fit_with(&dataset, &Rows::new().groups(patients))?;
     /// assert_eq!(fitted.selected(), ["feature-0"]);
     /// # Ok::<(), vaglio::FitError>(())
     /// ```

@@ -193,13 +193,13 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
     /// use ndarray::array;
     /// use vaglio::prelude::*;
     ///
-    /// let x = array![[1.0], [2.0], [3.0], [11.0], [12.0], [13.0]];
-    /// let dataset = Dataset::new(x, array![-1.1, 0.1, 1.0, -0.9, -0.1, 1.0]);
-    /// let rows = Rows::new().series(["a", "a", "a", "b", "b", "b"]);
+    /// let x = array![[1.0], [2.0], [3.0], [4.0], [11.0], [12.0], [13.0], [14.0]];
+    /// let dataset = Dataset::new(x, array![-1.6, -0.4, 0.5, 1.4, -1.5, -0.6, 0.5, 1.6]);
+    /// let rows = Rows::new().series(["a", "a", "a", "a", "b", "b", "b", "b"]);
     /// let pipeline = Pipeline::new(Loo::default(), Greedy::new(1), Rls::new(0.1)).preprocess(WithinSeries::default());
     /// let fitted = pipeline.fit_with(&dataset, &rows)?;
     /// let predicted = fitted.predict_with(&dataset, &rows)?;
-    /// assert!(predicted[0] == predicted[3] && fitted.predict(&dataset)[0] < -5.0);
+    /// assert!(predicted[0] == predicted[4] && fitted.predict(&dataset)[0] < -5.0);
     /// # Ok::<(), vaglio::FitError>(())
     /// ```
     pub fn predict_with<R: TableRecords, T>(&self, dataset: &DatasetBase<R, T>, rows: &Rows) -> Result<Array<E, I>> {

@@ -4,7 +4,8 @@
 //! R of [1 X] and to their own fit. With Z the rows A of [1 X], P = R⁻ᵀZᵀ, e their residuals from the fit of T and
 //! M = (I + PᵀP)⁻¹, row j of A predicted by T and the others of A has the residual (M e)_j / M_jj: the leave-one-out
 //! identity of Gaussian processes with T as what is known before. M comes from the triangle of P on I, so there are no
-//! normal equations. Where A is all rows, P = Xᵀ/√λ.
+//! normal equations. Where all rows are unreliable and there is an intercept, the heaviest row is left out by the others and
+//! they are left out by it ([`parted`]); without an intercept T may be empty, and P = Xᵀ/√λ.
 //!
 //! # Reference
 //! C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine Learning*, MIT Press 2006, eq. 5.12; the book,
@@ -14,9 +15,9 @@ use crate::Data;
 use crate::linalg::{self, Failure};
 use crate::ridge::triangle_of;
 use crate::sums::scaled;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 
-/// The rows [1 | X_S | added columns | y], scaled: those that are excluded, and the triangle of all others.
+/// Rows [1 | X_S | added columns | y], scaled: the excluded ones, and the triangle of all others.
 #[derive(Debug)]
 pub(crate) struct Exclusion {
     /// Which rows are excluded.
@@ -28,8 +29,6 @@ pub(crate) struct Exclusion {
     outputs: usize,
     triangle: Array2<f64>,
     rows: Array2<f64>,
-    /// The direction of the intercept where every row is excluded; columns and targets are then centered on all rows.
-    unit: Option<Array1<f64>>,
 }
 
 /// The same for one λ, perhaps without one of the columns.
@@ -44,8 +43,6 @@ pub(crate) struct ExclusionFit<'e> {
     e: Array2<f64>,
     /// The triangle of √λ·P on √λ·I.
     triangle: Array2<f64>,
-    /// What the weight of the intercept's direction adds to the diagonal of M/λ.
-    shift: Array1<f64>,
 }
 
 /// A column, scaled, less one of its entries where there is an intercept: that of a row that outweighs all others, else
@@ -63,13 +60,13 @@ fn shifted(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec<f64>
     out
 }
 
-/// Finds the training row that weighs more than all other training rows together: their triangle has rounding of its size.
-fn outweighing(data: &Data<'_>, excluded: &[usize]) -> Option<usize> {
-    let root = data.root().filter(|_| data.unit().is_some())?;
-    let mut rest: Vec<f64> = root.iter().map(|root| root * root).collect();
+/// Finds the heaviest training row, and whether it weighs more than all other training rows together.
+fn heaviest(data: &Data<'_>, excluded: &[usize]) -> Option<(usize, bool)> {
+    data.unit()?;
+    let mut rest: Vec<f64> = data.ones().iter().map(|root| root * root).collect();
     excluded.iter().for_each(|&row| rest[row] = 0.0);
     let heaviest = (0..rest.len()).max_by(|&a, &b| rest[a].total_cmp(&rest[b]))?;
-    (2.0 * rest[heaviest] > rest.iter().sum()).then_some(heaviest)
+    Some((heaviest, 2.0 * rest[heaviest] > rest.iter().sum()))
 }
 
 /// Whether so many columns can fit every row, so that no 1 − leverage is reliable for every λ.
@@ -77,35 +74,35 @@ pub(crate) fn fits_every_row(data: &Data<'_>, columns: usize) -> bool {
     columns + usize::from(data.unit().is_some()) >= data.rows()
 }
 
+/// Splits rows in increasing order, so that a row is left to each part for its intercept.
+pub(crate) fn parted(data: &Data<'_>, rows: &[usize]) -> Vec<Vec<usize>> {
+    match heaviest(data, &[]).filter(|_| rows.len() == data.rows()) {
+        Some((heaviest, _)) => vec![(0..data.rows()).filter(|&row| row != heaviest).collect(), vec![heaviest]],
+        None => vec![rows.to_vec()],
+    }
+}
+
 impl Exclusion {
-    /// Reduces all rows but `rows`, or none where the subset can fit every row. Cost O(m·n²) with n columns, memory O(m·n).
+    /// Reduces all rows but `rows`. Cost O(m·n²) with n columns, memory O(m·n).
     ///
     /// # Errors
     /// [`Failure::NoConvergence`] when entries overflow.
     pub fn new(data: &Data<'_>, subset: &[usize], added: &[usize], rows: &[usize]) -> Result<Self, Failure> {
-        let (is_all, outputs) = (fits_every_row(data, subset.len()) || rows.len() == data.rows(), data.outputs());
-        let rows: Vec<usize> = if is_all { (0..data.rows()).collect() } else { rows.to_vec() };
-        let intercept = usize::from(!is_all && data.unit().is_some());
+        let (intercept, outputs) = (usize::from(data.unit().is_some()), data.outputs());
         let before = intercept + subset.len() + added.len();
         let mut all = Array2::zeros((data.rows(), before + outputs));
         let ones = (0..intercept).map(|_| data.ones());
-        let heaviest = if is_all { None } else { outweighing(data, &rows) };
-        let column = |&feature: &usize| if is_all { data.scaled(feature) } else { shifted(data, feature, heaviest) };
-        let columns = subset.iter().chain(added).map(column);
+        let about = heaviest(data, rows).and_then(|(row, outweighs)| outweighs.then_some(row));
+        let columns = subset.iter().chain(added).map(|&feature| shifted(data, feature, about));
         let targets = (0..outputs).map(|o| data.centered(o).to_vec());
         for (mut to, from) in all.columns_mut().into_iter().zip(ones.chain(columns).chain(targets)) {
             to.assign(&ArrayView1::from(&from));
         }
-        let excluded = all.select(Axis(0), &rows);
-        let triangle = if is_all {
-            Array2::zeros((0, all.ncols()))
-        } else {
-            // A row of zeros adds nothing to the triangle.
-            rows.iter().for_each(|&row| all.row_mut(row).fill(0.0));
-            triangle_of(all.view())?
-        };
-        let unit = data.unit().filter(|_| is_all).map(|unit| rows.iter().map(|&row| unit[row]).collect());
-        Ok(Exclusion { places: rows, intercept, size: subset.len(), outputs, triangle, rows: excluded, unit })
+        let excluded = all.select(Axis(0), rows);
+        // A row of zeros adds nothing to the triangle.
+        rows.iter().for_each(|&row| all.row_mut(row).fill(0.0));
+        let triangle = triangle_of(all.view())?;
+        Ok(Exclusion { places: rows.to_vec(), intercept, size: subset.len(), outputs, triangle, rows: excluded })
     }
 
     /// The rows that are excluded, in increasing order if they were given so.
@@ -123,36 +120,24 @@ impl Exclusion {
         let kept: Vec<usize> = (0..end).filter(|&k| removed.is_none_or(|place| k != self.intercept + place)).collect();
         let (size, height) = (kept.len(), self.triangle.nrows());
         let z = self.rows.select(Axis(1), &kept);
-        let (p, right) = if height == 0 {
-            (z.t().mapv(|z| z / root), Array2::zeros((size, width - end)))
-        } else {
-            let columns: Vec<usize> = kept.iter().copied().chain(end..width).collect();
-            let mut stacked = Array2::zeros((height + size, columns.len()));
-            stacked.slice_mut(s![..height, ..]).assign(&self.triangle.select(Axis(1), &columns));
-            (self.intercept..size).for_each(|k| stacked[[height + k, k]] = root);
-            let reduced = linalg::triangle(stacked.view())?;
-            (forward(reduced.slice(s![.., ..size]), z.t()), reduced.slice(s![.., size..]).to_owned())
-        };
+        let columns: Vec<usize> = kept.iter().copied().chain(end..width).collect();
+        let mut stacked = Array2::zeros((height + size, columns.len()));
+        stacked.slice_mut(s![..height, ..]).assign(&self.triangle.select(Axis(1), &columns));
+        (self.intercept..size).for_each(|k| stacked[[height + k, k]] = root);
+        let reduced = linalg::triangle(stacked.view())?;
+        let p = forward(reduced.slice(s![.., ..size]), z.t());
+        let right = reduced.slice(s![.., size..]).to_owned();
         let own = right.slice(s![..size, right.ncols() - self.outputs..]);
         let e = &self.rows.slice(s![.., width - self.outputs..]) - &p.t().dot(&own);
-        let mut stacked = concatenate![Axis(0), &p * root, Array2::eye(z.nrows()) * root];
-        let mut shift = Array1::zeros(z.nrows());
-        if let Some(unit) = &self.unit {
-            // The intercept's direction has no penalty: it gets a weight, which is taken out of M again.
-            let squares: f64 = self.rows.slice(s![.., ..width - self.outputs]).iter().map(|z| z * z).sum();
-            let weight = if squares > 0.0 { squares } else { lambda };
-            stacked = concatenate![Axis(0), stacked, unit.mapv(|u| u * weight.sqrt()).insert_axis(Axis(0))];
-            shift = unit.mapv(|u| u * u / (lambda + weight));
-        }
-        let triangle = linalg::triangle(stacked.view())?;
-        Ok(ExclusionFit { excluded: self, lambda, p, right, e, triangle, shift })
+        let triangle = linalg::triangle(concatenate![Axis(0), &p * root, Array2::eye(z.nrows()) * root].view())?;
+        Ok(ExclusionFit { excluded: self, lambda, p, right, e, triangle })
     }
 }
 
 impl ExclusionFit<'_> {
     /// The residuals of the excluded rows, each from all other rows: rows × outputs, scaled. Cost O(w³).
     pub fn left_out(&self) -> Array2<f64> {
-        left_out(&self.triangle, &self.e, &self.shift)
+        left_out(&self.triangle, &self.e)
     }
 
     /// The same with the added column at `place`: P gains the row p = (z − Pᵀr)/ρ, where the column's part of R is r, and
@@ -170,16 +155,15 @@ impl ExclusionFit<'_> {
         let column = p.view().insert_axis(Axis(1));
         let e = &self.e - &column.dot(&step.insert_axis(Axis(0)));
         let stacked = concatenate![Axis(0), self.triangle, (&column * self.lambda.sqrt()).reversed_axes()];
-        Ok(left_out(&linalg::triangle(stacked.view())?, &e, &self.shift))
+        Ok(left_out(&linalg::triangle(stacked.view())?, &e))
     }
 }
 
-/// (M e)_j / M_jj from the triangle of M⁻¹ = RᵀR, less `shift` on the diagonal of M.
-fn left_out(triangle: &Array2<f64>, e: &Array2<f64>, shift: &Array1<f64>) -> Array2<f64> {
+/// (M e)_j / M_jj from the triangle of M⁻¹ = RᵀR.
+fn left_out(triangle: &Array2<f64>, e: &Array2<f64>) -> Array2<f64> {
     let inverse = forward(triangle.view(), Array2::eye(triangle.ncols()).view());
     let along = forward(triangle.view(), e.view());
-    let mut diagonal = inverse.map_axis(Axis(0), |column| column.dot(&column));
-    diagonal -= shift;
+    let diagonal = inverse.map_axis(Axis(0), |column| column.dot(&column));
     inverse.t().dot(&along) / diagonal.insert_axis(Axis(1))
 }
 

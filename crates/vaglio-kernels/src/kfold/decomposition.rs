@@ -4,7 +4,7 @@
 //! R. Cook and S. Weisberg, *Residuals and Influence in Regression* (1982), chapter 2.
 
 use super::FoldedRows;
-use crate::exclusion::Exclusion;
+use crate::exclusion::{Exclusion, parted};
 use crate::is_unreliable;
 use crate::linalg::{self, Failure, Svd};
 use crate::parallel;
@@ -35,7 +35,7 @@ pub struct Decomposition<'r, 'd> {
     /// [U v̂]ᵀ[U v̂] of the rows of each fold that has more of them than there are directions.
     grams: Vec<Option<Array2<f64>>>,
     /// The rows of leverage near 1, excluded when there is one.
-    excluded: OnceLock<Option<Exclusion>>,
+    excluded: OnceLock<Option<Vec<Exclusion>>>,
 }
 
 /// Rows of folds of one that are worked on by one thread at a time.
@@ -127,15 +127,15 @@ impl<'r, 'd> Decomposition<'r, 'd> {
             return lowest;
         }
         unreliable.sort_unstable();
-        let exclude = || Exclusion::new(data, &self.subset, &[], &self.of_leverage_one()).ok();
-        let excluded = get_or_make(&self.excluded, exclude).as_ref();
-        let Some((excluded, fit)) = excluded.and_then(|excluded| Some((excluded, excluded.fit(lambda, None).ok()?)))
-        else {
-            return 0.0;
-        };
-        for (&row, exact) in excluded.rows().iter().zip(fit.left_out().rows()) {
-            if unreliable.binary_search(&row).is_ok() {
-                out.iter_mut().zip(exact).for_each(|(out, e)| out[row] = *e);
+        let exclude = |rows: &Vec<usize>| Exclusion::new(data, &self.subset, &[], rows).ok();
+        let exclude = || parted(data, &self.of_leverage_one()).iter().map(exclude).collect::<Option<_>>();
+        let Some(parts) = get_or_make(&self.excluded, exclude) else { return 0.0 };
+        for excluded in parts {
+            let Ok(fit) = excluded.fit(lambda, None) else { return 0.0 };
+            for (&row, exact) in excluded.rows().iter().zip(fit.left_out().rows()) {
+                if unreliable.binary_search(&row).is_ok() {
+                    out.iter_mut().zip(exact).for_each(|(out, e)| out[row] = *e);
+                }
             }
         }
         1.0

@@ -5,7 +5,7 @@
 //! wrong".
 
 use super::Basis;
-use crate::exclusion::{Exclusion, fits_every_row};
+use crate::exclusion::{Exclusion, fits_every_row, parted};
 use crate::linalg::Failure;
 use crate::parallel;
 use ndarray::Array2;
@@ -54,14 +54,14 @@ pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> (Vec<Vec<Vec<f6
         left_out(basis, &subset, &changes, &rows.iter().copied().collect::<Vec<_>>())
     };
     let found: Vec<_> = parallel::map_slice(&groups, exact);
-    for ((members, _), found) in groups.iter().zip(found) {
+    for ((members, _), parts) in groups.iter().zip(found) {
         for (at, &k) in members.iter().enumerate() {
-            for row in &unreliable[k] {
-                // Nothing is known where entries overflow.
-                let exact =
-                    found.as_ref().ok().and_then(|(rows, exact)| Some(exact[at].row(rows.binary_search(row).ok()?)));
-                for (o, residuals) in residuals[k].iter_mut().enumerate() {
-                    residuals[*row] = exact.map_or(f64::NAN, |exact| exact[o]);
+            for (rows, exact) in &parts {
+                for (place, row) in rows.iter().enumerate().filter(|(_, row)| unreliable[k].contains(row)) {
+                    for (o, residuals) in residuals[k].iter_mut().enumerate() {
+                        // Nothing is known where entries overflow.
+                        residuals[*row] = exact.as_ref().map_or(f64::NAN, |exact| exact[at][[place, o]]);
+                    }
                 }
             }
         }
@@ -87,39 +87,29 @@ fn grouped(unreliable: &[BTreeSet<usize>], spare: usize, most: usize) -> Vec<(Ve
     groups
 }
 
-/// The residuals of some rows at least, left out of a subset after each change: which rows, and for each change rows ×
+/// Residuals of rows left out of a subset after each change, by parts of the rows: which rows, and for each change rows ×
 /// outputs.
-fn left_out(
-    basis: &Basis<'_>,
-    subset: &[usize],
-    changes: &[Change],
-    rows: &[usize],
-) -> Result<(Vec<usize>, Vec<Array2<f64>>), Failure> {
+fn left_out(basis: &Basis<'_>, subset: &[usize], changes: &[Change], rows: &[usize]) -> Vec<LeftOut> {
     let added: Vec<usize> = changes
         .iter()
         .filter_map(|change| if let Change::Add(feature) = change { Some(*feature) } else { None })
         .collect();
-    let (data, count) = (basis.data(), subset.len());
-    let is_removal = matches!(changes, [Change::Remove(_), ..]);
-    if is_removal && fits_every_row(data, count) && !fits_every_row(data, count.saturating_sub(1)) {
-        // Without the column other rows can be reduced, which costs fewer digits than to exclude them all.
-        let without = |change: &Change| {
-            let rest = change.of(subset.iter().copied());
-            Ok(Exclusion::new(data, &rest, &[], rows)?.fit(basis.lambda(), None)?.left_out())
-        };
-        return Ok((rows.to_vec(), parallel::map_slice(changes, without).into_iter().collect::<Result<_, _>>()?));
-    }
     let place = |of: &[usize], feature: usize| of.iter().position(|f| *f == feature);
-    let excluded = Exclusion::new(data, subset, &added, rows)?;
-    let fit = excluded.fit(basis.lambda(), None)?;
-    let after = |change: &Change| match *change {
-        Change::None => Ok(fit.left_out()),
-        Change::Add(feature) => fit.left_out_with(place(&added, feature).unwrap_or_default()),
-        Change::Remove(feature) => Ok(excluded.fit(basis.lambda(), place(subset, feature))?.left_out()),
+    let residuals = |rows: &[usize]| {
+        let excluded = Exclusion::new(basis.data(), subset, &added, rows)?;
+        let fit = excluded.fit(basis.lambda(), None)?;
+        let after = |change: &Change| match *change {
+            Change::None => Ok(fit.left_out()),
+            Change::Add(feature) => fit.left_out_with(place(&added, feature).unwrap_or_default()),
+            Change::Remove(feature) => Ok(excluded.fit(basis.lambda(), place(subset, feature))?.left_out()),
+        };
+        parallel::map_slice(changes, after).into_iter().collect()
     };
-    let found = parallel::map_slice(changes, after).into_iter().collect::<Result<_, _>>()?;
-    Ok((excluded.rows().to_vec(), found))
+    parted(basis.data(), rows).into_iter().map(|rows| (rows.clone(), residuals(&rows))).collect()
 }
+
+/// Rows that are left out together, and for each change their residuals: rows × outputs.
+type LeftOut = (Vec<usize>, Result<Vec<Array2<f64>>, Failure>);
 
 impl Basis<'_> {
     /// Residuals a/d left out of the subset after a change, and the rows at which they are unreliable: all rows of a

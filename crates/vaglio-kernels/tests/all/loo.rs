@@ -190,21 +190,46 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
     }
 }
 
-/// Two columns are opposite but in the last row, and rows weigh from 0.02 to 21 805: residuals by arithmetic of 60 digits.
-#[test]
-fn a_row_that_outweighs_all_others_costs_no_digits() {
-    let columns = [[-1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0]];
-    let targets = [-0.24492423262979054, -0.3252897510062801, -2.441157449976607, -1.7579804366777263];
-    let weights = [0.05759649747324958, 0.022429234587164185, 3816.41601011141, 21804.870863955904];
-    let exact = [2.196233217346816, 1.4326906856714463, -2.196233217248106, -0.3747734083779962];
+/// Checks residuals left out of all columns at a λ of 1.5e-11 or so, after the last column is added.
+fn check_left_out<const M: usize>(
+    columns: &[[f64; M]],
+    targets: [f64; M],
+    weights: [f64; M],
+    lambda: f64,
+    exact: [f64; M],
+) {
     for level in Level::available() {
         let entries = columns.iter().map(|column| Column::Double(column)).collect();
-        let data = Data::new(level, entries, vec![true, true], &[&targets], Some(&weights), true).unwrap();
-        let basis = Basis::of(Arc::new(data), 1.5030193128266785e-11, [0]);
-        let found = residuals_after(&basis, &[Change::Add(1)]).0;
+        let data = Data::new(level, entries, vec![true; columns.len()], &[&targets], Some(&weights), true).unwrap();
+        let basis = Basis::of(Arc::new(data), lambda, 0..columns.len() - 1);
+        let found = residuals_after(&basis, &[Change::Add(columns.len() - 1)]).0;
         for ((found, exact), weight) in found[0][0].iter().zip(exact).zip(weights) {
             let found = found / f64::sqrt(weight);
             assert!((found / exact - 1.0).abs() < 1e-7, "{found} is not {exact}");
         }
     }
+}
+
+/// Two columns are opposite but in the last row, and rows weigh from 0.02 to 21 805: residuals by arithmetic of 60 digits.
+#[test]
+fn a_row_that_outweighs_all_others_costs_no_digits() {
+    check_left_out(
+        &[[-1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0]],
+        [-0.24492423262979054, -0.3252897510062801, -2.441157449976607, -1.7579804366777263],
+        [0.05759649747324958, 0.022429234587164185, 3816.41601011141, 21804.870863955904],
+        1.5030193128266785e-11,
+        [2.196233217346816, 1.4326906856714463, -2.196233217248106, -0.3747734083779962],
+    );
+}
+
+/// Columns fit every row, and a row weighs 1e12 times as much as the others: residuals by arithmetic of 60 digits.
+#[test]
+fn a_heavy_row_costs_no_digits_where_columns_fit_every_row() {
+    check_left_out(
+        &[[-1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0], [1.0, 1.0, -1.0, 1.0]],
+        [-0.25, -0.33, -2.44, -1.76],
+        [1e8, 1e-4, 1e-4, 1e-4],
+        1e-11,
+        [1.8499999821250008, 1.429999962250001, -2.19, -1.4700000005],
+    );
 }

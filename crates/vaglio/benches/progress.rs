@@ -14,13 +14,14 @@ use vaglio_testkit::Random;
 
 const GRID: &str = "learner: {kind: rls, lambda: {grid: {from: 1e-3, to: 1e3, points: 13}}}";
 const LAST: &str = "search: {kind: greedy, max_features: 10, choose: last}";
-const CELLS: [(&str, &str); 13] = [
+const CELLS: [(&str, &str); 14] = [
     ("defaults", ""),
     ("defaults, grid of lambda", GRID),
     ("greedy kfold, chosen by folds", "criterion: {kind: kfold, folds: 10}\nsearch: {kind: greedy, max_features: 20}"),
     ("floating loo, chosen by folds", "search: {kind: floating, max_features: 10}"),
     ("backward loo, chosen by folds", "search: {kind: backward, min_features: 1}"),
     ("lars loo, chosen by folds", "search: {kind: lars, max_features: 20}"),
+    ("lars loo", "search: {kind: lars, max_features: 10, choose: last}"),
     ("all loo, grid of lambda", "search: all\nlearner: {kind: rls, lambda: {grid: {from: 1e-3, to: 1e3, points: 50}}}"),
     ("absolute kfold, chosen by folds", "criterion: {kind: kfold, folds: 10, loss: absolute}"),
     (

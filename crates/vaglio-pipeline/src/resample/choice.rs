@@ -160,7 +160,7 @@ pub fn select(
         paths: vec![path.cloned()],
         watcher,
     };
-    let Some(test) = watcher.ends(|| contest.tested((&all, 0), (&how, is_written)).map(Some))? else {
+    let Some(test) = watcher.ends(|| contest.tested((&all, 0), &how).map(Some))? else {
         let searched = first.map(Walking::so_far).transpose()?;
         return Ok(Picked { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
     };

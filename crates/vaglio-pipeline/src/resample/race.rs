@@ -48,7 +48,7 @@ pub(super) fn race(
         Err(error) => return Err(error),
     };
     let won = won(loss, &mut all, how)?;
-    let test = watcher.ends(|| contest.tested((&all, won), (how, is_written)).map(Some))?;
+    let test = watcher.ends(|| contest.tested((&all, won), how).map(Some))?;
     let seconds = begun.elapsed().as_secs_f64();
     let Some(test) = test else { return cut_short(seconds) };
     let names: Vec<String> = contestants.iter().map(name).collect();

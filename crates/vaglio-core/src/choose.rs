@@ -59,7 +59,7 @@ pub struct CrossValidation {
     /// criterion's splits are, with so many folds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<AnyResampling>,
-    /// Level of the test that columns gain more over none than noise does; `never` makes no test. `unless` is read as well.
+    /// Level of the test that columns say more of the target than noise does; `never` makes no test. `unless` is read as well.
     #[serde(alias = "unless", skip_serializing_if = "RequireGain::is_default")]
     pub require_gain: RequireGain,
     /// The scale of the losses that choose size and λ, where there is a `target_map`.

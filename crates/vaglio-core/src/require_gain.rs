@@ -1,4 +1,4 @@
-//! The test that columns gain more over none than noise does.
+//! The test that columns say more of the target than noise does.
 
 use crate::Error;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -21,7 +21,7 @@ impl Default for RequireGain {
 }
 
 impl RequireGain {
-    /// The least level, which asks for 999 shuffles.
+    /// The least level, which asks for 9999 shuffles.
     const LEAST: f64 = 0.001;
 
     pub(crate) fn is_default(&self) -> bool {

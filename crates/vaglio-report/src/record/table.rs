@@ -126,7 +126,7 @@ impl Record {
                 chosen.empty_loss.map_or_else(String::new, |empty| format!(" beside {} of none", short(empty)));
             let test = chosen.gain_test.as_ref().map_or_else(String::new, |test| format!(" ({})", test.text()));
             return Some(format!(
-                "No column is taken: noise gains as much too often{test}. The rule takes {}{rest}, with a cross-validated loss of \
+                "No column is taken: noise says as much of the target too often{test}. The rule takes {}{rest}, with a cross-validated loss of \
                  {}{beside}{}; `choose: {{require_gain: never}}` takes them",
                 shown(&named.join(", ")),
                 short(*cross_validated),

@@ -29,7 +29,7 @@ impl ChosenRecord {
     /// Sentence that the columns passed the test of their gain, if they did.
     pub(crate) fn gain_sentence(&self) -> Option<String> {
         let test = self.gain_test.as_ref().filter(|test| test.passes())?;
-        Some(format!("the columns gain more over none than noise does: {}", test.text()))
+        Some(format!("the columns say more of the target than noise does: {}", test.text()))
     }
 
     /// The cross-validated loss, if there is one.

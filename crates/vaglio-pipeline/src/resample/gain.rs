@@ -26,7 +26,8 @@ use super::sample::Sample;
 use super::table::{self, Matched};
 use super::tally::Tally;
 use crate::criteria::Loo;
-use vaglio_core::{Criterion, CrossValidation, Error, Loss, Result};
+use std::sync::Arc;
+use vaglio_core::{Criterion, CrossValidation, Design, Error, Loss, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::{Cell, GainTest, Table};
 use vaglio_search::shuffle::stream;
@@ -92,7 +93,9 @@ impl Contest<'_, '_> {
     /// # Errors
     /// Those of the maps.
     fn evidence(&self, sample: &Sample) -> Result<f64> {
-        let design = self.selector.design(&sample.fitted()?.problem)?;
+        // Without the criterion's checks, since folds are dealt to the data and not to shuffles.
+        let problem = sample.fitted()?.problem.clone().seeded(self.selector.seed());
+        let design = Design::of(&problem, Arc::clone(self.selector.learner()))?;
         let correlations = Loo::default().geometry(&design)?.relevances()?.concat();
         let few = 1.0 / (design.candidates().len() as f64).sqrt();
         let of_column = |r: f64| {

@@ -27,7 +27,7 @@ use super::table::{self, Matched};
 use super::tally::Tally;
 use crate::criteria::Loo;
 use std::sync::Arc;
-use vaglio_core::{Criterion, CrossValidation, Design, Error, Loss, Result};
+use vaglio_core::{Criterion, CrossValidation, Design, Error, Loss, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::{Cell, GainTest, Table};
 use vaglio_search::shuffle::stream;
@@ -62,7 +62,9 @@ impl Contest<'_, '_> {
         let walks: Vec<_> = of.walked(how.repeats).collect();
         let p = paired_p(loss, (&of.table, &walks), (of.taken.place, of.taken.cell), how);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
-        if p.is_some_and(|p| p <= CERTAIN * level) || !self.may_shuffle(won) {
+        // Losses of the order of rows lean: predictions of folds with other means are ranked together.
+        let leans = matches!(loss.measure(), Measure::Auc | Measure::Whole);
+        if !leans && p.is_some_and(|p| p <= CERTAIN * level) || !self.may_shuffle(won) {
             return Ok(by_losses);
         }
         let (own, count) = (self.evidence(sample)?, (ENOUGH as f64 / level - 1e-9).ceil() as usize - 1);

@@ -38,7 +38,8 @@ const SHUFFLE: u64 = 4;
 const CERTAIN: f64 = 0.1;
 /// Observations that an interval needs.
 const FEWEST: usize = 20;
-/// Numbers in the table up to which targets are shuffled.
+/// Rows, and numbers in the table, up to which targets are shuffled.
+const MOST: usize = 2000;
 const MOST_CELLS: usize = 2_000_000;
 /// Shuffles with as much evidence as the data that end the test.
 const ENOUGH: usize = 10;
@@ -86,8 +87,9 @@ impl Contest<'_, '_> {
 
     /// Whether shuffles cost no more than a few times the choice.
     fn may_shuffle(&self, won: usize) -> bool {
-        let cells = self.sample.rows() * self.designs[won].candidates().len();
-        self.sample.behind.is_none() && self.sample.has_shuffles() && cells <= MOST_CELLS
+        let (sample, columns) = (self.sample, self.designs[won].candidates().len());
+        let is_small = sample.rows() <= MOST && sample.rows() * columns <= MOST_CELLS;
+        sample.behind.is_none() && is_small && sample.has_shuffles()
     }
 
     /// Evidence of a sample that columns go with the target.

@@ -31,7 +31,7 @@ pub(crate) struct Exclusion {
     rows: Array2<f64>,
 }
 
-/// The same for one λ, perhaps without one of the columns.
+/// An [`Exclusion`] fitted at one λ, perhaps without one of the columns.
 pub(crate) struct ExclusionFit<'e> {
     excluded: &'e Exclusion,
     lambda: f64,
@@ -76,8 +76,9 @@ pub(crate) fn fits_every_row(data: &Data<'_>, columns: usize) -> bool {
 
 /// Splits rows in increasing order, so that a row is left to each part for its intercept.
 pub(crate) fn parted(data: &Data<'_>, rows: &[usize]) -> Vec<Vec<usize>> {
-    match heaviest(data, &[]).filter(|_| rows.len() == data.rows()) {
-        Some((heaviest, _)) => vec![(0..data.rows()).filter(|&row| row != heaviest).collect(), vec![heaviest]],
+    let is_all = rows.len() == data.rows();
+    match is_all.then(|| heaviest(data, &[])).flatten() {
+        Some((heaviest, _)) => vec![rows.iter().copied().filter(|&row| row != heaviest).collect(), vec![heaviest]],
         None => vec![rows.to_vec()],
     }
 }
@@ -140,7 +141,7 @@ impl ExclusionFit<'_> {
         left_out(&self.triangle, &self.e)
     }
 
-    /// The same with the added column at `place`: P gains the row p = (z − Pᵀr)/ρ, where the column's part of R is r, and
+    /// The residuals of the excluded rows with the added column at `place`: P gains the row p = (z − Pᵀr)/ρ, where the column's part of R is r, and
     /// ρ² = λ + ‖rest‖² below. Cost O(s·w + w³).
     ///
     /// # Errors

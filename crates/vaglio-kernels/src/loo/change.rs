@@ -87,8 +87,10 @@ fn grouped(unreliable: &[BTreeSet<usize>], spare: usize, most: usize) -> Vec<(Ve
     groups
 }
 
-/// Residuals of rows left out of a subset after each change, by parts of the rows: which rows, and for each change rows ×
-/// outputs.
+/// Rows that are left out together, and for each change their residuals: rows × outputs.
+type LeftOut = (Vec<usize>, Result<Vec<Array2<f64>>, Failure>);
+
+/// Residuals of rows left out of a subset after each change, by parts of the rows.
 fn left_out(basis: &Basis<'_>, subset: &[usize], changes: &[Change], rows: &[usize]) -> Vec<LeftOut> {
     let added: Vec<usize> = changes
         .iter()
@@ -105,11 +107,12 @@ fn left_out(basis: &Basis<'_>, subset: &[usize], changes: &[Change], rows: &[usi
         };
         parallel::map_slice(changes, after).into_iter().collect()
     };
-    parted(basis.data(), rows).into_iter().map(|rows| (rows.clone(), residuals(&rows))).collect()
+    let part = |rows: Vec<usize>| {
+        let found = residuals(&rows);
+        (rows, found)
+    };
+    parted(basis.data(), rows).into_iter().map(part).collect()
 }
-
-/// Rows that are left out together, and for each change their residuals: rows × outputs.
-type LeftOut = (Vec<usize>, Result<Vec<Array2<f64>>, Failure>);
 
 impl Basis<'_> {
     /// Residuals a/d left out of the subset after a change, and the rows at which they are unreliable: all rows of a

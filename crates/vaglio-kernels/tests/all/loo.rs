@@ -190,7 +190,7 @@ fn rows_that_carry_columns_alone_are_left_out_of_many_others() {
     }
 }
 
-/// Checks residuals left out of all columns at a λ of 1.5e-11 or so, after the last column is added.
+/// Checks the residuals of single rows left out, after the last column is added to the others.
 fn check_left_out<const M: usize>(
     columns: &[[f64; M]],
     targets: [f64; M],

@@ -4,11 +4,12 @@ use super::chosen::{Chosen, Declined};
 use super::confirmed::confirmed;
 use super::extend::{by_score_alone, cross_validated_beyond};
 use super::full;
+use super::gain::ColumnTest;
 use super::judged::FoldLosses;
 use super::lockstep::{FIRST, OfLambda};
 use super::parting::Part;
 use super::pool::{WalkExtent, Watcher};
-use super::race::{Contest, race};
+use super::race::race;
 use super::sample::Sample;
 use super::scales::{scales_differ, size_on_other_scale};
 use super::scored::{by_score, edge, interrupted, not_validated, plain};
@@ -113,7 +114,7 @@ pub fn select(
             // What folds have in common is there before them.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
-        let (deals, patience, first, journal) = (&deals[..], how.patience, FIRST, watcher.journal());
+        let (deals, patience, journal) = (&deals[..], how.patience, watcher.journal());
         let made: Vec<Made> = deals.iter().flatten().map(|_| Made::default()).collect();
         let (competing, whole, made) = (selector, design, &made[..]);
         let validation = Validation {
@@ -124,7 +125,6 @@ pub fn select(
             deals,
             everything,
             patience,
-            first,
             watcher,
             journal,
             made,
@@ -152,15 +152,8 @@ pub fn select(
     let (table, taken) =
         compared(selector, design, (&lambdas, &walks), loss, (everything, &how, is_written), (watcher, journal))?;
     let all = [Validated { lambdas, all, walks, full, table, taken, everything }];
-    let contest = Contest {
-        selector,
-        sample,
-        contestants: vec![selector.clone()],
-        designs: vec![design.clone()],
-        paths: vec![path.cloned()],
-        watcher,
-    };
-    let Some(test) = watcher.ends(|| contest.tested((&all, 0), &how).map(Some))? else {
+    let columns = ColumnTest { selector, sample, design, watcher };
+    let Some(test) = watcher.ends(|| columns.run(&all, 0, &how).map(Some))? else {
         let searched = first.map(Walking::so_far).transpose()?;
         return Ok(Picked { seconds, ..cut_short(selector, design, searched, &how, watcher)? });
     };

@@ -1,14 +1,15 @@
 //! A test of whether columns say anything of the target.
 //!
-//! The lowest of many cross-validated losses lies below that of no columns on noise as well. So columns are taken in place of none
-//! only where they go with the target by more than chance, which is one question for every search, criterion, loss and rule. The
-//! evidence for a few columns among many is compared with that on targets that rows exchanged. On noise all of these are
-//! distributed alike, so columns are taken from a share of tables of noise that is the level. Shuffles end early where so many have as much
-//! evidence that the level cannot be reached.
+//! The lowest of many cross-validated losses lies below the loss without columns on noise as well. So columns are taken only
+//! where they go with the target by more than chance. The question is one for every search, criterion, loss and rule. The
+//! evidence for a few columns among many is compared with the evidence on shuffled targets. On noise all of these have one
+//! distribution, so the level is the share of tables of noise from which columns are taken. The test ends early when so many
+//! shuffles have as much evidence that the level cannot be reached.
 //!
-//! Evidence adds log(1 + π(B − 1)) over columns and outputs. B is the approximate Bayes factor of one column for an effect whose
-//! variance is τ² times its squared standard error, from its correlation r: B = (1 + τ²)^(−1/2) exp(m r²/2 · τ²/(1 + τ²)) for m rows. π,
-//! the share of columns with an effect, is 1/√columns. One strong column among a thousand is found, and many weak ones of twenty.
+//! Evidence adds log(1 + π(B − 1)) over columns and outputs. B is the approximate Bayes factor of one column for an effect
+//! whose variance is τ² times its squared standard error: B = (1 + τ²)^(−1/2) exp(m r²/2 · τ²/(1 + τ²)), for a correlation r
+//! over m rows. π, the share of columns with an effect, is 1/√columns. The test finds one strong column among a thousand, and
+//! many weak ones among twenty.
 //!
 //! A gain that is clear without shuffles needs none. Each fold is judged at the size and λ that the other folds choose, and the
 //! interval of what it loses less than no columns, on the same rows, says how likely noise gains as much. It is the whole test
@@ -21,11 +22,12 @@
 
 use super::choice::Validated;
 use super::interval::Judged;
-use super::race::Contest;
+use super::pool::Watcher;
 use super::sample::Sample;
 use super::table::{self, Matched};
 use super::tally::Tally;
 use crate::criteria::Loo;
+use crate::selector::ValidSelector;
 use std::sync::Arc;
 use vaglio_core::{Criterion, CrossValidation, Design, Error, Loss, Measure, Result};
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
@@ -46,14 +48,24 @@ const ENOUGH: usize = 10;
 /// τ².
 const EFFECT: f64 = 5.0;
 
-impl Contest<'_, '_> {
-    /// Tests the gain of the columns of the contestant that won. No test is made where none is asked for, where there are no
-    /// columns or some are asked for, and where nothing is known. Cost O(m·n) a shuffle, with what maps cost.
+/// A test of the columns that a search chose on a sample.
+pub(super) struct ColumnTest<'a, 'o> {
+    /// The search, with all that compete with it.
+    pub selector: &'a ValidSelector,
+    pub sample: &'a Sample,
+    /// The design in which the columns were chosen.
+    pub design: &'a Design,
+    pub watcher: &'a Watcher<'o>,
+}
+
+impl ColumnTest<'_, '_> {
+    /// Tests the columns of the search that won among `all`. No test is made where none is asked for, where there are no
+    /// columns or some are asked for, and where nothing is known. Cost O(m·n) a shuffle, and the maps.
     ///
     /// # Errors
-    /// Those of the maps and of the folds' losses; [`Error::Stopped`].
-    pub fn tested(&self, (all, won): (&[Validated], usize), how: &CrossValidation) -> Result<Option<GainTest>> {
-        let Contest { selector, sample, watcher, .. } = *self;
+    /// Errors of the maps; [`Error::Stopped`].
+    pub fn run(&self, all: &[Validated], won: usize, how: &CrossValidation) -> Result<Option<GainTest>> {
+        let ColumnTest { selector, sample, watcher, .. } = *self;
         let (of, loss) = (&all[won], &*selector.loss(sample.task()));
         let Some(level) = how.require_gain.level() else { return Ok(None) };
         // Where columns are asked for, no columns are no choice.
@@ -65,7 +77,7 @@ impl Contest<'_, '_> {
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
         // Losses of the order of rows lean: predictions of folds with other means are ranked together.
         let leans = matches!(loss.measure(), Measure::Auc | Measure::Whole);
-        if !leans && p.is_some_and(|p| p <= CERTAIN * level) || !self.may_shuffle(won) {
+        if !leans && p.is_some_and(|p| p <= CERTAIN * level) || !self.may_shuffle() {
             return Ok(by_losses);
         }
         let (own, count) = (self.evidence(sample)?, (ENOUGH as f64 / level - 1e-9).ceil() as usize - 1);
@@ -85,9 +97,9 @@ impl Contest<'_, '_> {
         Ok(Some(GainTest { p, level, shuffles: Some(made) }))
     }
 
-    /// Whether shuffles cost no more than a few times the choice.
-    fn may_shuffle(&self, won: usize) -> bool {
-        let (sample, columns) = (self.sample, self.designs[won].candidates().len());
+    /// Whether targets can be shuffled, at a cost that is small beside the choice.
+    fn may_shuffle(&self) -> bool {
+        let (sample, columns) = (self.sample, self.design.candidates().len());
         let is_small = sample.rows() <= MOST && sample.rows() * columns <= MOST_CELLS;
         sample.behind.is_none() && is_small && sample.has_shuffles()
     }
@@ -95,7 +107,7 @@ impl Contest<'_, '_> {
     /// Evidence of a sample that columns go with the target.
     ///
     /// # Errors
-    /// Those of the maps.
+    /// Errors of the maps.
     fn evidence(&self, sample: &Sample) -> Result<f64> {
         // Without the criterion's checks, since folds are dealt to the data and not to shuffles.
         let problem = sample.fitted()?.problem.clone().seeded(self.selector.seed());
@@ -136,7 +148,7 @@ mod tests {
     use crate::learners::Rls;
     use crate::resample::{Chosen, select};
     use crate::search::Greedy;
-    use crate::selector::{Selector, ValidSelector};
+    use crate::selector::Selector;
     use linfa::ParamGuard;
     use ndarray::Array2;
     use std::time::Instant;

@@ -88,8 +88,6 @@ pub(super) struct Lockstep<'a, 'o> {
     pub folds: TrainingRows<'a>,
     pub loss: &'a dyn Loss,
     pub patience: Option<usize>,
-    /// The first checkpoint.
-    pub first: usize,
     /// The size of all columns on all rows, and how often rows were dealt into folds.
     pub of: (usize, usize),
     /// Of every fold where its walks stand at the first checkpoint, if that is known.
@@ -220,7 +218,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             done: (0..count).map(|_| None).collect(),
             places: places.to_vec(),
         };
-        let mut checkpoint = self.first;
+        let mut checkpoint = FIRST;
         if let Some(starts) = self.starts {
             let reached = Reached::of(starts, places);
             self.settle(&mut of_group, (reached, checkpoint), others)?;

@@ -3,7 +3,7 @@
 use super::choice::{Picked, Taken, Validated, compared, cut_short, finished, walk_lambdas};
 use super::extend::cross_validated_beyond;
 use super::full;
-use super::lockstep::FIRST;
+use super::gain::ColumnTest;
 use super::parting::Part;
 use super::pool::Watcher;
 use super::sample::Sample;
@@ -48,7 +48,8 @@ pub(super) fn race(
         Err(error) => return Err(error),
     };
     let won = won(loss, &mut all, how)?;
-    let test = watcher.ends(|| contest.tested((&all, won), how).map(Some))?;
+    let columns = ColumnTest { selector, sample, design: &designs[won], watcher };
+    let test = watcher.ends(|| columns.run(&all, won, how).map(Some))?;
     let seconds = begun.elapsed().as_secs_f64();
     let Some(test) = test else { return cut_short(seconds) };
     let names: Vec<String> = contestants.iter().map(name).collect();
@@ -60,31 +61,23 @@ pub(super) fn race(
 }
 
 /// Searches that are cross-validated on the same folds.
-pub(super) struct Contest<'a, 'o> {
-    pub selector: &'a ValidSelector,
-    pub sample: &'a Sample,
-    pub contestants: Vec<ValidSelector>,
-    pub designs: Vec<Design>,
+struct Contest<'a, 'o> {
+    selector: &'a ValidSelector,
+    sample: &'a Sample,
+    contestants: Vec<ValidSelector>,
+    designs: Vec<Design>,
     /// The path of all rows of each that is judged at penalties.
-    pub paths: Vec<Option<Path>>,
-    pub watcher: &'a Watcher<'o>,
+    paths: Vec<Option<Path>>,
+    watcher: &'a Watcher<'o>,
 }
 
 impl<'a, 'o> Contest<'a, 'o> {
-    /// Holds the searches that compete, or a single one.
+    /// Holds the searches that compete.
     ///
     /// # Errors
-    /// Those of the paths of searches that are judged at penalties.
-    pub fn new(
-        selector: &'a ValidSelector,
-        sample: &'a Sample,
-        whole: &Design,
-        watcher: &'a Watcher<'o>,
-    ) -> Result<Self> {
+    /// Errors of the paths of searches that are judged at penalties.
+    fn new(selector: &'a ValidSelector, sample: &'a Sample, whole: &Design, watcher: &'a Watcher<'o>) -> Result<Self> {
         let mut contestants = selector.contestants();
-        if contestants.is_empty() {
-            contestants.push(selector.clone());
-        }
         let designs: Vec<Design> = contestants.iter().map(|own| own.of_own_lambdas(whole.clone())).collect();
         let mut paths = Vec::with_capacity(contestants.len());
         for (place, (own, design)) in contestants.iter_mut().zip(&designs).enumerate() {
@@ -108,7 +101,7 @@ impl<'a, 'o> Contest<'a, 'o> {
     ///
     /// # Errors
     /// Those of the searches and of the fits.
-    pub fn validated(
+    fn validated(
         &self,
         deals: &[Vec<Part>],
         how: &CrossValidation,
@@ -130,7 +123,7 @@ impl<'a, 'o> Contest<'a, 'o> {
     ///
     /// # Errors
     /// Those of its outline.
-    pub fn validation<'v>(
+    fn validation<'v>(
         &'v self,
         place: usize,
         (deals, made): (&'v [Vec<Part>], &'v [Made]),
@@ -146,7 +139,6 @@ impl<'a, 'o> Contest<'a, 'o> {
             deals,
             everything: selector.search().outline(whole).map_err(|error| error.under("search"))?.largest,
             patience: how.patience,
-            first: FIRST,
             watcher: self.watcher,
             journal,
             made,

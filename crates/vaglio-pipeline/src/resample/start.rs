@@ -52,7 +52,6 @@ pub fn start(
             deals: &deals,
             everything: selector.search().outline(&design).map_err(|error| error.under("search"))?.largest,
             patience: how.patience,
-            first: FIRST,
             watcher,
             journal: watcher.journal(),
             made: &made,
@@ -79,10 +78,9 @@ impl Validation<'_, '_> {
         watcher.stage("choose", wanted.len());
         let anew = |job: usize| self.anew((job, parts[job]), lambdas).map(|(training, _)| training);
         let folds = TrainingRows::Anew(parts.len(), &anew);
-        let (patience, first, of) = (self.patience, self.first, (self.everything, deals.len()));
+        let (patience, of) = (self.patience, (self.everything, deals.len()));
         let (extent, pieces) = (self.extent()?.0, &[][..]);
-        let lockstep =
-            Lockstep { selector, folds, loss, patience, first, of, starts: None, watcher, journal, extent, pieces };
+        let lockstep = Lockstep { selector, folds, loss, patience, of, starts: None, watcher, journal, extent, pieces };
         let extent = lockstep.extent(lambdas)?;
         repeated(&selector.room, wanted.len(), |k| {
             let job = wanted[k];
@@ -116,7 +114,7 @@ impl Lockstep<'_, '_> {
             let places: Vec<usize> = (first..lambdas.len().min(first + together)).collect();
             let active: Vec<usize> = (0..places.len()).collect();
             let before = active.iter().map(|_| None).collect();
-            let until = self.patience.map(|_| self.first);
+            let until = self.patience.map(|_| FIRST);
             let found = self.fold_anew((fold, of), (lambdas, &places), (&active, before), until, most)?;
             let Some((trails, paused)) = found else { return Ok(None) };
             walks.extend(trails.into_iter().zip(paused));

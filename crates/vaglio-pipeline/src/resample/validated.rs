@@ -194,8 +194,6 @@ pub struct Validation<'a, 'o> {
     /// The size of all columns on all rows.
     pub(crate) everything: usize,
     pub(crate) patience: Option<usize>,
-    /// The first checkpoint of its walks.
-    pub(crate) first: usize,
     pub(crate) watcher: &'a Watcher<'o>,
     pub(crate) journal: &'a Journal,
     /// The folds with the designs of their training rows, as they were made for another search; of every part.
@@ -284,10 +282,9 @@ impl Validation<'_, '_> {
             true => TrainingRows::Held(&held),
             false => TrainingRows::Anew(parts.len(), &anew),
         };
-        let (patience, first, of) = (self.patience, self.first, (self.everything, deals.len()));
+        let (patience, of) = (self.patience, (self.everything, deals.len()));
         let (starts, pieces) = (starts.as_deref(), &pieces[..]);
-        let lockstep =
-            Lockstep { selector, folds, loss, patience, first, of, starts, watcher, journal, extent, pieces };
+        let lockstep = Lockstep { selector, folds, loss, patience, of, starts, watcher, journal, extent, pieces };
         let walks = lockstep.walks(lambdas, before, known)?;
         Ok(walks.map(|walks| CrossValidated { walks, full }))
     }

@@ -190,7 +190,7 @@ pub const LEAST_P: f64 = 0.0001;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GainTest {
-    /// How often columns of noise gain as much, at most.
+    /// How often columns of noise say as much of the target, at most.
     pub p: f64,
     /// The largest `p` at which columns are taken.
     pub level: f64,
@@ -204,7 +204,7 @@ impl GainTest {
         self.p <= self.level
     }
 
-    /// `p = 0.05, 19 shuffles of the target`.
+    /// `p = 0.005, 199 shuffles of the target`.
     pub fn text(&self) -> String {
         let by = match self.shuffles {
             Some(count) => format!("{} of the target", counted(count, "shuffle")),

@@ -14,20 +14,18 @@ pub struct Relevance {}
 
 impl Criterion for Relevance {
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
-        let target = design.targets().row(0).to_vec();
-        let weight = |row: usize| design.weights().map_or(1.0, |weights| weights[row]);
-        let strengths = subset.iter().map(|&f| correlation(&design.column(f).values(), &target, weight).powi(2));
-        let mean = strengths.sum::<f64>() / subset.len().max(1) as f64;
-        Ok(Score::of(1.0 - mean))
+        let y = design.targets().row(0).to_vec();
+        let w = design.weights().map_or(vec![1.0; y.len()], <[f64]>::to_vec);
+        let strengths = subset.iter().map(|&f| squared_correlation(&design.column(f).values(), &y, &w));
+        Ok(Score::of(1.0 - strengths.sum::<f64>() / subset.len().max(1) as f64))
     }
 }
 
-fn correlation(x: &[f64], y: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
-    let sum = |of: &dyn Fn(usize) -> f64| (0..x.len()).map(|row| weight(row) * of(row)).sum::<f64>();
-    let (total, along_x, along_y) = (sum(&|_| 1.0), sum(&|row| x[row]), sum(&|row| y[row]));
-    let (x, y) = (|row: usize| x[row] - along_x / total, |row: usize| y[row] - along_y / total);
-    let scale = (sum(&|row| x(row) * x(row)) * sum(&|row| y(row) * y(row))).sqrt();
-    if scale > 0.0 { sum(&|row| x(row) * y(row)) / scale } else { 0.0 }
+fn squared_correlation(x: &[f64], y: &[f64], w: &[f64]) -> f64 {
+    let mean = |f: &dyn Fn(usize) -> f64| (0..w.len()).map(|i| w[i] * f(i)).sum::<f64>() / w.iter().sum::<f64>();
+    let (x_mean, y_mean) = (mean(&|i| x[i]), mean(&|i| y[i]));
+    let product = mean(&|i| (x[i] - x_mean).powi(2)) * mean(&|i| (y[i] - y_mean).powi(2));
+    if product > 0.0 { mean(&|i| (x[i] - x_mean) * (y[i] - y_mean)).powi(2) / product } else { 0.0 }
 }
 // ANCHOR_END: definition
 

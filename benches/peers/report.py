@@ -81,7 +81,7 @@ def agreement_table(rows):
 
 
 def markdown(result):
-    """What goes between the marks of the README."""
+    """What goes between the marks of BENCHMARKS.md."""
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     threads = "1 thread" if result["threads"] == 1 else f"{result['threads']} threads"
     parts = [f"On {threads} each; {versions}."]

@@ -7,7 +7,7 @@ of all repeats the least counts. A peer that would take hours is measured in par
 number of fits, which the table says.
 
 --quick tries everything on small tables, --only NAME runs some of it (`reading` and `scaling` are names too).
---readme writes the table between the marks of README.md, --out FILE everything as JSON.
+--write writes the table between the marks of BENCHMARKS.md, --out FILE everything as JSON.
 """
 import argparse
 import json
@@ -41,7 +41,7 @@ def arguments():
     parser.add_argument("--threads", type=int, default=1, help="threads of each side")
     parser.add_argument("--repeats", type=int, default=None, help="runs of each side: 5, with --quick 2")
     parser.add_argument("--patience", type=float, default=60, help="seconds after which a peer is not repeated")
-    parser.add_argument("--readme", action="store_true", help="write the table into README.md")
+    parser.add_argument("--write", action="store_true", help="write the table into BENCHMARKS.md")
     parser.add_argument("--out", type=Path, help="write everything as JSON")
     return parser.parse_args()
 
@@ -111,8 +111,8 @@ def finish(options, result):
         tell(fault)
     if faults:
         sys.exit(1)
-    if options.readme:
-        report.into(programs.ROOT / "README.md", text)
+    if options.write:
+        report.into(programs.ROOT / "BENCHMARKS.md", text)
 
 
 if __name__ == "__main__":

@@ -79,4 +79,5 @@ mod tune;
 mod verify;
 mod weights;
 mod within;
+mod workflows;
 mod written_files;

@@ -1,4 +1,4 @@
-//! Products over all rows of a design: those of the search where it has them, else of the chosen columns.
+//! Cross products over all rows of a design, taken from the search if possible, else computed for the chosen columns.
 
 use crate::criteria::{self, Session};
 use std::sync::Arc;
@@ -6,25 +6,25 @@ use vaglio_core::{Design, Feature};
 use vaglio_kernels::Data;
 use vaglio_kernels::kfold::{Moments, NormalEquations};
 
-/// What a fit on all rows begins from.
+/// Source of the cross products for a fit on all rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FitFrom {
-    /// The moments of the search, where it computed any.
+    /// The moments of the search, if it computed any.
     Search,
-    /// The rows.
+    /// The rows of the table.
     Rows,
 }
 
-/// Where products come from.
+/// Cross products of columns, by source.
 pub enum Products {
-    /// Moments that the search made.
+    /// Moments computed by the search.
     OfSearch(Arc<Moments>),
-    /// Of columns that were read for it.
+    /// Normal equations computed for these columns alone.
     Own(Arc<NormalEquations>),
 }
 
 impl Products {
-    /// Of the columns `subset` and maybe others, that the search or an earlier fit has computed.
+    /// Cached products that cover `subset`, from the search or from an earlier fit.
     pub fn known(design: &Design, subset: &[Feature], from: FitFrom) -> Option<Self> {
         let session = Session::of(design);
         let has = |products: &Products| products.all_rows().is_some_and(|own| own.has(subset));
@@ -33,8 +33,8 @@ impl Products {
         of_search.or_else(|| Some(Products::Own(session.normal_equations.get()?)).filter(has))
     }
 
-    /// The same, made of the rows `data` of the design where they are not known; `None` where they overflow. Cost
-    /// O(rows · columns²) then.
+    /// Like [`Products::known`], but computes missing products from `data`, the rows of the design, at cost O(rows ·
+    /// columns²). Returns `None` if the products overflow.
     pub fn of(design: &Design, data: &Arc<Data<'_>>, subset: &[Feature], from: FitFrom) -> Option<Self> {
         Products::known(design, subset, from).or_else(|| {
             let intercept = design.readout().is_some_and(|readout| readout.intercept);
@@ -44,7 +44,7 @@ impl Products {
         })
     }
 
-    /// The moments of all rows, where there are any.
+    /// Normal equations of all rows, if available.
     pub fn all_rows(&self) -> Option<&NormalEquations> {
         match self {
             Products::OfSearch(moments) => moments.normal_equations(),
@@ -53,14 +53,14 @@ impl Products {
     }
 }
 
-/// The chosen columns of a design, weighed by its rows: `None` where squares over- or underflow, or where training weighs rows
-/// otherwise.
+/// The chosen columns with the row weights of the design. Returns `None` if: squares over- or underflow; training uses
+/// other row weights (balanced classes).
 pub(crate) fn chosen_rows<'d>(design: &'d Design, subset: &[Feature]) -> Option<Arc<Data<'d>>> {
     let readout = design.readout().filter(|readout| !readout.balanced)?;
     criteria::chosen_data(design, subset, readout.intercept).ok().map(Arc::new)
 }
 
-/// Whether a search of the design has computed moments, in whatever units.
+/// Whether a search of the design has computed moments, rescaled or not.
 pub(crate) fn has_moments(design: &Design) -> bool {
     Session::of(design.in_units().map_or(design, |(_, scaled)| scaled)).moments().is_some()
 }

@@ -1,4 +1,4 @@
-//! Configuration text as a tree in which every value knows its place, read into typed settings.
+//! Configuration text as a tree of values with their places, read into typed settings.
 //!
 //! The only module that names a YAML crate.
 
@@ -19,10 +19,10 @@ use route::Segment;
 use serde::de::DeserializeOwned;
 use vaglio_core::{Error, Place, Result};
 
-/// Of names and texts of a file messages hold so many characters.
+/// Longest name or text quoted in a message, in characters.
 const NAME: usize = 200;
 
-/// A configuration: the text of a file, with what the command line sets in it.
+/// A configuration: the text of a file, changed by the settings of the command line.
 #[derive(Debug, Clone)]
 pub struct Document {
     root: Node,
@@ -32,17 +32,18 @@ impl Document {
     /// Reads the text of a YAML file.
     ///
     /// # Errors
-    /// [`Error::Syntax`] with its place; anchors, tags, duplicate keys and a second document are refused.
+    /// [`Error::Syntax`] with its place for malformed YAML, an anchor, a tag, a duplicate key or a second document.
     pub fn parse(text: &str, file_name: &str) -> Result<Self> {
         Ok(Document { root: yaml::parse(text, &yaml::Origin::File(file_name))? })
     }
 
-    /// Sets what `--set path=value` asks for; the value is YAML, and maps on the path are made where they are missing.
+    /// Applies `--set path=value`. The value is YAML; missing maps on the path are created.
     ///
     /// A bare word on the path becomes a map with that `kind`. An index one past the end of a list appends to it.
     ///
     /// # Errors
-    /// [`Error::Syntax`] for text that is no assignment; [`Error::Setting`] for a path that leads through a number.
+    /// * [`Error::Syntax`] if the text is no assignment.
+    /// * [`Error::Setting`] if the path leads through a number.
     pub fn set(&mut self, assignment: &str) -> Result<()> {
         let origin = Place { file: format!("--set {assignment}"), line: 0, column: 0 };
         let syntax = |message: String| Error::Syntax { message, place: Some(origin.clone()) };
@@ -67,16 +68,16 @@ impl Document {
         Ok(())
     }
 
-    /// The settings as a type.
+    /// Reads the settings as a type.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for a key or kind that does not exist and [`Error::Setting`] for a value that does not
-    /// fit, with its dotted path and place.
+    /// * [`Error::UnknownName`] for a key or kind that does not exist.
+    /// * [`Error::Setting`] for a value that does not fit, with its dotted path and place.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
         reader::read(&self.root)
     }
 
-    /// The value at a dotted path, of which the empty one is the whole.
+    /// The value at a dotted path; the empty path names the whole document.
     pub fn get(&self, path: &str) -> Option<&Node> {
         let segments = route::segments(path).ok()?;
         let (mut node, mut rest) = (&self.root, &segments[..]);
@@ -87,8 +88,8 @@ impl Document {
         Some(node)
     }
 
-    /// The `kind` of the component at a dotted path, a bare word or a key, and where it stands; of a list of searches
-    /// `chain`.
+    /// The `kind` of the component at a dotted path, with its place. A bare word is its own `kind`, and a list of
+    /// searches has the kind `chain`.
     pub fn kind(&self, path: &str) -> Option<(&str, Place)> {
         let node = self.get(path)?;
         if node.is_chain(path) {
@@ -98,7 +99,7 @@ impl Document {
         Some((kind.word()?, kind.place.clone()))
     }
 
-    /// The error with the place of the setting that it is on, or that the file does not have it.
+    /// Adds to an error the place of its setting, or the note that the file does not have the setting.
     pub fn locate(&self, mut error: Error) -> Error {
         if error.place().is_some() {
             return error;
@@ -111,8 +112,8 @@ impl Document {
         error.at(place)
     }
 
-    /// Where the value at a dotted path stands or, when it is absent, the key of the nearest value above it; the file alone
-    /// where there is no such key.
+    /// The place of the value at a dotted path. An absent value gets the place of the nearest key above it, or else of
+    /// the file.
     pub fn place(&self, path: &str) -> Option<Place> {
         let segments: Vec<Segment> = route::segments(path).ok()?;
         let whole = self.root.place.without_line();

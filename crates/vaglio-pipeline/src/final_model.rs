@@ -1,8 +1,8 @@
-//! A learner that is trained on the columns that a selection chose, and judged in place of the selection's own.
+//! Training of a second learner on the selected columns; it replaces the selection's own learner in predictions and
+//! evaluation.
 //!
-//! The table is cut to the chosen columns, in the order of the table, and the learner is trained on them as a pipeline of
-//! these columns with `search: all` would train it: its settings are tuned and its λ is taken by the score of its own
-//! criterion, on the same rows.
+//! The table is restricted to the selected columns, in table order. The learner is trained on them like a pipeline of
+//! these columns with `search: all`: settings are tuned and λ is chosen by its own criterion, on the same rows.
 
 mod on_columns;
 mod written;
@@ -25,10 +25,10 @@ use vaglio_core::{
     Monitor, PathEntry, Problem, Result, Round, Score, SearchStrategy, Silent, StopSign,
 };
 
-/// A learner for the columns that a selection chose: the `model` of a pipeline.
+/// A learner to train on the selected columns: the `model` of a pipeline.
 ///
 /// # Example
-/// Columns by forward selection with a ridge regression, predictions by a kernel machine on them:
+/// Select columns by ridge regression, and predict from them with a kernel machine:
 /// ```
 /// use linfa::prelude::*;
 /// use ndarray::array;
@@ -49,24 +49,24 @@ pub struct FinalModel {
     tune: Option<Tune>,
 }
 
-/// A final model after training.
+/// A trained final model.
 #[derive(Debug, Clone)]
 pub struct FittedFinalModel {
-    /// What predicts, from columns of the problem.
+    /// Model that predicts, from columns of the problem.
     pub model: Model,
-    /// The learner, tuned.
+    /// The learner with its tuned settings.
     pub learner: Arc<dyn Learner>,
-    /// The word of the criterion that chose λ and settings.
+    /// Name of the criterion that chose λ and settings.
     pub criterion: &'static str,
-    /// The penalty that it was trained with, if it has a readout.
+    /// Penalty λ of the fit, if the learner has a readout.
     pub lambda: Option<f64>,
-    /// The score of the criterion, where it chose anything.
+    /// Score of the criterion, if it chose λ or settings.
     pub score: Option<f64>,
-    /// The readout of the chosen columns, in order of entry, where it is one of the columns as they are.
+    /// Readout of the selected columns, in order of entry, if the model is linear in the columns.
     pub readout: Option<Coefficients>,
-    /// How its settings were tuned, if they were.
+    /// Record of tuning, if settings were tuned.
     pub tuned: Option<Tuned>,
-    /// What its learner found beside it.
+    /// Report values of the learner.
     pub found: Figures,
 }
 
@@ -77,32 +77,32 @@ impl<L: Into<AnyLearner>> From<L> for FinalModel {
 }
 
 impl FinalModel {
-    /// A learner whose λ is taken by the criterion of the pipeline, or where that has no loss by leave-one-out.
+    /// A learner whose λ is chosen by the criterion of the pipeline, or by leave-one-out if that criterion has no loss.
     pub fn new(learner: impl Into<AnyLearner>) -> Self {
         FinalModel { learner: learner.into().into(), criterion: None, tune: None }
     }
 
-    /// The same with a criterion of its own.
+    /// Sets a criterion of its own.
     #[must_use]
     pub fn criterion(self, criterion: impl Into<AnyCriterion>) -> Self {
         FinalModel { criterion: Some(criterion.into().into()), ..self }
     }
 
-    /// The same with settings that its criterion chooses.
+    /// Sets how settings are tuned, by its criterion.
     #[must_use]
     pub fn tune(self, tune: Tune) -> Self {
         FinalModel { tune: Some(tune), ..self }
     }
 
-    /// What is trained on the chosen columns.
+    /// Learner that is trained on the selected columns.
     pub fn learner(&self) -> &Arc<dyn Learner> {
         &self.learner
     }
 
-    /// Checks what needs no data.
+    /// Checks the settings that need no data.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the field's path.
+    /// [`Error::Setting`] with the path of the field.
     pub(crate) fn check(&self) -> Result<()> {
         self.learner.check().map_err(|error| self.of_learner(error))?;
         if let Some(criterion) = &self.criterion {
@@ -119,12 +119,13 @@ impl FinalModel {
         self.criterion.is_none() && self.tune.is_none()
     }
 
-    /// An error of the learner: where only that is written, its settings stand directly below.
+    /// Prefixes an error of the learner with `learner`, unless the learner is written alone.
     fn of_learner(&self, error: Error) -> Error {
         if self.is_learner_alone() { error } else { error.under("learner") }
     }
 
-    /// Refuses targets and rows that the learner does not take, and a selection that does not choose columns of the table.
+    /// Refuses targets and rows that the learner does not accept, and selections that do not choose columns of the
+    /// table.
     ///
     /// # Errors
     /// [`Error::Setting`].
@@ -146,7 +147,7 @@ impl FinalModel {
         Err(Error::setting("model", message))
     }
 
-    /// All chosen columns, with the criterion that chooses λ.
+    /// A selection of all given columns, by the criterion that chooses λ.
     fn selector(&self, of: &ValidSelector) -> ValidSelector {
         let own = || if of.criterion.loss().is_some() { Arc::clone(&of.criterion) } else { Arc::new(Loo::default()) };
         let search: Arc<dyn SearchStrategy> = Arc::new(All { choose: Choose::Last, ..All::default() });
@@ -162,10 +163,10 @@ impl FinalModel {
         }
     }
 
-    /// Trained on all rows of a problem and its columns `subset`, of which there is at least one.
+    /// Trains on all rows of a problem and its columns `subset`, which is not empty.
     ///
     /// # Errors
-    /// Those of the learner, of its criterion and of tuning, under `model`.
+    /// Errors of the learner, its criterion and tuning, under `model`.
     #[doc(hidden)]
     pub fn train(
         &self,
@@ -187,7 +188,7 @@ impl FinalModel {
         };
         let design = own.design(&cut).map_err(of_model)?;
         let (trained, score) = match own.learner.form() {
-            // A learner without λ has nothing that a score would choose.
+            // A learner without λ needs no score.
             Form::Refit(_) => (design.train(&(0..sorted.len()).collect::<Vec<_>>(), None).map_err(of_model)?, None),
             Form::Linear(_) => {
                 let sample = Sample::plain(cut.clone(), own.learner.needs_order());
@@ -218,11 +219,11 @@ impl FinalModel {
 }
 
 impl FinalModel {
-    /// Predictions of the rows of a round by the model on the columns `subset`, trained without the fold of each; `None` where
-    /// rows of a series count as one, and where the work was stopped. Cost: a training of each fold.
+    /// Out-of-fold predictions for the rows of a round, by models of the columns `subset`. Returns `None` if:
+    /// predictions are averaged over the rows of a series; the work was stopped. Cost: one training per fold.
     ///
     /// # Errors
-    /// Those of [`FinalModel::train`].
+    /// Returns the errors of [`FinalModel::train`].
     pub(crate) fn predicted_held_out(
         &self,
         selector: &ValidSelector,
@@ -254,12 +255,12 @@ impl FinalModel {
     }
 }
 
-/// The final models of one set of training rows that are trained already, by their columns in increasing order.
+/// Cache of final models trained on one set of rows, by their sorted columns.
 #[derive(Default)]
 pub struct Known(Mutex<HashMap<Vec<Feature>, Model>>);
 
 impl Known {
-    /// Keeps the model of a subset.
+    /// Stores the model of a subset.
     pub fn keep(&self, mut subset: Vec<Feature>, model: &Model) {
         subset.sort_unstable();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(subset, model.clone());
@@ -272,29 +273,30 @@ impl Known {
     }
 }
 
-/// What the models of the same training rows have in common.
+/// Context for predictions of models with the same training rows.
 #[derive(Clone, Copy)]
 pub struct Judging<'k> {
-    /// The final models that are trained already.
+    /// Cache of final models.
     pub known: &'k Known,
-    /// What ends the training of others.
+    /// Ends further training.
     pub stop: &'k StopSign,
-    /// A triangle of at least the columns of all subsets, where there is one.
+    /// Triangular reduction of the rows that covers the columns of all subsets, if available.
     pub reduced: Option<&'k Reduced>,
 }
 
 impl ValidSelector {
-    /// Whether rows are taken to be in an order of time.
+    /// Whether rows are expected in time order.
     #[doc(hidden)]
     pub fn needs_order(&self) -> bool {
         self.learner.needs_order() || self.model.as_ref().is_some_and(|model| model.learner.needs_order())
     }
 
-    /// Calls `each` with the predictions of the models by which subsets are judged, as [`predictions_along`] says: of the
-    /// learner, or of the final model where there is one, trained on the problem of the design. Ends early at a stop sign.
+    /// Calls `each` with the predictions of every subset's model, like [`predictions_along`]. The models are of the
+    /// learner or, if there is one, of the final model, trained on the problem of the design. A stop sign ends the
+    /// calls early.
     ///
     /// # Errors
-    /// Those of [`predictions_along`] and of [`FinalModel::train`].
+    /// Returns the errors of [`predictions_along`] and [`FinalModel::train`].
     #[doc(hidden)]
     pub fn predictions(
         &self,

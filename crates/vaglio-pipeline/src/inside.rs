@@ -1,5 +1,4 @@
-//! What runs from files to files see of pipelines and saved models, and programs do not; methods of the same kind are left out of the documentation of their
-//! types.
+//! Internal API shared with `vaglio-files`; methods for it are hidden from the documentation of their types.
 
 pub use crate::pipeline::saved::chain::{Chain, Predicted, Scaled, scaled};
 pub use crate::pipeline::saved::intervals::bounds;

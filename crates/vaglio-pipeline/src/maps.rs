@@ -1,4 +1,4 @@
-//! Maps that are built in: what is done to the columns before they are candidates.
+//! Built-in maps, which transform columns before they become candidates.
 
 mod clip;
 mod columns;

@@ -1,4 +1,4 @@
-//! Maps of targets that are built in: a target is learned on another scale and predicted in the units of the data.
+//! Built-in maps of targets: the model learns a transformed target, and predictions return to the units of the data.
 
 mod logs;
 mod power;

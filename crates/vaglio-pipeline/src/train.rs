@@ -10,14 +10,14 @@ use vaglio_kernels::Column;
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::{Normal, Ridge, is_wide};
 
-/// What [`Design::train`] does, fast: by normal equations that are refined from the rows, and where these are too
-/// ill-conditioned by a reduction of all rows to a triangle.
+/// Like [`Design::train`], but faster: solves the normal equations with iterative refinement from the rows, or reduces
+/// all rows to a triangle if the equations are too ill-conditioned.
 ///
-/// Without `lambda` and with several to choose from, the one of lowest squared leave-one-out error is taken. Cost
+/// If `lambda` is `None` and the learner has several, the one with the lowest squared leave-one-out error is used. Cost
 /// O(rows · columns²), from moments O(rows · columns + columns³).
 ///
 /// # Errors
-/// [`Error::Numerical`] when numbers overflow; those of the learner.
+/// [`Error::Numerical`] on overflow; errors of [`Design::train`] for a learner without a readout.
 pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: FitFrom) -> Result<Model> {
     let Some(readout) = design.readout() else { return design.train(subset, lambda) };
     let of = |design: &Design| match lambda {
@@ -32,10 +32,10 @@ pub fn train(design: &Design, subset: &[Feature], lambda: Option<f64>, from: Fit
     trained(design, subset, &lambdas, from)
 }
 
-/// The model of an entry of a path; without a λ of its own, at `lambda`.
+/// Trains the model of a path entry, at `lambda` if the entry has none of its own.
 ///
 /// # Errors
-/// See [`train`].
+/// Returns the errors of [`train`].
 pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64>, from: FitFrom) -> Result<Model> {
     match &entry.fit {
         EntryFit::Readout => train(design, &entry.subset, entry.score.lambda.or(lambda), from),
@@ -48,7 +48,7 @@ pub(crate) fn train_entry(design: &Design, entry: &PathEntry, lambda: Option<f64
     }
 }
 
-/// Trained at one λ, or at one for each output.
+/// Trains at one λ, or at one per output.
 fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Model> {
     let coefficients = match design.in_units() {
         Some((units, scaled)) => {
@@ -63,7 +63,7 @@ fn trained(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) 
     design.model(subset, Trained { lambda: lambdas[0], coefficients })
 }
 
-/// The coefficients for the design's numbers as they are.
+/// Solves for the coefficients on the design's own scale.
 fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -> Result<Coefficients> {
     let failed = |failure: Failure| {
         Error::Numerical(format!("the final fit failed: {failure}; rescale or standardize the columns"))
@@ -85,18 +85,19 @@ fn solved(design: &Design, subset: &[Feature], lambdas: &[f64], from: FitFrom) -
     })
 }
 
-/// The normal equations of some columns, of whose products the search may tell; `None` where a reduction of the rows serves them.
+/// Normal equations of the chosen columns, reusing cached products. Returns `None` if: there are few rows for the
+/// columns; [`chosen_rows`] or [`Products::of`] fails.
 pub(crate) fn normal_equations<'d>(design: &'d Design, subset: &[Feature], from: FitFrom) -> Option<Normal<'d>> {
-    // Products of columns with columns are far more numbers than the rows where these are few.
+    // With few rows, products of columns take more memory than the rows.
     let data = (!is_wide(design.rows(), subset.len())).then(|| chosen_rows(design, subset)).flatten()?;
     let products = Products::of(design, &data, subset, from)?;
     Normal::new(data, subset, design.readout()?.intercept, products.all_rows()?)
 }
 
-/// Coefficients at one λ; of several, those of each output at its own.
+/// Combines coefficients of outputs, each fitted at its own λ.
 ///
 /// # Errors
-/// Those of `at`.
+/// Returns the errors of `at`.
 pub fn of_outputs(lambdas: &[f64], mut at: impl FnMut(f64) -> Result<Coefficients>) -> Result<Coefficients> {
     let mut all = at(lambdas[0])?;
     for (output, &lambda) in lambdas.iter().enumerate().skip(1) {
@@ -107,8 +108,8 @@ pub fn of_outputs(lambdas: &[f64], mut at: impl FnMut(f64) -> Result<Coefficient
     Ok(all)
 }
 
-/// The model of coefficients of columns about their means and divided by their norms, for targets likewise; row by row, columns × outputs. Cost
-/// O(rows · columns).
+/// Coefficients on the data's scale from those of a path on centered columns and targets of norm 1. The input holds a
+/// row of outputs for each column. Cost O(rows · columns).
 pub fn of_path(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coefficients {
     let weight = |row: usize| design.weights().map_or(1.0, |w| w[row]);
     let total: f64 = (0..design.rows()).map(weight).sum();
@@ -132,7 +133,7 @@ pub fn of_path(design: &Design, subset: &[Feature], coefficients: &[f64]) -> Coe
     Coefficients { weights, intercept }
 }
 
-/// The λ of lowest squared leave-one-out error.
+/// The λ with the lowest squared leave-one-out error.
 fn chosen(design: &Design, subset: &[Feature]) -> Result<Option<f64>> {
     let criterion = Loo::default();
     let outline = Outline { start: subset.len(), largest: subset.len(), trials: 1.0, steps: 0 };

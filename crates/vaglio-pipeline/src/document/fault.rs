@@ -1,4 +1,4 @@
-//! What goes wrong while settings are read, before its place is known.
+//! Errors of reading settings, before their places are known.
 
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
@@ -7,15 +7,15 @@ use vaglio_core::{Error, Place, registrations};
 /// A mismatch between a value and the type that it is read into.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fault {
-    /// In the words of the type.
+    /// A message of the type itself.
     Custom(String),
-    /// The value is not of this kind.
+    /// A value of another kind than the expected one.
     Expected(String),
-    /// A key that the type does not have.
+    /// An unknown key, and the known ones.
     UnknownKey(String, Vec<String>),
-    /// A word that is not among those allowed.
+    /// An unknown word, and the known ones.
     UnknownWord(String, Vec<String>),
-    /// A key that the type must have.
+    /// A required key that is missing.
     MissingKey(String),
 }
 
@@ -31,13 +31,13 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What serde's own text of a missing field starts with.
+/// Prefix of serde's message for a missing field.
 const MISSING: &str = "missing field `";
 
 impl std::error::Error for Fault {}
 
 impl de::Error for Fault {
-    /// Trait objects hand errors on as text; a missing key is told apart by serde's words for it.
+    /// Trait objects hand errors on as text, so that a missing key is recognized by serde's words.
     fn custom<T: fmt::Display>(message: T) -> Self {
         let message = message.to_string();
         match message.strip_prefix(MISSING).and_then(|rest| rest.strip_suffix('`')) {
@@ -71,7 +71,7 @@ impl de::Error for Fault {
     }
 }
 
-/// Serde's name of a type as a user would say it.
+/// Serde's name of a type in the words of a user.
 fn plain(expected: &str) -> String {
     match expected {
         "usize" | "u64" | "u32" | "u128" => "a whole number from 0 up",
@@ -83,7 +83,7 @@ fn plain(expected: &str) -> String {
         "a string" => "text",
         "a sequence" => "a list",
         "unit" => "nothing",
-        // Of a `kind`.
+        // A trait object, named by its `kind`.
         _ if expected.starts_with("dyn ") => "a word",
         _ if ["struct ", "a map"].iter().any(|start| expected.starts_with(start)) => "keys and values",
         _ => expected,
@@ -92,7 +92,7 @@ fn plain(expected: &str) -> String {
 }
 
 impl Fault {
-    /// The error for the setting `path`, whose value stands at `place` and is described by `found`.
+    /// The error for the setting `path` at `place`; `found` describes its value.
     pub(super) fn locate(&self, path: &str, place: &Place, found: &str) -> Error {
         let place = Some(place.clone());
         match self {
@@ -114,7 +114,7 @@ impl Fault {
     }
 }
 
-/// What to do about a number that should be text, or the reverse.
+/// Advice for a number that should be text, or the reverse.
 fn hint(expected: &str, found: &str) -> &'static str {
     if expected == "text" && (found.starts_with("the number") || found == "`true`" || found == "`false`") {
         "; put it in quotes to make it text"
@@ -123,7 +123,7 @@ fn hint(expected: &str, found: &str) -> &'static str {
     }
 }
 
-/// What typetag says of a word that several parts have, with the packages of these.
+/// Explains typetag's error for a word that several parts share, with their packages.
 pub fn twice(message: &str) -> Option<String> {
     let (of, word) = message.strip_prefix("non-unique tag of dyn ")?.split_once(": ")?;
     let word = word.split('"').nth(1)?;
@@ -132,17 +132,17 @@ pub fn twice(message: &str) -> Option<String> {
     Some(format!("this program holds several parts `{word}`: {}; link it with one of them", packages.join(" and ")))
 }
 
-/// The whole document has no path to name it by.
+/// An error for the setting `path`; the whole document has no path.
 fn setting(path: &str, message: String, place: Option<Place>) -> Error {
     if path.is_empty() { Error::Syntax { message, place } } else { Error::setting(path, message).at(place) }
 }
 
-/// The path of `key` below `path`.
+/// Joins `key` to the dotted `path`.
 pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// What a word at `path` names.
+/// The noun for a word at `path`.
 fn noun(path: &str) -> &'static str {
     let owner = path.strip_suffix(".kind");
     let last = owner.unwrap_or(path).rsplit('.').next().unwrap_or_default();

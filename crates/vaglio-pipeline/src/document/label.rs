@@ -1,4 +1,4 @@
-//! A label of a class, which may look like a number.
+//! Class labels, which may look like numbers.
 
 use super::{Meaning, Scalar};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
@@ -6,15 +6,15 @@ use std::borrow::Cow;
 use std::fmt;
 use vaglio_core::numerals::normalized;
 
-/// A label as text; a number is written as data cells are, so that `5`, `5.0` and `"5"` are one label.
+/// A class label as text. Numbers are normalized like data cells, so that `5`, `5.0` and `"5"` are one label.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Label(pub String);
 
-/// The name under which a reader of a document hands over a scalar as it was written.
+/// Newtype name that asks the document's reader for a scalar as it was written.
 pub(crate) const LABEL: &str = "Label";
 
-/// The label that a scalar stands for.
+/// The label written as a scalar; `None` for a null.
 pub(super) fn of_scalar(scalar: &Scalar) -> Option<String> {
     match scalar.meaning() {
         Meaning::Null => None,

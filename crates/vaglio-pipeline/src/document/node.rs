@@ -1,4 +1,4 @@
-//! The tree of a document.
+//! Tree of a parsed document.
 
 use super::NAME;
 use super::route::Segment;
@@ -13,14 +13,14 @@ pub struct Node {
     pub value: Value,
 }
 
-/// What stands at a [`Node`].
+/// Value of a [`Node`].
 #[derive(Debug, Clone)]
 pub enum Value {
     /// A word, number or text.
     Scalar(Scalar),
-    /// Values in order.
+    /// A list of values.
     List(Vec<Node>),
-    /// Keys and values, in the order in which they were written.
+    /// Keys and values in the order of the text.
     Map(Vec<Entry>),
 }
 
@@ -29,7 +29,7 @@ pub enum Value {
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// Where the key stands.
+    /// Place of the key.
     pub key_place: Place,
     /// The value.
     pub node: Node,
@@ -40,11 +40,11 @@ pub struct Entry {
 pub struct Scalar {
     /// The text, without quotes.
     pub text: String,
-    /// Whether it was quoted or a block of text, and so is text whatever it looks like.
+    /// Whether the scalar was quoted or a block of text, and so is always text.
     pub quoted: bool,
 }
 
-/// What a [`Scalar`] means in the core schema of YAML 1.2.
+/// Meaning of a [`Scalar`] in the core schema of YAML 1.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Meaning<'a> {
     /// `null`, `~` or nothing.
@@ -53,14 +53,14 @@ pub enum Meaning<'a> {
     Bool(bool),
     /// A whole number.
     Int(i128),
-    /// Another number.
+    /// A number that is not whole.
     Float(f64),
     /// Text.
     Text(&'a str),
 }
 
 impl Scalar {
-    /// What the text stands for.
+    /// Resolves the text by the core schema.
     pub fn meaning(&self) -> Meaning<'_> {
         if self.quoted {
             return Meaning::Text(&self.text);
@@ -108,17 +108,17 @@ fn real(text: &str) -> Option<f64> {
 }
 
 impl Node {
-    /// Whether this, at a dotted path, is a list of searches, which is read as a search in stages.
+    /// Whether this node, at a dotted path, is a list of searches, which is read as a search in stages.
     pub(super) fn is_chain(&self, path: &str) -> bool {
         path == "search" && matches!(self.value, Value::List(_))
     }
 
-    /// A value that is absent, at a place.
+    /// An absent value.
     pub(super) fn null(place: Place) -> Self {
         Node { place, value: Value::Scalar(Scalar { text: String::new(), quoted: false }) }
     }
 
-    /// The tree without one of its entries.
+    /// Copies the tree without one of its entries.
     pub(super) fn without(&self, gone: *const Node) -> Self {
         let value = match &self.value {
             Value::Scalar(scalar) => Value::Scalar(scalar.clone()),
@@ -136,7 +136,7 @@ impl Node {
         matches!(&self.value, Value::Scalar(scalar) if scalar.meaning() == Meaning::Null)
     }
 
-    /// The word, when the value is text.
+    /// The value as a word, if it is text.
     pub(crate) fn word(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(scalar) => match scalar.meaning() {
@@ -147,7 +147,7 @@ impl Node {
         }
     }
 
-    /// The value in words, for messages.
+    /// Describes the value for messages.
     pub(super) fn describe(&self) -> String {
         match &self.value {
             Value::Scalar(Scalar { text, quoted: true }) => format!("the text {:?}", clip(text, NAME)),
@@ -161,7 +161,7 @@ impl Node {
         }
     }
 
-    /// The value below, with the place of its name; a bare word has itself as `kind`.
+    /// The child value, with the place of its name. A bare word is its own `kind`.
     pub(super) fn child(&self, segment: &Segment) -> Option<(&Place, &Node)> {
         match (&self.value, segment) {
             (Value::Map(entries), Segment::Key(key)) => {
@@ -175,8 +175,8 @@ impl Node {
         }
     }
 
-    /// The value below by the first of `segments`, or by a key that holds the dots of several of them, such as
-    /// `learner.lambda` in `tune.parameters`; with the place of its name and how many were taken.
+    /// The child value for the first of `segments`, or for a key that contains the dots of several segments, such as
+    /// `learner.lambda` in `tune.parameters`. Returns the place of its name and the number of segments used.
     pub(super) fn descend(&self, segments: &[Segment]) -> Option<(&Place, &Node, usize)> {
         if let Some((place, node)) = segments.first().and_then(|first| self.child(first)) {
             return Some((place, node, 1));
@@ -185,7 +185,7 @@ impl Node {
         self.child(&Segment::Key(&key)).map(|(place, node)| (place, node, taken))
     }
 
-    /// The key that holds the dots of several of `segments`, where no key is the first of them alone.
+    /// A key that contains the dots of several `segments`, if no key equals the first segment alone.
     pub(super) fn longer_key(&self, segments: &[Segment]) -> Option<(String, usize)> {
         if !matches!(self.value, Value::Map(_)) || self.child(segments.first()?).is_some() {
             return None;
@@ -200,7 +200,7 @@ impl Node {
         None
     }
 
-    /// The value below, made when it is absent; the error says why there can be none.
+    /// The child value, created if absent; the error says why it cannot be created.
     pub(super) fn child_or_new(&mut self, segment: &Segment, origin: &Place) -> Result<&mut Node, String> {
         let description = self.describe();
         if let Some(value) = self.opened(segment) {
@@ -228,7 +228,7 @@ impl Node {
         }
     }
 
-    /// What a scalar becomes so that something can stand below it, if it can.
+    /// The list or map that replaces a scalar so that a child can be added, if the scalar allows it.
     fn opened(&self, segment: &Segment) -> Option<Value> {
         let Value::Scalar(scalar) = &self.value else { return None };
         match (scalar.meaning(), segment) {

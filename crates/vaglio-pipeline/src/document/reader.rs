@@ -1,7 +1,7 @@
-//! The tree read into types; every failure is noted with its place where it happens.
+//! Reads the tree into types and notes each failure with its place.
 //!
-//! Trait objects are read through erased deserializers, which hand errors on as text. So the innermost failure is
-//! noted in a [`Trail`] as it occurs, and what arrives at the top is not looked at. For the same reason `kind` comes
+//! Trait objects are read through erased deserializers, which hand errors on as text. So the innermost failure is noted
+//! in a [`Trail`] as it occurs, and the error that arrives at the top is ignored. For the same reason `kind` comes
 //! first in every map: typetag then reads the rest from the tree itself, and places stay exact.
 
 use super::fault::{Fault, join};
@@ -14,18 +14,18 @@ use std::sync::LazyLock;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{Error, Place};
 
-/// The kind of a list of searches.
+/// Kind given to a list of searches.
 static CHAIN: LazyLock<Node> = LazyLock::new(|| Node {
     place: Place { file: String::new(), line: 0, column: 0 },
     value: Value::Scalar(Scalar { text: "chain".into(), quoted: false }),
 });
 
-/// The first failure, which is the innermost, and the value of a key that failed for being null.
+/// The innermost failure, and the null value of the key that failed, if any.
 #[derive(Default)]
 struct Trail(RefCell<Option<Error>>, Cell<Option<*const Node>>);
 
 impl Trail {
-    /// Passes a result on and notes the error that `locate` makes of its fault, unless there is one already.
+    /// Passes a result on; records the first fault, located by `locate`.
     fn note<T>(&self, result: Result<T, Fault>, locate: impl Fn(&Fault) -> Error) -> Result<T, Fault> {
         if let Err(fault) = &result {
             self.0.borrow_mut().get_or_insert_with(|| locate(fault));
@@ -34,7 +34,7 @@ impl Trail {
     }
 }
 
-/// Reads a tree as a type. A key whose value cannot be null is absent where it is null.
+/// Reads a tree as a type. Null values of keys that cannot be null are treated as absent.
 pub(super) fn read<T: DeserializeOwned>(root: &Node) -> vaglio_core::Result<T> {
     let trail = Trail::default();
     let found = read_once(root, &trail);
@@ -51,14 +51,14 @@ fn read_once<T: DeserializeOwned>(root: &Node, trail: &Trail) -> vaglio_core::Re
     result.map_err(|fault| trail.0.take().unwrap_or_else(|| fault.locate("", &root.place, &root.describe())))
 }
 
-/// A value about to be read.
+/// Deserializer of one value.
 #[derive(Clone)]
 struct Reader<'a> {
     node: &'a Node,
-    /// Where its key stands.
+    /// Place of the value's key.
     named_at: &'a Place,
     path: String,
-    /// The keys that the struct above it has, where they are known.
+    /// Keys of the struct that holds the value, if known.
     siblings: &'static [&'static str],
     trail: &'a Trail,
 }
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The entries of a map, a bare word as its own `kind`, and a list of searches as a search in stages.
+    /// Entries of a map. A bare word is its own `kind`, and a list of searches is a search in stages.
     fn entries(&self) -> impl Iterator<Item = (&'a str, &'a Place, &'a Node)> {
         let entries = match &self.node.value {
             Value::Map(entries) => entries.as_slice(),
@@ -203,7 +203,7 @@ impl<'a> Deserializer<'static> for Reader<'a> {
         self.note(result)
     }
 
-    /// A key that its struct would pass over is a mistake of the user.
+    /// Reports an unknown key as a user error instead of ignoring it.
     fn deserialize_ignored_any<V: Visitor<'static>>(self, _visitor: V) -> Result<V::Value, Fault> {
         let (owner, key) = self.path.rsplit_once('.').unwrap_or(("", &self.path));
         let fault = Fault::unknown_field(key, self.siblings);
@@ -217,7 +217,7 @@ impl<'a> Deserializer<'static> for Reader<'a> {
     }
 }
 
-/// The entries of a map that are still to be read.
+/// Remaining entries of a map.
 struct Entries<'r, 'a> {
     of: &'r Reader<'a>,
     fields: &'static [&'static str],
@@ -230,7 +230,7 @@ impl<'a> de::MapAccess<'static> for Entries<'_, 'a> {
 
     fn next_key_seed<K: DeserializeSeed<'static>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
         let Some((key, named_at, node)) = self.rest.next() else { return Ok(None) };
-        // The stages of a list are its items.
+        // A list's stages are its own items, so the path gets no `stages`.
         let is_list = std::ptr::eq(node, self.of.node) && key == "stages";
         let path = if is_list { self.of.path.clone() } else { join(&self.of.path, key) };
         self.value = Some(Reader { node, named_at, path, siblings: self.fields, trail: self.of.trail });
@@ -248,7 +248,7 @@ impl<'a> de::MapAccess<'static> for Entries<'_, 'a> {
     }
 }
 
-/// The items of a list that are still to be read.
+/// Remaining items of a list.
 struct Items<'r, 'a> {
     of: &'r Reader<'a>,
     items: std::iter::Enumerate<std::slice::Iter<'a, Node>>,

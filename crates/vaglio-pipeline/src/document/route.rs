@@ -2,20 +2,20 @@
 
 use std::fmt;
 
-/// Values may be nested so deep.
+/// Deepest nesting of values.
 pub(super) const DEEPEST: usize = 64;
 
 /// One step down a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Segment<'a> {
-    /// To the value of a key; a number among dots may also mean an entry of a list.
+    /// The value of a key. A number between dots may also be an index into a list.
     Key(&'a str),
-    /// To an entry of a list, from 0.
+    /// An entry of a list, from 0.
     Index(usize),
 }
 
 impl Segment<'_> {
-    /// The entry meant when the segment is applied to a list.
+    /// The list index that the segment names, if any.
     pub(super) fn index(&self) -> Option<usize> {
         match self {
             Segment::Key(key) => key.parse().ok(),
@@ -39,7 +39,7 @@ impl fmt::Display for Segment<'_> {
     }
 }
 
-/// The steps of a path; the empty path has none.
+/// Splits a path into segments; the empty path has none.
 pub(super) fn segments(path: &str) -> Result<Vec<Segment<'_>>, String> {
     let malformed = || format!("`{path}` is not a path of keys, as in search.max_features or preprocess[0].kind");
     let mut out = Vec::new();

@@ -60,7 +60,7 @@ fn a_word_of_two_parts_names_the_packages_of_both() {
     let package = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
     let expected = format!("several parts `test_twin`: of {package} and of {package}; link it with one of them");
     assert!(error.starts_with("p.yaml:1:12: `criterion.kind`") && error.ends_with(&expected), "{error}");
-    // As it is told of what a model file holds.
+    // The error is the one reported for a model file.
     let error = serde_json::from_str::<Box<dyn Criterion>>(r#"{"kind": "test_twin"}"#).unwrap_err().to_string();
     assert!(twice(&error).is_some_and(|told| told.ends_with(&expected)), "{error}");
 }
@@ -329,7 +329,7 @@ fn places_of_paths_are_those_of_the_nearest_value() {
     assert_eq!(at("search.max_features"), (2, 1));
     assert_eq!(at("criterion.kind"), (5, 12));
     assert_eq!(at("criterion.loss"), (5, 1));
-    // What stands nowhere has no line.
+    // A missing path has no line.
     assert_eq!(at("data.train"), (0, 0));
     assert!(matches!(document.get("search.kind").unwrap().value, Value::Scalar(_)));
     assert!(document.get("search.x").is_none());

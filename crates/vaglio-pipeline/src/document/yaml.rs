@@ -1,4 +1,4 @@
-//! YAML text to the tree and settings to YAML text.
+//! Conversions from YAML text to the tree and from settings to YAML text.
 
 use super::route::DEEPEST;
 use super::{Entry, NAME, Node, Scalar, Value};
@@ -7,17 +7,17 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
 use std::collections::HashSet;
 use vaglio_core::{Error, Place, Result, clip};
 
-/// A configuration is read up to this many bytes.
+/// Largest size of a configuration, in bytes.
 pub const LARGEST: usize = 1 << 24;
 
-/// It has at most so many values.
+/// Largest number of keys and values of a configuration.
 const MOST: usize = 500_000;
 
-/// Where a text comes from.
+/// Source of a text, for places in messages.
 pub(super) enum Origin<'a> {
-    /// A file of this name.
+    /// A file, by name.
     File(&'a str),
-    /// An option of the command line, which is one place.
+    /// A command-line option, which has a single place.
     Option(&'a Place),
 }
 
@@ -36,7 +36,7 @@ impl Origin<'_> {
     }
 }
 
-/// The tree of one YAML document; an empty text is a null.
+/// Parses one YAML document; an empty text is a null.
 pub(super) fn parse(text: &str, origin: &Origin) -> Result<Node> {
     if text.len() > LARGEST {
         let message = format!("more than {LARGEST} bytes are too many for a configuration");
@@ -149,10 +149,10 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Settings as YAML text that reads back equal: shortest exact floats, and text that looks like anything else quoted.
+/// Writes settings as YAML that reads back equal: shortest exact floats, and quotes around ambiguous text.
 ///
 /// # Errors
-/// [`Error::Syntax`] for a value that YAML cannot hold, such as a map with keys that are no text.
+/// [`Error::Syntax`] for a value that YAML cannot hold, such as a map with keys that are not text.
 pub fn to_yaml(value: &dyn erased_serde::Serialize) -> Result<String> {
     serde_saphyr::to_string(&value).map_err(|error| Error::Syntax { message: error.to_string(), place: None })
 }
@@ -187,7 +187,7 @@ mod tests {
         engines: Vec<EngineWord>,
     }
 
-    /// Whether a plain scalar is a float to readers of YAML 1.1 as well: a point, and an exponent with its sign.
+    /// Whether a plain scalar is also a float in YAML 1.1: a decimal point, and a signed exponent.
     fn is_float_of_yaml_1_1(text: &str) -> bool {
         let text = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "+0"));

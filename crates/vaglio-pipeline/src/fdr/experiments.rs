@@ -1,4 +1,4 @@
-//! Experiments: paths with dummies of their own.
+//! Random experiments: paths over the columns and fresh dummies.
 
 use super::rates::{AtLevel, Occurrences, is_beyond};
 use super::unit::UnitColumns;
@@ -14,39 +14,39 @@ use vaglio_kernels::dummies::{Drawn, DummyPath, PathData, Stepping};
 use vaglio_kernels::lars::{LeastAngle, PathRules};
 use vaglio_search::shuffle::stream;
 
-/// The stream of seeds.
+/// Number of the random stream that seeds the dummies.
 const DUMMY: u64 = 6;
-/// Numbers of the dummies of an experiment that are stored, at most; there is one for each column at least.
+/// Largest number of stored values of an experiment's dummies; at least one dummy per column is stored regardless.
 const MOST_STORED: usize = 1 << 22;
-/// How paths take columns, whatever the search: of columns that correlate, least angles confirm fewer false ones than forward
-/// selection, which has taken a neighbor before it sees the column of the model.
+/// Rule by which paths add columns, independent of the search. With correlated columns, least angles confirm fewer
+/// false ones than forward selection, which may add a neighbor before the column of the model.
 const STEPPING: Stepping = Stepping::LeastAngle;
-/// Dummies of a path on a criterion's own geometry, at most.
+/// Largest number of dummies of a path on a criterion's own geometry.
 const MOST_ON_GEOMETRY: u32 = 100;
 
-/// The experiments of a selection.
+/// Experiments for one selection.
 pub(super) struct Experiments<'a> {
     criterion: &'a dyn Criterion,
     design: &'a Design,
     unit: &'a UnitColumns,
     seed: u64,
-    /// Whether paths are those of correlation.
+    /// Whether paths use correlations.
     is_linear: bool,
-    /// Columns that take part.
+    /// Number of candidate columns.
     columns: usize,
 }
 
-/// What the experiments say.
+/// Result of all experiments.
 pub(super) struct Voted {
-    /// What every number of dummies takes, from 1 on.
+    /// Columns taken at each voting level, by the number of dummies, from 1.
     pub by_dummies: Vec<Vec<AtLevel>>,
-    /// The share of experiments that each column has.
+    /// Share of experiments that voted for each column.
     pub votes: Vec<f64>,
     pub dummies: usize,
     pub stored: bool,
 }
 
-/// One path.
+/// The path of one experiment.
 enum ExperimentPath<'a> {
     Correlation(Box<DummyPath<'a>>),
     Geometry(Vec<Option<u32>>),
@@ -54,7 +54,7 @@ enum ExperimentPath<'a> {
 
 impl<'a> Experiments<'a> {
     /// # Errors
-    /// Those of the criterion's geometry.
+    /// Returns the errors of [`Criterion::geometry`].
     pub fn new(selector: &'a ValidSelector, design: &'a Design, unit: &'a UnitColumns) -> Result<Self> {
         let criterion = &**selector.criterion();
         let is_linear = criterion.geometry(design)?.is_linear();
@@ -62,15 +62,15 @@ impl<'a> Experiments<'a> {
         Ok(Experiments { criterion, design, unit, seed: selector.seed, is_linear, columns })
     }
 
-    /// Whether columns are judged by their correlations.
+    /// Whether columns are compared by correlation.
     pub fn is_linear(&self) -> bool {
         self.is_linear
     }
 
-    /// Goes on with one dummy more until the strictest level is beyond the rate; `None` when it was stopped.
+    /// Adds one dummy at a time until the strictest level exceeds the rate. Returns `None` if stopped.
     ///
     /// # Errors
-    /// Those of the criterion's geometry.
+    /// Returns the errors of [`Criterion::geometry`].
     pub fn voted(&self, most: f64, watcher: &Watcher<'_>) -> Result<Option<Voted>> {
         let rows = self.design.rows();
         let stored = !self.is_linear || self.design.weights().is_some_and(|w| w.iter().any(|weight| *weight != w[0]));
@@ -120,8 +120,8 @@ impl<'a> Experiments<'a> {
         Ok(Some(Voted { by_dummies, votes, dummies, stored }))
     }
 
-    /// The most dummies that a path can need: half of the rows; and as many as would enter beside false columns alone where
-    /// every column was taken and that share of them was false.
+    /// Largest number of dummies that a path can need: the smaller of half of the rows and the number expected to enter
+    /// if every column were taken and a share `most` of them were false.
     fn last(&self, dummies: usize, most: f64) -> u32 {
         let expected = dummies as f64 * most / (1.0 - most).max(0.5) + EXPERIMENTS as f64;
         let last = (expected as usize).min(self.design.rows().div_ceil(2)) as u32;
@@ -136,7 +136,7 @@ impl<'a> Experiments<'a> {
         stream(self.seed, DUMMY, number as u64)
     }
 
-    /// The dummies of an experiment, row by row, with mean 0 and norm 1.
+    /// Dummies of an experiment, one vector each, with mean 0 and norm 1.
     fn stored(&self, number: usize, dummies: usize) -> Vec<Vec<f64>> {
         self.drawn(number, dummies).iter().map(|values| standardized(values, self.design.weights())).collect()
     }
@@ -147,7 +147,7 @@ impl<'a> Experiments<'a> {
         (0..dummies).map(|_| (0..rows).map(|_| random.normal()).collect()).collect()
     }
 
-    /// For each column of a least-angle path of the criterion's own geometry how many dummies entered before it.
+    /// Number of dummies that entered before each column, on a least-angle path in the criterion's own geometry.
     fn on_geometry(&self, number: usize, dummies: usize, last: u32, watcher: &Watcher<'_>) -> Result<Vec<Option<u32>>> {
         let features = self.design.features();
         let mut columns = Columns::clone(self.design.columns());

@@ -1,12 +1,13 @@
-//! Which columns are no false discoveries: random dummies beside the columns say how soon chance enters a forward path.
+//! Selection with a bounded false discovery rate, by random dummies added to the columns.
 //!
-//! The T-Rex selector of J. Machkour, M. Muma, D. P. Palomar, *The terminating-random experiments selector: fast
-//! high-dimensional variable selection with false discovery rate control*, Signal Processing 231 (2025): experiments with dummies of
-//! their own, each a path that ends when so many dummies are on it, vote for the columns that entered before. Its dummies are
-//! virtual (arXiv 2604.07464) where the geometry is that of correlation and rows have one weight.
+//! Implements the T-Rex selector of J. Machkour, M. Muma, D. P. Palomar, *The terminating-random experiments selector:
+//! fast high-dimensional variable selection with false discovery rate control*, Signal Processing 231 (2025). Each
+//! experiment follows a path with dummies of its own until a given number of dummies has entered, and votes for the
+//! columns that entered before. Dummies are virtual (arXiv 2604.07464) if the geometry is correlation and all rows have
+//! one weight.
 //!
-//! Dummies are no rivals of columns that correlate with each other, where a neighbor stands in for a column of the model. So a
-//! column is taken at a rate only where no rival explains what it does: see `rivals`.
+//! Dummies do not represent columns that correlate with each other: a neighbor can replace a column of the model. So a
+//! column is only taken if no rival explains its effect; see `rivals`.
 
 mod experiments;
 mod rates;
@@ -24,44 +25,44 @@ use serde::{Deserialize, Serialize};
 use unit::UnitColumns;
 use vaglio_core::{Design, Error, Feature, FeatureRef, Result};
 
-/// Experiments.
+/// Number of experiments.
 pub const EXPERIMENTS: usize = 20;
-/// Dummies for each column, where they are virtual; of others at most.
+/// Dummies per column if they are virtual, and their largest number if they are stored.
 pub const DUMMIES: usize = 10;
-/// Rates are known up to so many times the one that is asked for.
+/// Rates are computed up to this multiple of the requested one.
 const TENTATIVE: f64 = 2.0;
 
-/// What is known of every column.
+/// False-discovery results of all columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Discoveries {
-    /// The rate that is asked for.
+    /// The requested rate.
     pub rate: f64,
     /// Dummies of each experiment.
     pub dummies: usize,
-    /// Whether they were stored.
+    /// Whether dummies were stored rather than virtual.
     pub stored: bool,
-    /// The columns that some rate up to twice the one that is asked for takes, or that experiments voted for: the others are
-    /// taken at none.
+    /// Columns that some rate up to twice the requested one takes, or that experiments voted for. No rate takes the
+    /// others.
     pub columns: Vec<Discovery>,
-    /// Columns that equal another, with the first of them, which stands for all.
+    /// Columns that equal another, each with the first column of its group, which represents all.
     pub equal: Vec<(Feature, Feature)>,
 }
 
-/// A column that experiments voted for.
+/// A column with votes of experiments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Discovery {
     /// The column.
     pub feature: Feature,
-    /// The smallest rate at which it is taken, of those up to twice the one that is asked for.
+    /// Smallest rate that takes the column, if at most twice the requested one.
     pub q: Option<f64>,
-    /// The share of experiments in which it entered before the dummies at which the rate takes its columns.
+    /// Share of experiments in which the column entered before the number of dummies that the rate uses.
     pub votes: f64,
-    /// The column from which it is not told apart at the rate that is asked for.
+    /// The column that the data cannot distinguish from it at the requested rate.
     pub rival: Option<Feature>,
 }
 
 impl Discoveries {
-    /// The columns that the rate takes, by their q-values, of equals those with more votes, then the first.
+    /// Columns that the rate takes, sorted by q-value, then by more votes, then by position.
     pub fn confirmed(&self) -> Vec<Feature> {
         let is_taken = |of: &&Discovery| of.q.is_some_and(|q| q <= self.rate);
         let mut taken: Vec<&Discovery> = self.columns.iter().filter(is_taken).collect();
@@ -72,10 +73,10 @@ impl Discoveries {
     }
 }
 
-/// Refuses rates that are none.
+/// Checks that the rate lies between 0 and 1.
 ///
 /// # Errors
-/// [`Error::Setting`] with that field.
+/// [`Error::Setting`] on `fdr` for any other rate.
 pub(crate) fn check_rate(rate: f64) -> Result<()> {
     match rate > 0.0 && rate < 1.0 {
         true => Ok(()),
@@ -83,10 +84,9 @@ pub(crate) fn check_rate(rate: f64) -> Result<()> {
     }
 }
 
-/// Refuses designs, of rows in an order of time or not, on which dummies would not behave as columns of no use do.
-///
+/// Refuses designs on which dummies do not behave like useless columns, such as rows ordered in time.
 /// # Errors
-/// [`Error::Setting`] that says why.
+/// [`Error::Setting`] with the reason.
 pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
     let refused = |why: &str| Err(Error::setting("fdr", why));
     if design.groups().is_some() {
@@ -106,9 +106,7 @@ pub fn check_design(design: &Design, is_ordered: bool) -> Result<()> {
     Ok(())
 }
 
-/// The columns that a search may take.
-///
-/// The search refuses names that are not there.
+/// Columns that the search may add. Names that do not exist are left to the search's own check.
 pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
     let settings = serde_json::to_value(selector.search()).unwrap_or_default();
     let excluded: Vec<FeatureRef> =
@@ -123,10 +121,9 @@ pub fn among(selector: &ValidSelector, design: &Design) -> Vec<Feature> {
     design.candidates().into_iter().filter(|feature| !is_excluded(*feature)).collect()
 }
 
-/// What each rate up to twice `rate` takes of the columns `among`; `None` when it was stopped.
-///
+/// Computes the columns of `among` that each rate up to twice `rate` takes. Returns `None` if stopped.
 /// # Errors
-/// Those of the criterion's geometry.
+/// Returns the errors of [`Criterion::geometry`](vaglio_core::Criterion::geometry).
 pub fn discoveries(
     selector: &ValidSelector,
     design: &Design,
@@ -144,7 +141,7 @@ pub fn discoveries(
     let mut columns = Vec::new();
     for (feature, &votes) in votes.iter().enumerate().filter(|(_, votes)| **votes > 0.0) {
         let own = taken_at[feature];
-        // What is no correlation has no t test.
+        // Only correlations have a t test.
         let rivals = own.filter(|_| is_linear).map(|_| rivals::of(&unit, confirmed, feature));
         let q = own.map(|own| rivals.map_or(own, |rivals| own.max(rivals.rate))).filter(|q| *q <= most);
         let rival = rivals.filter(|of| of.rate > rate).and_then(|of| of.nearest);

@@ -1,31 +1,31 @@
-//! The estimated share of false discoveries of every voting level and number of dummies, and the rates that follow.
+//! Estimated share of false discoveries for each voting level and number of dummies, and the rates that follow.
 //!
-//! J. Machkour, M. Muma, D. P. Palomar, *The terminating-random experiments selector*, Signal Processing 231 (2025): the
-//! relative occurrence Φ_T(j) is the share of experiments in which column j is on the path before the T-th dummy. Of the columns
-//! that are on no path by then, (p − ΣΦ_t)/(L − t + 1) are expected to enter for each dummy that does, which deflates what Φ grew
-//! by at the t-th: Φ′_T(j) = Σ_t (1 − (p − Σ_q Φ_t(q))/(L − t + 1)/Σ_{Φ_T(q) > ½} ΔΦ_t(q)) ΔΦ_t(j). Of the columns with Φ_T > v an
-//! expected Σ (1 − Φ′_T) at most are false.
+//! J. Machkour, M. Muma, D. P. Palomar, *The terminating-random experiments selector*, Signal Processing 231 (2025).
+//! The relative occurrence Φ_T(j) is the share of experiments in which column j enters the path before the T-th dummy.
+//! Each dummy that enters comes with an expected (p − ΣΦ_t)/(L − t + 1) columns by chance, which deflates the growth of
+//! Φ at the t-th dummy: Φ′_T(j) = Σ_t (1 − (p − Σ_q Φ_t(q))/(L − t + 1)/Σ_{Φ_T(q) > ½} ΔΦ_t(q)) ΔΦ_t(j). At most an
+//! expected Σ (1 − Φ′_T) of the columns with Φ_T > v are false.
 
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 
-/// What experiments say of columns.
+/// Entry of columns into the paths of all experiments.
 pub(crate) struct Occurrences<'a> {
-    /// For each experiment and column how many dummies entered before it.
+    /// Number of dummies that entered before each column, by experiment.
     pub entered: Vec<&'a [Option<u32>]>,
-    /// Dummies of an experiment.
+    /// Dummies of each experiment.
     pub dummies: usize,
 }
 
-/// The columns that are taken at a voting level and a number of dummies.
+/// Columns taken at a voting level and a number of dummies.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AtLevel {
     pub columns: Vec<usize>,
-    /// The estimated share of them that is false.
+    /// Estimated share of false ones among them.
     pub false_share: f64,
 }
 
 impl Occurrences<'_> {
-    /// Φ_t of the columns that any path has, for t = 1, …, `most`, with the columns.
+    /// Columns on any path, and their Φ_t for t = 1, …, `most`.
     fn relative(&self, most: u32) -> (Vec<usize>, Vec<Vec<f64>>) {
         let features = self.entered.first().map_or(0, |entered| entered.len());
         let is_on = |&column: &usize| self.entered.iter().any(|of| of[column].is_some_and(|before| before < most));
@@ -35,7 +35,7 @@ impl Occurrences<'_> {
         (columns, relative)
     }
 
-    /// Φ of every column for so many dummies.
+    /// Φ of every column for this number of dummies.
     pub fn votes(&self, dummies: u32) -> Vec<f64> {
         let features = self.entered.first().map_or(0, |entered| entered.len());
         (0..features).map(|column| self.share(column, dummies)).collect()
@@ -46,7 +46,7 @@ impl Occurrences<'_> {
         count as f64 / self.entered.len() as f64
     }
 
-    /// What each voting level takes of paths with `most` dummies, the lowest level first.
+    /// Columns taken at each voting level, the lowest first, from paths with `most` dummies.
     pub fn taken(&self, most: u32) -> Vec<AtLevel> {
         let (columns, relative) = self.relative(most);
         let Some(last) = relative.last() else { return Vec::new() };
@@ -78,13 +78,13 @@ impl Occurrences<'_> {
     }
 }
 
-/// Whether a rate takes nothing more from more dummies.
+/// Whether a rate takes nothing more from further dummies.
 pub(crate) fn is_beyond(levels: &[AtLevel], rate: f64) -> bool {
     levels.last().is_some_and(|strictest| strictest.false_share > rate)
 }
 
-/// The columns that a rate takes: the most, and of as many those of the least share, of all levels and numbers of dummies before
-/// the strictest level is beyond the rate.
+/// The largest set of columns that a rate takes; of equally large sets the one with the lowest share of false ones.
+/// Covers all levels and numbers of dummies before the strictest level exceeds the rate.
 pub(crate) fn at_rate(by_dummies: &[Vec<AtLevel>], rate: f64) -> &[usize] {
     let mut best: Option<&AtLevel> = None;
     for levels in by_dummies.iter().take_while(|levels| !is_beyond(levels, rate)) {
@@ -101,7 +101,7 @@ pub(crate) fn at_rate(by_dummies: &[Vec<AtLevel>], rate: f64) -> &[usize] {
     best.map_or(&[], |best| &best.columns)
 }
 
-/// The smallest rate at which each column is taken, of those up to `most`.
+/// Smallest rate, up to `most`, that takes each column.
 pub(crate) fn rates(by_dummies: &[Vec<AtLevel>], features: usize, most: f64) -> Vec<Option<f64>> {
     let mut all: Vec<f64> = by_dummies.iter().flatten().map(|taken| taken.false_share).filter(|r| *r <= most).collect();
     all.sort_unstable_by(f64::total_cmp);

@@ -1,8 +1,8 @@
-//! Whether a column explains what no rival does.
+//! Tests whether a column explains more than every rival.
 //!
-//! Dummies say that chance did not choose a column; where columns correlate, a neighbor of a column of the model is chosen by no
-//! chance either. So of each column that is taken its t test is made beside the others that are, and beside these and one
-//! rival, for every column that correlates with it: the largest p-value says whether the data tell it from all of them.
+//! Dummies rule out chance, but a neighbor of a column of the model is not chosen by chance either. So each taken
+//! column gets t tests: one given the other taken columns, and one for each correlated column (rival) given these and
+//! the rival. The largest p-value says whether the data distinguish it from all of them.
 
 use super::unit::UnitColumns;
 use vaglio_core::Feature;
@@ -10,21 +10,21 @@ use vaglio_kernels::Level;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::DEPENDENT_SQUARE;
 
-/// The absolute correlation from which a column is a rival.
+/// Absolute correlation that makes a column a rival.
 const RIVAL: f64 = 0.3;
-/// A rate is so many times the largest p-value, since a neighbor was chosen as the best of several.
+/// Factor from the largest p-value to a rate; it corrects for choosing the neighbor as the best of several.
 const CHOSEN: f64 = 4.0;
-/// Degrees of freedom beyond which those of this many are taken, whose tails are a little heavier.
+/// Largest degrees of freedom of a t test; more are treated as this many, whose tails are slightly heavier.
 const MOST_DEGREES: usize = 400;
 
-/// The rate at which a column differs from all rivals, and the rival from which it differs least.
+/// Rate at which a column differs from all rivals, and the rival closest to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rivals {
     pub rate: f64,
     pub nearest: Option<Feature>,
 }
 
-/// What is left of a column and of the targets beside others.
+/// Residuals of a column and of the targets given other columns.
 struct PartialResiduals<'u> {
     level: Level,
     own: &'u [f64],
@@ -34,7 +34,7 @@ struct PartialResiduals<'u> {
     degrees: usize,
 }
 
-/// Those of a column beside others that are taken. Cost O(rows · (columns + taken · rivals)).
+/// Tests a column given the other taken ones. Cost O(rows · (columns + taken · rivals)).
 pub(super) fn of(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> Rivals {
     let level = Level::best();
     let columns = &unit.columns;
@@ -64,8 +64,8 @@ pub(super) fn of(unit: &UnitColumns, taken: &[Feature], feature: Feature) -> Riv
 }
 
 impl PartialResiduals<'_> {
-    /// The p-value of the column beside the others, and a rival whose squared norm is given: of several targets that of the one
-    /// which it explains best, times their number.
+    /// p-value of the column given the others and a rival with its squared norm. With several targets: the smallest
+    /// p-value times their number (Bonferroni).
     fn p_value(&self, rival: Option<(&[f64], f64)>) -> f64 {
         let degrees = self.degrees.saturating_sub(usize::from(rival.is_some()));
         let across = rival.map_or(0.0, |(rival, left)| dot(self.level, rival, self.own) / left);
@@ -84,15 +84,15 @@ impl PartialResiduals<'_> {
     }
 }
 
-/// The probability that the square of Student's t is above `ratio` times its degrees of freedom: with θ = atan √ratio, 1 less
-/// the finite sums of powers of cos θ.
+/// Probability that the square of Student's t exceeds `ratio` times its degrees of freedom: 1 minus finite sums of
+/// powers of cos θ, with θ = atan √ratio.
 fn beyond(ratio: f64, degrees: usize) -> f64 {
     let ratio = if degrees > MOST_DEGREES { ratio * degrees as f64 / MOST_DEGREES as f64 } else { ratio };
     let degrees = degrees.min(MOST_DEGREES);
     let square = 1.0 / (1.0 + ratio);
     let sine = (1.0 - square).sqrt();
     let odd = degrees % 2;
-    // Terms of cos θ to the power of 0, 2, … or of 1, 3, …, up to the degrees less 2.
+    // Terms with cos θ to the powers 0, 2, … or 1, 3, …, up to degrees − 2.
     let (mut term, mut sum) = (if odd == 1 { square.sqrt() } else { 1.0 }, 0.0);
     for power in (odd..degrees.saturating_sub(1)).step_by(2) {
         sum += term;
@@ -105,7 +105,7 @@ fn beyond(ratio: f64, degrees: usize) -> f64 {
     (1.0 - inside).max(0.0)
 }
 
-/// The part of a vector outside of an orthonormal basis, and its squared norm.
+/// Component of a vector orthogonal to an orthonormal basis, and its squared norm.
 fn outside(level: Level, basis: &[Vec<f64>], vector: &[f64]) -> (Vec<f64>, f64) {
     let mut vector = vector.to_vec();
     for _ in 0..2 {

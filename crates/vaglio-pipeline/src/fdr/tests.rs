@@ -1,9 +1,9 @@
-//! Rates are those of a plain definition.
+//! Rates agree with a plain implementation of the paper's definition.
 
 use super::rates::{Occurrences, at_rate, is_beyond, rates};
 use vaglio_testkit::Random;
 
-/// Random experiments of few columns: how many dummies entered before each.
+/// Random experiments with few columns: the number of dummies that entered before each.
 fn experiments(random: &mut Random, count: usize, features: usize) -> Vec<Vec<Option<u32>>> {
     let early: Vec<bool> = (0..features).map(|_| random.uniform() < 0.4).collect();
     let one = |random: &mut Random, column: usize| match early[column] {
@@ -13,7 +13,7 @@ fn experiments(random: &mut Random, count: usize, features: usize) -> Vec<Vec<Op
     (0..count).map(|_| (0..features).map(|column| one(random, column)).collect()).collect()
 }
 
-/// Φ_T, Φ′_T, the columns above a level and their estimated share of false ones, written as the paper does.
+/// Φ_T, Φ′_T, the columns above a level and their estimated share of false ones, written as in the paper.
 fn by_hand(entered: &[Vec<Option<u32>>], dummies: f64, most: u32, level: f64) -> (Vec<usize>, f64) {
     let (k, p) = (entered.len() as f64, entered[0].len());
     let phi = |t: u32, j: usize| entered.iter().filter(|of| of[j].is_some_and(|before| before < t)).count() as f64 / k;
@@ -63,7 +63,7 @@ fn a_column_is_taken_from_its_smallest_rate_on() {
         let by_dummies: Vec<_> = (1..=20).map(|most| of.taken(most)).collect();
         let found = rates(&by_dummies, 15, 0.9);
         for rate in [0.02, 0.1, 0.25, 0.5, 0.9] {
-            // What is taken at the rate has a rate of at most that, and at its own rate it is taken.
+            // Every column taken at the rate has a q-value of at most that, and is taken at its own q-value.
             assert!(at_rate(&by_dummies, rate).iter().all(|&column| found[column].is_some_and(|own| own <= rate)));
         }
         for (column, own) in found.iter().enumerate().filter_map(|(column, own)| Some((column, (*own)?))) {
@@ -80,7 +80,7 @@ fn nothing_is_taken_once_the_strictest_level_is_beyond_the_rate() {
     let all = vec![vec![Some(0), None, Some(3)]; 20];
     let of = Occurrences { entered: all.iter().map(Vec::as_slice).collect(), dummies: 3 };
     let by_dummies: Vec<_> = (1..=3).map(|most| of.taken(most)).collect();
-    // Two columns are left beside three dummies, so two thirds of a column are expected at the first dummy.
+    // Two columns compete with three dummies, so two thirds of a column are expected at the first dummy.
     assert!((by_dummies[0][0].false_share - 2.0 / 3.0).abs() < 1e-12);
     assert!(is_beyond(&by_dummies[0], 0.5) && at_rate(&by_dummies, 0.5).is_empty());
     assert_eq!(at_rate(&by_dummies, 0.7), [0]);

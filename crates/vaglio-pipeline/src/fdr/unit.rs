@@ -1,4 +1,4 @@
-//! Columns and targets of mean 0 and norm 1.
+//! Columns and targets scaled to mean 0 and norm 1.
 
 use vaglio_core::{Design, Feature, standardized};
 use vaglio_kernels::Level;
@@ -6,12 +6,12 @@ use vaglio_kernels::dummies::Drawn;
 use vaglio_kernels::sums::dot;
 use vaglio_kernels::tolerance::SAME_COLUMN;
 
-/// The columns of a design that take part, each once.
+/// Candidate columns of a design, duplicates removed.
 pub(super) struct UnitColumns {
-    /// Empty for a column that takes no part.
+    /// Scaled values by column; empty for a column that is no candidate.
     pub columns: Vec<Vec<f64>>,
     pub targets: Vec<Vec<f64>>,
-    /// Columns that equal another but for their units, with the first of them.
+    /// Columns that equal another up to scale and shift, with the first of their group.
     pub equal: Vec<(Feature, Feature)>,
 }
 
@@ -31,14 +31,14 @@ impl UnitColumns {
         UnitColumns { columns, targets, equal }
     }
 
-    /// All columns, and behind them others.
+    /// All columns followed by `others`.
     pub fn with<'a>(&'a self, others: &'a [Vec<f64>]) -> Vec<&'a [f64]> {
         self.columns.iter().chain(others).map(Vec::as_slice).collect()
     }
 }
 
-/// Columns that equal an earlier one or its negative: those whose products with a random vector do are compared. Cost
-/// O(rows · columns + columns · log columns) where few are equal.
+/// Columns that equal an earlier one or its negative. Only columns with equal products with a random vector are
+/// compared. Cost O(rows · columns + columns · log columns) if few are equal.
 fn equal(columns: &[Vec<f64>]) -> Vec<(Feature, Feature)> {
     let level = Level::best();
     let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
@@ -48,7 +48,7 @@ fn equal(columns: &[Vec<f64>]) -> Vec<(Feature, Feature)> {
     let mut products: Vec<(f64, Feature)> =
         present.map(|(feature, column)| (dot(level, column, &probe).abs(), feature)).collect();
     products.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    // ‖probe‖ is at most √rows/2, and the distance of two such columns √(2·SAME_COLUMN).
+    // ‖probe‖ ≤ √rows/2, and two equal columns are at most √(2·SAME_COLUMN) apart.
     let near = (rows as f64 * SAME_COLUMN).sqrt();
     let mut first: Vec<Feature> = (0..columns.len()).collect();
     for (place, &(product, feature)) in products.iter().enumerate() {

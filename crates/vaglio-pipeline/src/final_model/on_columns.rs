@@ -1,22 +1,22 @@
-//! A model of columns of a table, trained on these alone.
+//! Model of a table that was trained on some of its columns.
 
 use ndarray::Array2;
 use vaglio_core::{
     Columns, Error, Expression, Feature, Model, ModelData, ModelParts, Predict, Predictor, Result, saved,
 };
 
-/// A model that was trained on some columns of a problem, with the places of those that it reads.
+/// A model trained on some columns of a problem, with the indices of its inputs.
 #[saved(ModelData, "on_columns")]
 struct OnColumns {
-    /// The problem's columns, in the order in which the model takes its own.
+    /// Indices of the model's inputs in the problem.
     inputs: Vec<Feature>,
     model: Model,
 }
 
-/// The model of the columns `among`, of which a model was trained, for the problem that has them all.
+/// Converts a model trained on the columns `among` into a model of the problem with all columns.
 ///
 /// # Errors
-/// [`Error::Shape`] for a model of other columns.
+/// [`Error::Shape`] if the model reads other columns.
 pub(super) fn of(model: Model, among: &[Feature]) -> Result<Model> {
     let place = |&input: &Feature| among.get(input).copied();
     let inputs: Option<Vec<Feature>> = model.inputs().iter().map(place).collect();

@@ -1,4 +1,4 @@
-//! A final model as pipeline files have it: a learner, or `learner`, `criterion` and `tune`.
+//! Serialization of a final model: a learner, or `learner`, `criterion` and `tune`.
 
 use super::FinalModel;
 use crate::tune::Tune;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use vaglio_core::registered::WRITTEN;
 use vaglio_core::{Criterion, Learner};
 
-/// The keys of what is more than a learner.
+/// Keys that distinguish a full final model from a bare learner.
 const KEYS: &[&str] = &["learner", "criterion", "tune"];
 
 #[derive(Serialize)]
@@ -78,7 +78,7 @@ impl<'de> Visitor<'de> for WrittenVisitor {
     }
 }
 
-/// A map whose first key was read.
+/// A map whose first key has been read.
 struct Peeked<A> {
     first: Option<String>,
     rest: A,

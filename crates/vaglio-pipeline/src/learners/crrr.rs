@@ -2,11 +2,11 @@
 
 use vaglio_core::{Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, part};
 
-/// Class-reweighted ridge regression: every class counts alike, however few rows it has.
+/// Class-reweighted ridge regression: all classes have equal weight, however few rows they have.
 ///
-/// Minimizes Σ_j (r_j/n_c(j)) (y_j − wᵀx_j − b)² + λ‖w‖², where n_c is the weight of the rows of class c. It is counted
-/// in the rows that are trained on, anew for every fold. Its natural loss is `balanced_error`. Classes alone; several
-/// are regressed one against the others, with these weights for all.
+/// Minimizes Σ_j (r_j/n_c(j)) (y_j − wᵀx_j − b)² + λ‖w‖², where n_c is the total weight of the training rows of class
+/// c, computed anew for every fold. The default loss is `balanced_error`. For classes only; more than two are fitted
+/// one against the rest, all with these weights.
 ///
 /// # Reference
 /// K.-A. Toh, *Deterministic neural classification*, Neural Computation 20(6), 2008; P. Buteneers, K. Caluwaerts,
@@ -20,10 +20,10 @@ use vaglio_core::{Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Re
 )]
 #[derive(PartialEq)]
 pub struct Crrr {
-    /// The penalty λ, or several of which the criterion takes the best for every subset. The weights of the rows of a
-    /// class add up to 1, so λ is of another order than that of `rls`.
+    /// The penalty λ, or several values; the criterion then chooses the best for every subset. The row weights of a
+    /// class sum to 1, so λ has another order of magnitude than for `rls`.
     pub lambda: Lambda,
-    /// Whether there is an intercept; it is not penalized.
+    /// Whether to fit an intercept, which is not penalized.
     #[default(true)]
     pub intercept: bool,
 }
@@ -31,7 +31,7 @@ pub struct Crrr {
 vaglio_core::setters!(Crrr { intercept: bool; lambda: Lambda; });
 
 impl Crrr {
-    /// With this λ, or one of several.
+    /// A learner with one λ or several.
     pub fn new(lambda: impl Into<Lambda>) -> Self {
         Crrr { lambda: lambda.into(), ..Crrr::default() }
     }

@@ -4,9 +4,9 @@ use vaglio_core::{Form, Lambda, Learner, LinearForm, Readout, Result, part};
 
 /// Regularized least squares, also called ridge regression.
 ///
-/// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² for every output, with b free (or 0 without `intercept`). Classes are
-/// regressed on ±1, several classes one against the others. Cost of the final fit O(rows · features²), by
-/// reflections, so that small λ and dependent columns lose nothing to cancellation.
+/// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² for every output, with b free (or 0 without `intercept`). Two classes
+/// are coded as ±1; more are fitted one against the rest. The final fit costs O(rows · features²) and uses Householder
+/// reflections, so that small λ and dependent columns do not lose accuracy to cancellation.
 #[part(
     Learner,
     "rls",
@@ -15,9 +15,9 @@ use vaglio_core::{Form, Lambda, Learner, LinearForm, Readout, Result, part};
 )]
 #[derive(PartialEq)]
 pub struct Rls {
-    /// The penalty λ, or several of which the criterion takes the best for every subset.
+    /// The penalty λ, or several values; the criterion then chooses the best for every subset.
     pub lambda: Lambda,
-    /// Whether there is an intercept; it is not penalized.
+    /// Whether to fit an intercept, which is not penalized.
     #[default(true)]
     pub intercept: bool,
 }
@@ -25,7 +25,7 @@ pub struct Rls {
 vaglio_core::setters!(Rls { intercept: bool; lambda: Lambda; });
 
 impl Rls {
-    /// With this λ, or one of several: `Rls::new(0.1)`, `Rls::new(Lambda::grid(1e-3, 1e3, 13))`.
+    /// A learner with one λ or several: `Rls::new(0.1)`, `Rls::new(Lambda::grid(1e-3, 1e3, 13))`.
     pub fn new(lambda: impl Into<Lambda>) -> Self {
         Rls { lambda: lambda.into(), ..Rls::default() }
     }

@@ -1,4 +1,4 @@
-//! Fitting pipelines and selectors on linfa datasets.
+//! Fits pipelines and selectors on linfa datasets.
 
 use super::fitted::FittedPipeline;
 use super::limits::check_memory;
@@ -34,10 +34,10 @@ impl ParamGuard for Selector {
 }
 
 impl Pipeline {
-    /// Fits on a dataset of whose rows more is known: see [`ValidPipeline::fit_with`].
+    /// Fits on a dataset with groups, folds or series of rows: see [`ValidPipeline::fit_with`].
     ///
     /// # Errors
-    /// Those of the settings and of [`ValidPipeline::fit_with`].
+    /// Returns the errors of the settings and of [`ValidPipeline::fit_with`].
     pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
@@ -48,15 +48,15 @@ impl Pipeline {
 }
 
 impl ValidPipeline {
-    /// Fits maps, tunes, searches and trains on a dataset of whose rows groups, folds or series are known.
+    /// Fits maps, tunes, searches and trains on a dataset with groups, folds or series of rows.
     ///
-    /// On as many threads as the pipeline asks for, within its limits, shown to its observer; the result depends on threads and
-    /// observers in nothing. Missing cells are
-    /// NaN, which a map has to fill. Of classes, predictions of rows held out tell how predictions become probabilities.
+    /// Uses the threads, limits and observer of the pipeline; the result does not depend on threads or observers.
+    /// Missing cells are NaN and must be filled by a map. For classes, held-out predictions calibrate the
+    /// probabilities.
     ///
     /// # Errors
-    /// [`FitError::Vaglio`]: settings that the data do not allow, numbers that are not finite, lists of another length than
-    /// the rows, classes that cannot be told apart, maps that drop rows, and what fails in the arithmetic.
+    /// [`FitError::Vaglio`] for: settings that the data do not allow; numbers that are not finite; lists of another
+    /// length than the rows; classes that cannot be distinguished; maps that drop rows; numerical failures.
     ///
     /// # Example
     /// ```
@@ -64,7 +64,7 @@ impl ValidPipeline {
     /// use ndarray::Array2;
     /// use vaglio::prelude::*;
     ///
-    /// // Three rows of each of eight patients.
+    /// Three rows for each of eight patients.
     /// let x = Array2::from_shape_fn((24, 2), |(row, column)| (row * (7 + 4 * column) % 24) as f64);
     /// let dataset = Dataset::new(x.clone(), x.column(0).mapv(|value| 2.0 * value - 1.0));
     /// let patients: Vec<String> = (0..24).map(|row| format!("patient {}", row / 3)).collect();
@@ -102,13 +102,13 @@ impl ValidPipeline {
         done.map_err(in_rust)
     }
 
-    /// The sample of a dataset, with the problem that its maps make of all rows.
+    /// The sample of a dataset, and the problem made by maps fitted on all rows.
     pub(super) fn sample<E: TargetValue>(&self, taken: &mut DatasetParts<E>) -> Result<(Sample, Fitted)> {
         let outputs = taken.outputs();
         self.sample_of_rows(std::mem::take(&mut taken.rows), taken.task.clone(), outputs)
     }
 
-    /// The same of rows with outputs of these names.
+    /// Like [`ValidPipeline::sample`], from rows and the names of outputs.
     pub(super) fn sample_of_rows(
         &self,
         rows: resample::Rows,
@@ -138,7 +138,7 @@ impl ValidPipeline {
         self.fit_sample(&sample, fitted, Named { columns, targets }, monitor)
     }
 
-    /// Tunes, searches and trains on a sample, of whose rows `fitted` made a problem.
+    /// Tunes, searches and trains on a sample; `fitted` holds the problem of its rows.
     pub(super) fn fit_sample(
         &self,
         sample: &Sample,
@@ -179,14 +179,14 @@ impl ValidPipeline {
     }
 }
 
-/// The columns and the target columns of what a pipeline is fitted on, in order.
+/// Names of the columns and of the target columns of a pipeline, in order.
 pub(super) struct Named {
     pub columns: Vec<String>,
     pub targets: Vec<String>,
 }
 
-/// How predictions become probabilities of classes, by rows held out: those of the cross-validated search, else those of the
-/// criterion, of the final subset; `None` of numbers, and where there are no such predictions.
+/// Fits the calibration of class probabilities on held-out predictions: of the cross-validated search if there are any,
+/// else of the criterion for the final subset. Returns `None` for numbers and without held-out predictions.
 fn calibration(
     selector: &ValidSelector,
     sample: &Sample,
@@ -217,10 +217,10 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue> Fit<Ar
 }
 
 impl Selector {
-    /// Fits on a dataset of whose rows more is known: see [`ValidPipeline::fit_with`].
+    /// Fits on a dataset with groups, folds or series of rows: see [`ValidPipeline::fit_with`].
     ///
     /// # Errors
-    /// Those of the settings and of [`ValidPipeline::fit_with`].
+    /// Returns the errors of the settings and of [`ValidPipeline::fit_with`].
     pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,

@@ -1,4 +1,4 @@
-//! A fitted pipeline: what it found, and how it is kept.
+//! A fitted pipeline: accessors, saving and loading.
 
 use super::targets::{TargetValue, classes_of};
 use crate::pipeline::SavedModel;
@@ -11,14 +11,14 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use vaglio_core::{Error, Feature, Path, PathEntry, Result, Task};
 
-/// A fitted pipeline or selector: predicts (linfa's [`Predict`](linfa::traits::Predict), by the places of columns), maps columns and keeps the chosen ones
-/// ([`Transformer`](linfa::traits::Transformer)), and can be saved.
+/// A fitted pipeline or selector. It predicts by column position (linfa's [`Predict`](linfa::traits::Predict)), reduces
+/// data to the selected features ([`Transformer`](linfa::traits::Transformer)), and can be saved.
 ///
-/// `E` is the type of a target, `I` whether targets are one column (`Ix1`) or several (`Ix2`). Everything is computed in
-/// double precision, whatever the type of the records. Clones share what was learned.
+/// `E` is the type of a target; `I` is `Ix1` for one target column, `Ix2` for several. All computations use double
+/// precision, whatever the type of the records. Clones share the fitted state.
 ///
-/// [`save`](FittedPipeline::save) writes the same `model.json` as `vaglio run`, and [`load`](FittedPipeline::load) reads
-/// either. With serde it is written as the part of that file that is called `model`.
+/// [`save`](FittedPipeline::save) writes the same `model.json` as `vaglio run`, and [`load`](FittedPipeline::load)
+/// reads either. Serde writes the part of that file called `model`.
 ///
 /// # Example
 /// ```
@@ -42,7 +42,7 @@ use vaglio_core::{Error, Feature, Path, PathEntry, Result, Task};
 #[derive(Debug)]
 pub struct FittedPipeline<E, I> {
     pub(super) saved: Arc<SavedModel>,
-    /// In the order of their probabilities; none of numbers.
+    /// Classes in the order of their probabilities; empty for numbers.
     pub(super) classes: Vec<E>,
     selection: Option<Arc<Selection>>,
     marker: PhantomData<fn() -> I>,
@@ -58,10 +58,10 @@ impl<E: Clone, I> Clone for FittedPipeline<E, I> {
     }
 }
 
-/// Nothing of it is changed by what reads it, so one that panicked leaves it whole.
+/// Readers do not change it, so that a panic leaves it consistent.
 impl<E: RefUnwindSafe, I> RefUnwindSafe for FittedPipeline<E, I> {}
 
-/// Likewise.
+/// Readers do not change it, so that a panic leaves it consistent.
 impl<E: UnwindSafe + RefUnwindSafe, I> UnwindSafe for FittedPipeline<E, I> {}
 
 impl<E, I> FittedPipeline<E, I> {
@@ -70,21 +70,20 @@ impl<E, I> FittedPipeline<E, I> {
         FittedPipeline { saved, classes, selection, marker: PhantomData }
     }
 
-    /// Names of the chosen features, in order of entry: columns that the maps make, or that a learner with a map of its own
-    /// makes of these.
+    /// Names of the selected features, in order of entry. Features are columns made by the maps, or features that the
+    /// learner makes of these.
     ///
-    /// Of a learner with a map of its own whose model does not tell, the columns that it reads.
+    /// If the learner makes features and its model does not name them, the columns that it reads are listed.
     pub fn selected(&self) -> Vec<&str> {
         self.saved.selected_names().iter().map(String::as_str).collect()
     }
 
-    /// Where the chosen features stand among those that were selected from, in order of entry, counted from 0.
+    /// Indices of the selected features among the candidates, in order of entry, from 0.
     pub fn indices(&self) -> &[Feature] {
         self.saved.selected.as_ref().map_or(self.saved.model.inputs(), |selected| &selected.indices)
     }
 
-    /// Whether each of the features that were selected from is chosen; `None` where the model does not tell how many there
-    /// were.
+    /// Whether each candidate feature is selected; `None` if the model does not record the number of candidates.
     pub fn support(&self) -> Option<Vec<bool>> {
         let selected = self.saved.selected.as_ref()?;
         let mut support = vec![false; selected.of];
@@ -92,58 +91,57 @@ impl<E, I> FittedPipeline<E, I> {
         Some(support)
     }
 
-    /// The weights of the readout, chosen features × outputs, in the order of [`selected`](FittedPipeline::selected), for
-    /// features and targets as the maps make them: standardized where these standardize.
-    /// [`original_scale`](FittedPipeline::original_scale) has those for the columns of the data. `None` of a learner without a
-    /// readout.
+    /// Readout weights, selected features × outputs, in the order of [`selected`](FittedPipeline::selected), or `None`
+    /// for a learner without a readout. They are on the scale of the mapped features and targets;
+    /// [`original_scale`](FittedPipeline::original_scale) converts them to the columns of the data.
     ///
-    /// Outputs are target columns; of two classes there is one, ±1, of more one for each, in the order of
+    /// Outputs are target columns. Two classes have one output, ±1; more have one output each, in the order of
     /// [`classes`](FittedPipeline::classes).
     pub fn coefficients(&self) -> Option<&Array2<f64>> {
         self.saved.model.coefficients().map(|coefficients| &coefficients.weights)
     }
 
-    /// The intercept of each output, likewise; 0 for a learner without one.
+    /// Intercept of each output, on the scale of [`coefficients`](FittedPipeline::coefficients); 0 if the learner has
+    /// none.
     pub fn intercept(&self) -> Option<&[f64]> {
         self.saved.model.coefficients().map(|coefficients| &coefficients.intercept[..])
     }
 
-    /// The penalty that the model was trained with, if it has a readout; of outputs with a λ each, that of the first.
+    /// Penalty λ of the fit, if the model has a readout; with one λ per output, the first.
     pub fn lambda(&self) -> Option<f64> {
         self.saved.model.lambda()
     }
 
-    /// The steps of the search and the best subset of each size, with their scores; features by index. `None` of a model
-    /// that a run of the program saved, whose steps are in its `selection.json`.
+    /// Steps of the search and the best subset of each size, with scores; features by index. `None` for a model saved
+    /// by the program, whose steps are in its `selection.json`.
     pub fn path(&self) -> Option<&Path> {
         self.saved.path.as_ref()
     }
 
-    /// The best subset of each size that the search reached, in increasing size, with its score; none of a model that a run of
-    /// the program saved.
+    /// Best subset of each size reached, in increasing size, with its score; empty for a model saved by the program.
     pub fn entries(&self) -> &[PathEntry] {
         self.path().map_or(&[], |path| &path.entries)
     }
 
-    /// How the result was chosen, warnings, engine and seconds; `None` of a model that was loaded.
+    /// Details of the selection: choice of size, warnings, engine and seconds. `None` for a loaded model.
     pub fn selection(&self) -> Option<&Selection> {
         self.selection.as_deref()
     }
 
-    /// The classes in the order of their probabilities; none of numbers.
+    /// Classes in the order of their probabilities; empty for numbers.
     pub fn classes(&self) -> &[E] {
         &self.classes
     }
 
-    /// What predicts, as it is saved.
+    /// The saved model, which predicts.
     pub fn saved(&self) -> &SavedModel {
         &self.saved
     }
 
-    /// Writes a model file that `vaglio predict` and [`FittedPipeline::load`] read; it appears whole or not at all.
+    /// Writes a model file for `vaglio predict` and [`FittedPipeline::load`], atomically.
     ///
-    /// A dataset does not name the column of its weights, so neither does the file: figures that `vaglio predict` gives beside
-    /// its predictions count all rows alike.
+    /// A dataset does not name its weight column, so the file does not either: error figures of `vaglio predict` give
+    /// all rows equal weight.
     ///
     /// # Errors
     /// [`Error::Unwritable`].
@@ -153,11 +151,12 @@ impl<E, I> FittedPipeline<E, I> {
 }
 
 impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
-    /// Reads a model file that [`FittedPipeline::save`] or `vaglio run` wrote. It predicts the same bits.
+    /// Reads a model file of [`FittedPipeline::save`] or `vaglio run`. Predictions are bit for bit the same.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] when there is no such file; [`Error::ModelRefused`] when it was changed, is cut short, is of
-    /// another version, or has targets that are not these.
+    /// * [`Error::Unreadable`] if there is no such file.
+    /// * [`Error::ModelRefused`] if the file was changed, is truncated, has another version, or has targets of
+    ///   another type.
     pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self> {
         let path = path.as_ref();
         let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };

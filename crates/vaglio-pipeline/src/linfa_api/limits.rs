@@ -1,4 +1,4 @@
-//! The memory of a fit, asked for before its search.
+//! Memory check of a fit, before its search.
 
 use crate::resample::choice::{cross_validation, walk_lambdas};
 use crate::selector::ValidSelector;
@@ -6,11 +6,11 @@ use crate::selector::needs::{data_bytes, fit_bytes};
 use vaglio_core::{Design, Problem, Result};
 use vaglio_tables::budget::{Budget, shown};
 
-/// Refuses a fit on a design of the problem that would take more than it may: the columns, what the search and the engine of
-/// its criterion keep, and the final fit.
+/// Refuses a fit whose estimated memory exceeds the budget. The estimate covers the columns, the search with its
+/// criterion's engine, and the final fit.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Setting`] of `limits.memory`; those of the search's outline.
+/// [`vaglio_core::Error::Setting`] on `limits.memory`; errors of the search's size estimate.
 pub(super) fn check_memory(
     selector: &ValidSelector,
     (problem, design): (&Problem, &Design),

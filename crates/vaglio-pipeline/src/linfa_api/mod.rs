@@ -1,4 +1,4 @@
-//! linfa's traits on selections and pipelines: `ParamGuard`, `Fit`, `Predict`, `Transformer`.
+//! linfa's traits for selections and pipelines: `ParamGuard`, `Fit`, `Predict`, `Transformer`.
 
 mod fit;
 mod fitted;
@@ -27,7 +27,7 @@ pub use targets::TargetValue;
 
 use vaglio_core::Error;
 
-/// Why a fit through linfa failed; `Debug` is the sentence that `Display` is.
+/// Error of a fit through linfa; `Debug` prints the same sentence as `Display`.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
@@ -39,7 +39,7 @@ pub enum FitError {
     Linfa(#[from] linfa::Error),
 }
 
-/// The error in the words of a program that has no pipeline file.
+/// Rewords an error for a program without a pipeline file.
 fn in_rust(error: Error) -> Error {
     match error {
         Error::NonFinite { row, column, count, file, remedy: Some(_), .. } => {
@@ -47,7 +47,7 @@ fn in_rust(error: Error) -> Error {
             Error::NonFinite { row, column, value: "NaN".into(), count, file, remedy }
         }
         Error::Setting { field, message, place, from_root } => {
-            // What a file calls `evaluate` are parameters of their own.
+            // The fields of `evaluate` are direct parameters in Rust.
             let field = field.strip_prefix("evaluate.").map(str::to_owned).unwrap_or(field);
             Error::Setting { field, message, place, from_root }
         }

@@ -1,22 +1,22 @@
-//! What watches the fits of a pipeline, as a setting.
+//! Observer and limits of a pipeline's fits, as a setting.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use vaglio_core::{Answer, Event, Journal, Monitor, Observer, Silent, StopSign};
 
-/// What a trial of a part takes before it is reported, and after the limit of time before it is left.
+/// Time until a slow trial is reported, and time beyond the limit until a trial is abandoned.
 const SLOW: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_millis(300);
 
-/// The observer of a pipeline's fits, if it has one, which clones share, and what ends them.
+/// Observer of a pipeline's fits, shared by clones, and their stop sign.
 #[derive(Clone, Default)]
 pub(crate) struct SharedMonitor {
     pub observer: Option<SharedObserver>,
     pub stop: StopSign,
 }
 
-/// An observer of several fits, locked for the time of one event.
+/// An observer shared by several fits, locked for each event.
 #[derive(Clone)]
 pub(crate) struct SharedObserver(Arc<Mutex<dyn Observer>>);
 

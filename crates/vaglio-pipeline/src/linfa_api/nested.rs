@@ -1,4 +1,4 @@
-//! What a whole pipeline is worth, by nested folds, as linfa parameters.
+//! Nested cross-validation of a whole pipeline, as linfa parameters.
 
 use super::FitError;
 use super::limits::check_memory;
@@ -12,18 +12,19 @@ use linfa::{Float, ParamGuard};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
 use vaglio_core::{AnyLoss, Error, Monitor, Result};
 
-/// Nested evaluation of a pipeline: everything that it does, from the maps to the choice of size and λ, is repeated on the
-/// training rows of outer folds and judged on the rows held out. Fitting gives the figures, as a [`NestedResult`].
+/// Nested cross-validation of a pipeline. The whole procedure, from the maps to the choice of size and λ, is repeated
+/// on the training rows of outer folds and evaluated on the held-out rows. Fitting returns a [`NestedResult`].
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
 /// | `folds` | 5 | outer folds, of groups where rows have them | 2 up |
-/// | `repeats` | 1 | how often rows are dealt into them | 1 up |
+/// | `repeats` | 1 | number of random splits into folds | 1 up |
 ///
-/// The figures are those of `evaluate: {nested: {folds, repeats}}` in a pipeline file. Cost: a fit for each fold and repeat.
+/// Results equal those of `evaluate: {nested: {folds, repeats}}` in a pipeline file. Cost: a fit for each fold and
+/// repeat.
 ///
 /// # Errors
-/// `check` gives [`Error::Setting`] for too few folds and for what the pipeline refuses.
+/// `check` gives [`Error::Setting`] for too few folds and for settings that the pipeline refuses.
 ///
 /// # Example
 /// ```
@@ -42,64 +43,64 @@ use vaglio_core::{AnyLoss, Error, Monitor, Result};
 #[derive(Debug, Clone)]
 pub struct Nested(ValidNested);
 
-/// Nested evaluation whose settings were checked.
+/// Nested cross-validation with checked settings.
 #[derive(Debug, Clone)]
 pub struct ValidNested {
     pipeline: ValidPipeline,
     how: OuterFolds,
 }
 
-/// What a pipeline is worth on rows that it has not seen.
+/// Nested cross-validation results of a pipeline.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NestedResult {
-    /// Which loss the figures are of: the criterion's, or that of the readout where it has none.
+    /// Loss function: the criterion's, or the readout's if the criterion has none.
     pub measure: AnyLoss,
-    /// The loss of all rows held out, pooled.
+    /// Pooled loss of all held-out rows.
     pub loss: f64,
-    /// Its standard error, where it is known: between clusters of rows or between folds, the larger.
+    /// Standard error of the loss, if known: the larger of those between clusters of rows and between folds.
     pub standard_error: Option<f64>,
-    /// The loss without any column, by the same folds.
+    /// Loss of the baseline without features, by the same folds.
     pub empty_loss: f64,
-    /// Each outer fold, repeat by repeat.
+    /// All outer folds, repeat by repeat.
     pub folds: Vec<NestedFold>,
 }
 
-/// One outer fold.
+/// Result of one outer fold.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NestedFold {
-    /// The rows held out, by their places in the dataset.
+    /// Held-out rows, by their index in the dataset.
     pub rows: Vec<usize>,
-    /// Their decision values, rows × outputs.
+    /// Decision values of the held-out rows, rows × outputs.
     pub predictions: Array2<f64>,
-    /// Their loss; +∞ where a loss of classes has none, since one class is missing.
+    /// Loss of the held-out rows; +∞ if a class is missing that the loss needs.
     pub loss: f64,
-    /// Names of the features that were selected without them, in order of entry.
+    /// Names of the features selected on the training rows, in order of entry.
     pub selected: Vec<String>,
-    /// The penalty of the model.
+    /// Penalty λ of the model.
     pub lambda: Option<f64>,
 }
 
 impl Pipeline {
-    /// Nested evaluation of the pipeline in so many outer folds; the pipeline stays as it is.
+    /// Nested cross-validation of a copy of the pipeline, with `folds` outer folds.
     pub fn nested(&self, folds: usize) -> Nested {
         Nested(ValidNested { pipeline: self.unchecked().clone(), how: OuterFolds { folds, ..OuterFolds::default() } })
     }
 }
 
 impl Nested {
-    /// How often rows are dealt into folds.
+    /// Sets the number of random splits into folds.
     #[must_use]
     pub fn repeats(mut self, repeats: usize) -> Self {
         self.0.how.repeats = repeats;
         self
     }
 
-    /// Evaluates on a dataset of whose rows more is known: see [`ValidNested::fit_with`].
+    /// Evaluates on a dataset with groups, folds or series of rows: see [`ValidNested::fit_with`].
     ///
     /// # Errors
-    /// Those of the settings and of [`ValidNested::fit_with`].
+    /// Returns the errors of the settings and of [`ValidNested::fit_with`].
     pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
@@ -126,10 +127,10 @@ impl ParamGuard for Nested {
 }
 
 impl ValidNested {
-    /// Evaluates on a dataset of whose rows groups, folds or series are known.
+    /// Evaluates on a dataset with groups, folds or series of rows.
     ///
     /// # Errors
-    /// Those of [`ValidPipeline::fit_with`], of the folds among them; [`Error::Stopped`] where the observer ended it.
+    /// Returns the errors of [`ValidPipeline::fit_with`], also for a fold; [`Error::Stopped`] if the observer ended it.
     pub fn fit_with<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
         dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
@@ -137,7 +138,7 @@ impl ValidNested {
     ) -> std::result::Result<NestedResult, FitError> {
         let mut taken = DatasetParts::of(dataset, rows)?;
         let places: Vec<usize> = (0..taken.rows.table.rows()).map(|row| taken.rows.table.origin(row)).collect();
-        // A row of weight 0 is none, and has no place in a fold.
+        // Rows of weight 0 are dropped and belong to no fold.
         let weights = taken.rows.weights.as_deref().unwrap_or_default();
         let counts = |row: &usize| weights.get(*row).is_none_or(|weight| *weight > 0.0);
         let counting: Vec<usize> = (0..places.len()).filter(counts).map(|row| places[row]).collect();
@@ -170,7 +171,7 @@ impl ValidNested {
         let loss = mean(&tallies)?;
         let standard_error = Pooled::new(outer.iter().map(|fold| fold.held.compared()))?.error(&*measure, repeats);
         let empty_loss = mean(&empties)?;
-        // Where each row of the sample, which has those of weight 0 or not, stands in the dataset.
+        // Dataset index of each row of the sample, with or without the rows of weight 0.
         let [all, counting] = places;
         let places = if sample.rows() == counting.len() { counting } else { all };
         let of_fold = |(fold, tally): (Outer, &Tally)| NestedFold {

@@ -1,4 +1,4 @@
-//! Fitting pipelines on problems, whose columns are no array: counts at a byte a cell, or columns with blocks and a bias.
+//! Fits pipelines on a [`Problem`], whose columns need not be arrays: byte counts, blocks, a bias.
 
 use super::FitError;
 use super::fit::Named;
@@ -15,7 +15,7 @@ impl Pipeline {
     /// Fits on a problem: see [`ValidPipeline::fit_problem`].
     ///
     /// # Errors
-    /// Those of the settings and of [`ValidPipeline::fit_problem`].
+    /// Returns the errors of the settings and of [`ValidPipeline::fit_problem`].
     pub fn fit_problem<E: TargetValue, I: TargetDim>(
         &self,
         problem: &Problem,
@@ -25,15 +25,15 @@ impl Pipeline {
 }
 
 impl ValidPipeline {
-    /// Fits on a problem in place of a dataset. Columns stay as they are kept there, such as counts at a byte a cell; names,
-    /// weights, groups, series, times, blocks and a bias count.
+    /// Fits on a problem instead of a dataset. Columns keep their storage, such as counts at one byte per cell; names,
+    /// weights, groups, series, times, blocks and a bias are used.
     ///
-    /// Targets are numbers (`E` is `f64` or `f32`) or the labels of the problem's classes (`String`, …), in one column (`I` is
-    /// `Ix1`) or several (`Ix2`), as [`FittedPipeline::load`] has them. The seed is that of the pipeline.
+    /// Targets are numbers (`E` is `f64` or `f32`) or class labels (`String`, …), in one column (`I` is `Ix1`) or
+    /// several (`Ix2`), like in [`FittedPipeline::load`]. The pipeline's seed is used.
     ///
     /// # Errors
-    /// [`FitError::Vaglio`]: targets of another type; maps of the pipeline before a problem whose columns maps made already;
-    /// and those of [`ValidPipeline::fit_with`].
+    /// [`FitError::Vaglio`] for: targets of another type; maps in the pipeline if the problem's columns were made by
+    /// maps already. Also the errors of [`ValidPipeline::fit_with`].
     ///
     /// # Example
     /// Counts of words, most of them 0, from compressed columns (those of a `CsMat`):
@@ -112,7 +112,7 @@ impl ValidPipeline {
     }
 }
 
-/// Names of the target columns: classes are one, which the problem does not name where they are several.
+/// Names of the target columns: a single one for classes, invented if there are several classes.
 fn targets(problem: &Problem) -> Vec<String> {
     match problem.task() {
         Task::Multiclass { .. } => vec!["target-0".into()],

@@ -1,4 +1,4 @@
-//! Fitting pipelines on tables, whose columns may be text and dates.
+//! Fits pipelines on tables, whose columns may be text and dates.
 
 use super::FitError;
 use super::fit::Named;
@@ -9,25 +9,26 @@ use linfa::ParamGuard;
 use ndarray::Array2;
 use vaglio_core::{Error, Result, Table, Task};
 
-/// A table whose rows have targets: what a program without datasets of linfa fits a pipeline on.
+/// A table with targets, to fit a pipeline without linfa datasets.
 #[derive(Debug, Clone)]
 pub struct TargetedTable {
-    /// The columns: numbers, NaN where a cell is missing, text and dates, for which the pipeline has maps.
+    /// Columns of numbers, text and dates; NaN for missing numbers. Text and dates need maps in the pipeline.
     pub table: Table,
-    /// Outputs × rows. Two classes are one output, ±1; more are one each, 1 for the rows of the class and −1 for others.
+    /// Targets, outputs × rows. Two classes have one output, ±1; more have one each, 1 for rows of the class and −1 for
+    /// others.
     pub targets: Array2<f64>,
-    /// What is predicted, with the labels of classes.
+    /// Prediction task, with the labels of classes.
     pub task: Task,
-    /// Names of the target columns: one of classes.
+    /// Names of the target columns; a single one for classes.
     pub names: Vec<String>,
-    /// The weight of each row; 0 is the absence of the row.
+    /// Weight of each row; a row with weight 0 is ignored.
     pub weights: Option<Vec<f64>>,
-    /// What else is known of the rows.
+    /// Groups, folds, series and times of rows.
     pub rows: Rows,
 }
 
 impl TargetedTable {
-    /// Refuses targets that are not those of the task.
+    /// Refuses targets that do not fit the task.
     fn check(&self) -> Result<()> {
         let (outputs, rows) = self.targets.dim();
         let expected = match &self.task {
@@ -53,18 +54,18 @@ impl Pipeline {
     /// Fits on a table: see [`ValidPipeline::fit_table`].
     ///
     /// # Errors
-    /// Those of the settings and of [`ValidPipeline::fit_table`].
+    /// Returns the errors of the settings and of [`ValidPipeline::fit_table`].
     pub fn fit_table(&self, given: TargetedTable) -> std::result::Result<(SavedModel, Selection), FitError> {
         self.check_ref()?.fit_table(given)
     }
 }
 
 impl ValidPipeline {
-    /// Fits maps, tunes, searches and trains on a table, as [`ValidPipeline::fit_with`] does on a dataset: with the weights in
-    /// double precision, and columns of text and dates where the pipeline has maps for them.
+    /// Fits maps, tunes, searches and trains on a table. Like [`ValidPipeline::fit_with`], but with weights in double
+    /// precision, and with text and date columns if the pipeline has maps for them.
     ///
     /// # Errors
-    /// Those of [`ValidPipeline::fit_with`]; text and dates that no map takes.
+    /// Returns the errors of [`ValidPipeline::fit_with`], and of text and dates that no map uses.
     ///
     /// # Example
     /// ```

@@ -1,30 +1,29 @@
-//! Coefficients for columns and targets as the data have them.
+//! Coefficients on the original scale of the data.
 
 use super::fitted::FittedPipeline;
 use crate::pipeline::saved::chain::scaled;
 use ndarray::Array2;
 use vaglio_core::{Cells, Error, Result, Table};
 
-/// A fitted pipeline as a formula on the data: Σ coefficient · column + intercept is what it predicts, a decision value where
-/// targets are classes.
+/// A fitted pipeline as a formula of the data. Σ coefficient · column + intercept is the prediction, or the decision
+/// value for classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OriginalScale {
-    /// Names of the columns of the data, in the order of [`FittedPipeline::selected`]; a bias that a map added is not among
-    /// them.
+    /// Names of the data columns, in the order of [`FittedPipeline::selected`], without a bias added by a map.
     pub columns: Vec<String>,
-    /// Columns × outputs.
+    /// Coefficients, columns × outputs.
     pub coefficients: Array2<f64>,
-    /// Of each output.
+    /// Intercept of each output.
     pub intercept: Vec<f64>,
 }
 
 impl<E, I> FittedPipeline<E, I> {
-    /// The coefficients on the scale of the data, where the maps do no more to the selected columns than shift and divide.
-    /// Rows in which a cell is missing that a map fills are not predicted by them.
+    /// Coefficients on the scale of the data, if the maps only shift and divide the selected columns. The formula does
+    /// not cover rows with missing cells that a map fills.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the map that does more (`log1p`, `one_hot`, `window`, …), or the learner, where it has no
-    /// coefficients or makes columns of its own.
+    /// [`Error::Setting`] naming the map that does more (`log1p`, `one_hot`, `window`, …), or the learner if it has no
+    /// coefficients or makes features of its own.
     pub fn original_scale(&self) -> Result<OriginalScale> {
         let saved = &self.saved;
         let refused = |field: String, what: String| {
@@ -41,7 +40,7 @@ impl<E, I> FittedPipeline<E, I> {
         let (mut columns, mut rows) = (Vec::new(), Vec::new());
         for (row, name) in saved.inputs.iter().enumerate() {
             let found = scaled(&saved.maps, name).map_err(|(place, _)| place).and_then(|found| match &found.source {
-                // What has another name is made of the column, as its value some rows before is, or of text.
+                // A different name means a derived column, such as a lag or a level of text.
                 Some(source) if source != name => Err(renaming(name)),
                 _ => Ok(found),
             });
@@ -61,7 +60,7 @@ impl<E, I> FittedPipeline<E, I> {
         let scale = |output: usize| saved.target_scales.as_ref().map_or(1.0, |units| units[output].scale.scale);
         let of = |(k, output): (usize, usize)| coefficients.weights[[rows[k].0, output]] * scale(output) / rows[k].1;
         let outputs = coefficients.weights.ncols();
-        // What is predicted where every column is 0.
+        // The intercept is the prediction at zero columns.
         let zeros = saved.sources.iter().map(|name| (name.clone(), Cells::Numbers(vec![0.0].into())));
         let zeros = match saved.sources.is_empty() {
             true => std::iter::once((String::new(), Cells::Numbers(vec![0.0].into()))).collect(),

@@ -11,10 +11,10 @@ use ndarray::{Array, Array2, ArrayBase, Data, Ix2};
 use std::collections::HashMap;
 use vaglio_core::{Error, Result, Table, Task};
 
-/// Rows to predict: an array or a dataset, and what else is known of its rows.
+/// Rows to predict: an array or a dataset, optionally with series and times of its rows.
 ///
-/// Columns stand as in the dataset that the pipeline was fitted on ([`FittedPipeline::columns`]). A dataset whose names say
-/// otherwise is refused; [`FittedPipeline::by_name`] puts its columns in that order.
+/// Columns are in the order of the dataset that the pipeline was fitted on ([`FittedPipeline::columns`]). A dataset
+/// with names in another order is refused; [`FittedPipeline::by_name`] reorders it.
 pub struct NamedRows<'a, R> {
     records: &'a R,
     names: &'a [String],
@@ -26,7 +26,7 @@ impl<'a, R> NamedRows<'a, R> {
         NamedRows { records, names: &[], known: None }
     }
 
-    /// The same rows, of the series and in the order of time that `rows` tells.
+    /// Sets the series and times of the rows.
     #[must_use]
     pub fn with(self, rows: &'a Rows) -> Self {
         NamedRows { known: Some(rows), ..self }
@@ -46,13 +46,12 @@ impl<'a, R: TableRecords, T> From<&'a DatasetBase<R, T>> for NamedRows<'a, R> {
 }
 
 impl<E, I> FittedPipeline<E, I> {
-    /// The columns that a dataset must have: those that the pipeline was fitted on, or those that a model of the program
-    /// reads.
+    /// Columns that a dataset must have: those of the fit, or those that a model saved by the program reads.
     pub fn columns(&self) -> &[String] {
         self.saved.columns.as_ref().unwrap_or(&self.saved.sources)
     }
 
-    /// The columns that the model reads.
+    /// Columns that the model reads.
     fn sources<R: TableRecords>(&self, given: &NamedRows<'_, R>) -> Result<Table> {
         let (known, is) = (self.columns(), given.records.nfeatures());
         let names = if are_named(known) { given.names } else { &[] };
@@ -95,11 +94,11 @@ impl<E, I> FittedPipeline<E, I> {
         Ok(Array2::from_shape_fn((features.rows(), features.len()), |(row, k)| F::cast(features.column(k).get(row))))
     }
 
-    /// A copy of a dataset whose columns are [`columns`](FittedPipeline::columns), found by their names. Columns that the model
-    /// does not read may be missing, and are NaN then; others are left out.
+    /// Copies a dataset with its columns reordered by name to [`columns`](FittedPipeline::columns). Columns that the
+    /// model does not read may be missing and become NaN; extra columns are dropped.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for a dataset without a column that is read.
+    /// [`Error::UnknownName`] if the dataset lacks a column that the model reads.
     ///
     /// # Example
     /// ```
@@ -133,24 +132,24 @@ impl<E, I> FittedPipeline<E, I> {
         Ok(with_records(dataset, records).with_feature_names(known.to_vec()))
     }
 
-    /// Decision values, rows × outputs: predicted numbers, or how far each row is on the side of a class, ±1 being where the
-    /// classes were; of two classes, one, positive for the second of [`FittedPipeline::classes`].
+    /// Decision values, rows × outputs: predicted numbers, or scores of classes, which were coded as ±1. Two classes
+    /// have one output, positive for the second of [`FittedPipeline::classes`].
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of columns, for a dataset whose names say that they stand in another order, and for
-    /// what is known of other rows than these; numbers that are not finite.
+    /// [`Error::Shape`] for another number of columns, for names in another order, and for series or times of another
+    /// length; an error for numbers that are not finite.
     pub fn decision_values<'a, R: TableRecords + 'a>(&self, rows: impl Into<NamedRows<'a, R>>) -> Result<Array2<f64>> {
         Ok(self.predicted(&rows.into())?.reversed_axes())
     }
 
-    /// The probability of each class, rows × [`FittedPipeline::classes`], which add up to 1 but for rounding; `None` of
-    /// numbers, and of models that were not calibrated.
+    /// Probability of each class, rows × [`FittedPipeline::classes`]; they sum to 1 up to rounding. `None` for numbers
+    /// and for models without calibration.
     ///
-    /// These are those of `vaglio predict --proba`: a logistic map of the decision value of each class (Platt's), fitted on
-    /// predictions of rows held out, and of several classes divided by their sum.
+    /// Like `vaglio predict --proba`: a logistic map (Platt scaling) of each class's decision value, fitted on held-out
+    /// predictions, then normalized over more than two classes.
     ///
     /// # Errors
-    /// Those of [`FittedPipeline::decision_values`].
+    /// Returns the errors of [`FittedPipeline::decision_values`].
     pub fn probabilities<'a, R: TableRecords + 'a>(
         &self,
         rows: impl Into<NamedRows<'a, R>>,
@@ -171,7 +170,7 @@ fn unless_dropped(left: usize, given: usize) -> Result<()> {
     }
 }
 
-/// The value, or a panic with the sentence of the error, as linfa's traits have no other way to fail.
+/// Returns the value, or panics with the message of the error, since linfa's traits cannot fail otherwise.
 #[track_caller]
 fn unless_failed<T: Default>(made: Result<T>) -> T {
     let error = made.as_ref().err().map(ToString::to_string);
@@ -180,14 +179,14 @@ fn unless_failed<T: Default>(made: Result<T>) -> T {
 }
 
 impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
-    /// Predictions of rows that belong to several series, or stand in another order than that of their times; one a row, in the order
-    /// of the dataset. Groups and folds are not looked at.
+    /// Predictions for rows of several series or not in time order, one per row, in the order of the dataset. Groups
+    /// and folds are ignored.
     ///
     /// # Errors
-    /// Those of [`FittedPipeline::decision_values`].
+    /// Returns the errors of [`FittedPipeline::decision_values`].
     ///
     /// # Example
-    /// Differences from the mean of a series, which differs between two:
+    /// Remove the mean of each of two series:
     /// ```
     /// use linfa::prelude::*;
     /// use ndarray::array;
@@ -222,13 +221,13 @@ impl<E: TargetValue, I: TargetDim> FittedPipeline<E, I> {
     }
 }
 
-/// Predictions of an array or a dataset by linfa's [`Predict`](linfa::traits::Predict), as of all its models: columns are taken
-/// by their places, since linfa gives models no names ([`FittedPipeline::by_name`] puts them in order), and all rows are one
-/// series, in the order in which they stand ([`FittedPipeline::predict_with`] is told others).
+/// linfa's [`Predict`](linfa::traits::Predict) for an array or a dataset. Columns are matched by position, since linfa
+/// gives models no names ([`FittedPipeline::by_name`] reorders them). All rows form one series in their present order;
+/// [`FittedPipeline::predict_with`] takes others.
 ///
 /// # Panics
-/// For another number of columns, and numbers that are not finite. [`FittedPipeline::predict_with`] and
-/// [`FittedPipeline::decision_values`] give an error in their place.
+/// On another number of columns, and on numbers that are not finite. [`FittedPipeline::predict_with`] and
+/// [`FittedPipeline::decision_values`] return an error instead.
 impl<R: TableRecords, E: TargetValue, I: TargetDim> PredictInplace<R, Array<E, I>> for FittedPipeline<E, I> {
     #[track_caller]
     fn predict_inplace<'a>(&'a self, x: &'a R, y: &mut Array<E, I>) {
@@ -240,14 +239,14 @@ impl<R: TableRecords, E: TargetValue, I: TargetDim> PredictInplace<R, Array<E, I
     }
 }
 
-/// A dataset of these records with the targets, weights and names of targets of another.
+/// A dataset of these records with the targets, weights and target names of another.
 fn with_records<R: Records, S: Records, T: AsTargets + Clone>(of: &DatasetBase<R, T>, records: S) -> DatasetBase<S, T> {
     DatasetBase::new(records, of.targets().clone())
         .with_weights(of.weights().map(<[f32]>::to_vec).unwrap_or_default().into())
         .with_target_names(of.target_names().to_vec())
 }
 
-/// The chosen features of an array; panics as predictions do.
+/// Selected features of an array; panics like predictions.
 impl<F: Float, D: Data<Elem = F>, E, I> Transformer<ArrayBase<D, Ix2>, Array2<F>> for FittedPipeline<E, I> {
     #[track_caller]
     fn transform(&self, x: ArrayBase<D, Ix2>) -> Array2<F> {
@@ -255,7 +254,7 @@ impl<F: Float, D: Data<Elem = F>, E, I> Transformer<ArrayBase<D, Ix2>, Array2<F>
     }
 }
 
-/// The chosen features of an array; panics as predictions do.
+/// Selected features of an array; panics like predictions.
 impl<F: Float, D: Data<Elem = F>, E, I> Transformer<&ArrayBase<D, Ix2>, Array2<F>> for FittedPipeline<E, I> {
     #[track_caller]
     fn transform(&self, x: &ArrayBase<D, Ix2>) -> Array2<F> {
@@ -263,8 +262,8 @@ impl<F: Float, D: Data<Elem = F>, E, I> Transformer<&ArrayBase<D, Ix2>, Array2<F
     }
 }
 
-/// The chosen features, with targets, weights and names; panics as predictions do, and where the names of the dataset say that its
-/// columns stand in another order.
+/// Selected features with targets, weights and names. Panics like predictions, and if the dataset's names show another
+/// order of columns.
 impl<F: Float, D: Data<Elem = F>, T: AsTargets, E, I>
     Transformer<DatasetBase<ArrayBase<D, Ix2>, T>, DatasetBase<Array2<F>, T>> for FittedPipeline<E, I>
 {

@@ -1,4 +1,4 @@
-//! What is known of the rows of a dataset beside their targets and weights.
+//! Groups, folds, series and times of the rows of a dataset.
 
 use super::targets::{Coded, TargetValue};
 use crate::resample;
@@ -10,7 +10,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 use vaglio_core::{Cells, Columns, Error, Problem, Result, Table, Task};
 
-/// What is known of the rows of a dataset beside their targets and weights, one entry a row in the dataset's order.
+/// Groups, folds, series and times of rows, one entry per row in the order of the dataset.
 ///
 /// # Example
 /// ```
@@ -27,37 +27,37 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows that stand for themselves.
+    /// Independent rows, without any of these.
     pub fn new() -> Self {
         Rows::default()
     }
 
-    /// The group of each row: rows of one group are held out together, in the folds of `KFold` and of everything that is
-    /// repeated on parts of the rows.
+    /// Sets the group of each row. Rows of a group are held out together, in `KFold` and in every repetition on parts
+    /// of the rows.
     #[must_use]
     pub fn groups<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
         Rows { groups: Some(numbered(of_row)), ..self }
     }
 
-    /// The number of the fold of each row, for a `KFold` with an `assignment`, whatever column that names; where its splits
-    /// are `given`, 1 for rows that are held out and 0 for those that are trained on.
+    /// Sets the fold number of each row, for a `KFold` with an `assignment`, whatever column that names. For `given`
+    /// splits, 1 marks held-out rows and 0 training rows.
     #[must_use]
     pub fn folds(self, of_row: impl IntoIterator<Item = u32>) -> Self {
         Rows { folds: Some(of_row.into_iter().collect()), ..self }
     }
 
-    /// The time series of each row. Rows of one series need not stand together; they follow each other in the order of their
-    /// [`times`](Rows::times), or as they stand.
+    /// Sets the time series of each row. Rows of a series need not be adjacent; they follow the order of their
+    /// [`times`](Rows::times), or else their present order.
     ///
-    /// A fitted pipeline is told them again by [`predict_with`](crate::FittedPipeline::predict_with); by `predict` all rows are
-    /// one series.
+    /// For predictions, pass them again to [`predict_with`](crate::FittedPipeline::predict_with); `predict` treats all
+    /// rows as one series.
     #[must_use]
     pub fn series<G: Eq + Hash>(self, of_row: impl IntoIterator<Item = G>) -> Self {
         Rows { series: Some(numbered(of_row)), ..self }
     }
 
-    /// The time of each row, for learners that look back and for folds that go forward in time. Rows may stand in any
-    /// order; a time stands once in a series, or once in all without any.
+    /// Sets the time of each row, for learners with memory and for folds forward in time. Rows may be in any order; a
+    /// time is unique within its series, or within all rows without series.
     #[must_use]
     pub fn times<T: PartialOrd>(self, of_row: impl IntoIterator<Item = T>) -> Self {
         let times: Vec<T> = of_row.into_iter().collect();
@@ -72,7 +72,7 @@ impl Rows {
         Rows { times: Some(times.iter().map(place).collect()), ..self }
     }
 
-    /// Refuses what is not one entry a row, and times that are none.
+    /// Refuses lists with another number of entries than rows, and times that are not numbers.
     fn check(&self, rows: usize) -> Result<()> {
         let known =
             [("groups", &self.groups), ("folds", &self.folds), ("series", &self.series), ("times", &self.times)];
@@ -86,7 +86,7 @@ impl Rows {
         }
     }
 
-    /// The rows of a table, with their series, in the order of these and of time.
+    /// Sorts the rows of a table by series and time.
     ///
     /// # Errors
     /// [`Error::Shape`] for lists of another length, and for duplicate times in a series.
@@ -101,10 +101,10 @@ impl Rows {
         })
     }
 
-    /// The rows of a table in the order of their series and times, with targets (outputs × rows) and weights.
+    /// Sorts the rows of a table by series and time, with targets (outputs × rows) and weights.
     ///
     /// # Errors
-    /// [`Error::Shape`] for lists of another length, weights that are negative, and duplicate times in a series.
+    /// [`Error::Shape`] for lists of another length, negative weights, and duplicate times in a series.
     pub(super) fn of_table(
         &self,
         mut table: Table,
@@ -130,10 +130,10 @@ impl Rows {
         })
     }
 
-    /// The rows in the order of their series, each in the order of time; `None` where they stand so.
+    /// Order of the rows by series and time; `None` if they are sorted already.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a time that stands twice in a series.
+    /// [`Error::Shape`] for duplicate times in a series.
     fn order(&self, rows: usize) -> Result<Option<Vec<usize>>> {
         let of = |list: &Option<Vec<u32>>, row: usize| list.as_ref().map_or(0, |list| list[row]);
         let key = |row: usize| (of(&self.series, row), of(&self.times, row));
@@ -151,10 +151,10 @@ impl Rows {
     }
 }
 
-/// The place of a time that compares with none.
+/// Marks a time that is not comparable.
 const NO_TIME: u32 = u32::MAX;
 
-/// Labels as numbers from 0, in the order in which they first appear.
+/// Numbers labels from 0 in order of first appearance.
 fn numbered<G: Eq + Hash>(labels: impl IntoIterator<Item = G>) -> Vec<u32> {
     let mut numbers = HashMap::new();
     let number = |label| {
@@ -164,7 +164,7 @@ fn numbered<G: Eq + Hash>(labels: impl IntoIterator<Item = G>) -> Vec<u32> {
     labels.into_iter().map(number).collect()
 }
 
-/// A dataset as a pipeline takes it.
+/// A dataset split into the inputs of a pipeline.
 pub(super) struct DatasetParts<E> {
     pub rows: resample::Rows,
     /// Names of the columns.
@@ -177,8 +177,8 @@ pub(super) struct DatasetParts<E> {
 
 impl<E: TargetValue> DatasetParts<E> {
     /// # Errors
-    /// [`Error::Shape`] for lists of another length, weights that are negative, and a dataset without rows; those of
-    /// classes that cannot be told apart.
+    /// [`Error::Shape`] for lists of another length, negative weights and a dataset without rows; errors of
+    /// [`Coded::of`].
     pub fn of<R: TableRecords, T: AsTargets<Elem = E>>(dataset: &DatasetBase<R, T>, known: &Rows) -> Result<Self> {
         let records = dataset.records();
         let (rows, count_of_columns) = (records.nsamples(), records.nfeatures());
@@ -200,7 +200,7 @@ impl<E: TargetValue> DatasetParts<E> {
         Ok(DatasetParts { rows: known.of_table(table, targets, weights)?, columns, task, classes, targets: names })
     }
 
-    /// The name of each output.
+    /// Name of each output.
     pub fn outputs(&self) -> Vec<String> {
         match &self.task {
             Task::Multiclass { labels } => labels.clone(),
@@ -209,7 +209,7 @@ impl<E: TargetValue> DatasetParts<E> {
     }
 }
 
-/// The names of columns, counted where they are not given.
+/// Names of columns, numbered if not given.
 pub(super) fn names(given: &[String], columns: usize) -> Vec<String> {
     if given.len() == columns { given.to_vec() } else { (0..columns).map(counted).collect() }
 }
@@ -218,14 +218,14 @@ fn counted(column: usize) -> String {
     format!("feature-{column}")
 }
 
-/// Whether columns were named by whoever made the dataset.
+/// Whether the dataset's author named the columns.
 pub(super) fn are_named(names: &[String]) -> bool {
     !names.iter().enumerate().all(|(column, name)| *name == counted(column))
 }
 
-/// Records of which tables are made: arrays and sparse records.
+/// Records that tables can be made from: arrays and sparse records.
 pub trait TableRecords: Records {
-    /// The cells of a column.
+    /// Cells of a column.
     fn cells(&self, column: usize) -> Cells;
 }
 
@@ -236,7 +236,7 @@ impl<F: Float, D: Data<Elem = F>> TableRecords for ArrayBase<D, Ix2> {
     }
 }
 
-/// A table of some of the columns, by name and place.
+/// Makes a table of some columns, given by name and index.
 pub(super) fn table(columns: impl Iterator<Item = (String, usize)>, records: &impl TableRecords) -> Result<Table> {
     let rows = records.nsamples();
     let columns: Vec<(String, Cells)> = columns.map(|(name, place)| (name, records.cells(place))).collect();
@@ -249,13 +249,15 @@ pub(super) fn table(columns: impl Iterator<Item = (String, usize)>, records: &im
     Table::new(columns)
 }
 
-/// A linfa dataset as a problem: what a [`Selector`](crate::ValidSelector::select) searches without a pipeline around it.
+/// Converts a linfa dataset to a problem, for a search by [`Selector`](crate::ValidSelector::select) without a
+/// pipeline.
 ///
-/// Classes are coded as [`TargetValue`] says. Rows of weight 0 are left out, and series are put in the order of time.
+/// Classes are coded like in [`TargetValue`]. Rows of weight 0 are dropped, and series are sorted by time.
 ///
 /// # Errors
-/// [`Error::NonFinite`] for NaN or an infinite value; [`Error::Shape`] for lists of another length; classes that cannot be
-/// told apart.
+/// * [`Error::NonFinite`] for NaN or an infinite value.
+/// * [`Error::Shape`] for lists of another length.
+/// * [`Error::Setting`] for classes that cannot be distinguished.
 pub fn problem<F: Float, D: Data<Elem = F>, T: AsTargets<Elem = E>, E: TargetValue>(
     dataset: &DatasetBase<ArrayBase<D, Ix2>, T>,
     rows: &Rows,

@@ -1,4 +1,4 @@
-//! Datasets whose records are sparse matrices, as linfa's `CountVectorizer` makes them of text.
+//! Datasets with sparse matrices as records, such as those of linfa's `CountVectorizer`.
 
 use super::fitted::FittedPipeline;
 use super::predicting::NamedRows;
@@ -16,10 +16,10 @@ use sprs::CsMatView;
 use std::sync::Arc;
 use vaglio_core::{Cells, Numbers, SparseNumbers};
 
-/// A sparse matrix as the records of a dataset, rows × columns, of which no more is kept than what is not 0.
+/// A sparse matrix as the records of a dataset, rows × columns; only nonzero entries are stored.
 ///
-/// linfa takes as records what it knows, and of matrices of sprs it does not; so a matrix becomes one of these first. Columns are
-/// stored as those of a sparse file are, and searched at the cost of their entries.
+/// linfa does not accept sprs matrices as records, so a matrix is converted to this type first. Columns are stored like
+/// those of a sparse file, and the search costs as much as their entries.
 ///
 /// # Example
 /// ```
@@ -47,11 +47,11 @@ pub struct SparseRecords {
     columns: Vec<Arc<Numbers>>,
 }
 
-/// By rows or by columns. Cost O(entries + columns).
+/// Converts either storage order. Cost O(entries + columns).
 impl<N: Copy + ToPrimitive> From<CsMatView<'_, N>> for SparseRecords {
     fn from(matrix: CsMatView<'_, N>) -> Self {
         let mut columns = vec![(Vec::new(), Vec::new()); matrix.cols()];
-        // Rows come in increasing order in either storage.
+        // Rows come in increasing order in either storage order.
         for (outer, entries) in matrix.outer_iterator().enumerate() {
             for (inner, value) in entries.iter() {
                 let (row, column) = if matrix.is_csr() { (outer, inner) } else { (inner, outer) };
@@ -100,10 +100,10 @@ impl<T: AsTargets<Elem = E>, E: TargetValue> Fit<SparseRecords, T, FitError> for
 }
 
 impl Pipeline {
-    /// Fits on a dataset of sparse records of whose rows more is known: see [`ValidPipeline::fit_with`].
+    /// Fits on a dataset of sparse records with groups, folds or series of rows: see [`ValidPipeline::fit_with`].
     ///
     /// # Errors
-    /// Those of the settings and of [`ValidPipeline::fit_with`].
+    /// Returns the errors of the settings and of [`ValidPipeline::fit_with`].
     pub fn fit_sparse_with<T: AsTargets<Elem = E>, E: TargetValue>(
         &self,
         dataset: &DatasetBase<SparseRecords, T>,

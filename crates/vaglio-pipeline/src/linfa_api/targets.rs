@@ -1,32 +1,31 @@
-//! Targets as linfa datasets hold them, and their codes.
+//! Target types of linfa datasets, and their codes.
 
 use linfa::dataset::{AsTargets, TargetDim};
 use ndarray::{Array, Array2, Axis};
 use vaglio_core::{ClassOrder, Error, Result, Task};
 
-/// A target as linfa datasets hold it: a number (`f64`, `f32`), or the label of a class (`bool`, `String`, `&str`, whole
-/// numbers of any type).
+/// A target type of linfa datasets: a number (`f64`, `f32`) or a class label (`bool`, `String`, `&str`, any integer).
 ///
-/// Two classes are one output, ±1, of which the larger label is the positive one; more are one output each.
+/// Two classes have one output, ±1, with the larger label positive; more have one output each.
 pub trait TargetValue: Clone + Default + PartialOrd + Send + Sync {
-    /// The number that it is; `None`: it is a label.
+    /// The target as a number; `None` for labels.
     fn number(&self) -> Option<f64> {
         None
     }
 
-    /// The value of a predicted number; `None`: values are labels.
+    /// A target from a predicted number; `None` if the type is a label.
     fn of_number(_number: f64) -> Option<Self> {
         None
     }
 
-    /// The value as text.
+    /// The target as text.
     fn label(&self) -> String;
 
-    /// The value of such a text; `None` where it has none.
+    /// A target from its text; `None` if the text is not valid.
     fn of_label(label: &str) -> Option<Self>;
 }
 
-/// Implements [`TargetValue`] for types whose text is read as it is written.
+/// Implements [`TargetValue`] for types whose text parses back.
 macro_rules! target_values {
     (numbers: $($number:ty)*; labels: $($label:ty)*) => {
         $(impl TargetValue for $number {
@@ -65,30 +64,30 @@ impl TargetValue for &str {
         (*self).to_owned()
     }
 
-    /// A saved model has no text of its own to borrow; its labels are read as `String`.
+    /// A saved model has no text to borrow from; load its labels as `String`.
     fn of_label(_: &str) -> Option<Self> {
         None
     }
 }
 
-/// Classes that a target may have, at most.
+/// Largest number of classes of a target.
 const MOST_CLASSES: usize = 1000;
 
-/// Targets as numbers, with what they are.
+/// Targets as numbers, with their task.
 pub(super) struct Coded<E> {
     pub task: Task,
-    /// Outputs × rows.
+    /// Targets, outputs × rows.
     pub targets: Array2<f64>,
-    /// In the order of their probabilities; none of numbers.
+    /// Classes in the order of their probabilities; empty for numbers.
     pub classes: Vec<E>,
 }
 
 impl<E: TargetValue> Coded<E> {
     /// # Errors
-    /// [`Error::Setting`] for classes that are one, too many, or in several columns.
+    /// [`Error::Setting`] for a single class, too many classes, or classes in several columns.
     pub fn of<T: AsTargets<Elem = E>>(targets: &T) -> Result<Self> {
         let targets = targets.as_targets();
-        // Row by row.
+        // Iteration is row by row.
         let values: Vec<&E> = targets.iter().collect();
         let columns = if targets.ndim() == 2 { targets.len_of(Axis(1)) } else { 1 };
         if E::of_number(0.0).is_some() {
@@ -113,7 +112,7 @@ impl<E: TargetValue> Coded<E> {
             }
             several => (Task::Multiclass { labels }, several.len()),
         };
-        // Of two classes the output is that of the second.
+        // Two classes have one output, for the second of them.
         let first = usize::from(outputs == 1);
         let code = |(output, row): (usize, usize)| if *values[row] == classes[output + first] { 1.0 } else { -1.0 };
         let targets = Array2::from_shape_fn((outputs, values.len()), code);
@@ -121,10 +120,10 @@ impl<E: TargetValue> Coded<E> {
     }
 }
 
-/// The classes of a task as values; none of numbers.
+/// The classes of a task as values; empty for numbers.
 ///
 /// # Errors
-/// Why these values cannot be the targets of the task.
+/// Says why values of this type cannot be targets of the task.
 pub(super) fn classes_of<E: TargetValue>(task: &Task) -> std::result::Result<Vec<E>, String> {
     let is_number = E::of_number(0.0).is_some();
     let labels: Vec<String> = match task {
@@ -142,7 +141,7 @@ pub(super) fn classes_of<E: TargetValue>(task: &Task) -> std::result::Result<Vec
     labels.iter().map(value).collect()
 }
 
-/// Predictions, outputs × rows, as targets; of numbers there are no classes.
+/// Writes predictions, outputs × rows, as targets; `classes` is empty for numbers.
 pub(super) fn write<E: TargetValue, I: TargetDim>(
     predictions: &Array2<f64>,
     order: &ClassOrder,

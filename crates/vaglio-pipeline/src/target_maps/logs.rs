@@ -2,7 +2,7 @@
 
 use vaglio_core::{Expression, FittedTargetMap, Function, Result, TargetMap, part, saved};
 
-/// ln y, of positive targets: errors become shares of the target.
+/// ln y, for positive targets: errors become relative to the target.
 #[part(
     TargetMap,
     "log",
@@ -11,12 +11,12 @@ use vaglio_core::{Expression, FittedTargetMap, Function, Result, TargetMap, part
 )]
 #[derive(PartialEq, Eq)]
 pub struct Log {
-    /// Whether predictions are means in the units of the data, by Duan's smearing, and not exp of the mean logarithm; by
-    /// default where the loss is the squared error.
+    /// Whether predictions are means in the units of the data, by Duan's smearing, instead of exp of the mean
+    /// logarithm. Defaults to true for the squared error.
     pub smear: Option<bool>,
 }
 
-/// ln(1 + y), of targets above −1: counts and amounts that may be 0.
+/// ln(1 + y), for targets above −1, such as counts and amounts that may be 0.
 #[part(
     TargetMap,
     "log1p",
@@ -25,16 +25,16 @@ pub struct Log {
 )]
 #[derive(PartialEq, Eq)]
 pub struct Log1p {
-    /// Whether predictions are means in the units of the data, by Duan's smearing; by default where the loss is the squared
+    /// Whether predictions are means in the units of the data, by Duan's smearing. Defaults to true for the squared
     /// error.
     pub smear: Option<bool>,
 }
 
-/// [`Log`], which learns nothing.
+/// Fitted [`Log`]; it has no state.
 #[saved(FittedTargetMap, "log")]
 pub struct FittedLog {}
 
-/// [`Log1p`], which learns nothing.
+/// Fitted [`Log1p`]; it has no state.
 #[saved(FittedTargetMap, "log1p")]
 pub struct FittedLog1p {}
 
@@ -102,7 +102,7 @@ impl FittedTargetMap for FittedLog1p {
     }
 }
 
-/// Of exponentials one residual has the mean of all: the logarithm of the mean exponential.
+/// Replaces residuals by one with the same mean exponential: the logarithm of that mean.
 fn one_for_all(residuals: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let largest = residuals.iter().map(|[_, residual]| *residual).fold(f64::NEG_INFINITY, f64::max);
     let mean: f64 = residuals.iter().map(|[share, residual]| share * (residual - largest).exp()).sum();

@@ -3,11 +3,11 @@
 use crate::maps::{Exponent, Method};
 use vaglio_core::{Expression, FittedTargetMap, Result, TargetMap, part, saved};
 
-/// A power of the target that makes it more like a normal one: those of the map `power`, by Yeo and Johnson or Box and Cox,
+/// Power transform of the target towards a normal distribution. Uses the map `power` (Yeo and Johnson, or Box and Cox),
 /// with the λ of the largest likelihood of the training targets.
 ///
-/// Some exponents map every number below a bound. A prediction at or beyond it, which is no number's power, becomes the
-/// largest (or least) target of the training rows plus (or less) their span.
+/// Some exponents bound the transformed values. A prediction at or beyond the bound becomes the largest training target
+/// plus the span of the training targets (or the smallest minus the span).
 #[part(
     TargetMap,
     "power",
@@ -16,21 +16,21 @@ use vaglio_core::{Expression, FittedTargetMap, Result, TargetMap, part, saved};
 )]
 #[derive(PartialEq)]
 pub struct Power {
-    /// Which powers.
+    /// Family of transforms.
     pub method: Method,
     /// The exponent.
     pub lambda: Exponent,
-    /// Whether predictions are means in the units of the data, by Duan's smearing; by default where the loss is the squared
+    /// Whether predictions are means in the units of the data, by Duan's smearing. Defaults to true for the squared
     /// error.
     pub smear: Option<bool>,
 }
 
-/// The exponent that [`Power`] found in the training targets.
+/// Fitted [`Power`], with the exponent of the training targets.
 #[saved(FittedTargetMap, "power")]
 pub struct FittedPower {
     method: Method,
     lambda: f64,
-    /// Between which values predictions stay where the power has a bound.
+    /// Limits of predictions if the power is bounded.
     within: [f64; 2],
 }
 

@@ -2,11 +2,11 @@
 
 use vaglio_core::{Error, Expression, FittedTargetMap, Result, TargetMap, normal_quantile, part, saved, setting};
 
-/// The rank of the target among those of the training rows, as a normal score or as a share: outliers count by their order
-/// alone.
+/// The rank of the target among the training targets, as a normal score or a share, so that outliers count by order
+/// only.
 ///
-/// A target whose place is r of n (the middle of those of equal targets) has u = (r − ½)/n, weights counting as rows; `normal`
-/// scores are Φ⁻¹(u). Values between are interpolated; predictions never leave the range of the training targets.
+/// A target with rank r of n (the mid-rank for ties) has u = (r − ½)/n, where weights count as rows; `normal` scores
+/// are Φ⁻¹(u). Values between are interpolated; predictions never leave the range of the training targets.
 ///
 /// # Reference
 /// B. L. van der Waerden, *Order tests for the two-sample problem and their power*, Indagationes Mathematicae 14, 1952.
@@ -18,14 +18,14 @@ use vaglio_core::{Error, Expression, FittedTargetMap, Result, TargetMap, normal_
 )]
 #[derive(PartialEq, Eq)]
 pub struct Rank {
-    /// What ranks become.
+    /// Scale of the ranks.
     pub scores: Scores,
-    /// Whether predictions are means in the units of the data, by Duan's smearing; by default where the loss is the squared
+    /// Whether predictions are means in the units of the data, by Duan's smearing. Defaults to true for the squared
     /// error.
     pub smear: Option<bool>,
 }
 
-/// What ranks become.
+/// Scale of ranks.
 #[setting]
 #[derive(Copy, Default, PartialEq, Eq)]
 pub enum Scores {
@@ -36,14 +36,14 @@ pub enum Scores {
     Uniform,
 }
 
-/// The targets of the training rows, each once and increasing, with what each becomes.
+/// Fitted [`Rank`]: the distinct training targets in increasing order, with their scores.
 #[saved(FittedTargetMap, "rank")]
 pub struct FittedRank {
     values: Vec<f64>,
     scores: Vec<f64>,
 }
 
-/// Values that are kept at most, at even distances of their ranks.
+/// Largest number of stored values, evenly spaced in rank.
 const MOST_KEPT: usize = 4096;
 
 impl TargetMap for Rank {
@@ -97,7 +97,7 @@ impl FittedTargetMap for FittedRank {
     }
 }
 
-/// What `x` becomes by lines between the points of two increasing lists; the first or last beyond these.
+/// Piecewise linear interpolation between two increasing lists, constant beyond the ends.
 fn between(from: &[f64], to: &[f64], x: f64) -> f64 {
     let (Some(first), Some(last)) = (to.first(), to.last()) else { return f64::NAN };
     match from.partition_point(|known| *known <= x) {

@@ -1,4 +1,4 @@
-//! What was scored: once for every setting, within the budget.
+//! Cached scores of settings, within a budget.
 
 use super::{Bounds, ScoredSettings};
 use argmin::core::CostFunction;
@@ -6,15 +6,15 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use vaglio_core::Error;
 
-/// What came of one evaluation.
+/// Outcome of one evaluation.
 pub(super) enum Evaluated {
     Scored(f64),
     Failed(Error),
-    /// The user wants no more.
+    /// The user stopped the run.
     Stopped,
 }
 
-/// The criterion as a function on \[0, 1\]ᵈ that remembers.
+/// The criterion as a cached function on \[0, 1\]ᵈ.
 pub(super) struct Ledger<'a, F> {
     paths: &'a [&'a str],
     bounds: &'a [Bounds],
@@ -25,7 +25,7 @@ pub(super) struct Ledger<'a, F> {
 struct Book<F> {
     evaluate: F,
     trials: Vec<ScoredSettings>,
-    /// The lowest score so far with its point, the first among equals.
+    /// Lowest score so far with its point; the first of ties.
     lowest: Option<(f64, Vec<f64>)>,
     scores: HashMap<Vec<u64>, f64>,
     failure: Option<Error>,
@@ -39,17 +39,17 @@ impl<'a, F: FnMut(&[f64]) -> Evaluated> Ledger<'a, F> {
         Ledger { paths, bounds, budget, book: RefCell::new(book) }
     }
 
-    /// The range of every parameter.
+    /// Range of every parameter.
     pub fn bounds(&self) -> &[Bounds] {
         self.bounds
     }
 
-    /// Evaluations that are allowed.
+    /// Number of evaluations allowed.
     pub fn budget(&self) -> usize {
         self.budget
     }
 
-    /// The score at a point; `None` when it would be one evaluation too many, or the user stopped.
+    /// Scores a point. Returns `None` if the budget is used up or the user stopped.
     pub fn score(&self, point: &[f64]) -> Option<f64> {
         let values: Vec<f64> = self.bounds.iter().zip(point).map(|(bounds, &place)| bounds.at(place)).collect();
         let key: Vec<u64> = values.iter().map(|v| v.to_bits()).collect();
@@ -84,26 +84,26 @@ impl<'a, F: FnMut(&[f64]) -> Evaluated> Ledger<'a, F> {
         Some(score)
     }
 
-    /// The point of the lowest score so far, inside the cube; the first among equals.
+    /// The point with the lowest score so far, clamped to the cube; the first of ties.
     pub fn best(&self) -> Option<Vec<f64>> {
         let book = self.book.borrow();
         book.lowest.as_ref().map(|(_, point)| point.iter().map(|place| place.clamp(0.0, 1.0)).collect())
     }
 
-    /// Whether nothing more will be scored.
+    /// Whether no further point will be scored.
     pub fn is_closed(&self) -> bool {
         let book = self.book.borrow();
         book.stopped || book.trials.len() >= self.budget
     }
 
-    /// Everything that was scored, in order, and the first failure.
+    /// All scored settings, in order, and the first failure.
     pub fn into_trials(self) -> (Vec<ScoredSettings>, Option<Error>) {
         let book = self.book.into_inner();
         (book.trials, book.failure)
     }
 }
 
-/// An error ends the solver; what it found is in the ledger.
+/// An error ends the solver; the ledger holds its results.
 impl<F: FnMut(&[f64]) -> Evaluated> CostFunction for &Ledger<'_, F> {
     type Param = Vec<f64>;
     type Output = f64;

@@ -1,7 +1,7 @@
-//! Settings of the learner, chosen by the criterion before the search.
+//! Tuning of the learner's settings by the criterion, before the search.
 //!
-//! [`Tune`] is the `tune` block of a pipeline. Points of the unit cube become settings of the learner (`setting`), each is
-//! scored once (`ledger`), and the solvers of argmin choose the points (`solve`).
+//! [`Tune`] is the `tune` block of a pipeline. Points of the unit cube map to settings of the learner (`setting`), each
+//! is scored once (`ledger`), and argmin's solvers choose the points (`solve`).
 //!
 //! # Example
 //! ```
@@ -29,25 +29,25 @@ use std::sync::Arc;
 use std::time::Instant;
 use vaglio_core::{Answer, Error, Event, Journal, Learner, Monitor, Observer, Problem, Result, Score, Subset};
 
-/// Parameters that are tuned together, at most.
+/// Largest number of parameters tuned together.
 const MOST_PARAMETERS: usize = 100;
 
-/// What tuning does with its settings, which are those of the record.
+/// Operations on the settings of [`Tune`].
 pub(crate) trait Tuning {
-    /// Checks bounds, and that every parameter is a setting of the learner that takes the numbers between them.
+    /// Checks bounds, and that every parameter is a setting of the learner that accepts the numbers in its range.
     ///
     /// # Errors
     /// [`Error::Setting`] and [`Error::UnknownName`] with the field's path inside this block.
     fn check(&self, learner: &dyn Learner) -> Result<()>;
 
-    /// The selection with the learner tuned on `problem`, and how it was; the selection itself when it was interrupted
-    /// before anything was scored.
+    /// Tunes the learner of a selection on `problem`, and returns the record of tuning. Returns the selection unchanged
+    /// if stopped before any score.
     ///
-    /// The criterion that tunes is the one that selects, on the same rows: its score is optimistic, and honest figures
-    /// come from rows that neither saw. The monitor may stop it; the best so far is the result then.
+    /// The same criterion tunes and selects, on the same rows. So its score is optimistic; unbiased estimates need
+    /// other rows. If the monitor stops it, the best settings so far are used.
     ///
     /// # Errors
-    /// The first failure, when nothing that was tried has a finite score.
+    /// Returns the first failure if no setting has a finite score.
     fn tune(
         &self,
         selector: ValidSelector,
@@ -89,7 +89,7 @@ impl Tuning for Tune {
     }
 }
 
-/// Searches; `None` when it was interrupted before anything was scored.
+/// Searches the settings. Returns `None` if stopped before any score.
 fn search(
     tune: &Tune,
     selector: &ValidSelector,
@@ -145,7 +145,7 @@ fn search(
     }
 }
 
-/// The learner with these settings.
+/// A copy of the learner with these settings.
 fn with(tune: &Tune, settings: &serde_json::Value, values: &[f64]) -> Result<Arc<dyn Learner>> {
     let mut settings = settings.clone();
     for ((path, bounds), &value) in tune.parameters.iter().zip(values) {
@@ -156,7 +156,7 @@ fn with(tune: &Tune, settings: &serde_json::Value, values: &[f64]) -> Result<Arc
     Ok(learner)
 }
 
-/// The criterion of a selection; `None` when it was stopped.
+/// Scores a selection by its criterion; `None` if stopped.
 fn scored(
     tune: &Tune,
     selector: &ValidSelector,
@@ -182,7 +182,7 @@ fn scored(
     }
 }
 
-/// Shows scores in place of the steps of their searches, which are not the run's own.
+/// Observer that shows scores instead of the steps of inner searches.
 struct ShownScores<'o, 'm> {
     monitor: &'o mut Monitor<'m>,
     done: f64,

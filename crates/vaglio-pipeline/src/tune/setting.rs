@@ -1,36 +1,36 @@
-//! Settings of a learner by their dotted paths, as the learner writes them.
+//! Access to a learner's serialized settings by dotted path.
 
 use super::Bounds;
 use serde_json::Value;
 use std::sync::Arc;
 use vaglio_core::{Error, Learner, Result};
 
-/// What paths of a learner begin with.
+/// Prefix of paths of a learner's settings.
 const PREFIX: &str = "learner.";
 
-/// The settings of a learner with every default written out.
+/// A learner's settings, defaults included.
 pub(super) fn written(learner: &dyn Learner) -> Result<Value> {
     serde_json::to_value(learner).map_err(|e| Error::setting("learner", format!("its settings cannot be written: {e}")))
 }
 
-/// The learner of these settings; the error says what does not fit.
+/// Makes a learner from its settings; the error says which setting does not fit.
 pub(super) fn read(settings: Value) -> std::result::Result<Arc<dyn Learner>, String> {
     serde_json::from_value(settings).map_err(|e| e.to_string())
 }
 
-/// The number at a path, if there is one.
+/// The number at a path, if any.
 pub(super) fn value(settings: &Value, path: &str) -> Option<f64> {
     settings.pointer(&pointer(path)?).and_then(Value::as_f64)
 }
 
-/// Sets the number at a path; whether there is a place for it.
+/// Sets the number at a path. Returns whether the path exists.
 pub(super) fn set(settings: &mut Value, path: &str, number: Value) -> bool {
     let Some(pointer) = pointer(path) else { return false };
     if let Some(place) = settings.pointer_mut(&pointer) {
         *place = number;
         return true;
     }
-    // A setting that is not written while it has its default.
+    // A setting with its default value may be missing.
     let Some((above, key)) = pointer.rsplit_once('/') else { return false };
     match settings.pointer_mut(above) {
         Some(Value::Object(map)) => map.insert(key.to_owned(), number).is_none(),
@@ -38,7 +38,7 @@ pub(super) fn set(settings: &mut Value, path: &str, number: Value) -> bool {
     }
 }
 
-/// `learner.kernel.degrees[0]` as `/kernel/degrees/0`.
+/// JSON pointer of a path: `learner.kernel.degrees[0]` becomes `/kernel/degrees/0`.
 fn pointer(path: &str) -> Option<String> {
     let below = path.strip_prefix(PREFIX)?;
     if below.contains(['/', '~']) {
@@ -47,7 +47,7 @@ fn pointer(path: &str) -> Option<String> {
     Some(format!("/{}", below.replace('[', ".").replace(']', "").replace('.', "/")))
 }
 
-/// Refuses a path that leads to no setting, or to one that takes no numbers, or not these.
+/// Refuses a path without a setting, a setting that is not a number, and bounds that the learner refuses.
 pub(super) fn check(settings: &Value, path: &str, bounds: &Bounds, field: &str) -> Result<()> {
     if !path.starts_with(PREFIX) {
         let first = path.split('.').next().unwrap_or_default();
@@ -86,7 +86,7 @@ pub(super) fn check(settings: &Value, path: &str, bounds: &Bounds, field: &str) 
     Ok(())
 }
 
-/// The words of an error on a setting, without the path.
+/// The message of an error on a setting, without the path.
 fn message(error: &Error) -> String {
     match error {
         Error::Setting { message, .. } => message.clone(),
@@ -94,7 +94,7 @@ fn message(error: &Error) -> String {
     }
 }
 
-/// Why a number cannot stand at a path: it must be whole, or the setting is of another kind.
+/// Explains why the setting does not take a number: it must be whole, or is of another kind.
 fn no_number(settings: &Value, path: &str, bounds: &Bounds, field: &str, value: f64, message: &str) -> Error {
     let mut whole = settings.clone();
     let is_whole = |v: f64| v.fract() == 0.0;
@@ -109,7 +109,7 @@ fn no_number(settings: &Value, path: &str, bounds: &Bounds, field: &str, value: 
 fn unknown(settings: &Value, path: &str, field: &str) -> Error {
     let mut known = Vec::new();
     paths(settings, PREFIX.trim_end_matches('.'), &mut known);
-    // A path without its beginning is most like the one that has it.
+    // For a suggestion, a path without the prefix is compared with the prefix added.
     let whole = if path.starts_with(PREFIX) { path.to_owned() } else { format!("{PREFIX}{path}") };
     match Error::unknown(field, "setting", &whole, known.iter().map(String::as_str)) {
         Error::UnknownName { field, what, suggestion, known, place, from_root, .. } => {
@@ -119,11 +119,11 @@ fn unknown(settings: &Value, path: &str, field: &str) -> Error {
     }
 }
 
-/// Every path at which a number may stand: numbers, and words or nothing in place of one.
+/// Collects every path that can hold a number: numbers, and words or nothing instead of one.
 fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
-            // A setting of several forms, of which a number is one.
+            // A setting with several forms, including a number.
             if map.contains_key("grid") {
                 found.push(path.to_owned());
             }

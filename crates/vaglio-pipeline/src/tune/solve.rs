@@ -1,4 +1,4 @@
-//! The solvers of argmin on a ledger; all that they find is written there.
+//! Argmin's solvers; their results go to the ledger.
 
 use super::ledger::{Evaluated, Ledger};
 use argmin::core::Executor;
@@ -8,20 +8,20 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use vaglio_core::{Error, Result};
 
-/// Edges of the simplexes, as shares of each range: the first searches, the others look about where it closed in.
+/// Edges of the initial simplexes, as shares of each range: one for the search, then two restarts near the best point.
 const EDGES: [f64; 3] = [0.25, 0.1, 0.04];
-/// Particles of a swarm; fewer with a smaller budget.
+/// Largest number of particles of a swarm; at most the budget.
 const PARTICLES: usize = 8;
 
-/// Iterations of a solver, at most: many cost nothing, where points become settings that were scored already.
+/// Largest number of iterations of a solver; many are free because they meet scored settings again.
 fn iterations(budget: usize) -> u64 {
     20 * budget as u64 + 100
 }
 
-/// Nelder and Mead's simplex, from `start` and with an edge along every axis, inward where there is no room.
+/// Nelder and Mead's simplex, started at `start` with an edge along each axis, inward at the bounds.
 ///
-/// An edge of a whole number is at least one. Where the vertices have come to score alike and evaluations are left, it
-/// begins anew at the best point with shorter edges.
+/// An edge of an integer parameter is at least one. If the vertices have equal scores and evaluations are left, it
+/// restarts at the best point with shorter edges.
 ///
 /// # Reference
 /// J. A. Nelder, R. Mead, *A simplex method for function minimization*, The Computer Journal 7(4), 1965.
@@ -35,7 +35,7 @@ pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Evaluated>(ledger: &Ledger<'_, F>,
             vertex[axis] += if vertex[axis] + edge <= 1.0 { edge } else { -edge };
             vertices.push(vertex);
         }
-        // Scored before the solver, which takes no refusal of its first points.
+        // Scored before the solver starts, since the solver cannot handle a refusal of its first points.
         if vertices.iter().any(|vertex| ledger.score(vertex).is_none()) {
             return Ok(());
         }
@@ -62,7 +62,7 @@ pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Evaluated>(
     seed: u64,
 ) -> Result<()> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    // 53 random bits, as a number below 1.
+    // 53 random bits as a number below 1.
     let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let mut particles = Vec::new();
     for number in 0..PARTICLES.min(ledger.budget()) {
@@ -79,7 +79,7 @@ pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Evaluated>(
     closed(ledger, run.map(|_| ()))
 }
 
-/// An error of a solver is the ledger's refusal, or its own.
+/// Hides an error caused by the ledger's refusal; returns the solver's own.
 fn closed<F: FnMut(&[f64]) -> Evaluated>(
     ledger: &Ledger<'_, F>,
     run: std::result::Result<(), argmin::core::Error>,

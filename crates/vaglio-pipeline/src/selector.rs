@@ -1,4 +1,4 @@
-//! One selection: a criterion, a search and a learner on a problem.
+//! Selection of columns of a problem by a criterion, a search and a learner.
 
 mod in_folds;
 pub mod needs;
@@ -24,18 +24,18 @@ use vaglio_core::{
 use vaglio_report::record::{Warning, WarningKind};
 pub(crate) use walking::Walking;
 
-/// A criterion, a search and a learner, not yet checked: the parameters of a selection, in linfa's sense.
+/// A criterion, a search and a learner, not yet checked: parameters in linfa's sense.
 ///
 /// | name | default | purpose | range |
 /// |---|---|---|---|
 /// | `criterion` | – | scores subsets | any [`Criterion`] |
 /// | `search` | – | walks subsets | any [`SearchStrategy`] |
 /// | `learner` | – | gives a subset its meaning | any [`Learner`] |
-/// | `seed` | 0 | every random choice follows from it | any |
+/// | `seed` | 0 | determines every random choice | any |
 ///
 /// # Errors
-/// `check` gives [`vaglio_core::Error::Setting`] for a setting that no data can have; what depends on the data is checked by
-/// `fit`.
+/// `check` gives [`vaglio_core::Error::Setting`] for a setting that is invalid whatever the data; `fit` checks the
+/// settings that depend on the data.
 ///
 /// # Example
 /// ```
@@ -64,9 +64,9 @@ pub struct ValidSelector {
     pub(crate) search: Arc<dyn SearchStrategy>,
     pub(crate) learner: Arc<dyn Learner>,
     pub(crate) seed: u64,
-    /// What is trained on the chosen columns and judged in place of the learner.
+    /// Learner trained on the selected columns; it replaces `learner` in predictions and evaluation.
     pub(crate) model: Option<FinalModel>,
-    /// For how many repetitions of the search there is memory at once.
+    /// Memory slots for concurrent repetitions of the search.
     pub(crate) room: Room,
     /// How rows that stand for many are parted around the search, in place of what its settings say, and whether these would be by splits
     /// of the criterion.
@@ -74,7 +74,7 @@ pub struct ValidSelector {
 }
 
 impl Selector {
-    /// Parameters from a criterion, a search and a learner, each of which may be boxed or shared already.
+    /// Parameters from a criterion, a search and a learner, each new, boxed or shared.
     pub fn params(
         criterion: impl Into<AnyCriterion>,
         search: impl Into<AnySearch>,
@@ -83,7 +83,7 @@ impl Selector {
         Selector::from_parts(criterion.into().into(), search.into().into(), learner.into().into())
     }
 
-    /// The same from shared components, such as those of a pipeline.
+    /// Parameters from shared components, such as those of a pipeline.
     pub fn from_parts(
         criterion: Arc<dyn Criterion>,
         search: Arc<dyn SearchStrategy>,
@@ -92,7 +92,7 @@ impl Selector {
         Selector(ValidSelector { criterion, search, learner, seed: 0, model: None, room: Room::default(), dealt: None })
     }
 
-    /// The seed from which every random choice follows.
+    /// Sets the seed, which determines every random choice.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.0.seed = seed;
@@ -108,79 +108,79 @@ impl Default for Selector {
 }
 
 impl ValidSelector {
-    /// The seed from which every random choice follows.
+    /// The seed, which determines every random choice.
     #[doc(hidden)]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// For how many repetitions of the search there is memory at once.
+    /// Memory slots for concurrent repetitions of the search.
     #[doc(hidden)]
     pub fn room(&self) -> &Room {
         &self.room
     }
 
-    /// The same with room for others.
+    /// Sets the memory slots.
     #[doc(hidden)]
     pub fn in_room(self, room: Room) -> Self {
         ValidSelector { room, ..self }
     }
 
-    /// The same by another search.
+    /// A copy with another search.
     #[doc(hidden)]
     pub fn by_search(&self, search: Arc<dyn SearchStrategy>) -> Self {
         ValidSelector { search, ..self.clone() }
     }
 
-    /// What is trained on the chosen columns and judged in place of the learner.
+    /// Learner trained on the selected columns; it replaces `learner` in predictions and evaluation.
     #[doc(hidden)]
     pub fn model(&self) -> Option<&FinalModel> {
         self.model.as_ref()
     }
 
-    /// What scores subsets.
+    /// Criterion that scores subsets.
     pub fn criterion(&self) -> &Arc<dyn Criterion> {
         &self.criterion
     }
 
-    /// What walks subsets.
+    /// Search that walks subsets.
     pub fn search(&self) -> &Arc<dyn SearchStrategy> {
         &self.search
     }
 
-    /// What gives a subset its meaning.
+    /// Learner that fits a subset.
     pub fn learner(&self) -> &Arc<dyn Learner> {
         &self.learner
     }
 
-    /// Checks what needs no data.
+    /// Checks the settings that need no data.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the field's path.
+    /// [`Error::Setting`] with the path of the field.
     pub(crate) fn check_settings(&self) -> Result<()> {
         check_parts(&*self.criterion, &*self.search, &*self.learner, self.model.as_ref())
     }
 
-    /// The loss by which selections are compared: the criterion's, or a readout's where it has none.
+    /// Loss that compares selections: the criterion's, or else the squared error for numbers and the zero-one loss for
+    /// classes.
     #[doc(hidden)]
     pub fn loss(&self, task: &Task) -> AnyLoss {
         let own = || if *task == Task::Regression { Squared.into() } else { ZeroOne.into() };
         self.criterion.loss().unwrap_or_else(own)
     }
 
-    /// The design of the problem, with every check that can be made before the search; a grid of λ that is to be fitted is
-    /// fitted to it.
+    /// The design of a problem, after every check that precedes the search, with an automatic grid of λ fitted.
     ///
     /// # Errors
-    /// Those of the learner, the search and the criterion, each under its own name.
+    /// Errors of the learner, the search and the criterion, each under its own name.
     pub fn design(&self, problem: &Problem) -> Result<Design> {
         self.design_at(problem, None)
     }
 
-    /// The same for some of the rows of another design, which has its grid of λ from all of them.
+    /// Like [`ValidSelector::design`], but for some of the rows of the design `whole`, which provides the grid of λ.
     ///
     /// # Errors
-    /// Those of [`ValidSelector::design`].
+    /// Returns the errors of [`ValidSelector::design`].
     #[doc(hidden)]
     pub fn design_at(&self, problem: &Problem, whole: Option<&Design>) -> Result<Design> {
         problem.sign().ends(|| self.designed(problem, whole))
@@ -196,7 +196,7 @@ impl ValidSelector {
             return Err(Error::setting("learner.lambda.outputs", why));
         }
         self.criterion.check(&design).map_err(|error| error.of(Role::Criterion, self.criterion.typetag_name()))?;
-        // Cut short with the run, whose search then ends at once.
+        // A check that is interrupted is no failure: the search then ends at once.
         match problem.sign().ends(|| self.search.check(&*self.criterion, &design)) {
             Err(Error::Stopped(_)) => {}
             checked => checked.map_err(|error| self.of_search(error))?,
@@ -205,50 +205,50 @@ impl ValidSelector {
         self.fitted_in_folds(design, problem)
     }
 
-    /// A design with the grid of λ that its search takes: one λ, where that has no part in it.
+    /// Reduces an automatic grid of λ to one value if the search does not use λ.
     #[doc(hidden)]
     pub fn of_own_lambdas(&self, design: Design) -> Design {
         if self.search.takes_lambda() { design } else { range::of_one(design) }
     }
 
-    /// The selection with the penalties fitted to a design at which its search is judged, if it is at some.
+    /// The selection with penalties fitted to a design, if its search is evaluated at several penalties.
     ///
     /// # Errors
-    /// Those of the criterion's geometry.
+    /// Returns the errors of [`SearchStrategy::at_penalties`].
     pub(crate) fn at_penalties(&self, design: &Design) -> Result<Option<ValidSelector>> {
         let fitted = self.search.at_penalties(&*self.criterion, design).map_err(|error| self.of_search(error))?;
         Ok(fitted.map(|search| ValidSelector { search, ..self.clone() }))
     }
 
-    /// The selections of the searches that compete, of which this one is where it is no race.
+    /// One selection for each competing search; this one alone without a race.
     pub(crate) fn contestants(&self) -> Vec<ValidSelector> {
         let with = |search: &Arc<dyn SearchStrategy>| ValidSelector { search: Arc::clone(search), ..self.clone() };
         self.search.contestants().iter().map(with).collect()
     }
 
-    /// The selection of the search that won, by its place; this one where it is no race.
+    /// The selection of the winning search, by index; this one without a race.
     #[doc(hidden)]
     pub fn of_winner(&self, place: Option<usize>) -> ValidSelector {
         place.and_then(|place| self.contestants().into_iter().nth(place)).unwrap_or_else(|| self.clone())
     }
 
-    /// An error of the search, unless it is of another part.
+    /// Attributes an error to the search, unless it belongs to another part.
     fn of_search(&self, error: Error) -> Error {
         error.of(Role::Search, self.search.typetag_name())
     }
 
-    /// Searches, takes a size and a λ, and trains the learner on the chosen subset.
+    /// Searches, chooses a size and λ, and trains the learner on the selected subset.
     ///
-    /// Where the search's `choose` cross-validates, the whole walk is repeated on the training rows of folds.
+    /// If the search's `choose` cross-validates, the whole search is repeated on the training rows of folds.
     ///
     /// # Errors
-    /// Those of [`ValidSelector::design`], of the criterion and of the final fit.
+    /// Errors of [`ValidSelector::design`], the criterion and the final fit.
     pub fn select<'m>(&self, problem: &Problem, monitor: impl Into<Monitor<'m>>) -> Result<Selection> {
         let sample = Sample::plain(problem.clone(), self.needs_order());
         self.select_of(&sample, problem, &mut monitor.into())
     }
 
-    /// The same from the rows of which the problem was made, maps included.
+    /// Like [`ValidSelector::select`], from the sample that the problem was made of, so that folds repeat the maps.
     pub(crate) fn select_of(&self, sample: &Sample, problem: &Problem, monitor: &mut Monitor<'_>) -> Result<Selection> {
         let start = Instant::now();
         let design = self.design(problem)?;
@@ -256,10 +256,10 @@ impl ValidSelector {
         self.fit_on((problem, &design), picked, monitor)
     }
 
-    /// The design at the λ that the criterion takes for all of its columns, where the search is made at that (`per: all`).
+    /// The design at the λ that the criterion chooses for all columns, if the learner asks for it (`per: all`).
     ///
     /// # Errors
-    /// Those of the criterion's scores; [`Error::Setting`] for a criterion that takes no λ.
+    /// [`Error::Setting`] for a criterion that chooses no λ; errors of the criterion's scores.
     pub(crate) fn at_lambda_of_all(&self, design: &Design) -> Result<Design> {
         if !takes_lambda_of_all(design) {
             return Ok(design.clone());
@@ -280,7 +280,7 @@ impl ValidSelector {
         Ok(design.at_lambda(Some(lambda)))
     }
 
-    /// Searches on a design of the problem that was begun at `start`, up to a size if one is given.
+    /// Searches on a design whose preparation began at `start`, up to the size `until` if given.
     #[doc(hidden)]
     pub fn search_on(
         &self,
@@ -295,13 +295,13 @@ impl ValidSelector {
         walking.searched()
     }
 
-    /// Makes what the criterion keeps of a design.
+    /// Prepares the criterion's cached data for a design.
     pub(crate) fn opened(&self, design: &Design) -> Result<()> {
         let outline = self.search.outline(design).map_err(|error| self.of_search(error))?;
         Subset::open(&*self.criterion, design, &outline).map(drop)
     }
 
-    /// The same with another entry of the path as its result.
+    /// The search result with another path entry chosen.
     pub(crate) fn taking(&self, mut searched: Searched, entry: Option<usize>, design: &Design) -> Result<Searched> {
         searched.path.chosen = entry;
         if searched.alpha.is_some() {
@@ -311,7 +311,7 @@ impl ValidSelector {
         Ok(searched)
     }
 
-    /// Trains on the chosen subset and all rows of the design of a problem.
+    /// Trains on the selected subset and all rows of a problem's design.
     #[doc(hidden)]
     pub fn fit_on(
         &self,
@@ -365,17 +365,17 @@ impl ValidSelector {
     }
 }
 
-/// Whether λ of several is that of all columns, by the criterion.
+/// Whether λ is chosen among several by the score of all columns.
 pub fn takes_lambda_of_all(design: &Design) -> bool {
     design.readout().is_some_and(|readout| readout.per == Some(Per::All) && readout.lambdas.len() > 1)
 }
 
-/// The outline of one score of all columns.
+/// Search extent of a single score of all columns.
 pub fn all_at_once(columns: usize) -> Outline {
     Outline { start: columns, largest: columns, trials: 1.0, steps: 0 }
 }
 
-/// The criterion's own coefficients on the result, where it has any.
+/// The criterion's own coefficients of the result, if it has any.
 fn alpha(path: &Path, subset: &Subset<'_>) -> Result<Option<Vec<f64>>> {
     match (path.result(), subset.geometry()) {
         (Some(entry), Some(mut geometry)) => geometry.minimizer(&entry.subset),
@@ -383,10 +383,10 @@ fn alpha(path: &Path, subset: &Subset<'_>) -> Result<Option<Vec<f64>>> {
     }
 }
 
-/// Checks the settings of the parts, which needs no data.
+/// Checks the settings of the parts that need no data.
 ///
 /// # Errors
-/// [`Error::Setting`] with the field's path.
+/// [`Error::Setting`] with the path of the field.
 pub(crate) fn check_parts(
     criterion: &dyn Criterion,
     search: &dyn SearchStrategy,

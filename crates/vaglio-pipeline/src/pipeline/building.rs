@@ -1,4 +1,4 @@
-//! Pipelines built in code, setting by setting.
+//! Builder methods of pipelines.
 
 use super::{DataSpec, EngineSpec, Evaluate, Limits, Pipeline, Settings, ValidPipeline};
 use crate::final_model::FinalModel;
@@ -11,7 +11,7 @@ use vaglio_core::{
 };
 
 impl Pipeline {
-    /// A pipeline without data or preprocessing. Each part is a part of its role, or one that is boxed or shared already.
+    /// A pipeline without data or preprocessing. Each part may be new, boxed or shared.
     ///
     /// # Example
     /// ```
@@ -33,7 +33,7 @@ impl Pipeline {
         Selector::params(criterion, search, learner).into()
     }
 
-    /// The same from shared parts.
+    /// A pipeline from shared parts.
     pub fn from_parts(
         criterion: Arc<dyn Criterion>,
         search: Arc<dyn SearchStrategy>,
@@ -57,23 +57,23 @@ impl Pipeline {
         self
     }
 
-    /// Learns targets on another scale and predicts them in the units of the data; figures are in these, the criterion's score
-    /// is on the other scale.
+    /// Sets a map of targets. The model learns mapped targets, the criterion scores on their scale, and predictions and
+    /// evaluation are in the units of the data.
     #[must_use]
     pub fn target_map(mut self, map: impl Into<AnyTargetMap>) -> Self {
         self.settings().target_map = Some(map.into().into());
         self
     }
 
-    /// Says where the data are, for a run from files.
+    /// Sets where the data are, for a run from files.
     #[must_use]
     pub fn data(mut self, data: DataSpec) -> Self {
         self.settings().data = Some(data);
         self
     }
 
-    /// Trains another learner on the chosen columns: it is what is judged, saved and predicted with, and the learner of the
-    /// selection chooses columns alone.
+    /// Sets a final model, trained on the selected columns. It is evaluated, saved and used for predictions; the
+    /// learner of the selection then only selects columns.
     #[must_use]
     pub fn then(mut self, model: impl Into<FinalModel>) -> Self {
         self.settings().model = Some(model.into());
@@ -87,47 +87,49 @@ impl Pipeline {
         self
     }
 
-    /// Asks for figures of the whole selection, for a run from files; `fit` makes none of them: [`Pipeline::nested`] does.
+    /// Requests evaluation of the whole procedure, for a run from files. `fit` ignores it; use [`Pipeline::nested`].
     #[must_use]
     pub fn evaluate(mut self, evaluate: Evaluate) -> Self {
         self.settings().evaluate = Some(evaluate);
         self
     }
 
-    /// The seed from which every random choice follows.
+    /// Sets the seed, which determines every random choice.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings().seed = seed;
         self
     }
 
-    /// How many threads `fit` computes on; 0, the default, for those of the current rayon pool. The result does not depend
-    /// on it.
+    /// Sets the number of threads of `fit`; 0, the default, uses the current rayon pool. The result does not depend on
+    /// it.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.settings().engine.threads = threads;
         self
     }
 
-    /// What `fit`, or a run from files, may take. A fit that hits `time` has the columns that it had until then, and its path says
-    /// [`StopReason::Limit`](vaglio_core::StopReason::Limit); one that would take more than `memory` is refused before its search.
+    /// Sets limits of `fit` or a run from files. A fit that reaches `time` keeps the columns selected so far, and its
+    /// path has [`StopReason::Limit`](vaglio_core::StopReason::Limit). A fit that would exceed `memory` is refused
+    /// before its search.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings().limits = limits;
         self
     }
 
-    /// Shows `fit` to an observer: its progress, and questions whether to go on. It is not written with the settings.
+    /// Sets an observer of `fit`, which sees its progress and may stop it. It is not serialized.
     ///
-    /// Clones of the pipeline share it, and fits that go on at one time show it their events in turn, mixed. To tell them apart,
-    /// give each a pipeline with an observer of its own. An observer starts no parallel work, since others wait for its answer.
+    /// Clones of the pipeline share the observer, and concurrent fits send it their events interleaved. To separate
+    /// them, give each pipeline its own observer. An observer must not start parallel work, since other threads wait
+    /// for its answer.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
         self.settings().monitor.observer = Some(SharedObserver::new(observer));
         self
     }
 
-    /// Ends `fit` where this sign says so, also in the middle of a step. It is not written with the settings.
+    /// Sets a stop sign that ends `fit`, even within a step. It is not serialized.
     #[must_use]
     pub fn stop_at(mut self, sign: StopSign) -> Self {
         self.settings().monitor.stop = sign;
@@ -135,7 +137,7 @@ impl Pipeline {
     }
 }
 
-/// A selector as a pipeline without data or maps.
+/// A pipeline without data or maps.
 impl From<ValidSelector> for ValidPipeline {
     fn from(ValidSelector { criterion, search, learner, seed, model, room: _, dealt }: ValidSelector) -> Self {
         ValidPipeline(Settings {

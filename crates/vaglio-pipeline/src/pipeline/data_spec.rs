@@ -1,4 +1,4 @@
-//! Where the data are, and what their columns mean.
+//! Data settings: files, and the meaning of their columns.
 
 use super::{DigestKind, ReadSpec, RowFilters, TestRows};
 use crate::document::Label;
@@ -7,73 +7,75 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Result};
 
-/// Where the data are, and what their columns mean.
+/// Files of the data, and the meaning of their columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataSpec {
-    /// Training rows: a .csv, .parquet or .arrow file, or a sparse .svm, .npz or .mtx file, relative to the pipeline file; several
-    /// by a list, by `*` and `?`, or by a folder whose parts lie in folders named `column=value`.
+    /// Training rows: a .csv, .parquet or .arrow file, or a sparse .svm, .npz or .mtx file, relative to the pipeline
+    /// file. Several files are given by a list, by `*` and `?`, or by a folder whose parts are in subfolders named
+    /// `column=value`.
     pub train: Files,
-    /// Test rows, in files of the same columns.
+    /// Test rows, in files with the same columns.
     #[serde(default)]
     pub test: Option<Files>,
-    /// Share of the training rows that is set aside as test rows, by the seed, classes evenly; instead of `test`.
+    /// Share of the training rows set aside at random as test rows, stratified by class; instead of `test`.
     #[serde(default)]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub test_fraction: Option<f64>,
-    /// Share of the training rows that is set aside as test rows, the last ones, by `time` where it is given; instead of
-    /// `test`.
+    /// Share of the training rows set aside as test rows, taken from the end, in the order of `time` if given; instead
+    /// of `test`.
     #[serde(default)]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub test_last: Option<f64>,
-    /// A column that says which rows are test rows, instead of `test`; it is no feature.
+    /// A column that marks the test rows, instead of `test`; it is not a feature.
     #[serde(default)]
     pub test_rows: Option<TestRows>,
-    /// The rows that take part, of training and test tables alike: those that pass this filter, or every one of a list. Others
-    /// are left out before anything is learned.
+    /// Rows to use, in training and test tables: those that pass this filter, or every filter of a list. Other rows are
+    /// dropped before anything is learned.
     #[serde(default)]
     pub rows: Option<RowFilters>,
-    /// What is done with rows whose target or weight is missing.
+    /// What to do with rows whose target or weight is missing.
     #[serde(default)]
     pub missing_target: MissingTarget,
-    /// The column, or columns, to predict. Beside a sparse file it may be a file of one column, or `{file: …, column: …}`; the
-    /// labels of svmlight's text are taken where it is absent.
+    /// The column or columns to predict. For a sparse file it may be a file of one column, or `{file: …, column: …}`;
+    /// by default the labels of svmlight text are used.
     #[serde(default)]
     pub target: TargetSpec,
-    /// What kind of target it is; inferred when absent.
+    /// Kind of the target; inferred by default.
     #[serde(default)]
     pub task: Option<TaskKind>,
-    /// For two classes: this label is +1, every other −1.
+    /// For two classes: this label is coded +1, every other −1.
     #[serde(default)]
     pub positive: Option<Label>,
     /// The column of row weights.
     #[serde(default)]
     pub weights: Option<String>,
-    /// The column of groups: rows with one value stay together.
+    /// The column of groups: rows with the same value stay together.
     #[serde(default)]
     pub groups: Option<String>,
-    /// The column that says which time series a row belongs to; these are also the groups unless `groups` is given.
+    /// The column of time series: rows with the same value are one series. Series are also the groups, unless `groups`
+    /// is given.
     #[serde(default)]
     pub series: Option<String>,
-    /// The column by which the rows of a series are put in order; without `series` all rows are one.
+    /// The column that orders the rows of a series; without `series` all rows are one series.
     #[serde(default)]
     pub time: Option<String>,
     /// Columns that are not features.
     #[serde(default)]
     pub exclude: Vec<String>,
-    /// What columns hold, where it is not what their cells look like.
+    /// Types of columns, if they differ from what the cells look like.
     #[serde(default)]
     pub types: BTreeMap<String, ColumnType>,
-    /// How text files are read.
+    /// Options for reading text files.
     #[serde(default)]
     pub read: ReadSpec,
-    /// By which function the training files are hashed, for the result and its journal: `blake3`, or `sha256`, which is slower, as
-    /// `sha256sum` does.
+    /// Hash function of the training files, for the result and its journal: `blake3`, or the slower `sha256`, which
+    /// equals `sha256sum`.
     #[serde(default)]
     pub digest: DigestKind,
 }
 
-/// The extension of a file in lower case, that of compression left out.
+/// Lower-case extension of a file name, without that of compression.
 fn extension(name: &str) -> String {
     let name = name.to_lowercase();
     let name = [".gz", ".bz2", ".zst"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
@@ -85,7 +87,7 @@ impl DataSpec {
         self.train.names().first().map(|name| extension(name)).unwrap_or_default()
     }
 
-    /// Whether the training rows begin with labels.
+    /// Whether the training files hold labels before the features.
     #[doc(hidden)]
     pub fn has_labels(&self) -> bool {
         matches!(self.first_extension().as_str(), "svm" | "libsvm" | "svmlight")
@@ -95,7 +97,7 @@ impl DataSpec {
         self.has_labels() || matches!(self.first_extension().as_str(), "npz" | "mtx")
     }
 
-    /// The file of the targets, where that is another than the data.
+    /// The file of the targets, if it differs from the data file.
     #[doc(hidden)]
     pub fn target_file(&self) -> Option<&String> {
         let is_table =
@@ -108,19 +110,19 @@ impl DataSpec {
     }
 }
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnType {
     /// Numbers.
     Number,
-    /// Classes; numbers are their names.
+    /// Classes; numbers are class names.
     Class,
-    /// Text, of however many levels.
+    /// Text, with any number of levels.
     Text,
     /// Dates.
     Date,
-    /// Nothing of interest: the column is left out.
+    /// Ignored: the column is dropped.
     Drop,
 }
 
@@ -128,19 +130,19 @@ pub enum ColumnType {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Names {
-    /// One.
+    /// A single name.
     One(String),
-    /// Several.
+    /// A list of names.
     Several(Vec<String>),
 }
 
-/// One target column, or several that are predicted together, of the data or of a file beside them.
+/// Target columns, in the data or in another file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum TargetSpec {
     /// Columns of the data.
     Columns(Names),
-    /// Columns of another file, of which each row is that of the data.
+    /// Columns of another file with the same rows in the same order.
     Beside(TargetFile),
 }
 
@@ -148,9 +150,10 @@ pub enum TargetSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetFile {
-    /// The file, relative to the pipeline file. Weights, groups and the like are taken from it as well where it has such a column.
+    /// The file, relative to the pipeline file. Columns of weights, groups and the like are also read from it if
+    /// present.
     pub file: String,
-    /// Its column, or columns, to predict; its only one when absent.
+    /// The column or columns to predict; may be absent if the file has only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<Names>,
 }
@@ -162,7 +165,7 @@ impl Default for TargetSpec {
 }
 
 impl TargetSpec {
-    /// The names of the columns; none where the file tells them.
+    /// Names of the target columns; empty if the file determines them.
     pub fn names(&self) -> &[String] {
         match self {
             TargetSpec::Columns(names) | TargetSpec::Beside(TargetFile { column: Some(names), .. }) => names.names(),
@@ -201,7 +204,7 @@ impl<'de> Deserialize<'de> for TargetSpec {
 pub type Files = Names;
 
 impl Names {
-    /// The names.
+    /// The names as a slice.
     pub fn names(&self) -> &[String] {
         match self {
             Names::One(name) => std::slice::from_ref(name),
@@ -236,18 +239,18 @@ impl<'de> Deserialize<'de> for Names {
     }
 }
 
-/// What is done with rows whose target or weight is missing.
+/// What to do with rows whose target or weight is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingTarget {
-    /// The data are refused.
+    /// Refuse the data.
     #[default]
     Refuse,
-    /// They are left out.
+    /// Drop the rows.
     Drop,
 }
 
-/// What kind of target it is.
+/// Kind of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskKind {
@@ -255,15 +258,15 @@ pub enum TaskKind {
     Regression,
     /// Two classes.
     Binary,
-    /// Several classes, one against the others.
+    /// Several classes, fitted one against the rest.
     Multiclass,
 }
 
 impl DataSpec {
-    /// Checks what does not depend on the files.
+    /// Checks the settings that do not depend on the files.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the field's path in the pipeline.
+    /// [`Error::Setting`] with the path of the field in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
         let others = [
             ("test", self.test.is_some()),

@@ -1,4 +1,4 @@
-//! Where, on what and in which precision a run computes.
+//! Engine settings: machine or workers, threads and precision.
 
 use super::check_threads;
 use schemars::JsonSchema;
@@ -7,27 +7,28 @@ use vaglio_core::{Error, Result};
 
 /// Where and on how many threads to compute, and whether the table is kept in memory.
 ///
-/// `dask` and `spark` share the units of `files::Shards` between the workers of such an engine; the program starts
-/// them, by the Python package.
+/// With `dask` and `spark`, workers share the work units of `files::Shards`; the program starts them through the Python
+/// package.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EngineSpec {
-    /// Where: on this machine, or on the workers of Dask or Spark.
+    /// Location: this machine, or the workers of Dask or Spark.
     kind: Location,
-    /// The address of the scheduler of Dask, as in `tcp://host:8786`.
+    /// Address of Dask's scheduler, as in `tcp://host:8786`.
     #[serde(skip_serializing_if = "Option::is_none")]
     scheduler: Option<String>,
-    /// The master of Spark, as in `spark://host:7077` or `local[2]`.
+    /// Address of Spark's master, as in `spark://host:7077` or `local[2]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     master: Option<String>,
-    /// The folder of the ledger of a run on workers, relative to this file; all of them see it under one path.
+    /// Folder of the workers' shared ledger, relative to this file; all workers see it under the same path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ledger: Option<String>,
-    /// Threads; 0 for as many as there are processors, and one for a unit on a worker. The result does not depend on it.
+    /// Number of threads; 0 for the number of processors, or one per work unit on a worker. The result does not depend
+    /// on it.
     pub threads: usize,
     /// Whether training files are read in batches and reduced to their moments.
     pub stream: Streaming,
-    /// How many digits columns of numbers are kept with; bytes stay bytes.
+    /// Precision of stored numeric columns; columns stored as bytes stay so.
     pub precision: Precision,
 }
 
@@ -44,28 +45,28 @@ pub enum Streaming {
     Never,
 }
 
-/// How many digits columns are kept with.
+/// Precision of stored columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
-    /// All 53 bits of doubles.
+    /// Double precision, 53 bits.
     #[default]
     Double,
-    /// The 24 bits of single precision, at half the memory; sums are of doubles, and `numerics.single` of the result says what it
-    /// changed.
+    /// Single precision, 24 bits, at half the memory. Sums use doubles, and `numerics.single` of the result reports the
+    /// effect.
     Single,
 }
 
-/// Where a run is computed.
+/// Location of the computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Location {
-    /// On this machine.
+    /// This machine.
     #[default]
     Local,
-    /// On the workers of a scheduler of Dask.
+    /// Workers of a Dask scheduler.
     Dask,
-    /// On the executors of Spark.
+    /// Executors of Spark.
     Spark,
 }
 
@@ -79,15 +80,15 @@ impl Location {
     }
 }
 
-/// An engine that has workers of its own.
+/// A cluster engine with workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Cluster<'a> {
     /// `dask` or `spark`.
     pub kind: &'static str,
-    /// Where it is reached.
+    /// Address of the scheduler or master.
     pub address: &'a str,
-    /// The setting that says so.
+    /// Setting that holds the address.
     pub setting: &'static str,
     /// The folder of the ledger, relative to the pipeline file.
     pub ledger: &'a str,
@@ -96,16 +97,16 @@ pub struct Cluster<'a> {
 }
 
 impl EngineSpec {
-    /// Checks what needs no data.
+    /// Checks the settings that need no data.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the field's path in the pipeline.
+    /// [`Error::Setting`] with the path of the field in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
         check_threads("engine.threads", self.threads)?;
         self.check_location()
     }
 
-    /// Asks for what an engine needs, and refuses what is another's.
+    /// Requires the settings of the chosen location and refuses those of others.
     fn check_location(&self) -> Result<()> {
         use Location::{Dask, Spark};
         let settings = [
@@ -132,7 +133,7 @@ impl EngineSpec {
         Ok(())
     }
 
-    /// The engine whose workers are to compute; `None` where it is this machine.
+    /// The cluster that computes; `None` for this machine.
     pub fn cluster(&self) -> Option<Cluster<'_>> {
         let (setting, address) = match self.kind {
             Location::Local => return None,
@@ -143,16 +144,16 @@ impl EngineSpec {
         Some(Cluster { kind, address, setting, ledger, threads })
     }
 
-    /// The folder of the ledger that workers share, to be changed.
+    /// Mutable access to the ledger folder that workers share.
     #[doc(hidden)]
     pub fn ledger_mut(&mut self) -> Option<&mut String> {
         self.ledger.as_mut()
     }
 
-    /// Refuses to compute on this machine what is to be computed on others.
+    /// Refuses to compute on this machine if the settings name a cluster.
     ///
     /// # Errors
-    /// [`Error::Setting`].
+    /// [`Error::Setting`] on `engine.kind`.
     #[doc(hidden)]
     pub fn check_is_here(&self) -> Result<()> {
         match self.cluster() {

@@ -1,69 +1,72 @@
-//! What is asked about the worth of a whole selection.
+//! Evaluation settings of a whole procedure.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{AnyResampling, Criterion, Error, MOST_FOLDS, MOST_REPEATS, Result};
 use vaglio_search::{Alternatives, Within};
 
-/// Figures of the whole selection, choice of size and λ included, beside its optimistic score.
+/// Evaluation of the whole procedure, including the choice of size and λ; its score alone is optimistic.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Evaluate {
-    /// Everything is repeated on the training rows of outer folds, and judged on the rows held out.
+    /// Nested cross-validation: repeats the procedure on the training rows of outer folds and evaluates on the held-out
+    /// rows.
     pub nested: Option<OuterFolds>,
-    /// So many times everything is repeated on shuffled targets.
+    /// Permutation test: number of repetitions of the procedure on shuffled targets.
     #[schemars(extend("minimum" = 1, "maximum" = MOST))]
     pub permutations: Option<usize>,
-    /// The search is repeated on complementary halves of the rows.
+    /// Stability selection: repeats the search on complementary half-samples.
     pub stability: Option<Pairs>,
-    /// The share of new rows that prediction intervals by the outer folds are to cover; for numbers.
+    /// Coverage of prediction intervals from the outer folds, as a share of new rows; for numbers.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub intervals: Option<f64>,
-    /// The share of false discoveries among the columns that are confirmed, on average at most: each column has the smallest rate
-    /// at which it is taken, and a verdict.
+    /// Bound on the expected share of false discoveries among the confirmed columns. Each column gets a verdict and its
+    /// q-value, the smallest rate that confirms it.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub fdr: Option<f64>,
-    /// How much is computed of what each chosen column is worth: the score without it, and with others in its place.
+    /// How much is computed of drop-column importance: the score without each chosen column, and with others in its
+    /// place.
     pub worth: Worths,
-    /// Which subsets are as good as the chosen one: of those that the search met, or of all where it is `exhaustive`.
+    /// Subsets as good as the chosen one: among those that the search visited, or among all if it is `exhaustive`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<Alternatives>,
-    /// The share of each chosen column in what the criterion's loss falls by (Shapley values), and over folds.
+    /// Shapley values of the chosen columns for the reduction of the criterion's loss, also by fold.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shares: bool,
-    /// Everything is repeated on a quarter, a half, three quarters and all of the training rows of outer folds.
+    /// Learning curve: repeats the procedure on a quarter, a half, three quarters and all of the training rows of outer
+    /// folds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub learning_curve: bool,
 }
 
-/// How much is computed of what each chosen column is worth.
+/// How much is computed of drop-column importance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Worths {
-    /// What takes a quarter of the search's work at most; what is left out is named.
+    /// Results that take at most a quarter of the search's work; the rest is named as omitted.
     #[default]
     Auto,
-    /// All of it.
+    /// All results.
     All,
-    /// None of it.
+    /// No result.
     None,
 }
 
-/// Outer folds.
+/// Settings of outer folds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OuterFolds {
-    /// How many.
+    /// Number of folds.
     #[schemars(extend("minimum" = 2, "maximum" = MOST_FOLDS))]
     pub folds: usize,
-    /// How often rows are dealt into them.
+    /// Number of random splits into folds.
     #[schemars(extend("minimum" = 1, "maximum" = MOST_REPEATS))]
     pub repeats: usize,
-    /// Rows that are held out otherwise than once each, in place of the folds; by default forward in time where the
-    /// criterion's splits are, with so many folds.
+    /// Another splitter in place of the folds. By default rows are split forward in time if the criterion's splits are,
+    /// with `folds` folds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<AnyResampling>,
-    /// The share of repetitions in which the interval of the loss is to hold the truth; by default 0.95.
+    /// Confidence level of the interval of the loss; 0.95 by default.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<f64>,
@@ -77,7 +80,7 @@ impl Default for OuterFolds {
 
 impl OuterFolds {
     /// # Errors
-    /// [`Error::Setting`] with the field's path.
+    /// [`Error::Setting`] with the path of the field.
     pub(crate) fn check(&self) -> Result<()> {
         check(self.splits.as_ref())?;
         Error::unless_between("folds", self.folds, 2..=MOST_FOLDS)?;
@@ -86,15 +89,15 @@ impl OuterFolds {
     }
 }
 
-/// Pairs of complementary halves of the rows.
+/// Pairs of complementary half-samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pairs {
-    /// How many.
+    /// Number of pairs.
     #[schemars(extend("minimum" = 1, "maximum" = MOST))]
     pub pairs: usize,
-    /// Splits that part the rows into pieces, which stay whole in the halves: rows that the same splits hold out. By default
-    /// ten blocks of time where the criterion's splits are forward in time.
+    /// Splits whose held-out rows form blocks that half-samples keep whole. By default ten blocks of time if the
+    /// criterion's splits are forward in time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub splits: Option<AnyResampling>,
 }
@@ -105,24 +108,24 @@ impl Default for Pairs {
     }
 }
 
-/// Repetitions of a kind, at most.
+/// Largest number of repetitions of a kind.
 const MOST: usize = 1_000_000;
 
 impl Evaluate {
-    /// The outer folds, which intervals need as well.
+    /// The outer folds, which prediction intervals need as well.
     pub fn outer_folds(&self) -> Option<OuterFolds> {
         self.nested.clone().or(self.intervals.map(|_| OuterFolds::default()))
     }
 
-    /// The folds of the learning curve, which are the outer ones where there are any.
+    /// The folds of the learning curve: the outer folds, if there are any.
     pub fn learning_folds(&self) -> Option<OuterFolds> {
         self.learning_curve.then(|| OuterFolds { repeats: 1, ..self.outer_folds().unwrap_or_default() })
     }
 
-    /// Checks what does not depend on data.
+    /// Checks the settings that do not depend on data.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the field's path inside this block.
+    /// [`Error::Setting`] with the path of the field inside this block.
     pub(super) fn check(&self, criterion: &dyn Criterion) -> Result<()> {
         if let Some(alternatives) = &self.alternatives {
             alternatives.check()?;

@@ -1,11 +1,11 @@
-//! The settings of one component in words, read off its JSON Schema.
+//! Descriptions of a component's settings, from its JSON Schema.
 
 use super::schema::own_schema;
 use serde_json::{Map, Value, json};
 use vaglio_core::{Role, descriptions};
 
-/// The settings of a component: name, type, default, whether it is required, and what it does; `None` where nothing of
-/// that role and kind has settings.
+/// Settings of a component: name, type, default, whether required, and description. Returns `None` if the role and kind
+/// are unknown.
 pub fn component_fields(role: &str, kind: &str) -> Option<Value> {
     let description = descriptions().into_iter().find(|d| d.role.name() == role && d.kind == kind)?;
     let (schema, definitions) = own_schema(description);
@@ -22,7 +22,7 @@ pub fn component_fields(role: &str, kind: &str) -> Option<Value> {
     Some(Value::Array(fields.collect()))
 }
 
-/// A default with the kinds alone of parts that have theirs.
+/// Shortens a default: parts with default settings become their kinds.
 fn shortened(default: &Value) -> Value {
     match default {
         Value::Array(all) => all.iter().map(shortened).collect(),
@@ -47,13 +47,13 @@ fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a V
     name.and_then(|name| definitions.get(name)).unwrap_or(schema)
 }
 
-/// The alternatives of a schema; itself where there are none.
+/// Alternatives of a schema, or the schema itself.
 fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> Vec<&'a Value> {
     let schema = resolved(schema, definitions);
     let all = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)).and_then(Value::as_array);
     let all: Vec<&Value> = match all {
         Some(all) => all.iter().collect(),
-        // A list in the place of one is a chain of them, which the description says.
+        // The `else` of a list is a chain of parts; the description explains it.
         None => schema.get("else").into_iter().collect(),
     };
     match all.is_empty() {
@@ -62,7 +62,7 @@ fn alternatives<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> V
     }
 }
 
-/// What a value may be, in words.
+/// Types of a value, in words.
 fn told(schema: &Value, definitions: &Map<String, Value>) -> String {
     let mut all: Vec<String> = Vec::new();
     for one in alternatives(schema, definitions) {
@@ -106,13 +106,13 @@ fn told_one(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
-/// The role of the parts of which a setting is one.
+/// Role of the parts that a setting holds.
 fn role(schema: &Value) -> Option<Role> {
     let name = schema.get("$ref")?.as_str()?.rsplit('/').next()?;
     Role::ALL.into_iter().find(|role| format!("{role:?}") == name)
 }
 
-/// The bounds of a number, where 0 is not the only one.
+/// Bounds of a number, in words.
 fn bounds(schema: &Value) -> String {
     let words =
         [("minimum", " from "), ("exclusiveMinimum", " above "), ("maximum", " to "), ("exclusiveMaximum", " below ")];
@@ -120,7 +120,7 @@ fn bounds(schema: &Value) -> String {
     told.collect()
 }
 
-/// A map by its keys.
+/// Keys of a map, in words.
 fn keys(schema: &Value, definitions: &Map<String, Value>) -> String {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         let values = schema.get("additionalProperties").filter(|of| of.is_object());
@@ -133,7 +133,7 @@ fn keys(schema: &Value, definitions: &Map<String, Value>) -> String {
     format!("{{{}}}", properties.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-/// What a setting does, with what each of its words and keys means.
+/// Description of a setting, with the meaning of its words and keys.
 fn explained(schema: &Value, definitions: &Map<String, Value>) -> String {
     let text = |schema: &Value| schema.get("description").and_then(Value::as_str).map(str::to_owned);
     let mut lines: Vec<String> = text(schema).or_else(|| text(resolved(schema, definitions))).into_iter().collect();

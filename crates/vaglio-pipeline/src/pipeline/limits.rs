@@ -1,4 +1,4 @@
-//! What a run may take.
+//! Limits of a run.
 
 use super::{TimeSpan, ValidPipeline};
 use schemars::JsonSchema;
@@ -6,38 +6,39 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use vaglio_tables::budget::{Budget, ByteSize};
 
-/// What a run may take at most.
+/// Upper limits of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Time, as in `10m`, `1h 30m` or a number of seconds, after which a run ends with what it has.
+    /// Time limit, as in `10m`, `1h 30m` or a number of seconds; the run then ends with its results so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeSpan>,
-    /// Memory, as in `8GiB`, `500 MB` or a number of bytes; 80 % of what the machine, or its control group, has when absent.
+    /// Memory limit, as in `8GiB`, `500 MB` or a number of bytes; by default 80 % of the memory of the machine or its
+    /// control group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
 }
 
 impl Limits {
-    /// Whether nothing is limited but by default.
+    /// Whether all limits are the defaults.
     pub fn is_empty(&self) -> bool {
         *self == Limits::default()
     }
 
-    /// The memory that the run may take.
+    /// The memory budget of the run.
     pub fn budget(&self) -> Budget {
         self.memory.map_or_else(Budget::of_machine, |bytes| Budget::of(bytes.0))
     }
 }
 
 impl ValidPipeline {
-    /// The time that a run, or a fit, may take.
+    /// Time limit of a run or a fit.
     #[doc(hidden)]
     pub fn most_time(&self) -> Option<Duration> {
         self.0.limits.time.map(|span| span.0)
     }
 
-    /// The memory that it may take, where the settings say so.
+    /// Memory limit, if the settings have one.
     pub(crate) fn most_memory(&self) -> Option<Budget> {
         self.0.limits.memory.map(|bytes| Budget::of(bytes.0))
     }

@@ -1,15 +1,15 @@
-//! Reads a pipeline file: its syntax, then its typed settings, then whether these go together.
+//! Reads pipeline files: syntax, then typed settings, then their consistency.
 
 use super::{Pipeline, ValidPipeline};
 use crate::document::{Document, Node, to_yaml};
 use linfa::ParamGuard;
 use vaglio_core::{Error, Place, Result};
 
-/// The parts that a pipeline has when its file does not name them.
+/// Parts of a pipeline whose file does not name them.
 const DEFAULT_KINDS: [(&str, &str); 3] = [("learner", "rls"), ("criterion", "loo"), ("search", "greedy")];
 
 impl Pipeline {
-    /// Reads a pipeline from the text of a pipeline file, with or without `data`. What is wrong is told with line and column.
+    /// Reads a pipeline from the text of a pipeline file, with or without `data`. Errors have line and column.
     ///
     /// # Errors
     /// [`Error::Syntax`], [`Error::UnknownName`] or [`Error::Setting`].
@@ -27,7 +27,7 @@ impl Pipeline {
         Document::parse(text, "pipeline")?.read()
     }
 
-    /// The text of a pipeline file, which [`Pipeline::from_yaml`] and the program read; all settings are written out.
+    /// The text of a pipeline file, with all settings, for [`Pipeline::from_yaml`] and the program.
     ///
     /// # Errors
     /// [`Error::Syntax`] for settings that YAML cannot hold.
@@ -36,7 +36,7 @@ impl Pipeline {
     }
 }
 
-/// Reads a pipeline from the text of a file, with `path=value` assignments on top.
+/// Reads a pipeline from the text of a file and applies `path=value` assignments.
 ///
 /// # Errors
 /// [`Error::Syntax`], [`Error::UnknownName`] or [`Error::Setting`], each with its place.
@@ -44,9 +44,9 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
     let mut document = Document::parse(text, file)?;
     for assignment in assignments {
         let below = |part: &str| assignment.trim_start().strip_prefix(part).is_some_and(|rest| rest.starts_with('.'));
-        // A setting of a part that the file leaves out belongs to the part that is used then.
+        // A setting of a part that the file omits belongs to the default part.
         if let Some((part, kind)) = DEFAULT_KINDS.iter().find(|(part, _)| below(part) && is_absent(&document, part)) {
-            // By its name alone a learner has one λ, and without any a grid.
+            // A learner given by its name alone has one λ; the default learner has a grid.
             let whole =
                 if *part == "learner" && !below("learner.kind") { "{kind: rls, lambda: {grid: auto}}" } else { kind };
             document.set(&format!("{part}={whole}"))?;
@@ -63,7 +63,7 @@ pub fn load(text: &str, file: &str, assignments: &[String]) -> Result<(ValidPipe
     Ok((pipeline, document))
 }
 
-/// The parts that the pipeline of a document has by default, since nothing names them.
+/// Default parts used by the pipeline of a document.
 pub fn by_default(document: &Document) -> Vec<(&'static str, &'static str)> {
     DEFAULT_KINDS.into_iter().filter(|(part, _)| is_absent(document, part)).collect()
 }

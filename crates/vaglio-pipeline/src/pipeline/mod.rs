@@ -1,4 +1,4 @@
-//! Pipelines: from a YAML file, or built in code, to a result on disk.
+//! Pipelines, read from YAML files or built in code.
 
 mod building;
 mod data_spec;
@@ -43,10 +43,10 @@ use std::sync::Arc;
 use vaglio_core::{Choose, Error, Judge, Measure, Monitor, Problem, Result, TargetMap, Task};
 use vaglio_tables::budget::Budget;
 
-/// A whole pipeline: data, preprocessing, learner, criterion and search; not yet checked.
+/// A complete pipeline, not yet checked: data, preprocessing, learner, criterion and search.
 ///
-/// One read from a YAML file and one built in code are the same type. In linfa's terms these are parameters: `check`
-/// makes them ready, and `fit` on a linfa dataset uses the dataset in place of `data`.
+/// Pipelines from YAML and from code have this one type. In linfa's terms it holds parameters: `check` validates them,
+/// and `fit` on a linfa dataset uses the dataset instead of `data`.
 ///
 /// # Example
 /// ```
@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for Pipeline {
     }
 }
 
-/// A pipeline whose settings were checked; it comes out of a [`Pipeline`] alone.
+/// A pipeline with checked settings, made by checking a [`Pipeline`].
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
 pub struct ValidPipeline(pub(crate) Settings);
@@ -92,13 +92,13 @@ impl ParamGuard for Pipeline {
 }
 
 impl ValidPipeline {
-    /// Its settings.
+    /// The settings.
     #[doc(hidden)]
     pub fn settings(&self) -> &Settings {
         &self.0
     }
 
-    /// Its settings, to be changed.
+    /// Mutable access to the settings.
     #[doc(hidden)]
     pub fn settings_mut(&mut self) -> &mut Settings {
         &mut self.0
@@ -108,10 +108,10 @@ impl ValidPipeline {
         self.0.check()
     }
 
-    /// How rows of a table become a problem.
+    /// The preprocessing that turns rows of a table into a problem.
     ///
     /// # Errors
-    /// [`Error::Setting`] for a map that asks for what only the last can have.
+    /// [`Error::Setting`] for a map that requests what only the last map can have.
     #[doc(hidden)]
     pub fn recipe(&self, task: Task, target_names: Vec<String>) -> Result<Recipe> {
         let loss = self.selector().loss(&task);
@@ -129,16 +129,17 @@ impl ValidPipeline {
         Ok(recipe.seeded(self.0.seed).within(self.budget()).keeping(self.0.engine.precision))
     }
 
-    /// The selection that the pipeline makes on what its preprocessing gives.
+    /// The selection that the pipeline makes on its preprocessed data.
     pub fn selector(&self) -> ValidSelector {
         let Settings { criterion, search, learner, seed, model, dealt, .. } = self.0.clone();
         ValidSelector { criterion, search, learner, seed, model, room: Room::default(), dealt }
     }
 
-    /// The selection of this pipeline, with the learner tuned on `problem` where there is a `tune` block, and how it was.
+    /// The selection of this pipeline, with the learner tuned on `problem` if there is a `tune` block, and the record
+    /// of tuning.
     ///
     /// # Errors
-    /// The first failure of tuning, when nothing that was tried has a finite score.
+    /// Returns the first failure of tuning if no setting has a finite score.
     pub fn tuned<'m>(
         &self,
         problem: &Problem,
@@ -150,22 +151,22 @@ impl ValidPipeline {
         }
     }
 
-    /// The memory that a run may take.
+    /// The memory budget of a run.
     pub fn budget(&self) -> Budget {
         self.0.limits.budget()
     }
 
-    /// How many threads to compute on; 0 for as many as there are processors. The result does not depend on it.
+    /// Number of threads; 0 for the number of processors. The result does not depend on it.
     pub fn threads(&self) -> usize {
         self.0.engine.threads
     }
 
-    /// The engine whose workers are to compute; `None` where it is this machine.
+    /// The cluster that computes; `None` for this machine.
     pub fn cluster(&self) -> Option<Cluster<'_>> {
         self.0.engine.cluster()
     }
 
-    /// The same on so many threads.
+    /// Sets the number of threads.
     #[must_use]
     pub fn on_threads(mut self, threads: usize) -> Self {
         self.0.engine.threads = threads;

@@ -1,4 +1,4 @@
-//! What runs from files ask of a pipeline's settings.
+//! Resolved settings of a pipeline, for records and journals.
 
 use super::{OuterFolds, Precision, ValidPipeline};
 use crate::resample::Chosen;
@@ -6,10 +6,10 @@ use crate::resample::parting::PIECES;
 use vaglio_core::{Error, Per, Result};
 
 impl ValidPipeline {
-    /// The same with what was left to a default by data written out: how the result was chosen, and λ for what.
+    /// A copy with data-dependent defaults written out: the choice of size, and the scope of λ.
     ///
     /// # Errors
-    /// [`Error::Numerical`] when settings cannot be written.
+    /// [`Error::Numerical`] if the settings cannot be serialized.
     #[doc(hidden)]
     pub fn resolved(&self, chosen: &Chosen) -> Result<Self> {
         let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
@@ -46,18 +46,18 @@ impl ValidPipeline {
         Ok(copy)
     }
 
-    /// The settings on which what a run finds depends, as JSON: not where the data lie, whose content counts, nor threads
+    /// Settings that affect the results, as JSON. Omitted are file locations (contents are hashed separately), threads
     /// and limits.
     ///
     /// # Errors
-    /// [`Error::Numerical`] when settings cannot be written.
+    /// [`Error::Numerical`] if the settings cannot be serialized.
     #[doc(hidden)]
     pub fn configuration(&self) -> Result<serde_json::Value> {
         let failed = |e: serde_json::Error| Error::Numerical(format!("the settings cannot be written: {e}"));
         let mut settings = serde_json::to_value(self).map_err(failed)?;
         if let Some(settings) = settings.as_object_mut() {
             settings.retain(|key, _| key != "limits" && key != "engine");
-            // Where and on how many threads changes no result; rounded columns do.
+            // Location and threads change no result; rounded columns do.
             if self.0.engine.precision == Precision::Single {
                 settings.insert("precision".into(), "single".into());
             }

@@ -1,4 +1,4 @@
-//! Which rows of a table take part, and which are test rows.
+//! Filters of rows by column values, and markers of test rows.
 
 use super::DataSpec;
 use crate::document::{LABEL, Label};
@@ -8,40 +8,40 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use vaglio_core::{Error, Result};
 
-/// Rows by the values of one column; a row whose cell is missing does not pass.
+/// Rows by the values of one column. A row with a missing cell does not pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RowFilter {
     /// The column, which may be a feature or excluded.
     pub column: String,
-    /// The least number or date that passes.
+    /// The smallest number or first date that passes.
     #[serde(default)]
     pub from: Option<Label>,
-    /// The largest number, or the last date, that passes; of a day or a year all of it.
+    /// The largest number or last date that passes; a day or year is included whole.
     #[serde(default)]
     pub to: Option<Label>,
-    /// The value that passes, or a list of such.
+    /// The value that passes, or a list of values.
     #[serde(default)]
     pub is: Option<Labels>,
 }
 
-/// A column that says which rows are test rows.
+/// A column that marks test rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestRows {
-    /// The column; it is no feature.
+    /// The column; it is not a feature.
     pub column: String,
-    /// What it reads in test rows, or a list of such values.
+    /// The value of test rows, or a list of values.
     pub is: Labels,
 }
 
-/// One filter, or several that a row has to pass.
+/// One filter, or several that a row must pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RowFilters {
-    /// One.
+    /// A single filter.
     One(RowFilter),
-    /// Several.
+    /// A list of filters.
     Several(Vec<RowFilter>),
 }
 
@@ -49,14 +49,14 @@ pub enum RowFilters {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Labels {
-    /// One.
+    /// A single value.
     One(Label),
-    /// Several.
+    /// A list of values.
     Several(Vec<Label>),
 }
 
 impl Labels {
-    /// The values.
+    /// The values as a slice.
     pub fn all(&self) -> &[Label] {
         match self {
             Labels::One(label) => std::slice::from_ref(label),
@@ -66,7 +66,7 @@ impl Labels {
 }
 
 impl RowFilter {
-    /// What passes, in words.
+    /// Describes the filter in words.
     pub fn words(&self) -> String {
         let bound = |word: &str, bound: &Option<Label>| bound.as_ref().map(|bound| format!(" {word} {}", bound.0));
         let is = self.is.as_ref().map(|is| {
@@ -90,7 +90,7 @@ impl RowFilter {
 }
 
 impl DataSpec {
-    /// The filters of rows, each with its path in the pipeline.
+    /// The row filters, each with its path in the pipeline.
     pub fn filters(&self) -> impl Iterator<Item = (String, &RowFilter)> {
         let (filters, is_list) = match &self.rows {
             None => (&[][..], false),

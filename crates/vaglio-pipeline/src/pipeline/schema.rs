@@ -1,4 +1,4 @@
-//! The JSON Schema of the pipeline file, made of exactly what is linked in.
+//! JSON Schema of the pipeline file, for the components linked into the program.
 
 use super::{DataSpec, EngineSpec, Evaluate, Limits};
 use crate::tune::Tune;
@@ -6,10 +6,10 @@ use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 use vaglio_core::{Description, Role, descriptions};
 
-/// The JSON Schema of a pipeline file for the components that are linked into this program.
+/// The JSON Schema of a pipeline file, for the components linked into this program.
 ///
-/// What is one of several has its `kind`, or its words, as an `enum`, and `if` and `then` for the settings of each kind, so
-/// that who reads a wrong word is told which there are.
+/// Alternatives list their `kind`, or their words, as an `enum`, with `if` and `then` for the settings of each kind. So
+/// an editor that finds a wrong word can list the valid ones.
 pub fn pipeline_schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let of_roles = Role::ALL.map(|role| (format!("{role:?}"), of_role(role, &mut generator)));
@@ -65,7 +65,8 @@ pub fn pipeline_schema() -> Value {
     schema
 }
 
-/// A component of a role: a bare word where every setting has a default, or an object with `kind` and settings.
+/// Schema of a role's component: a bare word if every required setting has a default, or an object with `kind` and
+/// settings.
 fn of_role(role: Role, generator: &mut SchemaGenerator) -> Value {
     let parts: Vec<(&str, Value)> = descriptions()
         .into_iter()
@@ -85,7 +86,7 @@ fn of_role(role: Role, generator: &mut SchemaGenerator) -> Value {
     json!({"type": ["string", "object"], "allOf": all})
 }
 
-/// Objects that their `kind` tells apart.
+/// Schema of objects that differ by `kind`.
 fn by_kind(parts: &[(&str, Value)]) -> Value {
     let kinds: Vec<&str> = parts.iter().map(|(kind, _)| *kind).collect();
     let rules = parts.iter().map(|(kind, schema)| {
@@ -100,10 +101,10 @@ fn by_kind(parts: &[(&str, Value)]) -> Value {
     })
 }
 
-/// The object of a component.
+/// Schema of one component.
 fn component(description: &Description, generator: &mut SchemaGenerator) -> Value {
     let (mut schema, definitions) = own_schema(description);
-    // Types that refer to themselves cannot be inlined; they join the shared definitions.
+    // Recursive types cannot be inlined; they join the shared definitions.
     generator.definitions_mut().extend(definitions);
     if let Some(object) = schema.as_object_mut() {
         object.remove("$schema");
@@ -123,8 +124,8 @@ fn component(description: &Description, generator: &mut SchemaGenerator) -> Valu
     schema
 }
 
-/// Turns alternatives that a word tells apart into an `enum` of the words, with what each means in the description, and
-/// those that a `kind` tells apart into rules; everywhere inside.
+/// Replaces, at every depth, alternatives that differ by a word with an `enum` whose description explains each word,
+/// and alternatives that differ by `kind` with rules.
 fn one_of(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(one_of),
@@ -154,14 +155,14 @@ fn one_of(schema: &mut Value) {
     }
 }
 
-/// The schema of a component's settings, with the types in it that refer to themselves.
+/// Schema of a component's settings, with the recursive types in it.
 pub(super) fn own_schema(description: &Description) -> (Value, Map<String, Value>) {
     let mut inner = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true).into_generator();
     let schema = (description.schema)(&mut inner).to_value();
     (schema, inner.take_definitions(true))
 }
 
-/// The component list of `vaglio list --json`: what is linked in.
+/// Linked components, as listed by `vaglio list --json`.
 pub fn component_list() -> Value {
     let part = |d: &Description| {
         json!({

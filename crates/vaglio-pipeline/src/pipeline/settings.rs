@@ -1,4 +1,4 @@
-//! The settings of a pipeline, as its file names them.
+//! Settings of a pipeline, as in its file.
 
 use super::{DataSpec, EngineSpec, Evaluate, Limits};
 use crate::criteria::Loo;
@@ -12,52 +12,52 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 use vaglio_core::{AnyResampling, Criterion, Error, Lambda, Learner, Map, Result, SearchStrategy, TargetMap};
 
-/// The settings of a pipeline, as its file names them.
+/// Settings of a pipeline, as in its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The version of the format: 1.
+    /// Version of the format: 1.
     pub version: u32,
-    /// Every random choice follows from it.
+    /// Seed that determines every random choice.
     #[serde(default)]
     pub seed: u64,
-    /// Where the data are.
+    /// Location and meaning of the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<DataSpec>,
     /// Maps, applied in order and fitted on training rows only.
     #[serde(default)]
     pub preprocess: Vec<Arc<dyn Map>>,
-    /// What is done to targets before anything is learned from them.
+    /// Map of the targets, applied before anything is learned from them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_map: Option<Arc<dyn TargetMap>>,
-    /// What gives a subset of columns its meaning.
+    /// Learner that fits a subset of columns.
     #[serde(default = "default_learner")]
     pub learner: Arc<dyn Learner>,
-    /// What scores subsets.
+    /// Criterion that scores subsets.
     #[serde(default = "default_criterion")]
     pub criterion: Arc<dyn Criterion>,
-    /// What walks subsets.
+    /// Search that walks subsets.
     #[serde(default = "default_search", serialize_with = "as_written")]
     pub search: Arc<dyn SearchStrategy>,
-    /// What is trained on the chosen columns, judged and predicted with in place of the learner.
+    /// Final model, trained on the selected columns; it replaces the learner in evaluation and predictions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<FinalModel>,
     /// Settings of the learner that the criterion chooses before the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tune: Option<Tune>,
-    /// What the whole selection is worth: figures beside its score.
+    /// Evaluation of the whole procedure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evaluate: Option<Evaluate>,
-    /// What the run may take.
+    /// Limits of the run.
     #[serde(default, skip_serializing_if = "Limits::is_empty")]
     pub limits: Limits,
-    /// Where and on how many threads to compute.
+    /// Location and number of threads of the computation.
     #[serde(default)]
     pub engine: EngineSpec,
     /// How rows that stand for many are parted around a search, and whether these would be by splits of the criterion.
     #[serde(skip)]
     pub dealt: Option<(AnyResampling, bool)>,
-    /// What watches a fit through linfa.
+    /// Observer and stop sign of a fit through linfa.
     #[serde(skip)]
     pub(crate) monitor: SharedMonitor,
 }
@@ -74,7 +74,7 @@ fn default_search() -> Arc<dyn SearchStrategy> {
     Arc::new(Greedy::default())
 }
 
-/// A search as files have it: a chain as its list.
+/// Serializes a search as in files: a chain as its list.
 fn as_written<S: Serializer>(search: &Arc<dyn SearchStrategy>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     if search.typetag_name() != "chain" {
         return search.serialize(serializer);
@@ -83,10 +83,10 @@ fn as_written<S: Serializer>(search: &Arc<dyn SearchStrategy>, serializer: S) ->
 }
 
 impl Settings {
-    /// Checks everything that does not need data.
+    /// Checks the settings that need no data.
     ///
     /// # Errors
-    /// [`Error::Setting`] with the field's path in the pipeline.
+    /// [`Error::Setting`] with the path of the field in the pipeline.
     pub(super) fn check(&self) -> Result<()> {
         if self.version != 1 {
             return Err(Error::setting(

@@ -1,26 +1,26 @@
-//! How many threads a run may have.
+//! Number of threads of a run.
 
 use vaglio_core::{Error, Result};
 
-/// Threads that are always allowed.
+/// Number of threads allowed on any machine.
 const FLOOR: usize = 64;
 
-/// The variables by which the pool of threads is sized where no setting does.
+/// Environment variables that size the thread pool if no setting does.
 const VARIABLES: [&str; 2] = ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
 
-/// The variable that says how large the stack of a thread is, and the least that is enough.
+/// Environment variable of the stack size of threads, and the smallest sufficient size.
 const STACK: &str = "RUST_MIN_STACK";
 const LEAST_STACK: usize = 1 << 20;
 
-/// As many threads as can be of use here: four for every processor, and 64 at least.
+/// Largest useful number of threads: four per processor, and at least 64.
 fn most() -> usize {
     std::thread::available_parallelism().map_or(FLOOR, |processors| processors.get().saturating_mul(4)).max(FLOOR)
 }
 
-/// Refuses more threads than can be of use, before any is started.
+/// Refuses more threads than are useful, before any is started.
 ///
 /// # Errors
-/// [`Error::Setting`] with the field, or the option, that asks for them.
+/// [`Error::Setting`] with the field or option that requests them.
 pub fn check_threads(field: &str, threads: usize) -> Result<()> {
     unless_more(field, threads, most())
 }
@@ -37,7 +37,7 @@ fn unless_more(field: &str, threads: usize, most: usize) -> Result<()> {
     }
 }
 
-/// Refuses an environment that asks for more threads than can be of use, or for ones that would end by their stack.
+/// Refuses environment variables that request too many threads or a stack that is too small.
 ///
 /// # Errors
 /// [`Error::Setting`] with the variable.
@@ -57,10 +57,10 @@ pub fn check_environment() -> Result<()> {
     }
 }
 
-/// The threads that a run computes on; 0 for as many as there are processors.
+/// The thread pool of a run; 0 for the number of processors.
 ///
 /// # Errors
-/// [`Error::Setting`] for more than can be of use, and when the system gives no more.
+/// [`Error::Setting`] for more threads than are useful, and if the system refuses them.
 pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
     check_threads("engine.threads", threads)?;
     if threads == 0 {

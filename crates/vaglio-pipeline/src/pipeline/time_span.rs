@@ -1,4 +1,4 @@
-//! Lengths of time as files have them.
+//! Durations in settings.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 use vaglio_tables::quantity::{self, Quantity, split, unit};
 
-/// A length of time: `10m`, `1h 30m`, `90 s`, or a number of seconds.
+/// A duration: `10m`, `1h 30m`, `90 s`, or a number of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSpan(pub Duration);
 
@@ -20,7 +20,7 @@ const UNITS: [(&[&str], f64); 5] = [
     (&["ms"], 1e-3),
 ];
 
-/// Ten years.
+/// Largest duration in seconds: ten years.
 const MOST: f64 = 315_360_000.0;
 
 impl Quantity for TimeSpan {

@@ -1,18 +1,19 @@
-//! What a selection fits again on the training rows of each fold.
+//! Preprocessing that is refitted on the training rows of each fold.
 
 use super::ValidSelector;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, FittedOnce, HeldOut, InFolds, MissingMask, Need, Problem, Result, Role};
 
-/// How many times as long a search may take for columns that are fitted again in each fold, by `scope: auto`.
+/// Largest slowdown of the search that `scope: auto` accepts for refitting columns in each fold.
 const MOST_TIMES: f64 = 3.0;
 
 impl ValidSelector {
-    /// The design with what the problem wants fitted again in each fold, where that can be had; where it need not be, in at
-    /// most [`MOST_TIMES`] the time.
+    /// Sets on the design which preprocessing is refitted in each fold, if the criterion supports it. Optional
+    /// refitting is only done if it slows the search by at most [`MOST_TIMES`].
     ///
     /// # Errors
-    /// [`Error::Setting`] for what has to be and cannot; those of the criterion's folds.
+    /// [`Error::Setting`] if refitting is required and impossible; errors of
+    /// [`Criterion::folds`](vaglio_core::Criterion::folds).
     pub(super) fn fitted_in_folds(&self, mut design: Design, problem: &Problem) -> Result<Design> {
         let wanted = problem.in_folds();
         if !wanted.is_by_formula() && !wanted.is_by_maps() {
@@ -72,7 +73,7 @@ impl ValidSelector {
         let standardized = design.clone().fitted_in_folds(with(Some(need), &once));
         Ok(match obstacle {
             Some(why) if need == Need::Required => return refused(" of standardize", why),
-            // What a criterion without folds of its own holds out by retraining is not learned from.
+            // A criterion without folds never uses held-out rows in its fits.
             Some(_) if folds == HeldOut::Nothing && is_own => standardized,
             Some(_) => design,
             None => match self.times(&standardized, &design)? {
@@ -85,10 +86,10 @@ impl ValidSelector {
         })
     }
 
-    /// How many times as long a search of one design takes as that of another; 1 where the criterion says nothing of it.
+    /// Ratio of the estimated search times of two designs; 1 if the criterion gives no estimate.
     fn times(&self, design: &Design, other: &Design) -> Result<f64> {
         let flops = |design: &Design| {
-            // At one λ, so that a grid and each of its values are treated alike.
+            // Compared at one λ, so that a grid is treated like its values.
             let one = match design.readout() {
                 Some(readout) if !readout.refine => design.at_lambda(Some(readout.lambdas[0])),
                 _ => design.clone(),
@@ -101,7 +102,7 @@ impl ValidSelector {
     }
 }
 
-/// The first column that has no value in the training rows of a fold.
+/// The first column without any value in the training rows of a fold.
 fn without_mean(folds: &HeldOut, mask: &MissingMask) -> Option<Feature> {
     let HeldOut::Folds(rounds) = folds else { return None };
     let lacks = |feature: &Feature| {

@@ -1,4 +1,4 @@
-//! What a search and its final fit take, as far as that is known before.
+//! Estimated memory and work of a search and its final fit.
 
 use super::ValidSelector;
 use vaglio_core::engine::EngineDesign;
@@ -6,10 +6,10 @@ use vaglio_core::{Design, Estimate, Outline, Problem, Result};
 use vaglio_kernels::ridge::Ridge;
 
 impl ValidSelector {
-    /// The search on a design at one of so many λ, outlined, with what its criterion estimates.
+    /// Search extent on a design with this many λ, and the criterion's estimate for it.
     ///
     /// # Errors
-    /// Those of the search's outline.
+    /// Returns the errors of [`SearchStrategy::outline`](vaglio_core::SearchStrategy::outline).
     #[doc(hidden)]
     pub fn outlined(&self, design: &Design, lambdas: usize) -> Result<(Outline, Estimate)> {
         let one = design.lambdas()[0].filter(|_| lambdas > 1);
@@ -22,14 +22,13 @@ impl ValidSelector {
     }
 }
 
-/// Bytes of the columns of a problem, and of those that a learner's map makes of them.
+/// Memory of the columns of a problem and of the features that the learner makes of them, in bytes.
 pub fn data_bytes(problem: &Problem, design: &Design) -> f64 {
     let mapped = if design.is_of(problem) { 0 } else { design.columns().bytes() };
     (problem.columns().bytes() + mapped) as f64
 }
 
-/// Bytes of the chosen columns, at most `largest`, and of the targets, while the final fit reduces them to a triangle, or to one of
-/// the rows where these are few.
+/// Memory of the final fit in bytes: at most `largest` selected columns, the targets, and their triangular reduction.
 pub fn fit_bytes(design: &Design, largest: usize, outputs: usize) -> f64 {
     let rows = design.planned_rows();
     8.0 * rows as f64 * (largest as f64 + 2.0 * outputs as f64) + Ridge::bytes(rows, largest)

@@ -1,8 +1,8 @@
-//! The range of λ that can matter on a design.
+//! Automatic grid of λ, fitted to the eigenvalues of a design.
 //!
-//! At λ far below the least eigenvalue of the Gram matrix ridge regression is least squares, and far above the largest it
-//! predicts by means. A grid that is fitted goes from a tenth of the one to ten times the other, its ends rounded outward to
-//! powers of ten or roots of these, so that designs that are almost alike have one grid.
+//! For λ far below the smallest eigenvalue of the Gram matrix, ridge regression is least squares; far above the
+//! largest, it predicts the mean. An automatic grid spans from a tenth of the smallest to ten times the largest. Its
+//! ends are rounded outward to powers of ten or their square roots, so that similar designs share a grid.
 
 use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
@@ -10,18 +10,18 @@ use vaglio_core::{AutoGrid, Design, Feature, geometric};
 use vaglio_kernels::linalg::{eigh, gram};
 use vaglio_kernels::tolerance::COUNTED_EIGENVALUE;
 
-/// How far beyond the eigenvalues a grid goes.
+/// Factor by which the grid exceeds the eigenvalues.
 const BEYOND: f64 = 10.0;
-/// Values from which on there is one for each power of ten, and not two.
+/// Largest size of a grid with two values per power of ten; larger ones have one.
 const MOST_DENSE: f64 = 15.0;
-/// The smaller side of a matrix that is decomposed.
+/// Largest smaller side of the matrix to decompose.
 const MOST_SIDE: usize = 600;
-/// Multiply-adds that a Gram matrix may take.
+/// Largest work for a Gram matrix, in multiply-adds.
 const MOST_WORK: f64 = 4e9;
-/// Numbers of the matrix that are multiplied at once.
+/// Number of matrix entries multiplied at once.
 const PANEL: usize = 1 << 20;
 
-/// The design with its grid of λ fitted to it, where it is to be; a part of `whole` takes that of all rows.
+/// The design with its automatic grid of λ fitted. Rows of a larger design `whole` use its grid.
 pub(super) fn fitted(design: Design, whole: Option<&Design>) -> Design {
     let Some(auto) = design.readout().and_then(|readout| readout.auto) else { return design };
     if let Some(readout) = whole.and_then(Design::readout) {
@@ -33,7 +33,7 @@ pub(super) fn fitted(design: Design, whole: Option<&Design>) -> Design {
     }
 }
 
-/// The design with one λ in place of a grid that was to be fitted, for a search whose model knows none.
+/// Replaces an automatic grid by one λ, for a search whose model does not use λ.
 pub(super) fn of_one(design: Design) -> Design {
     match design.readout().and_then(|readout| readout.auto) {
         Some(_) => design.at_lambdas(&[1.0]),
@@ -41,10 +41,10 @@ pub(super) fn of_one(design: Design) -> Design {
     }
 }
 
-/// The grid for eigenvalues between two.
+/// The grid of λ for the smallest and largest eigenvalues.
 fn grid(auto: AutoGrid, least: f64, largest: f64) -> Vec<f64> {
     let (low, high) = ((least / BEYOND).log10(), (largest * BEYOND).log10());
-    // In the doubles, whatever the units of the columns are.
+    // Limited to the range of doubles, whatever the units of the columns.
     let ends =
         |parts: f64| [(parts * low).floor() / parts, (parts * high).ceil() / parts].map(|end| end.clamp(-300.0, 300.0));
     let count = |parts: f64, [from, to]: [f64; 2]| (parts * (to - from)).round() + 1.0;
@@ -54,9 +54,9 @@ fn grid(auto: AutoGrid, least: f64, largest: f64) -> Vec<f64> {
     geometric(10f64.powf(from), 10f64.powf(to), points)
 }
 
-/// The least eigenvalue that counts and the largest, of the weighted Gram matrix of the columns about their means where there
-/// is an intercept; `None` where none is positive, or squares overflow. Of large designs those of evenly spread rows. Cost O(rows · columns ·
-/// smaller of both).
+/// Smallest significant and largest eigenvalue of the weighted Gram matrix, of columns centered if there is an
+/// intercept. Returns `None` if no eigenvalue is positive or squares overflow. Large designs use evenly spaced rows.
+/// Cost O(rows · columns · min(rows, columns)).
 fn extremes(design: &Design) -> Option<(f64, f64)> {
     let columns = design.candidates();
     let rows = design.rows();
@@ -68,7 +68,7 @@ fn extremes(design: &Design) -> Option<(f64, f64)> {
     let spread: Vec<usize> =
         (0..taken).map(|place| (place as u128 * rows as u128 / taken.max(1) as u128) as usize).collect();
     let products = gram_of(design, &columns, &spread);
-    // What no double holds is refused by those who name the column.
+    // The later check of the data names the column that is not finite.
     if products.iter().any(|value| !value.is_finite()) {
         return None;
     }
@@ -80,7 +80,7 @@ fn extremes(design: &Design) -> Option<(f64, f64)> {
     (least.is_normal() && largest.is_finite()).then_some((least, largest))
 }
 
-/// X R Xᵀ or its other side, whichever is smaller, for the columns X about their means and the weights R of some rows.
+/// X R Xᵀ or its transposed product, whichever is smaller, for centered columns X and the weights R of some rows.
 fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> {
     let roots = roots(design, rows);
     let has_intercept = design.readout().is_some_and(|readout| readout.intercept);
@@ -110,7 +110,7 @@ fn gram_of(design: &Design, columns: &[Feature], rows: &[usize]) -> Array2<f64> 
     sum
 }
 
-/// Square roots of the weights that rows have in training.
+/// Square roots of the training weights of rows.
 fn roots(design: &Design, rows: &[usize]) -> Vec<f64> {
     let all = design.training_weights(&(0..design.rows()).collect::<Vec<_>>());
     rows.iter().map(|&row| all.as_ref().map_or(1.0, |weights| weights[row].sqrt())).collect()

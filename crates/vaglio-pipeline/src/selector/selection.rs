@@ -1,4 +1,4 @@
-//! What a selection found.
+//! Result of a selection.
 
 use crate::final_model::FittedFinalModel;
 use crate::resample::Chosen;
@@ -8,63 +8,63 @@ use std::time::Instant;
 use vaglio_core::{Coefficients, Model, Path, Score, StopReason};
 use vaglio_report::record::{RaceRecord, Warning};
 
-/// What a selection found.
+/// Result of a selection.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Selection {
-    /// The steps and the best subset of each size.
+    /// Search path: its steps and the best subset of each size.
     pub path: Path,
-    /// How its result was taken.
+    /// Choice of size and λ.
     pub chosen: Chosen,
-    /// How the searches that competed compare, where it was a race; the path is that of the one that won.
+    /// Comparison of the searches of a race; the path is the winner's.
     pub race: Option<RaceRecord>,
-    /// What is not to be trusted.
+    /// Warnings about results to distrust.
     pub warnings: Vec<Warning>,
-    /// Names of the columns that were selected from: the learner's where it maps, else the problem's.
+    /// Names of the candidate features: the learner's if it makes features, else the problem's columns.
     pub names: Vec<String>,
-    /// The learner trained on the chosen subset and all rows.
+    /// The learner trained on the selected subset and all rows.
     pub model: Model,
-    /// What was trained on the chosen columns in place of the learner, where the pipeline has a `model` and any were chosen.
+    /// Final model trained on the selected columns, if the pipeline has a `model` and any were selected.
     pub final_model: Option<FittedFinalModel>,
-    /// The engine by which the criterion computed.
+    /// Engine of the criterion.
     pub engine: Cow<'static, str>,
-    /// The criterion's approximation, if it made one.
+    /// Approximation of the criterion, if any.
     pub approximation: Option<Cow<'static, str>>,
-    /// The criterion's own coefficients on the result, in order of entry, if it has any.
+    /// The criterion's own coefficients of the result, in order of entry, if it has any.
     pub alpha: Option<Vec<f64>>,
-    /// Seconds of the search, the learner's map and the criterion's preparation included.
+    /// Seconds of the search, with the learner's features and the criterion's preparation.
     pub search_seconds: f64,
-    /// Seconds of the walks on folds that chose the result.
+    /// Seconds of the searches in folds that chose the result.
     pub choose_seconds: f64,
     /// Seconds of the final fit.
     pub fit_seconds: f64,
 }
 
 impl Selection {
-    /// What predicts: the final model, or without one that of the learner.
+    /// The model that predicts: the final model if there is one, else the learner's.
     pub fn predictor(&self) -> &Model {
         self.final_model.as_ref().map_or(&self.model, |fitted| &fitted.model)
     }
 
-    /// Its readout of the chosen features, in order of entry, if it has one.
+    /// Readout of the selected features by the predictor, in order of entry, if it has one.
     pub fn coefficients(&self) -> Option<&Coefficients> {
         self.final_model.as_ref().map_or(self.model.coefficients(), |fitted| fitted.readout.as_ref())
     }
 }
 
-/// Why a model has no columns although some were chosen.
+/// Warning for a model without columns although some were selected.
 pub(super) const UNTRAINED: &str = "the run was stopped while the model of the chosen columns was trained, so the model has no columns; \
                                     `path` holds the search, and `--resume` goes on from there";
 
-/// What a search found, not yet trained.
+/// Result of a search, before training.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Searched {
-    /// The path.
+    /// The search path.
     pub path: Path,
     pub(crate) engine: Cow<'static, str>,
     pub(crate) approximation: Option<Cow<'static, str>>,
     pub(crate) alpha: Option<Vec<f64>>,
-    /// Whether the session of the design has moments, from which the final fit begins.
+    /// Whether the session of the design has moments that the final fit can use.
     #[serde(default)]
     pub has_moments: bool,
     #[serde(skip)]
@@ -72,7 +72,7 @@ pub struct Searched {
 }
 
 impl Searched {
-    /// Nothing, of a search that was begun at `start` and stopped before its first score.
+    /// Empty result of a search that began at `start` and was stopped before its first score.
     pub(crate) fn stopped(reason: StopReason, start: Instant) -> Self {
         let (path, seconds) = (Path::stopped(Score::WORST, reason), start.elapsed().as_secs_f64());
         Searched { path, engine: "none".into(), approximation: None, alpha: None, has_moments: false, seconds }

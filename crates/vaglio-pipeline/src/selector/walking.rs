@@ -1,4 +1,4 @@
-//! A search on one design, from size to size.
+//! A resumable search on one design.
 
 use super::{Searched, ValidSelector, alpha};
 use crate::all_rows::has_moments;
@@ -6,25 +6,25 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Engine, Error, Monitor, Path, Result, Score, SearchContext, Subset};
 
-/// A search that may pause at sizes, and goes on from there without trials made twice.
+/// A search that can pause at a size and continue without repeating trials.
 pub(crate) struct Walking<'a> {
     selector: &'a ValidSelector,
     design: &'a Design,
     context: SearchContext<'a>,
     begun: Instant,
     start: Instant,
-    /// What an earlier run found.
+    /// Result of an earlier run, from the journal.
     known: Option<Searched>,
-    /// Why it was stopped before there was anything to search with.
+    /// Stop error raised before the search could begin.
     stopped: Option<Error>,
     path: Option<Path>,
 }
 
 impl<'a> Walking<'a> {
-    /// On a design that stops as the monitor does, begun at `start`.
+    /// Opens a search on a design with the monitor's stop sign; the clock began at `start`.
     ///
     /// # Errors
-    /// Those of the search's outline and of the criterion.
+    /// Returns the errors of the search's outline and of the criterion.
     pub fn open(
         selector: &'a ValidSelector,
         design: &'a Design,
@@ -35,13 +35,13 @@ impl<'a> Walking<'a> {
         let known: Option<Searched> = monitor.journal.recall("path");
         let known = known.filter(|known| known.path.is_among(design.features()));
         if known.as_ref().is_some_and(|known| known.has_moments) {
-            // The final fit takes them from the search.
+            // The final fit needs the moments of the search.
             selector.opened(design)?;
         }
         let by_definition = || Subset::by_definition(&*selector.criterion, design);
         let (subset, stopped) = match known.is_some() {
             true => (by_definition(), None),
-            // Before there was anything to search with.
+            // A stop before the criterion is ready is kept for later.
             false => match Walking::opened(selector, design) {
                 Err(stopped @ Error::Stopped(_)) => (by_definition(), Some(stopped)),
                 opened => (opened?, None),
@@ -58,10 +58,10 @@ impl<'a> Walking<'a> {
         })
     }
 
-    /// Goes on to the first subset of so many features, or to the end. The path is that from the start.
+    /// Continues to the first subset of `size` features, or to the end. Returns the path from the start.
     ///
     /// # Errors
-    /// Those of the search.
+    /// Returns the errors of the search.
     pub fn to(&mut self, size: Option<usize>) -> Result<&Path> {
         if self.known.is_none() && (self.path.is_none() || self.is_paused()) {
             let span = tracing::info_span!("search", rows = self.design.rows(), columns = self.design.features());
@@ -76,7 +76,7 @@ impl<'a> Walking<'a> {
         known.or(self.path.as_ref()).ok_or_else(|| Error::Shape("a search has no path".into()))
     }
 
-    /// Whether it may go on.
+    /// Whether the search can continue.
     pub fn is_paused(&self) -> bool {
         self.known.is_none() && self.context.is_paused()
     }
@@ -87,7 +87,7 @@ impl<'a> Walking<'a> {
         let searched = self.stopped.take().map_or_else(|| end.ends(|| search.search(context)), Err);
         let mut path = match searched {
             Err(Error::Stopped(reason)) => {
-                // What was left in the middle of a change is not asked again.
+                // An interrupted update leaves the cached state undefined, so the empty subset is scored by definition.
                 let mut subset = Subset::by_definition(&*self.selector.criterion, self.design);
                 Path::stopped(end.ends(|| subset.score()).unwrap_or(Score::WORST), reason)
             }
@@ -98,10 +98,10 @@ impl<'a> Walking<'a> {
         Ok(path)
     }
 
-    /// What was found so far.
+    /// The result up to now.
     ///
     /// # Errors
-    /// Those of the criterion.
+    /// Returns the errors of the criterion.
     pub fn so_far(self) -> Result<Searched> {
         let seconds = self.start.elapsed().as_secs_f64();
         if let Some(known) = self.known {
@@ -114,10 +114,10 @@ impl<'a> Walking<'a> {
         Ok(Searched { path, engine, approximation, alpha, has_moments: false, seconds })
     }
 
-    /// What was found, which is finished work.
+    /// The final result, which is recorded in the journal.
     ///
     /// # Errors
-    /// Those of the criterion.
+    /// Returns the errors of the criterion.
     pub fn searched(self) -> Result<Searched> {
         let (is_known, begun, design) = (self.known.is_some(), self.begun, self.design);
         let journal = self.context.journal().clone();

@@ -1,4 +1,4 @@
-//! Probabilities of classes: logistic maps of predictions, fitted on rows held out.
+//! Class probabilities by Platt scaling of held-out predictions.
 
 use crate::criteria::{HeldOutPredictions, KFold, predicted_held_out};
 use crate::resample::{Pooled, Sample, Watcher};
@@ -8,29 +8,29 @@ use serde::{Deserialize, Serialize};
 use vaglio_core::{Criterion, Design, EntryFit, HeldOut, Problem, Round, Task, relative_weights};
 use vaglio_kernels::tolerance::SUFFICIENT_FALL;
 
-/// How predictions become probabilities: a logistic map for each class, their values divided by their sum.
+/// Calibration of class probabilities: a logistic map per class, normalized over classes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// Which predictions of the training rows it was fitted on.
+    /// Source of the held-out predictions that it was fitted on.
     pub from: HeldOutBy,
-    /// How many rows these were.
+    /// Number of these predictions.
     pub rows: usize,
-    /// Of each output; of two classes one, for the positive.
+    /// Map of each output; two classes have one, for the positive class.
     pub maps: Vec<Logistic>,
 }
 
-/// What held the rows out that a calibration was fitted on.
+/// Source of held-out predictions for a calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldOutBy {
-    /// Outer folds, the whole selection being repeated without each.
+    /// Outer folds: the whole procedure is repeated without each.
     Nested,
     /// Folds of the cross-validated search.
     CrossValidation,
-    /// Folds of the criterion, without which the final subset was trained.
+    /// Folds of the criterion: the final subset is trained without each.
     Folds,
-    /// Leaving one row out of the final subset.
+    /// Leave-one-out predictions of the final subset.
     LeaveOneOut,
 }
 
@@ -38,25 +38,25 @@ pub enum HeldOutBy {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Logistic {
-    /// Of the prediction.
+    /// Coefficient of the prediction.
     pub slope: f64,
-    /// The logit where the prediction is 0.
+    /// The logit at prediction 0.
     pub intercept: f64,
 }
 
-/// Steps of Newton's method, at most.
+/// Largest number of Newton steps.
 const MOST_STEPS: usize = 200;
 
 impl Logistic {
-    /// The probability of a prediction.
+    /// The probability for a prediction.
     pub fn of(&self, prediction: f64) -> f64 {
         sigmoid(self.slope * prediction + self.intercept)
     }
 
-    /// The map of highest likelihood, by Newton's method with steps halved until the likelihood rises.
+    /// Maximum-likelihood map, by Newton's method; steps are halved until the likelihood rises.
     ///
-    /// Rows of the class have the target (N₊ + 1)/(N₊ + 2), the others 1/(N₋ + 2), N being the rows of each
-    /// side by their weights over the mean weight, so that no probability is 0 or 1. Cost O(rows) a step.
+    /// Rows of the class have target (N₊ + 1)/(N₊ + 2), the others 1/(N₋ + 2), so that no probability is 0 or 1. N₊ and
+    /// N₋ count the rows of each side by weight over mean weight. Cost O(rows) per step.
     ///
     /// # Reference
     /// J. Platt, *Probabilistic outputs for support vector machines*, 1999; H.-T. Lin, C.-J. Lin, R. C. Weng, *A note on
@@ -81,7 +81,7 @@ impl Logistic {
         let mut map = Logistic { slope: 0.0, intercept: ((positive + 1.0) / (negative + 1.0)).ln() };
         let mut lowest = loss(&map);
         for _ in 0..MOST_STEPS {
-            // The second derivatives have a little added, for predictions that are all alike.
+            // A small ridge on the second derivatives handles equal predictions.
             let (mut aa, mut ab, mut bb, mut a, mut b) = (1e-12, 0.0, 1e-12, 0.0, 0.0);
             for row in rows.clone() {
                 let (x, p) = (predictions[row], map.of(predictions[row]));
@@ -110,7 +110,7 @@ impl Logistic {
     }
 }
 
-/// Folds of rows in which classes are spread evenly.
+/// Stratified folds of the rows.
 fn stratified(design: &Design) -> Option<Vec<Round>> {
     let folds = Some(design.rows().min(10));
     let kfold = KFold { folds, shuffle: true, stratified: true, ..KFold::default() };
@@ -128,8 +128,8 @@ fn sigmoid(logit: f64) -> f64 {
 }
 
 impl Calibration {
-    /// By targets (±1, classes in outputs) and predictions of rows held out, outputs × rows; `None` without rows that
-    /// count, and for predictions that are not finite.
+    /// Fits the calibration on targets (±1, classes in outputs) and held-out predictions, outputs × rows. Returns
+    /// `None` if no row has weight or a prediction is not finite.
     #[doc(hidden)]
     pub fn new(
         from: HeldOutBy,
@@ -152,15 +152,16 @@ impl Calibration {
         is_finite.then_some(Calibration { from, rows: rows.len(), maps })
     }
 
-    /// The same by predictions of rows held out, of all folds.
+    /// Fits the calibration on pooled held-out predictions of all folds.
     #[doc(hidden)]
     pub fn of_held_out(from: HeldOutBy, pooled: &Pooled) -> Option<Self> {
         Calibration::new(from, pooled.targets.view(), pooled.predictions.view(), &pooled.weights())
     }
 
-    /// The same by what the criterion holds out, from which the final subset is trained; rows are left out one by one where it
-    /// holds nothing out, or stratified folds where each of these has a fit of its own, as a final model has. None where single
-    /// rows that do not stand for themselves are left out, and where the work was stopped. Cost: a fit of each fold.
+    /// Fits the calibration on held-out predictions of the final subset, by the criterion's folds. A criterion without
+    /// folds uses leave-one-out, or stratified folds if each needs a fit of its own (a final model, refitted
+    /// preprocessing). Returns `None` if: predictions are averaged over rows; leave-one-out is needed but single rows
+    /// are not independent; the work was stopped. Cost: one fit per fold.
     #[doc(hidden)]
     pub fn of_subset(
         selector: &ValidSelector,
@@ -186,7 +187,7 @@ impl Calibration {
         if entry.is_some_and(|entry| entry.fit != EntryFit::Readout) {
             return None;
         }
-        // What cannot be computed is refused when it is asked for.
+        // A failed computation gives `None`; asking for probabilities later explains it.
         let held_out = match selector.criterion().folds(design).ok()? {
             HeldOut::Nothing if design.in_folds().is_by_formula() => HeldOut::Folds(stratified(design)?),
             HeldOut::Nothing => HeldOut::EachRow,
@@ -202,14 +203,14 @@ impl Calibration {
         Calibration::of_rows(from, design, &found.ok().flatten()?)
     }
 
-    /// The same by predictions of rows of a design.
+    /// Fits the calibration on predictions for rows of a design.
     fn of_rows(from: HeldOutBy, design: &Design, found: &HeldOutPredictions) -> Option<Self> {
         let HeldOutPredictions { rows, predictions } = found;
         let weights: Vec<f64> = rows.iter().map(|&row| design.weights().map_or(1.0, |all| all[row])).collect();
         Calibration::new(from, design.targets().select(Axis(1), rows).view(), predictions.view(), &weights)
     }
 
-    /// The probability of each class, classes × rows, of predictions, outputs × rows; of two classes the negative first.
+    /// Class probabilities, classes × rows, from predictions, outputs × rows; the negative of two classes comes first.
     pub fn probabilities(&self, predictions: ArrayView2<'_, f64>) -> Array2<f64> {
         let (outputs, rows) = predictions.dim();
         if outputs == 1 {
@@ -229,7 +230,7 @@ impl Calibration {
         all
     }
 
-    /// Refuses parts that were not made together.
+    /// Refuses a calibration that does not fit the task.
     pub(crate) fn check(&self, task: &Task, outputs: usize) -> std::result::Result<(), String> {
         if *task == Task::Regression || self.maps.len() != outputs {
             return Err(format!("{} maps to probabilities for {outputs} outputs", self.maps.len()));
@@ -268,7 +269,7 @@ mod tests {
             let weights: Vec<f64> = (0..rows).map(|_| 0.5 + random.uniform()).collect();
             let map = Logistic::fitted(&predictions, &is_of_class, &weights);
             let of = |map: &Logistic| loss(map, &predictions, &is_of_class, &weights);
-            // Plain descent by a grid around the lowest so far, which is halved when nothing on it is lower.
+            // Grid descent around the best point so far; the grid is halved if no point on it improves.
             let (mut best, mut width) = (Logistic { slope: 0.0, intercept: 0.0 }, 4.0);
             while width > 1e-9 {
                 let around = (-2..=2).flat_map(|i| (-2..=2).map(move |j| (f64::from(i), f64::from(j))));
@@ -290,7 +291,7 @@ mod tests {
         let is_of_class = [false, false, false, true, true];
         let map = Logistic::fitted(&predictions, &is_of_class, &[1.0; 5]);
         assert!(map.slope > 0.5 && map.slope.is_finite());
-        // Two rows at one place each have their smoothed targets there.
+        // Two rows at each end reach their smoothed targets there.
         let map = Logistic::fitted(&[-1.0, -1.0, 1.0], &[false, false, true], &[1.0; 3]);
         assert!((map.of(-1.0) - 0.25).abs() < 1e-6 && (map.of(1.0) - 2.0 / 3.0).abs() < 1e-6, "{map:?}");
     }

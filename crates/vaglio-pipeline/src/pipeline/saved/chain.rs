@@ -1,4 +1,4 @@
-//! A trained model behind its maps: from the rows of a table to predictions in the units of the target.
+//! Prediction by a saved model: fitted maps, then the model, then the units of the target.
 
 use crate::resample::{in_units, numeric, unless_too_large};
 use ndarray::Array2;
@@ -7,36 +7,36 @@ use vaglio_core::engine::select_rows;
 use vaglio_core::{Cells, Columns, Error, FittedMap, Model, Result, Table, TargetUnits};
 use vaglio_tables::budget::Budget;
 
-/// What predicts: maps, the columns among theirs that a model takes, and the units of its targets.
+/// Prediction chain: fitted maps, the model's inputs among their outputs, and target units.
 pub struct Chain<'m> {
-    /// The maps, in order.
+    /// Fitted maps, in order.
     pub maps: &'m [Box<dyn FittedMap>],
     pub(crate) inputs: &'m [String],
     /// The model.
     pub model: &'m Model,
-    /// How targets were mapped and scaled, if they were.
+    /// Maps and scales of the targets, if any.
     pub units: Option<&'m [TargetUnits]>,
     pub(crate) outputs: usize,
 }
 
-/// Predictions of the rows of a table, in the order in which they stood there.
+/// Predictions for the rows of a table, in its order.
 pub struct Predicted {
-    /// Outputs × rows.
+    /// Values, outputs × rows.
     pub values: Array2<f64>,
-    /// Where each row stood, increasing; rows that maps dropped have no prediction.
+    /// Indices of the predicted rows in the table, increasing; rows dropped by maps are missing.
     pub rows: Vec<usize>,
 }
 
-/// What maps did to one column of numbers.
+/// Scale of a numeric column after maps.
 pub struct Scaled {
-    /// The column of the data; `None` for one that no column has a part in.
+    /// Source column in the data; `None` if the values depend on no column.
     pub source: Option<String>,
-    /// By what its values were divided.
+    /// Number that the values were divided by.
     pub divisor: f64,
 }
 
-/// What the maps did to the column that they made under this name; else the last of them that did more than shift and
-/// divide, by its place, and by what the maps after it divided the code that it made, if it made one.
+/// Source and scale of the column named `name` after all maps. If some map did more than shift and divide, returns the
+/// index of the last such map; if that map made a code, also the divisor applied to it afterwards.
 pub fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<Scaled, (usize, Option<f64>)> {
     let (mut name, mut divisor) = (name.to_owned(), 1.0);
     for (place, map) in maps.iter().enumerate().rev() {
@@ -53,7 +53,7 @@ pub fn scaled(maps: &[Box<dyn FittedMap>], name: &str) -> std::result::Result<Sc
     Ok(Scaled { source: Some(name), divisor })
 }
 
-/// What of maps, in order, makes these columns.
+/// Reduces fitted maps to those that make these columns.
 pub(super) fn of_outputs(maps: Vec<Box<dyn FittedMap>>, inputs: &[String]) -> Vec<Box<dyn FittedMap>> {
     let mut names = inputs.to_vec();
     let mut own: Vec<Box<dyn FittedMap>> = Vec::with_capacity(maps.len());
@@ -66,19 +66,19 @@ pub(super) fn of_outputs(maps: Vec<Box<dyn FittedMap>>, inputs: &[String]) -> Ve
     own
 }
 
-/// The columns of which a map makes some of its outputs, each once.
+/// Distinct source columns of some outputs of a map.
 fn sources(map: &dyn FittedMap, names: &[String]) -> Vec<String> {
     let mut seen = HashSet::new();
     names.iter().flat_map(|name| map.sources(name)).filter(|name| seen.insert(name.clone())).collect()
 }
 
 impl Chain<'_> {
-    /// The columns of a data file that the inputs are made from.
+    /// Columns of a data file that the inputs are made from.
     pub fn sources(&self) -> Vec<String> {
         self.maps.iter().rev().fold(self.inputs.to_vec(), |names, map| sources(&**map, &names))
     }
 
-    /// Refuses parts that were not made together.
+    /// Refuses parts that do not fit each other.
     pub fn check(&self) -> std::result::Result<(), String> {
         let outputs = self.outputs;
         if let Some(units) = self.units
@@ -95,7 +95,7 @@ impl Chain<'_> {
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(format!("the column `{}` is listed twice", twice[0]));
         }
-        // One row of zeros tells how many outputs the model has.
+        // A prediction for one row of zeros shows the number of outputs.
         let mut row = Columns::new(1);
         self.inputs.iter().for_each(|_| row.push(vec![0.0]));
         match self.model.predict(&row, None) {
@@ -104,10 +104,10 @@ impl Chain<'_> {
         }
     }
 
-    /// The inputs of the model, from a table that has at least the sources; and the table without columns.
+    /// Inputs of the model, from a table with at least the source columns; and the table without columns.
     ///
     /// # Errors
-    /// A missing column; a cell that the maps were not prepared for.
+    /// Fails for a missing column and for a cell that the maps cannot handle.
     pub(crate) fn inputs_of(&self, mut table: Table) -> Result<(Columns, Table)> {
         for map in self.maps {
             unless_too_large(&**map, &table, Budget::of_machine())?;
@@ -122,10 +122,11 @@ impl Chain<'_> {
         Ok((columns, table))
     }
 
-    /// Predicts the rows of a table that has at least the sources; with how much each row counts in figures, if not all alike.
+    /// Predicts the rows of a table with at least the source columns. Also returns the weight of each row in error
+    /// figures, if they differ.
     ///
     /// # Errors
-    /// Those of the maps; predictions that overflow.
+    /// Returns the errors of the maps and the model; [`Error::Numerical`] if a prediction overflows.
     pub fn predict(&self, table: Table) -> Result<(Predicted, Option<Vec<f64>>)> {
         let (columns, table) = self.inputs_of(table)?;
         let rows = table.rows();

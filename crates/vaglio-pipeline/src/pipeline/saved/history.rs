@@ -1,17 +1,17 @@
-//! The last training rows of each series, from which a model of earlier targets goes on.
+//! Last training rows of each series, needed by models of lagged targets.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Cells, Numbers, Result, Table};
 
-/// The last training rows of each series, as many as the maps look back.
+/// Last training rows of each series, as many as the longest lag of the maps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct History {
-    /// Columns of the data, those of series and time among them.
+    /// Columns of the data, including series and time.
     columns: Vec<(String, HistoryCells)>,
 }
 
-/// The cells of a column; nothing where one is missing.
+/// Cells of a column; `None` or empty text where missing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum HistoryCells {
@@ -41,22 +41,22 @@ impl HistoryCells {
 }
 
 impl History {
-    /// Of the cells of columns.
+    /// Copies the cells of columns.
     #[doc(hidden)]
     pub fn of(columns: impl Iterator<Item = (String, Cells)>) -> Self {
         History { columns: columns.map(|(name, cells)| (name, HistoryCells::of(&cells))).collect() }
     }
 
-    /// The rows as a table.
+    /// Converts the rows to a table.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Shape`] for columns of unlike lengths.
+    /// [`vaglio_core::Error::Shape`] for columns of different lengths.
     #[doc(hidden)]
     pub fn table(&self) -> Result<Table> {
         Table::new(self.columns.iter().map(|(name, kept)| (name.clone(), kept.cells())).collect())
     }
 
-    /// Refuses columns of unlike lengths.
+    /// Refuses columns of different lengths.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
         self.table().map(|_| ()).map_err(|error| format!("the rows before: {error}"))
     }

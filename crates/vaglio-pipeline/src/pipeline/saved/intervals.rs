@@ -1,4 +1,4 @@
-//! Prediction intervals by the models of outer folds.
+//! Prediction intervals from the models of outer folds (CV+).
 
 use super::chain::{Chain, of_outputs};
 use ndarray::Array2;
@@ -7,13 +7,12 @@ use vaglio_core::{Error, FittedMap, Model, Result, Table, TargetUnits};
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 
-/// CV+ prediction intervals: the models of outer folds, each selected without the rows of its fold, and how far each was
-/// from these.
+/// CV+ prediction intervals: the models of outer folds, each selected without the rows of its fold, with their absolute
+/// residuals on these rows.
 ///
-/// With residuals R_i = |y_i − μ_k(i)(x_i)| of n rows held out, the interval of a row x goes from the
-/// (n + 1 − r)-th smallest μ_k(i)(x) − R_i to the r-th smallest μ_k(i)(x) + R_i, r = ⌈level · (n + 1)⌉. It covers the
-/// target of a new row of the same kind with probability 2·level − 1 at least, and as a rule with the level, whatever the
-/// selection did.
+/// With residuals R_i = |y_i − μ_k(i)(x_i)| of n held-out rows, the interval of a row x goes from the (n + 1 − r)-th
+/// smallest μ_k(i)(x) − R_i to the r-th smallest μ_k(i)(x) + R_i, r = ⌈level · (n + 1)⌉. For an exchangeable new row,
+/// coverage is at least 2·level − 1, and usually close to `level`, whatever the selection did.
 ///
 /// # Reference
 /// R. F. Barber, E. J. Candès, A. Ramdas, R. J. Tibshirani, *Predictive inference with the jackknife+*, Annals of
@@ -21,9 +20,9 @@ use vaglio_kernels::tolerance::WHOLE_ROUNDING;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedIntervals {
-    /// The share of new rows that they are to cover.
+    /// Coverage: the share of new rows within their intervals.
     pub level: f64,
-    /// The model of each fold.
+    /// Models of the outer folds.
     pub folds: Vec<FoldModel>,
 }
 
@@ -31,41 +30,41 @@ pub struct SavedIntervals {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FoldModel {
-    /// How each target was mapped and scaled, if it was.
+    /// Maps and scales of the targets, if any.
     pub target_scales: Option<Vec<TargetUnits>>,
-    /// The maps, fitted on the fold's training rows.
+    /// Maps fitted on the fold's training rows.
     pub maps: Vec<Box<dyn FittedMap>>,
     /// Candidate columns that the model takes, in its order.
     pub inputs: Vec<String>,
-    /// The model that was selected on these rows.
+    /// Model selected on the training rows.
     pub model: Model,
-    /// For each output the absolute residuals of the rows held out, increasing.
+    /// Absolute residuals of the held-out rows for each output, increasing.
     pub residuals: Vec<Vec<f64>>,
 }
 
-/// Where the targets of rows are expected.
+/// Prediction intervals of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IntervalEnds {
-    /// The share of new rows that they are to cover.
+    /// Coverage: the share of new rows within their intervals.
     pub level: f64,
-    /// Outputs × rows.
+    /// Lower ends, outputs × rows.
     pub lower: Array2<f64>,
-    /// Outputs × rows.
+    /// Upper ends, outputs × rows.
     pub upper: Array2<f64>,
 }
 
-/// The place, from 1, of the upper end among n values; `None` where n is too small.
+/// Rank, from 1, of the upper end among n values; `None` if n is too small.
 fn place(level: f64, n: usize) -> Option<usize> {
-    // A whole number that rounding put just above itself is that number.
+    // Undoes rounding just above a whole number.
     let place = (level * (n as f64 + 1.0) - WHOLE_ROUNDING).ceil().max(1.0) as usize;
     (place <= n).then_some(place)
 }
 
 impl SavedIntervals {
-    /// Refuses intervals that cannot be had of so many rows held out.
+    /// Refuses a coverage that needs more held-out rows than there are.
     ///
     /// # Errors
-    /// [`Error::Setting`] on `evaluate.intervals`, with the rows that are needed.
+    /// [`Error::Setting`] on `evaluate.intervals`, with the number of rows needed.
     pub fn check_rows(level: f64, rows: usize) -> Result<()> {
         if place(level, rows).is_some() {
             return Ok(());
@@ -77,7 +76,7 @@ impl SavedIntervals {
         ))
     }
 
-    /// Refuses parts that were not made together.
+    /// Refuses parts that do not fit each other.
     pub(crate) fn check(&self, outputs: usize) -> std::result::Result<(), String> {
         let is_sorted = |list: &Vec<f64>| list.iter().all(|r| *r >= 0.0) && list.is_sorted();
         let mut rows = 0;
@@ -102,10 +101,10 @@ impl SavedIntervals {
         self.folds.iter().flat_map(|fold| fold.chain(fold.residuals.len()).sources()).collect()
     }
 
-    /// The intervals of the rows of a table. Cost O(rows · folds · log n) beside the predictions of every fold.
+    /// Intervals for the rows of a table. Cost O(rows · folds · log n) besides the predictions of every fold.
     ///
     /// # Errors
-    /// Those of the models.
+    /// Returns the errors of [`Chain::predict`].
     pub fn bounds(&self, table: &Table, outputs: usize) -> Result<IntervalEnds> {
         let predict = |fold: &FoldModel| Ok(fold.chain(outputs).predict(table.clone())?.0.values);
         let centers: Vec<Array2<f64>> = parallel::map_slice(&self.folds, predict).into_iter().collect::<Result<_>>()?;
@@ -115,7 +114,7 @@ impl SavedIntervals {
 }
 
 impl FoldModel {
-    /// A model behind maps, of which it keeps what makes its inputs.
+    /// A fold's model with the maps that make its inputs.
     pub fn new(
         target_scales: Option<Vec<TargetUnits>>,
         maps: Vec<Box<dyn FittedMap>>,
@@ -132,7 +131,7 @@ impl FoldModel {
 }
 
 impl IntervalEnds {
-    /// The median width of each output.
+    /// Median width of the intervals of each output.
     pub fn median_widths(&self) -> Vec<f64> {
         let width = |output: usize| {
             let mut widths: Vec<f64> =
@@ -148,7 +147,7 @@ impl IntervalEnds {
         (0..self.lower.nrows()).map(width).collect()
     }
 
-    /// The share of rows whose target they hold, for each output; rows that count 0 are left out.
+    /// Share of rows whose target lies in its interval, for each output; rows with weight 0 are ignored.
     pub fn coverage(&self, targets: &Array2<f64>, counts: Option<&[f64]>) -> Vec<f64> {
         let rows: Vec<usize> = (0..targets.ncols()).filter(|&j| counts.is_none_or(|counts| counts[j] > 0.0)).collect();
         let holds = |o: usize, j: usize| (self.lower[[o, j]]..=self.upper[[o, j]]).contains(&targets[[o, j]]);
@@ -157,8 +156,8 @@ impl IntervalEnds {
     }
 }
 
-/// The intervals of rows: `centers` are the predictions of each fold, outputs × rows, and `residuals` those of each fold
-/// for each output, increasing.
+/// Intervals of rows, from the predictions `centers` of each fold, outputs × rows, and the sorted `residuals` of each
+/// fold and output.
 pub fn bounds(level: f64, centers: &[Array2<f64>], residuals: &[&Vec<Vec<f64>>]) -> Result<IntervalEnds> {
     let Some(first) = centers.first() else { return Err(Error::Shape("there is no outer fold".into())) };
     let (outputs, rows) = first.dim();
@@ -180,7 +179,7 @@ pub fn bounds(level: f64, centers: &[Array2<f64>], residuals: &[&Vec<Vec<f64>>])
     Ok(IntervalEnds { level, lower, upper })
 }
 
-/// The ends of the interval of one row. Cost O(folds · log n) for each bit of a number.
+/// Interval of one row. Cost O(folds · log n) for each bit of a number.
 fn ends(level: f64, centers: &[f64], residuals: &[&[f64]]) -> (f64, f64) {
     let n: usize = residuals.iter().map(|list| list.len()).sum();
     let Some(place) = place(level, n) else { return (f64::NEG_INFINITY, f64::INFINITY) };
@@ -192,7 +191,7 @@ fn ends(level: f64, centers: &[f64], residuals: &[&[f64]]) -> (f64, f64) {
     (smallest(low - largest, high, n + 1 - place, below), smallest(low, high + largest, place, up_to))
 }
 
-/// The smallest number between two at which a count reaches `wanted`, by halving the numbers between them.
+/// Smallest number in a range at which `count` reaches `wanted`, by bisection of the doubles.
 fn smallest(low: f64, high: f64, wanted: usize, count: impl Fn(f64) -> usize) -> f64 {
     let key = |x: f64| if x.is_sign_negative() { !x.to_bits() } else { x.to_bits() | 1 << 63 };
     let number = |key: u64| f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key });
@@ -246,7 +245,7 @@ mod tests {
 
     #[test]
     fn places_are_exact() {
-        // α(n + 1) = 0.1 · 20 is 2, though 1 − 0.9 is a little less than 0.1.
+        // α(n + 1) = 0.1 · 20 is 2, though 1 − 0.9 is slightly less than 0.1.
         assert_eq!(place(0.9, 19), Some(18));
         assert_eq!((place(0.9, 9), place(0.9, 8)), (Some(9), None));
         assert_eq!((place(0.95, 19), place(0.95, 18)), (Some(19), None));

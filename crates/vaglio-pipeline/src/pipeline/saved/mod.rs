@@ -1,4 +1,4 @@
-//! The model file: data only, versioned, checksummed.
+//! Model files: plain data with version and checksum.
 
 mod calibration;
 pub(crate) mod chain;
@@ -27,96 +27,96 @@ use vaglio_core::{
 use vaglio_tables::budget::Budget;
 use vaglio_tables::disk::{bounded, shortened, write_file};
 
-/// The version of the format that this program writes and reads.
+/// Version of the format.
 const SCHEMA: &str = "vaglio.model/1";
-/// A probability at the border of two classes that is this near to 0.5 agrees with labels, in practice.
+/// Largest distance from 0.5 of the probability at the class border that counts as agreement with labels.
 const NEARLY_EVEN: f64 = 0.05;
-/// A larger file is not a model of ours.
+/// Largest size of a model file, in bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// Everything that predicting needs: preprocessing, the model, and the names of the columns.
+/// Saved state for prediction: preprocessing, the model, and the names of the columns.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedModel {
-    /// What is predicted.
+    /// Prediction task.
     pub task: Task,
     /// Names of the outputs: targets, or labels of several classes.
     pub outputs: Vec<String>,
-    /// How each target was mapped and scaled, if it was.
+    /// Maps and scales of the targets, if any.
     pub target_scales: Option<Vec<TargetUnits>>,
-    /// Columns of a data file that are read.
+    /// Columns of a data file that predictions read.
     pub sources: Vec<String>,
-    /// The features that were selected, where they are told.
+    /// Selected features, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected: Option<SelectedFeatures>,
-    /// Of a model that was fitted on a linfa dataset, the names of its columns, in order.
+    /// Column names of the linfa dataset that the model was fitted on, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<Vec<String>>,
-    /// Likewise the steps of the search and the best subset of each size.
+    /// Search path of a fit on a linfa dataset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<SearchPath>,
-    /// Which crates the parts come from by which it was made.
+    /// Crates of the parts that made the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<MadeBy>,
-    /// The fitted maps, in order.
+    /// Fitted maps, in order.
     pub maps: Vec<Box<dyn FittedMap>>,
     /// Candidate columns that the model takes, in its order.
     pub inputs: Vec<String>,
     /// The trained model.
     pub model: Model,
-    /// The column that says which time series a row belongs to, if the training rows had one.
+    /// Column of time series, if the training rows had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
-    /// The column by which the rows of a series are put in order.
+    /// Column that orders the rows of a series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
-    /// How files are read whose rows are to be predicted.
+    /// Options for reading files to predict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Reading>,
-    /// What predictions are compared with.
+    /// Columns and loss for comparing predictions with observed targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Observed>,
-    /// What a row is called whose largest prediction several classes share.
+    /// Class order that breaks ties of the largest prediction.
     #[serde(default, skip_serializing_if = "is_unknown")]
     pub class_order: ClassOrder,
-    /// How predictions become probabilities of classes.
+    /// Calibration of class probabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
-    /// Prediction intervals, if they were asked for.
+    /// Prediction intervals, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<SavedIntervals>,
-    /// The last training rows of each series, where the past of a target is read.
+    /// Last training rows of each series, if lagged targets are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
 }
 
-/// The features that a selection took.
+/// Features chosen by a selection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelectedFeatures {
-    /// Their names, in order of entry.
+    /// Names, in order of entry.
     pub names: Vec<String>,
-    /// Where each stands among those that were selected from, counted from 0.
+    /// Indices among the candidates, from 0.
     pub indices: Vec<Feature>,
-    /// How many were selected from.
+    /// Number of candidates.
     pub of: usize,
 }
 
-/// What predictions are compared with.
+/// Columns and loss for comparing predictions with observed targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observed {
-    /// The columns of the targets.
+    /// Columns of the targets.
     pub targets: Vec<String>,
-    /// The column of row weights, if the training rows had one.
+    /// Column of row weights, if the training rows had one.
     pub weights: Option<String>,
-    /// The column of groups, if the training rows had one.
+    /// Column of groups, if the training rows had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<String>,
-    /// How many steps ahead the targets are predicted; none for those of the row itself.
+    /// Forecast horizons of the targets in steps; empty for targets of the row itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub horizons: Vec<usize>,
-    /// The loss by which the selection was made.
+    /// Loss of the selection.
     pub loss: AnyLoss,
 }
 
@@ -130,7 +130,7 @@ struct File<'a> {
 }
 
 impl SavedModel {
-    /// Works out which columns of a data file the model's inputs are made from, and keeps of the maps what makes these.
+    /// Finds the source columns of the model's inputs and drops maps that they do not need.
     pub fn new(
         task: Task,
         outputs: Vec<String>,
@@ -170,7 +170,7 @@ impl SavedModel {
         saved
     }
 
-    /// The same as selected by these settings.
+    /// Records the parts of the selection that made the model.
     #[must_use]
     #[doc(hidden)]
     pub fn made_by(mut self, selector: &ValidSelector) -> Self {
@@ -187,13 +187,13 @@ impl SavedModel {
         self
     }
 
-    /// The same for rows that follow each other as these columns of a data file say.
+    /// Sets the columns of series and time.
     #[must_use]
     pub fn ordered_by(self, series: Option<String>, time: Option<String>) -> Self {
         SavedModel { series, time, ..self }
     }
 
-    /// The same with the features that a selection took.
+    /// Records the features of a selection.
     #[must_use]
     #[doc(hidden)]
     pub fn selecting(self, selection: &Selection) -> Self {
@@ -202,25 +202,25 @@ impl SavedModel {
         SavedModel { selected: Some(SelectedFeatures { names, indices, of: selection.names.len() }), ..self }
     }
 
-    /// Names of the selected features, or of the inputs where these are not told.
+    /// Names of the selected features, or of the inputs if unknown.
     pub fn selected_names(&self) -> &[String] {
         self.selected.as_ref().map_or(&self.inputs, |selected| &selected.names)
     }
 
-    /// The text of the model file.
+    /// Serializes the model file.
     ///
     /// # Errors
-    /// [`Error::Numerical`] when a number cannot be written.
+    /// [`Error::Numerical`] if a number cannot be written.
     pub fn to_text(&self) -> Result<String> {
         let model =
             serde_json::to_string(self).map_err(|e| Error::Numerical(format!("the model cannot be written: {e}")))?;
         Ok(wrap(SCHEMA, &digest(&model), &model))
     }
 
-    /// Writes a model file, which appears whole or not at all.
+    /// Writes a model file atomically.
     ///
     /// # Errors
-    /// Those of [`SavedModel::to_text`]; [`Error::Unwritable`].
+    /// [`Error::Unwritable`]; the errors of [`SavedModel::to_text`].
     pub fn write(&self, path: &Path) -> Result<()> {
         write_file(path, &self.to_text()?)
     }
@@ -228,24 +228,24 @@ impl SavedModel {
     /// Reads a model file.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] when there is no such file; [`Error::ModelRefused`] when it was changed, is cut short, or
-    /// is of another version.
+    /// * [`Error::Unreadable`] if there is no such file.
+    /// * [`Error::ModelRefused`] if the file was changed, is truncated, or has another version.
     pub fn read(path: &Path) -> Result<Self> {
         let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
         let Some(bytes) = bounded(path, LARGEST)? else {
             return Err(refused("it is larger than any model".into()));
         };
-        // Its parts are read twice, and are larger than their text.
+        // The parts are parsed twice and take more memory than their text.
         let what = format!("{}, with what it describes,", path.display());
         Budget::of_machine().need(8.0 * bytes.len() as f64, what, "take a machine with more memory")?;
         let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".into()))?;
         SavedModel::from_text(&text, path)
     }
 
-    /// Reads the text of a model file, which messages call `path`.
+    /// Reads the text of a model file; messages call it `path`.
     ///
     /// # Errors
-    /// [`Error::ModelRefused`], as of [`SavedModel::read`].
+    /// [`Error::ModelRefused`] in the cases of [`SavedModel::read`].
     pub fn from_text(text: &str, path: &Path) -> Result<Self> {
         let refused = |message: String| Error::ModelRefused { path: path.to_owned(), message };
         let file: File<'_> = serde_json::from_str(text)
@@ -265,7 +265,7 @@ impl SavedModel {
         Ok(model)
     }
 
-    /// Refuses parts that were not made together.
+    /// Refuses parts that do not fit each other.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
         let outputs = self.outputs.len();
         let fits = match &self.task {
@@ -317,7 +317,7 @@ impl SavedModel {
         }
     }
 
-    /// How labels part from the most probable classes, which are calibrated; `None` where both agree.
+    /// Says how labels differ from the most probable class after calibration; `None` if they agree.
     pub fn labels_beside_probabilities(&self) -> Option<String> {
         let calibration = self.calibration.as_ref()?;
         match &self.task {
@@ -349,7 +349,7 @@ fn is_unknown(order: &ClassOrder) -> bool {
     order.places().is_empty()
 }
 
-/// Why the text of a whole model is none to this program.
+/// Explains why an intact model cannot be read by this program.
 fn not_known(text: &str, error: &serde_json::Error) -> String {
     if let Some(twice) = twice(&error.to_string()) {
         return twice;

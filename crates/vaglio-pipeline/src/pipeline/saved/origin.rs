@@ -1,30 +1,30 @@
-//! Which crates the parts of a model file come from.
+//! Crates that define the parts of a model file.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Registration, registrations};
 
-/// A part by whose word a model was made, and the crate that defines it.
+/// A part that made the model, and the crate that defines it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MadeBy {
-    /// The trait of the part.
+    /// Trait of the part.
     pub of: String,
-    /// Its word.
+    /// Kind of the part.
     pub kind: String,
-    /// The crate.
+    /// Name of the crate.
     pub package: String,
-    /// The version of the crate.
+    /// Version of the crate.
     pub version: String,
 }
 
 impl MadeBy {
-    /// Whether this program has a part of that word.
+    /// Whether this program has a part of this trait and kind.
     fn is_held(&self) -> bool {
         registrations().iter().any(|origin| origin.of == self.of && origin.kind == self.kind)
     }
 }
 
-/// Where each word of a trait comes from, once.
+/// Crates of parts, given by trait and kind, without duplicates.
 pub(super) fn made_by<'w>(words: impl IntoIterator<Item = (&'static str, &'w str)>) -> Vec<MadeBy> {
     let known = registrations();
     let mut found: Vec<MadeBy> = Vec::new();
@@ -40,10 +40,10 @@ pub(super) fn made_by<'w>(words: impl IntoIterator<Item = (&'static str, &'w str
     found
 }
 
-/// The traits whose words a model is read by.
+/// Traits whose kinds are needed to read a model.
 const READ_BY: [&str; 4] = ["FittedMap", "FittedTargetMap", "ModelData", "Loss"];
 
-/// Of the text of a model that cannot be read, the parts that this program lacks to read it, in words.
+/// Lists in words the parts of a model's text that this program lacks.
 pub(super) fn foreign(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Parts {

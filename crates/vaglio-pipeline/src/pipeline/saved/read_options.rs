@@ -1,19 +1,19 @@
-//! How other files with the columns of the training rows are read.
+//! Options for reading files with the columns of the training rows.
 
 use crate::pipeline::{ColumnType, ReadSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_tables::Notation;
 
-/// How files are read whose rows are to be predicted: as the training rows were.
+/// Options for reading files to predict, equal to those of the training rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// How text files are read.
+    /// Options for reading text files.
     pub read: ReadSpec,
-    /// What columns hold that are not numbers.
+    /// Types of columns that are not numbers.
     pub types: BTreeMap<String, ColumnType>,
-    /// How columns are written that are not plain; absent where not all cells were seen.
+    /// Notations of columns that are not plain; absent if not all cells were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notations: Option<BTreeMap<String, Notation>>,
 }

@@ -1,9 +1,9 @@
-//! Sums of products over blocks of rows, of which the training rows of folds are made: one read of the columns serves all
-//! folds.
+//! Sums of products over blocks of rows: one read of the columns serves the training rows of all folds.
 //!
-//! Sums over the rows that are in the same training sets are added up for each of them and never subtracted, so they lose no digits. Entries
-//! are gathered tile by tile, and a fold whose means lie far from those of all rows reads its own. So do weighted rows, more than 32 blocks,
-//! and blocks of fewer than 512 rows, whose sums would take as much memory as the columns.
+//! Rows with the same training sets form a block, whose sums are added up for each training set and never subtracted,
+//! so they lose no digits. Entries are gathered tile by tile. A fold reads its own rows instead if: its means lie far
+//! from the overall means; rows are weighted; there are more than 32 blocks; a block has fewer than 512 rows, so that
+//! sums would take as much memory as the columns.
 
 mod row_blocks;
 
@@ -18,56 +18,57 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// Sums of columns over blocks of rows: all are sums of products alone, so those of several blocks lose no digits.
+/// Sums of columns over blocks of rows. They are plain sums of products, so adding blocks loses no digits.
 ///
-/// Columns and targets are shifted by their means over all rows where there is an intercept. Memory 8·n bytes for each block
-/// and each column that was asked for.
+/// With an intercept, columns and targets are shifted by their means over all rows. Memory 8·n bytes for each block and
+/// each requested column.
 #[derive(Debug)]
 pub struct BlockSums {
     level: Level,
     intercept: bool,
-    /// The block of each stored row; none for rows that do not count.
+    /// Block of each stored row; `None` for rows that are not chosen.
     labels: Vec<Option<u32>>,
-    /// How many rows each block has.
+    /// Number of rows of each block.
     counts: Vec<usize>,
-    /// Stored rows, those of a tile by block.
+    /// Stored rows; within a tile ordered by block.
     order: Vec<u32>,
     tiles: Vec<Vec<BlockRun>>,
     active: Vec<bool>,
-    /// By how much columns are shifted; 0 without an intercept.
+    /// Shift of each column; 0 without an intercept.
     shifts: Vec<f64>,
     /// Σ(x_i − shift), 0 without an intercept, and Σ(x_i − shift)², as blocks × columns.
     sums: [Vec<f64>; 2],
-    /// The same of each output, less its mean, for each block.
+    /// Sum and sum of squares of each centered output, by block.
     targets: Vec<[Vec<f64>; 2]>,
-    /// Products with columns and targets, as blocks × columns.
+    /// Cached products with columns and targets, as blocks × columns.
     known: Mutex<HashMap<GramRow, Arc<[f64]>>>,
 }
 
-/// A row of the Gram matrix: the products of every column with one column or with one target.
+/// A row of the Gram matrix: products of every column with one column or target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum GramRow {
     Column(usize),
     Target(usize),
 }
 
-/// Rows of one block in a tile, by their places in the order.
+/// Rows of one block in a tile, as a range of `order`.
 #[derive(Debug)]
 struct BlockRun {
     block: usize,
     places: Range<usize>,
 }
 
-/// Blocks, at most: with more, each has few rows of a tile.
+/// Maximum number of blocks; with more, each has few rows of a tile.
 const MOST_BLOCKS: usize = 32;
-/// Rows for each block, at least: what is stored of a column and its blocks takes little beside the column.
+/// Minimum rows per block: the sums of a column then take little memory beside the column.
 const ROWS_OF_BLOCK: usize = 512;
-/// Stored rows of a tile: those of four columns stay in the first cache.
+/// Stored rows per tile: those of four columns stay in the first-level cache.
 const TILE: usize = 1 << 10;
 
 impl BlockSums {
-    /// Of the `active` columns; each row has a label. `None` where there are too many blocks, or numbers overflow. One read of
-    /// the columns, cost O(m·n).
+    /// Computes sums of the `active` columns; each row has a block label. One read of the columns, cost O(m·n).
+    ///
+    /// Returns `None` if there are too many blocks or numbers overflow.
     pub fn new(
         level: Level,
         entries: &Entries<'_>,
@@ -86,7 +87,7 @@ impl BlockSums {
         let mut of_stored = vec![None; stored.first()?.len()];
         entries.rows(rows).iter().zip(labels).for_each(|(&row, label)| of_stored[row] = Some(*label));
         let (order, tiles) = in_tiles(&of_stored, count);
-        // As [`Data::of`](crate::Data::of) has them, so that searches on all rows have the same bits.
+        // As in [`Data::of`](crate::Data::of), so that searches on all rows have the same bits.
         let counted = entries.spread(&vec![1.0; rows]).into_owned();
         let mean = |x: Column<'_>, shift: f64| shift + product(level, x, shift, &counted) / rows as f64;
         let shift = |column: usize| match (intercept && active[column], stored[column]) {
@@ -122,7 +123,7 @@ impl BlockSums {
         blocks.sums.iter().flatten().all(|sum| sum.is_finite()).then_some(blocks)
     }
 
-    /// A target less its mean, in the order of the rows.
+    /// A target less its mean, in the order of `order`.
     fn target(&self, entries: &Entries<'_>, y: &[f64]) -> Vec<f64> {
         let shift = y.first().copied().filter(|_| self.intercept).unwrap_or(0.0);
         let mean = shift + if self.intercept { y.iter().map(|y| y - shift).sum::<f64>() / y.len() as f64 } else { 0.0 };
@@ -144,7 +145,7 @@ impl BlockSums {
         sums
     }
 
-    /// One kind of what was found of the active columns, as blocks × columns.
+    /// Extracts one of `kinds` results of the active columns, as blocks × columns.
     fn of_kind(&self, found: &[f64], kinds: usize, kind: usize) -> Vec<f64> {
         let (blocks, columns) = (self.counts.len(), self.active.len());
         let mut out = vec![0.0; blocks * columns];
@@ -155,14 +156,14 @@ impl BlockSums {
         out
     }
 
-    /// Shifted entries of the rows, in their order.
+    /// Shifted entries of a column, in the order of `order`.
     fn in_order(&self, x: Column<'_>, shift: f64) -> Vec<f64> {
         let mut out = vec![0.0; self.order.len()];
         gather(x, &self.order, shift, &mut out);
         out
     }
 
-    /// Products with some columns, cached for all rows that are made of blocks. Cost O(m·n) for each.
+    /// Computes and caches products with the given columns. Cost O(m·n) for each.
     fn read(&self, stored: &[Column<'_>], columns: &[usize]) {
         let vectors: Vec<Vec<f64>> =
             parallel::map_slice(columns, |&column| self.in_order(stored[column], self.shifts[column]));
@@ -177,8 +178,8 @@ impl BlockSums {
         }
     }
 
-    /// The sums of each active column with every vector over every block, and those of its squares where asked: as
-    /// columns × blocks × vectors.
+    /// Products of each active column with every vector over every block, and its squares if requested, as columns ×
+    /// blocks × vectors.
     fn sweep(&self, stored: &[Column<'_>], vectors: &[&[f64]], with_squares: bool) -> Vec<f64> {
         let columns: Vec<(Column<'_>, f64)> = stored
             .iter()
@@ -233,18 +234,18 @@ impl BlockSums {
     }
 }
 
-/// The place of a column and a block among the sums of a panel, in steps of the number of vectors.
+/// Index of a column and a block among the sums of a panel, in steps of the number of vectors.
 ///
-/// Groups of [`TOGETHER`] columns, the last of which may be smaller, stand one after the other; in a group the sums are
-/// blocks × columns × vectors, since a run of rows of one block adds to all columns of the group at once. So before a group
-/// that begins with column f there are f·blocks, and in it block b of column c has b·(columns of the group) + c − f before it.
+/// Columns come in groups of [`TOGETHER`], of which the last may be smaller. Within a group the sums are blocks ×
+/// columns × vectors, since a run of rows of one block adds to all columns of the group at once. So a group that begins
+/// with column f starts at f·blocks, and block b of column c is b·(columns of the group) + c − f further on.
 fn start_of(column: usize, columns: usize, block: usize, blocks: usize) -> usize {
     let first = column - column % TOGETHER;
     let together = TOGETHER.min(columns - first);
     first * blocks + block * together + column - first
 }
 
-/// The rows that have a block, tile by tile, those of one by block.
+/// Orders the rows that have a block, tile by tile, and by block within a tile.
 fn in_tiles(labels: &[Option<u32>], blocks: usize) -> (Vec<u32>, Vec<Vec<BlockRun>>) {
     let mut order = Vec::with_capacity(labels.len());
     let tiles = labels.chunks(TILE).enumerate().map(|(tile, labels)| {
@@ -263,7 +264,7 @@ fn in_tiles(labels: &[Option<u32>], blocks: usize) -> (Vec<u32>, Vec<Vec<BlockRu
     (order, tiles)
 }
 
-/// Shifted entries of some rows.
+/// Gathers the shifted entries of some rows.
 fn gather(x: Column<'_>, rows: &[u32], shift: f64, out: &mut [f64]) {
     match x {
         Column::Double(x) => out.iter_mut().zip(rows).for_each(|(out, &row)| *out = x[row as usize] - shift),

@@ -1,4 +1,4 @@
-//! Scaled, centered rows.
+//! Weighted and centered columns and targets.
 
 mod gram;
 mod products;
@@ -11,21 +11,23 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes that caches of candidates may take where columns are made when they are read.
+/// Maximum bytes of cached vectors when some columns are computed on reading.
 const LARGE: usize = 1 << 30;
-/// Bytes of a vector of m for each column up to which these are always kept.
+/// Bytes of one m-vector per column up to which they are always cached.
 const SMALL: usize = 1 << 26;
-/// The part of the entries that columns store, up to which no vectors are kept beside them.
+/// Maximum share of stored entries at which no such vectors are cached.
 const FEW_STORED: f64 = 1.0 / 16.0;
 
-/// Whether a vector of m for each of so many columns may be kept, of which some are made when they are read and of whose entries a
-/// share is stored: beside such columns it is many times their memory, and a trial takes in again what has entered.
+/// Whether one m-vector per column may be cached.
+///
+/// `made` columns are computed on reading, and `share_stored` is the share of entries that sparse columns store. Beside
+/// such columns the cache would need many times their memory; trials recompute the vectors instead.
 pub fn keeps_vectors(rows: usize, columns: usize, made: usize, share_stored: f64) -> bool {
     let bytes = size_of::<f64>() * rows * columns;
     (made == 0 || bytes <= LARGE) && (bytes <= SMALL || share_stored > FEW_STORED)
 }
 
-/// What columns are correlated with.
+/// The other side of a correlation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum With {
     /// Another column.
@@ -43,24 +45,24 @@ pub struct Data<'d> {
     entries: Entries<'d>,
     pub(crate) gram: Arc<GramCache>,
     active: Vec<bool>,
-    /// The active columns, for all states of these rows.
+    /// The active columns, shared by all states of these rows.
     pub(crate) candidates: Arc<[usize]>,
-    /// v/‖v‖ with an intercept: the direction that centering removes.
+    /// v/‖v‖ with an intercept: the direction removed by centering.
     unit: Option<Vec<f64>>,
     targets: Arc<Targets>,
-    /// Scaled targets, centered with an intercept: the residuals of the empty subset.
+    /// Scaled targets, centered if there is an intercept: the residuals of the empty subset.
     centered: Vec<Vec<f64>>,
 }
 
 /// A column whose squares cannot be added up in doubles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataError {
-    /// Its sum of squares is not finite.
+    /// The column's sum of squares is not finite.
     Overflow {
         /// Index of the column.
         column: usize,
     },
-    /// Its entries differ, and their squares are all 0.
+    /// The column's entries differ, but all their squares underflow to 0.
     Underflow {
         /// Index of the column.
         column: usize,
@@ -69,32 +71,32 @@ pub enum DataError {
     TargetOverflow,
 }
 
-/// What [`Data`] are made of.
+/// Input of [`Data::of`].
 #[derive(Debug)]
 pub struct DataInput<'d, 't> {
-    /// The instructions to compute with.
+    /// Instruction set to compute with.
     pub level: Level,
-    /// Where the columns are.
+    /// The columns.
     pub entries: Entries<'d>,
-    /// Which columns take part; the others are never read again.
+    /// Active columns; the others are never read again.
     pub active: Vec<bool>,
-    /// One slice of m per output.
+    /// One slice of m values per output.
     pub targets: &'t [&'t [f64]],
-    /// Of the rows, positive; all 1 without.
+    /// Positive row weights; all 1 if absent.
     pub weights: Option<&'t [f64]>,
-    /// Whether columns and targets are centered.
+    /// Whether to center columns and targets.
     pub intercept: bool,
-    /// What is known of the columns from other states of the same rows, weights and intercept.
+    /// Cached products from other states of the same rows, weights and intercept.
     pub gram: Option<Arc<GramCache>>,
 }
 
 impl<'d> Data<'d> {
-    /// Scales rows and finds means and sums of squares of the `active` columns. Cost O(m·n), two reads of the data.
+    /// Scales rows and computes means and sums of squares of the `active` columns. Cost O(m·n), two reads of the data.
     ///
     /// `targets` has one slice of m per output; `weights` are positive. Inactive columns are never read again.
     ///
     /// # Errors
-    /// [`DataError`] for an active column, or targets, whose squares over- or underflow.
+    /// Fails if squares of an active column or of the targets over- or underflow.
     pub fn new(
         level: Level,
         columns: Vec<Column<'d>>,
@@ -106,10 +108,10 @@ impl<'d> Data<'d> {
         Data::of(DataInput { level, entries: columns.into(), active, targets, weights, intercept, gram: None })
     }
 
-    /// The same from named fields, with what is known of the columns from other states.
+    /// Like [`Data::new`], but from named fields and with cached products of other states.
     ///
     /// # Errors
-    /// See [`Data::new`].
+    /// Returns the errors of [`Data::new`].
     pub fn of(input: DataInput<'d, '_>) -> Result<Self, DataError> {
         let DataInput { level, entries, active, targets, weights, intercept, gram } = input;
         let rows = targets.first().map_or(0, |t| t.len());
@@ -121,7 +123,7 @@ impl<'d> Data<'d> {
             let norm = total_weight.sqrt();
             root.as_deref().unwrap_or(&ones).iter().map(|v| v / norm).collect()
         });
-        // As they are stored, where rows that were not chosen have a weight of 0.
+        // Stored rows that were not chosen get weight 0.
         let stored = entries.stored();
         let (weight_stored, root_stored) = match root.as_deref().or(entries.is_view().then_some(&ones)) {
             Some(root) => (entries.spread(weight), Some(entries.spread(root))),
@@ -133,7 +135,7 @@ impl<'d> Data<'d> {
                 return (0.0, 0.0);
             }
             let (x, rows) = (stored[index], weight_stored.len());
-            // The second pass takes off what rounding left in the first.
+            // The second pass removes the rounding error of the first mean.
             let shift = if intercept { mean(x, mean(x, 0.0)) } else { 0.0 };
             if let Column::Sparse(x) = x
                 && let Some(squares) = sparse::squares(x, shift, root_stored.as_deref(), total_weight)
@@ -163,7 +165,7 @@ impl<'d> Data<'d> {
                 return Err(DataError::Underflow { column });
             }
         }
-        // With an intercept a shift changes nothing, and one that makes equal targets 0 leaves no rounding of them.
+        // With an intercept a shift changes no result; this one turns equal targets into exact zeros.
         let scaled_by_root = |shift: bool| -> Vec<Vec<f64>> {
             let from = |t: &&[f64], y: f64| if shift { y - t[0] } else { y };
             let root = |j: usize| root.as_ref().map_or(1.0, |r| r[j]);
@@ -183,7 +185,7 @@ impl<'d> Data<'d> {
         Ok(data)
     }
 
-    /// What is known of the columns, for other states of the same rows.
+    /// The cached products, for other states of the same rows.
     pub fn gram(&self) -> &Arc<GramCache> {
         &self.gram
     }
@@ -198,13 +200,12 @@ impl<'d> Data<'d> {
         self.entries.stored().len()
     }
 
-    /// How many columns are made when they are read.
+    /// Number of columns computed on reading.
     pub(crate) fn made(&self) -> usize {
         self.entries.stored().iter().filter(|column| matches!(column, Column::Product(_))).count()
     }
 
-    /// Whether a vector of m for each candidate may be cached: not where many columns are made when they are read, nor where next to all
-    /// entries are not stored, to save that memory.
+    /// Whether an m-vector per candidate may be cached; see [`keeps_vectors`].
     pub(crate) fn caches_candidates(&self) -> bool {
         let stored = self.entries.stored();
         let share = stored.iter().map(Column::share_stored).sum::<f64>() / stored.len().max(1) as f64;
@@ -239,8 +240,8 @@ impl<'d> Data<'d> {
         (self.entries.column(column), self.gram.shifts[column])
     }
 
-    /// A column and its entry nearest to its mean where there is an intercept, else 0: differences from it leave zeros where
-    /// most rows are equal.
+    /// A column and, with an intercept, its entry nearest to the mean, else 0. Differences from it are zero where most
+    /// rows are equal.
     pub(crate) fn column_from_entry(&self, feature: usize) -> (Column<'d>, f64) {
         let (column, mean) = self.column(feature);
         let nearest = |a: f64, b: f64| if (b - mean).abs() < (a - mean).abs() { b } else { a };
@@ -253,7 +254,7 @@ impl<'d> Data<'d> {
         self.targets.root.as_deref()
     }
 
-    /// The weighted mean of the targets of an output, with what rounding left in the first sum taken off.
+    /// Weighted mean of an output's targets, corrected for the rounding of the first sum.
     pub(crate) fn target_mean(&self, output: usize) -> f64 {
         let (targets, total) = (&*self.targets, self.targets.total_weight);
         let own = || targets.scaled[output].iter().enumerate().map(|(row, y)| (targets.root(row), *y));
@@ -266,17 +267,17 @@ impl<'d> Data<'d> {
         &self.centered[output]
     }
 
-    /// Columns as fits see them: scaled by the roots of weights, and centered where there is an intercept. Cost O(m·s).
+    /// Columns as fits see them: scaled by the roots of weights, and centered if there is an intercept. Cost O(m·s).
     pub fn fitted_columns(&self, columns: &[usize]) -> Vec<Vec<f64>> {
         columns.iter().map(|&column| self.scaled(column)).collect()
     }
 
-    /// The targets of each output, likewise.
+    /// Targets of each output, scaled and centered like [`Data::fitted_columns`].
     pub fn fitted_targets(&self) -> Vec<Vec<f64>> {
         (0..self.outputs()).map(|output| self.centered(output).to_vec()).collect()
     }
 
-    /// The direction of the intercept, of length 1, where there is one.
+    /// Unit vector of the intercept, if there is one.
     pub fn intercept_direction(&self) -> Option<Vec<f64>> {
         self.unit().map(<[f64]>::to_vec)
     }
@@ -289,7 +290,7 @@ impl<'d> Data<'d> {
         out
     }
 
-    /// The same without a copy, where that is what is stored.
+    /// Like [`Data::scaled`], but borrows a stored column that needs no change.
     pub(crate) fn scaled_or_stored(&self, column: usize) -> Cow<'d, [f64]> {
         match self.column(column) {
             (Column::Double(x), 0.0) if self.unit.is_none() && self.root().is_none() => Cow::Borrowed(x),
@@ -297,7 +298,8 @@ impl<'d> Data<'d> {
         }
     }
 
-    /// What [`Data::scaled`] takes off x_i along v/‖v‖: rounding of its mean, which counts far from 0. Cost O(m).
+    /// Component of x_i along v/‖v‖ that [`Data::scaled`] removes: the rounding of its mean, which counts far from 0.
+    /// Cost O(m).
     pub(crate) fn along_ones(&self, column: usize) -> f64 {
         let Some(unit) = &self.unit else { return 0.0 };
         let mut out = vec![0.0; self.rows()];
@@ -305,7 +307,7 @@ impl<'d> Data<'d> {
         sums::dot(self.level, unit, &out)
     }
 
-    /// Some rows of [`Data::scaled`], to its bits, from what that takes off. Cost O(rows).
+    /// A range of rows of [`Data::scaled`], with the same bits, given the component `along`. Cost O(rows).
     pub(crate) fn scaled_rows(&self, column: usize, along: f64, rows: Range<usize>, out: &mut [f64]) {
         self.uncentered(column, rows.clone(), out);
         if let Some(unit) = &self.unit {
@@ -313,13 +315,13 @@ impl<'d> Data<'d> {
         }
     }
 
-    /// Some rows of x_i, scaled and about its shift.
+    /// A range of rows of x_i, scaled and shifted, without the final centering.
     pub(crate) fn uncentered(&self, column: usize, rows: Range<usize>, out: &mut [f64]) {
         let (x, shift) = self.column(column);
         scaled(self.level, x.rows(rows.start, rows.end), shift, self.root().map(|root| &root[rows]), out);
     }
 
-    /// Columns, scaled and centered: rows × columns, each column contiguous. Cost O(m·s).
+    /// Matrix of scaled and centered columns, rows × columns, each column contiguous. Cost O(m·s).
     pub(crate) fn matrix(&self, columns: &[usize]) -> Array2<f64> {
         let mut out = Array2::zeros((self.rows(), columns.len()).f());
         for (mut to, &column) in out.columns_mut().into_iter().zip(columns) {
@@ -328,14 +330,14 @@ impl<'d> Data<'d> {
         out
     }
 
-    /// √r_j of every row, which is 1 without weights.
+    /// √r_j of every row; 1 without weights.
     pub(crate) fn ones(&self) -> Vec<f64> {
         self.root().map_or_else(|| vec![1.0; self.rows()], <[f64]>::to_vec)
     }
 
-    /// The cosine of every column with column `with`, or with a target: correlations where there is an intercept.
+    /// Cosine of every column with a column or target; with an intercept these are correlations.
     ///
-    /// 0 for inactive columns and for a target without spread. One read of the columns as they are stored, cost O(m·n).
+    /// Returns 0 for inactive columns and for a constant target. Reads the stored columns once, cost O(m·n).
     pub fn correlations(&self, with: With) -> Vec<f64> {
         let mut z = match with {
             With::Column(column) => self.scaled(column),
@@ -354,7 +356,7 @@ impl<'d> Data<'d> {
         out
     }
 
-    /// x_iᵀz for a z that is centered where there is an intercept. Cost O(m).
+    /// x_iᵀz; with an intercept z must be centered. Cost O(m).
     pub(crate) fn product(&self, column: usize, z: &[f64]) -> f64 {
         let (x, shift) = self.column(column);
         match self.root() {
@@ -366,12 +368,12 @@ impl<'d> Data<'d> {
         }
     }
 
-    /// Whether two columns have the same entries.
+    /// Whether two columns have equal entries.
     pub(crate) fn equal(&self, a: usize, b: usize) -> bool {
         self.gram.squares[a] == self.gram.squares[b] && self.entries.column(a) == self.entries.column(b)
     }
 
-    /// z ← z − v(vᵀz)/‖v‖² with an intercept.
+    /// z ← z − v(vᵀz)/‖v‖² if there is an intercept.
     pub(crate) fn center(&self, z: &mut [f64]) {
         if let Some(unit) = &self.unit {
             let along = crate::sums::dot(self.level, unit, z);
@@ -379,7 +381,7 @@ impl<'d> Data<'d> {
         }
     }
 
-    /// v/‖v‖ with an intercept.
+    /// v/‖v‖ if there is an intercept.
     pub(crate) fn unit(&self) -> Option<&[f64]> {
         self.unit.as_deref()
     }

@@ -1,18 +1,19 @@
-//! Rows that differ, and columns that do not.
+//! Detection of duplicate rows and columns.
 
 use crate::Column;
 use crate::parallel;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// What hashes begin with, and what they are multiplied by.
+/// Seed and multiplier of the hashes.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// One of each set of equal rows, in an order that follows from their entries alone, not from where they stand.
+/// Returns the first of each set of equal rows, in an order that depends on their entries alone, not on their
+/// positions.
 ///
-/// Of equal rows the first is given; −0 equals 0. Rows are put in the order of a hash of their entries, computed a
-/// column at a time, and entries are compared only where hashes are equal. Cost O(m·n + m log m), memory 16·m bytes.
+/// −0 equals 0. Rows are sorted by a hash of their entries, computed column by column; entries are compared only where
+/// hashes agree. Cost O(m·n + m log m), memory 16·m bytes.
 pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
     let mut hashes = vec![SEED; rows];
     for column in columns {
@@ -34,10 +35,10 @@ pub fn distinct_rows(columns: &[Column<'_>], rows: usize) -> Vec<usize> {
     order
 }
 
-/// The place of the first column that equals each; −0 equals 0. Found by a hash, confirmed by entries. Cost O(m·n), or O(entries)
-/// for sparse columns.
+/// Index of the first column equal to each column; −0 equals 0. Found by a hash, confirmed by entries. Cost O(m·n), or
+/// O(entries) for sparse columns.
 pub fn first_equal(columns: &[Column<'_>]) -> Vec<usize> {
-    // Σ_j c_j·h(x_j) with numbers c_j of the rows, so that what most rows have counts once.
+    // The hash is Σ_j c_j·h(x_j) with a number c_j per row, so that a sparse column's fill is hashed once.
     let of_row = |row: usize| {
         let mixed = (row as u64 ^ SEED).wrapping_mul(SPREAD);
         (mixed ^ (mixed >> 32)).wrapping_mul(SPREAD) | 1
@@ -83,13 +84,13 @@ fn summed(of_rows: &[u64], values: impl Iterator<Item = f64>) -> u64 {
     of_rows.iter().zip(values).fold(0, |sum, (own, value)| sum.wrapping_add(own.wrapping_mul(bits(value))))
 }
 
-/// The bits of an entry, each of which changes the higher ones.
+/// Mixes the bits of an entry so that each changes the higher ones.
 fn bits(value: f64) -> u64 {
     let mixed = (value + 0.0).to_bits().wrapping_mul(SPREAD);
     mixed ^ (mixed >> 32)
 }
 
-/// Takes an entry into each hash: a multiplication spreads a bit upwards, and a shift brings it down again.
+/// Mixes an entry into each hash: the multiplication spreads a bit upwards, and the shift brings it down again.
 fn mix(hashes: &mut [u64], values: impl Iterator<Item = f64>) {
     for (hash, value) in hashes.iter_mut().zip(values) {
         let mixed = (*hash ^ (value + 0.0).to_bits()).wrapping_mul(SPREAD);

@@ -1,13 +1,13 @@
 //! Eight doubles in the vectors of one instruction set.
 //!
-//! What the compiler makes of [`crate::wide::Wide`] in a long kernel is vectors of several widths and single doubles; here the
-//! width is said. The lanes and their roundings are the same.
+//! In long kernels the compiler turns [`crate::wide::Wide`] into vectors of mixed widths and single doubles. Here the
+//! width is explicit; lanes and roundings are the same.
 
 use crate::wide::Wide;
 use pulp::Simd;
 use std::ops::{Add, Div, Mul, Sub};
 
-/// Eight doubles, in as few vectors as they take: the first of `parts`.
+/// Eight doubles in the first `PARTS` vectors of `parts`.
 #[derive(Clone, Copy)]
 pub(crate) struct Eight<S: Simd> {
     simd: S,
@@ -41,7 +41,7 @@ impl<S: Simd> Eight<S> {
         Eight { simd, parts: [simd.splat_f64s(value); Wide::WIDTH] }
     }
 
-    /// The doubles of a chunk.
+    /// Loads the eight doubles of a chunk.
     #[inline(always)]
     pub fn load(simd: S, chunk: &[f64; Wide::WIDTH]) -> Self {
         let mut eight = Self::splat(simd, 0.0);
@@ -54,7 +54,7 @@ impl<S: Simd> Eight<S> {
         S::as_mut_simd_f64s(chunk).0.copy_from_slice(&self.parts[..Self::PARTS]);
     }
 
-    /// The size of each lane.
+    /// Absolute value of each lane.
     #[inline(always)]
     pub fn abs(mut self) -> Self {
         for k in 0..Self::PARTS {
@@ -63,7 +63,7 @@ impl<S: Simd> Eight<S> {
         self
     }
 
-    /// The smaller of each lane, and that of `other` where one is not a number.
+    /// The smaller value of each lane; `other`'s where either is not a number.
     #[inline(always)]
     pub fn min(mut self, other: Self) -> Self {
         for k in 0..Self::PARTS {
@@ -73,7 +73,7 @@ impl<S: Simd> Eight<S> {
         self
     }
 
-    /// The lanes where `a` is at most `b`, else 0.
+    /// Keeps the lanes where `a` is at most `b` and sets the others to 0.
     #[inline(always)]
     pub fn where_at_most(mut self, a: Self, b: Self) -> Self {
         let zero = self.simd.splat_f64s(0.0);

@@ -1,20 +1,20 @@
-//! Elementary functions of whole slices, in vectors.
+//! Elementary functions of whole slices, vectorized.
 //!
-//! Written as plain arithmetic without branches, so that every [`Level`] and every position in a slice gives the same
-//! bits, on every machine.
+//! They are plain arithmetic without branches, so every [`Level`] and every position in a slice gives the same bits, on
+//! every machine.
 
 use crate::Level;
 
-/// log₂ e, and ln 2 in two parts, the first of which has so few bits that whole multiples of it are exact.
+/// log₂ e, and ln 2 in two parts; the first has so few bits that whole multiples of it are exact.
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-/// Added to a number of up to 2⁵¹, it leaves the nearest whole number in the last bits.
+/// Added to a number of up to 2⁵¹, leaves the nearest whole number in the last bits.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
-/// Beyond these, exp over- or underflows whatever follows.
+/// Limits beyond which exp over- or underflows.
 const LARGEST: f64 = 710.0;
 const SMALLEST: f64 = -746.0;
-/// From here on tanh is 1.
+/// Argument from which tanh rounds to 1.
 const FLAT: f64 = 20.0;
 
 /// 1/n! for n = 13, …, 2.
@@ -33,7 +33,8 @@ const INVERSE_FACTORIALS: [f64; 12] = [
     0.5,
 ];
 
-/// Every value to its exponential, to 1 unit in the last place; 0 and ∞ where it under- or overflows. Cost O(length).
+/// Replaces every value by its exponential, to 1 unit in the last place; 0 and ∞ on under- and overflow. Cost
+/// O(length).
 pub fn exp(level: Level, values: &mut [f64]) {
     level.call(
         #[inline(always)]
@@ -41,7 +42,7 @@ pub fn exp(level: Level, values: &mut [f64]) {
     );
 }
 
-/// Every value to its hyperbolic tangent, to 3 units in the last place. Cost O(length).
+/// Replaces every value by its hyperbolic tangent, to 3 units in the last place. Cost O(length).
 pub fn tanh(level: Level, values: &mut [f64]) {
     level.call(
         #[inline(always)]
@@ -54,9 +55,9 @@ fn each<F: Fn(f64) -> f64>(values: &mut [f64], f: F) {
     values.iter_mut().for_each(|x| *x = f(*x));
 }
 
-/// x = k·ln 2 + r with |r| ≤ ln 2/2: k and eʳ − 1.
+/// Reduces x = k·ln 2 + r with |r| ≤ ln 2/2 and returns k and eʳ − 1.
 ///
-/// eʳ − 1 = r + r²(1/2! + r/3! + …); the terms that are left out are below 10⁻¹⁷.
+/// eʳ − 1 = r + r²(1/2! + r/3! + …); the omitted terms are below 10⁻¹⁷.
 #[inline(always)]
 fn reduced(x: f64) -> (f64, f64) {
     let k = (x * LOG2_E + ROUND) - ROUND;
@@ -68,7 +69,7 @@ fn reduced(x: f64) -> (f64, f64) {
     (k, r + r * r * sum)
 }
 
-/// 2ᵏ for a whole k between −1022 and 1023, by its bits.
+/// 2ᵏ for a whole k between −1022 and 1023, from its bits.
 #[inline(always)]
 fn power(k: f64) -> f64 {
     f64::from_bits((k + (ROUND + 1023.0)).to_bits() << 52)

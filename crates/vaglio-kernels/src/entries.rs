@@ -1,11 +1,12 @@
-//! Where the entries of columns are.
+//! Access to the entries of columns, with views of chosen rows.
 
 use crate::Column;
 use std::borrow::Cow;
 use vaglio_columns::{Chosen, Columns};
 
-/// Columns of some rows, or many rows of longer columns, which are read as they are, others than the chosen ones with
-/// weight 0: so that rows of folds need not be copied.
+/// Columns of some rows, either copied or as a view of longer columns.
+///
+/// A view reads all rows and gives weight 0 to the rows that were not chosen, so rows of folds need not be copied.
 #[derive(Debug)]
 pub struct Entries<'d> {
     stored: Vec<Column<'d>>,
@@ -15,13 +16,13 @@ pub struct Entries<'d> {
 #[derive(Debug)]
 struct EntryView<'d> {
     rows: &'d [usize],
-    /// How many rows the longer columns have.
+    /// Number of rows of the longer columns.
     all: usize,
-    /// Columns of the chosen rows alone, copied when they are read.
+    /// The chosen rows alone, copied when read.
     columns: &'d Columns,
 }
 
-/// Of the rows of longer columns, the part from which on all are read; where fewer were chosen, these are copied.
+/// Minimum share of chosen rows for a view; below it they are copied.
 const MANY: f64 = 0.6;
 
 impl<'d> From<Vec<Column<'d>>> for Entries<'d> {
@@ -47,27 +48,27 @@ impl<'d> From<&'d Columns> for Entries<'d> {
 }
 
 impl<'d> Entries<'d> {
-    /// Whether some rows of the stored columns do not count.
+    /// Whether some stored rows are not chosen.
     pub(crate) fn is_view(&self) -> bool {
         self.view.is_some()
     }
 
-    /// The columns as they are stored.
+    /// Columns as stored, all rows included.
     pub(crate) fn stored(&self) -> &[Column<'d>] {
         &self.stored
     }
 
-    /// The rows of a column that count.
+    /// The chosen rows of a column.
     pub(crate) fn column(&self, index: usize) -> Column<'d> {
         self.view.as_ref().map_or_else(|| self.stored[index], |view| view.columns.column(index))
     }
 
-    /// The places of the rows that count, of which there are `count`, among those that are stored.
+    /// Indices of the `count` chosen rows among the stored rows.
     pub(crate) fn rows(&self, count: usize) -> Cow<'_, [usize]> {
         self.view.as_ref().map_or_else(|| Cow::Owned((0..count).collect()), |view| Cow::Borrowed(view.rows))
     }
 
-    /// Whether rows of the same columns in memory are stored.
+    /// Whether both refer to the same columns in memory.
     pub fn are_stored_with(&self, other: &Entries<'_>) -> bool {
         let is_same = |(a, b): (&Column<'_>, &Column<'_>)| match (*a, *b) {
             (Column::Double(a), Column::Double(b)) => std::ptr::eq(a, b),
@@ -82,7 +83,7 @@ impl<'d> Entries<'d> {
         self.stored.len() == other.stored.len() && self.stored.iter().zip(&other.stored).all(is_same)
     }
 
-    /// Numbers of the rows that count, as those of all that are stored: 0 for the others.
+    /// Expands values of the chosen rows to all stored rows, with 0 for the others.
     pub(crate) fn spread<'v>(&self, values: &'v [f64]) -> Cow<'v, [f64]> {
         let Some(view) = &self.view else { return Cow::Borrowed(values) };
         let mut all = vec![0.0; view.all];

@@ -1,11 +1,11 @@
-//! Rows that are left out with no 1 − leverage to divide by.
+//! Leave-one-out residuals of rows whose 1 − leverage is too small to divide by.
 //!
-//! Where 1 − leverage of rows A is unreliable, all other rows T are reduced by reflections, stacked on √λ·I, to a triangle
-//! R of [1 X] and to their own fit. With Z the rows A of [1 X], P = R⁻ᵀZᵀ, e their residuals from the fit of T and
-//! M = (I + PᵀP)⁻¹, row j of A predicted by T and the others of A has the residual (M e)_j / M_jj: the leave-one-out
-//! identity of Gaussian processes with T as what is known before. M comes from the triangle of P on I, so there are no
-//! normal equations. Where all rows are unreliable and there is an intercept, the heaviest row is left out by the others and
-//! they are left out by it ([`parted`]); without an intercept T may be empty, and P = Xᵀ/√λ.
+//! Let 1 − leverage be unreliable for rows A. All other rows T are reduced by reflections, stacked on √λ·I, to a
+//! triangle R of [1 X] and to their own fit. With Z the rows A of [1 X], P = R⁻ᵀZᵀ, e their residuals from the fit of T
+//! and M = (I + PᵀP)⁻¹, row j of A predicted from T and the others of A has the residual (M e)_j / M_jj: the
+//! leave-one-out identity of Gaussian processes with T as prior data. M comes from the triangle of P on I, without
+//! normal equations. If all rows are unreliable and there is an intercept, the heaviest row is excluded separately from
+//! the others ([`parted`]); without an intercept T may be empty, and P = Xᵀ/√λ.
 //!
 //! # Reference
 //! C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine Learning*, MIT Press 2006, eq. 5.12; the book,
@@ -17,27 +17,27 @@ use crate::ridge::triangle_of;
 use crate::sums::scaled;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 
-/// Rows [1 | X_S | added columns | y], scaled: the excluded ones, and the triangle of all others.
+/// Scaled rows [1 | X_S | added columns | y]: the excluded ones, and the triangle of all others.
 #[derive(Debug)]
 pub(crate) struct Exclusion {
-    /// Which rows are excluded.
+    /// Excluded rows.
     places: Vec<usize>,
-    /// Whether the first column is the intercept's, which has no penalty.
+    /// 1 if the first column is the intercept's, which is not penalized, else 0.
     intercept: usize,
-    /// Columns of the subset.
+    /// Number of columns of the subset.
     size: usize,
     outputs: usize,
     triangle: Array2<f64>,
     rows: Array2<f64>,
 }
 
-/// An [`Exclusion`] fitted at one λ, perhaps without one of the columns.
+/// Fit of an [`Exclusion`] at one λ, possibly without one of the columns.
 pub(crate) struct ExclusionFit<'e> {
     excluded: &'e Exclusion,
     lambda: f64,
     /// R⁻ᵀZᵀ: columns × excluded rows.
     p: Array2<f64>,
-    /// What R is for the added columns and the targets.
+    /// Transformed added columns and targets, beside R.
     right: Array2<f64>,
     /// Residuals of the excluded rows: rows × outputs.
     e: Array2<f64>,
@@ -45,8 +45,9 @@ pub(crate) struct ExclusionFit<'e> {
     triangle: Array2<f64>,
 }
 
-/// A column, scaled, less one of its entries where there is an intercept: that of a row that outweighs all others, else
-/// one that leaves zeros where most rows are equal, as in a column that the excluded rows carry alone.
+/// A scaled column, shifted by one of its entries if there is an intercept: by that of a row that outweighs all others,
+/// else by one that leaves zeros where most rows are equal. So a column that only the excluded rows carry becomes
+/// exactly 0 elsewhere.
 fn shifted(data: &Data<'_>, feature: usize, heaviest: Option<usize>) -> Vec<f64> {
     let (column, shift) = match heaviest {
         Some(row) => {
@@ -69,12 +70,12 @@ fn heaviest(data: &Data<'_>, excluded: &[usize]) -> Option<(usize, bool)> {
     Some((heaviest, 2.0 * rest[heaviest] > rest.iter().sum()))
 }
 
-/// Whether so many columns can fit every row, so that no 1 − leverage is reliable for every λ.
+/// Whether this many columns can fit every row, so that no 1 − leverage is reliable for every λ.
 pub(crate) fn fits_every_row(data: &Data<'_>, columns: usize) -> bool {
     columns + usize::from(data.unit().is_some()) >= data.rows()
 }
 
-/// Splits rows in increasing order, so that a row is left to each part for its intercept.
+/// Splits rows, in increasing order, so that each group leaves a row to fit the intercept.
 pub(crate) fn parted(data: &Data<'_>, rows: &[usize]) -> Vec<Vec<usize>> {
     let is_all = rows.len() == data.rows();
     match is_all.then(|| heaviest(data, &[])).flatten() {
@@ -87,7 +88,7 @@ impl Exclusion {
     /// Reduces all rows but `rows`. Cost O(m·n²) with n columns, memory O(m·n).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn new(data: &Data<'_>, subset: &[usize], added: &[usize], rows: &[usize]) -> Result<Self, Failure> {
         let (intercept, outputs) = (usize::from(data.unit().is_some()), data.outputs());
         let before = intercept + subset.len() + added.len();
@@ -106,16 +107,16 @@ impl Exclusion {
         Ok(Exclusion { places: rows.to_vec(), intercept, size: subset.len(), outputs, triangle, rows: excluded })
     }
 
-    /// The rows that are excluded, in increasing order if they were given so.
+    /// The excluded rows, in the order given.
     pub fn rows(&self) -> &[usize] {
         &self.places
     }
 
-    /// The fit for one λ, without the column at place `removed` of the subset if given. Cost O(s³ + (s + w)·w²) with w
+    /// Fits one λ, optionally without the column at place `removed` of the subset. Cost O(s³ + (s + w)·w²) with w
     /// excluded rows.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn fit(&self, lambda: f64, removed: Option<usize>) -> Result<ExclusionFit<'_>, Failure> {
         let (root, end, width) = (lambda.sqrt(), self.intercept + self.size, self.rows.ncols());
         let kept: Vec<usize> = (0..end).filter(|&k| removed.is_none_or(|place| k != self.intercept + place)).collect();
@@ -136,16 +137,16 @@ impl Exclusion {
 }
 
 impl ExclusionFit<'_> {
-    /// The residuals of the excluded rows, each from all other rows: rows × outputs, scaled. Cost O(w³).
+    /// Residuals of the excluded rows, each predicted from all other rows: rows × outputs, scaled. Cost O(w³).
     pub fn left_out(&self) -> Array2<f64> {
         left_out(&self.triangle, &self.e)
     }
 
-    /// The residuals of the excluded rows with the added column at `place`: P gains the row p = (z − Pᵀr)/ρ, where the column's part of R is r, and
-    /// ρ² = λ + ‖rest‖² below. Cost O(s·w + w³).
+    /// Like [`ExclusionFit::left_out`], with the added column at `place`. P gains the row p = (z − Pᵀr)/ρ, where r is
+    /// the column's part of R and ρ² = λ + ‖rest‖² below. Cost O(s·w + w³).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn left_out_with(&self, place: usize) -> Result<Array2<f64>, Failure> {
         let Exclusion { intercept, size, outputs, rows, .. } = self.excluded;
         let (above, below) = self.right.view().split_at(Axis(0), self.p.nrows());
@@ -160,7 +161,7 @@ impl ExclusionFit<'_> {
     }
 }
 
-/// (M e)_j / M_jj from the triangle of M⁻¹ = RᵀR.
+/// (M e)_j / M_jj from the triangle R of M⁻¹ = RᵀR.
 fn left_out(triangle: &Array2<f64>, e: &Array2<f64>) -> Array2<f64> {
     let inverse = forward(triangle.view(), Array2::eye(triangle.ncols()).view());
     let along = forward(triangle.view(), e.view());
@@ -168,10 +169,10 @@ fn left_out(triangle: &Array2<f64>, e: &Array2<f64>) -> Array2<f64> {
     inverse.t().dot(&along) / diagonal.insert_axis(Axis(1))
 }
 
-/// R⁻ᵀB of a triangle R. Cost O(size²) for each column of B.
+/// R⁻ᵀB for a triangle R. Cost O(size²) for each column of B.
 fn forward(triangle: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
     let mut columns = b.t().as_standard_layout().into_owned();
-    // By columns of R, which are contiguous.
+    // Runs over columns of R, which are contiguous.
     let rows = triangle.t().as_standard_layout().into_owned();
     for mut column in columns.rows_mut() {
         for k in 0..rows.nrows() {

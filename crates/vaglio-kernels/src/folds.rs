@@ -1,36 +1,37 @@
-//! Which rows are held out together, or left out one by one.
+//! Folds: rows that are held out together, or one by one.
 
-/// A partition of the rows into folds, each with its rows in increasing order. A fold is predicted from all others, or
-/// from rows of its own: [`Folds::training_on`].
+/// A partition of the rows into folds, each with its rows in increasing order. By default a fold's training rows are
+/// all other folds; [`Folds::training_on`] sets others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folds {
     /// Rows, fold after fold.
     order: Vec<usize>,
-    /// Where each fold starts in `order`, and its end at last.
+    /// Start of each fold in `order`, followed by the end.
     starts: Vec<usize>,
     trained: Option<Trained>,
 }
 
-/// The rows that each of the first folds is predicted from.
+/// Training rows of each of the first folds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Trained {
     rows: Vec<Vec<usize>>,
     blocks: FoldBlocks,
 }
 
-/// A partition of the rows finer than folds and training rows: each of these is a union of blocks.
+/// A partition of the rows into blocks such that every fold and every training set is a union of blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoldBlocks {
     /// The blocks, as folds.
     pub rows: Box<Folds>,
-    /// The blocks that each fold is predicted from.
+    /// Blocks of each fold's training rows.
     pub training: Vec<Vec<usize>>,
-    /// The blocks of each fold.
+    /// Blocks of each fold's held-out rows.
     pub held_out: Vec<Vec<usize>>,
 }
 
 impl Folds {
-    /// Folds from the fold of each row; folds count from 0, and every one up to the largest is there, even when empty.
+    /// Creates folds from each row's fold number. Numbers count from 0; folds up to the largest number exist even if
+    /// empty.
     pub fn new(of_row: &[u32]) -> Self {
         let count = of_row.iter().max().map_or(0, |&f| f as usize + 1);
         let mut starts = vec![0; count + 1];
@@ -44,12 +45,12 @@ impl Folds {
         Folds { order, starts, trained: None }
     }
 
-    /// A fold for each row.
+    /// Creates one fold for each row.
     pub fn single(rows: usize) -> Self {
         Folds { order: (0..rows).collect(), starts: (0..=rows).collect(), trained: None }
     }
 
-    /// Whether every fold is one row, so that rows are left out one by one.
+    /// Whether every fold is one row, as in leave-one-out.
     pub fn is_single(&self) -> bool {
         self.starts.windows(2).all(|pair| pair[1] - pair[0] == 1)
     }
@@ -69,17 +70,17 @@ impl Folds {
         &self.order
     }
 
-    /// Where the fold stands in [`Folds::order`].
+    /// Range of a fold in [`Folds::order`].
     pub fn range(&self, fold: usize) -> std::ops::Range<usize> {
         self.starts[fold]..self.starts[fold + 1]
     }
 
-    /// The rows of a fold.
+    /// Held-out rows of a fold.
     pub fn held_out(&self, fold: usize) -> &[usize] {
         &self.order[self.range(fold)]
     }
 
-    /// The fold of each row.
+    /// Fold of each row.
     pub fn of_rows(&self) -> Vec<u32> {
         let mut of_row = vec![0; self.rows()];
         for fold in 0..self.count() {
@@ -88,22 +89,22 @@ impl Folds {
         of_row
     }
 
-    /// The same, where fold k is predicted from `rows[k]` alone, which are in increasing order and none of its own; folds
-    /// without an entry are never held out. Cost O(m · folds).
+    /// Sets the training rows of fold k to `rows[k]`, in increasing order and disjoint from the fold. Folds beyond the
+    /// end of `rows` are never held out. Cost O(m · folds).
     #[must_use]
     pub fn training_on(self, rows: Vec<Vec<usize>>) -> Self {
         let blocks = self.blocks_of(&rows);
         Folds { trained: Some(Trained { rows, blocks }), ..self }
     }
 
-    /// Rows that are in the same fold, and are trained on with the same folds, are a block.
+    /// Groups rows into blocks: rows with the same fold and the same training sets.
     fn blocks_of(&self, training: &[Vec<usize>]) -> FoldBlocks {
         let (mut of_row, mut count) = (vec![0; self.rows()], self.count());
         for fold in 0..count {
             self.held_out(fold).iter().for_each(|&row| of_row[row] = fold);
         }
         for rows in training {
-            // Each block so far, without and with these rows.
+            // New number of each block, without and with these rows.
             let mut numbers = vec![None; 2 * count];
             let mut is_in = vec![false; of_row.len()];
             rows.iter().for_each(|&row| is_in[row] = true);
@@ -127,17 +128,17 @@ impl Folds {
         }
     }
 
-    /// The blocks of rows that folds and their training rows are made of, where these are not all other folds.
+    /// Blocks of folds and training rows, if training rows were set explicitly.
     pub(crate) fn blocks(&self) -> Option<&FoldBlocks> {
         self.trained.as_ref().map(|trained| &trained.blocks)
     }
 
-    /// Whether every fold is predicted from all others.
+    /// Whether every fold's training rows are all other folds.
     pub fn is_of_others(&self) -> bool {
         self.trained.is_none()
     }
 
-    /// The rows that a fold is predicted from, in increasing order: those of all other folds, unless it was given others.
+    /// Training rows of a fold, in increasing order: all other folds, unless set by [`Folds::training_on`].
     pub fn training(&self, fold: usize) -> Vec<usize> {
         if let Some(trained) = &self.trained {
             return trained.rows.get(fold).cloned().unwrap_or_default();

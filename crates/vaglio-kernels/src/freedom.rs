@@ -3,13 +3,13 @@
 use crate::linalg::{self, Failure};
 use ndarray::{Array2, ArrayView2};
 
-/// d = Σ σᵢ²/(σᵢ² + λ) over the singular values of a matrix, rows × columns, with at least as many rows as columns or λ > 0.
+/// d = Σ σᵢ²/(σᵢ² + λ) over the singular values of a matrix with at least as many rows as columns, or with λ > 0.
 ///
-/// Of Q R = (X over √λ I) the rows of √λ I have the part Q₂ = √λ R⁻¹, and d = s − ‖Q₂‖². Columns are brought to one
-/// length first, so that none is lost beside a longer one. Cost O((m + s) s²).
+/// With Q R = (X over √λ I), the rows of √λ I have the part Q₂ = √λ R⁻¹, and d = s − ‖Q₂‖². Columns are scaled to one
+/// length first, so that short ones are not lost to rounding. Cost O((m + s) s²).
 ///
 /// # Errors
-/// [`Failure`] of the factorization.
+/// Fails if the factorization fails.
 ///
 /// # Reference
 /// T. Hastie, R. Tibshirani, J. Friedman, *The Elements of Statistical Learning*, 2009, equation 3.50.
@@ -27,7 +27,7 @@ pub fn of_ridge(x: ArrayView2<f64>, lambda: f64) -> Result<f64, Failure> {
     Ok((size as f64 - lost).max(0.0))
 }
 
-/// The squares of column k of D R⁻¹, for a diagonal matrix D. Cost O(k²).
+/// Squared norm of column k of D R⁻¹, for a diagonal matrix D. Cost O(k²).
 fn lost(r: &Array2<f64>, k: usize, diagonal: impl Fn(usize) -> f64) -> f64 {
     let mut column = vec![0.0; k + 1];
     for i in (0..=k).rev() {

@@ -1,27 +1,27 @@
-//! Inner products of columns, each computed once for all states of the same rows.
+//! Cache of inner products of columns, shared by all states of the same rows.
 
 use crate::Entries;
 use crate::block_sums::{BlockSums, GramRow, RowBlocks};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// Shifts and squares of columns, and the inner products of columns and targets with every column that were asked for.
+/// Shifts and squares of columns, and the rows of the Gram matrix requested so far.
 ///
-/// None of it depends on λ. Memory 8·n bytes for each column asked for.
+/// Independent of λ. Memory 8·n bytes per requested column.
 #[derive(Debug)]
 pub struct GramCache {
     pub(crate) shifts: Vec<f64>,
     pub(crate) squares: Vec<f64>,
     pub(crate) intercept: bool,
     known: Mutex<CachedRows>,
-    /// The row blocks whose sums other rows share.
+    /// Row blocks whose sums other row sets share.
     blocks: Option<RowBlocks>,
 }
 
 #[derive(Debug, Default)]
 struct CachedRows {
     rows: HashMap<GramRow, Arc<[f64]>>,
-    /// Columns that were asked for since columns were last read, that one included.
+    /// Number of columns requested since the last read, including that read.
     served: usize,
 }
 
@@ -30,8 +30,10 @@ impl GramCache {
         GramCache { shifts, squares, intercept, known: Mutex::default(), blocks: None }
     }
 
-    /// Of the rows of `entries`, from the sums of the row blocks that they are made of; `None` where they are not, or would
-    /// lose digits. `targets` are those that the sums were made with. Cost O(n·blocks).
+    /// Builds the cache for the rows of `entries` from the sums of their row blocks. Cost O(n·blocks).
+    ///
+    /// `targets` must be the ones the sums were made with. Returns `None` if the rows are not a union of blocks, or if
+    /// digits would be lost.
     pub fn of_blocks(
         sums: &Arc<BlockSums>,
         entries: &Entries<'_>,
@@ -48,7 +50,7 @@ impl GramCache {
         self.intercept
     }
 
-    /// The products with one column or target, where they are known.
+    /// Products with one column or target, if cached or available from row blocks.
     pub(crate) fn row(&self, of: GramRow) -> Option<Arc<[f64]>> {
         let known = self.known.lock().ok()?.rows.get(&of).cloned();
         known.or_else(|| self.row_of_blocks(of))
@@ -62,21 +64,21 @@ impl GramCache {
         Some(row)
     }
 
-    /// Of how many columns a read that `needed` are waiting for is to make the products: twice those that the last one
-    /// served.
+    /// Number of columns that a read for `needed` columns should compute: twice the number served by the last read,
+    /// within limits.
     pub(crate) fn count(&self, needed: usize) -> usize {
         let served = self.known.lock().map_or(1, |known| known.served);
         needed.max((2 * served).clamp(LEAST, MOST))
     }
 
-    /// Notes for how many columns products were asked, and whether they had to be read.
+    /// Records that products of columns were requested, and whether they had to be read.
     pub(crate) fn has_served(&self, columns: usize, is_read: bool) {
         if let Ok(mut known) = self.known.lock() {
             known.served = columns + if is_read { 0 } else { known.served };
         }
     }
 
-    /// Reads the products with some columns and targets for the row blocks that these rows are made of; `None` without such.
+    /// Reads products with columns and targets for this cache's row blocks; `None` without row blocks.
     pub(crate) fn read_blocks(&self, entries: &Entries<'_>, wanted: &[GramRow]) -> Option<Vec<Arc<[f64]>>> {
         let blocks = self.blocks.as_ref()?;
         let column = |of: &GramRow| if let GramRow::Column(column) = *of { Some(column) } else { None };
@@ -84,7 +86,7 @@ impl GramCache {
         wanted.iter().map(|&of| self.row_of_blocks(of)).collect()
     }
 
-    /// Keeps what was read for all states.
+    /// Caches the computed rows for all states.
     pub(crate) fn insert(&self, read: impl Iterator<Item = (GramRow, Arc<[f64]>)>) {
         if let Ok(mut known) = self.known.lock() {
             known.rows.extend(read);
@@ -92,7 +94,7 @@ impl GramCache {
     }
 }
 
-/// Columns that one read of the data makes the products of, at least and at most: memory bounds a read for the first few,
-/// and beyond the last arithmetic counts more.
+/// Minimum and maximum number of columns per read: below the first, memory bounds the time; beyond the second,
+/// arithmetic does.
 const LEAST: usize = 8;
 const MOST: usize = 16;

@@ -1,4 +1,4 @@
-//! Landmarks: few rows that stand for many, by their quadratic Rényi entropy.
+//! Selection of landmarks: few rows that represent many, by their quadratic Rényi entropy.
 
 use crate::parallel;
 use crate::similarity::{Kernel, Similarity};
@@ -6,32 +6,32 @@ use crate::tile::Tile;
 use crate::tolerance::EXCHANGE_GAIN;
 use crate::{Column, Level};
 
-/// How often every row is proposed at most.
+/// Maximum number of times every row is proposed.
 const PASSES: usize = 3;
-/// Rows whose kernels with the landmarks are computed together.
+/// Rows per batch whose kernels with the landmarks are computed together.
 const BATCH: usize = 64;
-/// Rows among them that one task takes.
+/// Rows of a batch per task.
 const TASK: usize = 8;
 
-/// Rows that were chosen as landmarks.
+/// Selected landmarks and the swaps that led to them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Landmarks {
-    /// The rows.
+    /// Rows that are landmarks.
     pub rows: Vec<usize>,
-    /// The swaps that led to them: the row that was given up, and the one that took its place.
+    /// Swaps made, as pairs of the removed and the added row.
     pub swaps: Vec<(usize, usize)>,
-    /// How many rows were proposed.
+    /// Number of proposed rows.
     pub proposals: usize,
-    /// −log(1/N² Σ_ij k(u_i, u_j)); +∞ where the sum is 0, NaN where it overflows.
+    /// Entropy −log(1/N² Σ_ij k(u_i, u_j)); +∞ if the sum is 0, NaN if it overflows.
     pub entropy: f64,
 }
 
-/// Chooses `count` of the rows `order` so that −log(1/N² Σ_ij k(u_i, u_j)) is large, by swaps.
+/// Selects `count` of the rows `order` by swaps so that the entropy −log(1/N² Σ_ij k(u_i, u_j)) is large.
 ///
-/// The first `count` rows are the start. The others are proposed in their order, and again from the first, each in
-/// place of the landmark whose exchange lowers S = Σ_ij k(u_i, u_j) most; a swap that lowers S is made. It ends when
-/// every row was proposed in vain since the last swap (no single swap helps any more), or each three times. With the
-/// row sums s_i = Σ_j k(u_i, u_j) kept, a swap of r for c lowers S by 2s_r − k_rr + 2k_cr − 2Σ_j k_cj − k_cc.
+/// Starts with the first `count` rows. The others are proposed in order, and again from the first. Each replaces the
+/// landmark whose exchange lowers S = Σ_ij k(u_i, u_j) most, if S falls. Stops when every row was proposed in vain
+/// since the last swap, or three times. With the row sums s_i = Σ_j k(u_i, u_j), a swap of r for c lowers S by 2s_r −
+/// k_rr + 2k_cr − 2Σ_j k_cj − k_cc.
 ///
 /// Cost O(N·n) for the kernels of a row and O(N) for its proposal; memory 8·N² bytes.
 ///
@@ -77,7 +77,7 @@ pub fn landmarks(
     Landmarks { entropy: -(set.total / (size * size)).ln(), rows: set.rows, swaps, proposals }
 }
 
-/// A row with its kernels with the landmarks.
+/// A proposed row c and its kernels with the landmarks.
 struct Proposed {
     row: usize,
     entries: Vec<f64>,
@@ -87,13 +87,13 @@ struct Proposed {
     own: f64,
 }
 
-/// The landmarks as they stand.
+/// The current landmarks.
 struct LandmarkSet<'k> {
     level: Level,
     kernel: Kernel,
     columns: &'k [Column<'k>],
     rows: Vec<usize>,
-    /// Their entries.
+    /// Entries of the landmarks.
     tile: Tile,
     /// k_ij.
     gram: Vec<Vec<f64>>,
@@ -115,13 +115,13 @@ impl<'k> LandmarkSet<'k> {
         set
     }
 
-    /// Sums again, so that no rounding is carried on.
+    /// Computes the sums anew, so that rounding does not accumulate.
     fn sum(&mut self) {
         self.sums = self.gram.iter().map(|row| row.iter().sum()).collect();
         self.total = self.sums.iter().sum();
     }
 
-    /// The kernels of `rows` with the landmarks, in parallel.
+    /// Kernels of `rows` with the landmarks, in parallel.
     fn compare(&self, rows: &[usize]) -> Vec<Proposed> {
         let some = |rows: &[usize]| -> Vec<Proposed> {
             let entries: Vec<Vec<f64>> =
@@ -139,7 +139,7 @@ impl<'k> LandmarkSet<'k> {
         parallel::flat_map_chunks(rows, TASK, some)
     }
 
-    /// The landmark in whose place `row` lowers the sum most, the first among equals, if it does.
+    /// The landmark whose replacement by `row` lowers S most, the first among equals; `None` if S would not fall.
     fn exchangeable(&self, row: &Proposed) -> Option<usize> {
         let mut best = (None, f64::NEG_INFINITY);
         let mut shared = 0.0;
@@ -150,7 +150,7 @@ impl<'k> LandmarkSet<'k> {
                 best = (Some(place), lower);
             }
         }
-        // The comparison is false for NaN, from kernels that overflow.
+        // False for NaN, which overflowing kernels give.
         best.0.filter(|_| best.1 - 2.0 * shared - row.own > EXCHANGE_GAIN * self.total.abs())
     }
 

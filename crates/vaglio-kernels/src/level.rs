@@ -1,9 +1,9 @@
 //! Run-time choice of the instruction set.
 //!
-//! Kernels are written once over fixed lanes and compiled for AVX-512, AVX2 and the baseline of the target. A product and a
-//! sum are rounded once where a kernel says so (`Wide::mul_add`), and else twice, never as the compiler likes, so every level
-//! gives the same bits. The baseline of x86-64 has no instruction for the first and calls a function of the C library.
-//! Builds with debug assertions leave AVX-512 out, which is a fifth of the time that this crate takes to compile.
+//! Kernels are written once over fixed lanes and compiled for AVX-512, AVX2 and the target's baseline. Every level
+//! gives the same bits: a product and a sum are rounded once where a kernel asks for it (`Wide::mul_add`), and twice
+//! elsewhere. The baseline of x86-64 has no fused instruction and calls the C library. Builds with debug assertions
+//! leave AVX-512 out, which saves a fifth of this crate's compile time.
 
 use pulp::{Arch, NullaryFnOnce, WithSimd};
 
@@ -12,15 +12,15 @@ use pulp::{Arch, NullaryFnOnce, WithSimd};
 pub struct Level(Arch);
 
 impl Level {
-    /// The widest that this processor has, unless the environment variable `VAGLIO_CPU` names a lower one
-    /// (`baseline`, `avx2`, `avx512`).
+    /// The widest level of this processor, unless the environment variable `VAGLIO_CPU` names a lower one (`baseline`,
+    /// `avx2`, `avx512`).
     pub fn best() -> Self {
         let named = std::env::var("VAGLIO_CPU").ok();
         let levels = Self::available();
         *named.and_then(|name| levels.iter().find(|level| level.name() == name)).unwrap_or(&levels[levels.len() - 1])
     }
 
-    /// Every level that this processor and this build have, the baseline first and the widest last.
+    /// Every level that this processor and this build have, from the baseline to the widest.
     pub fn available() -> Vec<Self> {
         let mut levels = vec![Level(Arch::Scalar)];
         #[cfg(target_arch = "x86_64")]
@@ -32,7 +32,7 @@ impl Level {
         levels
     }
 
-    /// Its identifier: `baseline`, `avx2`, `avx512`, or `other`.
+    /// Returns the identifier: `baseline`, `avx2`, `avx512`, or `other`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Arch::Scalar => "baseline",
@@ -58,16 +58,16 @@ impl Level {
         }
     }
 
-    /// Like [`Level::run`], but of a closure, which must be `#[inline(always)]` too.
+    /// Like [`Level::run`], but for a closure, which must be `#[inline(always)]` too.
     ///
-    /// Not of a `FnOnce`: the compiler puts a function between that and its caller, which is not compiled for the level.
+    /// The bound is not `FnOnce`: the compiler calls that through a function that is not compiled for the level.
     #[inline(always)]
     pub(crate) fn call<R>(self, kernel: impl FnMut() -> R) -> R {
         self.run(ClosureKernel(kernel))
     }
 }
 
-/// A closure, as pulp takes it.
+/// A closure wrapped as a kernel of pulp.
 struct ClosureKernel<F>(F);
 
 impl<R, F: FnMut() -> R> NullaryFnOnce for ClosureKernel<F> {

@@ -1,6 +1,6 @@
-//! The one seam to dense linear algebra: faer, or with the feature `lapack` LAPACK through ndarray-linalg and BLAS for products.
+//! Dense linear algebra over two backends: faer, or with the feature `lapack` LAPACK through ndarray-linalg and BLAS.
 //!
-//! Matrices are `ndarray` arrays; whichever backend is behind, results agree to rounding and the same tests run on both.
+//! Matrices are `ndarray` arrays. Both backends agree to rounding and pass the same tests.
 
 #[cfg(feature = "lapack")]
 mod blas;
@@ -28,7 +28,7 @@ pub use tridiagonal::{Tridiagonal, tridiagonal};
 pub enum Failure {
     /// The matrix is not positive definite.
     NotPositiveDefinite,
-    /// The iteration did not converge, as with entries that are not finite.
+    /// The iteration did not converge, for instance because entries are not finite.
     NoConvergence,
 }
 
@@ -63,7 +63,7 @@ mod backend {
     pub(super) fn view<'a>(a: &'a ArrayView2<'_, f64>) -> MatRef<'a, f64> {
         let (rows, columns) = a.dim();
         let strides = a.strides();
-        // SAFETY: the pointer and strides are those of a live view of exactly `rows` × `columns` doubles.
+        // SAFETY: the pointer and strides come from a live view of exactly `rows` × `columns` doubles.
         unsafe { MatRef::from_raw_parts(a.as_ptr(), rows, columns, strides[0], strides[1]) }
     }
 
@@ -129,7 +129,7 @@ mod backend {
     use ndarray_linalg::{EigVals, Eigh, InverseC, JobSvd, QR, SVDDC, UPLO};
     use openblas_src as _;
 
-    /// A copy in standard layout: LAPACK's wrapper refuses the strides that a slice of one row or column may have.
+    /// A copy in standard layout: LAPACK's wrapper rejects the strides that a slice of one row or column may have.
     pub(super) fn plain(a: ArrayView2<f64>) -> Array2<f64> {
         Array2::from_shape_fn(a.dim(), |at| a[at])
     }
@@ -178,7 +178,7 @@ pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
 /// Eigenvalues in increasing order and eigenvectors (columns) of a symmetric matrix. Cost O(n³).
 ///
 /// # Errors
-/// [`Failure::NoConvergence`].
+/// [`Failure::NoConvergence`] if the iteration does not converge or entries are not finite.
 pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
     finite(&a)?;
     if a.is_empty() {
@@ -190,7 +190,7 @@ pub fn eigh(a: ArrayView2<f64>) -> Result<(Array1<f64>, Array2<f64>), Failure> {
 /// Solves A·X = B for a symmetric positive definite A. Cost O(n³ + n²·k).
 ///
 /// # Errors
-/// [`Failure::NotPositiveDefinite`].
+/// Returns the errors of [`Cholesky::new`].
 pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     if b.is_empty() {
         return Ok(Array2::zeros(b.dim()));
@@ -201,7 +201,7 @@ pub fn solve(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Result<Array2<f64>, Fail
 /// The inverse of a symmetric positive definite matrix. Cost O(n³).
 ///
 /// # Errors
-/// [`Failure::NotPositiveDefinite`].
+/// [`Failure::NotPositiveDefinite`] if the matrix has no Cholesky factor.
 pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     if a.is_empty() {
         return Ok(Array2::zeros((0, 0)));
@@ -212,7 +212,7 @@ pub fn inverse(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
 /// The triangle R, min(m, n) × n, of A = Q·R with orthonormal columns in Q; row signs are the backend's. Cost O(m·n²).
 ///
 /// # Errors
-/// [`Failure::NoConvergence`].
+/// [`Failure::NoConvergence`] if entries are not finite.
 pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     finite(&a)?;
     if a.is_empty() {
@@ -224,7 +224,7 @@ pub fn triangle(a: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
 /// Thin singular value decomposition of an m × n matrix. Cost O(m·n·min(m, n)).
 ///
 /// # Errors
-/// [`Failure::NoConvergence`].
+/// [`Failure::NoConvergence`] if the iteration does not converge or entries are not finite.
 pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
     finite(&a)?;
     if a.is_empty() {
@@ -234,18 +234,18 @@ pub fn svd(a: ArrayView2<f64>) -> Result<Svd, Failure> {
     interruptible(a, pass_flops(&a, 10.0), backend::svd)
 }
 
-/// The conditioning of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max) where this is small, since an error
-/// ε·s_max in X moves the fit by ε·s_max·s_i/(s_i² + λ).
+/// Conditioning of a ridge fit from singular values: min_i (s_i² + λ)/(s_i·s_max), times a safety factor and at most 1.
+/// An error ε·s_max in X moves the fit by ε·s_max·s_i/(s_i² + λ).
 pub(crate) fn conditioning(values: &[f64], lambda: f64) -> f64 {
     let most = values.iter().copied().fold(0.0, f64::max);
     let share = |d: &f64| CONDITIONING_SPARE * ((d / most) + lambda / (d * most));
     values.iter().filter(|d| **d > 0.0).map(share).fold(1.0, worse)
 }
 
-/// The largest |eigenvalue| of a square matrix, 0 of an empty one. Cost O(n³).
+/// Largest |eigenvalue| of a square matrix; 0 for an empty one. Cost O(n³).
 ///
 /// # Errors
-/// [`Failure::NoConvergence`].
+/// [`Failure::NoConvergence`] if the iteration does not converge or entries are not finite.
 pub fn spectral_radius(a: ArrayView2<f64>) -> Result<f64, Failure> {
     finite(&a)?;
     if a.is_empty() {

@@ -1,14 +1,14 @@
-//! Products over all rows: what fits and correlations need of them.
+//! Normal equations over all rows, for fits and correlations.
 
 use crate::tolerance::FEW_DIGITS;
 use ndarray::Array2;
 
-/// The products of some columns, the targets and the ones-vector over all rows, scaled by √r_j. Memory 8·n² bytes.
+/// Products of columns, targets and the ones-vector over all rows, scaled by √r_j. Memory 8·n² bytes.
 #[derive(Debug, Clone)]
 pub struct NormalEquations {
-    /// In increasing order.
+    /// Columns in increasing order.
     features: Vec<usize>,
-    /// Side × side, on and below the diagonal: columns first, then outputs, then the ones-vector.
+    /// Lower triangle, side × side: columns first, then outputs, then the ones-vector.
     products: Vec<f64>,
     side: usize,
     outputs: usize,
@@ -16,7 +16,7 @@ pub struct NormalEquations {
 }
 
 impl NormalEquations {
-    /// From the products of columns in increasing order, of targets and ones.
+    /// Wraps the products of columns in increasing order, of targets and ones.
     pub(crate) fn from_products(
         features: Vec<usize>,
         products: Vec<f64>,
@@ -27,7 +27,7 @@ impl NormalEquations {
         NormalEquations { features, products, side, outputs, intercept }
     }
 
-    /// Whether no product has overflown.
+    /// Whether no product has overflowed.
     pub(crate) fn is_finite(&self) -> bool {
         self.products.iter().all(|x| x.is_finite())
     }
@@ -36,12 +36,12 @@ impl NormalEquations {
         self.products[i.max(j) * self.side + i.min(j)]
     }
 
-    /// Where the ones-vector stands.
+    /// Index of the ones-vector.
     fn ones(&self) -> usize {
         self.features.len() + self.outputs
     }
 
-    /// Whether the products of some columns are there.
+    /// Whether products of all columns of a subset are available.
     pub fn has(&self, subset: &[usize]) -> bool {
         self.places(subset).is_some()
     }
@@ -50,8 +50,8 @@ impl NormalEquations {
         subset.iter().map(|feature| self.features.binary_search(feature).ok()).collect()
     }
 
-    /// XᵀX, columns × columns, and XᵀY, columns × outputs, of some columns and all rows: about their means where there is an
-    /// intercept. `None` without the products of a column. Cost O(s²).
+    /// XᵀX, columns × columns, and XᵀY, columns × outputs, of a subset over all rows; centered if there is an
+    /// intercept. Returns `None` if products of a column are missing. Cost O(s²).
     pub fn of_subset(&self, subset: &[usize]) -> Option<(Array2<f64>, Array2<f64>)> {
         let places = self.places(subset)?;
         let (count, ones) = (places.len(), self.ones());
@@ -68,16 +68,17 @@ impl NormalEquations {
         Some((gram, Array2::from_shape_fn((count, self.outputs), target)))
     }
 
-    /// The means that are left of some columns, where there is an intercept: rounding of what was taken off them, which
-    /// counts far from 0. `None` without the products of a column.
+    /// Remaining means of a subset's columns if there is an intercept: rounding of the removed means, which counts far
+    /// from 0. Returns `None` if products of a column are missing.
     pub fn means_left(&self, subset: &[usize]) -> Option<Vec<f64>> {
         let places = self.places(subset)?;
         let (ones, weight) = (self.ones(), self.at(self.ones(), self.ones()));
         Some(places.into_iter().map(|i| if self.intercept { self.at(ones, i) / weight } else { 0.0 }).collect())
     }
 
-    /// The correlations of some columns, 0 for one without spread. `None` without the products of a column, and where
-    /// centering them would cost digits. Cost O(s²).
+    /// Correlations of a subset's columns; 0 for constant columns. Cost O(s²).
+    ///
+    /// Returns `None` if products of a column are missing or centering them would cost digits.
     pub fn correlations(&self, subset: &[usize]) -> Option<Array2<f64>> {
         let places = self.places(subset)?;
         let (count, ones) = (places.len(), self.ones());

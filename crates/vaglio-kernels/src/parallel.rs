@@ -1,18 +1,20 @@
-//! Loops that run side by side. All of them share one copy of the machinery of the pool, so that a loop costs the compiler its body
-//! alone; what comes of it stands in the order of the places, whichever thread was first. What ends the work of a thread ends its loops.
+//! Parallel loops with results in order, whichever thread finishes first.
+//!
+//! All of them share one instance of the thread pool's code, so that a loop adds only its body to the compile time.
+//! Cancelling a thread's work cancels its loops.
 
 use crate::{Halt, checkpoint};
 use rayon::prelude::*;
 
-/// Items whose places are reached by one thread each.
+/// A slice whose places are each accessed by one thread only.
 struct Slots<T>(*mut T);
 
-// SAFETY: the functions below let every place be reached by one call alone, and what is reached may go to another thread.
+// SAFETY: the functions below access every place in one call alone, and `T: Send` may move to another thread.
 unsafe impl<T: Send> Sync for Slots<T> {}
 
 impl<T> Slots<T> {
     /// # Safety
-    /// The place must be in bounds, and no other call may reach it.
+    /// The place must be in bounds, and no other call may access it.
     unsafe fn at(&self, place: usize) -> *mut T {
         unsafe { self.0.add(place) }
     }
@@ -34,7 +36,7 @@ pub fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     );
 }
 
-/// What comes of every number below `count`.
+/// Collects the result of every number below `count`.
 pub fn map<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut out: Vec<T> = Vec::with_capacity(count);
     let slots = Slots(out.as_mut_ptr());
@@ -45,17 +47,17 @@ pub fn map<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
     out
 }
 
-/// What comes of every item.
+/// Collects the result of every item.
 pub fn map_slice<'i, I: Sync, T: Send>(items: &'i [I], of: impl Fn(&'i I) -> T + Sync) -> Vec<T> {
     map(items.len(), |place| of(&items[place]))
 }
 
-/// What comes of each stretch of `size` items, of which the last may be shorter.
+/// Collects the result of each chunk of `size` items; the last chunk may be shorter.
 pub fn map_chunks<'i, I: Sync, T: Send>(items: &'i [I], size: usize, of: impl Fn(&'i [I]) -> T + Sync) -> Vec<T> {
     map(items.len().div_ceil(size), |at| of(&items[at * size..items.len().min((at + 1) * size)]))
 }
 
-/// The same, one after the other.
+/// Like [`map_chunks`], but concatenates the results.
 pub fn flat_map_chunks<'i, I: Sync, T: IntoIterator + Send>(
     items: &'i [I],
     size: usize,
@@ -64,24 +66,24 @@ pub fn flat_map_chunks<'i, I: Sync, T: IntoIterator + Send>(
     map_chunks(items, size, of).into_iter().flatten().collect()
 }
 
-/// What comes of every item, which is moved.
+/// Collects the result of every item, passed by value.
 pub fn map_vec<I: Send, T: Send>(items: Vec<I>, of: impl Fn(I) -> T + Sync) -> Vec<T> {
     let mut items: Vec<Option<I>> = items.into_iter().map(Some).collect();
     map_mut(&mut items, |_, item| item.take().map(&of)).into_iter().flatten().collect()
 }
 
-/// Gives `work` every item with its place.
+/// Calls `work` with every item and its index.
 pub fn each_mut<I: Send>(items: &mut [I], work: impl Fn(usize, &mut I) + Sync) {
     map_mut(items, work);
 }
 
-/// Gives `work` each stretch of `size` items, of which the last may be shorter, with its number.
+/// Calls `work` with each chunk of `size` items and its number; the last chunk may be shorter.
 pub fn chunks_mut<I: Send>(items: &mut [I], size: usize, work: impl Fn(usize, &mut [I]) + Sync) {
     let mut chunks: Vec<&mut [I]> = items.chunks_mut(size).collect();
     each_mut(&mut chunks, |at, chunk| work(at, chunk));
 }
 
-/// What comes of every item, with its place.
+/// Collects the result of every item and its index.
 pub fn map_mut<I: Send, T: Send>(items: &mut [I], of: impl Fn(usize, &mut I) -> T + Sync) -> Vec<T> {
     let (count, slots) = (items.len(), Slots(items.as_mut_ptr()));
     // SAFETY: places are in bounds, and each is reached once.

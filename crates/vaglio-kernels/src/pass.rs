@@ -1,6 +1,6 @@
-//! One pass over the rows that brings candidates up to date and tries them.
+//! A pass over the rows that updates candidates and evaluates their trials.
 //!
-//! The book derives it: explanation/leave-one-out.md, "Trying one more column".
+//! Derived in the book: explanation/leave-one-out.md, "Trying one more column".
 
 mod kernel;
 
@@ -10,23 +10,24 @@ use crate::wide::Wide;
 use kernel::PassKernel;
 use std::ops::Range;
 
-/// What a pass adds up of the residuals left out of one output, with √r where weights are not all 1.
+/// The loss that a pass accumulates from leave-one-out residuals of one output; √r accompanies weights that are not all
+/// 1.
 #[derive(Clone, Copy)]
 pub(crate) enum Pass<'k> {
-    /// Their squares.
+    /// Squared residuals.
     Squares,
-    /// Their squares, each number multiplied by one of its row.
+    /// Squared residuals, each multiplied by its row's factor first.
     WeighedSquares(&'k [f64]),
-    /// Their sizes.
+    /// Absolute residuals.
     Sizes(Option<&'k [f64]>),
-    /// The weights of rows on the wrong side, a tie as half, from the classes of eight rows a byte.
+    /// Weights of misclassified rows, ties counted half, from classes packed eight rows a byte.
     Wrong(&'k [u8], Option<&'k [f64]>),
-    /// The same, of the class −1 and of 1 apart.
+    /// Like [`Pass::Wrong`], but separately for class −1 and class 1.
     WrongBySide(&'k [u8], Option<&'k [f64]>),
 }
 
 impl<'k> Pass<'k> {
-    /// The same of some rows, of which the first is a multiple of eight.
+    /// Restricts the pass to some rows; the first is a multiple of eight.
     pub fn rows(self, rows: Range<usize>) -> Self {
         let classes = |y: &'k [u8]| &y[rows.start / Wide::WIDTH..rows.end.div_ceil(Wide::WIDTH)];
         let part = |root: Option<&'k [f64]>| root.map(|root| &root[rows.clone()]);
@@ -40,7 +41,7 @@ impl<'k> Pass<'k> {
     }
 }
 
-/// A candidate in a pass: c, what enters it of c_b, and f and inverse of its trial.
+/// A candidate in a pass: c, the step of c_b that it takes in, and f and the inverse of its trial.
 pub(crate) struct Moving<'k> {
     pub c: &'k mut [f64],
     pub step: f64,
@@ -48,14 +49,14 @@ pub(crate) struct Moving<'k> {
     pub inverse: f64,
 }
 
-/// What a pass found of a candidate: the sums, and the smallest divisor.
+/// Result of a pass for a candidate: the sums and the smallest divisor.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
     pub sums: [f64; 2],
     pub low: f64,
 }
 
-/// The sums of a pass in lanes, which go on from tile to tile of rows.
+/// Running sums of a pass in lanes, continued from tile to tile of rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Running {
     sums: [Wide; 2],
@@ -65,13 +66,13 @@ pub(crate) struct Running {
 impl Running {
     pub const NONE: Self = Running { sums: [Wide::ZERO; 2], low: Wide::INFINITY };
 
-    /// What they come to.
+    /// Reduces the lanes to the result.
     pub fn found(&self) -> Found {
         Found { sums: self.sums.map(Wide::sum), low: self.low.least() }
     }
 }
 
-/// What candidates of a pass share: c_b of the update that they take in, a and d.
+/// Vectors shared by the candidates of a pass: c_b of the update, a and d.
 #[derive(Clone, Copy)]
 pub(crate) struct PassVectors<'k> {
     pub b: &'k [f64],
@@ -80,14 +81,14 @@ pub(crate) struct PassVectors<'k> {
 }
 
 impl PassVectors<'_> {
-    /// Some rows.
+    /// Restricts the vectors to some rows.
     pub fn rows(&self, rows: Range<usize>) -> Self {
         PassVectors { b: &self.b[rows.clone()], a: &self.a[rows.clone()], d: &self.d[rows] }
     }
 }
 
-/// c ← c − step·c_b, then what `pass` makes of (a − f c)/(d − c²·inverse) with the smallest divisor; without `b` the
-/// candidate is up to date.
+/// c ← c − step·c_b, then the loss and smallest divisor of (a − f c)/(d − c²·inverse). Without `b` the candidate is up
+/// to date.
 pub(crate) fn alone(
     level: Level,
     candidate: Moving<'_>,
@@ -105,7 +106,7 @@ pub(crate) fn alone(
             None => of_kind::<1, false, SQUARES, false>(level, [candidate], shared, (&[], &[]), running),
         }
     } else {
-        // Beside one that is 0.
+        // Paired with a zero candidate.
         let Moving { c, step, f, inverse } = candidate;
         let mut zeros = vec![0.0; c.len().min(TILE)];
         for (k, c) in c.chunks_mut(TILE).enumerate() {
@@ -118,8 +119,8 @@ pub(crate) fn alone(
     running[0].found()
 }
 
-/// The same of two candidates that share the reading of the state, some rows at a time. The bits depend neither on which
-/// candidates go together nor on the tiles, which begin at a multiple of 16 rows.
+/// Like [`alone`], for two candidates that share one read of the state, some rows at a time. The bits depend neither on
+/// the pairing nor on the tiles, which begin at a multiple of 16 rows.
 pub(crate) fn two(
     level: Level,
     candidates: [Moving<'_>; 2],
@@ -144,10 +145,10 @@ const SIZES: u8 = 1;
 const WRONG: u8 = 2;
 const BY_SIDE: u8 = 3;
 
-/// Rows that are worked on together, since one division serves two eights.
+/// Rows per step: one division serves two eights.
 const AT_ONCE: usize = 2 * Wide::WIDTH;
 
-/// A pass of one kind; the last rows are filled up with such as add nothing.
+/// Runs a pass of one kind; the last rows are padded with rows that add nothing.
 fn of_kind<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool>(
     level: Level,
     mut candidates: [Moving<'_>; C],

@@ -1,20 +1,20 @@
-//! The states of a leaky echo-state network.
+//! States of a leaky echo-state network.
 //!
-//! x(t) = (1 − a)·x(t−1) + a·tanh(b + W_in·u(t) + W·x(t−1)), with x = 0 before the first step of a series. The sum of a
-//! unit is taken in this order: bias, inputs, then the units it is connected from, each in increasing order. It depends
-//! neither on the number of threads nor on units that it is not connected from.
+//! x(t) = (1 − a)·x(t−1) + a·tanh(b + W_in·u(t) + W·x(t−1)), with x = 0 before the first step of a series. A unit's sum
+//! has a fixed order: bias, inputs, then source units, each in increasing order. It depends neither on the number of
+//! threads nor on unconnected units.
 
 use crate::Level;
 use crate::elementary::tanh;
 use crate::parallel;
 use crate::wide::Wide;
 
-/// Connections W among units, in rows of the units that they lead to.
+/// Connections W among units, grouped by the unit they lead to.
 #[derive(Debug, Clone, Copy)]
 pub struct Connections<'a> {
-    /// Where the row of each unit starts, and the end of the last: units + 1 numbers.
+    /// Start of each unit's connections, followed by the end: units + 1 numbers.
     pub starts: &'a [usize],
-    /// The unit that each connection comes from, in increasing order within a row.
+    /// Source unit of each connection, in increasing order for each target unit.
     pub sources: &'a [u32],
     /// The weight of each connection.
     pub weights: &'a [f64],
@@ -23,45 +23,45 @@ pub struct Connections<'a> {
 /// A leaky echo-state network, laid out for fast steps.
 #[derive(Debug, Clone)]
 pub struct Reservoir {
-    /// Units, rounded up to whole blocks.
+    /// Number of units, rounded up to whole blocks.
     padded: usize,
     leak: f64,
     bias: Vec<f64>,
-    /// Input after input, `padded` weights each.
+    /// `padded` weights for each input, input by input.
     input: Vec<f64>,
     recurrent: Recurrent,
 }
 
-/// W in blocks of units, so that a step works on all units of a block at once.
+/// W in blocks of units; a step updates all units of a block at once.
 #[derive(Debug, Clone)]
 enum Recurrent {
-    /// Blocks of eight units, each with as many slots as its fullest unit has connections.
+    /// Blocks of eight units, each with as many slots as its most connected unit has connections.
     Sparse { starts: Vec<usize>, slots: Vec<Slot> },
-    /// Blocks of 32 units, each with the weights from every unit.
+    /// Blocks of 32 units with a weight from every unit.
     Dense { units: usize, weights: Vec<[f64; DENSE]> },
 }
 
-/// One connection of each of eight units; of weight 0 where a unit has no more.
+/// One connection of each of eight units; weight 0 pads units with fewer.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     sources: [u32; Wide::WIDTH],
     weights: [f64; Wide::WIDTH],
 }
 
-/// Units in a dense block: enough sums under way to hide the time that one addition takes.
+/// Units in a dense block: enough concurrent sums to hide the latency of additions.
 const DENSE: usize = 4 * Wide::WIDTH;
-/// Steps that are kept together before they are written to the columns.
+/// Steps buffered before they are written to the columns.
 const TILE: usize = 8;
-/// Series that are walked side by side: the places of their rows in the columns are held meanwhile.
+/// Series processed together; their output slices are held meanwhile.
 const SERIES: usize = 1 << 10;
 
 impl Reservoir {
-    /// A network of `bias.len()` units; `input` holds one weight a unit for each input, input after input.
+    /// Creates a network of `bias.len()` units; `input` holds one weight per unit for each input, input by input.
     ///
     /// Cost O(connections + units · inputs); memory at most eight times that of the connections.
     ///
     /// # Panics
-    /// When sizes do not fit, or a connection comes from a unit that is not there.
+    /// If sizes do not match or a connection comes from a missing unit.
     pub fn new(connections: Connections<'_>, input: &[f64], bias: &[f64], leak: f64) -> Self {
         let units = bias.len();
         assert_eq!(connections.starts.len(), units + 1, "one row of connections a unit");
@@ -79,13 +79,13 @@ impl Reservoir {
         Reservoir { padded, leak, bias, input, recurrent }
     }
 
-    /// The states of the units `wanted` over all rows: one column of rows for each.
+    /// States of the units `wanted` over all rows, one column each.
     ///
-    /// `inputs` are columns of rows; `lengths` are those of the series, one after the other. Series are walked in
-    /// parallel. Cost O(rows · (connections + units · (inputs + 1))).
+    /// `inputs` are columns; `lengths` are the lengths of consecutive series, which are processed in parallel. Cost
+    /// O(rows · (connections + units · (inputs + 1))).
     ///
     /// # Panics
-    /// When sizes do not fit.
+    /// If sizes do not match.
     pub fn states(&self, level: Level, inputs: &[&[f64]], lengths: &[usize], wanted: &[usize]) -> Vec<Vec<f64>> {
         let rows: usize = lengths.iter().sum();
         assert!(inputs.iter().all(|column| column.len() == rows), "every input has one entry a row");
@@ -108,7 +108,7 @@ impl Reservoir {
         columns
     }
 
-    /// The states over one series from row `begin`, into its rows of each column.
+    /// Computes the states of one series from row `begin` and writes them to its rows of each column.
     fn walk(&self, level: Level, inputs: &[&[f64]], begin: usize, wanted: &[usize], mut columns: Vec<&mut [f64]>) {
         let length = columns.first().map_or(0, |column| column.len());
         let (mut state, mut next) = (vec![0.0; self.padded], vec![0.0; self.padded]);
@@ -156,7 +156,7 @@ impl Recurrent {
             }
             begins.push(slots.len());
         }
-        // A slot, whose states lie apart, takes about as long as four places of a dense block.
+        // A slot gathers states, which costs about as much as four entries of a dense block.
         if 32 * slots.len() < units * units || units < DENSE {
             return Recurrent::Sparse { starts: begins, slots };
         }

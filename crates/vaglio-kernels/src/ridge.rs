@@ -1,4 +1,4 @@
-//! Ridge readouts from one orthogonal reduction of the rows, for any number of λ.
+//! Ridge regression by one orthogonal reduction of the rows, for any number of λ.
 
 mod equations;
 mod normal;
@@ -16,13 +16,13 @@ pub(crate) use reduce::{are_unlike, triangle_of};
 
 /// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² by reflections of the scaled, centered rows.
 ///
-/// The rows with their targets are reduced to a triangle once; for each λ the triangle stacked on √λ·I is reduced again.
-/// Neither forms normal equations, and rounding in a column stays relative to that column, so small λ, high condition
-/// numbers and columns of unlike scale cost no digits.
+/// The rows with their targets are reduced to a triangle once; for each λ the triangle stacked on √λ·I is reduced
+/// again. No normal equations are formed, and rounding in a column stays relative to that column, so small λ, high
+/// condition numbers and columns of unlike scale cost no digits.
 #[derive(Debug, Clone)]
 pub struct Ridge {
     features: usize,
-    /// The triangle of the scaled, centered rows with Qᵀy beside it: min(rows, features) × (features + outputs).
+    /// Triangle of the scaled, centered rows beside Qᵀy: min(rows, features) × (features + outputs).
     triangle: Array2<f64>,
     /// √r_j.
     root: Array1<f64>,
@@ -35,7 +35,7 @@ impl Ridge {
     /// Reduces `x` (rows × features) for targets `y` (outputs × rows). Cost O(rows · features²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn new(
         x: ArrayView2<f64>,
         y: ArrayView2<f64>,
@@ -46,10 +46,10 @@ impl Ridge {
         Self::of_rows(x.ncols(), |share| share.dot(&x), y, weights, intercept, fill)
     }
 
-    /// The same of columns, which are read tile after tile and never copied as a whole.
+    /// Like [`Ridge::new`], but reads columns tile by tile without copying them as a whole.
     ///
     /// # Errors
-    /// Those of [`Ridge::new`].
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn of_columns(
         columns: &[Column<'_>],
         y: ArrayView2<f64>,
@@ -71,7 +71,7 @@ impl Ridge {
         Self::of_rows(columns.len(), means, y, weights, intercept, fill)
     }
 
-    /// Of rows that `fill` writes, and whose means by shares of the whole weight `means` tells.
+    /// Reduces rows written by `fill`; `means` computes column means from each row's share of the total weight.
     fn of_rows(
         features: usize,
         means: impl FnOnce(&Array1<f64>) -> Array1<f64>,
@@ -115,7 +115,7 @@ impl Ridge {
         Ok(Ridge { features, triangle, root, means, target_means, intercept })
     }
 
-    /// Bytes that a reduction of so many rows and its coefficients take at most.
+    /// Upper bound of the bytes of a reduction and its coefficients.
     pub fn bytes(rows: usize, features: usize) -> f64 {
         let (width, height) = (features as f64, rows as f64);
         8.0 * if is_wide(rows, features) { height * (4.0 * width + 4.0 * height) } else { 8.0 * width * width }
@@ -124,17 +124,17 @@ impl Ridge {
     /// Weights (features × outputs) and intercepts for one λ. Cost O(features · min(rows, features)²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn coefficients(&self, lambda: f64) -> Result<(Array2<f64>, Vec<f64>), Failure> {
         let features = self.features;
         let weights = weights_of(self.triangle.view(), features, lambda)?;
         Ok(self.with_intercept(weights, &(0..features).collect::<Vec<_>>()))
     }
 
-    /// The reduction of the features at `places` alone, in that order. Cost O(features · |places|²).
+    /// Restricts the reduction to the features at `places`, in that order. Cost O(features · |places|²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn of_places(&self, places: &[usize]) -> Result<Self, Failure> {
         let columns: Vec<usize> = places.iter().copied().chain(self.features..self.triangle.ncols()).collect();
         let triangle = linalg::triangle(self.triangle.select(Axis(1), &columns).view())?;
@@ -145,7 +145,7 @@ impl Ridge {
     /// Weights and intercepts of the features at `places` alone. Cost O(features · |places|²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn coefficients_of(&self, places: &[usize], lambda: f64) -> Result<(Array2<f64>, Vec<f64>), Failure> {
         let features = self.features;
         let columns: Vec<usize> = places.iter().copied().chain(features..self.triangle.ncols()).collect();
@@ -154,12 +154,13 @@ impl Ridge {
         Ok(self.with_intercept(back_substituted(reduced.view(), places.len()), places))
     }
 
-    /// One λ for the first features, however many: the triangle of all of them holds that of the first.
+    /// Prepares fits of the first k features for one λ and any k: the triangle of all features contains those of the
+    /// first.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn prefixes(&self, lambda: f64) -> Result<Prefixes<'_>, Failure> {
-        // Features beyond the rows are not reduced: each has a triangle of its own.
+        // Features beyond the number of rows are not reduced here; each such count has its own triangle.
         let square = self.features.min(self.triangle.nrows());
         let kept: Vec<usize> = (0..square).chain(self.features..self.triangle.ncols()).collect();
         let reduced = linalg::triangle(stacked(self.triangle.select(Axis(1), &kept).view(), square, lambda).view())?;
@@ -179,18 +180,18 @@ impl Ridge {
         Ok((triangle, back_substituted(reduced.view(), features)))
     }
 
-    /// Mean squared leave-one-out error over rows and outputs for one λ, of the x and y that it was made of. Cost
+    /// Mean squared leave-one-out error over rows and outputs for one λ; `x` and `y` are those of [`Ridge::new`]. Cost
     /// O(rows · features · (features + outputs)).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn leave_one_out(&self, x: ArrayView2<f64>, y: ArrayView2<f64>, lambda: f64) -> Result<f64, Failure> {
         let (triangle, weights) = self.solve(lambda)?;
         let scale = self.root.view().insert_axis(Axis(1));
         let (x, y) = ((&x - &self.means) * scale, (&y.t() - &self.target_means) * scale);
         let total = self.root.dot(&self.root);
         let mut residuals = &y - &x.dot(&weights);
-        // Row j of X·R⁻¹ has the leverage as its sum of squares.
+        // The squared norm of row j of X·R⁻¹ is its leverage.
         let mut along = vec![0.0; self.features];
         for ((j, row), mut residual) in x.rows().into_iter().enumerate().zip(residuals.rows_mut()) {
             for k in 0..along.len() {
@@ -204,25 +205,25 @@ impl Ridge {
     }
 }
 
-/// A ridge readout at one λ, for its first features.
+/// Ridge fits at one λ for the first k features, for any k.
 #[derive(Debug, Clone)]
 pub struct Prefixes<'r> {
     ridge: &'r Ridge,
     lambda: f64,
-    /// Features of the triangle.
+    /// Number of features in the reduced triangle.
     square: usize,
-    /// The triangle of the first features stacked on √λ·I, with what it makes of the targets beside it.
+    /// Triangle of the first features stacked on √λ·I, with the transformed targets beside it.
     reduced: Array2<f64>,
-    /// Of more features than rows: how many, and their triangle R with RᵀR = TTᵀ + λI.
+    /// For more features than rows: their number and the triangle R with RᵀR = TTᵀ + λI.
     wide: Option<(usize, Array2<f64>)>,
 }
 
 impl Prefixes<'_> {
-    /// Weights (features × outputs) and intercepts of the first `count` features. Cost O(count² · outputs); for more
-    /// features than rows O(rows · (count + rows · features that are new since the last call)).
+    /// Weights (features × outputs) and intercepts of the first `count` features. Cost O(count² · outputs), or with
+    /// more features than rows O(rows · (count + rows · new features since the last call)).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn coefficients(&mut self, count: usize) -> Result<(Array2<f64>, Vec<f64>), Failure> {
         let places: Vec<usize> = (0..count).collect();
         if count <= self.square {
@@ -231,7 +232,7 @@ impl Prefixes<'_> {
             return Ok(self.ridge.with_intercept(back_substituted(reduced.view(), count), &places));
         }
         let (triangle, features) = (&self.ridge.triangle, self.ridge.features);
-        // Rotations bring in a few columns; reflections of all are faster where there are many.
+        // Rotations add a few columns; for many, reflecting all of them is faster.
         let is_near = |known: usize| known <= count && count - known <= triangle.nrows();
         let (from, mut root) = match self.wide.take().filter(|(known, _)| is_near(*known)) {
             Some(known) => known,
@@ -252,15 +253,15 @@ impl Prefixes<'_> {
     }
 }
 
-/// Features for each row up to which the triangle of features is reduced in its place.
+/// Maximum number of features per row at which the feature triangle is reduced instead of the rows'.
 const MOST_WIDE: usize = 2;
 
-/// Whether features are so many that a matrix of them is not made, only one of the rows.
+/// Whether there are so many features that only a rows × rows matrix is formed.
 pub fn is_wide(rows: usize, features: usize) -> bool {
     features > MOST_WIDE * rows
 }
 
-/// The weights of [T Z], rows × (features + outputs), for one λ: by a triangle of the features, or of the rows where these
+/// Weights of [T Z], rows × (features + outputs), for one λ; from a triangle of the features, or of the rows if these
 /// are fewer.
 fn weights_of(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Result<Array2<f64>, Failure> {
     let squares: f64 = triangle.slice(s![.., ..features]).iter().map(|x| x * x).sum();
@@ -280,7 +281,7 @@ fn rows_root(t: ArrayView2<f64>, lambda: f64) -> Result<Array2<f64>, Failure> {
     Ok(reduced.slice(s![..rows, ..rows]).to_owned())
 }
 
-/// R of RᵀR + xxᵀ, by rotations. Cost O(rows²).
+/// Updates R to the triangle of RᵀR + xxᵀ by rotations. Cost O(rows²).
 fn add_row(root: &mut Array2<f64>, mut x: Vec<f64>) {
     for k in 0..x.len() {
         let (r, y) = (root[[k, k]], x[k]);
@@ -295,7 +296,7 @@ fn add_row(root: &mut Array2<f64>, mut x: Vec<f64>) {
     }
 }
 
-/// w = Tᵀu with (TTᵀ + λI)u = Z and R of that matrix. Cost O(rows · (features + rows) · outputs).
+/// w = Tᵀu with (TTᵀ + λI)u = Z, given the triangle R of that matrix. Cost O(rows · (features + rows) · outputs).
 fn by_rows(t: ArrayView2<f64>, z: ArrayView2<f64>, root: &Array2<f64>, lambda: f64) -> Array2<f64> {
     let rows = t.nrows();
     let solve = |right: Array2<f64>| {
@@ -312,13 +313,13 @@ fn by_rows(t: ArrayView2<f64>, z: ArrayView2<f64>, root: &Array2<f64>, lambda: f
         back_substituted(beside.view(), rows)
     };
     let mut u = solve(z.to_owned());
-    // One refinement takes back what the product of R with itself costs.
+    // One step of iterative refinement restores the digits lost in RᵀR.
     let missing = &z - &t.dot(&t.t().dot(&u)) - &u * lambda;
     u += &solve(missing);
     t.t().dot(&u)
 }
 
-/// The triangle [R Z] above √λ·I.
+/// Stacks [R Z] on √λ·I.
 fn stacked(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Array2<f64> {
     let height = triangle.nrows();
     let mut stacked = Array2::zeros((height + features, triangle.ncols()));
@@ -327,7 +328,7 @@ fn stacked(triangle: ArrayView2<f64>, features: usize, lambda: f64) -> Array2<f6
     stacked
 }
 
-/// R⁻¹Z of [R Z] with R in its upper left, features × features.
+/// R⁻¹Z for [R Z] with R in the upper left features × features block.
 pub(crate) fn back_substituted(reduced: ArrayView2<f64>, features: usize) -> Array2<f64> {
     let mut weights = reduced.slice(s![..features, features..]).to_owned();
     for mut column in weights.columns_mut() {

@@ -1,4 +1,4 @@
-//! Losses of residuals of rows that were held out.
+//! Losses of held-out residuals.
 
 mod ascending;
 mod jackknife;
@@ -58,8 +58,8 @@ impl Targets {
         self.root(row) * self.root(row)
     }
 
-    /// The same rows, of which those count alone that `is_in` says: the others have the weight 0. A scorer of them is one of
-    /// a part, see [`Scorer::of_part`].
+    /// Gives weight 0 to the rows that `is_in` rejects. A scorer of such rows is a scorer of a part; see
+    /// [`Scorer::of_part`].
     #[must_use]
     pub fn counting(&self, is_in: impl Fn(usize) -> bool) -> Self {
         let root: Vec<f64> = (0..self.rows()).map(|row| if is_in(row) { self.root(row) } else { 0.0 }).collect();
@@ -67,7 +67,7 @@ impl Targets {
         Targets { level: self.level, root: Some(root), scaled: self.scaled.clone(), total_weight }
     }
 
-    /// The same rows in another order: row j is what was row `order[j]`.
+    /// Permutes the rows: row j is the former row `order[j]`.
     #[must_use]
     pub fn permuted(&self, order: &[usize]) -> Self {
         let permuted = |values: &Vec<f64>| order.iter().map(|&j| values[j]).collect();
@@ -80,25 +80,25 @@ impl Targets {
     }
 }
 
-/// A loss of [`Measure::Rows`] or [`Measure::Whole`].
+/// A user-defined loss: [`Measure::Rows`] or [`Measure::Whole`].
 pub trait Rule: Debug + Send + Sync {
-    /// The loss of one row, from a target and a prediction for each output.
+    /// Loss of one row, from a target and a prediction for each output.
     fn of_row(&self, targets: &[f64], predictions: &[f64]) -> f64;
 
-    /// The losses of rows of one output.
+    /// Losses of several rows of one output.
     fn of_rows(&self, targets: &[f64], predictions: &[f64], losses: &mut [f64]) {
         let rows = targets.iter().zip(predictions);
         losses.iter_mut().zip(rows).for_each(|(loss, (y, p))| *loss = self.of_row(&[*y], &[*p]));
     }
 
-    /// The loss of all rows: targets and predictions are those of all outputs, row after row, beside the weights of rows.
+    /// Loss of all rows. Targets and predictions are row-major over outputs; `weights` has one entry per row.
     fn of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> f64;
 
-    /// The standard error of that over rows, if it has one.
+    /// Standard error of [`Rule::of_all`] over rows, if it has one.
     fn error_of_all(&self, targets: &[f64], predictions: &[f64], weights: &[f64]) -> Option<f64>;
 }
 
-/// The rule of losses that have none.
+/// Placeholder for measures without a rule.
 #[derive(Debug)]
 struct Undefined;
 
@@ -116,48 +116,48 @@ impl Rule for Undefined {
     }
 }
 
-/// Adds up a measure tile by tile, in an order that depends on the rows alone.
+/// Accumulates a measure tile by tile, in an order that depends on the rows alone.
 ///
-/// It can be of a part of the rows, see [`Scorer::of_part`], and it can average rows before the loss, see
-/// [`Scorer::deciding`].
+/// It may cover a part of the rows (see [`Scorer::of_part`]) and average rows before the loss (see
+/// [`Scorer::deciding`]).
 #[derive(Debug, Clone)]
 pub struct Scorer {
     targets: Arc<Targets>,
     measure: Measure,
     rule: Arc<dyn Rule>,
-    /// Class of each row and the weight of each class, where the measure counts classes.
+    /// Class of each row and weight of each class, if the measure counts classes.
     classes: Vec<u32>,
     class_weights: Vec<f64>,
-    /// √(W/(C·W_c)) of each row of class c, where classes count alike by their squares: W is the weight of all rows, W_c that of
-    /// the class, C how many classes there are.
+    /// √(W/(C·W_c)) for each row of class c, for balanced squares: W is the weight of all rows, W_c that of the class,
+    /// C the number of classes.
     balance: Vec<f64>,
-    /// Classes of one output in bits, where the measure counts classes and targets are ±1.
+    /// Classes of one output as bits, if the measure counts classes and targets are ±1.
     signs: Option<Arc<[u8]>>,
     divisor: f64,
-    /// The loss of predicting 0, beside which small residuals are known; not a number where losses do not grow with them.
+    /// Loss of predicting 0, to judge whether residuals are small; NaN if the loss does not grow with residuals.
     of_zero: f64,
-    /// What residuals are multiplied with, 0 for rows outside the part.
+    /// Factors of the residuals, 0 for rows outside the part.
     factors: Option<Vec<f64>>,
-    /// Whether rows that count are outside the part.
+    /// Whether some rows with weight are outside the part.
     lacks_rows: bool,
     units: Option<Arc<Units>>,
 }
 
-/// The running sums of one trial.
+/// Running sums of one trial.
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
     lanes: Wide,
-    /// Weights of wrong rows of one output, a tie as half: those of the class −1, and of 1.
+    /// Weights of misclassified rows of one output, ties counted half: those of class −1, then of class 1.
     sides: [Wide; 2],
-    /// Of several outputs, by class.
+    /// Misclassified weight by class, for several outputs.
     wrong: Vec<f64>,
-    /// What a loss is made of once all rows are there: predictions, row after row, or the residuals of units.
+    /// Gathered inputs of the loss: predictions, row-major, or the residuals of units.
     whole: Vec<f64>,
 }
 
 impl Scorer {
-    /// A scorer for these rows; of rows or of the whole by the rule of [`Scorer::with_rule`], without which losses are not
-    /// numbers.
+    /// Creates a scorer for these rows. [`Measure::Rows`] and [`Measure::Whole`] need [`Scorer::with_rule`]; without it
+    /// their losses are NaN.
     pub fn new(targets: Arc<Targets>, measure: Measure) -> Self {
         let outputs = targets.outputs();
         let counts = measure == Measure::ZeroOne || measure.is_of_classes();
@@ -198,18 +198,18 @@ impl Scorer {
         }
     }
 
-    /// The same with what [`Measure::Rows`] and [`Measure::Whole`] are of.
+    /// Sets the rule of [`Measure::Rows`] and [`Measure::Whole`].
     #[must_use]
     pub fn with_rule(self, rule: Arc<dyn Rule>) -> Self {
         Scorer { rule, ..self }
     }
 
-    /// The targets that it was made with.
+    /// The targets that the scorer was created with.
     pub fn targets(&self) -> &Targets {
         &self.targets
     }
 
-    /// Whether the loss is the mean over all rows of the squares of the residuals as they come.
+    /// Whether the loss is the plain mean of squared residuals over all rows.
     pub fn is_of_squares(&self) -> bool {
         matches!(self.measure, Measure::Squared) && self.factors.is_none() && self.units.is_none()
     }
@@ -224,7 +224,7 @@ impl Scorer {
         Tally { lanes: Wide::ZERO, sides: [Wide::ZERO; 2], wrong, whole }
     }
 
-    /// Adds the rows from `start`; `residuals` are scaled, one slice of equal length per output.
+    /// Adds the rows from `start`; `residuals` are scaled, with one slice of equal length per output.
     pub(crate) fn add(&self, tally: &mut Tally, start: usize, residuals: &[Vec<f64>], rows: usize) {
         match self.rescaled(start, residuals, rows) {
             Some(own) => self.take_in(tally, start, &own, rows),
@@ -284,7 +284,7 @@ impl Scorer {
         PartialLoss { loss: self.total(&tally), whole: Vec::new() }
     }
 
-    /// Error of a row that is classified, from its scaled residuals: 0, 1 or, of a tie, what guessing gets.
+    /// Classification error of a row from its scaled residuals: 0, 1, or for ties the expected error of guessing.
     fn error(&self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
         let targets = &self.targets.scaled;
         let prediction = |o: usize| targets[o][row] - residual(o);
@@ -308,9 +308,9 @@ impl Scorer {
         }
     }
 
-    /// The mean loss of residuals, scaled, one per output and row. Cost O(m · outputs).
+    /// Mean loss of scaled residuals, with one slice per output. Cost O(m · outputs).
     ///
-    /// For a part of the rows, what they add to the mean; not a number where that is not known from a part alone.
+    /// For a part of the rows, the part's contribution to the mean; NaN if a part alone does not determine it.
     pub fn loss(&self, residuals: &[Vec<f64>]) -> f64 {
         self.partial_loss(residuals).loss
     }
@@ -321,13 +321,13 @@ impl Scorer {
         self.finish(tally)
     }
 
-    /// The mean from the sum of a squared loss.
+    /// Mean loss from the sum of squared losses.
     pub fn mean_of(&self, sum: f64) -> f64 {
         sum / self.divisor
     }
 }
 
-/// √(W/(C·W_c)) of the class of each row.
+/// √(W/(C·W_c)) for the class of each row.
 fn balance(all: f64, classes: &[u32], weights: &[f64]) -> Vec<f64> {
     let present = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
     let of_class = |weight: &f64| if *weight > 0.0 { (all / (present * weight)).sqrt() } else { 0.0 };
@@ -357,7 +357,8 @@ fn add_squares(level: Level, residual: &[f64], lanes: &mut Wide) {
     level.run(AddSquares(residual, lanes));
 }
 
-/// Adds the weights of rows where y·(y − residual) is below 0, and half of those where it is 0 to rounding, by the sign of y.
+/// Adds the weights of rows with y·(y − residual) below 0, and half of those where it is 0 up to rounding, by the sign
+/// of y.
 fn add_wrong(level: Level, y: &[f64], root: Option<&[f64]>, residual: &[f64], sides: &mut [Wide; 2]) {
     struct AddWrong<'k>(&'k [f64], Option<&'k [f64]>, &'k [f64], &'k mut [Wide; 2]);
     impl NullaryFnOnce for AddWrong<'_> {

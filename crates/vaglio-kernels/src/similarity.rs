@@ -1,4 +1,4 @@
-//! Kernels of rows with points: the blocks of a kernel matrix.
+//! Kernel functions between rows and points, in blocks of the kernel matrix.
 
 use crate::Level;
 use crate::elementary;
@@ -10,7 +10,7 @@ use crate::vectors::Vectors;
 pub enum Kernel {
     /// exp(−‖u − v‖²/2b²) with b the bandwidth.
     Gaussian {
-        /// b > 0.
+        /// Positive bandwidth b.
         bandwidth: f64,
     },
     /// (uᵀv + offset)^degree; with degree 1 and offset 0 the linear kernel uᵀv.
@@ -23,7 +23,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// k(u, v), with the bits that [`Similarity::of`] gives. Cost O(inputs).
+    /// k(u, v), with the same bits as [`Similarity::of`]. Cost O(inputs).
     pub fn of(self, level: Level, u: &[f64], v: &[f64]) -> f64 {
         let pairs = u.iter().zip(v);
         let mut value = [match self {
@@ -34,7 +34,7 @@ impl Kernel {
         value[0]
     }
 
-    /// From squared distances, or products with the offset added, to kernels.
+    /// Turns squared distances, or products with the offset added, into kernel values.
     fn finish(self, level: Level, values: &mut [f64]) {
         match self {
             Kernel::Gaussian { bandwidth } => {
@@ -47,7 +47,7 @@ impl Kernel {
     }
 }
 
-/// x^n by squaring, n ≥ 1, with the same products on every machine.
+/// xⁿ by repeated squaring, n ≥ 1, with the same products on every machine.
 fn power(x: f64, n: u32) -> f64 {
     let (mut square, mut rest, mut product) = (x, n, None);
     while rest > 0 {
@@ -62,7 +62,7 @@ fn power(x: f64, n: u32) -> f64 {
     product.unwrap_or(1.0)
 }
 
-/// A kernel with the points that rows are compared with.
+/// A kernel with fixed points that rows are compared with.
 #[derive(Debug, Clone)]
 pub struct Similarity {
     kernel: Kernel,
@@ -71,7 +71,7 @@ pub struct Similarity {
 }
 
 impl Similarity {
-    /// `count` points of `inputs` entries; `entry(k, i)` is entry i of point k.
+    /// Creates `count` points of `inputs` entries; `entry(k, i)` is entry i of point k.
     pub fn new(kernel: Kernel, count: usize, inputs: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
         let start = match kernel {
             Kernel::Gaussian { .. } => 0.0,
@@ -80,10 +80,10 @@ impl Similarity {
         Similarity { kernel, points: Vectors::new(count, inputs, entry), start: vec![start; count] }
     }
 
-    /// k(u, p_k), rows × points. Cost O(rows·points·inputs).
+    /// Kernel matrix k(u, p_k), rows × points. Cost O(rows·points·inputs).
     ///
     /// # Panics
-    /// When the tile has another number of columns than the points have entries.
+    /// If the tile's columns do not match the points' entries.
     pub fn of(&self, level: Level, rows: &Tile) -> Tile {
         let mut out = match self.kernel {
             Kernel::Gaussian { .. } => self.points.squared_distances(level, rows),

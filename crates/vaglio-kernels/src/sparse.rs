@@ -1,6 +1,6 @@
-//! Sums over columns most of whose entries are one number: x = fill + (x − fill), of which the second is 0 in most rows.
+//! Sums over sparse columns: x = fill + (x − fill), where the second term is 0 in most rows.
 //!
-//! A shift, and so centering and standardizing, changes the fill alone. Sums run over the entries in the order of their rows.
+//! Shifting, and so centering and standardizing, changes the fill alone. Sums run over the entries in row order.
 
 use crate::parallel;
 use crate::sums::{LaneSums, TILE, add_products};
@@ -16,7 +16,7 @@ pub(crate) fn sum(level: Level, v: &[f64]) -> f64 {
     sums[0].total()[0]
 }
 
-/// Σ_j (x_j − shift)·v_j. Cost O(entries), and O(m) where the fill is not the shift.
+/// Σ_j (x_j − shift)·v_j. Cost O(entries), or O(m) if the fill differs from the shift.
 pub(crate) fn product(level: Level, x: SparseColumn<'_>, shift: f64, v: &[f64]) -> f64 {
     let rest = x.fill() - shift;
     own(x, v) + if rest == 0.0 { 0.0 } else { rest * sum(level, v) }
@@ -29,7 +29,7 @@ fn own(x: SparseColumn<'_>, v: &[f64]) -> f64 {
     sum
 }
 
-/// out_j ← scale_j·(x_j − shift), with every scale 1 when absent: the bits of a dense column. Cost O(m).
+/// out_j ← scale_j·(x_j − shift), with the bits of a dense column; scales are 1 if absent. Cost O(m).
 pub(crate) fn scaled(x: SparseColumn<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
     let rest = x.fill() - shift;
     match scale {
@@ -44,8 +44,9 @@ pub(crate) fn scaled(x: SparseColumn<'_>, shift: f64, scale: Option<&[f64]>, out
     }
 }
 
-/// Σ_j w_j·(x_j − shift)² for weights whose sum is `total`, all 1 when absent; `None` where so many rows have an entry of their
-/// own that what is left of the total would lose digits. Cost O(entries).
+/// Σ_j w_j·(x_j − shift)² for weights w_j = root_j² that add up to `total`; all 1 if absent. Cost O(entries).
+///
+/// Returns `None` if so many rows have stored entries that the remaining weight would lose digits.
 pub(crate) fn squares(x: SparseColumn<'_>, shift: f64, root: Option<&[f64]>, total: f64) -> Option<f64> {
     if 2 * x.count() > x.len() {
         return None;
@@ -60,14 +61,14 @@ pub(crate) fn squares(x: SparseColumn<'_>, shift: f64, root: Option<&[f64]>, tot
     (2.0 * left >= total).then_some(squares + left * (x.fill() - shift).powi(2))
 }
 
-/// The place of a column in the result, its entries, and its shift.
+/// A sparse column with its place in the result and its shift.
 pub(crate) type PlacedSparse<'d> = (usize, SparseColumn<'d>, f64);
 
-/// The sums of each column with every vector, as [`product`] has them but for the order of terms. The bits of a column do not
-/// depend on the others.
+/// Returns the products of each column with every vector, like [`product`] up to the order of terms. A column's bits do
+/// not depend on the other columns.
 ///
-/// Several vectors are laid out row by row, so that an entry meets all of them in one place. Cost O(entries · vectors + m ·
-/// vectors), memory 8·m·vectors.
+/// Several vectors are laid out row by row, so that an entry finds all their values in one place. Cost O(entries ·
+/// vectors + m · vectors), memory 8·m·vectors.
 pub(crate) fn products(level: Level, columns: &[PlacedSparse<'_>], vectors: &[&[f64]]) -> Vec<(usize, Vec<f64>)> {
     if columns.is_empty() {
         return Vec::new();
@@ -91,7 +92,7 @@ pub(crate) fn products(level: Level, columns: &[PlacedSparse<'_>], vectors: &[&[
     parallel::flat_map_chunks(columns, AT_LEAST, |some| some.iter().map(of).collect::<Vec<_>>())
 }
 
-/// Vectors of equal length, the numbers of each row beside each other.
+/// Interleaves vectors of equal length: the numbers of each row are contiguous.
 fn by_row(vectors: &[&[f64]]) -> Vec<f64> {
     let (count, rows) = (vectors.len(), vectors.first().map_or(0, |v| v.len()));
     let mut out = vec![0.0; count * rows];
@@ -101,7 +102,7 @@ fn by_row(vectors: &[&[f64]]) -> Vec<f64> {
     out
 }
 
-/// Columns that a thread takes at a time, at least.
+/// Minimum number of columns that a thread takes at a time.
 const AT_LEAST: usize = 32;
 
 #[cfg(test)]

@@ -4,13 +4,14 @@ use crate::wide::{Entry, Wide};
 use crate::{Column, Level, sparse};
 pub use vaglio_columns::center;
 
-/// Sums run in this many interleaved parts, added up in order at the end.
+/// Number of interleaved partial sums, added up in order at the end.
 pub(crate) const LANES: usize = Wide::WIDTH;
 
-/// Rows that are worked on together: vectors of so many doubles stay in the second-level cache.
+/// Rows per tile: vectors of this length stay in the second-level cache.
 pub(crate) const TILE: usize = 4096;
 
-/// Calls the block with `$x` bound to the slice of whichever type the column has, or one of the others where it has none.
+/// Evaluates the block with `$x` bound to the column's slice of its own type; sparse and product columns have blocks of
+/// their own.
 macro_rules! with_entries {
     ($column:expr, $x:ident => $body:expr, $sparse:ident => $other:expr, $made:ident => $third:expr) => {
         match $column {
@@ -23,22 +24,22 @@ macro_rules! with_entries {
     };
 }
 
-/// Running sums of a column against `N` vectors, in lanes that go on over tiles.
+/// Running sums of a column against `N` vectors, in lanes that continue over tiles.
 #[derive(Clone, Copy)]
 pub(crate) struct LaneSums<const N: usize>(pub [Wide; N]);
 
 impl<const N: usize> LaneSums<N> {
     pub(crate) const ZERO: Self = LaneSums([Wide::ZERO; N]);
 
-    /// The sums: lanes added in order.
+    /// Returns the sums, adding the lanes in order.
     pub(crate) fn total(&self) -> [f64; N] {
         self.0.map(Wide::sum)
     }
 }
 
-/// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k, for `C` columns that share the reading of the vectors.
+/// Adds Σ_j (x_j − shift)·v_k[j] to lane j mod 8 of sum k, for `C` columns that share one read of the vectors.
 ///
-/// A tile that is not the last has a multiple of 8 rows. The bits do not depend on which columns go together.
+/// Every tile but the last has a multiple of 8 rows. The bits do not depend on which columns go together.
 pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
     level: Level,
     columns: [&[E]; C],
@@ -67,8 +68,8 @@ pub(crate) fn add_products<E: Entry, const C: usize, const N: usize>(
                 }
             }
             if !rests[0].is_empty() {
-                // A last eight, filled up with what adds 0: with lanes added one by one, all that is before becomes narrow
-                // vectors.
+                // The last eight is padded so that it adds 0: adding its lanes one by one would make the compiler
+                // narrow the vectors of the loop above.
                 let v: [Wide; N] = std::array::from_fn(|k| Wide::part(tails[k], 0.0));
                 for c in 0..C {
                     let x = Wide::part(rests[c], shifts[c]) - by[c];
@@ -107,7 +108,7 @@ pub fn dot(level: Level, x: &[f64], y: &[f64]) -> f64 {
     product(level, Column::Double(x), 0.0, y)
 }
 
-/// xᵀy of two y, with the bits that each has alone. Cost O(m).
+/// xᵀy for two vectors y, with the same bits as for each alone. Cost O(m).
 pub(crate) fn dots(level: Level, x: &[f64], y: [&[f64]; 2]) -> [f64; 2] {
     let mut sums = [LaneSums::ZERO];
     add_products(level, [x], [0.0], y, &mut sums);
@@ -137,7 +138,7 @@ pub fn axpy(level: Level, alpha: f64, x: &[f64], y: &mut [f64]) {
     );
 }
 
-/// y ← y − Σ_k α_k x_k, one after the other. Cost O(m·C).
+/// y ← y − Σ_k α_k x_k, one term after the other. Cost O(m·C).
 pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f64; C], y: &mut [f64]) {
     level.call(
         #[inline(always)]
@@ -152,7 +153,7 @@ pub(crate) fn subtract<const C: usize>(level: Level, x: [&[f64]; C], alphas: [f6
     );
 }
 
-/// out_j ← scale_j·(x_j − shift), with every scale 1 when absent. Cost O(m).
+/// out_j ← scale_j·(x_j − shift); scales are 1 if absent. Cost O(m).
 pub(crate) fn scaled(level: Level, x: Column<'_>, shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {
     #[inline(always)]
     fn scale_entries<E: Entry>(x: &[E], shift: f64, scale: Option<&[f64]>, out: &mut [f64]) {

@@ -6,21 +6,21 @@ use crate::wide::{Entry, Wide};
 use crate::{Level, ProductColumn};
 use std::ops::Range;
 
-/// Σ_j x_ij v_k[j] for all of some columns and vectors, as columns × vectors. Cost O(m · columns · vectors).
+/// Products Σ_j x_ij v_k[j] of all given columns and vectors, as columns × vectors. Cost O(m · columns · vectors).
 pub(crate) fn products(level: Level, columns: &[&[f64]], vectors: &[&[f64]]) -> Vec<f64> {
     let sweep = Sweep::new(level, vectors);
     let placed: Vec<Placed<'_, f64>> = columns.iter().enumerate().map(|(place, x)| (place, *x, 0.0)).collect();
     sweep.run(&placed).into_iter().flat_map(|(_, sums)| sums).collect()
 }
 
-/// One pass over some columns against all vectors.
+/// A pass over columns that multiplies them with all vectors.
 pub(crate) struct Sweep<'v> {
     level: Level,
     vectors: &'v [&'v [f64]],
     rows: usize,
 }
 
-/// The place of a column in the result, its entries, and its shift.
+/// A column's place in the result, its entries, and its shift.
 pub(crate) type Placed<'d, E> = (usize, &'d [E], f64);
 
 impl<'v> Sweep<'v> {
@@ -28,7 +28,8 @@ impl<'v> Sweep<'v> {
         Sweep { level, vectors, rows: vectors.first().map_or(0, |v| v.len()) }
     }
 
-    /// The sums of each column with every vector. Where columns are too few for all threads, these share the vectors.
+    /// Returns the products of each column with every vector. If there are too few columns for all threads, the threads
+    /// share the vectors.
     pub fn run<E: Entry + Sync>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
         let threads = rayon::current_num_threads();
         let share = columns.len().div_ceil(threads).next_multiple_of(TOGETHER).clamp(TOGETHER, PANEL);
@@ -49,7 +50,8 @@ impl<'v> Sweep<'v> {
         sums
     }
 
-    /// The same of columns that are made as they are read: some rows of four columns at a time, with the bits of stored ones.
+    /// Like [`Sweep::run`], but for products of columns, computed some rows of four columns at a time; gives the same
+    /// bits as stored columns.
     pub fn run_products(&self, columns: &[(usize, ProductColumn<'_>, f64)]) -> Vec<(usize, Vec<f64>)> {
         let share = columns.len().div_ceil(rayon::current_num_threads()).next_multiple_of(TOGETHER);
         parallel::flat_map_chunks(columns, share.clamp(TOGETHER, PANEL), |panel| self.products_panel(panel))
@@ -79,7 +81,7 @@ impl<'v> Sweep<'v> {
         columns.iter().zip(sums.chunks(count)).map(total).collect()
     }
 
-    /// Rows outermost, so that what a vector group reads of the columns stays in cache for the next.
+    /// Loops over rows outermost, so that column entries read for one group of vectors are in cache for the next.
     fn panel<E: Entry>(&self, columns: &[Placed<'_, E>]) -> Vec<(usize, Vec<f64>)> {
         const { assert!(SWEEP.is_multiple_of(LANES) && TILE.is_multiple_of(LANES) && MADE.is_multiple_of(LANES)) };
         let count = self.vectors.len();
@@ -95,7 +97,7 @@ impl<'v> Sweep<'v> {
         columns.iter().zip(sums.chunks(count)).map(total).collect()
     }
 
-    /// Adds the products of some rows of at most four columns, as columns × vectors.
+    /// Adds the products over a range of rows of at most four columns, as columns × vectors.
     pub fn add<E: Entry>(&self, columns: &[Placed<'_, E>], rows: &Range<usize>, sums: &mut [Wide]) {
         match columns {
             &[a, b, c, d] => self.together([a, b, c, d], rows, sums),
@@ -134,15 +136,15 @@ impl<'v> Sweep<'v> {
     }
 }
 
-/// Columns that share the reading of the vectors.
+/// Columns that share one read of the vectors.
 pub(crate) const TOGETHER: usize = 4;
-/// Vectors that a column is read once for.
+/// Vectors that share one read of a column.
 const MOST: usize = 4;
-/// Columns that a thread works on at a time, at most.
+/// Maximum number of columns that a thread takes at a time.
 pub(crate) const PANEL: usize = 32;
-/// Rows that a sweep over columns reads at once where vectors are few: long, because memory is read fastest in long runs.
+/// Rows per step with few vectors; long, since memory is read fastest in long runs.
 const SWEEP: usize = 1 << 16;
-/// Rows of columns that are made as they are read: those of four columns and their factors stay in the second cache.
+/// Rows of product columns computed at a time: those of four columns and their factors fit the second-level cache.
 const MADE: usize = 1 << 10;
-/// Rows where vectors are many: those of four columns stay in the first cache, and those of all in the second.
+/// Rows per step with many vectors: those of four columns fit the first-level cache, those of all columns the second.
 const TILE: usize = 1 << 9;

@@ -5,10 +5,10 @@ use crate::parallel;
 use crate::wide::Wide;
 use std::ops::Range;
 
-/// Rows that are worked on together: so many rows of a hundred columns stay in the second-level cache.
+/// Rows per tile: this many rows of a hundred columns stay in the second-level cache.
 const ROWS: usize = 128;
 
-/// Some rows of several columns: for every eight rows the eight entries of each column, filled up with zeros.
+/// Some rows of several columns, in chunks of eight rows: each chunk holds eight entries per column, padded with zeros.
 ///
 /// Memory 8·columns·(rows rounded up to eight) bytes.
 #[derive(Debug, Clone)]
@@ -21,15 +21,15 @@ pub struct Tile {
 pub(crate) type Chunk = [f64; Wide::WIDTH];
 
 impl Tile {
-    /// All entries 0.
+    /// Creates a tile of zeros.
     pub fn new(rows: usize, columns: usize) -> Self {
         Tile { rows, columns, chunks: vec![[0.0; Wide::WIDTH]; rows.div_ceil(Wide::WIDTH) * columns] }
     }
 
-    /// The rows `rows` of the columns. Cost O(rows·columns).
+    /// Copies the rows `rows` of the columns. Cost O(rows·columns).
     ///
     /// # Panics
-    /// When a column has no such row.
+    /// If a column is shorter.
     pub fn of(columns: &[Column<'_>], rows: Range<usize>) -> Self {
         let mut tile = Tile::new(rows.len(), columns.len());
         for (k, column) in columns.iter().enumerate() {
@@ -58,10 +58,10 @@ impl Tile {
         self.columns
     }
 
-    /// An entry.
+    /// Returns an entry.
     ///
     /// # Panics
-    /// When there is no such entry.
+    /// If there is no such entry.
     pub fn get(&self, row: usize, column: usize) -> f64 {
         self.chunks[row / Wide::WIDTH * self.columns + column][row % Wide::WIDTH]
     }
@@ -69,15 +69,15 @@ impl Tile {
     /// Sets an entry.
     ///
     /// # Panics
-    /// When there is no such entry.
+    /// If there is no such entry.
     pub fn set(&mut self, row: usize, column: usize, value: f64) {
         self.chunks[row / Wide::WIDTH * self.columns + column][row % Wide::WIDTH] = value;
     }
 
-    /// The entries of a column, in the order of the rows.
+    /// Iterates over the entries of a column, in row order.
     ///
     /// # Panics
-    /// When there is no such column.
+    /// If there is no such column.
     pub fn column(&self, column: usize) -> impl Iterator<Item = f64> {
         (0..self.rows).map(move |row| self.get(row, column))
     }
@@ -90,12 +90,12 @@ impl Tile {
             && last.iter().all(|chunk| chunk[..rest].iter().all(|v| v.is_finite()))
     }
 
-    /// All entries in the order of the memory, those that fill up included: for functions of single entries.
+    /// All entries in memory order, padding included: for functions of single entries.
     pub fn entries(&mut self) -> &mut [f64] {
         self.chunks.as_flattened_mut()
     }
 
-    /// Multiplies every column by a factor of its own.
+    /// Multiplies every column by its own factor.
     pub fn scale(&mut self, factor: impl Fn(usize) -> f64) {
         let factors: Vec<f64> = (0..self.columns).map(factor).collect();
         for eight in self.chunks.chunks_mut(self.columns.max(1)) {
@@ -103,7 +103,7 @@ impl Tile {
         }
     }
 
-    /// The entries of the eight rows from 8·`chunk` on, a column after the other.
+    /// The entries of eight rows from 8·`chunk` on, column by column.
     pub(crate) fn eight(&self, chunk: usize) -> &[Chunk] {
         &self.chunks[chunk * self.columns..(chunk + 1) * self.columns]
     }
@@ -113,16 +113,16 @@ impl Tile {
     }
 }
 
-/// `columns` columns of `rows` entries, from tiles that `make` gives for ranges of rows. In parallel over tiles.
+/// Assembles `columns` columns of `rows` entries from tiles that `make` computes for ranges of rows, in parallel.
 ///
-/// `make` gives a row the same entries whichever range it stands in, so that the bits depend neither on the tiles nor
-/// on the number of threads.
+/// `make` must give a row the same entries in every range; then the bits depend neither on the tiles nor on the number
+/// of threads.
 ///
 /// # Errors
-/// The first error of `make` in the order of the rows.
+/// The first error of `make` in row order.
 ///
 /// # Panics
-/// When a tile has fewer columns.
+/// If a tile has fewer columns.
 pub fn by_tiles<E: Send>(
     rows: usize,
     columns: usize,

@@ -1,20 +1,20 @@
-//! The outcome of a trial: a loss, and whether cancellation leaves it reliable.
+//! Outcome of a trial: a loss and whether cancellation leaves it reliable.
 
 use crate::tolerance::UNRELIABLE;
 
 /// The loss of a subset, or of a subset after one change.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// The mean loss, or with a scorer of a part of the rows what these add to it.
+    /// Mean loss; for a scorer of a part of the rows, the part's contribution.
     pub loss: f64,
-    /// What [`is_unreliable`] judges: the smallest number that was divided by, as a share of what it is a difference of.
+    /// Smallest divisor relative to the terms it is a difference of; [`is_unreliable`] judges it.
     pub conditioning: f64,
-    /// What [`crate::Scorer::join`] adds up over parts where a part alone does not know the loss.
+    /// Partial sums that [`crate::Scorer::join`] adds up over parts if a part alone does not determine the loss.
     pub whole: Vec<f64>,
 }
 
 impl Trial {
-    /// A loss that is known.
+    /// Creates a trial with a known loss.
     pub fn of(loss: f64, conditioning: f64) -> Self {
         Trial { loss, conditioning, whole: Vec::new() }
     }
@@ -23,35 +23,35 @@ impl Trial {
         Trial { loss: outcome.loss, conditioning, whole: outcome.whole }
     }
 
-    /// Whether cancellation makes the loss unreliable.
+    /// Whether cancellation makes the loss unreliable; see [`is_unreliable`].
     pub fn is_unreliable(&self) -> bool {
         is_unreliable(self.conditioning)
     }
 }
 
-/// A loss, or what it is made of with that of the other parts.
+/// A loss, or its partial sums over a part of the rows.
 #[derive(Debug, Clone)]
 pub(crate) struct PartialLoss {
-    /// The mean loss, or what a part adds to it.
+    /// Mean loss, or the part's contribution.
     pub loss: f64,
-    /// What the loss is made of, where a part alone does not know it.
+    /// Partial sums, if the part alone does not determine the loss.
     pub whole: Vec<f64>,
 }
 
 impl PartialLoss {
-    /// A loss that is known.
+    /// Wraps a known loss.
     pub fn of(loss: f64) -> Self {
         PartialLoss { loss, whole: Vec::new() }
     }
 }
 
-/// The worse of two conditionings: 0 where the second is negative or not a number, so that no NaN comes out.
+/// The worse of two conditionings; 0 if the second is negative or NaN, so that the result is never NaN.
 pub(crate) fn worse(conditioning: f64, other: f64) -> f64 {
     if other >= conditioning { conditioning } else { other.max(0.0) }
 }
 
-/// Whether a number is so small a share of what it is a difference of (1 − leverage of a row, a Schur diagonal), or not a
-/// number, that cancellation makes whatever is divided by it unreliable. Such losses are refitted.
+/// Whether cancellation makes a quotient unreliable: its divisor (1 − leverage of a row, a Schur complement) is a tiny
+/// share of the terms it is a difference of, or NaN. Such losses are refitted.
 pub fn is_unreliable(conditioning: f64) -> bool {
     conditioning.is_nan() || conditioning < UNRELIABLE
 }

@@ -1,26 +1,26 @@
-//! Products and distances of rows with vectors, a block of both at a time.
+//! Products and distances of rows with vectors, in blocks of both.
 
 use crate::Level;
 use crate::tile::Tile;
 use crate::wide::Wide;
 
-/// Vectors that are worked on together: eight rows against so many keep their sums in registers.
+/// Vectors per group: sums of eight rows against this many stay in registers.
 const GROUP: usize = 4;
 
-/// Vectors of equal length, against which rows are held.
+/// Vectors of equal length that rows are multiplied with or measured against.
 ///
-/// Every sum runs over the inputs in their order, so a result depends on its row and its vector alone: not on which
-/// others go with them, the level or the number of threads.
+/// Every sum runs over the inputs in order, so a result depends on its row and its vector alone: not on the other rows
+/// and vectors, the level or the number of threads.
 #[derive(Debug, Clone)]
 pub struct Vectors {
     count: usize,
     inputs: usize,
-    /// For every group, the entries of its vectors for input 0, input 1, …; filled up with zeros.
+    /// Entries of each group's vectors for input 0, input 1, …; padded with zeros.
     packed: Vec<[f64; GROUP]>,
 }
 
 impl Vectors {
-    /// `count` vectors of `inputs` entries; `entry(k, i)` is entry i of vector k.
+    /// Creates `count` vectors of `inputs` entries; `entry(k, i)` is entry i of vector k.
     pub fn new(count: usize, inputs: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
         let mut packed = vec![[0.0; GROUP]; count.div_ceil(GROUP) * inputs];
         for k in 0..count {
@@ -41,20 +41,20 @@ impl Vectors {
         self.count == 0
     }
 
-    /// start_k + Σ_i w_ki x_i, rows × vectors. Cost O(rows·vectors·inputs).
+    /// Products start_k + Σ_i w_ki x_i, as rows × vectors. Cost O(rows·vectors·inputs).
     ///
     /// # Panics
-    /// When the tile has another number of columns than the vectors have entries, or `start` another length.
+    /// If the tile's columns do not match the vectors' entries, or `start` the number of vectors.
     pub fn products(&self, level: Level, x: &Tile, start: &[f64]) -> Tile {
         assert_eq!(start.len(), self.count, "one start a vector");
         self.against::<false>(level, x, start)
     }
 
-    /// Σ_i (x_i − w_ki)², rows × vectors, by differences: no digit is lost far from the origin. Cost
-    /// O(rows·vectors·inputs).
+    /// Squared distances Σ_i (x_i − w_ki)², as rows × vectors. Sums differences, so no digit is lost far from the
+    /// origin. Cost O(rows·vectors·inputs).
     ///
     /// # Panics
-    /// When the tile has another number of columns than the vectors have entries.
+    /// If the tile's columns do not match the vectors' entries.
     pub fn squared_distances(&self, level: Level, x: &Tile) -> Tile {
         self.against::<true>(level, x, &[])
     }

@@ -1,15 +1,17 @@
-//! Eight doubles that are worked on as one: written plainly, so that the compiler makes vectors of any width of them.
+//! Eight doubles as one value, in plain code that the compiler turns into vectors of any width.
 //!
-//! Every sum has a fixed order, over eight fixed lanes, so that neither threads nor instruction sets change a bit. The products of
-//! moments round a product and a sum once (`Wide::mul_add`) at every level; all other kernels round twice, and none leaves it to the
-//! compiler. The baseline of x86-64 has no instruction for the first and calls the C library, some twenty times slower. Long kernels use
-//! `Eight`, where the width is said, since the compiler makes single doubles of them otherwise. Loops that change each entry by itself are
-//! written plainly, or reach their eights by `opaque`: of eights the compiler makes gathers across them, with which a greedy search of 100
-//! columns took 2.0 s in place of 1.6 (`objdump -d` of the program shows no `vgather`).
+//! Every sum has a fixed order over eight fixed lanes, so neither threads nor instruction sets change a bit. Products
+//! of moments round a product and a sum once (`Wide::mul_add`) at every level; all other kernels round twice. The
+//! baseline of x86-64 has no fused instruction and calls the C library, some twenty times slower.
+//!
+//! Long kernels use `Eight`, whose width is explicit, since the compiler breaks `Wide` into single doubles there. Loops
+//! over single entries are written plainly, or reach their eights through `opaque`. Otherwise the compiler gathers
+//! across eights: a greedy search of 100 columns then takes 2.0 s instead of 1.6 s (`objdump -d` of the program shows
+//! no `vgather`).
 
 use std::ops::{Add, Div, Mul, Sub};
 
-/// An entry that becomes a double without rounding.
+/// A number that converts to a double without rounding.
 pub(crate) trait Entry: Copy {
     fn double(self) -> f64;
 }
@@ -35,8 +37,8 @@ impl Entry for u8 {
     }
 }
 
-/// A place of which the compiler is told nothing. Eights are vectors already; of loops over them, where it knows how the places
-/// follow each other, it makes gathers across eights, which take several times as long.
+/// Hides an address from the optimizer. In loops over eights with a known stride the compiler would otherwise gather
+/// across eights, which is several times slower.
 #[inline(always)]
 pub(crate) fn opaque<T>(place: &T) -> &T {
     std::hint::black_box(place)
@@ -73,13 +75,13 @@ impl Wide {
         Wide([value; Wide::WIDTH])
     }
 
-    /// The doubles of a chunk.
+    /// Loads the eight entries of a chunk.
     #[inline(always)]
     pub fn load<E: Entry>(chunk: &[E; Wide::WIDTH]) -> Wide {
         Wide(std::array::from_fn(|l| chunk[l].double()))
     }
 
-    /// Fewer than eight doubles, filled up.
+    /// Loads fewer than eight entries and fills up the other lanes.
     #[inline(always)]
     pub fn part<E: Entry>(rest: &[E], fill: f64) -> Wide {
         Wide(std::array::from_fn(|l| rest.get(l).map_or(fill, |entry| entry.double())))
@@ -96,37 +98,37 @@ impl Wide {
         Wide(std::array::from_fn(|l| self.0[l].mul_add(by.0[l], to.0[l])))
     }
 
-    /// The smaller of each lane.
+    /// The smaller value of each lane.
     #[inline(always)]
     pub fn min(self, other: Wide) -> Wide {
         Wide(std::array::from_fn(|l| if self.0[l] < other.0[l] { self.0[l] } else { other.0[l] }))
     }
 
-    /// The lanes where `a` is at most `b`, else 0.
+    /// Keeps the lanes where `a` is at most `b` and sets the others to 0.
     #[inline(always)]
     pub fn where_at_most(self, a: Wide, b: Wide) -> Wide {
         Wide(std::array::from_fn(|l| if a.0[l] <= b.0[l] { self.0[l] } else { 0.0 }))
     }
 
-    /// Sets one lane to what `f` makes of it.
+    /// Replaces one lane by `f` of its value.
     #[inline(always)]
     pub fn update(&mut self, lane: usize, f: impl FnOnce(f64) -> f64) {
         self.0[lane] = f(self.0[lane]);
     }
 
-    /// One lane.
+    /// Returns one lane.
     #[inline(always)]
     pub fn lane(&self, lane: usize) -> f64 {
         self.0[lane]
     }
 
-    /// All lanes.
+    /// Returns all lanes.
     #[inline(always)]
     pub fn doubles(&self) -> &[f64; Wide::WIDTH] {
         &self.0
     }
 
-    /// All lanes added, in order.
+    /// Sum of all lanes, in order.
     pub fn sum(self) -> f64 {
         self.0.iter().sum()
     }

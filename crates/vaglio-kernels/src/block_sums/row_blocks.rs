@@ -1,25 +1,25 @@
-//! Rows that are made of whole blocks.
+//! Rows that are a union of whole blocks.
 
 use super::{BlockSums, GramRow};
 use crate::Entries;
 use crate::tolerance::SHIFTED_SQUARES;
 use std::sync::Arc;
 
-/// Which blocks of [`BlockSums`] some rows are made of.
+/// The blocks of [`BlockSums`] that make up a set of rows.
 #[derive(Debug)]
 pub(crate) struct RowBlocks {
     blocks: Arc<BlockSums>,
     included: Vec<usize>,
     rows: f64,
-    /// By how much more each column is shifted.
+    /// Additional shift of each column.
     offsets: Vec<f64>,
-    /// The same of the targets.
+    /// Additional shift of each target.
     targets: Vec<f64>,
 }
 
 impl RowBlocks {
-    /// `None` unless the rows that `entries` have are whole blocks, no shift takes off much of a column, and each `active`
-    /// column has sums.
+    /// Returns `None` if the rows of `entries` are not whole blocks, a shift removes much of a column, or an `active`
+    /// column has no sums.
     pub fn new(blocks: &Arc<BlockSums>, entries: &Entries<'_>, active: &[bool], targets: &[&[f64]]) -> Option<Self> {
         let rows = entries.rows(targets.first()?.len());
         let mut counts = vec![0; blocks.counts.len()];
@@ -39,7 +39,7 @@ impl RowBlocks {
             offsets: Vec::new(),
             targets: Vec::new(),
         };
-        // All rows were shifted by their means but for rounding.
+        // All rows together are already shifted by their means, up to rounding.
         let by = if rows.len() < blocks.order.len() { 1.0 / out.rows } else { 0.0 };
         out.offsets = out.total(&blocks.sums[0]).into_iter().map(|sum| sum * by).collect();
         let squares = out.total(&blocks.sums[1]);
@@ -54,7 +54,7 @@ impl RowBlocks {
         Some(out)
     }
 
-    /// Shifts and squares of all columns; 0 for those that are not active.
+    /// Shifts and squares of all columns; 0 for inactive ones.
     pub fn statistics(&self, active: &[bool]) -> (Vec<f64>, Vec<f64>) {
         let squares = self.total(&self.blocks.sums[1]).into_iter().zip(&self.offsets);
         let left = squares.map(|(square, offset)| square - self.rows * offset * offset);
@@ -63,7 +63,7 @@ impl RowBlocks {
         (shifts.zip(active).map(of).collect(), left.zip(active).map(of).collect())
     }
 
-    /// Products with a column or target, where they are known of the blocks.
+    /// Products with a column or target, if the blocks have them.
     pub fn products(&self, of: GramRow) -> Option<Vec<f64>> {
         let offset = match of {
             GramRow::Column(column) => self.offsets[column],
@@ -77,12 +77,12 @@ impl RowBlocks {
         Some(products)
     }
 
-    /// Makes the products with some columns known.
+    /// Computes the blocks' products with some columns.
     pub fn read(&self, entries: &Entries<'_>, columns: &[usize]) {
         self.blocks.read(entries.stored(), columns);
     }
 
-    /// Σ over the blocks, of blocks × columns.
+    /// Adds up blocks × columns over the included blocks.
     fn total(&self, sums: &[f64]) -> Vec<f64> {
         let columns = self.blocks.active.len();
         let mut total = vec![0.0; columns];

@@ -1,4 +1,4 @@
-//! Products of the columns with columns and targets, from the cache that states of the same rows share.
+//! Gram matrix rows, from the cache shared by states of the same rows.
 
 use crate::Data;
 use crate::block_sums::GramRow;
@@ -6,14 +6,14 @@ use crate::parallel;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Columns whose products are beside the rows that they become, at once.
+/// Columns per batch.
 const AT_ONCE: usize = 1 << 12;
 
 impl Data<'_> {
-    /// x_iᵀx_b for every column i and each of some columns b, scaled and centered; 0 for inactive i.
+    /// x_iᵀx_b for every column i and each given column b, scaled and centered; 0 for inactive i.
     ///
-    /// One read of the data where one of them is not known, which serves columns that are `likely` to be asked for next as
-    /// well, the more the more the last one served. Cost O(m·n) for each column once.
+    /// A cache miss costs one read of the data. The read also prefetches `likely` columns, more of them when the last
+    /// prefetch was useful. Cost O(m·n) for each column once.
     pub(crate) fn with_columns(&self, columns: &[usize], likely: impl FnOnce() -> Vec<usize>) -> Vec<Arc<[f64]>> {
         let row = |&column: &usize| self.gram.row(GramRow::Column(column));
         let is_unknown = |column: &usize| row(column).is_none();
@@ -34,7 +34,7 @@ impl Data<'_> {
             .collect()
     }
 
-    /// Σ_b part_b·x_iᵀx_b for every column i, where all of these products are known. Cost O(n) for each b.
+    /// Σ_b part_b·x_iᵀx_b for every column i, if all these products are cached. Cost O(n) for each b.
     pub(crate) fn with_sum(&self, parts: &[(usize, f64)]) -> Option<Arc<[f64]>> {
         let mut sums = vec![0.0; self.columns()];
         for &(column, part) in parts {
@@ -44,13 +44,13 @@ impl Data<'_> {
         Some(sums.into())
     }
 
-    /// x_iᵀy for every column i and the residuals of the empty subset. Cost O(m·n) once.
+    /// x_iᵀy for every column i and an output's residuals of the empty subset. Cost O(m·n) once.
     pub(crate) fn with_target(&self, output: usize) -> Arc<[f64]> {
         let of = GramRow::Target(output);
         self.gram.row(of).unwrap_or_else(|| Arc::clone(&self.read_gram(&[of])[0]))
     }
 
-    /// Products by one read of the columns, cached for all states. The cache is not locked meanwhile.
+    /// Computes products in one read of the columns and caches them. The cache is not locked meanwhile.
     fn read_gram(&self, wanted: &[GramRow]) -> Vec<Arc<[f64]>> {
         if let Some(rows) = self.gram.read_blocks(self.entries(), wanted) {
             return rows;

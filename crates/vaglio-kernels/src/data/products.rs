@@ -5,7 +5,7 @@ use crate::{Column, Data, sparse};
 use std::borrow::Cow;
 
 impl Data<'_> {
-    /// √r_j·v_j of every row, or of every row that is stored.
+    /// √r_j·v_j of every row, expanded to all stored rows if `is_stored`.
     fn with_roots<'v>(&self, v: &'v [f64], is_stored: bool) -> Cow<'v, [f64]> {
         let scaled: Option<Vec<f64>> = self.root().map(|root| v.iter().zip(root).map(|(v, r)| v * r).collect());
         match (is_stored, scaled) {
@@ -16,15 +16,16 @@ impl Data<'_> {
         }
     }
 
-    /// Σ_j x_ij v_k[j] (x_i scaled and centered) for the given columns and vectors, as columns × vectors.
+    /// Products Σ_j x_ij v_k[j] of the given columns, scaled and centered, with vectors, as columns × vectors.
     ///
-    /// One read of the columns; the vectors stay in cache by tiles of rows. The bits of a column do not depend on the
-    /// others. Cost O(m · columns · vectors).
+    /// Reads the columns once; the vectors stay in cache by tiles of rows. A column's bits do not depend on the others.
+    /// Cost O(m · columns · vectors).
     pub(crate) fn products(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
         self.products_with(columns, vectors, false)
     }
 
-    /// The same for most columns: rows of longer ones are not copied, and the bits are others.
+    /// Like [`Data::products`], but reads a view's stored rows in place instead of copying; suits most columns. The
+    /// bits differ.
     pub(crate) fn products_of_most(&self, columns: &[usize], vectors: &[&[f64]]) -> Vec<f64> {
         self.products_with(columns, vectors, self.entries.is_view())
     }
@@ -32,7 +33,7 @@ impl Data<'_> {
     fn products_with(&self, columns: &[usize], vectors: &[&[f64]], is_stored: bool) -> Vec<f64> {
         let vectors: Vec<Cow<'_, [f64]>> = vectors.iter().map(|v| self.with_roots(v, is_stored)).collect();
         let vectors: Vec<&[f64]> = vectors.iter().map(|v| &**v).collect();
-        // Columns of one type go together, so that they share the reading of the vectors.
+        // Columns of one type go together and share the read of the vectors.
         let (mut doubles, mut singles, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
         let (mut sparse, mut made) = (Vec::new(), Vec::new());
         for (place, &column) in columns.iter().enumerate() {

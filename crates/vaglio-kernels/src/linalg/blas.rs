@@ -1,19 +1,20 @@
-//! Products by the BLAS that comes with LAPACK.
+//! Matrix products by the BLAS that comes with LAPACK.
 
 use cblas_sys::{CBLAS_LAYOUT, CBLAS_TRANSPOSE, CBLAS_UPLO, cblas_dgemm, cblas_dsyrk};
 use ndarray::{Array2, ArrayView2, CowArray, Ix2};
 use std::ffi::c_int;
 
-/// A matrix as BLAS reads it: rows one after the other, of it or of its transpose.
+/// A matrix in a layout that BLAS reads: its rows, or those of its transpose, one after the other.
 struct Laid<'a> {
     entries: CowArray<'a, f64, Ix2>,
     is_transposed: bool,
-    /// Entries from one row to the next.
+    /// Distance in entries from one row to the next.
     leading: c_int,
 }
 
 impl<'a> Laid<'a> {
-    /// Of the entries where they are, or of a copy; `None` of more rows or columns than BLAS counts, or of none.
+    /// Borrows the entries, or copies them if they have other strides. Returns `None` if the matrix is empty or too
+    /// large for BLAS's integers.
     fn new(a: ArrayView2<'a, f64>) -> Option<Self> {
         let counted = |n: usize| c_int::try_from(n).ok().filter(|n| *n > 0);
         let (rows, columns) = (counted(a.nrows())?, counted(a.ncols())?);
@@ -41,8 +42,8 @@ pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
     let (ours, theirs) = (left.transpose(), right.transpose());
     let (from, with, to) = (left.entries.as_ptr(), right.entries.as_ptr(), out.as_mut_ptr());
     let sizes = [m as c_int, n as c_int, k as c_int];
-    // SAFETY: `from` and `with` are live matrices of m × k and k × n doubles, dense, in the layout that `ours` and `theirs` say, with
-    // the distances of rows that belong to it; `to` is m × n of its own, row by row. All sizes were seen to fit.
+    // SAFETY: `from` and `with` are live dense matrices of m × k and k × n doubles, in the layouts given by `ours` and
+    // `theirs` with their leading dimensions; `to` is an own m × n matrix in row order. All sizes fit `c_int`.
     unsafe {
         let [m, n, k] = sizes;
         cblas_dgemm(layout, ours, theirs, m, n, k, 1.0, from, left.leading, with, right.leading, 0.0, to, n);
@@ -50,18 +51,18 @@ pub fn gemm(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
     out
 }
 
-/// AᵀA of an m × n matrix, of which one triangle is computed. Cost O(m·n²/2).
+/// AᵀA of an m × n matrix; computes one triangle. Cost O(m·n²/2).
 pub fn gram(a: ArrayView2<f64>) -> Array2<f64> {
     let (m, n) = a.dim();
     let Some(laid) = Laid::new(a) else { return a.t().dot(&a) };
     let mut out = Array2::zeros((n, n));
-    // Of rows that are those of Aᵀ the product is that with their transpose.
+    // If the stored rows are those of Aᵀ, AᵀA is their product with the transpose.
     let transpose = if laid.is_transposed { CBLAS_TRANSPOSE::CblasNoTrans } else { CBLAS_TRANSPOSE::CblasTrans };
     let (layout, upper) = (CBLAS_LAYOUT::CblasRowMajor, CBLAS_UPLO::CblasUpper);
     let (from, to) = (laid.entries.as_ptr(), out.as_mut_ptr());
     let sizes = [n as c_int, m as c_int];
-    // SAFETY: `from` is a live dense matrix of m × n doubles in the layout that `transpose` and the distance of rows say, `to` n × n
-    // of its own. All sizes were seen to fit.
+    // SAFETY: `from` is a live dense matrix of m × n doubles in the layout given by `transpose` and its leading
+    // dimension; `to` is an own n × n matrix. All sizes fit `c_int`.
     unsafe {
         let [n, m] = sizes;
         cblas_dsyrk(layout, upper, transpose, n, m, 1.0, from, laid.leading, 0.0, to, n);

@@ -1,32 +1,32 @@
-//! Symmetric positive definite matrices as LLᵀ, for any number of systems.
+//! Cholesky factorization A = LLᵀ for any number of right-hand sides.
 
 use super::{Failure, finite, interruptible, pass_flops};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
-/// A = LLᵀ.
+/// The Cholesky factor of a symmetric positive definite matrix.
 #[derive(Debug, Clone)]
 pub struct Cholesky(backend::Factor);
 
 impl Cholesky {
-    /// Reads the lower half of A. Cost O(n³).
+    /// Factors A, reading its lower half. Cost O(n³).
     ///
     /// # Errors
-    /// [`Failure::NotPositiveDefinite`]; [`Failure::NoConvergence`] when entries are not finite.
+    /// [`Failure::NotPositiveDefinite`], or [`Failure::NoConvergence`] if entries are not finite.
     pub fn new(a: ArrayView2<f64>) -> Result<Self, Failure> {
         finite(&a)?;
         interruptible(a, pass_flops(&a, 1.0 / 3.0), backend::factor).map(Cholesky)
     }
 
-    /// X of A·X = B, n × r. Cost O(n²·r).
+    /// Solves A·X = B for X, n × r. Cost O(n²·r).
     pub fn solve(&self, b: ArrayView2<f64>) -> Array2<f64> {
         if b.is_empty() { Array2::zeros(b.dim()) } else { backend::solve(&self.0, b) }
     }
 
-    /// An estimate of the greatest column sum of |A⁻¹|, from below and mostly within a third of it. Cost O(n²).
+    /// Estimates the 1-norm of A⁻¹ from below, mostly within a third. Cost O(n²).
     ///
     /// # Reference
-    /// N. J. Higham and F. Tisseur, *A block algorithm for matrix 1-norm estimation*, SIAM Journal on Matrix Analysis and
-    /// Applications 21(4), 2000.
+    /// N. J. Higham and F. Tisseur, *A block algorithm for matrix 1-norm estimation*, SIAM Journal on Matrix Analysis
+    /// and Applications 21(4), 2000.
     pub fn inverse_norm(&self, n: usize) -> f64 {
         let sum = |x: ArrayView1<f64>| x.iter().map(|v| v.abs()).sum::<f64>();
         let mut x = Array2::from_shape_fn((n, TOGETHER), |(i, k)| sign(i, k) / n as f64);
@@ -34,7 +34,7 @@ impl Cholesky {
         for _ in 0..MOST_STEPS {
             let y = self.solve(x.view());
             norm = y.columns().into_iter().map(sum).fold(norm, f64::max);
-            // How much the sum of a column of the inverse is at least.
+            // Lower bounds of the column sums of the inverse.
             let slopes = self.solve(y.mapv(f64::signum).view()).mapv(f64::abs);
             let least: Vec<f64> =
                 slopes.rows().into_iter().map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
@@ -53,11 +53,11 @@ impl Cholesky {
     }
 }
 
-/// Vectors that an estimate of a norm follows, and how far.
+/// Number of vectors and of iterations of the norm estimate.
 const TOGETHER: usize = 4;
 const MOST_STEPS: usize = 5;
 
-/// Signs of the vectors that an estimate starts from: all alike, by and by, in pairs, and as bits of the place add up.
+/// Signs of the starting vectors: equal, alternating, alternating in pairs, and by the parity of the index's bits.
 fn sign(i: usize, k: usize) -> f64 {
     let is_below = match k {
         0 => false,
@@ -94,7 +94,7 @@ mod backend {
     use std::fmt;
     use std::sync::Arc;
 
-    /// None of an empty matrix.
+    /// `None` for an empty matrix.
     #[derive(Clone)]
     pub struct Factor(Option<Arc<CholeskyFactorized<OwnedRepr<f64>>>>);
 
@@ -116,7 +116,7 @@ mod backend {
         let mut out = backend::plain(b);
         for mut column in out.columns_mut() {
             let solution = factor.0.as_ref().and_then(|factor| factor.solvec(&column.to_owned()).ok());
-            // A factor solves whatever has its length.
+            // `solvec` cannot fail for a vector of the factor's length.
             column.assign(&solution.unwrap_or_else(|| ndarray::Array1::from_elem(column.len(), f64::NAN)));
         }
         out

@@ -1,15 +1,16 @@
-//! Small positive definite systems that say how far they are to be trusted: by the least eigenvalue, or by a bound of the
-//! condition number. [`Cholesky`](super::Cholesky) says neither, and is for systems of any size.
+//! Small positive definite systems with an estimate of their accuracy: the least eigenvalue, or a bound of the
+//! condition number. [`Cholesky`](super::Cholesky) gives neither.
 
 use crate::Level;
 use crate::tolerance::ILL_CONDITIONED;
 use crate::trial::worse;
 use ndarray::Array2;
 
-/// X ← A⁻¹X for a symmetric A in its upper half, which is lost; about the least eigenvalue, 0 where A is not positive
-/// definite.
+/// X ← A⁻¹X for a symmetric A in its upper half, which is overwritten. Returns an estimate of the least eigenvalue, or
+/// 0 if A is not positive definite.
 ///
-/// The least pivot may be above it by orders where rows are of unlike size, so that is asked of the factor.
+/// The estimate comes from the factor, since the least pivot may exceed the least eigenvalue by orders if rows have
+/// unlike sizes.
 pub(crate) fn solve_by_rows(level: Level, a: &mut Array2<f64>, x: &mut Array2<f64>) -> f64 {
     let (size, width) = x.dim();
     match (a.as_slice_mut(), x.as_slice_mut()) {
@@ -21,7 +22,7 @@ pub(crate) fn solve_by_rows(level: Level, a: &mut Array2<f64>, x: &mut Array2<f6
     }
 }
 
-/// A = RᵀR, then RᵀZ = X and RX = Z, all by rows.
+/// Factors A = RᵀR, then solves RᵀZ = X and RX = Z, all by rows.
 #[inline(always)]
 fn factor_and_solve(size: usize, width: usize, a: &mut [f64], x: &mut [f64]) -> f64 {
     let mut least_pivot = 1.0;
@@ -61,17 +62,17 @@ fn factor_and_solve(size: usize, width: usize, a: &mut [f64], x: &mut [f64]) -> 
     if size == 0 { least_pivot } else { worse(least_pivot, least_eigenvalue(a, size)) }
 }
 
-/// About the least eigenvalue of A = RᵀR, from above and in most cases by less than ten: √n/‖A⁻¹b‖ for signs b that make
+/// Estimates the least eigenvalue of A = RᵀR from above, mostly within a factor of ten: √n/‖A⁻¹b‖ for signs b that make
 /// R⁻ᵀb grow. Cost O(n²).
 ///
-/// A. Cline, C. Moler, G. Stewart, J. Wilkinson, *An estimate for the condition number of a matrix*, SIAM J. Numer. Anal.
-/// 16 (1979).
+/// A. Cline, C. Moler, G. Stewart, J. Wilkinson, *An estimate for the condition number of a matrix*, SIAM J. Numer.
+/// Anal. 16 (1979).
 #[inline(always)]
 fn least_eigenvalue(r: &[f64], size: usize) -> f64 {
     let mut x = vec![0.0; size];
     for k in 0..size {
         let row = &r[k * size + k..(k + 1) * size];
-        // The sum so far, and a sign that adds to it.
+        // The sign of b_k that increases the magnitude of the sum so far.
         let own = -(x[k] + 1f64.copysign(x[k])) / row[0];
         x[k] = own;
         x[k + 1..].iter_mut().zip(&row[1..]).for_each(|(x, r)| *x += own * r);
@@ -85,18 +86,17 @@ fn least_eigenvalue(r: &[f64], size: usize) -> f64 {
     (size as f64 / squares).sqrt()
 }
 
-/// The inverse of a Gram matrix of columns of length 1, row by row, with what its condition number is at most; `None` when
-/// that is too much.
+/// Inverts a Gram matrix of unit columns and bounds its condition number; returns `None` if the bound is too large.
 ///
-/// One pivot after the other takes the place of its row and column. The condition number is at most the trace of the
-/// matrix times that of its inverse. Cost O(size³).
+/// Gauss–Jordan elimination in place. The condition number is at most the trace of the matrix times the trace of its
+/// inverse. Cost O(size³).
 pub(crate) fn inverse_of_unit(mut gram: Vec<f64>, size: usize) -> Option<(Vec<f64>, f64)> {
     for at in 0..size {
         let pivot = gram[at * size + at];
         if pivot.is_nan() || pivot * ILL_CONDITIONED <= 1.0 {
             return None;
         }
-        // x_b = (y_b − Σ a_bj x_j)/a_bb, put into the other equations.
+        // Substitutes x_b = (y_b − Σ a_bj x_j)/a_bb into the other equations.
         let mut row: Vec<f64> = gram[at * size..(at + 1) * size].to_vec();
         row[at] = -1.0;
         for (k, own) in gram.chunks_mut(size.max(1)).enumerate() {

@@ -1,4 +1,4 @@
-//! Work of the backend that may be stopped, although the backend asks nothing on the way.
+//! Cancellation of long calls into the backend, which does not poll for it.
 
 use crate::Halt;
 use ndarray::ArrayView2;
@@ -6,23 +6,23 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// Floating-point operations of work that is worth a thread of its own: a second of them.
+/// Flops from which work gets a thread of its own: about a second.
 const LONG: f64 = 2e9;
-/// How often it is asked whether to stop.
+/// Interval between checks for cancellation.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Floating-point operations of so many passes over an m × n matrix, of which each costs O(m·n·min(m, n)).
+/// Flops of `passes` passes over an m × n matrix that cost O(m·n·min(m, n)) each.
 pub(super) fn pass_flops(a: &ArrayView2<f64>, passes: f64) -> f64 {
     passes * a.len() as f64 * a.nrows().min(a.ncols()) as f64
 }
 
-/// Whether so many floating-point operations are done on a thread of their own.
+/// Whether work of this many flops runs on its own thread.
 pub(super) fn is_interruptible(flops: f64) -> bool {
     flops >= LONG && Halt::current().is_set()
 }
 
-/// Does work of so many floating-point operations on a matrix. Where it is long and may be stopped, it is done on a thread of its own with a
-/// copy of the matrix, and that thread is left when it is to stop.
+/// Runs `work` of an estimated number of flops on a matrix. Long work that may be cancelled runs on its own thread with
+/// a copy of the matrix; on cancellation that thread is abandoned.
 pub(super) fn interruptible<T: Send + 'static>(
     a: ArrayView2<f64>,
     flops: f64,
@@ -35,7 +35,7 @@ pub(super) fn interruptible<T: Send + 'static>(
     halt.check();
     let (done, ended) = sync_channel(1);
     let worker = std::thread::spawn(move || {
-        // On as many threads as the caller has, so that results are the same.
+        // The same number of threads as the caller's, so that results are equal.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let work = || work(a.view());
         let _nobody_waits = done.send(pool.map_or_else(|_| None, |pool| Some(pool.install(work))));

@@ -1,11 +1,11 @@
-//! Moments, forward: a triangle P with PᵀP = (A + λ)⁻¹ that grows by a row with every column.
+//! Inverse Cholesky factor of moments: a triangle P with PᵀP = (A + λ)⁻¹ that grows by a row with every column.
 //!
-//! P is the inverse of the Cholesky factor of A + λ, bordered: G. Golub and C. Van Loan, *Matrix Computations*, 4.2.
+//! Bordering: G. Golub and C. Van Loan, *Matrix Computations*, 4.2.
 
 use crate::Level;
 use crate::wide::{Wide, opaque};
 
-/// Rows p_k of P: row k has k + 1 entries, filled up with zeros to whole eights.
+/// Rows p_k of P: row k has k + 1 entries, padded with zeros to a multiple of eight.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InverseFactor {
     eights: Vec<Wide>,
@@ -13,7 +13,7 @@ pub(crate) struct InverseFactor {
 }
 
 impl InverseFactor {
-    /// Adds a row, which has one entry more than the last.
+    /// Appends a row, one entry longer than the last.
     pub fn push(&mut self, row: &[f64]) {
         self.eights.extend(wide(row));
         self.rows += 1;
@@ -44,7 +44,7 @@ impl InverseFactor {
     }
 }
 
-/// Eights of a vector, the last filled up with zeros.
+/// Splits a vector into eights, the last padded with zeros.
 fn wide(x: &[f64]) -> impl Iterator<Item = Wide> {
     x.chunks(Wide::WIDTH).map(|x| {
         let mut out = Wide::ZERO;

@@ -1,7 +1,7 @@
-//! A Cholesky factor to which rows are added and from which they are removed.
+//! Cholesky factor with row updates and downdates.
 //!
-//! P. Gill, G. Golub, W. Murray and M. Saunders, *Methods for modifying matrix factorizations*, Mathematics of Computation
-//! 28 (1974).
+//! P. Gill, G. Golub, W. Murray and M. Saunders, *Methods for modifying matrix factorizations*, Mathematics of
+//! Computation 28 (1974).
 
 use crate::Level;
 use crate::sums::{axpy, dot};
@@ -12,7 +12,7 @@ use ndarray::Array2;
 pub(crate) struct LowerFactor {
     level: Level,
     rows: Vec<Vec<f64>>,
-    /// Whether rows were removed since the factor was made.
+    /// Whether a row was removed since the factor was created.
     pub updated: bool,
 }
 
@@ -41,19 +41,19 @@ impl LowerFactor {
         x
     }
 
-    /// What is left of a new diagonal entry once a row is taken off, q − ‖w‖², and w = L⁻¹b of that row. Cost O(s²).
+    /// Schur complement q − ‖w‖² of a new diagonal entry q, and w = L⁻¹b of the new row. Cost O(s²).
     pub fn left_over(&self, b: &[f64], diagonal: f64) -> (f64, Vec<f64>) {
         let w = self.forward(b);
         (diagonal - dot(self.level, &w, &w), w)
     }
 
-    /// Adds the row w with the pivot √`left`, both from [`LowerFactor::left_over`].
+    /// Appends the row w with pivot √`left`, both from [`LowerFactor::left_over`].
     pub fn push(&mut self, left: f64, mut w: Vec<f64>) {
         w.push(left.sqrt());
         self.rows.push(w);
     }
 
-    /// Removes a row and column of the matrix, by rotations. Cost O(s²).
+    /// Removes a row and column of the matrix by Givens rotations. Cost O(s²).
     pub fn remove(&mut self, place: usize) {
         self.rows.remove(place);
         for i in place..self.rows.len() {

@@ -1,10 +1,12 @@
-//! Pivoted Cholesky decomposition of a matrix that is never formed.
+//! Pivoted Cholesky decomposition of a matrix that is never materialized.
 
 use crate::Level;
 use crate::sums::axpy;
 
-/// The columns of G with A ≈ GGᵀ: from the diagonal of A and a column of it at a time, that of the largest entry that is left
-/// of the diagonal, until `is_enough` for the columns so far and the trace of what is left. Cost O(n·rank²).
+/// Columns of G with A ≈ GGᵀ, given A's diagonal and a function that computes a column of A.
+///
+/// Each step takes the column of the largest remaining diagonal entry, until `is_enough` accepts the columns and the
+/// trace of the remainder. Cost O(n·rank²).
 pub(crate) fn pivoted(
     level: Level,
     mut rest: Vec<f64>,
@@ -32,7 +34,7 @@ pub(crate) fn pivoted(
     columns
 }
 
-/// The place of the largest entry above 0, the first among equals.
+/// Index of the largest positive entry, the first among equals.
 fn largest(rest: &[f64]) -> Option<usize> {
     let mut best = (None, 0.0);
     for (place, &value) in rest.iter().enumerate() {

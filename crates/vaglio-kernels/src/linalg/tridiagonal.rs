@@ -1,4 +1,4 @@
-//! Symmetric matrices as a tridiagonal one in an orthonormal basis.
+//! Tridiagonal form of symmetric matrices.
 
 use super::{Failure, finite, interruptible, pass_flops};
 use crate::tolerance::LEAST_EIGENVALUE;
@@ -6,12 +6,12 @@ use ndarray::{Array1, ArrayView2, ArrayViewMut2};
 
 /// A symmetric matrix as A = Q·T·Qᵀ with T symmetric and tridiagonal and Q orthonormal.
 ///
-/// One system (A + λ)·x = b costs O(n) in this basis, for any λ. Which T it is, is the backend's choice.
+/// A system (A + λ)·x = b costs O(n) in this basis, for any λ. T depends on the backend.
 #[derive(Debug, Clone)]
 pub struct Tridiagonal {
     /// The diagonal of T.
     pub diagonal: Array1<f64>,
-    /// The entries beside the diagonal of T, one less.
+    /// The subdiagonal of T, one entry shorter.
     pub beside: Array1<f64>,
     basis: backend::Reflections,
 }
@@ -27,12 +27,13 @@ impl Tridiagonal {
         self.basis.apply_transposed(b);
     }
 
-    /// B ← (A + λ)⁻¹·B in place, for an n × r matrix with a λ for each column, where A + λ is positive definite. Cost O(n²·r).
+    /// B ← (A + λ)⁻¹·B in place, for an n × r matrix with one λ per column; A + λ must be positive definite. Cost
+    /// O(n²·r).
     pub fn solve(&self, lambdas: &[f64], mut b: ArrayViewMut2<f64>) {
         self.apply_transposed(b.view_mut());
         let mut factors = vec![0.0; self.diagonal.len()];
         for (mut b, lambda) in b.columns_mut().into_iter().zip(lambdas) {
-            // Factors L·D·Lᵀ by q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}.
+            // Factorization L·D·Lᵀ with q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}.
             let (mut lowering, mut factor, mut last) = (0.0, 0.0, 0.0);
             let beside = self.beside.iter().copied().chain([0.0]);
             for (((d, e), b), own) in self.diagonal.iter().zip(beside).zip(&mut b).zip(&mut factors) {
@@ -52,17 +53,17 @@ impl Tridiagonal {
         self.apply(b);
     }
 
-    /// Bounds of the eigenvalues: the least as [`Tridiagonal::least_eigenvalue`] gives it, and what no eigenvalue exceeds.
+    /// Bounds of the eigenvalues: [`Tridiagonal::least_eigenvalue`], and an upper bound by Gershgorin's circles.
     pub fn eigenvalue_range(&self) -> [f64; 2] {
         let beside = |i: usize| self.beside.get(i).map_or(0.0, |e| e.abs());
         let above = |i: usize| self.diagonal[i] + beside(i) + i.checked_sub(1).map_or(0.0, beside);
         [self.least_eigenvalue(), (0..self.diagonal.len()).map(above).fold(0.0, f64::max)]
     }
 
-    /// The least eigenvalue, to 10⁻¹² of the greatest in magnitude, from below; infinite without rows.
+    /// Lower estimate of the least eigenvalue, to 10⁻¹² of the greatest in magnitude; infinite without rows.
     ///
-    /// Bisection: T − x is positive definite where the pivots q_i = t_ii − x − t²_{i,i−1}/q_{i−1} are positive. Rounding
-    /// keeps them monotone in x, so pivots that are computed so are positive for every x below. Cost O(n).
+    /// Bisection: T − x is positive definite if all pivots q_i = t_ii − x − t²_{i,i−1}/q_{i−1} are positive. Rounding
+    /// keeps pivots monotone in x, so positive computed pivots remain positive for every smaller x. Cost O(n).
     pub fn least_eigenvalue(&self) -> f64 {
         let radius = |i: usize| {
             let beside = |i: usize| self.beside.get(i).map_or(0.0, |e| e.abs());
@@ -91,10 +92,10 @@ impl Tridiagonal {
     }
 }
 
-/// The tridiagonal form of a symmetric matrix. Cost O(n³), with faer a quarter of that of [`super::eigh`].
+/// Reduces a symmetric matrix to tridiagonal form. Cost O(n³), with faer a quarter of [`super::eigh`].
 ///
 /// # Errors
-/// [`Failure::NoConvergence`] when entries are not finite or overflow.
+/// [`Failure::NoConvergence`] if entries are not finite or overflow.
 pub fn tridiagonal(a: ArrayView2<f64>) -> Result<Tridiagonal, Failure> {
     finite(&a)?;
     let (diagonal, beside, basis) = interruptible(a, pass_flops(&a, 4.0 / 3.0), backend::tridiagonal)?;
@@ -118,15 +119,15 @@ mod backend {
     use faer::{Conj, Mat, MatMut, MatRef, Par};
     use ndarray::{Array1, ArrayView2, ArrayViewMut2};
 
-    /// Reflections that are applied together.
+    /// Reflections per block.
     const BLOCK: usize = 32;
 
     /// Householder reflections: reflection k leaves the first k + 1 rows.
     #[derive(Debug, Clone)]
     pub struct Reflections {
-        /// The vectors, below the diagonal of what has become T.
+        /// Householder vectors, below the diagonal of the reduced matrix.
         reduced: Mat<f64>,
-        /// The factors of their blocks.
+        /// Triangular factors of the blocks.
         factors: Mat<f64>,
     }
 
@@ -151,11 +152,11 @@ mod backend {
         }
     }
 
-    /// The last `n` rows.
+    /// View of the last `n` rows.
     pub(super) fn below<'a>(b: &'a mut ArrayViewMut2<'_, f64>, n: usize) -> MatMut<'a, f64> {
         let (rows, columns) = b.dim();
         let strides = [b.strides()[0], b.strides()[1]];
-        // SAFETY: the pointer and strides are those of a live mutable view of exactly `rows` × `columns` doubles.
+        // SAFETY: the pointer and strides come from a live mutable view of exactly `rows` × `columns` doubles.
         let all = unsafe { MatMut::from_raw_parts_mut(b.as_mut_ptr(), rows, columns, strides[0], strides[1]) };
         all.subrows_mut(rows - n, n)
     }
@@ -178,7 +179,7 @@ mod backend {
     use super::super::{Failure, eigh, gemm};
     use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 
-    /// Eigenvectors: T is diagonal.
+    /// Eigenvectors: with LAPACK, T is diagonal.
     #[derive(Debug, Clone)]
     pub struct Reflections(Array2<f64>);
 

@@ -1,6 +1,6 @@
-//! The state of the selected columns for one λ.
+//! State of the selected columns for one λ.
 //!
-//! Additions follow arXiv:1003.3570, algorithm 3, with G for λ times theirs; the book derives additions and removals:
+//! Additions follow arXiv:1003.3570, algorithm 3, with G for λ times theirs. The book derives additions and removals:
 //! explanation/leave-one-out.md, "Trying one more column" and "Taking a column out".
 
 use super::conditioning::{conditioning, judged, left_with};
@@ -13,26 +13,27 @@ use crate::tolerance::{DIGITS_LEFT, NEARLY_DEPENDENT, SMALL_RESIDUAL, SOUND_ROW,
 use crate::{Data, Scorer, Trial, is_unreliable};
 use std::sync::Arc;
 
-/// A change of G, which loses c·cᵀ/τ.
+/// A rank-one update G ← G − c·cᵀ/τ.
 #[derive(Debug, Clone)]
 pub(crate) struct RankOneUpdate {
     pub kind: UpdateKind,
-    /// G x before the column entered; C_b = X_S H e_b before it left.
+    /// For an added column G x before the addition; for a removed one C_b = X_S H e_b before the removal.
     pub c: Vec<f64>,
-    /// λ + xᵀG x; −H_bb for a column that left.
+    /// For an added column λ + xᵀG x; for a removed one −H_bb.
     pub tau: f64,
-    /// xᵀa of each output before the column entered; its weights before it left.
+    /// For an added column xᵀa of each output before the addition; for a removed one its weights before the removal.
     pub t: Vec<f64>,
 }
 
-/// What changed G.
+/// Reason of a rank-one update.
 #[derive(Debug, Clone)]
 pub(crate) enum UpdateKind {
-    /// A column that entered.
+    /// Addition of a column.
     Entry(usize),
-    /// A column that left, with τ < 0, and columns with what c has of each, where such a sum is as good as c.
+    /// Removal of a column, with τ < 0. The pairs express c as a combination of columns if that is accurate enough,
+    /// else there are none.
     Exit(Vec<(usize, f64)>),
-    /// A direction of several columns, with τ = 1.
+    /// Direction of several columns, with τ = 1.
     Direction,
 }
 
@@ -42,7 +43,7 @@ impl RankOneUpdate {
     }
 }
 
-/// a = G y and d = diag G of the selected columns, with the vectors that make up G.
+/// a = G y and d = diag G of the selected columns, with the vectors that represent G.
 #[derive(Debug, Clone)]
 pub struct Basis<'d> {
     pub(crate) data: Arc<Data<'d>>,
@@ -54,19 +55,19 @@ pub struct Basis<'d> {
     pub(crate) d: Vec<f64>,
     /// The selected columns, in order of entry.
     features: Vec<usize>,
-    /// What removals need, from the first of them on.
+    /// State for removals, from the first removal on.
     removable: Option<RemovalState>,
-    /// Of λ + ‖x‖², the least that was left of a column that entered.
+    /// Smallest remaining share of λ + ‖x‖² of an added column.
     share: f64,
-    /// What is left of the columns, which rounding is judged by: of those that entered, and the root of it for directions.
+    /// Remaining share that rounding is judged by: of the added columns, or for directions its root.
     left: f64,
 }
 
-/// Changes beyond twice the selected columns that a state keeps before it is to be rebuilt.
+/// Number of updates beyond twice the selected columns at which a state must be rebuilt.
 const LONG: usize = 16;
 
 impl<'d> Basis<'d> {
-    /// The empty subset. Cost O(m · outputs).
+    /// Creates the state of the empty subset. Cost O(m · outputs).
     pub fn new(data: Arc<Data<'d>>, lambda: f64) -> Self {
         let a = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
         let d = data.empty_diagonal();
@@ -74,7 +75,7 @@ impl<'d> Basis<'d> {
         Basis { data, lambda, updates, a, d, features, removable: None, share: 1.0, left: 1.0 }
     }
 
-    /// Some columns, in their order. Cost O(m·s²).
+    /// Creates the state of some columns, added in order. Cost O(m·s²).
     pub fn of(data: Arc<Data<'d>>, lambda: f64, features: impl IntoIterator<Item = usize>) -> Self {
         let mut basis = Basis::new(data, lambda);
         features.into_iter().for_each(|feature| basis.add(feature));
@@ -82,7 +83,8 @@ impl<'d> Basis<'d> {
         basis
     }
 
-    /// Some columns, for trials of removals alone: from one decomposition where they are far from dependent. Cost O(m·s²).
+    /// Creates a state for trials of removals alone, from one decomposition if the columns are far from dependent. Cost
+    /// O(m·s²).
     pub(super) fn of_removals(data: Arc<Data<'d>>, lambda: f64, features: Vec<usize>) -> Self {
         let alike = !features.is_empty() && !are_unlike(&data, lambda, &features);
         let selected = alike.then(|| RemovalState::new(&data, lambda, features.clone(), false)).flatten();
@@ -110,7 +112,7 @@ impl<'d> Basis<'d> {
         }
     }
 
-    /// Makes directions of the columns where one of them is nearly dependent, and says whether it did. Cost O(m·s²).
+    /// Switches to orthonormal directions if a column is nearly dependent, and returns whether it did. Cost O(m·s²).
     pub(super) fn orthogonal(&mut self) -> bool {
         let is_dependent = self.share < NEARLY_DEPENDENT;
         if is_dependent {
@@ -119,7 +121,7 @@ impl<'d> Basis<'d> {
             *self = Basis::new(Arc::clone(&self.data), self.lambda);
             self.left = directions.share.sqrt();
             directions.q.into_iter().for_each(|q| {
-                // Directions are orthonormal with rows for λ below them, where targets are 0.
+                // Directions are orthonormal together with rows for λ below them, where targets are 0.
                 let along = |output| dot(self.data.level, &q, self.data.centered(output));
                 let t = (0..self.data.outputs()).map(along).collect();
                 self.apply(RankOneUpdate { kind: UpdateKind::Direction, c: q, tau: 1.0, t });
@@ -149,22 +151,23 @@ impl<'d> Basis<'d> {
         self.updates.push(update);
     }
 
-    /// What is left of the columns with one more, given λ + xᵀG x.
+    /// Remaining share of the columns after adding one, given λ + xᵀG x.
     pub(super) fn left_with(&self, feature: usize, tau: f64) -> f64 {
         left_with(self.left, tau / (self.lambda + self.data.squares(feature)))
     }
 
-    /// What is left of the columns.
+    /// Remaining share of the columns.
     pub(super) fn left(&self) -> f64 {
         self.left
     }
 
-    /// What a row's 1 − leverage is to be judged by.
+    /// Conditioning of a row's 1 − leverage.
     pub(super) fn conditioning(&self, row: usize) -> f64 {
         conditioning(self.d[row], self.left)
     }
 
-    /// Whether a row's residual left out has few digits: next to nothing is left of the row, or of its target.
+    /// Whether a row's leave-one-out residual has few digits, because little remains of its 1 − leverage or of its
+    /// target.
     pub(super) fn is_unreliable(&self, row: usize) -> bool {
         let conditioning = self.conditioning(row);
         let is_small = |(o, a): (usize, &Vec<f64>)| {
@@ -173,7 +176,7 @@ impl<'d> Basis<'d> {
         is_unreliable(conditioning) || (conditioning < SOUND_ROW && self.a.iter().enumerate().any(is_small))
     }
 
-    /// The rows that the state is about.
+    /// The data of the state.
     pub fn data(&self) -> &Data<'d> {
         &self.data
     }
@@ -199,7 +202,7 @@ impl<'d> Basis<'d> {
         self.add_residual(feature, c);
     }
 
-    /// The subset with one more column. Cost O(m·s), and O(m·s²) for a nearly dependent one.
+    /// The subset with one more column. Cost O(m·s), or O(m·s²) if it is nearly dependent.
     pub(super) fn with(&self, feature: usize) -> Self {
         let mut basis = self.without_updates();
         basis.add_residual(feature, self.residual(feature));
@@ -207,7 +210,7 @@ impl<'d> Basis<'d> {
         basis
     }
 
-    /// The subset with several more columns. Cost O(m·(s + k)) for each of the k, memory O(m·(s + k)).
+    /// The subset with k more columns. Cost O(m·(s + k)) for each of the k, memory O(m·(s + k)).
     #[must_use]
     pub fn with_all(&self, features: &[usize]) -> Self {
         let mut basis = Basis { updates: self.updates.clone(), ..self.without_updates() };
@@ -216,14 +219,14 @@ impl<'d> Basis<'d> {
         basis
     }
 
-    /// The subset with nothing to make G of. Cost O(m · outputs).
+    /// A copy without the updates that represent G. Cost O(m · outputs).
     pub(super) fn without_updates(&self) -> Self {
         let (data, a, d, features) = (Arc::clone(&self.data), self.a.clone(), self.d.clone(), self.features.clone());
         let Basis { lambda, share, left, .. } = *self;
         Basis { data, lambda, updates: Vec::new(), a, d, features, removable: None, share, left }
     }
 
-    /// Adds a column of which c = G x is known.
+    /// Adds a column given c = G x.
     pub(crate) fn add_residual(&mut self, feature: usize, c: Vec<f64>) {
         let (s, t) = self.scalars(feature, &c);
         let tau = self.lambda + s;
@@ -241,8 +244,8 @@ impl<'d> Basis<'d> {
 
     /// Removes a column: a ← a + C_b w_b/H_bb, d ← d + C_b∘C_b/H_bb. Cost O(m·s).
     ///
-    /// False where the state does not go on and is to be rebuilt: without a column, so that nothing is left of
-    /// rounding, after many changes, and where columns are nearly dependent.
+    /// Returns false if the state must be rebuilt: the subset is empty, so that no rounding may remain; there were many
+    /// updates; or columns are nearly dependent.
     #[must_use]
     pub fn remove(&mut self, feature: usize) -> bool {
         self.prepare();
@@ -259,11 +262,11 @@ impl<'d> Basis<'d> {
         !self.features.is_empty() && !is_dependent && self.updates.len() <= 2 * self.features.len() + LONG
     }
 
-    /// The trials of removing some selected columns. Cost O(m · outputs) each; the first call O(m·s² + s³).
+    /// Trials of removing some selected columns. Cost O(m · outputs) each; the first call O(m·s² + s³).
     pub fn removals(&mut self, scorer: &Scorer, features: &[usize]) -> Vec<Trial> {
         self.prepare();
         if self.features.len() == 1 {
-            // Nothing is left of rounding, as where the state is rebuilt.
+            // The exact empty subset, as after a rebuild.
             let empty = Basis::new(Arc::clone(&self.data), self.lambda).score(scorer);
             return vec![empty; features.len()];
         }
@@ -281,25 +284,25 @@ impl<'d> Basis<'d> {
         }
     }
 
-    /// xᵀG x and xᵀa of each output, from c = G x. Cost O(m · outputs).
+    /// xᵀG x, and xᵀa of each output, from c = G x. Cost O(m · outputs).
     pub(crate) fn scalars(&self, feature: usize, c: &[f64]) -> (f64, Vec<f64>) {
         let with: Vec<&[f64]> = std::iter::once(c).chain(self.a.iter().map(Vec::as_slice)).collect();
         let products = self.data.products(&[feature], &with);
         (products[0], products[1..].to_vec())
     }
 
-    /// G x of a column that is not selected, one update after the other. Cost O(m·updates).
+    /// G x of a column that is not selected, by applying every update. Cost O(m·updates).
     pub(crate) fn residual(&self, feature: usize) -> Vec<f64> {
         self.residual_from(feature, self.data.scaled(feature), 0)
     }
 
-    /// G x from what it was before the updates from `from` on. Cost O(m) for each of them.
+    /// G x from its value before the updates from `from` on. Cost O(m) for each of them.
     pub(crate) fn residual_from(&self, feature: usize, mut c: Vec<f64>, from: usize) -> Vec<f64> {
         let level = self.data.level;
         let updates = &self.updates[from..];
         let x = (!updates.iter().all(RankOneUpdate::is_entry)).then(|| self.data.scaled(feature));
         for update in updates {
-            // Where a column left, xᵀC_b is found from x itself: with G x cancellation grows with every change.
+            // After a removal, xᵀC_b is computed from x itself: from G x cancellation would grow with every change.
             let g = match (&update.kind, &x) {
                 (UpdateKind::Entry(entered), _) => self.data.product(*entered, &c),
                 (_, Some(x)) => dot(level, x, &update.c),

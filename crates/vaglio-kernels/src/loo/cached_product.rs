@@ -1,4 +1,4 @@
-//! G x of candidates that were tried: computed together, cached for the steps that follow.
+//! G x of tried candidates: computed together, cached for the next steps.
 
 use super::Basis;
 use super::basis::RankOneUpdate;
@@ -8,39 +8,40 @@ use crate::sums::{LANES, subtract};
 use crate::wide::Wide;
 use std::ops::Range;
 
-/// G x of a candidate that is to be computed, or brought up to date.
+/// G x of a candidate, to be computed or brought up to date.
 #[derive(Debug, Clone)]
 pub(super) struct CachedProduct {
     pub feature: usize,
     pub c: Vec<f64>,
-    /// Updates in it.
+    /// Number of updates applied.
     pub until: usize,
-    /// Updates up to which enough is left of the column for its products with them to be taken from x itself.
+    /// Number of updates for which enough of the column remains that its products with them may use x itself.
     pub sound: usize,
 }
 
-/// Candidates that share the reading of the updates.
+/// Candidates that share one read of the updates.
 const TOGETHER: usize = 4;
-/// Updates that are taken in at once.
+/// Updates applied at once.
 const AT_ONCE: usize = 4;
-/// Rows that are worked on together: those of the candidates stay in the first-level cache.
+/// Rows per tile: those of the candidates stay in the first-level cache.
 const TILE: usize = 512;
 
-/// Rows of candidates that are worked on together.
+/// Tiles of rows of several candidates.
 type Candidates<'c> = [&'c mut [f64]; TOGETHER];
 
 impl CachedProduct {
-    /// x itself, with no update in it. Cost O(m).
+    /// Starts from x itself, with no update applied. Cost O(m).
     pub fn new(basis: &Basis<'_>, feature: usize) -> Self {
         CachedProduct { feature, c: basis.data.scaled(feature), until: 0, sound: 0 }
     }
 }
 
-/// Brings candidates up to date with all updates, and sorts them by what they have taken in. Cost O(m) for each and each update that it has not taken in.
+/// Applies all updates to candidates, and sorts them by the updates they had. Cost O(m) for each candidate and missing
+/// update.
 ///
-/// c ← c − c_p·x_iᵀc_p/τ_p, update by update. x_iᵀc_p is x_pᵀc before that; taken from x_i, of which enough is left, it
-/// waits for no other update, so the products of all candidates and all updates are one. The bits depend neither on what
-/// is computed together nor on what was computed before.
+/// c ← c − c_p·x_iᵀc_p/τ_p, update by update. x_iᵀc_p equals x_pᵀc before that. Computed from x_i, if enough of it
+/// remains, it depends on no other update, so all candidates and updates share one product of matrices. The bits depend
+/// neither on the grouping nor on earlier computations.
 pub(super) fn bring_up_to_date(basis: &Basis<'_>, products: &mut [CachedProduct]) {
     let end = basis.updates.len();
     products.sort_by_key(|one| (one.until, one.sound));
@@ -105,7 +106,7 @@ fn subtract_each(level: Level, c: &mut [f64], rows: &Range<usize>, vectors: &[&[
     }
 }
 
-/// The same of several c, which share the reading of the vectors, with the bits that each has alone.
+/// Like [`subtract_each`], but for several c that share one read of the vectors, with the same bits.
 fn subtract_together(
     level: Level,
     mut c: Candidates<'_>,

@@ -1,4 +1,4 @@
-//! A candidate: C = G x of a column that is not selected, and the updates that it takes in.
+//! A candidate: C = G x of a column that is not selected, and the updates applied to it.
 
 use super::Basis;
 use super::basis::{RankOneUpdate, UpdateKind};
@@ -12,18 +12,18 @@ use std::ops::Range;
 /// C = G x, s = xᵀC and t = xᵀa of a column.
 #[derive(Debug, Clone)]
 pub(super) struct CandidateColumn {
-    /// Updates that it has taken in.
+    /// Number of updates applied.
     pub until: usize,
     pub c: Vec<f64>,
     pub s: f64,
     pub t: Vec<f64>,
 }
 
-/// An update that candidates still have to take in.
+/// An update that is not yet applied to all candidates.
 pub(super) struct PendingUpdate<'k> {
-    /// Its place among the updates.
+    /// Index of the update.
     pub place: usize,
-    /// x scaled of a column that entered; none for one that left, and for a direction.
+    /// Scaled x of an added column; `None` for a removal or a direction.
     pub x: Option<Vec<f64>>,
     pub c: &'k [f64],
     tau: f64,
@@ -33,7 +33,7 @@ pub(super) struct PendingUpdate<'k> {
 /// A candidate with its feature.
 pub(super) type Placed<'k> = (usize, &'k mut CandidateColumn);
 
-/// The updates of a basis from one place to another.
+/// Updates of a basis in a range of indices.
 pub(super) fn pending<'k>(basis: &'k Basis<'_>, from: usize, to: usize) -> Vec<PendingUpdate<'k>> {
     let updates = basis.updates.iter().enumerate().take(to).skip(from);
     updates
@@ -45,8 +45,8 @@ pub(super) fn pending<'k>(basis: &'k Basis<'_>, from: usize, to: usize) -> Vec<P
 }
 
 impl PendingUpdate<'_> {
-    /// g = x_bᵀC, or x_lᵀC_b of the candidate's own x where column b left: the two are one number, but the errors of the
-    /// first grow with every change.
+    /// g = x_bᵀC for an added column b, or xᵀC_b with the candidate's x for a removed one. The two are equal, but
+    /// errors of the first grow with every change.
     pub fn product(&self, data: &Data<'_>, feature: usize, c: &[f64]) -> f64 {
         match &self.x {
             Some(x) => dot(data.level, x, c),
@@ -56,7 +56,7 @@ impl PendingUpdate<'_> {
 }
 
 impl CandidateColumn {
-    /// G x and its scalars, one update after the other. Cost O(m·s).
+    /// Computes G x and its scalars, applying one update after the other. Cost O(m·s).
     pub fn new(basis: &Basis<'_>, feature: usize) -> Self {
         let c = basis.residual(feature);
         let (s, t) = basis.scalars(feature, &c);
@@ -70,13 +70,13 @@ impl CandidateColumn {
         }
     }
 
-    /// The step by which C is still to go along c_b; `None` for an update that it has taken in.
+    /// Updates the scalars and returns the step of C along c_b; `None` if the update was already applied.
     fn scalars_after(&mut self, data: &Data<'_>, feature: usize, pending: &PendingUpdate<'_>) -> Option<f64> {
         let is_open = pending.place >= self.until;
         is_open.then(|| self.scalars_by(pending.product(data, feature, &self.c), pending))
     }
 
-    /// The step, given g.
+    /// Updates the scalars given g and returns the step.
     pub fn scalars_by(&mut self, g: f64, pending: &PendingUpdate<'_>) -> f64 {
         self.until = pending.place + 1;
         let step = g / pending.tau;
@@ -85,7 +85,7 @@ impl CandidateColumn {
         step
     }
 
-    /// Takes in the last update and tries the column.
+    /// Applies the last update and tries the column.
     pub fn visit(
         &mut self,
         basis: &Basis<'_>,
@@ -108,7 +108,7 @@ impl CandidateColumn {
         let step = self.settle(basis, feature, step);
         let trial = self.tried(basis, scorer, feature, step);
         if let Some(kept) = kept {
-            // A trial leaves nothing behind, so that whoever makes it, or does not, goes on with the same bits.
+            // A trial changes no state, so later results do not depend on which candidates were tried.
             (self.s, self.t) = kept;
         }
         trial
@@ -128,13 +128,14 @@ impl CandidateColumn {
         judged(trial(level, scorer, (&basis.a, &basis.d), &self.c, &self.t, inverse), left)
     }
 
-    /// 1/(λ + s), and what is left of the columns with this one.
+    /// 1/(λ + s), and the remaining share of the columns with this one.
     pub fn judgement(&self, basis: &Basis<'_>, feature: usize) -> (f64, f64) {
         let tau = basis.lambda + self.s;
         (1.0 / tau, basis.left_with(feature, tau))
     }
 
-    /// Where s is nearly cancelled, takes in the step and computes s and t anew; else the step is still to be taken in.
+    /// If s is nearly cancelled, applies the step and recomputes s and t; otherwise returns the step, still to be
+    /// applied.
     fn settle<'k>(
         &mut self,
         basis: &Basis<'_>,
@@ -151,7 +152,7 @@ impl CandidateColumn {
         None
     }
 
-    /// Its part of a pass over some rows.
+    /// The candidate's part of a pass over some rows.
     pub fn moving(&mut self, rows: Range<usize>, step: f64, inverse: f64) -> Moving<'_> {
         Moving { step, f: self.t[0] * inverse, inverse, c: &mut self.c[rows] }
     }

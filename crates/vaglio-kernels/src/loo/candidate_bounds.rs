@@ -1,27 +1,30 @@
-//! The best addition without trying every candidate, for squared loss.
+//! Best addition without trying every candidate, for squared loss.
 //!
-//! The book derives the bound: explanation/leave-one-out.md, "Most candidates need not be tried".
+//! Derived in the book: explanation/leave-one-out.md, "Most candidates need not be tried".
 //!
 //! # Recurrences
-//! Update p takes c_p·c_pᵀ/τ_p off G (τ_p < 0 where a column left), with t_p = x_pᵀa of each output before it. With g = x_iᵀc_p
-//! and the share y_ip = g/τ_p candidate i has G x_i ← G x_i − y_ip·c_p, and so, update after update,
+//! Update p subtracts c_p·c_pᵀ/τ_p from G (τ_p < 0 for a removal), with t_p = x_pᵀa of each output before it. With g =
+//! x_iᵀc_p and the share y_ip = g/τ_p, candidate i has G x_i ← G x_i − y_ip·c_p, and so
 //!
-//!   s_i ← s_i − g·y_ip,   t_i ← t_i − y_ip·t_p,   q_i ← q_i − 2·y_ip·c_pᵀG x_i + y_ip²·‖c_p‖².
+//! s_i ← s_i − g·y_ip,   t_i ← t_i − y_ip·t_p,   q_i ← q_i − 2·y_ip·c_pᵀG x_i + y_ip²·‖c_p‖².
 //!
 //! G x_i itself is not needed, since for any z
 //!
-//!   x_iᵀG z = x_iᵀz − Σ_{q<p} y_iq·c_qᵀz.
+//! x_iᵀG z = x_iᵀz − Σ_{q<p} y_iq·c_qᵀz.
 //!
-//! With z = c_p this is c_pᵀG x_i, from the products c_qᵀc_p of the updates with each other. With z = x_b it is g where column b
-//! entered, because c_p = G x_b: from the row x_iᵀx_b of the Gram matrix, which no λ has a part in, and c_qᵀx_b. Where b left,
-//! c_p is a sum of columns and g one of such rows; where neither is known, c_p is multiplied with X.
+//! With z = c_p this is c_pᵀG x_i, from the products c_qᵀc_p of the updates. With z = x_b it is g for an added column
+//! b, because c_p = G x_b: from c_qᵀx_b and the row x_iᵀx_b of the Gram matrix, which does not depend on λ. For a
+//! removed column, c_p is a combination of columns and g one of such rows. If neither is known, c_p is multiplied with
+//! X.
 //!
-//! A Gram matrix of all columns would cost m·n² flops, more than a search of few columns: products are read for the columns that are likely
-//! to enter next, twice as many as the last read served, and those of a column that leaves are a sum of known ones. Where leverages are
-//! small the bounds read no data at all: (w∘a)ᵀGx is w̄·aᵀGx, known from the rank-one updates, up to a term bounded by ‖(w − w̄)∘a‖. A trial
-//! also tells what leaving rows out adds to its candidate, and later bounds keep as much of it as the columns that entered cannot have
-//! taken away (`norm_interval`). A run that goes on from a journal does not know that, so nothing that is cached or recorded may depend on
-//! which candidates were tried beside the winner.
+//! A Gram matrix of all columns would cost m·n² flops, more than a search of few columns. So its rows are prefetched
+//! for the columns likely to be added next, twice as many as the last read served; those of a removed column are a
+//! combination of known ones. With small leverages the bounds read no data at all: (w∘a)ᵀGx is w̄·aᵀGx, known from the
+//! rank-one updates, up to a term bounded by ‖(w − w̄)∘a‖.
+//!
+//! A trial also tells how much leaving rows out adds to its candidate's error. Later bounds keep the part of it that
+//! added columns cannot have removed (`norm_interval`). A resumed run has not seen earlier trials, so nothing that is
+//! cached or recorded may depend on which losing candidates were tried.
 
 use super::Basis;
 use super::basis::{RankOneUpdate, UpdateKind};
@@ -39,47 +42,47 @@ use crate::{Data, Scorer, Trial, is_unreliable};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// For every candidate s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the updates, but not
-/// G x_i itself.
+/// s_i = x_iᵀG x_i, t_i = x_iᵀa, q_i = ‖G x_i‖² and the inner products with the updates for every candidate, but not G
+/// x_i itself.
 ///
-/// Additions only lower d = diag G. So with w_j = 1/d_j² of the present state and f = t_i/(λ + s_i) the squared
-/// leave-one-out error of candidate i sums to at least
+/// Additions only lower d = diag G. So with w_j = 1/d_j² of the present state and f = t_i/(λ + s_i), the squared
+/// leave-one-out error of candidate i is at least
 ///
-///   Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ],
+/// Σ_o [ Σ w a² − 2f·(w∘a)ᵀG x_i + f²·(min w)·q_i ],
 ///
-/// and to more where a trial of a step before gave the [`NormInterval`] of the candidate. Here (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all
-/// candidates takes one read of X, and so do the inner products of a column that enters, which states of other λ share.
-/// Candidates are tried exactly in the order of their bounds until a bound passes the best trial; the G x_i of those that
-/// were tried are cached, up to one in 60. Memory 8·m·(s + n/60) bytes beside X at most.
+/// and more if an earlier trial gave the [`NormInterval`] of the candidate. (w∘a)ᵀG x_i = x_iᵀG(w∘a) for all candidates
+/// takes one read of X; so do the inner products of an added column, which states of other λ share. Candidates are
+/// tried exactly in the order of their bounds until a bound exceeds the best trial. G x_i of tried candidates is
+/// cached, for up to one in 60. Memory at most 8·m·(s + n/60) bytes beside X.
 #[derive(Debug)]
 pub(super) struct CandidateBounds {
     features: Arc<[usize]>,
     scalars: CandidateScalars,
-    /// Updates that the scalars have taken in; none yet before the first bounds.
+    /// Number of updates applied to the scalars; `None` before the first bounds.
     applied: Option<usize>,
-    /// x_iᵀG(w∘a) of each output, candidate after candidate, and the updates up to which it is known.
+    /// x_iᵀG(w∘a) of each output, candidate after candidate, with the number of updates applied to it.
     along: Option<(usize, Vec<f64>)>,
     /// c_pᵀa of each output with each update.
     with_residuals: Vec<Vec<f64>>,
-    /// Whether inner products of columns still tell x_iᵀc_p, or each is read from the rows.
+    /// Whether x_iᵀc_p still follows from inner products of columns; otherwise it is computed from the rows.
     by_columns: bool,
-    /// G x of candidates that were tried before, by column, with the number of updates in it.
+    /// G x of tried candidates, by column, with the number of updates applied.
     cached: HashMap<usize, CachedProduct>,
-    /// How many more of them may be cached.
+    /// Number of further products that may be cached.
     room: usize,
 }
 
-/// Of ‖a‖: up to this part, (w − w̄)∘a leaves bounds that tell candidates apart without reading X.
+/// Largest ‖(w − w̄)∘a‖ relative to ‖a‖ at which bounds without reading X separate candidates.
 const NEAR: f64 = 0.05;
-/// Of all columns, one in so many may be cached as G x once it was tried.
+/// One in this many columns may be cached as G x once it was tried.
 const CACHED: usize = 60;
-/// Of the columns that are stored, one in so many may be cached as G x of others that are not.
+/// One in this many stored columns may be cached as G x of columns computed on reading.
 const OF_STORED: usize = 16;
-/// G x that are in memory at once beside those that are cached.
+/// Number of G x in memory at once besides the cached ones.
 const IN_MEMORY: usize = 16;
 
 impl CandidateBounds {
-    /// All columns of some data, for one of so many states; nothing is read before bounds are asked for.
+    /// Creates the bounds of all columns for one of `together` states; nothing is read before bounds are requested.
     pub fn new(basis: &Basis<'_>, together: usize) -> Self {
         let data = &basis.data;
         let features = Arc::clone(&data.candidates);
@@ -98,7 +101,7 @@ impl CandidateBounds {
         }
     }
 
-    /// G x of a candidate that becomes one no more, with the bits of its trial, where that is accurate.
+    /// Removes a candidate and returns its G x, with the bits of its trial, if that is cached and accurate.
     pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
         let cached = self.cached.remove(&feature);
         self.room += usize::from(cached.is_some());
@@ -116,10 +119,10 @@ impl CandidateBounds {
         Some(product.c)
     }
 
-    /// Brings the scalars up to date: one read of X, and one for each new update whose products are not known.
+    /// Brings the scalars up to date: one read of X, and one for each new update whose products are not cached.
     ///
-    /// With y_ip = x_iᵀc_p/τ_p of the updates so far, x_iᵀG z = x_iᵀz − Σ_p y_ip·c_pᵀz for any z: so G is applied to no
-    /// vector, and with z = x_b the inner products of columns give x_iᵀc_b, which no λ has a part in.
+    /// With y_ip = x_iᵀc_p/τ_p of the updates so far, x_iᵀG z = x_iᵀz − Σ_p y_ip·c_pᵀz for any z. So G is applied to no
+    /// vector, and with z = x_b the inner products of columns give x_iᵀc_b, independently of λ.
     pub fn refresh(&mut self, basis: &Basis<'_>) {
         let end = basis.updates.len();
         if self.applied == Some(end) {
@@ -158,7 +161,7 @@ impl CandidateBounds {
             .map(|(p, row)| UpdateProducts::of(basis, p, if row.is_none() { places.next() } else { None }, row))
             .collect();
 
-        // Several updates at once are none whose residuals are known.
+        // After several updates at once, the residuals between them are not known.
         let shift = if end == first + 1 { IntervalShift::of(basis) } else { None };
         for (p, new) in (first..end).zip(&new) {
             let product = |at: usize| products(at, new.place.unwrap_or(0));
@@ -168,7 +171,7 @@ impl CandidateBounds {
         self.applied = Some(end);
     }
 
-    /// c_qᵀa ← c_qᵀa − Σ_p c_qᵀc_p·t_p/τ_p for the updates before those that are new, and those of the new ones.
+    /// c_qᵀa ← c_qᵀa − Σ_p c_qᵀc_p·t_p/τ_p for earlier updates; appends the products of new ones.
     fn follow_residuals(&mut self, basis: &Basis<'_>, first: usize, new: &[UpdateProducts]) {
         let updates = &basis.updates[first..];
         for (output, (with, a)) in self.with_residuals.iter_mut().zip(&basis.a).enumerate() {
@@ -181,7 +184,7 @@ impl CandidateBounds {
         }
     }
 
-    /// The candidates in the order of what they would take off the squares of the residuals, the most first.
+    /// Candidates in decreasing order of the reduction of the squared residuals.
     fn likely(&self, basis: &Basis<'_>) -> Vec<usize> {
         let scalars = &self.scalars;
         let gain = |at| scalars.t(at).iter().map(|t| t * t).sum::<f64>() / (basis.lambda + scalars.s[at]);
@@ -209,10 +212,12 @@ impl CandidateBounds {
         products
     }
 
-    /// Bounds as of [`CandidateBounds::bounds`] without reading X, somewhat lower; `None` where they would tell too little.
+    /// Like [`CandidateBounds::bounds`], but without reading X, and somewhat lower; `None` if the bounds would be too
+    /// loose.
     ///
-    /// With w̄ the mean of w by a², (w∘a)ᵀG x_i is w̄·aᵀG x_i, which the updates tell, up to ‖(w − w̄)∘a‖·‖G x_i‖. Where
-    /// rows are many beside the columns selected, leverages and so this difference are small. Cost O(n·(s + outputs)).
+    /// With w̄ the mean of w weighted by a², (w∘a)ᵀG x_i is w̄·aᵀG x_i, known from the updates, up to ‖(w − w̄)∘a‖·‖G
+    /// x_i‖. With many more rows than selected columns, leverages and so this difference are small. Cost O(n·(s +
+    /// outputs)).
     pub fn near(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Option<Vec<f64>> {
         let weighing = RowWeights::of(basis);
         let (mean, apart, part) = weighing.apart();
@@ -229,10 +234,11 @@ impl CandidateBounds {
         }))
     }
 
-    /// Whether s of a column that has just entered was another than its c tells.
+    /// Whether s of the column just added differs from the value that its c gives.
     ///
-    /// How far rounding takes s_i from xᵀG x depends on the data, so [`PRODUCT_DRIFT`] is not derived but checked, here: at every
-    /// column that enters, whose c is known. Where s is off by more, all products are read from the rows from there on.
+    /// The rounding of s_i relative to xᵀG x depends on the data, so [`PRODUCT_DRIFT`] is not derived but checked here,
+    /// at every added column, whose c is known. If s is off by more, all products are computed from the rows from then
+    /// on.
     fn has_drifted(&self, basis: &Basis<'_>) -> bool {
         basis.updates.iter().skip(self.applied.unwrap_or(usize::MAX)).take(1).any(|update| {
             let UpdateKind::Entry(feature) = update.kind else { return false };
@@ -242,9 +248,9 @@ impl CandidateBounds {
         })
     }
 
-    /// For each candidate a lower bound of its mean loss, in the order of [`CandidateBounds::features`].
+    /// Lower bound of each candidate's mean loss, in the order of [`CandidateBounds::features`].
     ///
-    /// −∞ for a nearly dependent column. One read of X per step. Cost O(m·n·outputs).
+    /// The bound of a nearly dependent column is −∞. One read of X per step. Cost O(m·n·outputs).
     pub fn bounds(&mut self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
         self.refresh(basis);
         let end = basis.updates.len();
@@ -256,7 +262,7 @@ impl CandidateBounds {
         bounds
     }
 
-    /// The bounds, from (w∘a)ᵀG x_i of an output for an f.
+    /// Computes the bounds from (w∘a)ᵀG x_i, given by `along` for an output and an f.
     fn each(
         &self,
         basis: &Basis<'_>,
@@ -276,8 +282,8 @@ impl CandidateBounds {
                 let f = t / (basis.lambda + s);
                 let along = along(at, output, f);
                 sum += f * (f * quadratic - 2.0 * along);
-                // s off by δ puts f off by the part w = δ/(λ + s) of it, and f·(f·q − 2·along) by 2w·(f²·q − f·along) of first
-                // order.
+                // An error δ of s changes f by the share w = δ/(λ + s), and f·(f·q − 2·along) by 2w·(f²·q − f·along) to
+                // first order.
                 let wrong = PRODUCT_DRIFT * squares / (basis.lambda + s);
                 sum -= 2.0 * wrong * (f * f * quadratic + (f * along).abs());
                 terms += f.abs() * (f.abs() * squares * least + 2.0 * along.abs());
@@ -287,7 +293,7 @@ impl CandidateBounds {
         self.features.iter().enumerate().map(bound).collect()
     }
 
-    /// How much higher the bound of each candidate is by what its trials of steps before gave.
+    /// Amount by which earlier trials raise each candidate's bound.
     pub fn sharper(&self, basis: &Basis<'_>, scorer: &Scorer) -> Vec<f64> {
         let is_known = basis.d.iter().all(|d| !is_unreliable(*d));
         let scalars = &self.scalars;
@@ -296,13 +302,13 @@ impl CandidateBounds {
         scalars.s.iter().enumerate().map(|of| scorer.mean_of(higher(of))).collect()
     }
 
-    /// The columns that [`CandidateBounds::bounds`] speaks of, in increasing order: what it says of those selected means nothing.
+    /// Columns of [`CandidateBounds::bounds`] in increasing order; the bounds of selected ones are meaningless.
     pub fn features(&self) -> &[usize] {
         &self.features
     }
 
-    /// Exact trials of some candidates, by position in [`CandidateBounds::features`]. Cost O(m·(s + outputs)) each, O(m) for
-    /// one that was tried in the step before.
+    /// Exact trials of some candidates, by position in [`CandidateBounds::features`]. Cost O(m·(s + outputs)) each,
+    /// O(m) for one that was tried in the step before.
     pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, positions: &[usize]) -> Vec<Trial> {
         positions.chunks(IN_MEMORY).flat_map(|some| self.few_trials(basis, scorer, some)).collect()
     }
@@ -313,7 +319,7 @@ impl CandidateBounds {
         for &at in positions {
             let (feature, sound) = (self.features[at], self.scalars.sound[at] as usize);
             let cached = self.cached.remove(&feature);
-            // Those cached before stay; new ones are cached while there is room, in the order of their bounds.
+            // Products already cached stay; new ones are cached while there is room, in the order of their bounds.
             if cached.is_some() || self.room > 0 {
                 stay.insert(feature);
             }
@@ -326,7 +332,7 @@ impl CandidateBounds {
         };
         let mut products: Vec<CachedProduct> = parallel::map_vec(products, of);
         bring_up_to_date(basis, &mut products);
-        // In another order than that of the positions from here on.
+        // The order differs from that of the positions from here on.
         let one = |one: CachedProduct| {
             let (s, t) = basis.scalars(one.feature, &one.c);
             let trial = try_out(basis, scorer, one.feature, &one.c, s, &t);
@@ -350,8 +356,8 @@ impl CandidateBounds {
     }
 }
 
-/// How many G x a state may cache: of columns that are made when they are read, all states no more than a part of those that are
-/// stored.
+/// Number of G x that a state may cache. For columns computed on reading, all states together are limited to a share of
+/// the stored columns.
 fn room(data: &Data<'_>, together: usize) -> usize {
     let made = data.made();
     let stored = data.columns() - made;

@@ -1,6 +1,7 @@
 //! All trials of a step in one pass over C.
 //!
-//! arXiv:1003.3570, algorithm 3, with removals as well; the book, explanation/leave-one-out.md, "Trying one more column".
+//! arXiv:1003.3570, algorithm 3, extended by removals; the book, explanation/leave-one-out.md, "Trying one more
+//! column".
 
 use super::Basis;
 use super::candidate::{CandidateColumn, Placed, pending};
@@ -10,19 +11,19 @@ use crate::{Scorer, Trial};
 
 /// C_i = G x_i for every active column that is not selected, with s_i = x_iᵀC_i and t_i = x_iᵀa.
 ///
-/// The update of one step and the trials of the next are fused: a column is loaded once, brought up to date, tried,
-/// and stored, so a step reads and writes C once and does not read X. One that is not tried stays as it is, with what it has still to
-/// take in. Memory 8·m·n bytes.
+/// The update of one step and the trials of the next are fused: a column is loaded once, updated, tried, and stored. So
+/// a step reads and writes C once and does not read X. A column that is not tried keeps its pending updates. Memory
+/// 8·m·n bytes.
 #[derive(Debug)]
 pub(super) struct CandidateCache {
     columns: Vec<Option<CandidateColumn>>,
 }
 
-/// Candidates that are tried together where nothing of them is cached.
+/// Candidates per batch if nothing is cached.
 const ALONE: usize = 16;
 
-/// The trials of [`CandidateCache::trials`] from the columns, of which nothing is cached: the bits of a cache that is just made.
-/// Cost O(m·(s + outputs)) for each, memory 128·m bytes a thread.
+/// Like [`CandidateCache::trials`], but computed from the columns with nothing cached; gives the bits of a new cache.
+/// Cost O(m·(s + outputs)) for each, memory 128·m bytes per thread.
 pub(super) fn trials_alone(basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
     let is_candidate = |feature: usize| basis.data.is_active(feature) && !basis.contains(feature);
     let few = |wanted: &[usize]| {
@@ -38,13 +39,13 @@ pub(super) fn trials_alone(basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize])
     parallel::flat_map_chunks(wanted, ALONE, few)
 }
 
-/// Updates that are taken in together when there are many.
+/// Number of pending updates applied together.
 const TOGETHER: usize = 8;
-/// Candidates that a thread visits in turn, at most.
+/// Maximum number of candidates that a thread visits in turn.
 const IN_TURN: usize = 64;
 
 impl CandidateCache {
-    /// C of the columns that a basis has not selected. Cost O(m·n·(s + outputs)).
+    /// Computes C of all active columns that are not selected. Cost O(m·n·(s + outputs)).
     pub fn new(basis: &Basis<'_>) -> Self {
         let data = &basis.data;
         let candidate = |feature: usize| {
@@ -53,7 +54,7 @@ impl CandidateCache {
         CandidateCache { columns: parallel::map(data.columns(), candidate) }
     }
 
-    /// C of a candidate that becomes one no more. Cost O(m) per update that it has not taken in.
+    /// Removes a candidate and returns its C, up to date. Cost O(m) per pending update.
     pub fn take(&mut self, basis: &Basis<'_>, feature: usize) -> Option<Vec<f64>> {
         let mut candidate = self.columns[feature].take()?;
         for pending in pending(basis, candidate.until, basis.updates.len()) {
@@ -64,8 +65,8 @@ impl CandidateCache {
 
     /// Makes the column that was just removed a candidate again.
     ///
-    /// G x_b = C_b/H_bb without the column, x_bᵀG x_b = 1/H_bb − λ and x_bᵀa = w_b/H_bb; a column that equals a
-    /// candidate gets that one's bits.
+    /// Without column b, G x_b = C_b/H_bb, x_bᵀG x_b = 1/H_bb − λ and x_bᵀa = w_b/H_bb. A column that equals a
+    /// candidate copies that one's bits.
     pub fn readmit(&mut self, basis: &Basis<'_>, feature: usize) {
         let data = &basis.data;
         if !data.is_active(feature) {
@@ -84,9 +85,9 @@ impl CandidateCache {
         };
     }
 
-    /// The trial of adding each of some columns; inactive or selected ones get an infinite loss.
+    /// Trials of adding each of some columns; inactive or selected ones get an infinite loss.
     ///
-    /// One read and one write of C. Cost O(m·n·outputs).
+    /// Reads and writes C once. Cost O(m·n·outputs).
     pub fn trials(&mut self, basis: &Basis<'_>, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         let mut is_wanted = vec![false; self.columns.len()];
         wanted.iter().for_each(|&w| is_wanted[w] = true);

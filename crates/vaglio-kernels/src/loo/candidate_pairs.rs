@@ -1,8 +1,8 @@
-//! Candidates that are brought up to date and tried together.
+//! Candidates that are updated and tried together.
 //!
-//! g = x_bᵀC of a candidate needs all rows, and so do the change of C and its trial once g is known. A group is small enough
-//! to be in the cache still when its C is read again; what does not depend on the candidate, c_b, a and d, is read for all
-//! of the group by tiles of rows.
+//! g = x_bᵀC of a candidate needs all rows, and so do the change of C and its trial once g is known. A group is small
+//! enough that its C is still in cache when it is read again. The vectors c_b, a and d, which do not depend on the
+//! candidate, are read for the whole group by tiles of rows.
 
 use super::Basis;
 use super::candidate::{PendingUpdate, Placed};
@@ -11,10 +11,10 @@ use crate::pass::{Pass, PassVectors, Running, two};
 use crate::sums::{TILE, dots};
 use crate::{Scorer, Trial};
 
-/// Candidates of a group.
+/// Candidates per group.
 const GROUP: usize = 4;
 
-/// What [`super::candidate::CandidateColumn::visit`] does, of some candidates.
+/// Like [`super::candidate::CandidateColumn::visit`], for several candidates.
 pub(super) fn visit_together(
     some: &mut [Placed<'_>],
     basis: &Basis<'_>,
@@ -36,7 +36,7 @@ pub(super) fn visit_together(
     trials
 }
 
-/// An update, after which candidates are tried.
+/// The last update, after which candidates are tried.
 struct UpdateStep<'k> {
     basis: &'k Basis<'k>,
     scorer: &'k Scorer,
@@ -44,16 +44,16 @@ struct UpdateStep<'k> {
     pending: &'k PendingUpdate<'k>,
 }
 
-/// A pair of candidates in the passes over the tiles.
+/// Two candidates in the passes over the tiles.
 struct CandidatePair {
     steps: [f64; 2],
-    /// Of each, 1/(λ + s) and what is left of the columns.
+    /// 1/(λ + s) and the remaining share of the columns, for each.
     judgements: [(f64, f64); 2],
     running: [Running; 2],
 }
 
 impl UpdateStep<'_> {
-    /// Takes in the update and tries pairs of candidates.
+    /// Applies the update and tries pairs of candidates.
     fn visit(&self, group: &mut [Placed<'_>], trials: &mut Vec<Trial>) {
         let (basis, rows) = (self.basis, self.basis.d.len());
         let mut pairs: Vec<Result<CandidatePair, Vec<Trial>>> =
@@ -82,7 +82,7 @@ impl UpdateStep<'_> {
         }
     }
 
-    /// Brings the scalars of a pair up to date; the trials where one of them goes a way of its own.
+    /// Updates the scalars of a pair; returns the trials instead if one of them needs a separate path.
     fn open(&self, pair: &mut [Placed<'_>]) -> Result<CandidatePair, Vec<Trial>> {
         let UpdateStep { basis, scorer, pending, .. } = self;
         let visit = |(feature, one): &mut Placed<'_>| one.visit(basis, scorer, *feature, Some(pending));

@@ -1,6 +1,6 @@
-//! Residuals left out after one-column changes of a subset, exact for every row.
+//! Leave-one-out residuals after one-column changes of a subset, exact for every row.
 //!
-//! Residuals are a/d as in every trial (see [`super`]); rows whose d = 1 − leverage is unreliable are left out by
+//! Residuals are a/d as in every trial (see [`super`]). Rows whose d = 1 − leverage is unreliable are handled by
 //! [`Exclusion`] instead. The book derives both: explanation/leave-one-out.md, "Where the closed form alone would go
 //! wrong".
 
@@ -14,16 +14,16 @@ use std::collections::BTreeSet;
 /// A change of a subset by one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// The subset as it is.
+    /// No change.
     None,
-    /// With one more column.
+    /// Adds a column.
     Add(usize),
-    /// Without one of its columns.
+    /// Removes a column.
     Remove(usize),
 }
 
 impl Change {
-    /// The subset after the change.
+    /// Applies the change to a subset.
     pub fn of(self, subset: impl Iterator<Item = usize>) -> Vec<usize> {
         match self {
             Change::None => subset.collect(),
@@ -33,15 +33,14 @@ impl Change {
     }
 }
 
-/// Changes that may share a reduction, at least.
+/// Minimum number of changes that may share a reduction.
 const TOGETHER: usize = 16;
 
-/// The residuals left out of a subset after each change: for each change, outputs × rows, scaled like the rows; and of how
-/// many rows a change kept out, at most, because their 1 − leverage is unreliable.
+/// Leave-one-out residuals after each change, as outputs × rows, scaled like the rows. Also returns the largest number
+/// of rows with unreliable 1 − leverage after a change.
 ///
-/// Cost O(m·s) per change, for a removal O(m·s²). Where rows are unreliable, changes with much the same such rows share
-/// one reduction of all others at O(m·s²), and each costs O(s³ + (s + w)·w²) with w such rows more, an addition
-/// O(s·w + w³).
+/// Cost O(m·s) per change, for a removal O(m·s²). Changes with similar unreliable rows share one reduction of all other
+/// rows at O(m·s²). With w unreliable rows, each such change costs another O(s³ + (s + w)·w²), an addition O(s·w + w³).
 pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> (Vec<Vec<Vec<f64>>>, usize) {
     let (mut residuals, unreliable): (Vec<_>, Vec<_>) =
         parallel::map_slice(changes, |change| basis.residuals_after(*change)).into_iter().unzip();
@@ -59,7 +58,7 @@ pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> (Vec<Vec<Vec<f6
             for (rows, exact) in &parts {
                 for (place, row) in rows.iter().enumerate().filter(|(_, row)| unreliable[k].contains(row)) {
                     for (o, residuals) in residuals[k].iter_mut().enumerate() {
-                        // Nothing is known where entries overflow.
+                        // NaN if entries overflow.
                         residuals[*row] = exact.as_ref().map_or(f64::NAN, |exact| exact[at][[place, o]]);
                     }
                 }
@@ -69,8 +68,8 @@ pub fn residuals_after(basis: &Basis<'_>, changes: &[Change]) -> (Vec<Vec<Vec<f6
     (residuals, unreliable.iter().map(BTreeSet::len).max().unwrap_or(0))
 }
 
-/// Neighbours among the changes that share a reduction, with the rows that are unreliable after one of them: at most `most`
-/// changes, with `spare` rows together, or no more than one of them has.
+/// Groups consecutive changes that share a reduction, with the union of their unreliable rows: at most `most` changes,
+/// with at most `spare` rows or as many as one of them has.
 fn grouped(unreliable: &[BTreeSet<usize>], spare: usize, most: usize) -> Vec<(Vec<usize>, BTreeSet<usize>)> {
     let mut groups: Vec<(Vec<usize>, BTreeSet<usize>)> = Vec::new();
     for (k, rows) in unreliable.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
@@ -87,10 +86,10 @@ fn grouped(unreliable: &[BTreeSet<usize>], spare: usize, most: usize) -> Vec<(Ve
     groups
 }
 
-/// Rows that are left out together, and for each change their residuals: rows × outputs.
+/// Rows excluded together, and for each change their residuals, rows × outputs.
 type LeftOut = (Vec<usize>, Result<Vec<Array2<f64>>, Failure>);
 
-/// Residuals of rows left out of a subset after each change, by parts of the rows.
+/// Exact residuals of excluded rows after each change, by groups of rows.
 fn left_out(basis: &Basis<'_>, subset: &[usize], changes: &[Change], rows: &[usize]) -> Vec<LeftOut> {
     let added: Vec<usize> = changes
         .iter()
@@ -115,8 +114,7 @@ fn left_out(basis: &Basis<'_>, subset: &[usize], changes: &[Change], rows: &[usi
 }
 
 impl Basis<'_> {
-    /// Residuals a/d left out of the subset after a change, and the rows at which they are unreliable: all rows of a
-    /// subset that can fit them.
+    /// Residuals a/d after a change, and the rows where they are unreliable: all rows if the subset can fit them.
     ///
     /// Cost O(m·s), for a removal O(m·s²), or O(m³) for a subset that can fit every row.
     fn residuals_after(&self, change: Change) -> (Vec<Vec<f64>>, BTreeSet<usize>) {

@@ -1,8 +1,7 @@
-//! Leave-one-out where classes count alike in training, from sums of each class.
+//! Leave-one-out with classes balanced in training, from sums over each class.
 //!
-//! A row that is left out changes the weight of the others of its class alone: so there are as many fits as classes (and
-//! weights in them), and each is that of all rows but for one class. The book, *Cross-validation without refitting*, "Each
-//! subset decomposed".
+//! Leaving a row out changes the weight of its own class alone. So there are as many fits as classes (and weights
+//! within them). The book, *Cross-validation without refitting*, "Each subset decomposed".
 
 use crate::Data;
 use crate::linalg::LowerFactor;
@@ -11,30 +10,31 @@ use crate::sums::{axpy, dot};
 use crate::tolerance::EQUAL_TARGETS;
 use ndarray::{Array2, ArrayView1, Axis};
 
-/// Rows of one class and weight, which are left out one by one.
+/// Rows of one class and weight, left out one by one.
 #[derive(Debug, Clone)]
 pub struct ClassPart {
-    /// The class, counted from 0.
+    /// Class, counted from 0.
     pub class: usize,
-    /// r_j of each of the rows.
+    /// Weight r_j of each of the rows.
     pub weight: f64,
     /// The rows.
     pub rows: Vec<usize>,
 }
 
-/// Sums over the rows of each class of some columns, in which a row weighs r_j/n_c with n_c the weight of its class c.
+/// Sums of some columns over the rows of each class, in which a row weighs r_j/n_c with n_c the weight of its class c.
 ///
-/// With m_c and C_c the mean and scatter of the columns, t_c the targets, means about those of all classes where there is an
-/// intercept: without a row of weight r of class c, whose others weigh f = n_c/(n_c − r) times as much,
+/// Let m_c and C_c be the mean and scatter of the columns and t_c the targets, with an intercept about the mean over
+/// all classes. Leaving out a row of weight r of class c multiplies the weight of the class's other rows by f =
+/// n_c/(n_c − r), which gives
 ///
-///   A = ΣC + Σm mᵀ + (f − 1)·C_c + g·m_c m_cᵀ + λ,   B = Σm tᵀ + g·m_c t_cᵀ,
+/// A = ΣC + Σm mᵀ + (f − 1)·C_c + g·m_c m_cᵀ + λ,   B = Σm tᵀ + g·m_c t_cᵀ,
 ///
-/// where g = f − 1, with an intercept (f − 1)(1 − (f − 1)/W), W the weight of all. Every term is positive, so nothing cancels.
-/// Memory 8·(m·s + K·(s² + outputs)) bytes.
+/// where g = f − 1, with an intercept (f − 1)(1 − (f − 1)/W), W the total weight. Every term is positive, so nothing
+/// cancels. Memory 8·(m·s + K·(s² + outputs)) bytes.
 #[derive(Debug)]
 pub struct ClassSums<'r, 'd> {
     data: &'r Data<'d>,
-    /// The columns less the mean of the means of the classes: a row's entries together.
+    /// Columns less the mean of the class means; each row's entries are contiguous.
     x: Vec<f64>,
     size: usize,
     classes: Vec<OneClass>,
@@ -54,7 +54,8 @@ struct OneClass {
 }
 
 impl<'r, 'd> ClassSums<'r, 'd> {
-    /// Of the columns of `subset`; `None` where targets differ within a class, which has rows each. Cost O(m·s²).
+    /// Computes the sums for the columns of `subset`. Returns `None` if targets differ within a class or a class has no
+    /// rows. Cost O(m·s²).
     pub fn new(data: &'r Data<'d>, class_of_row: &[usize], subset: &[usize]) -> Option<Self> {
         let (rows, size, outputs) = (data.rows(), subset.len(), data.outputs());
         let targets = data.targets();
@@ -102,8 +103,8 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         Some(ClassSums { data, x, size, classes, scatter, along, intercept })
     }
 
-    /// The residuals of the rows left out, scaled by √r_j: outputs × rows; and their conditioning, for
-    /// [`crate::is_unreliable`]: the least that is left of a column beside those before it, times the least 1 − leverage.
+    /// Leave-one-out residuals scaled by √r_j, outputs × rows; and their conditioning, for [`crate::is_unreliable`]:
+    /// the smallest remaining share of a column given those before it, times the smallest 1 − leverage.
     ///
     /// Each row is in one of `parts`. Cost O(parts·s²·(s + outputs) + m·s·(s + outputs)).
     pub fn residuals(&self, parts: &[ClassPart], lambda: f64) -> (Vec<Vec<f64>>, f64) {
@@ -119,7 +120,7 @@ impl<'r, 'd> ClassSums<'r, 'd> {
         (out, conditioning)
     }
 
-    /// The residuals of the rows of a part, row after row, and their conditioning.
+    /// Residuals of the rows of a part, row after row, and their conditioning.
     fn left_out(&self, part: &ClassPart, lambda: f64) -> (Vec<f64>, f64) {
         let (level, size, class) = (self.data.level, self.size, &self.classes[part.class]);
         let more = part.weight / (class.weight - part.weight);
@@ -141,7 +142,7 @@ impl<'r, 'd> ClassSums<'r, 'd> {
             factor.forward(&along)
         });
         let weights = weights.collect::<Vec<_>>();
-        // The means of this fit, about those of all classes.
+        // Shift of this fit's means from those over all classes.
         let off = if self.intercept { more / all } else { 0.0 };
         let (in_training, root) = (part.weight / class.weight * (1.0 + more), part.weight.sqrt());
         let (mut out, mut least) = (Vec::with_capacity(part.rows.len() * weights.len()), 1.0f64);
@@ -162,7 +163,7 @@ impl<'r, 'd> ClassSums<'r, 'd> {
     }
 }
 
-/// The mean and scatter of some rows, the rows weighing r_j over `weight` of them all.
+/// Mean and scatter of some rows, each weighing r_j divided by their total `weight`.
 fn moments(data: &Data<'_>, x: &[f64], size: usize, rows: &[usize], weight: f64) -> (Vec<f64>, Vec<f64>) {
     let (level, share) = (data.level, |row: usize| data.targets().weight(row) / weight);
     let mut mean = vec![0.0; size];

@@ -1,16 +1,17 @@
 //! Leave-one-out for ridge regression: the score of every one-column change from one state.
 //!
-//! Rows are scaled by the root of their weight and, with an intercept, centered. For the selected columns X_S let
-//! G = I − vvᵀ/‖v‖² − X_S(X_SᵀX_S + λI)⁻¹X_Sᵀ (v: the scaled ones-vector, absent without intercept): G y are the
-//! residuals of the fit, and row j left out has residual (G y)_j / G_jj, where G_jj is 1 − leverage. G is never formed.
-//! Everything here is in units in which λ does not divide, so the empty subset is exact for every λ.
+//! Rows are scaled by the root of their weight and, with an intercept, centered. For the selected columns X_S let G = I
+//! − vvᵀ/‖v‖² − X_S(X_SᵀX_S + λI)⁻¹X_Sᵀ (v: the scaled ones-vector, absent without intercept). G y are the residuals of
+//! the fit, and row j left out has residual (G y)_j / G_jj, where G_jj is 1 − leverage. G is never formed. All
+//! quantities are scaled so that nothing is divided by λ, and the empty subset is exact for every λ.
 //!
-//! * [`Basis`] — a = G y, d = diag G and the vectors that G is made of, for one λ.
-//! * [`LooState`] — a basis and, of the candidates, nothing, lower bounds of their trials, or C_i = G x_i of each.
-//! * [`RowSpectrum`] — of more columns than rows every λ from one decomposition.
-//! * [`ClassSums`] — one subset, where classes count alike in training.
-//! * [`residuals_after`] — the residuals after a change, exact also where 1 − leverage is unreliable.
-//! * [`Branch`] — C of the columns that may still follow, for depth-first search; [`SubtreeBound`] bounds what is below.
+//! * [`Basis`] — a = G y, d = diag G and the vectors that represent G, for one λ.
+//! * [`LooState`] — a basis with caches of the candidates: none, lower bounds of their trials, or C_i = G x_i of each.
+//! * [`RowSpectrum`] — with more columns than rows, every λ from one decomposition.
+//! * [`ClassSums`] — one subset, with classes balanced in training.
+//! * [`residuals_after`] — residuals after a change, exact even where 1 − leverage is unreliable.
+//! * [`Branch`] — C of the columns that may still be added, for depth-first search; [`SubtreeBound`] bounds its
+//!   subtrees.
 //!
 //! # Reference
 //! T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,

@@ -1,4 +1,4 @@
-//! What candidates that were tried once add to squared residuals at least, in the steps that follow.
+//! Lower bounds that earlier trials give on what candidates add to squared leave-one-out errors.
 
 use super::Basis;
 use super::basis::{RankOneUpdate, UpdateKind};
@@ -6,40 +6,42 @@ use crate::Level;
 use crate::tolerance::INTERVAL_LEFT;
 use crate::wide::Wide;
 
-/// Of a candidate with c = G x and r = a − f c of each output: its ‖r∘c‖ over all outputs at least, and its ‖c‖₄ at most.
+/// For a candidate with c = G x and r = a − f c of each output: a lower bound of ‖r∘c‖ over all outputs, and an upper
+/// bound of ‖c‖₄.
 ///
-/// With τ = λ + s and d ≤ 1, its squared leave-one-out error is
+/// With τ = λ + s and d ≤ 1, the candidate's squared leave-one-out error is
 ///
-///   Σ r²/(d − c²/τ)² ≥ Σ r²/d² + 2‖r∘c‖²/τ,
+/// Σ r²/(d − c²/τ)² ≥ Σ r²/d² + 2‖r∘c‖²/τ.
 ///
-/// of which bounds know the first part alone, though the second is most of what tells columns of noise apart. A trial tells
-/// it, and each update takes off what it may have changed, by ‖u∘v‖ ≤ ‖u‖₄‖v‖₄.
+/// Other bounds know the first term alone, though the second mostly separates noise columns. A trial determines it, and
+/// each update reduces it by at most what ‖u∘v‖ ≤ ‖u‖₄‖v‖₄ allows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NormInterval {
     least: f64,
     fourth: f64,
 }
 
-/// What an update has to do with the interval of candidates, after it.
+/// Quantities of an update that change the intervals of candidates.
 pub(super) struct IntervalShift {
     /// ‖a∘c_p‖ over all outputs.
     with_residuals: f64,
     /// ‖c_p‖₄.
     fourth: f64,
-    /// What went of a by the update, over c_p: t_p/τ_p of each output.
+    /// Change of a by the update, as a multiple of c_p: t_p/τ_p of each output.
     gone: Vec<f64>,
 }
 
 impl NormInterval {
-    /// Of a candidate that is tried. Cost O(m · outputs).
+    /// Interval of a tried candidate. Cost O(m · outputs).
     pub fn of(basis: &Basis<'_>, c: &[f64], f: &[f64]) -> Self {
         let (norm, fourth) = norms(basis, c, |output| f[output]);
         NormInterval { least: norm * INTERVAL_LEFT, fourth }
     }
 
-    /// The same after an update that takes `share` of its c off this one, and f from `before` to `after` of each output.
+    /// Interval after an update that subtracts `share` times its c from this one's, and moves f from `before` to
+    /// `after`, by output.
     ///
-    /// Subscripts left out, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c − f′ω²·c_p∘c_p.
+    /// Without subscripts, r∘c changes by −ω·a∘c_p + (2f′ω − φ)·c∘c_p + (f − f′)·c∘c − f′ω²·c_p∘c_p.
     pub fn after(self, shift: &IntervalShift, share: f64, before: &[f64], after: &[f64]) -> Self {
         let norm = |of: &dyn Fn(usize) -> f64| (0..after.len()).map(|o| of(o) * of(o)).sum::<f64>().sqrt();
         let moved = share.abs() * shift.with_residuals
@@ -49,7 +51,7 @@ impl NormInterval {
         NormInterval { least: self.least * INTERVAL_LEFT - moved, fourth: self.fourth + share.abs() * shift.fourth }
     }
 
-    /// 2‖r∘c‖² at least; 0 where nothing is known any more.
+    /// Lower bound of 2‖r∘c‖²; 0 if nothing is known any more.
     pub fn adds(self) -> f64 {
         let least = self.least.max(0.0);
         2.0 * least * least
@@ -57,7 +59,7 @@ impl NormInterval {
 }
 
 impl IntervalShift {
-    /// Of the last update of a basis, where it is that of a column that entered. Cost O(m · outputs).
+    /// Shift by the last update of a basis if it added a column, else `None`. Cost O(m · outputs).
     pub fn of(basis: &Basis<'_>) -> Option<Self> {
         let RankOneUpdate { kind: UpdateKind::Entry(_), c, tau, t } = basis.updates.last()? else { return None };
         let (with_residuals, fourth) = norms(basis, c, |_| 0.0);

@@ -1,8 +1,9 @@
-//! Columns that are nearly dependent, as orthonormal directions.
+//! Orthonormal directions of nearly dependent columns.
 //!
-//! Taking the columns in one after the other, as [`super::Basis::add`] does, loses the square of their condition: xᵀG x of a
-//! near copy is a difference of numbers 1/δ² as large. With [X; √λI] = QR and Q₁ the rows of Q that belong to X,
-//! G = I − v̂v̂ᵀ − Q₁Q₁ᵀ, and orthogonalizing twice keeps Q orthonormal to rounding, so that the condition itself is lost.
+//! Adding the columns one after the other, as [`super::Basis::add`] does, loses digits by the square of their condition
+//! number: xᵀG x of a near copy is a difference of numbers 1/δ² times as large. With [X; √λI] = QR and Q₁ the rows of Q
+//! that belong to X, G = I − v̂v̂ᵀ − Q₁Q₁ᵀ. Orthogonalizing twice keeps Q orthonormal to rounding, so that only the
+//! condition number itself is lost.
 //!
 //! # Reference
 //! L. Giraud, J. Langou, M. Rozložník, J. van den Eshof, *Rounding error analysis of the classical Gram-Schmidt
@@ -17,13 +18,13 @@ use ndarray::{Array2, ArrayView1};
 pub(super) struct OrthonormalBasis {
     /// Q₁, one direction for each column.
     pub q: Vec<Vec<f64>>,
-    /// Of λ + ‖x‖², the least part that the columns before leave of a column.
+    /// Smallest share of λ + ‖x‖² that remains of a column given those before it.
     pub share: f64,
     /// R, by columns: entries up to the diagonal.
     r: Vec<Vec<f64>>,
 }
 
-/// Rounds of orthogonalizing, at most.
+/// Maximum rounds of orthogonalization.
 const MOST_ROUNDS: usize = 4;
 
 impl OrthonormalBasis {

@@ -1,6 +1,6 @@
-//! What the removal of every selected column needs, for one λ.
+//! State for removing any selected column, for one λ.
 //!
-//! The book derives it: explanation/leave-one-out.md, "Taking a column out"; D_b there is C_b here.
+//! Derived in the book: explanation/leave-one-out.md, "Taking a column out"; D_b there is C_b here.
 
 use super::orthonormal_basis::OrthonormalBasis;
 use crate::parallel;
@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// C_b = X_S H e_b and the weights w_b = C_bᵀy of every selected column, with H = (X_SᵀX_S + λI)⁻¹.
 ///
-/// Without column b: G + C_b C_bᵀ/H_bb, so a + C_b w_b/H_bb and d + C_b∘C_b/H_bb; nothing is divided by λ.
+/// Removing column b gives G + C_b C_bᵀ/H_bb, so a + C_b w_b/H_bb and d + C_b∘C_b/H_bb; nothing is divided by λ.
 #[derive(Debug, Clone)]
 pub(crate) struct RemovalState {
     features: Vec<usize>,
@@ -22,20 +22,20 @@ pub(crate) struct RemovalState {
     h: Array2<f64>,
 }
 
-/// A column on its way out.
+/// A column being removed.
 pub(crate) struct Leaving {
     pub c: Vec<f64>,
     pub w: Vec<f64>,
     pub h: f64,
-    /// The columns with H e_b, of which c is the sum; empty where much of it cancels.
+    /// Entries of H e_b by column, whose combination is c; empty if much of it cancels.
     pub parts: Vec<(usize, f64)>,
-    /// Whether cancellation makes the columns that stay unreliable.
+    /// Whether cancellation makes the remaining columns unreliable.
     pub is_unreliable: bool,
 }
 
 impl RemovalState {
-    /// From an orthogonal decomposition of the columns, or one by one from their directions; `None` where it fails. Cost
-    /// O(m·s² + s³).
+    /// Computes the state from an orthogonal decomposition of the columns, or with `one_by_one` from an orthonormal
+    /// basis; `None` if that fails. Cost O(m·s² + s³).
     pub fn new(data: &Data<'_>, lambda: f64, features: Vec<usize>, one_by_one: bool) -> Option<Self> {
         let (h, c) = match one_by_one {
             true => OrthonormalBasis::new(data, lambda, &features).removable(data),
@@ -46,7 +46,7 @@ impl RemovalState {
         Some(RemovalState { features, c, w, h })
     }
 
-    /// Takes in a column, from c = G x, τ = λ + xᵀc and t = xᵀa before it entered. Cost O(m·s).
+    /// Adds a column, given c = G x, τ = λ + xᵀc and t = xᵀa before its addition. Cost O(m·s).
     ///
     /// With u_i = xᵀC_i: C_i −= (u_i/τ)c, w_i −= u_i t/τ, H_ij += u_i u_j/τ, H_ib = −u_i/τ, H_bb = 1/τ.
     pub fn add(&mut self, data: &Data<'_>, feature: usize, c: &[f64], tau: f64, t: &[f64]) {
@@ -72,7 +72,7 @@ impl RemovalState {
         self.w.push(t.iter().map(|t| t / tau).collect());
     }
 
-    /// Lets a column go; `None` for one that is not selected or whose H_bb is unreliable. Cost O(m·s).
+    /// Removes a column; `None` if it is not selected or its H_bb is unreliable. Cost O(m·s).
     ///
     /// With r_i = H_ib/H_bb: C_i −= r_i C_b, w_i −= r_i w_b, H ← H − H_b H_bᵀ/H_bb.
     pub fn remove(&mut self, data: &Data<'_>, feature: usize) -> Option<Leaving> {
@@ -105,13 +105,13 @@ impl RemovalState {
         Some(Leaving { c, w, h: own, parts, is_unreliable })
     }
 
-    /// Of λ + ‖x_b‖² of every column, the least that is left given all others.
+    /// Smallest remaining share of λ + ‖x_b‖² of a column given all others.
     pub fn left(&self, data: &Data<'_>, lambda: f64) -> f64 {
         let share = |(&feature, h): (&usize, &f64)| 1.0 / (h * (lambda + data.squares(feature)));
         self.features.iter().zip(self.h.diag()).map(share).fold(1.0, f64::min)
     }
 
-    /// Residuals y − Σ_b x_b w_b of each output, and 1 − leverage of each row, less Σ_b x_b∘C_b. Cost O(m·s).
+    /// Residuals y − Σ_b x_b w_b of each output, and 1 − leverage of each row, reduced by Σ_b x_b∘C_b. Cost O(m·s).
     pub fn residuals(&self, data: &Data<'_>) -> (Vec<Vec<f64>>, Vec<f64>) {
         let mut a: Vec<Vec<f64>> = (0..data.outputs()).map(|o| data.centered(o).to_vec()).collect();
         let mut d = data.empty_diagonal();
@@ -147,9 +147,9 @@ impl RemovalState {
     }
 }
 
-/// Rows that are decomposed at a time, so that X is never there as a whole.
+/// Rows decomposed at a time, so that X is never materialized.
 const TILE: usize = 2048;
-/// Parts of the rows that threads decompose side by side, however many threads there are.
+/// Number of blocks of rows decomposed in parallel, whatever the number of threads.
 const PARTS: usize = 8;
 
 /// H and the columns X H e_b.
@@ -191,7 +191,7 @@ fn decomposed(data: &Data<'_>, lambda: f64, features: &[usize]) -> Option<(Array
     Some((h, c))
 }
 
-/// Some rows of the scaled columns, each with what that takes off along the ones, below a matrix.
+/// Stacks some rows of the scaled columns, each with its component along the ones removed, below a matrix.
 fn below(above: ArrayView2<f64>, data: &Data<'_>, features: &[(usize, f64)], rows: Range<usize>) -> Array2<f64> {
     let top = above.nrows();
     let mut out = Array2::zeros((top + rows.len(), features.len()).f());

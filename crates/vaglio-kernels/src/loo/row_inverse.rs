@@ -1,21 +1,22 @@
 //! Leave-one-out from the m × m inverse, for subsets that can fit every row.
 //!
-//! [`crate::exclusion`] can do the same with every row excluded, by reflections in place of a Cholesky factor; greedy on wide
-//! data then takes 1.6 to 1.8 times as long (`cargo bench -p vaglio --bench leverage -- greedy`).
+//! [`crate::exclusion`] can do the same with every row excluded, by reflections instead of a Cholesky factor; greedy on
+//! wide data then takes 1.6 to 1.8 times as long (`cargo bench -p vaglio --bench leverage -- greedy`).
 
 use crate::tolerance::{INVERSE_ERROR, SMALL_PENALTY};
 use crate::{Data, linalg};
 use ndarray::{Array2, ArrayView1};
 
-/// Rows beyond which an m × m inverse is not made.
+/// Maximum number of rows for an m × m inverse.
 const MOST_ROWS: usize = 2048;
 
-/// Residuals left out of a subset of at least m − 2 columns; `None` where there are fewer, too many rows, or too small a λ.
+/// Leave-one-out residuals for a subset of at least m − 2 columns; `None` for fewer columns, too many rows, or too
+/// small a λ.
 ///
-/// With A = X_S X_Sᵀ + λI and M = A⁻¹ the residual of row j left out is (M y)_j / M_jj. Columns that can fit every row
-/// leave G = λM with nothing but the last digits of its entries, while M itself is made without cancellation. With an
-/// intercept the direction v of the ones gets the weight γ in A and is taken out of M again: M = A⁻¹ − v̂v̂ᵀ/(λ + γ).
-/// Cost O(m³ + m²·s).
+/// With A = X_S X_Sᵀ + λI and M = A⁻¹, the residual of row j left out is (M y)_j / M_jj. If columns can fit every row,
+/// only the last digits of the entries of G = λM are correct, while M itself is computed without cancellation. With an
+/// intercept the direction v of the ones gets weight γ in A and is removed from M again: M = A⁻¹ − v̂v̂ᵀ/(λ + γ). Cost
+/// O(m³ + m²·s).
 pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Option<Vec<Vec<f64>>> {
     let rows = data.rows();
     if subset.len() + 2 < rows || rows > MOST_ROWS {
@@ -38,7 +39,7 @@ pub(super) fn residuals(data: &Data<'_>, lambda: f64, subset: &[usize]) -> Optio
     if let Some(unit) = unit {
         inverse -= &outer(ArrayView1::from(unit), 1.0 / (lambda + gamma));
     }
-    // Entries of M are off by ε·κ of its largest, which is up to 1/λ: too much where M_jj is far below.
+    // Entries of M have an error of ε·κ times the largest, which is up to 1/λ: too much if M_jj is far smaller.
     let least = inverse.diag().iter().copied().fold(f64::INFINITY, f64::min);
     let error = f64::EPSILON * trace / (lambda * lambda * least);
     if error.is_nan() || error > INVERSE_ERROR {

@@ -1,14 +1,14 @@
-//! Leave-one-out of at least as many columns as rows, for every λ from one decomposition.
+//! Leave-one-out with at least as many columns as rows, for every λ from one decomposition.
 
 use crate::Data;
 use crate::linalg::{self, Failure, Svd};
 use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 
-/// The eigenvectors of XXᵀ of some columns, rows scaled and centered: residuals of every row left out, for any λ.
+/// Eigenvectors of XXᵀ of some columns, rows scaled and centered: gives leave-one-out residuals for any λ.
 ///
-/// With X = U·diag(s)·Wᵀ and v̂ the direction of the intercept, G = λ·U·diag(1/(s² + λ))·Uᵀ − v̂v̂ᵀ. X gets the column
-/// ‖X‖·v̂, which parts v̂ from the directions that the columns hardly reach; G is then a sum of squares but for that one
-/// term, whatever the leverage is. Memory 8·m² bytes.
+/// With X = U·diag(s)·Wᵀ and v̂ the direction of the intercept, G = λ·U·diag(1/(s² + λ))·Uᵀ − v̂v̂ᵀ. X is extended by
+/// the column ‖X‖·v̂, which separates v̂ from the directions that the columns hardly reach. G is then a sum of squares
+/// except for that one term, whatever the leverage. Memory 8·m² bytes.
 #[derive(Debug)]
 pub struct RowSpectrum {
     /// U: rows × rows.
@@ -21,14 +21,14 @@ pub struct RowSpectrum {
     unit: Option<(Vec<f64>, f64)>,
 }
 
-/// Columns that are reduced at once, beside those of the triangle.
+/// Columns reduced at once, together with the triangle.
 const PANEL: usize = 512;
 
 impl RowSpectrum {
     /// Decomposes the columns `subset`, each listed once, at least as many as rows. Cost O(m²·s).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn new(data: &Data<'_>, subset: &[usize]) -> Result<Self, Failure> {
         let rows = data.rows();
         let squares: f64 = subset.iter().map(|&column| data.squares(column)).sum();
@@ -51,7 +51,7 @@ impl RowSpectrum {
         Ok(RowSpectrum { directions: u, values: d.to_vec(), along, unit })
     }
 
-    /// The residuals of rows left out one by one, scaled like the rows: outputs × rows; and their conditioning, for
+    /// Leave-one-out residuals, scaled like the rows, as outputs × rows; and their conditioning, for
     /// [`crate::is_unreliable`]. Cost O(m²·outputs).
     pub fn residuals(&self, lambda: f64) -> (Vec<Vec<f64>>, f64) {
         let shares: Vec<f64> = self.values.iter().map(|d| lambda / (d * d + lambda)).collect();
@@ -67,7 +67,7 @@ impl RowSpectrum {
             left = left.min(own / all);
             out.iter_mut().zip(residuals).for_each(|(out, residual)| out.push(residual / own));
         }
-        // NaN and what is no double are no better than nothing left.
+        // A NaN or infinite conditioning counts as 0.
         let conditioning = left * linalg::conditioning(&self.values, lambda);
         (out, if conditioning.is_finite() { conditioning } else { 0.0 })
     }

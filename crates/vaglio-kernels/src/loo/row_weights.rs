@@ -1,11 +1,11 @@
-//! Rows by how little is left of them: w = 1/d², by which leave-one-out errors exceed residuals.
+//! Weights w = 1/d² of the rows, by which squared leave-one-out errors exceed squared residuals.
 
 use super::Basis;
 use crate::tolerance::{UNRELIABLE, WEIGHT_ROUNDING};
 use crate::wide::Wide;
 use crate::{Level, is_unreliable};
 
-/// Sums over rows with w = 1/d², or 0 where d is unreliable: what such a row adds to a sum is left out of its bound.
+/// Sums over rows with w = 1/d², or 0 where d is unreliable, so that such a row adds nothing to the bound.
 #[derive(Debug)]
 pub(super) struct RowWeights {
     /// The smallest w.
@@ -13,7 +13,8 @@ pub(super) struct RowWeights {
     outputs: Vec<WeightedSums>,
 }
 
-/// Σ a², Σ v a² and Σ v² a² of an output, with v = w − 1: small where leverages are, so that differences keep their digits.
+/// Σ a², Σ v a² and Σ v² a² of an output, with v = w − 1: small if leverages are, so that differences keep their
+/// digits.
 #[derive(Debug, Clone, Copy)]
 struct WeightedSums {
     squares: f64,
@@ -22,7 +23,7 @@ struct WeightedSums {
 }
 
 impl RowWeights {
-    /// Cost O(m · outputs).
+    /// Computes the sums. Cost O(m · outputs).
     pub fn of(basis: &Basis<'_>) -> Self {
         let (outputs, least): (Vec<WeightedSums>, Vec<f64>) =
             basis.a.iter().map(|a| sums(basis.data.level, a, &basis.d)).unzip();
@@ -34,8 +35,8 @@ impl RowWeights {
         self.outputs.iter().map(|sums| sums.squares + sums.above).sum()
     }
 
-    /// The mean w̄ of w by a² over all outputs, and ‖(w − w̄)∘a‖ of each at most; with the part of Σ a² that the squares of
-    /// these are together.
+    /// The mean w̄ of w weighted by a² over all outputs, an upper bound of ‖(w − w̄)∘a‖ for each output, and the sum of
+    /// these squares relative to Σ a².
     pub fn apart(&self) -> (f64, Vec<f64>, f64) {
         let total: f64 = self.outputs.iter().map(|sums| sums.squares).sum();
         let mean = self.outputs.iter().map(|sums| sums.above).sum::<f64>() / total;
@@ -54,7 +55,7 @@ pub(super) fn weights(basis: &Basis<'_>) -> Vec<f64> {
     basis.d.iter().map(|&d| if is_unreliable(d) { 0.0 } else { 1.0 / (d * d) }).collect()
 }
 
-/// The sums of an output, and the smallest w. Cost O(m).
+/// Sums of an output, and the smallest w. Cost O(m).
 fn sums(level: Level, a: &[f64], d: &[f64]) -> (WeightedSums, f64) {
     let (sums, least) = level.call(
         #[inline(always)]

@@ -1,4 +1,4 @@
-//! What lower bounds follow of each candidate.
+//! Scalars of each candidate that lower bounds are computed from.
 
 use super::Basis;
 use super::norm_interval::{IntervalShift, NormInterval};
@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 /// s, t and q of the candidates and their inner products with the updates, by position.
 ///
-/// Columns that are made when they are read may be many thousand, and each λ has its own scalars: 8·(4 + outputs + updates) bytes a
-/// candidate. Inner products with the first updates are not kept then: they follow from the rows of the Gram matrix, which all λ
-/// share.
+/// Columns computed on reading may be many thousand, and each λ has its own scalars: 8·(4 + outputs + updates) bytes
+/// per candidate. Inner products with the first updates are then not stored but computed from rows of the Gram matrix,
+/// which all λ share.
 #[derive(Debug, Clone)]
 pub(super) struct CandidateScalars {
     pub s: Vec<f64>,
@@ -24,11 +24,11 @@ pub(super) struct CandidateScalars {
     outputs: usize,
     /// x_iᵀc_p/τ_p of every candidate, update after update.
     shares: Vec<Shares>,
-    /// Whether most columns are made when they are read.
+    /// Whether most columns are computed on reading.
     are_made: bool,
-    /// Updates up to which s_i was above [`INDEPENDENT_COLUMN`].
+    /// Number of updates up to which s_i was above [`INDEPENDENT_COLUMN`].
     pub sound: Vec<u32>,
-    /// Of candidates that were tried.
+    /// Norm intervals of candidates that were tried.
     pub intervals: HashMap<usize, NormInterval>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct CandidateScalars {
 #[derive(Debug, Clone)]
 enum Shares {
     Known(Vec<f64>),
-    /// (x_iᵀx_b − Σ_q y_iq·c_qᵀx_b)/τ_p of the updates q before, from the row x_iᵀx_b of every column.
+    /// (x_iᵀx_b − Σ_q y_iq·c_qᵀx_b)/τ_p over the earlier updates q, from the row x_iᵀx_b of every column.
     OfRow {
         row: Arc<[f64]>,
         with_x: Vec<f64>,
@@ -44,13 +44,13 @@ enum Shares {
     },
 }
 
-/// Candidates that are brought up to date at once.
+/// Candidates per batch.
 const TOGETHER: usize = 256;
-/// So many updates at most have shares that are computed again each time, at a cost that goes with their square.
+/// Maximum number of updates whose shares are recomputed each time, at a cost that grows with their square.
 const FROM_ROWS: usize = 64;
 
 impl CandidateScalars {
-    /// The scalars of columns on the empty subset.
+    /// Scalars of columns for the empty subset.
     pub fn of_empty(data: &Data<'_>, features: &[usize]) -> Self {
         let outputs = data.outputs();
         let with: Vec<Arc<[f64]>> = (0..outputs).map(|output| data.with_target(output)).collect();
@@ -71,7 +71,7 @@ impl CandidateScalars {
         self.t(at).iter().map(|t| t / (lambda + self.s[at])).collect()
     }
 
-    /// Σ_p y_ip·z_p of every candidate, for numbers z_p of each update; of each such z.
+    /// Σ_p y_ip·z_p of every candidate, for each vector z of one number per update.
     pub fn with_updates(&self, features: &[usize], z: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut sums = vec![vec![0.0; features.len()]; z.len()];
         let mut parts: Vec<Vec<&mut [f64]>> = features.chunks(TOGETHER).map(|_| Vec::with_capacity(z.len())).collect();
@@ -86,8 +86,8 @@ impl CandidateScalars {
         sums
     }
 
-    /// Takes in update p, by the recurrences of [`super::candidate_bounds`]; `product` gives x_iᵀc_p where it was read, and `shift`
-    /// is of an update after which intervals are known. Cost O(n·p).
+    /// Applies update p by the recurrences of [`super::candidate_bounds`]. `product` gives x_iᵀc_p if it was read;
+    /// `shift` is given for an update that intervals can follow. Cost O(n·p).
     pub fn take_in(
         &mut self,
         basis: &Basis<'_>,

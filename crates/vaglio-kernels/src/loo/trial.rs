@@ -1,14 +1,14 @@
-//! One trial: the loss of the residuals left out after a change of rank one, in one pass over the rows.
+//! A trial: the loss of leave-one-out residuals after a rank-one change, in one pass over the rows.
 //!
-//! The book derives it: explanation/leave-one-out.md, "Trying one more column".
+//! Derived in the book: explanation/leave-one-out.md, "Trying one more column".
 
 use crate::sums::TILE;
 use crate::wide::Wide;
 use crate::{Level, Scorer, Trial};
 
-/// The loss after ã = a − c·t·inverse of each output and d̃ = d − c∘c·inverse, from the residuals left out ã/d̃.
+/// Loss of the leave-one-out residuals ã/d̃ with ã = a − c·t·inverse for each output and d̃ = d − c∘c·inverse.
 ///
-/// With c = G x and inverse = 1/(λ + xᵀG x) a column enters. Cost O(m · outputs).
+/// With c = G x and inverse = 1/(λ + xᵀG x), a column is added. Cost O(m · outputs).
 pub(crate) fn trial(
     level: Level,
     scorer: &Scorer,
@@ -30,7 +30,7 @@ pub(crate) fn trial(
     Trial::from_partial(scorer.finish(tally), low.least())
 }
 
-/// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), and the smallest divisor per lane.
+/// out_j ← (a_j − step·c_j) / (d_j − c_j²·inverse), tracking the smallest divisor per lane.
 #[allow(clippy::too_many_arguments)]
 fn leave_out(level: Level, c: &[f64], a: &[f64], d: &[f64], step: f64, inverse: f64, out: &mut [f64], low: &mut Wide) {
     level.call(

@@ -1,19 +1,19 @@
-//! What an update has to do with the columns and with the updates before it.
+//! Products of an update with the columns and with earlier updates.
 
 use super::Basis;
 use super::basis::UpdateKind;
 use crate::sweep;
 use std::sync::Arc;
 
-/// An update that scalars take in: what its c has to do with the columns and with the updates before.
+/// Products of an update's c with the columns and with earlier updates.
 pub(super) struct UpdateProducts {
-    /// The place of x_iᵀc_p among the products that were read.
+    /// Index of x_iᵀc_p among the products that were read.
     pub place: Option<usize>,
-    /// x_iᵀx_b for every column, where x_iᵀc_p follows from that; x_iᵀc_p of a column that left.
+    /// Row x_iᵀx_b of every column if x_iᵀc_p follows from it; for a removed column x_iᵀc_p itself.
     pub row: Option<Arc<[f64]>>,
-    /// x_bᵀc_q of each update before.
+    /// x_bᵀc_q of each earlier update.
     pub with_x: Vec<f64>,
-    /// c_pᵀc_q likewise.
+    /// c_pᵀc_q of each earlier update.
     pub with_c: Vec<f64>,
     pub norm: f64,
 }
@@ -33,7 +33,7 @@ impl UpdateProducts {
     }
 }
 
-/// c_qᵀz of the first updates with some vectors z, for each vector.
+/// Products c_qᵀz of the first updates with some vectors z, for each vector.
 pub(super) fn along<const N: usize>(basis: &Basis<'_>, count: usize, vectors: [&[f64]; N]) -> [Vec<f64>; N] {
     let updates: Vec<&[f64]> = basis.updates[..count].iter().map(|update| &*update.c).collect();
     let products = sweep::products(basis.data.level, &updates, &vectors);

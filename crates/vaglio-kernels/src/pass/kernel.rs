@@ -1,4 +1,4 @@
-//! The arithmetic of a pass, in vectors of one instruction set.
+//! Arithmetic of a pass, in vectors of one instruction set.
 
 use super::{BY_SIDE, Moving, PassVectors, Running, SQUARES, WRONG};
 use crate::eight::Eight;
@@ -6,7 +6,7 @@ use crate::tolerance::TIED_PREDICTION;
 use crate::wide::Wide;
 use pulp::{Simd, WithSimd};
 
-/// `C` candidates of a pass of one kind; rows are a multiple of 16.
+/// A pass of one kind over `C` candidates; the number of rows is a multiple of 16.
 pub(super) struct PassKernel<'k, const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> {
     pub candidates: [Moving<'k>; C],
     pub shared: PassVectors<'k>,
@@ -15,7 +15,7 @@ pub(super) struct PassKernel<'k, const C: usize, const UPDATE: bool, const PASS:
     pub running: &'k mut [Running; C],
 }
 
-/// The classes ±1 of eight rows, of which bit l is set where that of row l is 1.
+/// Classes ±1 of eight rows by byte: bit l is set if row l is of class 1.
 static CLASSES: [[f64; Wide::WIDTH]; 256] = {
     let mut classes = [[-1.0; Wide::WIDTH]; 256];
     let mut k = 0;
@@ -49,7 +49,7 @@ impl<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> Wi
             for (h, trials) in trials.iter_mut().enumerate() {
                 let j = 2 * first + h;
                 let (a, b, d) = (Eight::load(simd, &a[j]), Eight::load(simd, &b[j]), Eight::load(simd, &d[j]));
-                // All are loaded before one is stored, which the processor may take for the same address.
+                // All loads come before the stores, which the processor might take for the same address.
                 let mut own = [one; C];
                 for k in 0..C {
                     own[k] = Eight::load(simd, &c[k][j]);
@@ -82,7 +82,7 @@ impl<const C: usize, const UPDATE: bool, const PASS: u8, const WEIGHED: bool> Wi
     }
 }
 
-/// The running sums of a pass, and what is the same for all rows: f, inverse and −step of each candidate.
+/// Running sums of a pass, and the constants of each candidate: f, inverse and −step.
 struct Lanes<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> {
     simd: S,
     by: [[Eight<S>; 3]; C],
@@ -135,8 +135,8 @@ impl<S: Simd, const C: usize, const PASS: u8, const WEIGHED: bool> Lanes<S, C, P
         self.sums[k][0] = self.sums[k][0] + of_row;
     }
 
-    /// Weights of rows where y·(y − left/divisor) is below 0, and half of those where it is 0 to rounding, with no division for
-    /// divisors above 0.
+    /// Adds the weights of rows with y·(y − left/divisor) below 0, and half of those where it is 0 up to rounding;
+    /// needs no division for positive divisors.
     ///
     /// The targets are y = √r times the class.
     #[inline(always)]

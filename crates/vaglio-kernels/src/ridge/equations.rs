@@ -1,30 +1,30 @@
-//! Normal equations for one λ, and their solutions refined by residuals from the rows.
+//! Normal equations for one λ with iterative refinement by residuals from the rows.
 
 use crate::linalg::Cholesky;
 use crate::tolerance::{CORRECTION_BESIDE, CORRECTION_LEFT, CORRECTION_MOST};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-/// (XᵀX + λI)W = XᵀY by a Cholesky factor, with the weights that it gave and what later corrections made of them.
+/// Cholesky solution of (XᵀX + λI)W = XᵀY, improved by iterative refinement.
 ///
-/// The factor leaves weights off by about ε·κ, where κ is the condition of the matrix with a diagonal of ones: the square of
-/// what reflections suffer from. Each correction by the residuals of the rows takes off a part of about ε·κ of what is wrong,
-/// down to what rounding in these leaves, and that is what reflections leave too.
+/// The factor leaves a relative error of about ε·κ, where κ is the condition number of the matrix scaled to a diagonal
+/// of ones, the square of the condition that reflections suffer from. Each correction by residuals from the rows
+/// shrinks the error by a factor of about ε·κ, down to the rounding of the residuals, which reflections leave too.
 ///
 /// # Reference
-/// Å. Björck, *Stability analysis of the method of seminormal equations for linear least squares problems*, Linear Algebra
-/// and its Applications 88/89 (1987).
+/// Å. Björck, *Stability analysis of the method of seminormal equations for linear least squares problems*, Linear
+/// Algebra and its Applications 88/89 (1987).
 #[derive(Debug)]
 pub(crate) struct Equations {
-    /// Powers of two that make the diagonal about 1.
+    /// Powers of two that scale the diagonal to about 1.
     scale: Array1<f64>,
     factor: Cholesky,
-    /// Weights over the scale: columns × outputs.
+    /// Weights divided by the scale: columns × outputs.
     scaled: Array2<f64>,
     correction: Correction,
 }
 
 impl Equations {
-    /// From XᵀX and XᵀY; `None` where they are too ill-conditioned to be refined at once. Cost O(s³).
+    /// Factors XᵀX + λI; returns `None` if it is too ill-conditioned for refinement. Cost O(s³).
     pub fn new(mut gram: Array2<f64>, lambda: f64, along: &Array2<f64>) -> Option<Self> {
         let count = gram.nrows();
         gram.diag_mut().iter_mut().for_each(|d| *d += lambda);
@@ -42,13 +42,13 @@ impl Equations {
         Some(Equations { scale, factor, scaled, correction })
     }
 
-    /// Columns × outputs.
+    /// Current weights, columns × outputs.
     pub fn weights(&self) -> Array2<f64> {
         &self.scaled * &self.scale.view().insert_axis(Axis(1))
     }
 
-    /// Corrects the weights by XᵀR − λW with R = Y − XW from the rows; whether they are right, `None` where corrections do not
-    /// get smaller. Cost O(s²·outputs).
+    /// Corrects the weights given XᵀR − λW with R = Y − XW from the rows, and returns whether they have converged.
+    /// Returns `None` if corrections do not shrink. Cost O(s²·outputs).
     pub fn correct(&mut self, missing: Array2<f64>) -> Option<bool> {
         let change = self.factor.solve((missing * self.scale.view().insert_axis(Axis(1))).view());
         self.scaled += &change;
@@ -57,12 +57,12 @@ impl Equations {
     }
 }
 
-/// How far corrections of weights have come.
+/// Progress of iterative refinement.
 #[derive(Debug)]
 pub(crate) struct Correction {
-    /// An estimate of κ.
+    /// Estimate of κ.
     condition: f64,
-    /// The sizes of the last correction, at first of the weights, by output.
+    /// Norm of the last correction by output; initially of the weights.
     last: Vec<f64>,
     rounds: usize,
     state: State,
@@ -75,34 +75,34 @@ enum State {
     Fails,
 }
 
-/// Rounds after which something is amiss.
+/// Maximum number of corrections.
 const ROUNDS: usize = 6;
 
 impl Correction {
-    /// Whether a correction takes off most of what is wrong at this condition.
+    /// Whether a correction removes most of the error at this condition number.
     pub fn can_begin(condition: f64) -> bool {
         CORRECTION_LEFT * f64::EPSILON * condition <= CORRECTION_MOST
     }
 
-    /// Of weights that were not corrected yet.
+    /// Starts from uncorrected weights.
     pub fn new(condition: f64, weights: ArrayView2<f64>) -> Self {
         Correction { condition, last: sizes(weights), rounds: 0, state: State::GoesOn }
     }
 
-    /// Whether the weights are to be corrected again.
+    /// Whether another correction is needed.
     pub fn goes_on(&self) -> bool {
         self.state == State::GoesOn
     }
 
-    /// Whether the weights are as good as reflections make them.
+    /// Whether the weights are as accurate as those from reflections.
     pub fn is_right(&self) -> bool {
         self.state == State::Right
     }
 
-    /// Takes a change of the weights into account, which has been made.
+    /// Records a correction that was applied.
     pub fn take(&mut self, change: ArrayView2<f64>, weights: ArrayView2<f64>) {
         let now = sizes(change);
-        // What is not a number is not smaller.
+        // NaN counts as not shrinking.
         if self.rounds == ROUNDS || !now.iter().zip(&self.last).all(|(now, last)| *now <= CORRECTION_MOST * last) {
             self.state = State::Fails;
             return;

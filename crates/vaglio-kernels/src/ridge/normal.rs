@@ -1,9 +1,10 @@
-//! Ridge readouts from the normal equations, refined from the rows.
+//! Ridge regression from normal equations with iterative refinement from the rows.
 //!
-//! Normal equations are solved by a Cholesky factor, and weights corrected by residuals from the rows, one or two reads of the columns,
-//! until what is left is below what reflections leave; an estimate of the condition tells in advance how much a correction leaves, and where
-//! that is not little at once the rows are reduced by reflections. The products are those of the search where it made moments; a run that
-//! recalls its path from the journal makes them again, since other products would change the last digits.
+//! Weights from a Cholesky factor are corrected by residuals from the rows, in one or two reads of the columns, until
+//! the error is below that of reflections. An estimate of the condition number predicts how much a correction removes;
+//! if that is too little, the rows are reduced by reflections instead. The products are those of the search if it used
+//! moments. A run that recalls its path from the journal computes them again, since other products would change the
+//! last digits.
 
 use super::equations::{Correction, Equations};
 use crate::Data;
@@ -15,9 +16,10 @@ use crate::tolerance::UNLIKE_COLUMNS;
 use ndarray::{Array1, Array2, ArrayView1, Axis, ShapeBuilder, s};
 use std::sync::Arc;
 
-/// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² as [`super::Ridge`] does, from products of the columns, in half of the work
-/// or, where these are known, next to none: by a Cholesky factor, then corrected by residuals from the rows until the weights
-/// are as good as those of reflections.
+/// Minimizes Σ_j r_j (y_j − wᵀx_j − b)² + λ‖w‖² like [`super::Ridge`], but from products of the columns.
+///
+/// Takes half the work, or next to none if the products are known. A Cholesky solution is corrected by residuals from
+/// the rows until it is as accurate as one from reflections.
 #[derive(Debug)]
 pub struct Normal<'d> {
     data: Arc<Data<'d>>,
@@ -26,23 +28,24 @@ pub struct Normal<'d> {
     /// XᵀX and XᵀY.
     gram: Array2<f64>,
     along: Array2<f64>,
-    /// What rounding left of the means of the columns.
+    /// Rounding errors of the columns' means.
     left: Array1<f64>,
 }
 
-/// Rows that are read at once, so that their columns stay in cache.
+/// Rows per tile: their columns stay in cache.
 const TILE: usize = 128;
-/// The same for many columns of weights at once.
+/// Rows per tile with many columns of weights.
 const WIDE_TILE: usize = 4 * TILE;
-/// Rows whose sums one thread adds up.
+/// Rows summed by one thread.
 const BLOCK: usize = 16 * TILE;
-/// Columns that share the reading of residuals.
+/// Columns that share one read of the residuals.
 const TOGETHER: usize = 4;
 
 impl<'d> Normal<'d> {
-    /// The columns of `subset`, of whose products `known` may tell. Cost O(s²), and O(m·s²) where it does not.
+    /// Prepares fits of `subset` from its products in `known`. Cost O(s²).
     ///
-    /// `None` without columns, for more of them than rows, and where products overflow.
+    /// Returns `None` if the subset is empty or larger than the number of rows, if `known` lacks a column's products,
+    /// or if products are not finite.
     pub fn new(data: Arc<Data<'d>>, subset: &[usize], intercept: bool, known: &NormalEquations) -> Option<Self> {
         if subset.is_empty() || subset.len() > data.rows() {
             return None;
@@ -53,9 +56,10 @@ impl<'d> Normal<'d> {
         is_finite.then(|| Normal { data, subset: subset.to_vec(), intercept, gram, along, left })
     }
 
-    /// Weights (columns × outputs) and intercepts for each of several λ, from one tridiagonal form and corrected together; `None`
-    /// for a λ for which the equations are too ill-conditioned. Cost O(s³ + (s² + m·s)·λ·outputs), the second for each round
-    /// of one or two.
+    /// Weights (columns × outputs) and intercepts for several λ, from one tridiagonal form and corrected together. The
+    /// entry of a λ is `None` if its equations are too ill-conditioned.
+    ///
+    /// Cost O(s³ + (s² + m·s)·λ·outputs), the second term for each of one or two rounds.
     pub fn at_lambdas(&self, lambdas: &[f64]) -> Vec<Option<(Array2<f64>, Vec<f64>)>> {
         let (outputs, squares) = (self.along.ncols(), self.gram.diag());
         let [short, long] = [squares.fold(f64::MAX, |a, b| a.min(*b)), squares.fold(0.0f64, |a, b| a.max(*b))];
@@ -74,7 +78,7 @@ impl<'d> Normal<'d> {
             Array2::from_shape_fn((self.subset.len(), of_columns.len()).f(), |(k, at)| self.along[[k, at % outputs]]);
         let mut weights = solve(along);
         let of_lambda = |l: usize| s![.., l * outputs..(l + 1) * outputs];
-        // Sizes are those of what columns of one length would have.
+        // Norms are measured as if all columns had unit length.
         let lengths = squares.mapv(f64::sqrt).insert_axis(Axis(1));
         let begin = |(l, &lambda): (usize, &f64)| {
             Correction::new(condition(lambda), (&weights.slice(of_lambda(l)) * &lengths).view())
@@ -97,8 +101,8 @@ impl<'d> Normal<'d> {
         lambdas.iter().map(|lambda| if served.contains(lambda) { found.next().flatten() } else { None }).collect()
     }
 
-    /// Weights (columns × outputs) and intercepts for one λ; `None` where the equations are too ill-conditioned, so that
-    /// reflections are to be used. Cost O(s³ + m·s · outputs), the second for each round of one or two.
+    /// Weights (columns × outputs) and intercepts for one λ; `None` if the equations are too ill-conditioned, so that
+    /// reflections must be used. Cost O(s³ + m·s · outputs), the second term for each of one or two rounds.
     pub fn coefficients(&self, lambda: f64) -> Option<(Array2<f64>, Vec<f64>)> {
         let mut equations = Equations::new(self.gram.clone(), lambda, &self.along)?;
         loop {
@@ -112,7 +116,7 @@ impl<'d> Normal<'d> {
         Some((weights, intercepts))
     }
 
-    /// b = ȳ − wᵀx̄ of each output, where there is an intercept.
+    /// Intercept b = ȳ − wᵀx̄ of each output; 0 without an intercept.
     fn intercepts(&self, weights: &Array2<f64>) -> Vec<f64> {
         if !self.intercept {
             return vec![0.0; weights.ncols()];
@@ -125,8 +129,8 @@ impl<'d> Normal<'d> {
         (0..weights.ncols()).map(of_output).collect()
     }
 
-    /// XᵀR − λW with R = Y − XW, from the rows: `shrunk` is −λW, and `block` gives XᵀR of some rows, column after column. Cost
-    /// O(m·s · columns of W), one read of the columns.
+    /// XᵀR − λW with R = Y − XW, from the rows. `shrunk` is −λW, and `block` gives XᵀR over a block of rows, column by
+    /// column. Cost O(m·s · columns of W), one read of the columns.
     fn missing(
         &self,
         weights: &Array2<f64>,
@@ -137,7 +141,7 @@ impl<'d> Normal<'d> {
         let blocks: Vec<Vec<f64>> = parallel::map_slice(&starts, |&start| block(start));
         let mut out = shrunk;
         if self.intercept {
-            // Of residuals with a mean, which those about the means of the columns have not.
+            // Corrects for residuals about the rounded means of the columns.
             let total = self.data.root().map_or(self.data.rows() as f64, |root| root.iter().map(|r| r * r).sum());
             for (mut to, weights) in out.columns_mut().into_iter().zip(weights.columns()) {
                 to.scaled_add(total * self.left.dot(&weights), &self.left);
@@ -150,7 +154,7 @@ impl<'d> Normal<'d> {
         out
     }
 
-    /// XᵀR over some rows for many columns of weights, those of all outputs for one λ after the other.
+    /// XᵀR over a block of rows for many columns of weights, ordered by λ and then output.
     fn block_of_many(&self, weights: &Array2<f64>, start: usize) -> Vec<f64> {
         let (data, outputs) = (&self.data, self.along.ncols());
         let mut sums = Array2::zeros((self.subset.len(), weights.ncols()).f());
@@ -173,7 +177,7 @@ impl<'d> Normal<'d> {
         sums.columns().into_iter().flatten().copied().collect()
     }
 
-    /// XᵀR over some rows: output after output.
+    /// XᵀR over a block of rows, output by output.
     fn block(&self, weights: &Array2<f64>, start: usize) -> Vec<f64> {
         const { assert!(TILE.is_multiple_of(LANES)) };
         let (data, count, outputs) = (&self.data, self.subset.len(), weights.ncols());

@@ -1,10 +1,11 @@
-//! Triangles of rows, tile after tile.
+//! Triangular reduction of rows, tile by tile.
 
 use crate::linalg::{self, Failure};
 use crate::tolerance::UNLIKE_WEIGHTS;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
 
-/// The rows from the heaviest to the lightest, where weights are very unlike: reflections then cost no digits of light rows.
+/// Order of the rows from the heaviest to the lightest if weights are very unlike; reflections then lose no digits of
+/// light rows.
 ///
 /// A. J. Cox, N. J. Higham, *Stability of Householder QR factorization for weighted least squares problems* (1998).
 pub(super) fn by_weight(weights: &Array1<f64>) -> Option<Vec<usize>> {
@@ -15,23 +16,23 @@ pub(super) fn by_weight(weights: &Array1<f64>) -> Option<Vec<usize>> {
     })
 }
 
-/// Whether rows weigh so unlike that their order counts.
+/// Whether weights are so unlike that the order of rows matters.
 pub(crate) fn are_unlike(weights: impl Iterator<Item = f64>) -> bool {
     let (least, most) = weights.fold((f64::INFINITY, 0.0f64), |(least, most), w| (least.min(w), most.max(w)));
     most > UNLIKE_WEIGHTS * least
 }
 
-/// Rows that are reduced at once, at least; they stay in cache with the triangle of those before.
+/// Minimum rows per tile; they stay in cache with the triangle of the rows before.
 const TILE: usize = 1024;
-/// Parts of the rows that threads reduce side by side, however many threads there are.
+/// Number of blocks of rows that threads reduce in parallel, whatever the number of threads.
 pub(super) const PARTS: usize = 8;
 
-/// Rows of a tile, for so many columns.
+/// Rows per tile for this many columns.
 pub(super) fn tile_of(width: usize) -> usize {
     TILE.max(4 * width)
 }
 
-/// The triangle of tiles of rows, each reduced with the triangle of those before.
+/// Reduces tiles of rows one after the other, each with the triangle of those before.
 pub(super) fn reduce<T>(
     width: usize,
     tiles: impl Iterator<Item = T>,
@@ -49,7 +50,7 @@ pub(super) fn reduce<T>(
     Ok(triangle)
 }
 
-/// The triangle of rows.
+/// Triangle R of the QR decomposition of `x`.
 pub(crate) fn triangle_of(x: ArrayView2<f64>) -> Result<Array2<f64>, Failure> {
     let tiles = x.axis_chunks_iter(Axis(0), tile_of(x.ncols()));
     reduce(x.ncols(), tiles, ArrayView2::nrows, |rows, mut to| to.assign(&rows))

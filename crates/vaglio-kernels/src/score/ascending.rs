@@ -1,24 +1,24 @@
-//! Rows in the order of their values, by radix.
+//! Radix sort of rows by value.
 //!
-//! A value v gets the key (v − least)·(2^b − 1)/(largest − least), rounded to a whole number, where 2^b is at least four times the square
-//! of the rows up to 2^22, so that few keys are equal. Keys are sorted digit by digit, and rows of equal keys by their values: few by
-//! comparisons, many as all rows are, by keys of their own range. P. McIlroy, K. Bostic and M. D. McIlroy, *Engineering radix sort*,
-//! Computing Systems 6 (1993).
+//! A value v gets the key (v − least)·(2^b − 1)/(largest − least), rounded to a whole number. 2^b is at least four
+//! times the square of the number of rows, up to 2^22, so that few keys are equal. Keys are sorted digit by digit. Rows
+//! of equal keys are sorted by value: few by comparisons, many recursively with keys over their own range. P. McIlroy,
+//! K. Bostic and M. D. McIlroy, *Engineering radix sort*, Computing Systems 6 (1993).
 
-/// The most bits of a digit, of which a key has two: counts of all digits stay in the first-level cache.
+/// Maximum bits of a digit; a key has two. Counts of all digits stay in the first-level cache.
 const DIGIT: u32 = 11;
 const DIGITS: usize = 1 << DIGIT;
 
-/// Rows that comparisons sort as fast.
+/// Number of rows that comparisons sort as fast.
 const FEW: usize = 48;
 
-/// Ranges within each other, after which comparisons sort the rest: each is 2^22 times as narrow as the one before.
+/// Maximum recursion depth before comparisons sort the rest: each range is 2^22 times as narrow as the one before.
 const NESTED: u32 = 4;
 
-/// 2^52, beside which doubles are whole numbers.
+/// 2^52: doubles of this size are whole numbers.
 const WHOLE: f64 = (1u64 << 52) as f64;
 
-/// A row in the lower bits, whether it is marked, and its key above.
+/// A row index in the lower bits, then its mark, and its key above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MarkedRow(u64);
 
@@ -42,9 +42,11 @@ impl MarkedRow {
     }
 }
 
-/// The rows in the order of their values by [`f64::total_cmp`] (zeros of both signs are equal), equal ones as they come, each marked
-/// where its mark is above 0. Rows within `tied` of each other, to which no other row is that near, stand as they come too. Cost
-/// O(m) for values that are not crowded about many points, else O(m log m).
+/// Sorts rows by value as by [`f64::total_cmp`], except that zeros of both signs are equal; stable for equal values. A
+/// row is marked if its mark is positive.
+///
+/// Groups of rows within `tied` of each other and farther from all others keep their order too. Cost O(m) unless values
+/// crowd about many points, else O(m log m).
 pub(super) fn ascending(values: &[f64], marks: &[f64], tied: f64) -> Vec<MarkedRow> {
     let marked = |(row, mark): (usize, &f64)| MarkedRow(u64::from(*mark > 0.0) << MARK | row as u64);
     let mut rows: Vec<MarkedRow> = marks.iter().enumerate().map(marked).collect();
@@ -52,7 +54,7 @@ pub(super) fn ascending(values: &[f64], marks: &[f64], tied: f64) -> Vec<MarkedR
     rows
 }
 
-/// A sort of all rows, or of some inside others.
+/// A sort of all rows, or recursively of rows with equal keys.
 struct Sort<'k> {
     values: &'k [f64],
     tied: f64,
@@ -60,7 +62,7 @@ struct Sort<'k> {
 }
 
 impl Sort<'_> {
-    /// Sorts rows, of which `own` has the values in the order as given.
+    /// Sorts rows; `own` has their values in the given order.
     fn sort(&self, rows: &mut [MarkedRow], own: &[f64]) {
         let (least, largest) = range(own);
         if rows.is_empty() || least == largest {
@@ -68,7 +70,7 @@ impl Sort<'_> {
         }
         let bits = (rows.len().ilog2() + 2).min(DIGIT);
         let scale = ((1u64 << (2 * bits)) - 1) as f64 / (largest - least);
-        // Not so where a value is not finite, or the range no double.
+        // False if a value is not finite or the range overflows.
         let has_keys = scale.is_finite() && scale > 0.0 && rows.len() <= u32::MAX as usize;
         if !has_keys || rows.len() <= FEW || self.nested == NESTED {
             return rows.sort_by(|a, b| self.values[a.row()].total_cmp(&self.values[b.row()]));
@@ -78,7 +80,7 @@ impl Sort<'_> {
             row.0 = key << KEY | row.0 & ((1 << KEY) - 1);
         }
         by_keys(rows, bits);
-        // Keys of values that are more than `tied` apart.
+        // Key distance that implies values more than `tied` apart.
         let apart = ((self.tied * scale) as u64).saturating_add(2);
         let (mut start, mut before) = (0, None);
         while start < rows.len() {
@@ -93,7 +95,7 @@ impl Sort<'_> {
         }
     }
 
-    /// Sorts rows of equal keys, unless they are tied alone.
+    /// Sorts rows of equal keys, unless they form an isolated tie.
     fn settle(&self, rows: &mut [MarkedRow], is_alone: bool) {
         if let [a, b] = rows {
             if self.values[a.row()] > self.values[b.row()] {
@@ -109,7 +111,7 @@ impl Sort<'_> {
     }
 }
 
-/// The least and the largest value; the largest is not a number where a value is not finite.
+/// Least and largest value; the largest is NaN if a value is not finite.
 fn range(values: &[f64]) -> (f64, f64) {
     const LANES: usize = 8;
     let (mut least, mut largest, mut zero) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
@@ -127,7 +129,7 @@ fn range(values: &[f64]) -> (f64, f64) {
     (least.into_iter().fold(f64::INFINITY, f64::min), largest.into_iter().fold(f64::NEG_INFINITY, f64::max) + zero)
 }
 
-/// Sorts rows by their keys, those of equal keys as they come. Cost O(m + 2^bits).
+/// Stable sort of rows by their keys. Cost O(m + 2^bits).
 fn by_keys(rows: &mut [MarkedRow], bits: u32) {
     let digit = |row: MarkedRow, which: u32| (row.key() >> (which * bits)) as usize & ((1 << bits) - 1) & (DIGITS - 1);
     let mut places = [[0u32; DIGITS]; 2];

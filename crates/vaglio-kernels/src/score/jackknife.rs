@@ -1,20 +1,21 @@
-//! Losses that are made of all rows at once: what they are without some of the rows.
+//! Jackknife of losses over all rows: their values without some of the rows.
 
 use super::Scorer;
 use super::ascending::ascending;
 use crate::Measure;
 use crate::tolerance::{TIED_PREDICTION, WEIGHT_GONE};
 
-/// Rows that are left out, each with the weight that goes: all of its own, or a share.
+/// Rows left out, each with the weight removed: all of its own, or a share.
 pub(super) type Part = Vec<(usize, f64)>;
 
 impl Scorer {
-    /// Whether the loss is no mean over rows.
+    /// Whether the loss is not a mean over rows.
     pub(super) fn is_pooled(&self) -> bool {
         !self.measure.is_of_rows()
     }
 
-    /// √((n − 1)/n · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; `None` where that is not defined. Cost O(m log m).
+    /// Jackknife error √((n − 1)/n · Σ_k (θ_k − θ̄)²) with θ_k the loss without part k; `None` if undefined. Cost O(m
+    /// log m).
     pub(super) fn jackknife(&self, residuals: &[Vec<f64>], parts: &[Part]) -> Option<f64> {
         if parts.len() < 2 {
             return None;
@@ -40,7 +41,7 @@ impl Scorer {
         error.is_finite().then_some(error)
     }
 
-    /// A loss of all rows without those of a part. Cost O(m) and that of the loss.
+    /// Loss of all rows without those of a part. Cost O(m) plus that of the loss.
     fn all_without(&self, predictions: &[f64], part: &Part) -> f64 {
         let mut left: Vec<f64> = (0..self.targets.rows()).map(|row| self.targets.weight(row)).collect();
         for &(row, weight) in part {
@@ -51,7 +52,7 @@ impl Scorer {
     }
 }
 
-/// A mean over classes: the weight of the rows of each, and what these lose.
+/// A mean of class losses: the weight and the loss of each class.
 struct LossByClass<'s> {
     scorer: &'s Scorer,
     losses: Vec<f64>,
@@ -59,7 +60,7 @@ struct LossByClass<'s> {
 }
 
 impl<'s> LossByClass<'s> {
-    /// `None` where all rows are of one class.
+    /// Returns `None` if all rows are of one class.
     fn new(scorer: &'s Scorer, residuals: &[Vec<f64>]) -> Option<Self> {
         if scorer.class_weights.iter().filter(|weight| **weight > 0.0).count() < 2 {
             return None;
@@ -74,7 +75,7 @@ impl<'s> LossByClass<'s> {
         Some(LossByClass { scorer, losses, of_classes })
     }
 
-    /// The mean over the classes that are left.
+    /// Mean over the remaining classes without a part.
     fn without(&self, part: &Part) -> Option<f64> {
         let (mut losses, mut weights) = (self.of_classes.clone(), self.scorer.class_weights.clone());
         for &(row, weight) in part {
@@ -89,14 +90,14 @@ impl<'s> LossByClass<'s> {
     }
 }
 
-/// Pairs of a row of each class in the wrong order, ties counted half.
+/// Wrongly ordered pairs of a row of each class, ties counted half.
 struct WrongPairs<'s> {
     scorer: &'s Scorer,
-    /// The place of each row's prediction; those that tie share one.
+    /// Rank of each row's prediction; ties share one.
     rank: Vec<usize>,
-    /// For each row the weight of the rows of the other class on its wrong side.
+    /// For each row, the weight of the rows of the other class on its wrong side.
     wrong: Vec<f64>,
-    /// The weight of all wrong pairs, and of the negatives and the positives.
+    /// Weight of all wrong pairs, and of the negatives and positives.
     all: f64,
     weights: [f64; 2],
 }
@@ -130,8 +131,8 @@ impl<'s> WrongPairs<'s> {
         self.scorer.targets.scaled[0][row] > 0.0
     }
 
-    /// Tells for each row that is not of the class what the rows of the class before it weigh, with half of those that
-    /// tie; returns the weight of the class. Rows stand in the order of their ranks, up or down.
+    /// Calls `tell` for each row outside the class with the weight of the rows of the class before it, ties counted
+    /// half. Returns the weight of the class. Rows are in ascending or descending order of rank.
     fn place(&self, rows: &[(usize, f64)], class: bool, mut tell: impl FnMut((usize, f64), f64)) -> f64 {
         let mut before = 0.0;
         for tied in rows.chunk_by(|a, b| self.rank[a.0] == self.rank[b.0]) {
@@ -145,7 +146,8 @@ impl<'s> WrongPairs<'s> {
         before
     }
 
-    /// All wrong pairs less those of a row of the part, of which those inside the part were counted twice.
+    /// Share of wrong pairs without a part, by inclusion–exclusion: pairs inside the part are subtracted twice and
+    /// added back once.
     fn without(&self, part: &Part) -> Option<f64> {
         let mut part = part.clone();
         part.sort_by_key(|(row, _)| self.rank[*row]);

@@ -1,15 +1,16 @@
-//! Pairs of a row of each class that predictions put in the wrong order.
+//! Pairs of a row of each class in the wrong order (1 − AUC).
 
 use super::Scorer;
 use super::ascending::ascending;
 use crate::tolerance::TIED_PREDICTION;
 
 impl Scorer {
-    /// The share of pairs of a row of each class that predictions put in the wrong order, ties counted half; not a number
-    /// where a prediction is none.
+    /// Share of pairs of a row of each class that predictions order wrongly, ties counted half; NaN if a prediction is
+    /// NaN.
     ///
-    /// Σ over ties, from the lowest, of n·(P + p/2) with p and n the weights of their positives and negatives, and P that of
-    /// the positives below; a tie is of all rows within [`TIED_PREDICTION`] of its lowest. Cost that of [`ascending`].
+    /// Sums n·(P + p/2) over ties from the lowest, where p and n are the weights of their positives and negatives, and
+    /// P that of the positives below. A tie comprises all rows within [`TIED_PREDICTION`] of its lowest. Cost that of
+    /// [`ascending`].
     pub(super) fn wrong_pairs(&self, predictions: &[f64]) -> f64 {
         match &self.targets.root {
             None => self.pairs_of(predictions, |_| 1.0),
@@ -20,7 +21,7 @@ impl Scorer {
     #[inline(always)]
     fn pairs_of(&self, predictions: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
         let rows = ascending(predictions, &self.targets.scaled[0], TIED_PREDICTION);
-        // Those come first or last.
+        // NaN sorts first or last.
         if [rows.first(), rows.last()].into_iter().flatten().any(|row| predictions[row.row()].is_nan()) {
             return f64::NAN;
         }
@@ -29,13 +30,13 @@ impl Scorer {
         for row in rows {
             let (is_positive, row) = (f64::from(u8::from(row.is_marked())), row.row());
             if predictions[row] > limit {
-                // The positives below each negative.
+                // Pairs of each negative with the positives below it.
                 pairs += minus * (positives + 0.5 * plus);
                 positives += plus;
                 negatives += minus;
                 (plus, minus, limit) = (0.0, 0.0, predictions[row] + TIED_PREDICTION);
             }
-            // Without a branch, which nothing foretells.
+            // Without a branch, which would be unpredictable.
             let (weight, of_positive) = (weight(row), is_positive * weight(row));
             plus += of_positive;
             minus += weight - of_positive;

@@ -1,13 +1,14 @@
-//! Losses from parts of the rows, each with residuals of a state of its own.
+//! Losses accumulated over parts of the rows, each with its own state.
 
 use super::{Scorer, Targets};
 use crate::Measure;
 
 impl Scorer {
-    /// The same loss of the rows that `is_in` says alone, for residuals that are scaled like those of `state`, the
-    /// targets of a state with other weights. Cost O(m).
+    /// Restricts the loss to the rows that `is_in` accepts, for residuals scaled like the targets of `state`, which may
+    /// have other weights. Cost O(m).
     ///
-    /// Rows outside may have any residual. What the parts of a partition give, [`Scorer::join`] makes a loss of.
+    /// Rows outside may have any residual. [`Scorer::join`] combines the contributions of a partition's parts into the
+    /// loss.
     #[must_use]
     pub fn of_part(&self, state: &Targets, is_in: impl Fn(usize) -> bool) -> Self {
         let factor = |j: usize| if is_in(j) { self.targets.root(j) / state.root(j) } else { 0.0 };
@@ -15,8 +16,8 @@ impl Scorer {
         Scorer { factors: Some((0..self.targets.rows()).map(factor).collect()), lacks_rows, ..self.clone() }
     }
 
-    /// The loss of all rows from what each part gave, a number and what is still to be added up. Cost O(parts), and
-    /// O(parts · m) for losses of all rows and for units.
+    /// Combines the contributions of all parts, each a number and partial sums, into the loss of all rows. Cost
+    /// O(parts), and O(parts · m) for losses of all rows and for units.
     pub fn join<'t>(&self, parts: impl IntoIterator<Item = (f64, &'t [f64])>) -> f64 {
         let (mut sum, mut tally) = (0.0, self.start());
         let must_gather = self.is_gathered();
@@ -32,7 +33,7 @@ impl Scorer {
         if must_gather && !tally.whole.is_empty() { self.total(&tally) } else { sum }
     }
 
-    /// Residuals of the part put where they belong among those of all rows, scaled by √r_j. Cost O(m · outputs).
+    /// Copies the part's residuals into those of all rows, scaled by √r_j. Cost O(m · outputs).
     pub fn place(&self, residuals: &[Vec<f64>], all: &mut [Vec<f64>]) {
         for (own, all) in residuals.iter().zip(all) {
             for (j, (e, all)) in own.iter().zip(all).enumerate().filter(|(j, _)| !self.is_outside(*j)) {
@@ -41,12 +42,12 @@ impl Scorer {
         }
     }
 
-    /// Whether the loss of a part is not known from its rows alone.
+    /// Whether the part's rows alone do not determine its contribution.
     pub(super) fn is_open(&self) -> bool {
         self.lacks_rows && self.is_gathered()
     }
 
-    /// Whether the loss is made of what all rows give, once they are there.
+    /// Whether the loss needs the gathered values of all rows.
     pub(super) fn is_gathered(&self) -> bool {
         self.units.is_some() || matches!(self.measure, Measure::Auc | Measure::Whole)
     }
@@ -55,7 +56,7 @@ impl Scorer {
         self.factors.as_ref().is_some_and(|factors| factors[row] == 0.0)
     }
 
-    /// Residuals scaled by √r_j, and 0 outside the part; none where they are that already.
+    /// Residuals scaled by √r_j and 0 outside the part; `None` if no rescaling is needed.
     pub(super) fn rescaled(&self, start: usize, residuals: &[Vec<f64>], rows: usize) -> Option<Vec<Vec<f64>>> {
         let factors = &self.factors.as_ref()?[start..start + rows];
         let scale = |(e, factor): (&f64, &f64)| if *factor == 0.0 { 0.0 } else { e * factor };

@@ -1,11 +1,12 @@
-//! Losses that one pass over the rows of one output adds up, together with the change of the state.
+//! Losses computed together with the update of the state, in one pass over the rows of one output.
 
 use super::{Scorer, Targets};
 use crate::pass::{Found, Pass};
 use crate::{Measure, Trial};
 use std::sync::Arc;
 
-/// Of eight rows a byte, of which bit l is set where the class of row l is 1 and not −1; `None` for other targets.
+/// Packs the classes of eight rows into a byte, bit l for row l: 1 for class 1, 0 for class −1. Returns `None` for
+/// other targets.
 pub(super) fn signs(targets: &Targets) -> Option<Arc<[u8]>> {
     let [y] = &targets.scaled[..] else { return None };
     let is_class = |(j, y): (usize, &f64)| y.abs() == targets.root(j);
@@ -14,7 +15,7 @@ pub(super) fn signs(targets: &Targets) -> Option<Arc<[u8]>> {
 }
 
 impl Scorer {
-    /// What one pass over the rows of one output adds up; `None` where the loss is more than that.
+    /// The pass that accumulates the loss of one output; `None` if the loss needs more.
     pub(crate) fn pass(&self) -> Option<Pass<'_>> {
         if self.targets.outputs() != 1 || self.factors.is_some() || self.units.is_some() {
             return None;
@@ -30,7 +31,7 @@ impl Scorer {
         }
     }
 
-    /// The trial of what such a pass found.
+    /// Turns the result of a pass into a trial.
     pub(crate) fn of_pass(&self, Found { sums, low }: Found) -> Trial {
         let loss = match self.measure {
             Measure::BalancedError => self.balanced(&sums),
@@ -39,7 +40,7 @@ impl Scorer {
         Trial::of(loss, low)
     }
 
-    /// The mean over the classes that there are of the share that is wrong, from the weights of wrong rows by class.
+    /// Mean error over the classes present, from the misclassified weight by class.
     pub(super) fn balanced(&self, wrong: &[f64]) -> f64 {
         let present = self.class_weights.iter().filter(|w| **w > 0.0).count() as f64;
         let shares = wrong.iter().zip(&self.class_weights).filter(|(_, w)| **w > 0.0);

@@ -1,11 +1,11 @@
-//! Whether a loss is above what rounding leaves of the targets.
+//! Test of losses against the rounding of the targets.
 
 use super::{Measure, Scorer, Targets};
 use crate::tolerance::SMALL_RESIDUAL;
 
 impl Scorer {
-    /// Whether residuals of this mean loss, which were divided by numbers of this conditioning, are so small beside the
-    /// targets that rounding counts in them. Losses that do not grow with residuals are never so.
+    /// Whether residuals of this mean loss, given the conditioning of their divisors, are so small relative to the
+    /// targets that rounding matters. Always false for losses that do not grow with residuals.
     pub fn is_rounding(&self, loss: f64, conditioning: f64) -> bool {
         let share = loss / self.of_zero;
         let residual = if self.measure == Measure::Absolute { share } else { share.sqrt() };
@@ -13,7 +13,7 @@ impl Scorer {
     }
 }
 
-/// The mean loss where every row is predicted to be 0; not a number for losses that do not grow with residuals.
+/// Mean loss of predicting 0 for every row; NaN for losses that do not grow with residuals.
 pub(super) fn loss_of_zero(targets: &Targets, measure: Measure) -> f64 {
     let sum = match measure {
         Measure::Squared | Measure::BalancedSquared => targets.scaled.iter().flatten().map(|y| y * y).sum(),

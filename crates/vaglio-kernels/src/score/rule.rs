@@ -1,12 +1,12 @@
-//! Losses that the kernels have no way of their own for, from predictions.
+//! Losses given by a rule on predictions.
 
 use super::{Rule, Scorer};
 use crate::wide::Wide;
 
-/// Rows of one output whose losses are asked for together.
+/// Rows of one output passed to the rule together.
 const TOGETHER: usize = 512;
 
-/// What rows add to the sum of a loss, with room for the numbers of one.
+/// Computes contributions of single rows to a loss, with buffers for one row.
 pub(super) struct RowLosses<'s> {
     scorer: &'s Scorer,
     rule: &'s dyn Rule,
@@ -15,7 +15,7 @@ pub(super) struct RowLosses<'s> {
 }
 
 impl RowLosses<'_> {
-    /// What a row adds, from its scaled residuals by output; 0 of one that does not count.
+    /// Contribution of a row, from its scaled residuals by output; 0 if it does not count.
     #[inline(always)]
     pub fn of(&mut self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
         let scorer = self.scorer;
@@ -31,14 +31,14 @@ impl RowLosses<'_> {
 }
 
 impl Scorer {
-    /// The prediction of a row from its scaled residual; 0 of a row that does not count.
+    /// Prediction of a row from its scaled residual; 0 if it does not count.
     #[inline(always)]
     pub(super) fn prediction(&self, output: usize, row: usize, residual: f64) -> f64 {
         let root = self.targets.root(row);
         if root == 0.0 || self.is_outside(row) { 0.0 } else { (self.targets.scaled[output][row] - residual) / root }
     }
 
-    /// The predictions of the rows from `start`, row after row, from their scaled residuals.
+    /// Appends the predictions of the rows from `start`, row-major, from their scaled residuals.
     pub(super) fn extend_predictions(&self, out: &mut Vec<f64>, start: usize, residuals: &[Vec<f64>], rows: usize) {
         if let ([y], [e], None, None) = (&self.targets.scaled[..], residuals, &self.targets.root, &self.factors) {
             return out.extend(y[start..start + rows].iter().zip(&e[..rows]).map(|(y, e)| y - e));
@@ -48,7 +48,7 @@ impl Scorer {
         }
     }
 
-    /// The target of a row that counts.
+    /// Target of a row that counts.
     #[inline(always)]
     fn target(&self, output: usize, row: usize) -> f64 {
         self.targets.scaled[output][row] / self.targets.root(row)
@@ -72,33 +72,33 @@ impl Scorer {
         }
     }
 
-    /// The losses of single rows, to be added up.
+    /// Computes losses of single rows.
     pub(super) fn of_rows(&self) -> RowLosses<'_> {
         let outputs = self.targets.outputs();
         RowLosses { scorer: self, rule: &*self.rule, targets: vec![0.0; outputs], predictions: vec![0.0; outputs] }
     }
 
-    /// The loss of all rows that count, from their predictions, row after row.
+    /// Loss of all rows that count, from their row-major predictions.
     pub(super) fn of_all(&self, predictions: &[f64]) -> f64 {
         let (targets, predictions, weights) = self.counted(predictions, |row| self.targets.weight(row));
         self.rule.of_all(&targets, &predictions, &weights)
     }
 
-    /// Its standard error over rows, from scaled residuals.
+    /// Standard error of [`Scorer::of_all`] over rows, from scaled residuals.
     pub(super) fn error_of_all(&self, residuals: &[Vec<f64>]) -> Option<f64> {
         let (targets, predictions, weights) =
             self.counted(&self.predictions(residuals), |row| self.targets.weight(row));
         self.rule.error_of_all(&targets, &predictions, &weights)
     }
 
-    /// The predictions of all rows, row after row, from scaled residuals.
+    /// Row-major predictions of all rows, from scaled residuals.
     pub(super) fn predictions(&self, residuals: &[Vec<f64>]) -> Vec<f64> {
         let mut out = Vec::with_capacity(self.targets.rows() * residuals.len());
         self.extend_predictions(&mut out, 0, residuals, self.targets.rows());
         out
     }
 
-    /// Targets, predictions and weights of the rows that have any.
+    /// Targets, predictions and weights of the rows with positive weight.
     pub(super) fn counted(&self, predictions: &[f64], weight: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let outputs = self.targets.outputs();
         let rows: Vec<usize> = (0..self.targets.rows()).filter(|&row| weight(row) > 0.0).collect();

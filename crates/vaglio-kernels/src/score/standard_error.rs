@@ -6,10 +6,11 @@ use crate::sums::sum_of;
 use crate::{Folds, Measure};
 
 impl Scorer {
-    /// The standard error of the loss over rows that count, or units; `None` for fewer than 2, and where it is not defined.
+    /// Standard error of the loss over rows that count, or over units; `None` for fewer than 2 and if undefined.
     ///
-    /// Of a mean it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). Losses of classes and AUC are made of all rows: theirs is the
-    /// jackknife √((m − 1)/m · Σ_j (θ_j − θ̄)²) with θ_j the loss without row j. Cost O(m · outputs), AUC O(m log m).
+    /// For a mean it is √(Σ r_j (ℓ_j − ℓ̄)² / Σ r_j / rows). For losses of classes and AUC, which depend on all rows,
+    /// it is the jackknife √((m − 1)/m · Σ_j (θ_j − θ̄)²) with θ_j the loss without row j. Cost O(m · outputs), AUC O(m
+    /// log m).
     pub fn standard_error(&self, residuals: &[Vec<f64>]) -> Option<f64> {
         if let Some(units) = &self.units {
             return units.scorer().standard_error(&units.decide(residuals));
@@ -42,7 +43,7 @@ impl Scorer {
         sum / self.targets.total_weight
     }
 
-    /// The losses of all rows; what rows of weight 0 have means nothing.
+    /// Losses of all rows; those of rows with weight 0 are meaningless.
     fn row_losses(&self, residuals: &[Vec<f64>]) -> Vec<f64> {
         match (self.measure, &self.targets.root, residuals) {
             (Measure::Squared, None, [of_one]) => of_one.iter().map(|e| e * e).collect(),
@@ -51,20 +52,20 @@ impl Scorer {
         }
     }
 
-    /// The standard error of the loss by the spread over folds, whose rows share their model.
+    /// Standard error of the loss from its variation over folds, since the rows of a fold share their model.
     ///
-    /// With c_k the part of a mean that comes from fold k, and p_k the part of the weight:
-    /// SE² = K/(K−1)·Σ_k (c_k − p_k·Σc)². Of losses of classes and AUC it is the jackknife over folds, `None` where a fold
-    /// holds all rows of a class (AUC). A unit belongs to folds by the shares of its rows. Cost O(m · outputs), AUC O(m log m).
+    /// With c_k the contribution of fold k to a mean and p_k its share of the weight, SE² = K/(K−1)·Σ_k (c_k −
+    /// p_k·Σc)². For losses of classes and AUC it is the jackknife over folds, `None` if a fold holds all rows of a
+    /// class (AUC). A unit belongs to folds by the shares of its rows. Cost O(m · outputs), AUC O(m log m).
     pub fn standard_error_over(&self, folds: &Folds, residuals: &[Vec<f64>]) -> Option<f64> {
         let decided = self.units.as_ref().map(|units| (units, units.decide(residuals)));
         let (scorer, residuals) = decided.as_ref().map_or((self, residuals), |(units, own)| (units.scorer(), &own[..]));
-        // What goes with a row: itself, or a share of its unit.
+        // Left out with a row: the row itself, or its share of its unit.
         let goes = |row: usize| match &self.units {
             Some(units) => units.share(row),
             None => (row, 1.0),
         };
-        // A fold that is never held out has no weight.
+        // Skips folds that are never held out: they have no weight.
         let counts = |fold: &usize| folds.held_out(*fold).iter().any(|&row| self.targets.weight(row) > 0.0);
         let parts = (0..folds.count()).filter(counts).map(|fold| folds.held_out(fold).iter().map(|&row| goes(row)));
         if scorer.is_pooled() {
@@ -80,14 +81,14 @@ impl Scorer {
         Some(over_folds(&parts.map(|mut part| of_part(&mut part)).collect::<Vec<_>>()))
     }
 
-    /// The same from the sums of squared errors of each fold over rows and outputs.
+    /// Like [`Scorer::standard_error_over`], but from each fold's sum of squared errors over rows and outputs.
     pub fn error_over_folds(&self, sums: &[f64], folds: &Folds) -> f64 {
         let weight = |fold: usize| folds.held_out(fold).iter().map(|&row| self.targets.weight(row)).sum::<f64>();
         let part = |(fold, sum): (usize, &f64)| (sum / self.divisor, weight(fold) / self.targets.total_weight);
         over_folds(&sums.iter().enumerate().map(part).collect::<Vec<_>>())
     }
 
-    /// The loss of one row, from its scaled residuals.
+    /// Loss of one row, from its scaled residuals.
     pub(super) fn row_loss(&self, row: usize, residual: impl Fn(usize) -> f64) -> f64 {
         let (root, outputs) = (self.targets.root(row), self.targets.outputs());
         let over_outputs = |f: &dyn Fn(f64) -> f64| (0..outputs).map(|o| f(residual(o) / root)).sum::<f64>();

@@ -1,26 +1,26 @@
-//! Residuals that are averaged over units of rows before the loss.
+//! Residuals averaged over units of rows before the loss.
 
 use super::{Scorer, Targets};
 use std::sync::Arc;
 
-/// Units of rows, and the loss of their residuals.
+/// Units of rows and the loss of their residuals.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// The unit of each row.
+    /// Unit of each row.
     of_row: Vec<usize>,
-    /// Its share in the unit, over √r_j.
+    /// Share of each row in its unit, divided by √r_j.
     steps: Vec<f64>,
-    /// The share of each row in its unit.
+    /// Share of each row in its unit.
     shares: Vec<f64>,
-    /// Of the units as rows.
+    /// Scorer with units as rows.
     scorer: Scorer,
 }
 
 impl Scorer {
-    /// The same loss of units of rows: the residual of a unit is Σ_j share_j (y_j − prediction of row j) over its rows.
+    /// Scores units of rows: the residual of a unit is Σ_j share_j (y_j − prediction of row j) over its rows.
     ///
-    /// `of_row` and `shares` have one entry a row; `targets`, equal for all rows of a unit, has one slice per output and
-    /// one entry a unit, and `weights` one entry a unit, all 1 when absent. Cost O(m).
+    /// `of_row` and `shares` have one entry per row. `targets`, equal for all rows of a unit, has one slice per output
+    /// with one entry per unit; `weights` has one entry per unit, all 1 if absent. Cost O(m).
     #[must_use]
     pub fn deciding(self, of_row: &[usize], shares: &[f64], targets: &[Vec<f64>], weights: Option<&[f64]>) -> Self {
         let root: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
@@ -44,12 +44,12 @@ impl Units {
         self.scorer.targets.rows()
     }
 
-    /// The loss of the units as rows.
+    /// Scorer with units as rows.
     pub fn scorer(&self) -> &Scorer {
         &self.scorer
     }
 
-    /// The unit of a row and the share of the row in it.
+    /// Unit of a row and the row's share in it.
     pub fn share(&self, row: usize) -> (usize, f64) {
         (self.of_row[row], self.shares[row])
     }
@@ -63,18 +63,18 @@ impl Units {
         }
     }
 
-    /// The residuals of units, scaled, one per output, from their sums.
+    /// Scaled residuals of units, one slice per output, from their sums.
     pub fn scaled(&self, sums: &[f64]) -> Vec<Vec<f64>> {
         let scaled = |(u, e): (usize, &f64)| self.scorer.targets.root(u) * e;
         sums.chunks(self.count().max(1)).map(|sums| sums.iter().enumerate().map(scaled).collect()).collect()
     }
 
-    /// The mean loss over units.
+    /// Mean loss over units.
     pub fn loss(&self, sums: &[f64]) -> f64 {
         self.scorer.loss(&self.scaled(sums))
     }
 
-    /// The residuals of units, scaled, from those of rows.
+    /// Scaled residuals of units from those of rows.
     pub fn decide(&self, residuals: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut sums = vec![0.0; residuals.len() * self.count()];
         self.add(&mut sums, 0, residuals, self.of_row.len());

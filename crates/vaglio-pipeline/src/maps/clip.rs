@@ -1,4 +1,4 @@
-//! Values between bounds.
+//! Clipping of values to bounds.
 
 use super::{LearnedOn, columns, weights};
 use rayon::prelude::*;
@@ -6,15 +6,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Error, Expression, FittedMap, FoldFit, Map, Result, Table, part, saved};
 
-/// Replaces values of columns of numbers beyond a bound by that bound.
+/// Clips values of numeric columns to a lower and an upper bound.
 ///
-/// Bounds are given, or are quantiles of the training rows; by default the first and the last hundredth. The quantile of
-/// a share is the least value that at least this share of the weight is at or below, and the middle between it and the
-/// next where the share is reached exactly. Missing cells stay missing. Cost O(rows · columns), a factor of log rows more
-/// for quantiles.
+/// Bounds are given, or are quantiles of the training rows; by default the 1 % and 99 % quantiles. The quantile of a
+/// share is the smallest value with at least this share of the weight at or below it, or the midpoint to the next value
+/// if the share is reached exactly. Missing cells stay missing. Cost O(rows · columns), times log rows for quantiles.
 ///
 /// # Errors
-/// Bounds in the wrong order; a column without a value to learn quantiles from.
+/// Bounds in the wrong order; a column without values for quantiles.
 #[part(
     Map,
     "clip",
@@ -23,20 +22,20 @@ use vaglio_core::{Error, Expression, FittedMap, FoldFit, Map, Result, Table, par
 )]
 #[derive(PartialEq)]
 pub struct Clip {
-    /// The least value.
+    /// Lower bound.
     pub lower: Option<f64>,
-    /// The largest value.
+    /// Upper bound.
     pub upper: Option<f64>,
-    /// The shares of the training rows at or below the two bounds, in place of `lower` and `upper`; 0.01 and 0.99 where
-    /// none of the three is given.
+    /// Quantiles of the training rows to use instead of `lower` and `upper`; 0.01 and 0.99 if none of the three is
+    /// given.
     pub quantiles: Option<[f64; 2]>,
-    /// The columns; all of numbers when absent.
+    /// Columns to transform; by default all numeric columns.
     pub columns: Option<Vec<String>>,
-    /// On which rows it is learned while a criterion validates.
+    /// Rows on which the bounds are learned during cross-validation.
     pub scope: LearnedOn,
 }
 
-/// The shares where nothing is said.
+/// Default quantiles.
 const SHARES: [f64; 2] = [0.01, 0.99];
 
 vaglio_core::setters!(Clip {
@@ -47,14 +46,14 @@ vaglio_core::setters!(Clip {
     columns: [String],
 });
 
-/// The bounds that [`Clip`] found in the training rows.
+/// Fitted [`Clip`], with the bounds of the training rows.
 #[saved(FittedMap, "clip")]
 #[derive(Clone, PartialEq)]
 pub struct FittedClip {
     columns: BTreeMap<String, ClipBounds>,
 }
 
-/// Those of one column.
+/// Bounds of one column.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ClipBounds {
@@ -66,7 +65,7 @@ impl Map for Clip {
     fn fit(&self, table: &Table, weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let given = ClipBounds { lower: self.lower, upper: self.upper };
         let shares = self.quantiles.or((self.lower.is_none() && self.upper.is_none()).then_some(SHARES));
-        // A column without any value has no quantiles, and so no bounds.
+        // A column without values has no quantiles, and so no bounds.
         let bounds = |values: &[f64]| {
             let Some([lower, upper]) = shares else { return given };
             let rows = weights::in_order(values, weights);

@@ -1,10 +1,10 @@
-//! The columns that a map takes, and what it may find in them.
+//! Column lookup and checks shared by maps.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use vaglio_core::{Cells, Error, FittedMap, Numbers, Result, Table};
 
-/// A map with what it learned of the columns of which it makes some of its outputs; `retain` leaves out the others.
+/// Reduces a fitted map to the columns behind some of its outputs; `retain` drops the others.
 pub(super) fn of_outputs<M: FittedMap + Clone + 'static>(
     map: &M,
     names: &[String],
@@ -18,7 +18,7 @@ pub(super) fn of_outputs<M: FittedMap + Clone + 'static>(
 /// Refuses a list of columns that is empty or names one twice.
 ///
 /// # Errors
-/// [`Error::Setting`].
+/// [`Error::Setting`] on `columns`.
 pub(super) fn check(columns: Option<&[String]>) -> Result<()> {
     let Some(columns) = columns else { return Ok(()) };
     if columns.is_empty() {
@@ -32,10 +32,11 @@ pub(super) fn check(columns: Option<&[String]>) -> Result<()> {
     }
 }
 
-/// The columns of the table that `takes` takes; of those that are named, each must be there and be taken.
+/// Columns of the table that satisfy `takes`. If columns are named, each must exist and satisfy it.
 ///
 /// # Errors
-/// [`Error::UnknownName`]; [`Error::Setting`] for a column that is named and not taken, since the map takes `what`.
+/// * [`Error::UnknownName`] for a named column that does not exist.
+/// * [`Error::Setting`] for a named column that the map does not accept; `what` says which it accepts.
 pub(super) fn chosen<'t>(
     table: &'t Table,
     columns: Option<&[String]>,
@@ -65,15 +66,15 @@ pub(super) fn chosen<'t>(
     columns.iter().enumerate().map(named).collect()
 }
 
-/// Of the columns that are named, if some are, those among others.
+/// The named columns, if any are named, that are also among `names`.
 pub(super) fn among(columns: Option<&[String]>, names: &[&str]) -> Option<Vec<String>> {
     columns.map(|columns| columns.iter().filter(|name| names.contains(&name.as_str())).cloned().collect())
 }
 
-/// The columns of numbers, made doubles one by one; of those that are named, each must hold numbers.
+/// Numeric columns, converted to doubles one by one. If columns are named, each must be numeric.
 ///
 /// # Errors
-/// Those of [`chosen`].
+/// Returns the errors of [`chosen`].
 pub(super) fn numbers<'t>(
     table: &'t Table,
     columns: Option<&[String]>,
@@ -82,7 +83,7 @@ pub(super) fn numbers<'t>(
     Ok(chosen.into_iter().filter_map(|(name, cells)| Some((name, cells.numbers()?.values()))))
 }
 
-/// Bytes that columns grow by which become doubles.
+/// Extra memory in bytes if byte columns become doubles.
 pub(super) fn as_doubles(table: &Table, takes: impl Fn(&str) -> bool) -> f64 {
     let is_byte =
         |cells: &Cells| matches!(cells, Cells::Numbers(numbers) if matches!(numbers.plain(), Numbers::Byte(_)));
@@ -90,10 +91,10 @@ pub(super) fn as_doubles(table: &Table, takes: impl Fn(&str) -> bool) -> f64 {
     (std::mem::size_of::<f64>() * columns * table.rows()) as f64
 }
 
-/// The numbers of a column that held numbers in training; a column of which every cell is missing may be of any kind.
+/// Values of a column that was numeric in training. A column with all cells missing may have any type.
 ///
 /// # Errors
-/// [`Error::Shape`] for text and dates.
+/// [`Error::Shape`] for a column of text or dates.
 pub(super) fn values<'c>(name: &str, cells: &'c Cells) -> Result<Cow<'c, [f64]>> {
     match cells.numbers() {
         Some(column) => Ok(column.values()),
@@ -105,17 +106,18 @@ pub(super) fn values<'c>(name: &str, cells: &'c Cells) -> Result<Cow<'c, [f64]>>
     }
 }
 
-/// Whether no cell holds anything.
+/// Whether all cells are missing.
 pub(super) fn all_missing(cells: &Cells) -> bool {
     cells.missing().map_or(0, |missing| missing.count) == cells.len()
 }
 
-/// The table with the values of some columns replaced one by one; missing cells stay.
+/// Replaces the values of some columns one by one; missing cells stay missing.
 ///
-/// `change` gives what a column's values become, and `refusal` the error for one that becomes no finite number.
+/// `change` returns the function for a column, and `refusal` the error for a result that is not finite.
 ///
 /// # Errors
-/// [`Error::Shape`] for text and dates in a column that is changed; `refusal`, from row, name and value.
+/// * [`Error::Shape`] for text or dates in a column to change.
+/// * The error of `refusal`, from row, column and value.
 pub(super) fn replaced<F: Fn(f64) -> f64>(
     mut table: Table,
     change: impl Fn(&str) -> Option<F>,
@@ -134,10 +136,10 @@ pub(super) fn replaced<F: Fn(f64) -> f64>(
     table.with_columns(columns)
 }
 
-/// Refuses columns of which two would have one name.
+/// Refuses duplicate column names.
 ///
 /// # Errors
-/// [`Error::Setting`] of the field.
+/// [`Error::Setting`] on the field.
 pub(super) fn unless_twice(field: &str, mut names: Vec<String>) -> Result<()> {
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {

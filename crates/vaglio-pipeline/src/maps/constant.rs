@@ -1,15 +1,15 @@
-//! A column of one value.
+//! A constant column, as a selectable bias.
 
 use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Result, Table, part, saved};
 
-/// Adds a column of one value that may be selected although it is constant: a bias, penalized like the other columns.
+/// Adds a constant column that may be selected although it is constant: a bias, penalized like the other columns.
 ///
-/// For `rls` and `crrr` without an intercept, as the last map. Other constant columns stay out. `nhsic`, `mrmr` and `lars`
-/// go by the spread of columns and refuse it.
+/// Use it as the last map, for `rls` and `crrr` without an intercept. Other constant columns remain excluded. `nhsic`,
+/// `mrmr` and `lars` need columns with nonzero variance and refuse it.
 ///
 /// # Reference
-/// T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*, arXiv:1003.3570,
-/// where the bias is a feature like the others.
+/// T. Pahikkala, A. Airola, T. Salakoski, *Linear time feature selection for regularized least-squares*,
+/// arXiv:1003.3570, which treats the bias as a feature.
 #[part(
     Map,
     "constant",
@@ -18,17 +18,17 @@ use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Result, Tab
 )]
 #[derive(PartialEq)]
 pub struct Constant {
-    /// The name of the column.
+    /// Name of the column.
     #[default("constant".into())]
     pub name: String,
-    /// Its value in every row; the larger, the less its weight is penalized.
+    /// Value in every row. The larger it is, the less its weight is penalized.
     #[default(1.0)]
     pub value: f64,
 }
 
 vaglio_core::setters!(Constant { value: f64; name: String; });
 
-/// The column that [`Constant`] adds.
+/// Fitted [`Constant`].
 #[saved(FittedMap, "constant")]
 #[derive(Clone, PartialEq)]
 pub struct FittedConstant {
@@ -67,7 +67,7 @@ impl FittedMap for FittedConstant {
     fn transform(&self, mut table: Table) -> Result<Table> {
         let rows = table.rows();
         let mut columns = table.take_columns();
-        // One that new data have by chance was not there in the training rows.
+        // A column of this name in new data did not exist in the training rows.
         columns.retain(|(name, _)| *name != self.name);
         columns.push((self.name.clone(), Cells::Numbers(Numbers::from(vec![self.value; rows]))));
         table.with_columns(columns)

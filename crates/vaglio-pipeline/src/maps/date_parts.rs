@@ -1,4 +1,4 @@
-//! Numbers of dates.
+//! Numeric parts of dates.
 
 use super::columns;
 use std::borrow::Cow;
@@ -8,12 +8,12 @@ pub use vaglio_core::DatePart;
 use vaglio_core::chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
 use vaglio_core::{Cells, Error, Expression, FittedMap, Function, Map, Numbers, Result, Table, part, saved};
 
-/// Replaces columns of dates by columns of numbers: `when` becomes `when_days`, `when_year`, `when_month` and so on.
+/// Replaces date columns by numeric columns: `when` becomes `when_days`, `when_year`, `when_month` and so on.
 ///
-/// A date that is missing leaves its parts missing. Cost O(rows · parts).
+/// A missing date has missing parts. Cost O(rows · parts).
 ///
 /// # Errors
-/// A date beyond the years that a calendar has, with row and column.
+/// A date outside the range of the calendar, with row and column.
 #[part(
     Map,
     "date_parts",
@@ -22,19 +22,19 @@ use vaglio_core::{Cells, Error, Expression, FittedMap, Function, Map, Numbers, R
 )]
 #[derive(PartialEq, Eq)]
 pub struct DateParts {
-    /// The columns; all of dates when absent.
+    /// Columns to transform; by default all date columns.
     pub columns: Option<Vec<String>>,
-    /// What is taken of them; when absent `days`, `year`, `month`, `day` and `weekday`, and `hour` of a column that has
-    /// times of day in the training rows.
+    /// Parts to compute; by default `days`, `year`, `month`, `day` and `weekday`, and `hour` for a column with times of
+    /// day in the training rows.
     pub parts: Option<Vec<DatePart>>,
-    /// Whether a part that begins anew is replaced by its sine and its cosine, of which the last and the first value are
-    /// neighbours: `when_month_sin` and `when_month_cos`.
+    /// Whether a cyclic part is replaced by its sine and cosine, so that its last and first values are neighbors:
+    /// `when_month_sin` and `when_month_cos`.
     pub cyclic: bool,
 }
 
 vaglio_core::setters!(DateParts { cyclic: bool;; columns: [String], parts: [DatePart] });
 
-/// The columns that [`DateParts`] takes apart.
+/// Fitted [`DateParts`], with the parts of each column.
 #[saved(FittedMap, "date_parts")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct FittedDateParts {
@@ -78,7 +78,7 @@ impl Map for DateParts {
     }
 }
 
-/// The parts where none are named.
+/// Default parts of a column.
 fn usual(cells: &Cells) -> Vec<DatePart> {
     use DatePart::{Day, Days, Hour, Month, Weekday, Year};
     let mut parts = vec![Days, Year, Month, Day, Weekday];
@@ -88,7 +88,7 @@ fn usual(cells: &Cells) -> Vec<DatePart> {
     parts
 }
 
-/// The first value and after how many it begins anew; `None` where it does not.
+/// First value and period of a cyclic part; `None` for others.
 fn cycle(part: DatePart) -> Option<(f64, f64)> {
     match part {
         DatePart::Seconds | DatePart::Days | DatePart::Year => None,
@@ -115,14 +115,14 @@ fn value_of(part: DatePart, seconds: f64, date: &NaiveDateTime) -> f64 {
     }
 }
 
-/// A column that is made: of a part, as it is or on a circle.
+/// An output column: a part, or its sine or cosine.
 #[derive(Debug, Clone, Copy)]
 struct Made {
     part: DatePart,
     wave: Option<Wave>,
 }
 
-/// A sine or cosine, where a turn of the circle begins, and how long it is.
+/// Sine or cosine, with the first value and the period of the cycle.
 type Wave = (Function, (f64, f64));
 
 impl Made {
@@ -141,7 +141,7 @@ impl Made {
 impl FittedMap for FittedDateParts {
     fn growth(&self, table: &Table) -> f64 {
         let made: usize = self.columns.values().map(Vec::len).sum();
-        // A part of a cycle becomes two columns.
+        // A cyclic part becomes two columns.
         (2 * std::mem::size_of::<f64>() * made) as f64 * table.rows() as f64
     }
 
@@ -195,7 +195,7 @@ impl FittedMap for FittedDateParts {
 }
 
 impl FittedDateParts {
-    /// The columns that are made of a date's parts.
+    /// Output columns for the parts of a date column.
     fn outputs<'s>(&'s self, column: &'s str, parts: &'s [DatePart]) -> impl Iterator<Item = (String, Made)> + 's {
         parts.iter().flat_map(move |&part| {
             let name = format!("{column}_{}", part.name());
@@ -243,10 +243,10 @@ impl FittedDateParts {
     }
 }
 
-/// The date and time of day, to the second; `None` for a missing cell and beyond the calendar.
+/// Date and time, to the second; `None` for a missing cell and outside the calendar's range.
 fn moment(seconds: f64) -> Option<NaiveDateTime> {
     let whole = seconds.floor();
-    // A cast of what is beyond would stop at the largest.
+    // A cast of a larger number would saturate.
     let known = whole.abs() < 1e15;
     known.then(|| DateTime::from_timestamp(whole as i64, 0)).flatten().map(|moment| moment.naive_utc())
 }

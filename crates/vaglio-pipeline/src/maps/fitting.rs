@@ -1,15 +1,15 @@
-//! Maps as pipeline files write them, fitted on tables of tests.
+//! Test helpers that fit maps given as in pipeline files.
 
 use vaglio_core::{FittedMap, Map, Result, Table};
 
-/// The map of these settings, fitted.
+/// Fits the map of these settings.
 pub(super) fn fit(json: &str, table: &Table) -> Result<Box<dyn FittedMap>> {
     let map: Box<dyn Map> = serde_json::from_str(json).unwrap();
     map.check()?;
     map.fit(table, None)
 }
 
-/// The numbers of a column.
+/// Values of a numeric column.
 pub(super) fn values(table: &Table, name: &str) -> Vec<f64> {
     table.get(name).unwrap().numbers().unwrap().values().into_owned()
 }

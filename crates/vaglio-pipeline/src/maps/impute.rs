@@ -1,4 +1,4 @@
-//! Values for cells that are missing.
+//! Imputation of missing cells.
 
 use super::Scope;
 use super::columns;
@@ -9,12 +9,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use vaglio_core::{Cells, Condition, Error, Expression, FittedMap, FoldFit, Map, Numbers, Result, Table, part, saved};
 
-/// Fills cells that are missing with one value for each column, learned from the training rows.
+/// Fills the missing cells of each column with one value, learned from the training rows.
 ///
-/// `mean` and `median` fill columns of numbers, `most_frequent` text as well, a constant the columns of its kind; dates
-/// are left. A value is learned for every such column, those without missing cells included, since new rows may have
-/// some. One without any value in the training rows becomes zeros, or the text `missing`, and so a constant that is never
-/// chosen. Cost O(rows · columns); a factor of log rows more for `median` and `most_frequent`.
+/// `mean` and `median` fill numeric columns, `most_frequent` text as well, a constant the columns of its own type;
+/// dates are left unchanged. Every such column gets a value, even without missing cells, since new rows may have some.
+/// A column without any value in the training rows becomes zeros or the text `missing`; as a constant it is never
+/// selected. Cost O(rows · columns), times log rows for `median` and `most_frequent`.
 #[part(
     Map,
     "impute",
@@ -23,34 +23,34 @@ use vaglio_core::{Cells, Condition, Error, Expression, FittedMap, FoldFit, Map, 
 )]
 #[derive(PartialEq)]
 pub struct Impute {
-    /// What stands in for a missing cell.
+    /// Value that replaces a missing cell.
     pub how: How,
-    /// Whether a column `x` that has missing cells in the training rows is followed by a column `x_missing`, which is 1
+    /// Whether to add, for each column `x` with missing cells in the training rows, a column `x_missing` that is 1
     /// where `x` was missing and 0 elsewhere.
     pub indicator: bool,
-    /// The columns; all that `how` can fill when absent.
+    /// Columns to fill; by default all that `how` can fill.
     pub columns: Option<Vec<String>>,
-    /// On which rows the values are learned while a criterion validates. `auto` learns means alone in each fold, which has a
-    /// formula; `fold` fits other values, and the maps after them, in each.
+    /// Rows on which the values are learned during cross-validation. `auto` refits only means in each fold, by a
+    /// formula; `fold` refits other values, and all later maps, in each fold.
     pub scope: Scope,
 }
 
-/// What stands in for a missing cell.
+/// Value that replaces a missing cell.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// The weighted mean of the column.
+    /// Weighted mean of the column.
     #[default]
     Mean,
-    /// The weighted median; between two values their middle.
+    /// Weighted median; the midpoint of two middle values.
     Median,
-    /// The value of most weight; the smallest among equals.
+    /// Value with the largest total weight; the smallest of ties.
     MostFrequent,
-    /// This value.
+    /// A given value.
     Constant(Value),
 }
 
-/// What a cell may hold.
+/// Constant of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number or a text in quotes")]
 pub enum Value {
@@ -61,7 +61,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// For a column without any value.
+    /// Value for a column without any known cell.
     fn none(cells: &Cells) -> Self {
         match cells {
             Cells::Text(_) => Value::Text("missing".into()),
@@ -69,7 +69,7 @@ impl Value {
         }
     }
 
-    /// As a cell of text; numbers in the shortest form that reads back.
+    /// The value as text; numbers in the shortest form that reads back.
     pub(super) fn label(&self) -> String {
         match self {
             Value::Number(number) => number.to_string(),
@@ -80,14 +80,14 @@ impl Value {
 
 vaglio_core::setters!(Impute { how: How, indicator: bool, scope: Scope;; columns: [String] });
 
-/// The values that [`Impute`] found in the training rows.
+/// Fitted [`Impute`], with the values of the training rows.
 #[saved(FittedMap, "impute")]
 #[derive(Clone, PartialEq)]
 pub struct FittedImpute {
     columns: BTreeMap<String, Fill>,
 }
 
-/// What fills one column.
+/// Fill value of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fill {
@@ -109,7 +109,7 @@ impl Map for Impute {
             columns::chosen(table, self.columns.as_deref(), self.how.takes(), |cells| self.how.can_fill(cells))?;
         let mut columns = BTreeMap::new();
         for (name, cells) in chosen {
-            // A column without any value may have some in rows that are held out; here it is constant, and so never chosen.
+            // A column without values may have some in held-out rows; here it is constant, and so never selected.
             let value = self.how.value(cells, weights).unwrap_or_else(|| Value::none(cells));
             let counts = |row: usize| weights::counts(weights, row) && cells.is_missing(row);
             let indicator = self.indicator && cells.missing().is_some() && (0..cells.len()).any(counts);
@@ -141,7 +141,7 @@ impl Map for Impute {
 }
 
 impl How {
-    /// What it fills, in words.
+    /// Columns that it can fill, in words.
     fn takes(&self) -> &'static str {
         match self {
             How::Mean => "of `mean` columns of numbers",
@@ -160,7 +160,7 @@ impl How {
         }
     }
 
-    /// The value for the column; `None` if it has no cell to learn from.
+    /// Fill value for the column; `None` if no cell has a value.
     fn value(&self, cells: &Cells, weights: Option<&[f64]>) -> Option<Value> {
         if let How::Constant(value) = self {
             return Some(value.clone());
@@ -187,11 +187,11 @@ impl FittedMap for FittedImpute {
         columns::of_outputs(self, names, |own, sources| own.columns.retain(|name, _| sources.contains(name)))
     }
 
-    /// A column of numbers that was text in training is text here.
+    /// Converts a numeric column to text if it was text in training.
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();
         let taken = table.take_columns();
-        // One that new data have by chance was not there in the training rows.
+        // A column of this name in new data did not exist in the training rows.
         let made: Vec<String> = self.indicators().map(|(indicator, _)| indicator).collect();
         for (name, cells) in taken.into_iter().filter(|(name, _)| !made.contains(name)) {
             let Some(fill) = self.columns.get(&name) else {
@@ -236,26 +236,26 @@ impl FittedMap for FittedImpute {
 }
 
 impl FittedImpute {
-    /// The column of whose missing cells `name` is the indicator, if it is one.
+    /// The column behind the indicator `name`, if it is one.
     fn source<'n>(&self, name: &'n str) -> Option<&'n str> {
         let source = name.strip_suffix(SUFFIX)?;
         self.columns.get(source).is_some_and(|fill| fill.indicator).then_some(source)
     }
 
-    /// The names of indicators, each with that of its column.
+    /// Names of indicators, each with the name of its column.
     fn indicators(&self) -> impl Iterator<Item = (String, &String)> {
         self.columns.iter().filter(|(_, fill)| fill.indicator).map(|(name, _)| (indicator(name), name))
     }
 }
 
-/// What the name of an indicator ends in.
+/// Suffix of the names of indicators.
 const SUFFIX: &str = "_missing";
 
 fn indicator(name: &str) -> String {
     format!("{name}{SUFFIX}")
 }
 
-/// Whether cells are of a kind that has none missing.
+/// Whether the storage of the cells excludes missing values.
 fn has_all(cells: &Cells) -> bool {
     let Cells::Numbers(numbers) = cells else { return false };
     match numbers.plain() {

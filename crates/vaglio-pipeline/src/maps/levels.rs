@@ -1,15 +1,15 @@
-//! Levels of new rows among those of the training rows.
+//! Matching of the levels of new rows to those of the training rows.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use vaglio_core::numerals::normalized;
 use vaglio_core::{Cells, FittedMap, Table};
 
-/// Finds a label among levels: the one that is written alike, or else the first that is the same number.
+/// Finds a label among levels: an equal text, or else the first level that is the same number.
 pub(super) struct Finder<'l> {
     levels: Vec<&'l str>,
     alike: HashMap<&'l str, usize>,
-    /// Made at the first label that no level is written like.
+    /// Index of levels by number, built on the first label without an equal text.
     numbers: Option<HashMap<Cow<'static, str>, usize>>,
 }
 
@@ -20,7 +20,7 @@ impl<'l> Finder<'l> {
         Finder { levels, alike, numbers: None }
     }
 
-    /// The place of the level that a label is.
+    /// Index of the level that a label matches.
     pub fn place(&mut self, label: &str) -> Option<usize> {
         if let Some(place) = self.alike.get(label) {
             return Some(*place);
@@ -43,16 +43,16 @@ pub(super) fn label(cells: &Cells, row: usize) -> Cow<'_, str> {
     }
 }
 
-/// Levels of new rows that no training row has: how many rows have each, by column.
+/// Levels of new rows that are missing in the training rows: number of rows by column and level.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnseenLevels(BTreeMap<String, BTreeMap<String, usize>>);
 
 impl UnseenLevels {
-    /// Counts the levels in a table, as it is before the maps, that none of these maps knows.
+    /// Counts levels of a table, before the maps, that are unknown to these maps.
     pub fn count(&mut self, maps: &[Box<dyn FittedMap>], table: &Table) {
         for (index, map) in maps.iter().enumerate() {
             for (column, levels) in map.levels() {
-                // Maps before this one may have changed numbers.
+                // Earlier maps may have changed numbers, so only text is compared.
                 let cells = table.get(column).filter(|cells| index == 0 || matches!(cells, Cells::Text(_)));
                 let Some(cells) = cells else { continue };
                 let mut finder = Finder::new(levels);
@@ -66,7 +66,7 @@ impl UnseenLevels {
         }
     }
 
-    /// Adds those of other rows.
+    /// Adds the counts of other rows.
     pub fn add(&mut self, other: UnseenLevels) {
         for (column, levels) in other.0 {
             let own = self.0.entry(column).or_default();
@@ -74,9 +74,9 @@ impl UnseenLevels {
         }
     }
 
-    /// What there is to say, if anything.
+    /// Warning about unseen levels, if there are any.
     pub fn sentence(&self) -> Option<String> {
-        /// Levels of a column that are named, at most.
+        /// Largest number of levels named per column.
         const NAMED: usize = 5;
         let of_column = |(column, levels): (&String, &BTreeMap<String, usize>)| {
             let mut most: Vec<(&String, &usize)> = levels.iter().collect();

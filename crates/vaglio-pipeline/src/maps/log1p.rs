@@ -1,15 +1,15 @@
-//! Logarithms.
+//! Logarithms of columns.
 
 use super::columns;
 use std::collections::BTreeSet;
 use vaglio_core::{Error, Expression, FittedMap, Function, Map, Result, Table, part, saved};
 
-/// Replaces columns of numbers by ln(1 + x): counts, prices and other values that spread over orders of magnitude.
+/// Replaces numeric columns by ln(1 + x), for counts, prices and other values that span orders of magnitude.
 ///
 /// Missing cells stay missing. Cost O(rows · columns).
 ///
 /// # Errors
-/// A value that is not above −1, with its row and column.
+/// A value at or below −1, with row and column.
 #[part(
     Map,
     "log1p",
@@ -18,13 +18,13 @@ use vaglio_core::{Error, Expression, FittedMap, Function, Map, Result, Table, pa
 )]
 #[derive(PartialEq, Eq)]
 pub struct Log1p {
-    /// The columns; all of numbers when absent.
+    /// Columns to transform; by default all numeric columns.
     pub columns: Option<Vec<String>>,
 }
 
 vaglio_core::setters!(Log1p {;; columns: [String] });
 
-/// The columns that [`Log1p`] takes.
+/// Fitted [`Log1p`], with its columns.
 #[saved(FittedMap, "log1p")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct FittedLog1p {

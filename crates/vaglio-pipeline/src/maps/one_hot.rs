@@ -1,4 +1,4 @@
-//! Indicators of the levels of text columns.
+//! One-hot encoding of text columns.
 
 use super::levels::{Finder, label};
 use super::{LearnedOn, columns, weights};
@@ -10,11 +10,11 @@ use vaglio_core::{
     Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, SparseNumbers, Table, part, saved,
 };
 
-/// Replaces every text column by one 0/1 column per level, named `column=level`, levels sorted and all kept unless they
-/// are rare, or `drop` says otherwise.
+/// Replaces every text column by one 0/1 column per level, named `column=level`, in sorted order. All levels are kept,
+/// except rare ones and those excluded by `drop`.
 ///
-/// A cell that is missing leaves all indicators of its column missing: `impute` before it, or after it, decides. Cost
-/// O(rows · levels), a byte an entry where no cell is missing.
+/// A missing cell makes all indicators of its column missing; apply `impute` before or after. Cost O(rows · levels);
+/// columns without missing cells take one byte per entry.
 #[part(
     Map,
     "one_hot",
@@ -23,48 +23,49 @@ use vaglio_core::{
 )]
 #[derive(PartialEq, Eq)]
 pub struct OneHot {
-    /// Levels in fewer training rows than this are pooled into one column, `column=(rare)`.
+    /// Levels in fewer training rows than this share one column, `column=(rare)`.
     pub rare: u32,
-    /// What becomes of a level that the training rows lacked.
+    /// Treatment of levels unknown from the training rows.
     pub unknown: Unknown,
-    /// Which level has no column, but zeros in those of the others.
+    /// Level without a column of its own; its rows have zeros in the others.
     pub drop: Dropped,
-    /// The columns; all of text when absent. Those that are named may hold numbers or dates, of which each is a level.
+    /// Columns to encode; by default all text columns. Named columns may also hold numbers or dates, whose values are
+    /// levels.
     pub columns: Option<Vec<String>>,
-    /// On which rows it is learned while a criterion validates.
+    /// Rows on which the levels are learned during cross-validation.
     pub scope: LearnedOn,
 }
 
-/// What becomes of a level that the training rows lacked.
+/// Treatment of levels unknown from the training rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unknown {
-    /// It counts as a rare one where there are some; else all indicators are 0.
+    /// Treat as a rare level if there are any; else set all indicators to 0.
     #[default]
     Zeros,
-    /// It is refused with its row.
+    /// Refuse, with the row.
     Error,
 }
 
-/// Which level has no column of its own.
+/// Level without a column of its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dropped {
-    /// None.
+    /// No level.
     #[default]
     None,
-    /// The first of two, which the other column says as well.
+    /// The first of two levels, since the other column determines it.
     IfBinary,
 }
 
 vaglio_core::setters!(OneHot { rare: u32, unknown: Unknown, drop: Dropped, scope: LearnedOn;; columns: [String] });
 
-/// The levels that [`OneHot`] found in the training rows.
+/// Fitted [`OneHot`], with the levels of the training rows.
 #[saved(FittedMap, "one_hot")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct FittedOneHot {
     columns: Vec<Levels>,
-    /// Before there was a choice they were refused.
+    /// Models saved before this setting existed refused unknown levels.
     #[serde(default = "refused")]
     unknown: Unknown,
 }
@@ -73,24 +74,24 @@ fn refused() -> Unknown {
     Unknown::Error
 }
 
-/// The sorted levels of one column.
+/// Sorted levels of one column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Levels {
     column: String,
     levels: Vec<String>,
-    /// Those that share a column, sorted.
+    /// Levels that share the column of rare ones, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rare: Vec<String>,
-    /// The level that has no column.
+    /// Level without a column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dropped: Option<String>,
 }
 
-/// The level that stands for all rare ones.
+/// Level name of the shared column of rare levels.
 const RARE: &str = "(rare)";
 
-/// Levels that a message lists, at most.
+/// Largest number of levels listed in a message.
 const LISTED: usize = 12;
 
 impl Map for OneHot {
@@ -117,7 +118,7 @@ impl Map for OneHot {
 }
 
 impl OneHot {
-    /// The levels of rows that count, and which of them are rare.
+    /// Levels of the rows with positive weight, split into frequent and rare ones.
     fn levels(&self, column: &str, cells: &Cells, weights: Option<&[f64]>) -> Result<Levels> {
         let mut rows: BTreeMap<Cow<'_, str>, u32> = BTreeMap::new();
         for row in (0..cells.len()).filter(|&row| weights::counts(weights, row) && !cells.is_missing(row)) {
@@ -148,7 +149,7 @@ impl FittedMap for FittedOneHot {
         let of_column = |known: &Levels| {
             let Some(cells) = table.get(&known.column) else { return 0.0 };
             let columns = known.levels.len() + usize::from(!known.rare.is_empty());
-            // The rows of each level are listed on the way. Of levels with more rows than a sparse column has there are few.
+            // Working memory lists the rows of each level. At most a few levels have too many rows for a sparse column.
             let dense =
                 |columns: usize, bytes: usize| (size_of::<usize>() + columns * bytes) as f64 * cells.len() as f64;
             match SparseNumbers::most_entries(cells.len()).filter(|_| cells.missing().is_none()) {
@@ -164,7 +165,7 @@ impl FittedMap for FittedOneHot {
         columns::of_outputs(self, names, |own, sources| own.columns.retain(|known| sources.contains(&known.column)))
     }
 
-    /// Levels that are equal numbers are one, however they are written.
+    /// Levels that are equal numbers match, whatever their notation.
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut out = Vec::new();
         for (name, cells) in table.take_columns() {
@@ -187,7 +188,7 @@ impl FittedMap for FittedOneHot {
     fn expression(&self, name: &str) -> Option<Expression> {
         let Some((known, level)) = self.made_of(name) else { return Some(Expression::column(name)) };
         let refuses = self.unknown == Unknown::Error;
-        // Levels that are neither this one nor pooled are listed where others are pooled here, or refused.
+        // Levels other than this one are only listed if others are pooled here, or if unknown levels are refused.
         let own = known.levels.binary_search_by(|own| own.as_str().cmp(level)).is_ok();
         let mut levels = Vec::new();
         if !own || refuses {
@@ -211,7 +212,7 @@ impl FittedMap for FittedOneHot {
 }
 
 impl FittedOneHot {
-    /// The column that the indicator of this name is made of, and its level.
+    /// Column and level of the indicator `name`.
     fn made_of<'a>(&'a self, name: &'a str) -> Option<(&'a Levels, &'a str)> {
         self.columns.iter().find_map(|known| {
             let level = name.strip_prefix(&*known.column)?.strip_prefix('=')?;
@@ -219,7 +220,7 @@ impl FittedOneHot {
         })
     }
 
-    /// Each text column with the columns that were made from it, in order.
+    /// Each encoded column with its output columns, in order.
     pub fn blocks(&self) -> Vec<(String, Vec<String>)> {
         self.columns.iter().map(|known| (known.column.clone(), known.outputs().collect())).collect()
     }
@@ -231,13 +232,13 @@ impl Levels {
         self.levels.iter().map(String::as_str).chain(pooled).map(|level| format!("{}={level}", self.column))
     }
 
-    /// Whether a level has a column of its own, or is the name of that of rare ones.
+    /// Whether a level has a column of its own, or is the name of the shared column.
     fn makes(&self, level: &str) -> bool {
         let is_known = self.levels.binary_search_by(|known| known.as_str().cmp(level)).is_ok();
         is_known || (level == RARE && !self.rare.is_empty())
     }
 
-    /// The levels with a column each, those that share one, and the one without.
+    /// All levels: with own columns, rare ones, and the dropped one.
     fn all(&self) -> impl Iterator<Item = &str> {
         self.levels.iter().chain(&self.rare).chain(&self.dropped).map(String::as_str)
     }
@@ -279,7 +280,7 @@ impl Levels {
     }
 }
 
-/// 1 in some rows, in increasing order, and 0 in the others but for those that are missing: sparse where few of many are 1.
+/// A column with ones in `rows` (increasing) and zeros elsewhere, except in missing rows. Sparse if few of many are 1.
 fn indicator(len: usize, rows: &[usize], missing: &[usize]) -> Numbers {
     let is_thin = SparseNumbers::most_entries(len).is_some_and(|most| rows.len() <= most);
     if missing.is_empty() && is_thin {

@@ -1,4 +1,4 @@
-//! Ranks of levels.
+//! Ordinal encoding of levels.
 
 use super::levels::Finder;
 use super::{LearnedOn, Value, columns, weights};
@@ -9,12 +9,12 @@ use vaglio_core::{
     Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, part, saved,
 };
 
-/// Replaces columns of text by numbers: the place of each level in its order, from 0.
+/// Replaces text columns by numbers: the position of each level in an order, from 0.
 ///
-/// The order is given by `order`, else it is that of the texts. Missing cells stay missing. Cost O(rows · columns).
+/// The order is `order` if given, else alphabetical. Missing cells stay missing. Cost O(rows · columns).
 ///
 /// # Errors
-/// A level that is not in the order, with row and column, unless it is to be missing.
+/// A level that is not in the order, with row and column, unless `unknown` makes it missing.
 #[part(
     Map,
     "ordinal",
@@ -23,24 +23,25 @@ use vaglio_core::{
 )]
 #[derive(PartialEq)]
 pub struct Ordinal {
-    /// The columns; when absent those of `order`, and without one all of text. Those that are named may hold numbers.
+    /// Columns to encode; by default those of `order`, or all text columns without it. Named columns may also hold
+    /// numbers.
     pub columns: Option<Vec<String>>,
-    /// The levels of a column from the lowest to the highest.
+    /// Levels of a column from the lowest to the highest.
     pub order: BTreeMap<String, Vec<Value>>,
-    /// What becomes of a level that is not in the order.
+    /// Treatment of levels that are not in the order.
     pub unknown: UnknownLevel,
-    /// On which rows it is learned while a criterion validates.
+    /// Rows on which the order is learned during cross-validation.
     pub scope: LearnedOn,
 }
 
-/// What becomes of a level that is not in the order.
+/// Treatment of levels that are not in the order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownLevel {
-    /// It is refused with its row.
+    /// Refuse, with the row.
     #[default]
     Error,
-    /// It is missing.
+    /// Make the cell missing.
     Missing,
 }
 
@@ -51,11 +52,11 @@ vaglio_core::setters!(Ordinal {
     columns: [String],
 });
 
-/// The orders that [`Ordinal`] goes by.
+/// Fitted [`Ordinal`], with the order of each column.
 #[saved(FittedMap, "ordinal")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct FittedOrdinal {
-    /// The place of each level.
+    /// Position of each level, by column.
     columns: BTreeMap<String, BTreeMap<String, usize>>,
     unknown: UnknownLevel,
 }
@@ -164,7 +165,7 @@ impl FittedMap for FittedOrdinal {
     }
 }
 
-/// Levels that a message lists, at most.
+/// Largest number of levels listed in a message.
 const LISTED: usize = 12;
 
 fn unknown(row: usize, name: &str, label: &str, places: &BTreeMap<String, usize>) -> Error {

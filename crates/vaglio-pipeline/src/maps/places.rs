@@ -1,14 +1,15 @@
-//! Places of many names.
+//! Hash index of names.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
-/// The places of names by their hashes, found when one is first looked for. All are equal, since what they are of is another field.
+/// A lazily built index from name to position. `PartialEq` ignores it, since it is derived from the names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places(OnceLock<Vec<(u64, u32)>>);
 
 impl Places {
-    /// The places that a name may have, in increasing order, among those that are listed. Cost O(log names), and the first time O(names · log names).
+    /// Candidate positions of a name among the listed ones, in increasing order; hashes may collide. Cost O(log names),
+    /// and O(names · log names) on first use.
     pub fn of<N: Iterator<Item = String>>(&self, name: &str, names: impl Fn() -> N) -> impl Iterator<Item = usize> {
         let places = self.0.get_or_init(|| {
             let mut places: Vec<(u64, u32)> =

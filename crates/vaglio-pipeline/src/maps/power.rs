@@ -1,4 +1,4 @@
-//! Powers that make columns more like normal ones.
+//! Power transforms of columns towards a normal distribution.
 
 use super::{LearnedOn, columns, weights};
 use schemars::JsonSchema;
@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use vaglio_core::engine::minimize;
 use vaglio_core::{Error, Expression, FittedMap, FoldFit, Found, Function, Map, Result, Table, part, saved};
 
-/// Replaces columns of numbers by a power of them that makes them more like normal ones.
+/// Replaces numeric columns by powers that are closer to a normal distribution.
 ///
-/// Box and Cox: (x^λ − 1)/λ, ln x for λ = 0, of positive numbers. Yeo and Johnson: that of x + 1 for x ≥ 0, and
-/// −((1 − x)^(2−λ) − 1)/(2 − λ) below. With `lambda: auto` each column has the λ between −5 and 5 of the largest weighted
-/// likelihood, to four decimals; a constant column has 1. Missing cells stay missing. Cost O(rows · columns), about 40
-/// times for `auto`.
+/// Box and Cox: (x^λ − 1)/λ, or ln x for λ = 0, for positive numbers. Yeo and Johnson: the same of x + 1 for x ≥ 0, and
+/// −((1 − x)^(2−λ) − 1)/(2 − λ) for x < 0. With `lambda: auto` each column has the λ between −5 and 5 of the largest
+/// weighted likelihood, to four decimals; a constant column has 1. Missing cells stay missing. Cost O(rows · columns),
+/// about 40 times that for `auto`.
 ///
 /// # Errors
-/// A number that is not positive with `box_cox`, and one that overflows, with row and column.
+/// A number that is not positive with `box_cox`, or whose power overflows, with row and column.
 ///
 /// # Reference
 /// G. E. P. Box, D. R. Cox, *An analysis of transformations*, JRSS B 26(2), 1964. I.-K. Yeo, R. A. Johnson, *A new family
@@ -28,34 +28,34 @@ use vaglio_core::{Error, Expression, FittedMap, FoldFit, Found, Function, Map, R
 )]
 #[derive(PartialEq)]
 pub struct Power {
-    /// Which powers.
+    /// Family of transforms.
     pub method: Method,
-    /// The exponent.
+    /// Exponent λ.
     pub lambda: Exponent,
-    /// The columns; all of numbers when absent.
+    /// Columns to transform; by default all numeric columns.
     pub columns: Option<Vec<String>>,
-    /// On which rows it is learned while a criterion validates.
+    /// Rows on which exponents are learned during cross-validation.
     pub scope: LearnedOn,
 }
 
-/// Which powers.
+/// Family of power transforms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Those of Yeo and Johnson, of any numbers.
+    /// Yeo and Johnson, for any numbers.
     #[default]
     YeoJohnson,
-    /// Those of Box and Cox, of positive numbers.
+    /// Box and Cox, for positive numbers.
     BoxCox,
 }
 
-/// The exponent of [`Power`].
+/// Exponent of [`Power`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected `auto` or a number")]
 pub enum Exponent {
-    /// By the likelihood of each column.
+    /// Maximum-likelihood exponent of each column.
     Learned(Auto),
-    /// The same for all columns.
+    /// A given exponent for all columns.
     Given(f64),
 }
 
@@ -63,7 +63,7 @@ pub enum Exponent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Auto {
-    /// The word.
+    /// The only value.
     Auto,
 }
 
@@ -75,7 +75,7 @@ impl Default for Exponent {
 
 vaglio_core::setters!(Power { method: Method, lambda: Exponent, scope: LearnedOn;; columns: [String] });
 
-/// The exponents that [`Power`] found in the training rows.
+/// Fitted [`Power`], with the exponents of the training rows.
 #[saved(FittedMap, "power")]
 #[derive(Clone, PartialEq)]
 pub struct FittedPower {
@@ -83,11 +83,11 @@ pub struct FittedPower {
     columns: BTreeMap<String, f64>,
 }
 
-/// Exponents that are searched.
+/// Range of exponents that is searched.
 const RANGE: (f64, f64) = (-5.0, 5.0);
-/// Decimals that are kept: the likelihood is flat about its maximum.
+/// Inverse precision of exponents: four decimals, since the likelihood is flat at its maximum.
 const GRAIN: f64 = 1e4;
-/// Evaluations that are enough for the range.
+/// Largest number of likelihood evaluations.
 const MOST: usize = 80;
 
 impl Map for Power {
@@ -120,7 +120,7 @@ impl Map for Power {
 }
 
 impl Exponent {
-    /// The exponent for these values; of those that [`Method::BoxCox`] cannot take any.
+    /// The exponent for these values; 1 if [`Method::BoxCox`] cannot transform them.
     pub(crate) fn of_values(self, method: Method, values: &[f64], weights: Option<&[f64]>) -> Result<f64> {
         match self {
             Exponent::Given(lambda) => Ok(lambda),
@@ -138,7 +138,7 @@ impl Exponent {
 }
 
 impl Method {
-    /// The power of one value; no finite number where there is none.
+    /// Transforms one value; not finite if the value has no transform.
     pub(crate) fn of(self, x: f64, lambda: f64) -> f64 {
         let power = |log: f64, exponent: f64| {
             if exponent == 0.0 { log } else { (exponent * log).exp_m1() / exponent }
@@ -166,7 +166,7 @@ impl Method {
         }
     }
 
-    /// [`Method::inverse`] of an expression; beyond the powers that there are the value that is given.
+    /// [`Method::inverse`] as an expression; values outside the range of the transform map to `beyond`.
     pub(crate) fn inverse_expression(self, power: &Expression, lambda: f64, beyond: f64) -> Expression {
         let value = |power: Expression, exponent: f64, last: Function| match exponent {
             0.0 => power.apply(last),
@@ -190,7 +190,7 @@ impl Method {
                     exponent => {
                         let log = negative.times(exponent).apply(Function::Ln1p).over(exponent);
                         let inside = log.apply(Function::ExpM1).times(-1.0);
-                        // −power is below 0 nowhere here, so that only a negative exponent has a bound.
+                        // Here −power is nonnegative, so that only a negative exponent has a bound.
                         if exponent < 0.0 { power.clone().if_above(1.0 / exponent, inside, beyond) } else { inside }
                     }
                 };
@@ -199,7 +199,7 @@ impl Method {
         }
     }
 
-    /// The value whose power this is; the bound of all values beyond the powers that there are.
+    /// Inverse transform. Values outside the range of the transform map to its bound, ±∞ or the end of the domain.
     pub(crate) fn inverse(self, power: f64, lambda: f64) -> f64 {
         let log = |power: f64, exponent: f64| match exponent {
             0.0 => power,
@@ -213,7 +213,7 @@ impl Method {
         }
     }
 
-    /// The logarithm of the derivative of the power, over λ − 1.
+    /// Logarithm of the derivative of the transform, divided by λ − 1.
     fn log_slope(self, x: f64) -> f64 {
         match self {
             Method::BoxCox => x.ln(),
@@ -221,7 +221,7 @@ impl Method {
         }
     }
 
-    /// The exponent of the largest likelihood of rows of positive weight.
+    /// Maximum-likelihood exponent of rows of positive weight.
     fn likeliest(self, rows: &[(f64, f64)]) -> Result<f64> {
         if rows.first().is_none_or(|(_, first)| rows.iter().all(|(_, x)| x == first)) {
             return Ok(1.0);
@@ -243,8 +243,8 @@ impl Method {
     }
 }
 
-/// The weighted likelihood of normal values, up to sign and a constant: ½ ln of their variance less the mean of
-/// (λ − 1) ln of the slope.
+/// Negative weighted normal log-likelihood up to a constant: ½ ln of the variance minus the mean of (λ − 1) ln of the
+/// slope.
 struct Likelihood<'r> {
     method: Method,
     rows: &'r [(f64, f64)],
@@ -323,7 +323,7 @@ mod tests {
         assert!((out[0] - 2.0).abs() < 1e-15 && out[1].is_nan());
     }
 
-    /// Values whose logarithms are symmetric have the exponent 0 of Box and Cox.
+    /// Values with symmetric logarithms have the Box–Cox exponent 0.
     #[test]
     fn the_exponent_is_the_likeliest() {
         let logs: Vec<f64> = (0..200).map(|i| (f64::from(i) + 0.5) / 200.0).map(|u| (u / (1.0 - u)).ln()).collect();

@@ -1,4 +1,4 @@
-//! Products and powers of columns that are named.
+//! Products and powers of named columns.
 
 use super::columns;
 use super::places::Places;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, ProductNumbers, Result, Table, part, saved};
 use vaglio_kernels::parallel;
 
-/// Adds the products of all pairs of some columns of numbers, named `a*b`.
+/// Adds the products of all pairs of the named numeric columns, called `a*b`.
 ///
-/// A cell that is missing in one of them is missing in the product. Cost O(rows · columns²). Products that would take more than 64 MiB
-/// are made when they are read, and take no memory.
+/// A product with a missing factor is missing. Cost O(rows · columns²). Products that would take more than 64 MiB are
+/// computed on reading and take no memory.
 ///
 /// # Errors
 /// A product that overflows, with its row.
@@ -24,7 +24,7 @@ use vaglio_kernels::parallel;
 )]
 #[derive(PartialEq, Eq)]
 pub struct Interactions {
-    /// The columns, two at least.
+    /// Columns to multiply, at least two.
     #[required]
     pub columns: Vec<String>,
 }
@@ -32,20 +32,19 @@ pub struct Interactions {
 vaglio_core::setters!(Interactions {;; columns: [String] });
 
 impl Interactions {
-    /// Of these columns.
+    /// Interactions of these columns.
     pub fn new(columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Interactions { columns: columns.into_iter().map(Into::into).collect() }
     }
 }
 
-/// Adds the powers and products of some columns of numbers up to a degree, named `a^2`, `a*b`, `a^2*b`.
+/// Adds the powers and products of the named numeric columns up to a degree, called `a^2`, `a*b`, `a^2*b`.
 ///
-/// A cell that is missing in a column is missing in what is made of it. Cost O(rows) for each column that is made, of
-/// which there are (n + degree)!/(n! degree!) − 1 − n for n columns. Products that would take more than 64 MiB are made when they are read,
-/// and take no memory.
+/// A product with a missing factor is missing. Cost O(rows) per product; n columns have (n + degree)!/(n! degree!) − 1
+/// − n products. Products that would take more than 64 MiB are computed on reading and take no memory.
 ///
 /// # Errors
-/// A product that overflows, with its row; more than 100000 columns.
+/// A product that overflows, with its row; more than 100000 products.
 #[part(
     Map,
     "polynomial",
@@ -54,40 +53,40 @@ impl Interactions {
 )]
 #[derive(PartialEq, Eq)]
 pub struct Polynomial {
-    /// The most factors of a product.
+    /// Largest number of factors of a product.
     #[default(2)]
     pub degree: u32,
-    /// The columns.
+    /// Columns to multiply.
     pub columns: Vec<String>,
 }
 
 vaglio_core::setters!(Polynomial { degree: u32;; columns: [String] });
 
 impl Polynomial {
-    /// Up to this degree, of the columns that are named next.
+    /// Products up to this degree; set the columns next.
     pub fn new(degree: u32) -> Self {
         Polynomial { degree, ..Polynomial::default() }
     }
 }
 
-/// The products that [`Interactions`] or [`Polynomial`] adds.
+/// Fitted [`Interactions`] or [`Polynomial`], with its products.
 #[saved(FittedMap, "products")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct FittedProducts {
     products: Vec<Product>,
-    /// The place of each product by the hash of its name.
+    /// Index of products by name.
     #[serde(skip)]
     places: Places,
 }
 
-/// Columns that are multiplied, each with its exponent.
+/// Factors of a product, each with its exponent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Product(Box<[(Arc<str>, u32)]>);
 
-/// Columns that are made, at most.
+/// Largest number of products.
 const MOST: usize = 100_000;
 
-/// Bytes that stored products take at most; where they would take more, they are made when they are read.
+/// Largest memory of stored products, in bytes; larger ones are computed on reading.
 const STORED: usize = 1 << 26;
 
 impl Map for Interactions {
@@ -114,7 +113,7 @@ impl Map for Interactions {
 impl Map for Polynomial {
     fn fit(&self, table: &Table, _weights: Option<&[f64]>) -> Result<Box<dyn FittedMap>> {
         let names: Vec<Arc<str>> = self.columns.iter().map(|name| (&**name).into()).collect();
-        // The places of the factors of each, which do not decrease: so each product is there once.
+        // Factor indices in non-decreasing order, so that each product occurs once.
         let mut products: Vec<Vec<u32>> = vec![Vec::new()];
         let mut made = Vec::new();
         for degree in 1..=self.degree {
@@ -176,7 +175,7 @@ impl FittedMap for FittedProducts {
 
     fn transform(&self, mut table: Table) -> Result<Table> {
         let mut columns = table.take_columns();
-        // One that new data have by chance was not there in the training rows.
+        // A column of this name in new data did not exist in the training rows.
         columns.retain(|(name, _)| self.named(name).is_none());
         let are_stored = self.are_stored(table.rows());
         let mut shared = HashMap::new();
@@ -231,7 +230,7 @@ impl FittedMap for FittedProducts {
     }
 }
 
-/// Bytes that a product takes which is made when it is read, with its name.
+/// Memory of a product computed on reading, with its name, in bytes.
 const OF_PRODUCT: usize = 256;
 
 impl FittedProducts {
@@ -240,12 +239,12 @@ impl FittedProducts {
         self.places.of(name, names).map(|place| &self.products[place]).find(|product| product.is_named(name))
     }
 
-    /// Whether so many rows of all products are stored.
+    /// Whether products are stored for this many rows.
     fn are_stored(&self, rows: usize) -> bool {
         size_of::<f64>() * self.products.len() * rows <= STORED
     }
 
-    /// The factors that are numbers, shared with the columns from here on.
+    /// Makes the numeric factors shared between the table and the products.
     fn shared<'s>(&'s self, columns: &mut [(String, Cells)]) -> HashMap<&'s str, Arc<Numbers>> {
         let names: HashSet<&str> =
             self.products.iter().flat_map(|Product(factors)| factors.iter().map(|(name, _)| &**name)).collect();
@@ -260,13 +259,13 @@ impl FittedProducts {
 }
 
 impl Product {
-    /// Of factors by their places among the names, equal ones one after another.
+    /// Product of factors given by sorted indices into `names`.
     fn of(names: &[Arc<str>], factors: &[u32]) -> Self {
         let power = |equal: &[u32]| (Arc::clone(&names[equal[0] as usize]), equal.len() as u32);
         Product(factors.chunk_by(|a, b| a == b).map(power).collect())
     }
 
-    /// Its factors, where all are shared.
+    /// The factors as shared columns, if all are shared.
     fn shared(&self, shared: &HashMap<&str, Arc<Numbers>>) -> Option<Vec<(Arc<Numbers>, u32)>> {
         self.0.iter().map(|(name, exponent)| Some((Arc::clone(shared.get(&**name)?), *exponent))).collect()
     }
@@ -279,13 +278,13 @@ impl Product {
         self.0.iter().map(factor).collect::<Vec<_>>().join("*")
     }
 
-    /// Whether it has this name; cheap where it has not.
+    /// Whether the product has this name; fast if not.
     fn is_named(&self, name: &str) -> bool {
         let begins = self.0.first().is_some_and(|(column, _)| name.starts_with(&**column));
         begins && self.name() == name
     }
 
-    /// The values of the product; `None` where a factor is not there.
+    /// Values of the product; `None` if a factor is missing in the table.
     fn values(&self, columns: &[(String, Cells)]) -> Result<Option<Vec<f64>>> {
         let mut product: Option<Vec<f64>> = None;
         for (column, exponent) in &self.0 {

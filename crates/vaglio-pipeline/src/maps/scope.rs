@@ -1,25 +1,25 @@
-//! On which rows maps learn.
+//! Rows that maps are fitted on during cross-validation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vaglio_core::{FoldFit, Need};
 
-/// On which rows a map learns while a criterion validates, where that can be told without fitting it in each fold.
+/// Rows on which a map is fitted during cross-validation, for maps with a closed form per fold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// On all training rows, once.
+    /// All training rows, once.
     Train,
-    /// On the rows of each fold's training part.
+    /// The training rows of each fold.
     Fold,
-    /// `fold` where the criterion has folds and the learner is a ridge regression on the columns themselves, unless it
-    /// is predicted to take more than 3 times as long as `train`; else `train`.
+    /// `fold` if the criterion has folds and the learner is a ridge regression on the columns themselves, unless the
+    /// predicted time is more than 3 times that of `train`; else `train`.
     #[default]
     Auto,
 }
 
 impl Scope {
-    /// What is fitted again in each fold, of a map that has a closed form.
+    /// Fold refitting of a map with a closed form.
     pub(super) fn in_folds(self, formula: impl FnOnce(Need) -> FoldFit) -> FoldFit {
         match self {
             Scope::Train => FoldFit::No,
@@ -29,20 +29,20 @@ impl Scope {
     }
 }
 
-/// On which rows a map learns while a criterion validates.
+/// Rows on which a map is fitted during cross-validation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LearnedOn {
-    /// On all training rows, once.
+    /// All training rows, once.
     #[default]
     Train,
-    /// On the rows of each fold's training part, by fitting this map and those after it in each; needs `kfold`, and a
-    /// learner on the columns themselves.
+    /// The training rows of each fold, by refitting this map and all later ones; needs `kfold`, and a learner on the
+    /// columns themselves.
     Fold,
 }
 
 impl LearnedOn {
-    /// What is fitted again in each fold.
+    /// Fold refitting of the map.
     pub(super) fn in_folds(self) -> FoldFit {
         match self {
             LearnedOn::Train => FoldFit::No,

@@ -1,6 +1,6 @@
-//! Columns minus their mean, over their standard deviation.
+//! Standardization of columns and targets.
 //!
-//! Of a sparse column the entries that it has are mapped, and what it has elsewhere: it stays sparse.
+//! Sparse columns stay sparse: entries and the background value are mapped.
 
 use super::columns::{self, values};
 use super::scope::Scope;
@@ -11,8 +11,8 @@ use vaglio_core::{
     Cells, Column, Error, Expression, FittedMap, FoldFit, Map, Numbers, Result, Table, TargetScale, part, saved,
 };
 
-/// Columns of numbers minus their weighted mean, over their population standard deviation; a constant column becomes
-/// zeros and text is left.
+/// Subtracts the weighted mean of numeric columns and divides by the population standard deviation. Constant columns
+/// become zeros; text is left unchanged.
 #[part(
     Map,
     "standardize",
@@ -21,19 +21,19 @@ use vaglio_core::{
 )]
 #[derive(PartialEq, Eq)]
 pub struct Standardize {
-    /// On which rows the means and standard deviations are computed.
+    /// Rows on which means and standard deviations are computed during cross-validation.
     pub scope: Scope,
-    /// Whether targets that are numbers are standardized as well.
+    /// Whether numeric targets are standardized as well.
     pub target: bool,
-    /// Whether the mean is taken off columns. Without it zeros stay zeros; then `scope: fold` refits in each fold,
-    /// and `auto` is `train`.
+    /// Whether the mean is subtracted from columns. Without centering, zeros stay zeros, `scope: fold` refits in each
+    /// fold, and `auto` equals `train`.
     #[default(true)]
     pub center: bool,
 }
 
 vaglio_core::setters!(Standardize { scope: Scope, target: bool, center: bool;; });
 
-/// The means and standard deviations that [`Standardize`] found in the training rows.
+/// Fitted [`Standardize`], with the means and standard deviations of the training rows.
 #[saved(FittedMap, "standardize")]
 #[derive(Clone, PartialEq)]
 pub struct FittedStandardize {
@@ -44,7 +44,7 @@ impl Map for Standardize {
     fn in_folds(&self) -> FoldFit {
         match (self.center, self.scope) {
             (true, scope) => scope.in_folds(FoldFit::Standardize),
-            // The formula takes means off.
+            // The closed form includes centering.
             (false, Scope::Fold) => FoldFit::Maps,
             (false, _) => FoldFit::No,
         }
@@ -56,7 +56,7 @@ impl Map for Standardize {
             let shift = |scale: TargetScale| if self.center { scale } else { TargetScale { shift: 0.0, ..scale } };
             Some(scale.map(|scale| (name.clone(), shift(scale))))
         };
-        // In the order of the columns, so that the first at fault is told.
+        // Column order is kept, so that the first failing column is reported.
         let columns: Vec<Result<_>> = table.columns().par_iter().filter_map(of_column).collect();
         Ok(Box::new(FittedStandardize { columns: columns.into_iter().collect::<Result<_>>()? }))
     }
@@ -115,7 +115,7 @@ impl FittedMap for FittedStandardize {
     }
 }
 
-/// The first row whose entry is infinite.
+/// First row with an infinite entry.
 fn first_infinite(column: Column<'_>) -> Option<usize> {
     if let Column::Sparse(sparse) = column
         && sparse.range().iter().all(|x| x.is_finite())
@@ -128,14 +128,15 @@ fn first_infinite(column: Column<'_>) -> Option<usize> {
     column.values().iter().position(|x| x.is_infinite())
 }
 
-/// The weighted mean and population standard deviation of `values`; the deviation of what is constant but for rounding
-/// ([`Column::rounding`]) is taken as 1.
+/// Weighted mean and population standard deviation of `values`. If they are constant up to rounding
+/// ([`Column::rounding`]), the deviation is 1.
 ///
-/// Neither over- nor underflows before its results do: values and then deviations are divided by a power of two near
-/// the largest, which is exact. Rows of weight 0 count for nothing. Cost O(rows).
+/// Values, and then deviations, are divided by a power of two near the largest, which is exact and prevents premature
+/// over- and underflow. Rows of weight 0 are ignored. Cost O(rows).
 ///
 /// # Errors
-/// [`Error::Numerical`] when the deviation is so small that doubles cannot hold it to many digits.
+/// * [`Error::Shape`] without rows of positive weight.
+/// * [`Error::Numerical`] if the deviation is too small for doubles to hold with enough digits.
 fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<TargetScale> {
     let rows = counting(values, weights);
     let Some(extremes) = extremes(&rows) else {
@@ -146,7 +147,7 @@ fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<Target
     }
     let total = total(&rows);
     let (value_unit, center) = center(&rows, total, extremes);
-    // Rounding keeps the order of values, so the largest deviation is one of theirs.
+    // Rounding preserves order, so the extreme values have the largest deviation.
     let deviation_unit = unit(extremes.map(|x| x / value_unit - center).into_iter());
     let variance = mean_over(&rows, total, |x| ((x / value_unit - center) / deviation_unit).powi(2));
     let scale = variance.sqrt() * deviation_unit * value_unit;
@@ -158,7 +159,7 @@ fn moments(values: &[f64], weights: Option<&[f64]>, what: &str) -> Result<Target
     Ok(TargetScale { shift: center * value_unit, scale })
 }
 
-/// Below this, a double has fewer than 32 bits.
+/// Smallest standard deviation; smaller doubles have fewer than 32 significant bits.
 const SMALLEST: f64 = f64::MIN_POSITIVE / (1u64 << 21) as f64;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Means of the target in the levels of a column.
+//! Target encoding of text columns.
 
 use super::LearnedOn;
 use super::columns;
@@ -12,17 +12,16 @@ use vaglio_core::{
     Cells, Error, Expression, FittedMap, FoldFit, LevelValues, Map, Numbers, Result, Table, TrainingRows, part, saved,
 };
 
-/// Replaces every level of columns of text by the mean of the target in the training rows that have it, drawn to the mean
-/// of all rows where they are few: (Σ w y + s ȳ) / (Σ w + s) with the smoothing s,
-/// and weights w over their mean.
+/// Replaces every level of text columns by the mean target of its training rows, shrunk towards the overall mean: (Σ w
+/// y + s ȳ) / (Σ w + s), with smoothing s and weights w divided by their mean.
 ///
-/// Out of fold: a training row is encoded by the rows of the other folds, so that its own target has no part in what it is
-/// predicted from; other rows are encoded by all training rows. With several outputs or classes a column `x` becomes one
-/// for each, `x_class`. A level that training rows lack becomes the mean; a missing cell stays missing. Cost
-/// O(rows · folds · outputs) for each column.
+/// Encoding is out of fold: a training row is encoded from the rows of other folds, so that its own target does not
+/// leak; other rows are encoded from all training rows. With several outputs or classes, column `x` becomes one column
+/// for each, `x_class`. An unknown level becomes the overall mean; a missing cell stays missing. Cost O(rows · folds ·
+/// outputs) per column.
 ///
 /// # Errors
-/// Fewer than two rows, or groups, to deal into folds.
+/// Fewer than two rows, or groups, to split into folds.
 ///
 /// # Reference
 /// D. Micci-Barreca, *A preprocessing scheme for high-cardinality categorical attributes in classification and prediction
@@ -35,17 +34,17 @@ use vaglio_core::{
 )]
 #[derive(PartialEq)]
 pub struct TargetEncode {
-    /// How many rows of the mean of all are added to those of each level.
+    /// Smoothing: number of rows at the overall mean that are added to each level.
     #[default(10.0)]
     pub smoothing: f64,
-    /// Into how many folds the training rows are dealt; groups and series stay together, and fewer of them make fewer folds.
+    /// Number of folds of the training rows. Groups and series stay together; fewer groups than this make fewer folds.
     #[default(5)]
     pub folds: usize,
-    /// The seed of the folds; without one, the pipeline's.
+    /// Seed of the folds; by default the pipeline's.
     pub seed: Option<u64>,
-    /// The columns; all of text when absent. Those that are named may hold numbers, of which each is a level.
+    /// Columns to encode; by default all text columns. Named columns may also hold numbers, whose values are levels.
     pub columns: Option<Vec<String>>,
-    /// On which rows it is learned while a criterion validates.
+    /// Rows on which the encoding is learned during cross-validation.
     #[default(LearnedOn::Train)]
     pub scope: LearnedOn,
 }
@@ -58,16 +57,16 @@ vaglio_core::setters!(TargetEncode {
     columns: [String],
 });
 
-/// The means that [`TargetEncode`] found in the training rows.
+/// Fitted [`TargetEncode`], with the means of the training rows.
 #[saved(FittedMap, "target_encode")]
 #[derive(Clone, PartialEq)]
 pub struct FittedTargetEncode {
     columns: BTreeMap<String, Means>,
-    /// What the columns of several outputs end in; none for one.
+    /// Suffixes of the columns of several outputs; empty for one output.
     outputs: Vec<String>,
 }
 
-/// Those of one column, each with one value an output.
+/// Means of one column by level, and overall, with one value per output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Means {
@@ -128,7 +127,7 @@ impl Map for TargetEncode {
 }
 
 impl TargetEncode {
-    /// The fold of each row.
+    /// Fold number of each row.
     fn folds_of(&self, rows: &TrainingRows<'_>) -> Result<Vec<u32>> {
         let several = |series: &&[u32]| series.iter().any(|label| *label != series[0]);
         let series = rows.table.series().filter(several);
@@ -143,7 +142,7 @@ impl TargetEncode {
     }
 }
 
-/// The levels of a column.
+/// Levels of a column.
 struct Levels<'c> {
     names: Vec<Cow<'c, str>>,
     of_row: Vec<Option<usize>>,
@@ -159,7 +158,7 @@ impl<'c> Levels<'c> {
         Levels { names, of_row }
     }
 
-    /// The mean of every output in every level, of the rows that `trains`, and that of all these rows.
+    /// Mean of every output in every level, over the rows with `trains`, and the overall mean of these rows.
     fn means(
         &self,
         targets: ArrayView2<'_, f64>,
@@ -184,7 +183,7 @@ impl<'c> Levels<'c> {
         }
         let all: Vec<f64> =
             whole[..outputs].iter().map(|sum| if whole[outputs] > 0.0 { sum / whole[outputs] } else { 0.0 }).collect();
-        // So many rows of mean weight.
+        // Smoothing counts rows of mean weight.
         let smoothing = if rows > 0 { smoothing * whole[outputs] / rows as f64 } else { smoothing };
         let mean = |sums: &Vec<f64>| {
             let count = sums[outputs] + smoothing;
@@ -235,7 +234,7 @@ impl FittedMap for FittedTargetEncode {
 }
 
 impl FittedTargetEncode {
-    /// The columns that are made of one.
+    /// Output columns of a column.
     fn names(&self, column: &str) -> Vec<String> {
         match self.outputs.is_empty() {
             true => vec![column.to_owned()],
@@ -243,7 +242,7 @@ impl FittedTargetEncode {
         }
     }
 
-    /// The table with columns replaced by what `encoded` gives of them, one for each output.
+    /// Replaces columns of the table by those that `encoded` returns, one per output.
     fn replaced(
         &self,
         mut table: Table,
@@ -301,13 +300,13 @@ mod tests {
         let (fitted, _) = map.fit_rows(&rows(&table, &y, &names)).unwrap();
         let new = self::table(&["a", "b", "z", ""]);
         let out = values(&fitted.transform(new).unwrap(), "c");
-        // The mean of all is 4.
+        // The overall mean is 4.
         assert_eq!(out[..3], [(4.0 + 8.0) / 4.0, (10.0 + 8.0) / 5.0, 4.0]);
         assert!(out[3].is_nan());
         let mut twice = rows(&table, &y, &names);
         twice.weights = Some(&[2.0, 1.0, 0.0, 0.0, 1.0, 1.0]);
         let (fitted, _) = map.fit_rows(&twice).unwrap();
-        // The mean of all is 12 / 5, and two rows of mean weight weigh 2.5.
+        // The overall mean is 12 / 5, and two rows of mean weight weigh 2.5.
         assert_eq!(values(&fitted.transform(self::table(&["a"])).unwrap(), "c"), [(2.0 + 2.5 * 2.4) / 4.5]);
     }
 
@@ -339,7 +338,7 @@ mod tests {
                     assert!(same || folds[row] != folds[changed], "{row} of {changed}");
                 }
             }
-            // As plainly as can be.
+            // Plain computation of the definition.
             for row in 0..40 {
                 let others = || (0..40).filter(|&other| folds[other] != folds[row]);
                 let all = others().map(|other| y[[0, other]]).sum::<f64>() / others().count() as f64;

@@ -1,6 +1,6 @@
-//! Statistics of values with weights: a row of weight 2 counts as that row given twice, one of weight 0 not at all.
+//! Weighted statistics: a row of weight 2 counts like two rows, a row of weight 0 is ignored.
 
-/// The values that count, each with its weight over a power of two: those of positive weight that are not missing.
+/// Values with positive weight that are not missing, as (weight, value), with weights divided by a power of two.
 pub(super) fn counting(values: &[f64], weights: Option<&[f64]>) -> Vec<(f64, f64)> {
     let weight_unit = unit(weights.unwrap_or(&[1.0]).iter().copied());
     let weight = |row: usize| weights.map_or(1.0, |w| w.get(row).copied().unwrap_or(0.0) / weight_unit);
@@ -8,53 +8,54 @@ pub(super) fn counting(values: &[f64], weights: Option<&[f64]>) -> Vec<(f64, f64
     values.iter().enumerate().map(|(row, &x)| (weight(row), x)).filter(counts).collect()
 }
 
-/// The same in the order of their values. Cost O(rows · log rows).
+/// Like [`counting`], sorted by value. Cost O(rows · log rows).
 pub(super) fn in_order(values: &[f64], weights: Option<&[f64]>) -> Vec<(f64, f64)> {
     let mut rows = counting(values, weights);
     rows.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     rows
 }
 
-/// Whether the row counts.
+/// Whether the row has positive weight.
 pub(super) fn counts(weights: Option<&[f64]>, row: usize) -> bool {
     weights.is_none_or(|weights| weights.get(row).is_some_and(|w| *w > 0.0))
 }
 
-/// The power of two at or below the largest magnitude, and at least the smallest normal double.
+/// Largest power of two at or below the largest magnitude, and at least the smallest normal double.
 pub(super) fn unit(values: impl Iterator<Item = f64>) -> f64 {
     let largest = values.map(f64::abs).fold(f64::MIN_POSITIVE, f64::max);
     f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits())
 }
 
-/// The weight of the rows.
+/// Total weight of the rows.
 pub(super) fn total(rows: &[(f64, f64)]) -> f64 {
     rows.iter().map(|(w, _)| w).sum()
 }
 
-/// The mean of `value` over rows of positive weight.
+/// Weighted mean of `value` over rows of positive weight.
 pub(super) fn mean_of(rows: &[(f64, f64)], value: impl Fn(f64) -> f64) -> f64 {
     mean_over(rows, total(rows), value)
 }
 
-/// The same of rows whose weights add up to `total`.
+/// Like [`mean_of`], for rows with total weight `total`.
 pub(super) fn mean_over(rows: &[(f64, f64)], total: f64, value: impl Fn(f64) -> f64) -> f64 {
     rows.iter().map(|(w, x)| w * value(*x)).sum::<f64>() / total
 }
 
-/// A power of two near the largest value, which is one of `extremes`, and the mean over it: neither over- nor underflows.
+/// A power of two near the largest value, and the mean divided by it. Avoids over- and underflow; `extremes` are the
+/// smallest and largest value.
 pub(super) fn center(rows: &[(f64, f64)], total: f64, extremes: [f64; 2]) -> (f64, f64) {
     let unit = unit(extremes.into_iter());
     let rough = mean_over(rows, total, |x| x / unit);
     (unit, rough + mean_over(rows, total, |x| x / unit - rough))
 }
 
-/// The least and the greatest value of rows of which there is one.
+/// Smallest and largest value; `None` without rows.
 pub(super) fn extremes(rows: &[(f64, f64)]) -> Option<[f64; 2]> {
     let (_, first) = *rows.first()?;
     Some(rows.iter().fold([first; 2], |[least, greatest], (_, x)| [least.min(*x), greatest.max(*x)]))
 }
 
-/// The mean; that of equal values is their value.
+/// Weighted mean; exact for equal values.
 pub(super) fn mean(rows: &[(f64, f64)]) -> Option<f64> {
     let extremes = extremes(rows)?;
     if extremes[0] == extremes[1] {
@@ -64,8 +65,8 @@ pub(super) fn mean(rows: &[(f64, f64)]) -> Option<f64> {
     Some(center * unit)
 }
 
-/// The least value that at least the share `share` of the weight is at or below; the middle between it and the next
-/// where the share is reached exactly. The median for a half. `rows` are in the order of their values.
+/// Quantile of rows sorted by value: the smallest value with at least the share `share` of the weight at or below it,
+/// or the midpoint to the next value if the share is reached exactly. A half gives the median.
 pub(super) fn quantile(rows: &[(f64, f64)], share: f64) -> Option<f64> {
     let goal = share * rows.iter().map(|(w, _)| w).sum::<f64>();
     let mut below = 0.0;
@@ -81,7 +82,7 @@ pub(super) fn quantile(rows: &[(f64, f64)], share: f64) -> Option<f64> {
     None
 }
 
-/// The value of most weight; the first among equals, in the order of `values`, which are sorted.
+/// Value with the largest total weight; the first of ties. `values` are sorted.
 pub(super) fn most_frequent<T: PartialEq + Copy>(values: impl Iterator<Item = (f64, T)>) -> Option<T> {
     let mut best: Option<(f64, T)> = None;
     let mut run: Option<(f64, T)> = None;

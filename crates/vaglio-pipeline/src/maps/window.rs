@@ -1,4 +1,4 @@
-//! Columns at earlier steps of their series.
+//! Lagged columns and forecast horizons of time series.
 
 use super::columns;
 use schemars::JsonSchema;
@@ -6,20 +6,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, TrainingRows, part, saved};
 
-/// Replaces columns of numbers by their values some steps earlier in the same series: column `x` becomes `x` for a lag
-/// of 0, `x_lag1` for 1, and so on.
+/// Replaces numeric columns by lagged values of the same series: column `x` becomes `x` for lag 0, `x_lag1` for lag 1,
+/// and so on.
 ///
-/// `lags: {y: [1, 2], x: [0, 1]}` gives columns lags of their own. A target may be among them, with lags from 1 on: the
-/// present is what is to be predicted. The window is then the first map.
+/// `lags: {y: [1, 2], x: [0, 1]}` sets lags by column. Targets may be included with lags from 1, since lag 0 is to be
+/// predicted; the window is then the first map.
 ///
-/// `horizons: [1, 2, 3]` makes a direct forecast of several steps: from what is known at a row, its target included (lag 0),
-/// the targets one, two and three steps later are predicted, as outputs `y+1`, `y+2` and `y+3`. Forward chaining then leaves
-/// out training rows whose targets are not known yet where a block begins, max(horizons) − 1 before it.
+/// `horizons: [1, 2, 3]` makes a direct multi-step forecast. From the values known at a row, its target included (lag
+/// 0), it predicts the targets one, two and three steps later, as outputs `y+1`, `y+2` and `y+3`. Forward chaining then
+/// omits the max(horizons) − 1 training rows before a block, whose targets are not yet known.
 ///
-/// Rows without full history, the first max(lags) of each series, are dropped, and so are series that have no others, and
-/// training rows without all their later targets. A row whose target is missing (`data.missing_target: drop`) stays in the
-/// history of others: its columns are looked back at, and rows that look back at its target are dropped.
-/// Without series the whole table is one. Cost O(rows · columns · lags).
+/// Rows without full history, the first max(lags) of each series, are dropped, as are training rows without all their
+/// later targets. A row with a missing target (`data.missing_target: drop`) stays in the history of other rows; rows
+/// with a lag of that target are dropped. Without series the whole table is one. Cost O(rows · columns · lags).
 #[part(
     Map,
     "window",
@@ -28,21 +27,22 @@ use vaglio_core::{Cells, Error, FittedMap, Map, Numbers, Result, Table, Training
 )]
 #[derive(PartialEq, Eq)]
 pub struct Window {
-    /// How many steps back, each once; 0 is the step itself. A list for all columns, or a list for each of some columns.
+    /// Lags in steps, each once; 0 is the present. A list for all columns, or a list for each of some columns.
     pub lags: Lags,
-    /// The columns, with a list of lags for all; all columns of numbers when absent. Others stay as they are.
+    /// Columns to lag, if one list of lags applies to all; by default all numeric columns. Other columns stay
+    /// unchanged.
     pub columns: Option<Vec<String>>,
-    /// How many steps ahead targets are predicted, each once, from 1 on; none predicts those of the row itself.
+    /// Forecast horizons in steps, each once, from 1; empty to predict the targets of the row itself.
     pub horizons: Vec<usize>,
 }
 
-/// How many steps back [`Window`] looks.
+/// Lags of [`Window`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a list of steps, or such a list for each of some columns")]
 pub enum Lags {
-    /// The same for all columns.
+    /// One list for all columns.
     All(Vec<usize>),
-    /// Those of each column.
+    /// A list for each column.
     Each(BTreeMap<String, Vec<usize>>),
 }
 
@@ -59,7 +59,7 @@ impl<L: Into<Vec<usize>>> From<L> for Lags {
 }
 
 impl Lags {
-    /// Each list, with its place among settings.
+    /// Each list, with its path in the settings.
     fn lists(&self) -> Vec<(String, &Vec<usize>)> {
         match self {
             Lags::All(lags) => vec![("lags".to_owned(), lags)],
@@ -71,12 +71,12 @@ impl Lags {
 vaglio_core::setters!(Window { horizons: Vec<usize>; lags: Lags; columns: [String] });
 
 impl Window {
-    /// With these lags; 0 is the row itself.
+    /// A window with these lags; 0 is the present.
     pub fn new(lags: impl Into<Vec<usize>>) -> Self {
         Window { lags: Lags::All(lags.into()), ..Window::default() }
     }
 
-    /// The lags of a column that is named.
+    /// Lags of a column that the settings name.
     fn named(&self, name: &str) -> Option<&[usize]> {
         match &self.lags {
             Lags::Each(each) => each.get(name).map(Vec::as_slice),
@@ -85,16 +85,16 @@ impl Window {
     }
 }
 
-/// The columns that [`Window`] takes, and how far back.
+/// Fitted [`Window`], with its columns and lags.
 #[saved(FittedMap, "window")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct FittedWindow {
     lags: Vec<usize>,
     columns: Vec<String>,
-    /// Lags of columns that have their own.
+    /// Lags of columns with their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     each: BTreeMap<String, Vec<usize>>,
-    /// The columns that are targets: rows that look back at a cell that is missing are dropped.
+    /// Lagged targets: rows with a missing lag of these are dropped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     targets: Vec<String>,
 }
@@ -240,12 +240,12 @@ impl FittedWindow {
         self.each.values().flatten().chain(&self.lags).copied().max().unwrap_or(0)
     }
 
-    /// The lags of a column that is taken.
+    /// Lags of a lagged column.
     fn lags_of(&self, name: &str) -> &[usize] {
         self.each.get(name).unwrap_or(&self.lags)
     }
 
-    /// The rows that have their full history, as far as targets are known in it.
+    /// Rows with full history and known lagged targets.
     fn kept(&self, table: &Table) -> Vec<usize> {
         let longest = self.longest();
         let targets: Vec<(&Cells, &[usize])> =
@@ -255,13 +255,13 @@ impl FittedWindow {
         table.runs().flat_map(|series| series.skip(longest)).filter(is_known).collect()
     }
 
-    /// Why no row is left.
+    /// Error message if no row is left.
     fn nothing_left(&self) -> String {
         let known = if self.targets.is_empty() { "" } else { " with the targets that lags need" };
         format!("no series has more than {} rows{known}", self.longest())
     }
 
-    /// The columns that are made of the column `name`.
+    /// Output columns of the column `name`.
     fn outputs(&self, name: &str) -> Vec<String> {
         match self.columns.iter().any(|column| column == name) {
             true => self.lags_of(name).iter().map(|&lag| lagged(name, lag)).collect(),

@@ -1,24 +1,24 @@
-//! Differences within series.
+//! Within transformation of series.
 
 use super::columns;
 use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Result, Table, part, saved};
 
-/// Columns of numbers less their mean over the rows of the same series: what differs within series is left, as of the units
-/// of a panel or the documents of a query.
+/// Subtracts from numeric columns their mean over the rows of the same series, which leaves differences within the
+/// units of a panel or the documents of a query.
 ///
-/// Ridge on these columns is that of differences between rows of one series. With n_q rows of series q its weights minimize
+/// Ridge regression on these columns fits differences between rows of a series. With n_q rows of series q, its weights
+/// minimize
 ///
 /// ```text
 /// Σ_q 1/n_q Σ_{i<j in q} ((y_i − y_j) − wᵀ(x_i − x_j))² + λ‖w‖²,
 /// ```
 ///
-/// RankRLS of every query, or the within estimator of a panel: centered columns have nothing in common with what the
-/// targets of a series share, so targets need not be centered. `kfold` with `by: groups` leaves each series out in turn, and
-/// what a subset loses there is that of differences within the series and the same constant for every subset and λ. New
-/// rows are centered by the rows of their series that are predicted with them.
+/// This is RankRLS for each query, or the within estimator of a panel. Centered columns are orthogonal to what the
+/// targets of a series share, so targets need no centering. `kfold` with `by: groups` leaves each series out in turn;
+/// its loss is that of differences within the series, plus a constant that is equal for all subsets and λ. New rows are
+/// centered by the rows of their series predicted together with them.
 ///
-/// Each row counts once in its mean, whatever it weighs; missing cells count in none and stay missing.
-/// Cost O(rows · columns · log rows).
+/// Means are unweighted; missing cells are ignored and stay missing. Cost O(rows · columns · log rows).
 ///
 /// # Errors
 /// Rows without series (`data.series`).
@@ -34,13 +34,13 @@ use vaglio_core::{Cells, Error, Expression, FittedMap, Map, Numbers, Result, Tab
 )]
 #[derive(PartialEq, Eq)]
 pub struct WithinSeries {
-    /// The columns; all of numbers when absent.
+    /// Columns to transform; by default all numeric columns.
     pub columns: Option<Vec<String>>,
 }
 
 vaglio_core::setters!(WithinSeries {;; columns: [String] });
 
-/// The columns that [`WithinSeries`] takes.
+/// Fitted [`WithinSeries`], with its columns.
 #[saved(FittedMap, "within")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct FittedWithinSeries {
@@ -105,7 +105,8 @@ impl FittedMap for FittedWithinSeries {
     }
 }
 
-/// Less the mean of those that are known, the same in any order of the rows; equal values become exactly 0.
+/// Subtracts the mean of the known values, summed in sorted order so that row order has no effect. Equal values become
+/// exactly 0.
 fn center(values: &mut [f64]) {
     let mut known: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
     known.sort_unstable_by(f64::total_cmp);

@@ -116,7 +116,7 @@ fn what_is_saved_fills_with_the_same_bits() {
             map.transform(training.clone()).unwrap().get("a").unwrap().numbers().unwrap().get(3).to_bits()
         };
         assert_eq!(bits(&*fitted), bits(&*loaded));
-        // A text that looks like a number stays text.
+        // Text that looks like a number stays text.
         assert!(matches!(loaded.transform(training.clone()).unwrap().get("t"), Some(Cells::Text(_))));
     }
 }

@@ -162,9 +162,9 @@ fn levels_of_few_of_many_rows_are_sparse_with_the_same_cells() {
         let expected: Vec<f64> = labels.iter().map(|of| f64::from(u8::from(of == level))).collect();
         assert_eq!(column(&out, &format!("c={level}")), (level != "most", expected), "{level}");
     }
-    // A dense column, the rows of all others, and those that are listed on the way, at most.
+    // Bound: one dense column, sparse rows of all others, and the working lists.
     assert!(map.growth(&whole) < (32 * 1600 + 13 * 1600) as f64);
-    // Few rows, and cells that are missing.
+    // Few rows, and missing cells.
     let some = table(vec![("c", Cells::Text(labels[..100].to_vec()))]);
     assert!(!column(&map.transform(some).unwrap(), "c=l1").0);
     let mut labels = labels;

@@ -1,17 +1,19 @@
-//! Forward paths over columns and random dummies, of which no dummy is stored.
+//! Forward paths over columns and random dummies, without storing the dummies.
 //!
-//! A dummy is a direction drawn evenly from the unit sphere of the centered rows. A path asks it nothing but its products with
-//! vectors of the span of the targets and the columns on the path, and given these its part outside of that span is still even
-//! on a sphere of fewer dimensions. So each new direction of the span draws one number for each dummy (stick breaking), and
-//! only a dummy that enters becomes a vector.
+//! A dummy is uniform on the unit sphere of the centered rows. A path only uses its products with vectors in the span
+//! of the targets and the columns on the path. Given these, its part outside of that span is still uniform on a sphere
+//! of lower dimension. So each new direction of the span draws one number per dummy (stick breaking), and only a dummy
+//! that enters becomes a vector.
 //!
-//! With r the residuals, P the projection on the columns A of the path and w = P r, a step of γ takes r to r − γ w and w to
-//! (1 − γ) w. The direction e that a column adds to the span of A takes w to w + (eᵀr) e. So a column, or a dummy, x needs two
-//! numbers, xᵀr and xᵀw, to say where it enters, and pays O(1) a step beside xᵀe. As e is orthogonal to A, its part in the span
-//! before is one of r − w, of which xᵀ(r − w) is known; a dummy's product with the rest of e is the new number.
+//! With r the residuals, P the projection on the columns A of the path and w = P r, a step of γ moves r to r − γ w and
+//! w to (1 − γ) w. The direction e that a column adds to the span of A moves w to w + (eᵀr) e. So two numbers, xᵀr and
+//! xᵀw, tell where a column or dummy x enters, and cost O(1) per step beside xᵀe. As e is orthogonal to A, its part in
+//! the previous span is a multiple of r − w, and xᵀ(r − w) is known; a dummy's product with the rest of e is the new
+//! number.
 //!
-//! The virtual dummies of arXiv 2604.07464 for the T-Rex selector of J. Machkour, M. Muma, D. P. Palomar, *The terminating-random
-//! experiments selector: fast high-dimensional variable selection with false discovery rate control*, Signal Processing 231 (2025).
+//! Virtual dummies: arXiv 2604.07464, for the T-Rex selector of J. Machkour, M. Muma, D. P. Palomar, *The
+//! terminating-random experiments selector: fast high-dimensional variable selection with false discovery rate
+//! control*, Signal Processing 231 (2025).
 
 mod normal;
 mod span;
@@ -24,58 +26,58 @@ pub use normal::Drawn;
 use span::{Outer, outside_of};
 use unstored::Unstored;
 
-/// How a path takes its next column.
+/// Rule by which a path adds its next column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stepping {
-    /// Least angle regression; of several targets as [`Stepping::Greedy`].
+    /// Least angle regression; for several targets like [`Stepping::Greedy`].
     LeastAngle,
     /// The column that lowers the sum of squared residuals most.
     Greedy,
 }
 
-/// Columns and targets of a path, each centered and of norm 1; an empty column takes no part.
+/// Columns and targets of a path, each centered with norm 1; an empty column is ignored.
 #[derive(Debug, Clone, Copy)]
 pub struct PathData<'a> {
-    /// The columns, and behind them the dummies that are stored.
+    /// Columns, followed by the stored dummies.
     pub columns: &'a [&'a [f64]],
-    /// How many of them are no dummies.
+    /// Number of columns that are not dummies.
     pub features: usize,
     /// The targets.
     pub targets: &'a [&'a [f64]],
-    /// Dimensions of the space in which columns lie: rows less one where they are centered.
+    /// Dimension of the space of the columns: the number of rows, less one if centered.
     pub dimensions: usize,
 }
 
-/// What enters next: a column that is stored, or a dummy that is not.
+/// Next entry of a path: a stored column, or a dummy that is not stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum NextEntry {
     Stored(usize),
     Unstored(usize),
 }
 
-/// A path that can go on.
+/// A forward path that can be continued.
 #[derive(Debug)]
 pub struct DummyPath<'a> {
     level: Level,
     data: PathData<'a>,
     stepping: Stepping,
     draws: Drawn,
-    /// The residuals of each target, and their projections on the columns of the path.
+    /// Residuals of each target, and their projections on the columns of the path.
     residuals: Vec<Vec<f64>>,
     projected: Vec<Vec<f64>>,
-    /// The absolute product of all columns on a least-angle path with the residual.
+    /// Absolute correlation of all columns on a least-angle path with the residual.
     common: f64,
     /// An orthonormal basis of the columns on the path.
     basis: Vec<Vec<f64>>,
     stored: Products,
     unstored: Unstored,
-    /// Dummies on the path before each feature entered.
+    /// Number of dummies on the path before each feature entered.
     entered: Vec<Option<u32>>,
     dummies: u32,
     has_ended: bool,
 }
 
-/// What columns say of a path.
+/// Products of columns with the vectors of a path.
 #[derive(Debug, Default)]
 struct Products {
     /// xᵀr and xᵀw, by target.
@@ -86,7 +88,7 @@ struct Products {
 }
 
 impl<'a> DummyPath<'a> {
-    /// A path before its first column, with so many dummies that are not stored. Cost O(rows · columns + dummies).
+    /// Creates an empty path with `dummies` dummies that are not stored. Cost O(rows · columns + dummies).
     pub fn new(level: Level, data: PathData<'a>, stepping: Stepping, dummies: usize, seed: u64) -> Self {
         let mut draws = Drawn::new(seed);
         let targets: Vec<Vec<f64>> = data.targets.iter().map(|target| target.to_vec()).collect();
@@ -116,8 +118,8 @@ impl<'a> DummyPath<'a> {
         }
     }
 
-    /// Goes on until so many dummies are on the path, `stop` says so, or nothing is left to enter. Cost of a step
-    /// O(rows · (columns + steps) + dummies).
+    /// Continues until `dummies` dummies are on the path, `stop` returns true, or nothing is left to enter. Cost of a
+    /// step O(rows · (columns + steps) + dummies).
     pub fn until(&mut self, dummies: u32, stop: &impl Fn() -> bool) {
         while self.dummies < dummies && !self.has_ended && !stop() {
             match self.next() {
@@ -127,7 +129,7 @@ impl<'a> DummyPath<'a> {
         }
     }
 
-    /// For each feature on the path how many dummies were there before it.
+    /// Number of dummies that entered before each feature on the path.
     pub fn entered(&self) -> &[Option<u32>] {
         &self.entered
     }
@@ -137,7 +139,7 @@ impl<'a> DummyPath<'a> {
         self.has_ended
     }
 
-    /// Moves to where the next column enters.
+    /// Moves to the entry of the next column.
     fn next(&mut self) -> Option<NextEntry> {
         match self.stepping {
             Stepping::LeastAngle if !self.basis.is_empty() => {
@@ -157,7 +159,7 @@ impl<'a> DummyPath<'a> {
         }
     }
 
-    /// The first of the largest ‖xᵀr‖² times a factor.
+    /// The largest ‖xᵀr‖² times a factor, and the first that has it.
     fn most(&self, factor: impl Fn(f64) -> f64) -> (f64, Option<NextEntry>) {
         let stored = self.stored.most(0.0, &factor).map(|(most, index)| (most, Some(NextEntry::Stored(index))));
         let best = stored.unwrap_or((0.0, None));
@@ -165,7 +167,7 @@ impl<'a> DummyPath<'a> {
         unstored.map_or(best, |(most, index)| (most, Some(NextEntry::Unstored(index))))
     }
 
-    /// The least γ at which a column has the common correlation.
+    /// The least γ at which a column reaches the common correlation.
     fn first_to_meet(&self) -> (f64, Option<NextEntry>) {
         let stored =
             self.stored.first_to_meet(self.common, 1.0).map(|(gamma, index)| (gamma, Some(NextEntry::Stored(index))));
@@ -276,7 +278,7 @@ impl Products {
         }
     }
 
-    /// Adds a direction with which column `index` has the product that is given.
+    /// Adds a direction, given its product with column `index`.
     fn add(&mut self, slopes: &[f64], mut product: impl FnMut(usize) -> f64) {
         for index in 0..self.left.len() {
             if self.left[index] > 0.0 {
@@ -290,13 +292,13 @@ impl Products {
     }
 }
 
-/// The γ at which xᵀr − γ xᵀw is (1 − γ) times the common product, from below.
+/// The γ at which xᵀr − γ xᵀw equals (1 − γ) times the common correlation, from below.
 fn meeting(common: f64, residual: f64, projected: f64) -> f64 {
     let approach = common - projected;
     if approach > 0.0 { ((common - residual) / approach).max(0.0) } else { f64::INFINITY }
 }
 
-/// A direction drawn evenly from those that are centered and orthogonal to the known ones.
+/// A random direction, uniform over those centered and orthogonal to the known ones.
 fn direction(level: Level, rows: usize, known: &[Vec<f64>], draws: &mut Drawn) -> Vec<f64> {
     let mut vector: Vec<f64> = (0..rows).map(|_| draws.normal()).collect();
     let mean = vector.iter().sum::<f64>() / rows as f64;

@@ -1,19 +1,19 @@
-//! Normal random numbers of a seed.
+//! Seeded normal random numbers.
 
 use std::sync::LazyLock;
 
-/// Layers of equal area below the normal density.
+/// Layers of equal area under the normal density.
 const LAYERS: usize = 128;
-/// Where the tail begins, and the area of a layer.
+/// Start of the tail, and area of a layer.
 const TAIL: f64 = 3.442_619_855_899;
 const AREA: f64 = 9.912_563_035_262_17e-3;
 
-/// Random numbers of a seed, by xoshiro256++ of D. Blackman and S. Vigna, *Scrambled linear pseudorandom number generators*, ACM
-/// Transactions on Mathematical Software 47 (2021).
+/// Random number generator xoshiro256++ of D. Blackman and S. Vigna, *Scrambled linear pseudorandom number generators*,
+/// ACM Transactions on Mathematical Software 47 (2021).
 #[derive(Debug, Clone)]
 pub struct Drawn([u64; 4]);
 
-/// The right ends of the layers, from the lowest on, and the part of each that lies below the next.
+/// Right ends of the layers, from the lowest, and the share of each that lies below the next.
 struct Layers {
     ends: [f64; LAYERS + 1],
     inside: [f64; LAYERS],
@@ -33,7 +33,7 @@ static ZIGGURAT: LazyLock<Layers> = LazyLock::new(|| {
 });
 
 impl Drawn {
-    /// Equal seeds give equal numbers; the state is filled by splitmix64.
+    /// Seeds the generator; splitmix64 fills the state.
     pub fn new(seed: u64) -> Self {
         let mut state = seed;
         Drawn([(); 4].map(|()| {
@@ -57,12 +57,12 @@ impl Drawn {
         bits
     }
 
-    /// Uniform in [0, 1).
+    /// A uniform number in [0, 1).
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Beyond the last layer.
+    /// A number beyond the last layer.
     fn tail(&mut self) -> f64 {
         loop {
             let (x, y) = (-(1.0 - self.uniform()).ln() / TAIL, -(1.0 - self.uniform()).ln());
@@ -72,8 +72,9 @@ impl Drawn {
         }
     }
 
-    /// Standard normal, by the ziggurat of G. Marsaglia and W. W. Tsang, *The ziggurat method for generating random variables*, Journal of
-    /// Statistical Software 5 (2000), with the layer and the place in it from bits of their own.
+    /// A standard normal number, by the ziggurat of G. Marsaglia and W. W. Tsang, *The ziggurat method for generating
+    /// random variables*, Journal of Statistical Software 5 (2000), with separate bits for the layer and the position
+    /// in it.
     pub fn normal(&mut self) -> f64 {
         let Layers { ends, inside } = &*ZIGGURAT;
         loop {

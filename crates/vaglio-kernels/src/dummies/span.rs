@@ -1,14 +1,14 @@
-//! Directions of what is left of the targets.
+//! Directions of the remaining residuals of the targets.
 
 use crate::Level;
 use crate::sums::{axpy, dot};
 use crate::tolerance::OUTSIDE_SPAN;
 
-/// An orthonormal basis of vectors r_i − w_i, with what it is made of.
+/// Orthonormal basis of vectors r_i − w_i, with its coefficients.
 pub(super) struct Outer {
-    /// Those that do not depend on others.
+    /// Basis vectors; dependent ones are left out.
     pub vectors: Vec<Vec<f64>>,
-    /// Of each the weights of the vectors that it was made of.
+    /// Coefficients of each basis vector in the original vectors.
     made_of: Vec<Vec<f64>>,
 }
 
@@ -46,19 +46,19 @@ impl Outer {
         self.vectors.iter().map(|f| dot(level, f, vector)).collect()
     }
 
-    /// Σ_i ρ_i f_i as weights of the vectors that the basis was made of.
+    /// Coefficients of Σ_i ρ_i f_i in the original vectors.
     pub fn weights(&self, along: &[f64]) -> Vec<f64> {
         let count = self.made_of.first().map_or(0, Vec::len);
         (0..count).map(|place| self.made_of.iter().zip(along).map(|(of, along)| of[place] * along).sum()).collect()
     }
 
-    /// Products of the basis with a vector of which those with the vectors that it was made of are known.
+    /// Products of the basis with a vector, given its products with the original vectors.
     pub fn known(&self, products: &[f64]) -> Vec<f64> {
         self.made_of.iter().map(|of| of.iter().zip(products).map(|(weight, product)| weight * product).sum()).collect()
     }
 }
 
-/// The part of a vector orthogonal to a basis, of norm 1; whether there is any.
+/// Orthogonalizes a vector to a basis and normalizes it; returns whether anything remains.
 pub(super) fn outside_of(level: Level, basis: &[Vec<f64>], vector: &mut [f64]) -> bool {
     let before = dot(level, vector, vector).sqrt();
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! Dummies of which only products with the span of a path are drawn.
+//! Dummies represented only by their products with the span of a path.
 
 use super::span::Outer;
 use super::{Drawn, Products};
@@ -8,14 +8,14 @@ use crate::tolerance::INSIDE_SPAN;
 #[derive(Debug)]
 pub(super) struct Unstored {
     pub products: Products,
-    /// The squared norm of each outside of the span of the targets and the path.
+    /// Squared norm of each outside the span of the targets and the path.
     outside: Vec<f64>,
-    /// Dimensions outside of that span.
+    /// Dimension outside that span.
     dimensions: usize,
 }
 
 impl Unstored {
-    /// Dummies beside orthonormal targets.
+    /// Draws dummies, given orthonormal targets.
     pub fn new(count: usize, targets: usize, dimensions: usize, draws: &mut Drawn) -> Self {
         let mut outside = vec![1.0; count];
         let of_target = |place: usize| {
@@ -28,7 +28,7 @@ impl Unstored {
         Unstored { products, outside, dimensions: dimensions.saturating_sub(targets) }
     }
 
-    /// The coordinates of a dummy in the basis of the residuals, and its squared norm beside these and the path.
+    /// Coordinates of a dummy in the basis of the residuals, and its squared norm outside of these and the path.
     pub fn coordinates(&self, index: usize, outer: &Outer) -> (Vec<f64>, f64) {
         let of = &self.products;
         let products: Vec<f64> = of
@@ -40,7 +40,7 @@ impl Unstored {
         (outer.known(&products), self.outside[index])
     }
 
-    /// Adds a direction whose coordinates in the basis of the residuals are given.
+    /// Adds a direction with the given coordinates in the basis of the residuals.
     pub fn add(&mut self, slopes: &[f64], along: &[f64], outer: &Outer, draws: &mut Drawn) {
         let new = 1.0 - along.iter().map(|along| along * along).sum::<f64>();
         let (is_new, weights) = (new > INSIDE_SPAN, outer.weights(along));
@@ -65,8 +65,8 @@ impl Unstored {
     }
 }
 
-/// The product of a vector of that squared norm, drawn evenly from a sphere of so many dimensions, with a direction of theirs;
-/// what is left of the norm is that of the rest.
+/// Product of a random vector with a unit direction, where the vector is uniform on a sphere of the given squared norm
+/// and dimension; reduces the norm to that of the rest.
 fn part_of(norm: &mut f64, dimensions: usize, draws: &mut Drawn) -> f64 {
     if dimensions == 0 {
         return 0.0;

@@ -8,18 +8,18 @@ use crate::linalg::pivoted;
 use crate::sums::dot;
 use crate::tolerance::{TRACE_LEFT, TRACE_ROUNDING};
 
-/// The factor of the Gaussian kernel exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`, each standardized.
+/// Factor of the Gaussian kernel exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`, each standardized.
 ///
-/// Pivoted Cholesky decomposition, which never forms the m × m matrix: G grows by the column of the largest remaining
-/// diagonal entry until the trace of what is left, a bound of its norm, is 1e-12 of tr(K̄)/√rank ≤ ‖K̄‖_F. So every
-/// inner product is exact to about 1e-12 of the norms. A Gaussian kernel of one standardized variable with σ = 1 has a
-/// numerical rank of 20 to 30; with a narrow kernel it is the number of different values. `shares` are the p_j. Cost
-/// O(m·rank²), memory O(m·rank).
+/// Pivoted Cholesky decomposition, which never materializes the m × m matrix: G gains the column of the largest
+/// remaining diagonal entry until the remaining trace, which bounds the norm, is 1e-12 of tr(K̄)/√rank ≤ ‖K̄‖_F. So
+/// every inner product is exact to about 1e-12 of the norms. A Gaussian kernel of one standardized variable with σ = 1
+/// has a numerical rank of 20 to 30; a narrow kernel has as many as there are distinct values. `shares` are the p_j.
+/// Cost O(m·rank²), memory O(m·rank).
 pub fn gaussian(level: Level, shares: &[f64], coordinates: &[Vec<f64>], bandwidth: f64) -> ThinFactor {
     gaussian_within(level, shares, coordinates, bandwidth, usize::MAX).unwrap_or_default()
 }
 
-/// The same where `most` columns are enough. Cost O(m·rank²), at most O(m·most²).
+/// Like [`gaussian`], but returns `None` if `most` columns are not enough. Cost O(m·rank²), at most O(m·most²).
 pub fn gaussian_within(
     level: Level,
     shares: &[f64],

@@ -4,10 +4,10 @@
 use super::ThinFactor;
 use crate::Level;
 
-/// The factor of the kernel that is positive inside a class and 0 between classes: one column a class.
+/// Factor of the kernel that is positive within a class and 0 between classes: one column per class.
 ///
-/// Inside a class it is one over the class's share of the rows (the delta kernel, 1/n_class up to the number of rows)
-/// with `by_size`, else 1. `class` counts from 0. Cost O(m·classes).
+/// Within a class it is 1 divided by the class's share of the rows with `by_size` (the delta kernel, 1/n_class up to
+/// the number of rows), else 1. `class` counts from 0. Cost O(m·classes).
 pub fn classes(level: Level, shares: &[f64], class: &[usize], by_size: bool) -> ThinFactor {
     let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
     let count = class.iter().max().map_or(0, |last| last + 1);

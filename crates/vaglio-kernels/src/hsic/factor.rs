@@ -1,35 +1,35 @@
-//! A centered kernel matrix HKH as F·Fᵀ, and inner products of such matrices.
+//! Centered kernel matrices HKH as F·Fᵀ, and their inner products.
 //!
-//! A. Gretton, O. Bousquet, A. Smola and B. Schölkopf, *Measuring statistical dependence with Hilbert–Schmidt norms*, ALT
-//! 2005. The book, criteria/nhsic.md.
+//! A. Gretton, O. Bousquet, A. Smola and B. Schölkopf, *Measuring statistical dependence with Hilbert–Schmidt norms*,
+//! ALT 2005. The book, criteria/nhsic.md.
 
 use crate::Level;
 use crate::sums::{axpy, dot};
 use crate::wide::Wide;
 use ndarray::{ArrayView2, ShapeBuilder, s};
 
-/// F of a centered kernel matrix K̄ = F·Fᵀ, rows × rank; memory 8·rows·rank bytes.
+/// Factor F, rows × rank, of a centered kernel matrix K̄ = F·Fᵀ; memory 8·rows·rank bytes.
 ///
-/// A column that takes no part has rank 0, and K̄ = 0.
+/// An ignored column has rank 0, and K̄ = 0.
 #[derive(Debug, Clone, Default)]
 pub struct ThinFactor {
-    /// The columns of F one after another, each filled up with zeros to whole chunks.
+    /// Columns of F, each padded with zeros to whole chunks.
     chunks: Vec<Chunk>,
     rank: usize,
 }
 
 type Chunk = [f64; Wide::WIDTH];
 
-/// Columns that are multiplied together: 16 sums stay in registers.
+/// Columns multiplied together: 16 sums stay in registers.
 const SIDE: usize = 4;
 
 impl ThinFactor {
-    /// Centers the columns of P^{½}G, which hold a kernel matrix P^{½}KP^{½}; `roots` are the √p_j. Cost O(rows·rank).
+    /// Centers the columns of P^{½}G, a factor of a kernel matrix P^{½}KP^{½}; `roots` are the √p_j. Cost O(rows·rank).
     pub(crate) fn centered(level: Level, roots: &[f64], columns: Vec<Vec<f64>>) -> Self {
         let rank = columns.len();
         let mut chunks = Vec::with_capacity(rank * roots.len().div_ceil(Wide::WIDTH));
         for mut column in columns {
-            // The second pass takes off what rounding left in the first.
+            // The second pass removes the rounding error of the first.
             for _ in 0..2 {
                 let mean = dot(level, &column, roots);
                 axpy(level, -mean, roots, &mut column);
@@ -50,7 +50,7 @@ impl ThinFactor {
         self.rank
     }
 
-    /// Bytes that it takes.
+    /// Bytes of the factor.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.chunks)
     }
@@ -99,7 +99,7 @@ impl ThinFactor {
         )
     }
 
-    /// F; `None` of a column that takes no part.
+    /// F as a matrix; `None` for an ignored column.
     pub(super) fn matrix(&self, rows: usize) -> Option<ArrayView2<'_, f64>> {
         let height = Wide::WIDTH * self.chunks.len().checked_div(self.rank)?;
         let filled = ArrayView2::from_shape((height, self.rank).f(), self.chunks.as_flattened()).ok()?;

@@ -9,26 +9,26 @@ use crate::sums::axpy;
 use crate::tolerance::SMALL_EIGENVALUE;
 use ndarray::Array2;
 
-/// Points on which kernels are sampled: K ≈ F·Fᵀ with F = K_mb·K_bb^{−½} for the b points.
+/// Points at which kernels are sampled: K ≈ F·Fᵀ with F = K_mb·K_bb^{−½} for the b points.
 ///
-/// The points are spread evenly from −5 to 5 over the standardized entries. Eigenvalues of K_bb below 1e-10 of the
-/// largest are left out, so F has rank ≤ b.
+/// The points are equidistant from −5 to 5 over the standardized entries. Eigenvalues of K_bb below 1e-10 of the
+/// largest are omitted, so F has rank ≤ b.
 #[derive(Debug, Clone)]
 pub struct Landmarks {
     points: Vec<f64>,
-    /// One for each eigenvalue that is kept: its eigenvector over the root of it.
+    /// Eigenvectors of the kept eigenvalues, each divided by the eigenvalue's root.
     directions: Vec<Vec<f64>>,
     scale: f64,
 }
 
-/// The points reach from minus this to this many standard deviations.
+/// Range of the points, in standard deviations on either side.
 const REACH: f64 = 5.0;
 
 impl Landmarks {
-    /// `count` points for a kernel of width `bandwidth`. Cost O(count³).
+    /// Creates `count` points for a kernel of width `bandwidth`. Cost O(count³).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`].
+    /// Returns the errors of [`eigh`].
     pub fn new(count: usize, bandwidth: f64) -> Result<Self, Failure> {
         let scale = -0.5 / (bandwidth * bandwidth);
         let step = 2.0 * REACH / (count.max(2) - 1) as f64;
@@ -59,7 +59,7 @@ impl Landmarks {
         self.directions.iter().map(along).collect()
     }
 
-    /// The factor of a column with standardized entries; `shares` are the p_j. Cost O(m·b·rank).
+    /// Factor of a column of standardized entries; `shares` are the p_j. Cost O(m·b·rank).
     pub fn factor(&self, level: Level, shares: &[f64], values: &[f64]) -> ThinFactor {
         let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
         let mut columns = self.features(level, values);

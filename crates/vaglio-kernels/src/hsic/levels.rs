@@ -1,9 +1,10 @@
-//! Gaussian kernels of columns that are kept as levels: a byte or two an entry, and a pass of additions for a column of Q.
+//! Gaussian kernels of columns quantized to levels: one or two bytes per entry, and a pass of additions for a column of
+//! Q.
 //!
-//! An entry is a share w of one level and 1 − w of the next: K ≈ Z·K_g·Zᵀ with Z, rows × levels, of two entries a row, and
-//! K_g = F·Fᵀ on the levels. With Γ = P − ppᵀ, <K̄_k, K̄_l> = ‖F_kᵀ·Z_kᵀ·P_l‖² for P_l = Γ·Z_l·F_l. Centering takes off what
-//! interpolation adds to the kernel for each row by itself; what is left widens it, by h²/6 on either side for steps of h.
-//! The book, criteria/nhsic.md.
+//! An entry has weight w on one level and 1 − w on the next: K ≈ Z·K_g·Zᵀ with Z, rows × levels, of two entries per
+//! row, and K_g = F·Fᵀ on the levels. With Γ = P − ppᵀ, <K̄_k, K̄_l> = ‖F_kᵀ·Z_kᵀ·P_l‖² for P_l = Γ·Z_l·F_l. Centering
+//! removes the part of the interpolation error that depends on single rows; the rest widens the kernel by h²/6 on
+//! either side for steps of h. The book, criteria/nhsic.md.
 
 mod factor_rows;
 
@@ -17,28 +18,28 @@ use ndarray::Array2;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Levels that a column has at most: their places are bytes.
+/// Maximum number of levels: their indices are bytes.
 const MOST: usize = 256;
-/// The common levels reach from minus this to this many standard deviations.
+/// Range of the common levels, in standard deviations on either side.
 const REACH: f64 = 6.0;
-/// The distance of neighboring common levels.
+/// Distance of neighboring common levels.
 const STEP: f64 = 2.0 * REACH / (MOST - 1) as f64;
-/// The least σ at which levels serve: the kernel hardly bends between them.
+/// Minimum bandwidth for levels: the kernel then hardly bends between them.
 pub const LEAST_BANDWIDTH: f64 = 0.5;
-/// A weight of 1.
+/// Weight 1 in 255ths.
 const WHOLE: f64 = 255.0;
 
 /// Levels and the factor of their kernel.
 #[derive(Debug)]
 struct LevelGrid {
-    /// In increasing order.
+    /// Levels in increasing order.
     values: Vec<f64>,
     /// F, level by level.
     factor: Vec<f64>,
     rank: usize,
 }
 
-/// What columns are put on.
+/// Quantizer of columns for one bandwidth.
 #[derive(Debug)]
 pub struct CommonLevels {
     level: Level,
@@ -46,12 +47,12 @@ pub struct CommonLevels {
     common: Arc<LevelGrid>,
 }
 
-/// A column as levels: a byte an entry where it has at most 256 values, else two.
+/// A column as levels: one byte per entry if it has at most 256 values, else two.
 #[derive(Debug)]
 pub struct LevelColumn {
     grid: Arc<LevelGrid>,
     places: Vec<u8>,
-    /// Of the next level, in 255ths; none where every entry is a level.
+    /// Weight of the next level, in 255ths; empty if every entry is a level.
     weights: Vec<u8>,
     /// C = FᵀZᵀΓZF, whose squared norm is that of K̄.
     spread: Array2<f64>,
@@ -59,7 +60,7 @@ pub struct LevelColumn {
 }
 
 impl LevelGrid {
-    /// Cost O(levels·rank²).
+    /// Factors the kernel on the levels. Cost O(levels·rank²).
     fn new(level: Level, values: Vec<f64>, bandwidth: f64, height: f64) -> Self {
         let scale = -0.5 / (bandwidth * bandwidth);
         let column = |pivot: usize| {
@@ -73,7 +74,7 @@ impl LevelGrid {
         LevelGrid { values, factor, rank }
     }
 
-    /// The last level that is at most `u`, and the first where none is. Cost O(1) where levels are equally far apart.
+    /// Index of the last level that is at most `u`, or 0. Cost O(1) for equidistant levels.
     fn place(&self, u: f64) -> usize {
         let last = self.values.len() - 1;
         let step = (self.values[last] - self.values[0]) / last as f64;
@@ -94,7 +95,8 @@ impl LevelGrid {
 }
 
 impl CommonLevels {
-    /// For kernels of width `bandwidth`. The kernel on the common levels is narrower by what interpolation widens it.
+    /// Creates levels for kernels of width `bandwidth`. The kernel on the common levels is narrower by the amount that
+    /// interpolation widens it.
     pub fn new(level: Level, bandwidth: f64) -> Self {
         let narrower = (bandwidth * bandwidth - STEP * STEP / 3.0).sqrt();
         let values = (0..MOST).map(|a| STEP * a as f64 - REACH).collect();
@@ -105,8 +107,8 @@ impl CommonLevels {
         }
     }
 
-    /// A column with standardized entries; `shares` are the p_j. Cost O(m·log levels), with entries beyond the common levels
-    /// O(m·log m).
+    /// Quantizes a column of standardized entries; `shares` are the p_j. Cost O(m·log levels), or O(m·log m) with
+    /// entries beyond the common levels.
     pub fn column(&self, shares: &[f64], values: &[f64]) -> LevelColumn {
         let (grid, is_exact) = match few(values) {
             Some(levels) => (Arc::new(LevelGrid::new(self.level, levels, self.bandwidth, 1.0)), true),
@@ -127,7 +129,7 @@ impl CommonLevels {
     }
 }
 
-/// The values of a column that has few.
+/// Distinct values of a column, if there are few.
 fn few(values: &[f64]) -> Option<Vec<f64>> {
     let mut seen = HashMap::new();
     for u in values {
@@ -142,8 +144,8 @@ fn few(values: &[f64]) -> Option<Vec<f64>> {
     Some(levels)
 }
 
-/// Levels at entries of a column, half by the rows and half by the distance between them, in which a gap counts for no more than
-/// σ: a core that is narrow beside the tails has levels of its own, as have entries far out.
+/// Levels at entries of a column, placed half by rows and half by distance, with gaps capped at σ. So a core that is
+/// narrow relative to the tails gets levels of its own, as do outliers.
 fn own_levels(shares: &[f64], values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -164,7 +166,7 @@ fn own_levels(shares: &[f64], values: &[f64]) -> Vec<f64> {
     levels
 }
 
-/// FᵀZᵀΓZF from the sums of the levels: ZᵀPZ is tridiagonal. Cost O(m + levels·rank²).
+/// FᵀZᵀΓZF from the sums of the levels, since ZᵀPZ is tridiagonal. Cost O(m + levels·rank²).
 fn spread(grid: &LevelGrid, places: &[u8], weights: &[u8], shares: &[f64]) -> Array2<f64> {
     let (mut own, mut beside) = ([0.0; MOST + 1], [0.0; MOST]);
     for (j, (&place, share)) in places.iter().zip(shares).enumerate() {
@@ -197,7 +199,7 @@ fn spread(grid: &LevelGrid, places: &[u8], weights: &[u8], shares: &[f64]) -> Ar
     out
 }
 
-/// The weight of the level after that of an entry.
+/// Weight of the level after that of an entry.
 fn weight_of_next(weights: &[u8], row: usize) -> f64 {
     weights.get(row).map_or(0.0, |weight| f64::from(*weight) / WHOLE)
 }
@@ -213,12 +215,12 @@ impl LevelColumn {
         self.places.len() + self.weights.len()
     }
 
-    /// ZF before centering: K ≈ ZF(ZF)ᵀ, a column for each of its ranks. Cost O(m·rank).
+    /// ZF before centering: K ≈ ZF(ZF)ᵀ, one column per rank. Cost O(m·rank).
     pub fn features(&self) -> Vec<Vec<f64>> {
         (0..self.grid.rank).map(|k| self.interpolated(|place| self.grid.row(place)[k])).collect()
     }
 
-    /// The thin factor of K̄. Cost O(m·rank).
+    /// Thin factor of K̄. Cost O(m·rank).
     pub fn factor(&self, level: Level, shares: &[f64]) -> ThinFactor {
         let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
         let mut columns = self.features();
@@ -237,11 +239,11 @@ impl LevelColumn {
         self.places.iter().enumerate().map(entry).collect()
     }
 
-    /// P = ΓZF in the eigenvectors of FᵀZᵀΓZF, over ‖K̄‖^½ with `normalize`; eigenvalues that all together are below 1e-8 of the
-    /// norm are left out. Cost O(m·columns).
+    /// P = ΓZF in the eigenvectors of FᵀZᵀΓZF, divided by ‖K̄‖^½ with `normalize`; omits eigenvalues that sum to less
+    /// than 1e-8 of the norm. Cost O(m·columns).
     ///
     /// # Errors
-    /// [`Failure`] of the decomposition.
+    /// Returns the errors of [`eigh`].
     pub fn factor_rows(&self, shares: &[f64], normalize: bool) -> Result<FactorRows, Failure> {
         let (values, vectors) = eigh(self.spread.view())?;
         let norm = self.square.sqrt();

@@ -1,8 +1,8 @@
 //! Hilbert–Schmidt independence of columns: centered kernel matrices by thin factors, and non-negative least squares.
 //!
-//! A column with standardized entries u has the kernel matrix K_jk = exp(−(u_j − u_k)²/2σ²). Rows count with shares
-//! p_j = r_j/Σr of the row weights, so that a row of weight 2 equals that row twice. With P = diag(p), the centered
-//! matrix is K̄ = P^{½}HKHᵀP^{½}, H = I − 1pᵀ, and every K̄ is kept as F·Fᵀ with a thin F: <K̄_k, K̄_l> = ‖F_kᵀF_l‖²_F.
+//! A column with standardized entries u has the kernel matrix K_jk = exp(−(u_j − u_k)²/2σ²). Rows count with shares p_j
+//! = r_j/Σr of the row weights, so that a row of weight 2 equals two such rows. With P = diag(p), the centered matrix
+//! is K̄ = P^{½}HKHᵀP^{½}, H = I − 1pᵀ. Every K̄ is stored as F·Fᵀ with a thin F: <K̄_k, K̄_l> = ‖F_kᵀF_l‖²_F.
 
 mod cholesky;
 mod classes;
@@ -37,14 +37,14 @@ pub fn shares(rows: usize, weights: Option<&[f64]>) -> Vec<f64> {
     }
 }
 
-/// Entries of mean 0 and population standard deviation 1, rows counting by their shares; `None` for entries that are equal
-/// in all rows but some whose shares together are rounding.
+/// Standardizes entries to mean 0 and population standard deviation 1, weighted by their shares. Returns `None` if
+/// entries are equal in all rows except for some of negligible total share.
 pub fn standardized(values: &[f64], shares: &[f64]) -> Option<Vec<f64>> {
     let first = *values.first()?;
     if values.iter().all(|v| *v == first) {
         return None;
     }
-    // A power of two rounds nothing, which beside a large mean would count.
+    // Scaling by a power of two is exact, which matters next to a large mean.
     let largest = values.iter().fold(f64::MIN_POSITIVE, |m: f64, v| m.max(v.abs()));
     let size = f64::from_bits(largest.to_bits() & f64::INFINITY.to_bits());
     let mut scaled: Vec<f64> = values.iter().map(|v| v / size).collect();

@@ -9,18 +9,18 @@ use crate::wide::{Wide, opaque};
 
 type Chunk = [f64; Wide::WIDTH];
 
-/// The entries of a column in whole chunks, zeros after the last.
+/// Entries of a column in whole chunks, padded with zeros.
 #[derive(Debug, Clone)]
 pub struct Padded(Vec<Chunk>);
 
 impl Padded {
-    /// Cost O(m).
+    /// Copies the entries. Cost O(m).
     pub fn new(values: &[f64]) -> Self {
         let chunk = |part: &[f64]| std::array::from_fn(|l| part.get(l).copied().unwrap_or(0.0));
         Padded(values.chunks(Wide::WIDTH).map(chunk).collect())
     }
 
-    /// The entries times a number. Cost O(m).
+    /// Multiplies all entries by a number. Cost O(m).
     #[must_use]
     pub fn times(&self, by: f64) -> Self {
         Padded(self.0.iter().map(|chunk| chunk.map(|u| u * by)).collect())
@@ -32,22 +32,22 @@ impl Padded {
     }
 }
 
-/// A number for every pair of rows j > k, row by row, each row filled up to whole chunks; memory about 4m² bytes.
+/// A number for every pair of rows j > k, row by row, each row padded to whole chunks; memory about 4m² bytes.
 ///
-/// What is filled up is 0 where the numbers are weights of a sum, and finite elsewhere.
+/// Padding is 0 if the numbers are weights of a sum, and finite otherwise.
 #[derive(Debug, Clone)]
 pub struct Pairs {
     rows: usize,
     chunks: Vec<Chunk>,
 }
 
-/// The chunks of row j.
+/// Number of chunks of row j.
 const fn length(row: usize) -> usize {
     row.div_ceil(Wide::WIDTH)
 }
 
 impl Pairs {
-    /// `entry(j, k)` for k < j. Cost O(m²).
+    /// Creates the numbers `entry(j, k)` for k < j. Cost O(m²).
     pub fn new(rows: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
         let mut chunks = Vec::with_capacity((1..rows).map(length).sum());
         for j in 1..rows {
@@ -58,7 +58,7 @@ impl Pairs {
         Pairs { rows, chunks }
     }
 
-    /// Zeros. Cost O(m²).
+    /// Creates zeros. Cost O(m²).
     pub fn zeros(rows: usize) -> Self {
         Pairs { rows, chunks: vec![[0.0; Wide::WIDTH]; (1..rows).map(length).sum()] }
     }
@@ -73,12 +73,12 @@ impl Pairs {
         }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Every entry to what `f` makes of j, k and the entry. Cost O(m²).
+    /// Replaces every entry by `f` of j, k and the entry. Cost O(m²).
     pub fn update(&mut self, f: impl Fn(usize, usize, f64) -> f64) {
         let mut rest = &mut self.chunks[..];
         for j in 1..self.rows {
@@ -111,7 +111,7 @@ impl Pairs {
         );
     }
 
-    /// The numbers times exp(`scale`·d_jk). Cost O(m²).
+    /// Multiplies each number by exp(`scale`·d_jk). Cost O(m²).
     #[must_use]
     pub fn times_exp(&self, level: Level, distances: &Pairs, scale: f64) -> Pairs {
         let mut product = self.clone();

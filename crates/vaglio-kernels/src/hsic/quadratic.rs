@@ -1,4 +1,4 @@
-//! Least squares with non-negative coefficients, from inner products.
+//! Non-negative least squares from inner products.
 //!
 //! C. Lawson and R. Hanson, *Solving Least Squares Problems* (1974), chapter 23. The book, criteria/nhsic.md.
 
@@ -6,8 +6,7 @@ use crate::tolerance::{FLAT_GRADIENT, QUADRATIC_RIDGE};
 
 /// min over α ≥ 0 of total − 2cᵀα + αᵀQα, the squared distance of a target from non-negative combinations.
 ///
-/// Q is a Gram matrix whose entries are ≥ 0, as those of positive semidefinite matrices are; a row whose Q_kk is 0
-/// takes no part.
+/// Q is a Gram matrix with entries ≥ 0, as of positive semidefinite matrices; a row with Q_kk = 0 is ignored.
 #[derive(Debug, Clone, Default)]
 pub struct Quadratic {
     total: f64,
@@ -17,7 +16,7 @@ pub struct Quadratic {
 }
 
 impl Quadratic {
-    /// No coefficients yet: `total` is the squared norm of the target.
+    /// Creates a problem without coefficients; `total` is the squared norm of the target.
     pub fn new(total: f64) -> Self {
         Quadratic { total, ..Quadratic::default() }
     }
@@ -38,7 +37,7 @@ impl Quadratic {
         self.q.push(row);
     }
 
-    /// Takes coefficient `place` out.
+    /// Removes the coefficient at `place`.
     pub fn remove(&mut self, place: usize) {
         self.c.remove(place);
         self.q.remove(place);
@@ -61,9 +60,9 @@ impl Quadratic {
         slope
     }
 
-    /// Whether a coefficient at 0 with that slope and Q_kk would stay there.
+    /// Whether a coefficient at 0 with this slope and Q_kk would stay 0.
     pub fn is_flat(&self, slope: f64, own: f64) -> bool {
-        // The negation lets NaN stay out.
+        // The negation makes NaN count as flat.
         !(own > 0.0 && slope > FLAT_GRADIENT * (self.total * own).sqrt())
     }
 
@@ -76,7 +75,8 @@ impl Quadratic {
         value.max(0.0)
     }
 
-    /// The minimizer, by an active set that starts from the support of `start` (entries ≥ 0, one a coefficient).
+    /// The minimizer, by an active-set method that starts from the support of `start` (entries ≥ 0, one per
+    /// coefficient).
     ///
     /// C. L. Lawson and R. J. Hanson, *Solving least squares problems*, 1974, chapter 23, on inner products. The bits
     /// of the result depend on its support alone. Cost O(s³) for each change of the support.
@@ -101,13 +101,13 @@ impl Quadratic {
             let Some((k, _)) = entering else { break };
             active.push(k);
             active.sort_unstable();
-            // One that leaves at once, by rounding, does not come back before another has entered.
+            // A coefficient that leaves at once, by rounding, does not return before another has entered.
             barred = Some(k);
         }
         alpha
     }
 
-    /// Walks from α to the minimum on the active coefficients; those that reach 0 on the way leave.
+    /// Moves α to the minimum over the active coefficients; those that reach 0 on the way become inactive.
     fn settle(&self, alpha: &mut [f64], active: &mut Vec<usize>) {
         while !active.is_empty() {
             let wanted = self.solve(active);

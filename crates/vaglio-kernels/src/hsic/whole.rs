@@ -1,4 +1,4 @@
-//! A Gaussian kernel matrix of full rank beside thin ones.
+//! Gaussian kernel matrices of full rank.
 
 use super::ThinFactor;
 use super::cholesky::kernel;
@@ -7,13 +7,13 @@ use crate::parallel;
 use ndarray::{Array1, Array2, ArrayView1, s};
 use std::borrow::Borrow;
 
-/// Rows of the matrix that are made at a time.
+/// Rows of the matrix computed at a time.
 const PANEL: usize = 128;
 
-/// The centered Gaussian kernel matrix L̄ of several coordinates, of which a few rows are made at a time.
+/// Centered Gaussian kernel matrix L̄ of several coordinates, computed a few rows at a time.
 ///
-/// In many dimensions no rows are near to each other, and a thin factor has as many columns as there are rows, so that it
-/// costs O(m³). Memory O(m).
+/// In many dimensions no rows are close to each other, and a thin factor would have as many columns as rows and cost
+/// O(m³). Memory O(m).
 #[derive(Debug)]
 pub struct WholeKernel<'k> {
     roots: Vec<f64>,
@@ -22,7 +22,7 @@ pub struct WholeKernel<'k> {
 }
 
 impl<'k> WholeKernel<'k> {
-    /// exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`; `shares` are the p_j.
+    /// Kernel exp(−‖u_j − u_k‖²/2σ²) on the rows of `coordinates`; `shares` are the p_j.
     pub fn new(shares: &[f64], coordinates: &'k [Vec<f64>], bandwidth: f64) -> Self {
         let roots = shares.iter().map(|p| p.sqrt()).collect();
         WholeKernel { roots, coordinates, scale: -0.5 / (bandwidth * bandwidth) }
@@ -30,11 +30,11 @@ impl<'k> WholeKernel<'k> {
 
     /// <K̄, L̄> of each factor, and ‖L̄‖²_F.
     ///
-    /// With M = P^{½}LP^{½} and v = P^{½}1, ‖v‖ = 1: factors are centered, so the first is tr(FᵀMF); and
-    /// ‖L̄‖² = ‖M‖² − 2‖Mv‖² + (vᵀMv)². Cost O(m²·(coordinates + Σ rank)), memory O(m) beside the factors.
+    /// With M = P^{½}LP^{½} and v = P^{½}1, ‖v‖ = 1: factors are centered, so the first is tr(FᵀMF); and ‖L̄‖² = ‖M‖² −
+    /// 2‖Mv‖² + (vᵀMv)². Cost O(m²·(coordinates + Σ rank)), memory O(m) beside the factors.
     ///
     /// # Errors
-    /// Those of `go_on`, which is asked for each few rows.
+    /// Forwards errors of `go_on`, which is called every few rows.
     pub fn products<E>(
         &self,
         factors: &[impl Borrow<ThinFactor> + Sync],

@@ -1,4 +1,4 @@
-//! Moments: the trial of removing each column, for every λ at once.
+//! Backward elimination by moments: the trial of removing each column, for every λ at once.
 //!
 //! The book, *Cross-validation without refitting*, "Moments: backward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
 //! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every removal.
@@ -16,30 +16,30 @@ use crate::wide::Wide;
 use ndarray::Array1;
 use std::sync::Arc;
 
-/// The loss of removing each column of a subset S, for each λ.
+/// Loss of removing each column of a subset S, for each λ.
 ///
-/// For fold and λ: H = (A_t + λ)⁻¹, w = H·B_t, V = H·A_v·H and f = H(A_v w − B_v) over S. Removing i by δ = w_i/H_ii makes
-/// the loss δ²V_ii − 2δf_i greater. Diagonals, w and f are always up to date; H and V take in several removals at once.
-/// Memory 8·K·R·s² bytes.
+/// For each fold and λ: H = (A_t + λ)⁻¹, w = H·B_t, V = H·A_v·H and f = H(A_v w − B_v) over S. Removing i by δ =
+/// w_i/H_ii increases the loss by δ²V_ii − 2δf_i. Diagonals, w and f are always up to date; H and V apply several
+/// removals at once. Memory 8·K·R·s² bytes.
 #[derive(Debug)]
 pub struct Backward {
     moments: Arc<Moments>,
     lambdas: Vec<f64>,
     /// Places of the selected columns, in increasing order.
     selected: Vec<usize>,
-    /// Where each selected column stands in the vectors of a pair.
+    /// Position of each selected column in the vectors of a fold state.
     positions: Vec<usize>,
-    /// Fold after fold, λ after λ.
+    /// States by fold, then λ.
     pairs: Vec<BackwardPair>,
     /// Removals since positions were last renewed.
     removals: usize,
 }
 
-/// One fold and λ.
+/// State of one fold and λ.
 #[derive(Debug, Default)]
 struct BackwardPair {
     matrices: Downdated,
-    /// The diagonal of H when the matrices were made from the moments.
+    /// Diagonal of H when it was computed from the moments.
     made: Vec<f64>,
     /// Diagonals of H and V.
     h: Vec<f64>,
@@ -48,15 +48,15 @@ struct BackwardPair {
     w: Vec<Vec<f64>>,
     f: Vec<Vec<f64>>,
     loss: f64,
-    /// The least of 1/(H_ii((A_t)_ii + λ)) since the matrices were made from the moments.
+    /// Smallest 1/(H_ii((A_t)_ii + λ)) since the matrices were computed from the moments.
     conditioning: f64,
 }
 
-/// Removals that H and V take in at once.
+/// Number of removals applied to H and V at once.
 const FLUSH: usize = 16;
 
 impl Backward {
-    /// The state of a subset of active columns. Cost O(K·R·s³).
+    /// Creates the state of a subset of active columns. Cost O(K·R·s³).
     pub fn new(moments: &Arc<Moments>, lambdas: &[f64], subset: &[usize]) -> Self {
         let mut selected = moments.places(subset);
         selected.sort_unstable();
@@ -67,7 +67,7 @@ impl Backward {
         Backward { moments: Arc::clone(moments), lambdas: lambdas.to_vec(), selected, positions, pairs, removals: 0 }
     }
 
-    /// Bytes that a subset of `columns` columns needs beside its moments.
+    /// Bytes for a subset of `columns` columns, without the moments.
     pub fn bytes(folds: usize, lambdas: usize, columns: usize) -> usize {
         folds * lambdas * (Downdated::bytes(columns) + (4 + 2 * FLUSH) * columns * size_of::<f64>())
     }
@@ -77,18 +77,18 @@ impl Backward {
         self.selected.iter().map(|&place| self.moments.features()[place]).collect()
     }
 
-    /// Sums of squared errors of the subset, for each λ.
+    /// Sum of squared errors of the subset, for each λ.
     pub fn losses(&self) -> Vec<f64> {
         let of_lambda = |l: usize| self.pairs.iter().skip(l).step_by(self.lambdas.len()).map(|pair| pair.loss).sum();
         (0..self.lambdas.len()).map(of_lambda).collect()
     }
 
-    /// The sums of each fold, for the λ of that place.
+    /// Sum of squared errors in each fold, for the λ at an index.
     pub fn of_folds(&self, lambda: usize) -> Vec<f64> {
         self.pairs.iter().skip(lambda).step_by(self.lambdas.len()).map(|pair| pair.loss).collect()
     }
 
-    /// The least share that any pivot of the subset has had, for each λ.
+    /// Smallest share of any pivot so far, for each λ.
     pub fn conditioning(&self) -> Vec<f64> {
         let pairs = |l: usize| self.pairs.iter().skip(l).step_by(self.lambdas.len());
         (0..self.lambdas.len())
@@ -96,7 +96,7 @@ impl Backward {
             .collect()
     }
 
-    /// The trial of removing each selected column; of equal columns each has the trial of the first. Cost O(K·R·s).
+    /// Trials of removing each selected column; equal columns share the trial of the first. Cost O(K·R·s).
     pub fn trials(&self) -> Trials {
         let mut first = vec![None; self.moments.features().len()];
         let mut like: Vec<usize> = Vec::with_capacity(self.selected.len());
@@ -118,7 +118,7 @@ impl Backward {
 
     /// Removes a selected column. Cost O(K·R·s·FLUSH), and O(K·R·s²·FLUSH) once in FLUSH removals.
     ///
-    /// Where cancellation makes it unreliable, it is computed again from the moments, at O(s³), and that is said.
+    /// If cancellation makes the state unreliable, it is recomputed from the moments, at O(s³); returns whether it was.
     pub fn remove(&mut self, feature: usize) -> bool {
         let place = self.moments.place(feature);
         let Some(k) = place.and_then(|place| self.selected.iter().position(|&p| p == place)) else {
@@ -155,7 +155,7 @@ impl Backward {
 }
 
 impl BackwardPair {
-    /// H and V from the Cholesky factor of A_t + λ with its diagonal scaled to about 1, by powers of 2.
+    /// Computes H and V from the Cholesky factor of A_t + λ, scaled by powers of 2 to a diagonal of about 1.
     fn new(moments: &Moments, fold: usize, lambda: f64, selected: &[usize]) -> Self {
         let (s, stride) = (selected.len(), moments.stride);
         let [mut training, mut held_out] = moments.among(fold, selected);
@@ -206,7 +206,7 @@ impl BackwardPair {
         pair
     }
 
-    /// A matrix that is not positive definite: nothing is known.
+    /// State of a matrix that is not positive definite: all values are NaN.
     fn lost(s: usize, outputs: usize) -> Self {
         let nothing = vec![f64::NAN; s];
         BackwardPair {
@@ -255,7 +255,8 @@ impl BackwardPair {
         self.matrices.push(r, v, h_at);
     }
 
-    /// Whether H is so much smaller than it was made, and V with the square of it, that cancellation makes them unreliable.
+    /// Whether H has shrunk so much since it was computed, and V with its square, that cancellation makes them
+    /// unreliable.
     fn fell(&self, positions: &[usize]) -> bool {
         let share = |&at: &usize| self.conditioning * (self.h[at] / self.made[at]).powi(2);
         positions.iter().map(share).fold(1.0, worse) < FALLEN_MOMENTS

@@ -1,4 +1,4 @@
-//! Moments in common: products of cells of rows, from which the folds of several parts of the rows are made.
+//! Cells of rows with shared products, from which the moments of folds of several row sets are computed.
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
@@ -6,19 +6,19 @@ use super::FoldedRows;
 use super::gram::SIDE;
 use super::products::{FoldSums, sums};
 
-/// The products of the rows of every cell. Memory 8·n² bytes a cell.
+/// Products over the rows of every cell. Memory 8·n² bytes per cell.
 #[derive(Debug)]
 pub struct Cells {
-    /// Where each column stands in the products.
+    /// Index of each column in the products.
     places: Vec<Option<usize>>,
-    /// Of each class in each cell.
+    /// Sums of each class in each cell.
     sums: Vec<Vec<FoldSums>>,
     side: usize,
     outputs: usize,
     scaling: RowScaling,
 }
 
-/// How rows are centered, scaled and weighed: what cells and folds must have in common.
+/// Centering, scaling and weighting of rows, which must agree between cells and folds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RowScaling {
     intercept: bool,
@@ -33,18 +33,18 @@ impl RowScaling {
 }
 
 impl Cells {
-    /// Reads the rows once; the folds of `rows` are the cells. Cost O(m·n²).
+    /// Computes the products in one read; the folds of `rows` are the cells. Cost O(m·n²).
     pub fn new(rows: &FoldedRows<'_>) -> Self {
         let (sums, side) = sums(rows, &rows.folds, &rows.active());
         Cells { places: rows.places(), sums, side, outputs: rows.data.outputs(), scaling: RowScaling::of(rows) }
     }
 
-    /// Bytes of so many cells with rows of so many classes each.
+    /// Bytes of cells with rows of the given number of classes each.
     pub fn bytes(cells: usize, classes: usize, columns: usize, outputs: usize) -> usize {
         cells * classes * (columns + outputs + 1).next_multiple_of(SIDE).pow(2) * size_of::<f64>()
     }
 
-    /// The sums of each class in each fold, and their side, where column k is `columns[k]`; `folds` is the fold of each
+    /// Sums of each class in each fold, and their side, with `columns[k]` as column k; `folds` is the fold of each
     /// cell, if it has one.
     pub(super) fn folded(
         &self,
@@ -74,7 +74,7 @@ impl Cells {
         Some((folded, side))
     }
 
-    /// The sums of the columns at `places`, with those of targets and the ones-vector.
+    /// Extracts the sums of the columns at `places`, of targets and of the ones-vector.
     fn picked(&self, sums: &FoldSums, places: &[usize], side: usize) -> FoldSums {
         let range = places.iter().map(|&place| sums.range[place]).collect();
         if sums.products.is_empty() {
@@ -85,7 +85,7 @@ impl Cells {
         let mut products = vec![0.0; side * side];
         for (to, (i, &from)) in products.chunks_exact_mut(side).zip(all.iter().enumerate()) {
             for (to, &other) in to.iter_mut().zip(&all[..=i]) {
-                // The triangle below the diagonal is there.
+                // Only the lower triangle is stored.
                 *to = sums.products[from.max(other) * self.side + from.min(other)];
             }
         }

@@ -1,4 +1,4 @@
-//! Moments: products of one fold, centered and scaled by its training rows.
+//! Centering and scaling of a fold's products by its training rows.
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
@@ -7,18 +7,19 @@ use super::imputation::Imputation;
 use super::moments::FoldMoments;
 use super::training::Split;
 
-/// Where products stand: those of all pairs of columns, or without these but for the squares.
+/// Layout of products: of all pairs of columns, or only of their squares.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProductLayout {
     pub columns: usize,
-    /// Columns, masks, targets and the ones-vector, filled up.
+    /// Columns, masks, targets and the ones-vector, rounded up.
     pub side: usize,
-    /// Whether products of columns with each other are there.
+    /// Whether products of columns with each other are included.
     pub is_whole: bool,
 }
 
 impl ProductLayout {
-    /// Where that of i with j ≤ i stands; where columns have none with each other, i = j, and the squares are last.
+    /// Index of the product of i with j ≤ i. If products of columns with each other are left out, columns have i = j
+    /// only, and the squares come last.
     pub fn at(self, i: usize, j: usize) -> usize {
         match (self.is_whole, i.checked_sub(self.columns)) {
             (true, _) => i * self.side + j,
@@ -27,7 +28,7 @@ impl ProductLayout {
         }
     }
 
-    /// How many there are.
+    /// Number of products.
     pub fn len(self) -> usize {
         match self.is_whole {
             true => self.side * self.side,
@@ -36,38 +37,38 @@ impl ProductLayout {
     }
 }
 
-/// What the moments of all folds are made with.
+/// Input of the moments of all folds.
 pub(super) struct MomentSource<'w> {
     pub rows: &'w FoldedRows<'w>,
     pub imputed: &'w Imputation,
-    /// Of the products without masks.
+    /// Layout of the products without masks.
     pub layout: ProductLayout,
     pub stride: usize,
     pub outputs: usize,
     pub ranges: Vec<Vec<(f64, f64)>>,
-    /// By how much the entries of a column may differ that count as constant.
+    /// Range of entries up to which a column counts as constant.
     pub rounding: Vec<f64>,
 }
 
-/// Only what is divided by its deviation is constant where it is so but for rounding.
+/// Range up to which a column counts as constant: rounding if columns are standardized, else 0.
 pub(super) fn rounding(rows: &FoldedRows<'_>, feature: usize) -> f64 {
     if rows.standardize { rows.data.column(feature).0.rounding() } else { 0.0 }
 }
 
-/// What centering and standardizing need of one fold v with training rows t.
+/// Means, deviations and sums that center and standardize the products of one fold v with training rows t.
 ///
-/// With μ_i the mean of column i over t, d_i its deviation there, sums σ_i = Σ_v x_i over the rows held out and n_t, n_v the
-/// weights of both, the centered moments follow from the sums of products alone:
+/// With μ_i the mean of column i over t, d_i its deviation there, σ_i = Σ_v x_i the sum over the held-out rows and n_t,
+/// n_v the weights of both, the centered moments follow from the sums of products alone:
 ///
-///   (A_t)_ij = (Σ_t x_i x_j − n_t·μ_i μ_j)/(d_i d_j),
-///   (A_v)_ij = (Σ_v x_i x_j − σ_i μ_j − μ_i σ_j + n_v·μ_i μ_j)/(d_i d_j),
+/// (A_t)_ij = (Σ_t x_i x_j − n_t·μ_i μ_j)/(d_i d_j), (A_v)_ij = (Σ_v x_i x_j − σ_i μ_j − μ_i σ_j + n_v·μ_i μ_j)/(d_i
+/// d_j).
 ///
-/// the first because Σ_t x_i = n_t·μ_i. Targets have means of their own and no deviation; Σ_t (x_i − μ_i) = 0, so
+/// The first holds because Σ_t x_i = n_t·μ_i. Targets have their own means and no deviation; Σ_t (x_i − μ_i) = 0, so
 /// (B_t)_i = (Σ_t x_i y − μ_i·Σ_t y)/d_i.
 #[derive(Debug)]
 pub(super) struct Centering {
     means: Vec<f64>,
-    /// One over the standard deviation.
+    /// Inverse of the standard deviation.
     inverse: Vec<f64>,
     /// Columns that are 0 in training.
     constant: Vec<bool>,
@@ -81,7 +82,7 @@ pub(super) struct Centering {
 }
 
 impl MomentSource<'_> {
-    /// The moments of a fold, and what they were centered by.
+    /// Moments of a fold, and their centering.
     pub fn fold(&self, fold: usize, split: Split) -> (FoldMoments, Centering) {
         let (layout, stride) = (self.layout, self.stride);
         let n = layout.columns;
@@ -162,7 +163,7 @@ impl MomentSource<'_> {
 }
 
 impl Centering {
-    /// The entries of A_t and A_v, centered and scaled, from those of the training and held-out rows as they are.
+    /// Centered and scaled entries of A_t and A_v, from the raw training and held-out products.
     pub fn columns(&self, i: usize, j: usize, training: f64, held: f64) -> (f64, f64) {
         let scale = self.inverse[i] * self.inverse[j];
         let (a, b) = (self.means[i], self.means[j]);
@@ -174,19 +175,19 @@ impl Centering {
         ((training - self.weight * (a * b)) * scale, held)
     }
 
-    /// The entries of B_t and B_v.
+    /// Entries of B_t and B_v.
     fn targets(&self, i: usize, o: usize, training: f64, held: f64) -> (f64, f64) {
         let (a, b, scale) = (self.means[i], self.target_means[o], self.inverse[i]);
         let held = (held - (self.sums[i] * b + a * self.target_sums[o]) + self.held_out_weight * (a * b)) * scale;
         if self.constant[i] {
             return (0.0, held);
         }
-        // The rows of a centered column add up to 0, so the mean of the targets takes nothing off.
+        // The rows of a centered column sum to 0, so the targets' mean has no effect.
         ((training - a * self.training_sums[o]) * scale, held)
     }
 }
 
-/// Mirrors what is below the diagonal, in blocks that stay in cache.
+/// Copies the lower triangle to the upper, in blocks that stay in cache.
 fn mirror(matrix: &mut [f64], n: usize, stride: usize) {
     const BLOCK: usize = 32;
     for i_block in (0..n).step_by(BLOCK) {

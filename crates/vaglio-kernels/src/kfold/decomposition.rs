@@ -1,7 +1,7 @@
-//! Any loss of one subset for every λ, from one decomposition of all rows: held out by folds, or left out one by one.
+//! Held-out residuals of one subset for every λ, from one decomposition of all rows; works for any loss.
 //!
-//! The book, *Cross-validation without refitting*, "Each subset decomposed"; for single rows
-//! R. Cook and S. Weisberg, *Residuals and Influence in Regression* (1982), chapter 2.
+//! The book, *Cross-validation without refitting*, "Each subset decomposed"; for single rows R. Cook and S. Weisberg,
+//! *Residuals and Influence in Regression* (1982), chapter 2.
 
 use super::FoldedRows;
 use crate::exclusion::{Exclusion, parted};
@@ -14,17 +14,16 @@ use ndarray::{Array2, ArrayView1, Axis, concatenate, s};
 use std::sync::OnceLock;
 use vaglio_columns::get_or_make;
 
-/// X_S = U·diag(s)·Vᵀ of all rows, scaled and centered: residuals held out for any λ and any fold.
+/// X_S = U·diag(s)·Vᵀ of all rows, scaled and centered: gives held-out residuals for any λ and any fold.
 ///
-/// With v̂ the direction of the intercept and G(λ) = I − v̂v̂ᵀ − U·diag(s²/(s² + λ))·Uᵀ, the rows of fold v held out have
-/// the residuals (G_vv)⁻¹(G y)_v. Where a fold has more rows than there are columns, G_vv = I − BBᵀ is inverted as
-/// I + B(I − BᵀB)⁻¹Bᵀ; where it has one row, G_vv is a number, 1 − leverage. Memory 8·m·min(m, s) bytes, and as much
-/// again for folds of many rows.
+/// With v̂ the direction of the intercept and G(λ) = I − v̂v̂ᵀ − U·diag(s²/(s² + λ))·Uᵀ, the residuals of held-out fold
+/// v are (G_vv)⁻¹(G y)_v. For a fold with more rows than columns, G_vv = I − BBᵀ is inverted as I + B(I − BᵀB)⁻¹Bᵀ; for
+/// a single row G_vv is 1 − leverage. Memory 8·m·min(m, s) bytes, and as much again for folds of many rows.
 #[derive(Debug)]
 pub struct Decomposition<'r, 'd> {
     rows: &'r FoldedRows<'d>,
     subset: Vec<usize>,
-    /// U with v̂ beside it: rows × directions.
+    /// U followed by v̂: rows × directions.
     directions: Array2<f64>,
     /// Singular values.
     values: Vec<f64>,
@@ -32,20 +31,20 @@ pub struct Decomposition<'r, 'd> {
     loadings: Array2<f64>,
     /// Uᵀy: directions without v̂ × outputs.
     along: Array2<f64>,
-    /// [U v̂]ᵀ[U v̂] of the rows of each fold that has more of them than there are directions.
+    /// [U v̂]ᵀ[U v̂] over the rows of each fold with more rows than directions.
     grams: Vec<Option<Array2<f64>>>,
-    /// The rows of leverage near 1, excluded when there is one.
+    /// Rows of leverage near 1, excluded on first use.
     excluded: OnceLock<Option<Vec<Exclusion>>>,
 }
 
-/// Rows of folds of one that are worked on by one thread at a time.
+/// Number of single-row folds that a thread processes at a time.
 const CHUNK: usize = 1024;
 
 impl<'r, 'd> Decomposition<'r, 'd> {
     /// Decomposes the columns of `subset`, each listed once. Cost O(m·s·min(m, s)).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, Failure> {
         let data = &rows.data;
         let Svd { u, d, v } = linalg::svd(data.matrix(subset).view())?;
@@ -71,11 +70,11 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         Ok(out)
     }
 
-    /// The residuals of the rows of `folds` held out, scaled like the rows: outputs × rows as given, 0 elsewhere; and
-    /// their conditioning, for [`is_unreliable`].
+    /// Held-out residuals of `folds`, scaled like the rows: outputs × rows in original order, 0 elsewhere; and their
+    /// conditioning, for [`is_unreliable`].
     ///
-    /// That is the least eigenvalue of any G_vv, times what singular values have left; rows of leverage near 1 that are a fold
-    /// of their own are refitted here. Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
+    /// The conditioning is the least eigenvalue of any G_vv, times that of the singular values. Single-row folds of
+    /// leverage near 1 are refitted here. Cost O(Σ_v m_v·s·(min(m_v, s) + outputs)).
     pub fn residuals(&self, lambda: f64, folds: &[usize]) -> (Vec<Vec<f64>>, f64) {
         let shrunk = self.shrunk(lambda);
         let mut out = vec![vec![0.0; self.rows.folds.rows()]; self.rows.data.outputs()];
@@ -99,7 +98,7 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         (out, conditioning * shrunk.conditioning)
     }
 
-    /// The residuals of rows that are left out one by one, (G y)_j/G_jj; 1 where all of them are reliable.
+    /// Leave-one-out residuals (G y)_j/G_jj. Returns their conditioning: 1 if all of them are reliable.
     fn leave_out(&self, rows: &[usize], lambda: f64, shrunk: &Shrunk, out: &mut [Vec<f64>]) -> f64 {
         let (data, width) = (&self.rows.data, 1 + out.len());
         let Some(directions) = self.directions.as_slice() else { return 0.0 };
@@ -141,24 +140,24 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         1.0
     }
 
-    /// The rows that can have leverage near 1: a larger λ gives it to no row that has it not without a penalty.
+    /// Rows that can have leverage near 1: those that have it without a penalty, since a larger λ lowers leverage.
     fn of_leverage_one(&self) -> Vec<usize> {
         let is_near = |(_, row): &(usize, ArrayView1<'_, f64>)| is_unreliable(1.0 - row.dot(row));
         self.directions.rows().into_iter().enumerate().filter(is_near).map(|(row, _)| row).collect()
     }
 
-    /// The loss that `score` finds in the residuals of all rows held out, for each column removed alone; and their
-    /// conditioning: a removal moves no eigenvalue of G_vv down.
+    /// Loss, by `score`, of the held-out residuals of all rows for each column removed alone; and their conditioning: a
+    /// removal lowers no eigenvalue of G_vv.
     ///
-    /// A removed column adds qqᵀ to G, with q = U·diag(s/(s² + λ))·Vᵀe_j/√h, h being the diagonal of (XᵀX + λ)⁻¹. With
-    /// z = (G_vv)⁻¹q_v the residuals e_v become e_v + z(qᵀy − q_vᵀe_v)/(1 + q_vᵀz). Cost O(m·s·(s + outputs)).
+    /// Removing column j adds qqᵀ to G, with q = U·diag(s/(s² + λ))·Vᵀe_j/√h and h the diagonal entry of (XᵀX + λ)⁻¹.
+    /// With z = (G_vv)⁻¹q_v, the residuals e_v become e_v + z(qᵀy − q_vᵀe_v)/(1 + q_vᵀz). Cost O(m·s·(s + outputs)).
     pub fn removals(&self, lambda: f64, score: impl Fn(&[Vec<f64>]) -> f64 + Sync) -> (Vec<f64>, f64) {
         let shrunk = self.shrunk(lambda);
         let outputs = self.rows.data.outputs();
         let mut q = self.loadings.t().to_owned();
         for (k, mut q) in q.columns_mut().into_iter().enumerate() {
             let loading = self.loadings.row(k);
-            // Without all directions, the others have the eigenvalue λ.
+            // Directions beyond the singular vectors have the eigenvalue λ.
             let others = if self.values.len() < self.subset.len() { 1.0 - loading.dot(&loading) } else { 0.0 };
             let terms = loading.iter().zip(&self.values).map(|(v, d)| v * v / (d * d + lambda));
             let h = terms.sum::<f64>() + others.max(0.0) / lambda;
@@ -201,19 +200,19 @@ impl<'r, 'd> Decomposition<'r, 'd> {
         Shrunk { weights, shares, conditioning: linalg::conditioning(&self.values, lambda) }
     }
 
-    /// The directions at the rows of a fold.
+    /// Directions at the rows of a fold.
     fn part(&self, fold: usize) -> Array2<f64> {
         self.directions.select(Axis(0), self.rows.folds.held_out(fold))
     }
 
-    /// The residuals (G y)_v of a fold: rows × outputs.
+    /// In-sample residuals (G y)_v of a fold: rows × outputs.
     fn in_sample(&self, fold: usize, part: &Array2<f64>, shrunk: &Shrunk) -> Array2<f64> {
         let (own, data) = (self.rows.folds.held_out(fold), &self.rows.data);
         let fitted = linalg::gemm(part.slice(s![.., ..self.values.len()]), shrunk.weights.view());
         Array2::from_shape_fn((own.len(), data.outputs()), |(j, o)| data.centered(o)[own[j]] - fitted[[j, o]])
     }
 
-    /// Makes (G_vv)⁻¹·`right` of a fold's rows; the least eigenvalue.
+    /// Replaces `right` by (G_vv)⁻¹·`right` for a fold's rows and returns the least eigenvalue.
     fn hold_out(&self, fold: usize, part: Array2<f64>, shrunk: &Shrunk, right: &mut Array2<f64>) -> f64 {
         let (level, mut along) = (self.rows.data.level, part);
         let roots: Vec<f64> = shrunk.shares.iter().map(|share| share.sqrt()).collect();
@@ -231,17 +230,17 @@ impl<'r, 'd> Decomposition<'r, 'd> {
     }
 }
 
-/// What a λ leaves of the directions.
+/// Shrinkage of the directions at one λ.
 struct Shrunk {
     /// s²/(s² + λ)·Uᵀy: directions without v̂ × outputs.
     weights: Array2<f64>,
     /// s²/(s² + λ), and 1 for v̂.
     shares: Vec<f64>,
-    /// Of the singular values with this λ.
+    /// Conditioning of the singular values at this λ.
     conditioning: f64,
 }
 
-/// Of each row: Σ_k share_k·u_k² over its directions, then uᵀw of each output over those with weights.
+/// Computes for each row Σ_k share_k·u_k² over its directions, then uᵀw of each output over those with weights.
 #[inline(always)]
 fn left_out(directions: &[f64], rows: &[usize], shares: &[f64], weights: &[Vec<f64>], sums: &mut [f64]) {
     for (&row, sums) in rows.iter().zip(sums.chunks_exact_mut(1 + weights.len())) {
@@ -253,7 +252,7 @@ fn left_out(directions: &[f64], rows: &[usize], shares: &[f64], weights: &[Vec<f
     }
 }
 
-/// Σ_k term(a_k, b_k) in eight lanes.
+/// Σ_k term(a_k, b_k), in eight lanes.
 #[inline(always)]
 fn sum(a: &[f64], b: &[f64], wide: impl Fn(Wide, Wide) -> Wide, term: impl Fn(f64, f64) -> f64) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks(), b.as_chunks());
@@ -264,7 +263,7 @@ fn sum(a: &[f64], b: &[f64], wide: impl Fn(Wide, Wide) -> Wide, term: impl Fn(f6
     lanes.sum()
 }
 
-/// I − A, row after row.
+/// I − A, row-major.
 fn complement(a: Array2<f64>) -> Array2<f64> {
     let mut out = standard(-a);
     out.diag_mut().mapv_inplace(|d| 1.0 + d);

@@ -1,16 +1,16 @@
-//! Moments, backward: the matrices H and V that lose rows and columns, downdated for sixteen removals at once.
+//! Downdating of the matrices H and V by removed rows and columns, sixteen removals at once.
 //!
-//! The book, *Cross-validation without refitting*, "Moments: backward"; postponed rank-one changes as in the compact forms
-//! of R. Byrd, J. Nocedal and R. Schnabel, Mathematical Programming 63 (1994).
+//! The book, *Cross-validation without refitting*, "Moments: backward"; postponed rank-one changes as in the compact
+//! forms of R. Byrd, J. Nocedal and R. Schnabel, Mathematical Programming 63 (1994).
 
 use crate::Level;
 use crate::wide::Wide;
 use std::hint::black_box;
 
-/// The lower triangles of H and V: row i has ⌈(i + 1)/8⌉ eights, those of all rows one after the other.
+/// Lower triangles of H and V: row i has ⌈(i + 1)/8⌉ eights, rows one after the other.
 ///
-/// H less Σ_k h_k r_kᵀ and V less Σ_k r_k ṽ_kᵀ + ṽ_k r_kᵀ are the matrices meant, with the sums over changes that are
-/// not taken in yet: their columns, and the matrices as they were, are enough for any column of the present ones.
+/// The represented matrices are H less Σ_k h_k r_kᵀ and V less Σ_k r_k ṽ_kᵀ + ṽ_k r_kᵀ, summed over pending downdates.
+/// The stored matrices and the pending vectors suffice for any column of the represented ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Downdated {
     size: usize,
@@ -19,7 +19,7 @@ pub(super) struct Downdated {
     pending: Vec<Change>,
 }
 
-/// What a loss changes: r, ṽ, and c with h = c·r, over all rows.
+/// A pending downdate: r, ṽ, and c with h = c·r, over all rows.
 #[derive(Debug, Clone)]
 struct Change {
     r: Vec<Wide>,
@@ -27,13 +27,13 @@ struct Change {
     c: f64,
 }
 
-/// Where row i starts, in eights: Σ_{k<i} (⌊k/8⌋ + 1).
+/// Start of row i, in eights: Σ_{k<i} (⌊k/8⌋ + 1).
 fn start(i: usize) -> usize {
     let (whole, rest) = (i / Wide::WIDTH, i % Wide::WIDTH);
     Wide::WIDTH * whole * (whole + 1) / 2 + rest * (whole + 1)
 }
 
-/// The lower triangle of a matrix, by entry.
+/// Packs the lower triangle of a matrix given by entries.
 fn pack(size: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<Wide> {
     let mut out = Vec::with_capacity(start(size));
     for i in 0..size {
@@ -46,17 +46,17 @@ fn pack(size: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<Wide> {
 }
 
 impl Downdated {
-    /// The lower triangles of two matrices, by entry.
+    /// Packs the lower triangles of two matrices given by entries.
     pub fn new(size: usize, h: impl Fn(usize, usize) -> f64, v: impl Fn(usize, usize) -> f64) -> Self {
         Downdated { size, h: pack(size, h), v: pack(size, v), pending: Vec::new() }
     }
 
-    /// Bytes that `size` rows need.
+    /// Bytes for `size` rows.
     pub fn bytes(size: usize) -> usize {
         2 * start(size) * size_of::<Wide>()
     }
 
-    /// Columns b of H and V as they are now. Cost O(s·pending).
+    /// Columns b of the represented H and V. Cost O(s·pending).
     pub fn columns(&self, level: Level, b: usize) -> (Vec<Wide>, Vec<Wide>) {
         let gather = |from: &[Wide]| {
             let mut out = vec![Wide::ZERO; self.size.div_ceil(Wide::WIDTH)];
@@ -78,12 +78,12 @@ impl Downdated {
         (h, v)
     }
 
-    /// Adds a change.
+    /// Adds a pending downdate.
     pub fn push(&mut self, r: Vec<Wide>, v: Vec<Wide>, c: f64) {
         self.pending.push(Change { r, v, c });
     }
 
-    /// Takes the changes in and keeps only the rows and columns `kept`, in increasing order. Cost O(s²·pending).
+    /// Applies all downdates and keeps the rows and columns `kept`, in increasing order. Cost O(s²·pending).
     pub fn flush(&mut self, level: Level, kept: &[usize]) {
         level.call(
             #[inline(always)]
@@ -102,7 +102,7 @@ impl Downdated {
     }
 }
 
-/// One column less what the changes take off: h −= r·(h_b), v −= r·ṽ_b + ṽ·r_b.
+/// Subtracts the pending downdates from one column: h −= r·(h_b), v −= r·ṽ_b + ṽ·r_b.
 #[inline(always)]
 fn subtract_changes(changes: &[Change], by: &[[f64; 3]], h: &mut [Wide], v: &mut [Wide]) {
     for (change, by) in changes.iter().zip(by) {
@@ -116,15 +116,15 @@ fn subtract_changes(changes: &[Change], by: &[[f64; 3]], h: &mut [Wide], v: &mut
     }
 }
 
-/// Rows that share the loading of a change.
+/// Rows that share the load of a downdate.
 const ROWS: usize = 4;
 
-/// All changes off both matrices, by blocks of rows and eights.
+/// Subtracts all downdates from both matrices, by blocks of rows and eights.
 #[inline(always)]
 fn take_changes(size: usize, changes: &[Change], h: &mut [Wide], v: &mut [Wide]) {
     let mut by = vec![[[0.0; ROWS]; 3]; changes.len()];
     for first in (0..size).step_by(ROWS) {
-        // Rows of one block of eight are equally long.
+        // Rows of one block of eight have equal length.
         let (rows, length) = (ROWS.min(size - first), first / Wide::WIDTH + 1);
         for (by, change) in by.iter_mut().zip(changes) {
             for l in 0..rows {
@@ -173,7 +173,7 @@ fn rows_less(by: &[[[f64; ROWS]; 3]], changes: &[Change], length: usize, h: &mut
     }
 }
 
-/// Moves the rows and columns that stay to the front.
+/// Moves the kept rows and columns to the front.
 #[inline(always)]
 fn compact(kept: &[usize], matrix: &mut [Wide]) {
     for (i, &from) in kept.iter().enumerate() {

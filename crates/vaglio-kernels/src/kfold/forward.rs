@@ -1,7 +1,7 @@
-//! Moments: the trial of adding each column, for every λ at once.
+//! Forward selection by moments: the trial of adding each column, for every λ at once.
 //!
-//! The book, *Cross-validation without refitting*, "Moments: forward"; after P. Buteneers, K. Caluwaerts, J. Dambre,
-//! D. Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every candidate.
+//! The book, *Cross-validation without refitting*, "Moments: forward"; after P. Buteneers, K. Caluwaerts, J. Dambre, D.
+//! Verstraeten and B. Schrauwen, Neural Processing Letters 2013, whose method solves again for every candidate.
 
 use super::forward_update::{ForwardPair, ForwardStep, apply};
 use super::moments::FoldMoments;
@@ -13,23 +13,23 @@ use crate::trial::worse;
 use crate::wide::Wide;
 use std::sync::Arc;
 
-/// The loss of adding each column to a subset S, for each λ.
+/// Loss of adding each column to a subset S, for each λ.
 ///
-/// For fold and λ, and z_i = x_i less its ridge regression on S: the Schur diagonals d_i = (A_t)_ii + λ − a_iᵀH a_i,
-/// gradients g_i = z_iᵀ(B_t − (A_t + λ)w), q_i = z_iᵀA_v z_i and h_i = z_iᵀ(A_v w − B_v). Adding i by δ = g_i/d_i makes
-/// the loss 2δh_i + δ²q_i greater. H = (A_t + λ)⁻¹ over S is PᵀP, with a triangle P that a column adds one row to. Memory
-/// 8·K·R·(4n + s²/2) bytes.
+/// For each fold and λ, let z_i be x_i less its ridge regression on S. The state holds the Schur complements d_i =
+/// (A_t)_ii + λ − a_iᵀH a_i, the gradients g_i = z_iᵀ(B_t − (A_t + λ)w), q_i = z_iᵀA_v z_i and h_i = z_iᵀ(A_v w − B_v).
+/// Adding i by δ = g_i/d_i increases the loss by 2δh_i + δ²q_i. H = (A_t + λ)⁻¹ over S is PᵀP, with a triangle P that
+/// gains one row per column. Memory 8·K·R·(4n + s²/2) bytes.
 #[derive(Debug, Clone)]
 pub struct Forward {
     moments: Arc<Moments>,
     lambdas: Vec<f64>,
-    /// Places of the selected columns, in the order that they came in.
+    /// Places of the selected columns, in order of addition.
     selected: Vec<usize>,
-    /// Fold after fold, the λ of each in blocks.
+    /// Blocks of λ, fold after fold.
     blocks: Vec<Block>,
 }
 
-/// Some λ of one fold: they share the reading of its moments.
+/// Some λ of one fold, which share the read of its moments.
 #[derive(Debug, Clone)]
 struct Block {
     fold: usize,
@@ -39,11 +39,11 @@ struct Block {
     pairs: Vec<ForwardPair>,
 }
 
-/// λ that share the reading of the moments.
+/// Number of λ that share a read of the moments.
 const TOGETHER: usize = 16;
 
 impl Forward {
-    /// The state of a subset of active columns. Cost O(K·R·n·s²).
+    /// Creates the state of a subset of active columns. Cost O(K·R·n·s²).
     pub fn new(moments: &Arc<Moments>, lambdas: &[f64], subset: &[usize]) -> Self {
         let mut state = Forward {
             moments: Arc::clone(moments),
@@ -55,29 +55,29 @@ impl Forward {
         state
     }
 
-    /// The selected columns, in the order that they came in.
+    /// Selected columns, in order of addition.
     pub fn selected(&self) -> Vec<usize> {
         self.selected.iter().map(|&place| self.moments.features()[place]).collect()
     }
 
-    /// Sums of squared errors of the subset, for each λ.
+    /// Sum of squared errors of the subset, for each λ.
     pub fn losses(&self) -> Vec<f64> {
         (0..self.lambdas.len()).map(|l| self.pairs(l).map(|(pair, _)| pair.loss).sum()).collect()
     }
 
-    /// The sums of each fold, for the λ of that place.
+    /// Sum of squared errors in each fold, for the λ at an index.
     pub fn of_folds(&self, lambda: usize) -> Vec<f64> {
         self.pairs(lambda).map(|(pair, _)| pair.loss).collect()
     }
 
-    /// The least share of a Schur diagonal that the subset came by, for each λ.
+    /// Smallest share of a Schur complement so far, for each λ.
     pub fn conditioning(&self) -> Vec<f64> {
         (0..self.lambdas.len())
             .map(|l| self.pairs(l).fold(1.0, |conditioning: f64, (pair, _)| worse(conditioning, pair.conditioning)))
             .collect()
     }
 
-    /// The trial of adding each active column that is not selected. Cost O(K·R·n).
+    /// Trials of adding each active column that is not selected. Cost O(K·R·n).
     pub fn trials(&self) -> Trials {
         let moments = &*self.moments;
         let mut open = vec![true; moments.features().len()];
@@ -102,7 +102,7 @@ impl Forward {
         }
     }
 
-    /// Removes a selected column: the others are added again. Cost O(K·R·n·s²).
+    /// Removes a selected column by adding the others again. Cost O(K·R·n·s²).
     pub fn remove(&mut self, feature: usize) {
         if let Some(place) = self.moments.place(feature).filter(|place| self.selected.contains(place)) {
             let others: Vec<usize> = self.selected.iter().copied().filter(|&p| p != place).collect();
@@ -110,7 +110,7 @@ impl Forward {
         }
     }
 
-    /// The pairs of one λ, fold by fold.
+    /// The fold states of one λ, in fold order.
     fn pairs(&self, lambda: usize) -> impl Iterator<Item = (&ForwardPair, &FoldMoments)> {
         let per_fold = self.lambdas.len().div_ceil(TOGETHER);
         let blocks = self.blocks.iter().skip(lambda / TOGETHER).step_by(per_fold.max(1));
@@ -167,7 +167,7 @@ impl Block {
         }
     }
 
-    /// Makes room for A_v of `size` columns.
+    /// Grows A_v to at least `size` columns.
     fn grow(&mut self, size: usize) {
         if size <= self.room {
             return;
@@ -183,7 +183,7 @@ impl Block {
     }
 }
 
-/// A_v of the selected columns, and the row of one more.
+/// A_v of the selected columns, bordered by the row of one more.
 struct Held<'h> {
     inner: &'h [f64],
     room: usize,
@@ -211,12 +211,12 @@ impl ForwardPair {
         }
     }
 
-    /// The direction p = z_b/√d_b of a column, u = H(A_v p)_S, and πᵀ = pᵀA_v p; the loss takes it in.
+    /// Computes the direction p = z_b/√d_b of a column, u = H(A_v p)_S, and π = pᵀA_v p, and updates the loss.
     fn step(&mut self, level: Level, a: &[f64], held: &Held<'_>, place: usize) -> ForwardStep {
         let root = self.diagonal[place].sqrt();
         let mut p = self.factor.solve(level, a);
         p.iter_mut().for_each(|p| *p /= -root);
-        // (A_v p)_S, with the part of the column itself.
+        // (A_v p)_S, including the column's own contribution.
         let last = 1.0 / root;
         let mut along: Vec<f64> = held.border.iter().map(|b| b * last).collect();
         add_rows(level, &p, held.inner, held.room, &mut along);
@@ -250,13 +250,13 @@ fn add_rows(level: Level, p: &[f64], rows: &[f64], room: usize, to: &mut [f64]) 
     }
 }
 
-/// The eight doubles at a place.
+/// The eight doubles at an index.
 #[inline(always)]
 fn eights(x: &[f64], place: usize) -> Wide {
     Wide::load(&x.as_chunks().0[place])
 }
 
-/// Adds loss + 2δh + δ²q of every column, and lowers the shares.
+/// Adds loss + 2δh + δ²q of every column, and lowers the conditioning.
 fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64], conditioning: &mut [f64]) {
     level.call(
         #[inline(always)]
@@ -275,7 +275,7 @@ fn add_trials(level: Level, pair: &ForwardPair, scale: &[f64], losses: &mut [f64
                     sum = sum + delta * (two * eights(&pair.along, at) + delta * square);
                 }
                 (eights(losses, k) + sum).store(&mut losses.as_chunks_mut().0[k]);
-                // The negative at most 0: so what is not a number counts as 0.
+                // Negated and limited to 0, so that NaN counts as 0.
                 let negative = (Wide::ZERO - diagonal / (eights(scale, k) + lambda)).min(Wide::ZERO);
                 let lowest = eights(conditioning, k).min(sticky).min(Wide::ZERO - negative);
                 lowest.store(&mut conditioning.as_chunks_mut().0[k]);

@@ -1,16 +1,16 @@
-//! Moments, forward: what a column that enters does to the trials of all others, for several λ in one reading.
+//! Update of all trials after adding a column, for several λ in one read of the moments.
 //!
-//! The sums are those of the book, *Cross-validation without refitting*, "Moments: forward".
+//! The sums are derived in the book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::Moments;
 use crate::linalg::InverseFactor;
 use crate::wide::Wide;
 use pulp::NullaryFnOnce;
 
-/// What adding a column does to the vectors of one fold and λ.
+/// Update of the vectors of one fold and λ by an added column.
 #[derive(Debug)]
 pub(super) struct ForwardStep {
-    /// The direction, over the selected columns and the new one.
+    /// Direction p over the selected columns and the new one.
     pub p: Vec<f64>,
     /// H(A_v p) over the selected columns without the new one.
     pub u: Vec<f64>,
@@ -20,12 +20,12 @@ pub(super) struct ForwardStep {
     pub scalars: Vec<(f64, f64)>,
 }
 
-/// Eights of columns that are worked on together.
+/// Eights of columns processed together.
 const EIGHTS: usize = 4;
-/// λ that share the loading of an entry.
+/// Number of λ that share the load of an entry.
 const SHARE: usize = 4;
 
-/// One fold and λ: vectors over all columns, those of several outputs one after the other.
+/// State of one fold and λ: vectors over all columns, output after output.
 #[derive(Debug, Clone)]
 pub(super) struct ForwardPair {
     pub lambda: f64,
@@ -34,13 +34,13 @@ pub(super) struct ForwardPair {
     pub square: Vec<f64>,
     pub along: Vec<f64>,
     pub loss: f64,
-    /// The least share that any pivot had.
+    /// Smallest share of any pivot.
     pub conditioning: f64,
     pub factor: InverseFactor,
 }
 
-/// r = A_t p and x = A_v p − A_t u over all columns, then with them d ← d − r², g ← g − γr, h ← h − rη + γ(x − rπ) and
-/// q ← q − 2rx + r²π. Cost O(R·n·s).
+/// Computes r = A_t p and x = A_v p − A_t u over all columns, and updates d ← d − r², g ← g − γr, h ← h − rη + γ(x −
+/// rπ) and q ← q − 2rx + r²π. Cost O(R·n·s).
 pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[ForwardStep], pairs: &mut [ForwardPair]) {
     let eights = moments.stride / Wide::WIDTH;
     let coefficients: Vec<Coefficients> = steps.chunks(SHARE).map(|s| Coefficients::new(s, rows.len())).collect();
@@ -63,7 +63,7 @@ pub(super) fn apply(moments: &Moments, fold: usize, rows: &[usize], steps: &[For
     }
 }
 
-/// p and u of up to [`SHARE`] steps, entry by entry, zeros for steps that are not there.
+/// p and u of up to [`SHARE`] steps, entry by entry, padded with zeros.
 struct Coefficients {
     p: Vec<[f64; SHARE]>,
     u: Vec<[f64; SHARE]>,
@@ -80,7 +80,7 @@ impl Coefficients {
     }
 }
 
-/// Eights of the columns from `start`: packed rows a of A_t and v of A_v, for up to [`SHARE`] pairs.
+/// Combination of eights of columns from `start`: packed rows a of A_t and v of A_v, for up to [`SHARE`] fold states.
 struct Combine<'k> {
     a: &'k [[Wide; EIGHTS]],
     v: &'k [[Wide; EIGHTS]],
@@ -111,7 +111,7 @@ impl NullaryFnOnce for Combine<'_> {
 fn sums(rows: &[[Wide; EIGHTS]], coefficients: &[[f64; SHARE]]) -> [[Wide; EIGHTS]; SHARE] {
     let mut sums = [[Wide::ZERO; EIGHTS]; SHARE];
     for (row, coefficients) in rows.iter().zip(coefficients) {
-        // An opaque address keeps the compiler from making vectors along the rows, which would gather.
+        // An opaque address keeps the compiler from vectorizing along the rows, which would gather.
         let row = *std::hint::black_box(row);
         for l in 0..SHARE {
             let c = Wide::splat(coefficients[l]);

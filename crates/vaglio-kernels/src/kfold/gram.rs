@@ -1,19 +1,19 @@
-//! Moments: products of all pairs of columns of a tile of rows, XᵀX in blocks that stay in registers.
+//! Gram matrix of a tile of rows: products of all pairs of columns, in blocks that stay in registers.
 //!
-//! What the book, *Cross-validation without refitting*, calls the one pass of O(n²m).
+//! This is the one pass of O(n²m) of the book, *Cross-validation without refitting*.
 
 use crate::wide::Wide;
 use crate::{Level, checkpoint};
 
-/// Columns whose products are made together, in both directions.
+/// Columns per block, in both directions.
 pub(super) const SIDE: usize = 4;
-/// Columns that stay in the second-level cache together, in both directions.
+/// Columns per panel, in both directions: a panel stays in the second-level cache.
 const PANEL: usize = 32;
 
 /// out_ij += x_iᵀx_j for the blocks of [`SIDE`] × [`SIDE`] on and below the diagonal.
 ///
-/// `tile` has columns × height eights (columns a multiple of [`SIDE`]), `out` columns × columns. Each sum runs in 8
-/// lanes that are added in order, whatever the place of its columns, so equal columns get equal bits. Cost
+/// `tile` is columns × height, in eights of rows (columns a multiple of [`SIDE`]); `out` is columns × columns. Each sum
+/// runs in 8 lanes that are added in order, wherever its columns are, so equal columns get equal bits. Cost
 /// O(height·columns²).
 pub(super) fn add_gram(level: Level, tile: &[Wide], height: usize, columns: usize, out: &mut [f64]) {
     level.call(
@@ -38,7 +38,7 @@ fn block(tile: &[Wide], height: usize, columns: usize, i: usize, j: usize, out: 
     let x: [&[Wide]; SIDE] = std::array::from_fn(|k| &tile[(i + k) * height..][..height]);
     let y: [&[Wide]; SIDE] = std::array::from_fn(|k| &tile[(j + k) * height..][..height]);
     let mut sums = [[Wide::ZERO; SIDE]; SIDE];
-    // Zipped, so that no entry of the inner loop is checked against a length, however the compiler inlines.
+    // Zipped, so that the inner loop has no bounds checks, however the compiler inlines.
     let [[x0, x1, x2, x3], [y0, y1, y2, y3]] = [x, y];
     let rows = x0.iter().zip(x1).zip(x2).zip(x3).zip(y0).zip(y1).zip(y2).zip(y3);
     for (((((((x0, x1), x2), x3), y0), y1), y2), y3) in rows {
@@ -49,7 +49,7 @@ fn block(tile: &[Wide], height: usize, columns: usize, i: usize, j: usize, out: 
             }
         }
     }
-    // A copy that the compiler cannot see through: the loop below would else keep the sums in memory in the loop above.
+    // Hides the sums from the compiler: otherwise the loop below would keep them in memory in the loop above.
     let sums = std::hint::black_box(sums);
     for k in 0..SIDE {
         for l in 0..SIDE {

@@ -1,27 +1,27 @@
-//! Moments: columns whose missing cells are filled by the means of the training rows, from the products of columns and masks.
+//! Imputation of missing cells by training means, from the products of columns and masks.
 //!
-//! With x a column that holds f in its missing cells, M the vector that is 1 in them and μ the mean of the others among the training
-//! rows, the imputed column is x + (μ − f)M, so every product with it is made of products with x and M. The book,
-//! *Cross-validation without refitting*, "Missing cells".
+//! Let x be a column that holds f in its missing cells, M their indicator vector and μ the mean of the other cells in
+//! the training rows. The imputed column is x + (μ − f)M, so every product with it follows from products with x and M.
+//! The book, *Cross-validation without refitting*, "Missing cells".
 
 use super::FoldedRows;
 use super::gram::SIDE;
 use super::products::fills;
 use super::training::Split;
 
-/// Where the columns, masks, targets and ones-vector stand in the products, and what missing cells hold.
+/// Layout of columns, masks, targets and ones-vector in the products, and the values in missing cells.
 #[derive(Debug)]
 pub(super) struct Imputation {
     columns: usize,
     outputs: usize,
-    /// The places of columns with missing cells, and the value in them.
+    /// Places of columns with missing cells, and the value in them.
     fills: Vec<(usize, f64)>,
-    /// Of the products with masks.
+    /// Side of the products with masks.
     side: usize,
 }
 
 impl Imputation {
-    /// `side` is that of the products of `features` and their masks.
+    /// `side` is the side of the products of `features` and their masks.
     pub fn new(rows: &FoldedRows<'_>, features: &[usize], side: usize) -> Self {
         let fills = if rows.missing.is_empty() { Vec::new() } else { fills(rows, features) };
         Imputation { columns: features.len(), outputs: rows.data.outputs(), fills, side }
@@ -32,7 +32,7 @@ impl Imputation {
         !self.fills.is_empty()
     }
 
-    /// The side of products without masks.
+    /// Side of products without masks.
     pub fn side(&self) -> usize {
         match self.is_needed() {
             true => (self.columns + self.outputs + 1).next_multiple_of(SIDE),
@@ -40,12 +40,12 @@ impl Imputation {
         }
     }
 
-    /// Where the ones-vector stands in the products with masks.
+    /// Index of the ones-vector in the products with masks.
     pub fn ones(&self) -> usize {
         self.columns + self.fills.len() + self.outputs
     }
 
-    /// The products of one fold with its missing cells filled; `ranges` are those of its training rows. Cost O(n²).
+    /// Imputes the products of one fold; `ranges` are those of its training rows. Cost O(n²).
     pub fn filled(&self, split: Split, ranges: &[(f64, f64)]) -> Split {
         if !self.is_needed() {
             return split;
@@ -67,7 +67,7 @@ impl Imputation {
         }
     }
 
-    /// Products of the columns plus `changes` in their missing cells.
+    /// Products of the columns after adding `changes` to their missing cells.
     fn changed(&self, products: &[f64], changes: &[f64]) -> Vec<f64> {
         let at = |a: usize, b: usize| products[a.max(b) * self.side + a.min(b)];
         let mut masks = vec![None; self.columns];

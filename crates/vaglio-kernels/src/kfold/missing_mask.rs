@@ -1,8 +1,8 @@
-//! Missing cells of columns, which every fold fills by the means of its training rows.
+//! Missing cells of columns, imputed in every fold by the means of its training rows.
 
 use crate::Column;
 
-/// Columns with missing cells, in order, each with a column that is 1 in these cells and 0 in the others.
+/// Columns with missing cells, in order, each with an indicator column of these cells.
 #[derive(Debug, Default)]
 pub(crate) struct MissingMask<'d>(pub Vec<(usize, Column<'d>)>);
 
@@ -12,7 +12,7 @@ impl<'d> MissingMask<'d> {
         self.0.is_empty()
     }
 
-    /// The missing cells of a column, if it has some.
+    /// Indicator of the missing cells of a column, if it has any.
     pub fn of(&self, column: usize) -> Option<Column<'d>> {
         self.0.binary_search_by_key(&column, |(column, _)| *column).ok().map(|at| self.0[at].1)
     }

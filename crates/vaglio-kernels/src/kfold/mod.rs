@@ -1,18 +1,18 @@
 //! K-fold cross-validation for ridge regression in closed form, for any partition of the rows.
 //!
-//! Every fold is predicted by the ridge readout trained on the rows of all other folds, centered on their means with an
-//! intercept and, on demand, divided by their standard deviations.
+//! Every fold is predicted by the ridge regression trained on all other folds, centered on their means with an
+//! intercept and optionally divided by their standard deviations.
 //!
-//! There are three engines, all derived in the book, *Cross-validation without refitting*. [`FoldedRows`] are columns, targets
-//! and folds, shared by all of them.
+//! There are three engines, all derived in the book, *Cross-validation without refitting*. They share [`FoldedRows`]:
+//! columns, targets and folds.
 //!
-//! 1. Moments, for squared losses. [`Moments`] are products over the training rows and the rows held out of every fold:
-//!    one read of the rows, and nothing after it depends on how many there are. [`Forward`] and [`Backward`] try every
-//!    one-column change of one subset for several λ, [`MomentTree`] all subsets depth first, [`Spectrum`] many λ of one subset.
-//!    [`Refinement`] takes residuals from the rows for λ at which moments have lost digits.
-//! 2. Rows held out. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
-//! 3. Each subset decomposed. [`Decomposition`] predicts the rows held out for any λ, and for every column removed.
-//!    [`Refit`] does it without each fold from the rows, where cancellation makes a closed form unreliable.
+//! 1. Moments, for squared losses. [`Moments`] are products over the training and held-out rows of every fold. They
+//!   take one read of the rows; nothing after it depends on the number of rows. [`Forward`] and [`Backward`] try every
+//!   one-column change of one subset for several λ, [`MomentTree`] all subsets depth first, [`Spectrum`] many λ of one
+//!   subset. [`Refinement`] takes residuals from the rows for λ at which moments have lost digits.
+//! 2. Held-out rows. [`hold_out`] tries every one-column change in O(m) for any loss and one λ.
+//! 3. One decomposition per subset. [`Decomposition`] predicts held-out rows for any λ, and for every column removed.
+//!   [`Refit`] refits each fold from the rows, for cases where cancellation makes a closed form unreliable.
 
 mod backward;
 mod cells;
@@ -48,19 +48,19 @@ pub use rows::FoldedRows;
 pub use spectrum::Spectrum;
 pub use tree::MomentTree;
 
-/// What one-column changes of a subset would give, for each λ.
+/// Results of one-column changes of a subset, for each λ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trials {
-    /// The columns that would be added or removed.
+    /// Columns to add or remove.
     pub features: Vec<usize>,
     /// Sums of squared errors over folds and outputs: λ × features.
     pub losses: Vec<Vec<f64>>,
-    /// The conditioning of each, for [`crate::is_unreliable`]: λ × features.
+    /// Conditioning of each trial, for [`crate::is_unreliable`]: λ × features.
     pub conditioning: Vec<Vec<f64>>,
 }
 
 impl Trials {
-    /// Those `count` columns that would leave the least losses by one λ or another, the best first.
+    /// The `count` columns with the lowest loss over all λ, the best first.
     pub fn best(&self, count: usize) -> Vec<usize> {
         let least = |k: usize| self.losses.iter().map(|losses| losses[k]).fold(f64::INFINITY, f64::min);
         let mut all: Vec<(f64, usize)> = self.features.iter().enumerate().map(|(k, &f)| (least(k), f)).collect();

@@ -1,11 +1,12 @@
-//! Moments of which no rows of A_t and A_v are made but those of columns that are selected, by a pass over the columns for
-//! eight of them; of columns that are 0 nearly everywhere, over the entries that they store.
+//! Lazy rows of the moments A_t and A_v, computed for selected columns by passes over eight of them; of sparse columns
+//! only stored entries are read.
 //!
-//! A pass takes as long as reading the columns, and eight products of an entry are one of eight lanes. So one that is made for a
-//! column makes those of columns that are likely to follow, each with the bits that it has alone.
+//! A pass takes as long as reading the columns, and one instruction multiplies an entry with eight columns. So a pass
+//! for one column also computes likely next ones, each with the bits that it would have alone.
 //!
-//! Such a column is fill + (x − fill), of which the second is 0 in most rows. About its mean over all rows, where products are
-//! taken, neither part is much larger than the column itself, as long as the entries have at most half of the weight.
+//! A sparse column is fill + (x − fill), where the second term is 0 in most rows. Products are taken about its mean
+//! over all rows. Neither term is then much larger than the column itself, as long as the stored entries have at most
+//! half of the weight.
 
 use super::FoldedRows;
 use super::centering::{Centering, ProductLayout};
@@ -18,31 +19,31 @@ use crate::wide::Wide;
 use crate::{Column, Level};
 use std::sync::OnceLock;
 
-/// Which columns are summed up by their entries, and which rows are summed up together.
+/// Grouping of rows, and the columns to sum by their stored entries.
 #[derive(Debug)]
 pub(super) struct GroupedEntries {
-    /// By place.
+    /// Shift of each column, by place.
     shifts: Vec<f64>,
     are_few: Vec<bool>,
-    /// Of each row: a class of a fold, or of a block of rows that folds are made of.
+    /// Group of each row: a class of a fold, or of a block of rows.
     groups: Vec<u32>,
-    /// Rows and weight of each group.
+    /// Number of rows, and weight, of each group.
     sizes: Vec<usize>,
     weights: Vec<f64>,
     classes: usize,
 }
 
-/// The sums of one column.
+/// Sums of one column.
 struct ColumnSums {
-    /// With eight vectors at a time, of each group.
+    /// Products with vectors, eight at a time, of each group.
     products: Vec<Vec<Wide>>,
-    /// With itself, of each group.
+    /// Squares of each group.
     squares: Vec<f64>,
-    /// Of each group.
+    /// Range of each group.
     ranges: Vec<(f64, f64)>,
 }
 
-/// Up to eight vectors that columns are multiplied by at once, and their sums over each group.
+/// Up to eight vectors to multiply columns with, and their sums over each group.
 struct Vectors {
     of_row: Vec<Wide>,
     of_group: Vec<Wide>,
@@ -61,11 +62,11 @@ impl Vectors {
     }
 }
 
-/// No entries.
+/// Range of no entries.
 const NOTHING: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
 impl GroupedEntries {
-    /// Cost O(entries).
+    /// Groups the rows. Cost O(entries).
     pub fn new(rows: &FoldedRows<'_>, features: &[usize]) -> Self {
         let folds = rows.folds.blocks().map_or(&rows.folds, |blocks| &blocks.rows);
         let classes = rows.parted().map_or(1, |c| c.iter().max().map_or(1, |c| c + 1));
@@ -91,8 +92,8 @@ impl GroupedEntries {
         GroupedEntries { shifts, are_few, groups, sizes, weights, classes }
     }
 
-    /// Products of columns, targets and the ones-vector without those of columns with each other, of every class in every fold or
-    /// block, and their side. Cost O(entries · outputs).
+    /// Products of columns with targets and the ones-vector, but not with each other, for every class in every fold or
+    /// block; and their side. Cost O(entries · outputs).
     pub fn sums(&self, rows: &FoldedRows<'_>, features: &[usize]) -> (Vec<Vec<FoldSums>>, usize) {
         let (data, n) = (&rows.data, features.len());
         let ones = data.ones();
@@ -138,7 +139,7 @@ impl GroupedEntries {
         sums
     }
 
-    /// Σ_j (x_j − shift)·z_j of every group, of a column at a place and eight vectors z. Cost O(entries).
+    /// Σ_j (x_j − shift)·z_j of every group, for the column at a place and eight vectors z. Cost O(entries).
     fn products(&self, level: Level, x: Column<'_>, place: usize, z: &Vectors) -> Vec<Wide> {
         let shift = self.shifts[place];
         match x {
@@ -205,19 +206,19 @@ impl GroupedEntries {
     }
 }
 
-/// Rows whose numbers are read at a time.
+/// Rows read at a time.
 const TILE: usize = 1 << 12;
-/// Sums of a group that are added up side by side, so that none waits for the last row of its group.
+/// Number of partial sums of a group, so that none waits for the last row of its group.
 const TOGETHER: usize = 4;
 
-/// Gives the numbers of a column some rows at a time, with the first of these.
+/// Passes the values of a column tile by tile, with the index of the first row.
 fn each_tile(x: Column<'_>, mut then: impl FnMut(usize, &[f64])) {
     for start in (0..x.len()).step_by(TILE) {
         then(start, &x.rows(start, x.len().min(start + TILE)).values());
     }
 }
 
-/// Adds (x − shift)·z of some rows, of which the first is a multiple of [`TOGETHER`], to the sums of their groups.
+/// Adds (x − shift)·z of some rows to the sums of their groups; the first row is a multiple of [`TOGETHER`].
 #[inline(always)]
 fn add_tile(values: &[f64], shift: f64, groups: &[u32], z: &[Wide], sums: &mut [[Wide; TOGETHER]]) {
     for (row, ((value, &group), z)) in values.iter().zip(groups).zip(z).enumerate() {
@@ -226,16 +227,16 @@ fn add_tile(values: &[f64], shift: f64, groups: &[u32], z: &[Wide], sums: &mut [
     }
 }
 
-/// Rows of A_t and A_v, made when they are asked for.
+/// Rows of A_t and A_v, computed on demand.
 #[derive(Debug)]
 pub(super) struct MomentRows {
     entries: GroupedEntries,
-    /// Of each fold.
+    /// Centering of each fold.
     centering: Vec<Centering>,
     stride: usize,
-    /// By place: of each fold the row of A_t, then that of A_v.
+    /// By place: for each fold the row of A_t, then of A_v.
     made: Vec<OnceLock<Vec<f64>>>,
-    /// In place of a row that was never asked for: no numbers.
+    /// NaN row, returned for a row that was never requested.
     unknown: Vec<f64>,
 }
 
@@ -245,15 +246,15 @@ impl MomentRows {
         MomentRows { entries, centering, stride, made, unknown: vec![f64::NAN; stride] }
     }
 
-    /// Those of the column at a place.
+    /// Rows of A_t and A_v of the column at a place.
     pub fn rows(&self, fold: usize, place: usize) -> [&[f64]; 2] {
         let Some(made) = self.made[place].get() else { return [&self.unknown; 2] };
         let (training, held_out) = made[2 * fold * self.stride..][..2 * self.stride].split_at(self.stride);
         [training, held_out]
     }
 
-    /// Makes those of the columns at some places, and as far as a pass has lanes left those at places that are `likely` to be
-    /// asked for next, while all that are there take few bytes. Cost O(entries + K·n) for eight of them.
+    /// Computes the rows of the columns at some places. Free lanes of the pass prefetch `likely` places while all rows
+    /// take few bytes. Cost O(entries + K·n) for eight of them.
     pub fn read(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize], likely: &[usize]) {
         let is_new = |place: &&usize| self.made[**place].get().is_none();
         let mut wanted: Vec<usize> = places.iter().filter(is_new).copied().collect();
@@ -266,16 +267,16 @@ impl MomentRows {
             wanted.extend(more.take(lanes.min(free)));
         }
         for some in wanted.chunks(Wide::WIDTH) {
-            // Not while they are locked: a thread that waits for its share may take up a walk that asks for the same.
+            // Computed without a lock: a waiting thread may take up work that requests the same rows.
             let made = self.made(rows, features, some);
             for (&place, made) in some.iter().zip(made) {
-                // Another walk may have been faster, with the same bits.
+                // Another thread may have been faster, with the same bits.
                 let _ = self.made[place].set(made);
             }
         }
     }
 
-    /// Those of up to eight columns.
+    /// Computes the rows of up to eight columns.
     fn made(&self, rows: &FoldedRows<'_>, features: &[usize], places: &[usize]) -> Vec<Vec<f64>> {
         let (data, entries) = (&rows.data, &self.entries);
         let z = |&place: &usize| {
@@ -286,7 +287,7 @@ impl MomentRows {
         };
         let z = Vectors::new(entries, &parallel::map_slice(places, z));
         let lanes = places.len();
-        // Group after group, lanes that are in use alone.
+        // Group after group, only lanes in use.
         let product = |other: usize| -> Vec<f64> {
             let of_groups = entries.products(data.level, data.column(features[other]).0, other, &z);
             of_groups.iter().flat_map(|sums| &sums.doubles()[..lanes]).copied().collect()
@@ -298,7 +299,7 @@ impl MomentRows {
         parallel::map(places.len(), row)
     }
 
-    /// That of the column at a place, from its product with each of n columns in each group.
+    /// Computes the row of the column at a place, from its product with each of n columns in each group.
     fn row(
         &self,
         rows: &FoldedRows<'_>,
@@ -307,7 +308,7 @@ impl MomentRows {
         product: impl Fn(usize, usize) -> f64 + Sync,
     ) -> Vec<f64> {
         let entries = &self.entries;
-        // Behind the products stands the weight, by which classes count alike.
+        // The weight, for balanced classes, follows the products.
         let group = |group: usize| FoldSums {
             products: match entries.sizes[group] {
                 0 => Vec::new(),

@@ -1,4 +1,4 @@
-//! Moments of every fold: products over its training rows and the rows held out, centered and scaled by the former.
+//! Moments of every fold: products over its training and held-out rows, centered and scaled by the training rows.
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
@@ -17,59 +17,59 @@ use crate::sums::LANES;
 use crate::wide::Wide;
 use ndarray::Array2;
 
-/// The moments of every fold: all that ridge losses on held-out rows need of the data.
+/// Moments of every fold: all that ridge losses on held-out rows need of the data.
 ///
-/// For fold v with training rows t: A_t = X_tᵀX_t, B_t = X_tᵀy_t, A_v = X_vᵀX_v, B_v = X_vᵀy_v and c_v = ‖y_v‖², rows
-/// scaled by √r_j, and columns and targets centered and columns standardized by the training rows of v as asked. Only
-/// active columns are in. Memory 16·K·n² bytes.
+/// For fold v with training rows t: A_t = X_tᵀX_t, B_t = X_tᵀy_t, A_v = X_vᵀX_v, B_v = X_vᵀy_v and c_v = ‖y_v‖². Rows
+/// are scaled by √r_j. Columns and targets are centered, and columns standardized, by the training rows of v as
+/// requested. Only active columns are included. Memory 16·K·n² bytes.
 #[derive(Debug)]
 pub struct Moments {
     pub(super) level: crate::Level,
     pub(super) folds: Vec<FoldMoments>,
-    /// What makes rows of A_t and A_v, where folds have no more than the diagonals.
+    /// Lazy rows of A_t and A_v, if folds have the diagonals only.
     rows: Option<MomentRows>,
     /// The active columns, in order.
     features: Vec<usize>,
-    /// The place of every column among the active ones.
+    /// Index of every column among the active ones.
     places: Vec<Option<usize>>,
-    /// The first of the columns equal to each, by place.
+    /// Place of the first column equal to each.
     pub(super) duplicates: Vec<usize>,
-    /// Length of a row of a matrix: the number of active columns, filled up to a multiple of 8.
+    /// Length of a matrix row: the number of active columns, rounded up to a multiple of 8.
     pub(super) stride: usize,
     pub(super) outputs: usize,
     divisor: f64,
     normal_equations: Option<NormalEquations>,
-    /// Whether losses count classes alike.
+    /// Whether losses balance classes.
     counts_classes_alike: bool,
 }
 
-/// The moments of one fold; matrices are symmetric, rows one after the other.
+/// Moments of one fold; matrices are symmetric, row-major.
 #[derive(Debug)]
 pub(super) struct FoldMoments {
-    /// A_t and A_v: columns × stride, or no more than their diagonals.
+    /// A_t and A_v: columns × stride, or their diagonals only.
     pub training: Vec<f64>,
     pub held_out: Vec<f64>,
-    /// How far apart the entries of a diagonal stand.
+    /// Distance of consecutive diagonal entries.
     pub apart: usize,
     /// B_t and B_v: outputs × stride.
     pub training_targets: Vec<f64>,
     pub held_out_targets: Vec<f64>,
-    /// c_v, added up over outputs.
+    /// c_v, summed over outputs.
     pub squares: f64,
-    /// What (A_t)_ii is a difference from: the digits of a Schur diagonal are counted from here.
+    /// The minuend of (A_t)_ii, relative to which the digits of a Schur complement are judged.
     pub scale: Vec<f64>,
 }
 
 impl Moments {
-    /// Columns that a pass over all columns makes the rows of A_t and A_v of, where they are made column by column.
+    /// Columns whose lazy rows of A_t and A_v one pass computes.
     pub const AT_ONCE: usize = Wide::WIDTH;
-    /// Bytes of such rows beyond which none are made that were not asked for.
+    /// Bytes of such rows up to which further ones are prefetched.
     pub const READ_AHEAD: usize = 1 << 24;
 
-    /// Reads the rows once. Cost O(m·n² + K·n²).
+    /// Computes all moments in one read of the rows. Cost O(m·n² + K·n²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when products overflow.
+    /// [`Failure::NoConvergence`] if products overflow.
     pub fn new(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
@@ -78,11 +78,11 @@ impl Moments {
         Moments::of_sums(rows, features, duplicates, &sums, side, None)
     }
 
-    /// The same from the entries that columns store: of A_t and A_v the diagonals, and other rows when [`Moments::read`] asks
-    /// for them. No cells are missing. Cost O(entries + K·n), memory 16·K·n bytes for each column that is read.
+    /// Computes the diagonals of A_t and A_v from the entries that columns store; [`Moments::read`] adds other rows on
+    /// demand. Requires that no cells are missing. Cost O(entries + K·n), memory 16·K·n bytes for each column read.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when products overflow.
+    /// [`Failure::NoConvergence`] if products overflow.
     pub fn by_columns(rows: &FoldedRows<'_>) -> Result<Self, Failure> {
         let features = rows.active();
         let duplicates = duplicates(rows, &features);
@@ -91,20 +91,20 @@ impl Moments {
         Moments::of_sums(rows, features, duplicates, &sums, side, Some(entries))
     }
 
-    /// Makes the rows of A_t and A_v of some columns, unless they are there; `rows` are those of the moments. Cost O(entries +
-    /// K·n) for eight of them.
+    /// Computes the rows of A_t and A_v of some columns, unless present; `rows` must be those of the moments. Cost
+    /// O(entries + K·n) for eight of them.
     pub fn read(&self, rows: &FoldedRows<'_>, columns: &[usize]) {
         self.read_ahead(rows, columns, &[]);
     }
 
-    /// The same, and of some of the columns that are `likely` to be asked for next, where that costs next to nothing.
+    /// Like [`Moments::read`], but also prefetches some of the `likely` columns if that costs next to nothing.
     pub fn read_ahead(&self, rows: &FoldedRows<'_>, columns: &[usize], likely: &[usize]) {
         if let Some(made) = &self.rows {
             made.read(rows, &self.features, &self.places(columns), &self.places(likely));
         }
     }
 
-    /// The rows of A_t and A_v of the column at a place.
+    /// Rows of A_t and A_v of the column at a place.
     pub(super) fn rows(&self, fold: usize, place: usize) -> [&[f64]; 2] {
         match &self.rows {
             Some(made) => made.rows(fold, place),
@@ -115,19 +115,19 @@ impl Moments {
         }
     }
 
-    /// A_t and A_v of the columns at some places.
+    /// A_t and A_v restricted to the columns at some places.
     pub(super) fn among(&self, fold: usize, places: &[usize]) -> [Array2<f64>; 2] {
         let rows: Vec<[&[f64]; 2]> = places.iter().map(|&place| self.rows(fold, place)).collect();
         [0, 1].map(|which| Array2::from_shape_fn((places.len(), places.len()), |(i, j)| rows[i][which][places[j]]))
     }
 
-    /// The same from `cells` of rows of which `rows` has some: `folds` gives each cell its fold, or none where none of its
-    /// rows are there. `None` where `rows` are centered or scaled otherwise, or have other columns. Cost O(m·n + K·n²).
+    /// Computes moments from shared `cells` of rows. `folds` gives each cell its fold, or `None` if `rows` has none of
+    /// its rows. Returns `None` if `rows` are centered or scaled otherwise, or have other columns. Cost O(m·n + K·n²).
     ///
-    /// Columns that are equal in `rows` have equal moments, whatever they are elsewhere.
+    /// Columns that are equal in `rows` get equal moments, even if they differ elsewhere.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when products overflow.
+    /// [`Failure::NoConvergence`] if products overflow.
     pub fn of_cells(rows: &FoldedRows<'_>, cells: &Cells, folds: &[Option<usize>]) -> Result<Option<Self>, Failure> {
         if !rows.missing.is_empty() || !rows.folds.is_of_others() {
             return Ok(None);
@@ -139,7 +139,7 @@ impl Moments {
         Moments::of_sums(rows, features, duplicates, &sums, side, None).map(Some)
     }
 
-    /// With `entries`, `sums` are without the products of columns with each other.
+    /// With `entries`, `sums` lack the products of columns with each other.
     fn of_sums(
         rows: &FoldedRows<'_>,
         features: Vec<usize>,
@@ -201,7 +201,7 @@ impl Moments {
         })
     }
 
-    /// The same with the first `count` folds held out alone, the others being trained on in every one of them.
+    /// Holds out the first `count` folds only; all others are in every training set.
     #[must_use]
     pub fn holding_out(mut self, rows: &FoldedRows<'_>, count: usize) -> Self {
         if count >= self.folds.len() {
@@ -213,27 +213,27 @@ impl Moments {
         self
     }
 
-    /// The products over all rows, where they were added up for the folds: not of columns that folds impute or, without an
-    /// intercept, standardize, nor of balanced classes or folds that are trained on rows of their own.
+    /// Products over all rows, if they were summed for the folds. `None` if folds impute or balance, standardize
+    /// without an intercept, or have training rows of their own.
     pub fn normal_equations(&self) -> Option<&NormalEquations> {
         self.normal_equations.as_ref()
     }
 
-    /// Bytes that the moments of `folds` folds and `columns` active columns need, without the products of a chunk of
-    /// rows on each thread; `parts` is how many classes with weights of their own have rows in a fold, over all folds, each
-    /// with the products of `side` columns, masks and targets.
+    /// Bytes of the moments of `folds` folds and `columns` active columns, without each thread's products of a chunk of
+    /// rows. `parts` counts the classes with rows in a fold, over all folds, if classes have weights of their own; each
+    /// needs the products of `side` columns, masks and targets.
     pub fn bytes(folds: usize, parts: usize, columns: usize, side: usize) -> usize {
-        // What is made of the products, and these.
+        // The moments, and the products they are computed from.
         let (made, side) = (2 * folds * columns * columns.next_multiple_of(LANES), side.next_multiple_of(SIDE));
         (made + (parts + 1) * side * side) * size_of::<f64>()
     }
 
-    /// Whether losses are those of [`FoldedRows::scoring`].
+    /// Whether losses balance classes; see [`FoldedRows::scoring`].
     pub fn counts_classes_alike(&self) -> bool {
         self.counts_classes_alike
     }
 
-    /// Whether rows of A_t and A_v are made when they are asked for.
+    /// Whether rows of A_t and A_v are computed lazily.
     pub fn are_by_columns(&self) -> bool {
         self.rows.is_some()
     }
@@ -248,7 +248,7 @@ impl Moments {
         &self.features
     }
 
-    /// The mean over rows and outputs, from a sum of squared errors.
+    /// Mean over rows and outputs, from a sum of squared errors.
     pub fn mean_of(&self, sum: f64) -> f64 {
         sum / self.divisor
     }
@@ -258,7 +258,7 @@ impl Moments {
         self.folds.iter().map(|fold| fold.squares).sum()
     }
 
-    /// Where an active column stands.
+    /// Index of an active column.
     pub(super) fn place(&self, feature: usize) -> Option<usize> {
         self.places.get(feature).copied().flatten()
     }
@@ -268,13 +268,13 @@ impl Moments {
     }
 }
 
-/// The first of the columns equal to each, by place.
+/// Place of the first column equal to each.
 fn duplicates(rows: &FoldedRows<'_>, features: &[usize]) -> Vec<usize> {
     let first = first_equal(&features.iter().map(|&feature| rows.data.column(feature).0).collect::<Vec<_>>());
     if rows.missing.is_empty() {
         return first;
     }
-    // What fills equal columns is equal if their missing cells are.
+    // Equal columns are imputed equally if their missing cells are equal.
     let alike =
         |a: usize, b: usize| first[a] == first[b] && rows.missing.of(features[a]) == rows.missing.of(features[b]);
     (0..features.len()).map(|place| (first[place]..place).find(|&other| alike(other, place)).unwrap_or(place)).collect()

@@ -8,10 +8,10 @@ use crate::{Data, Folds};
 use std::sync::Arc;
 
 impl NormalEquations {
-    /// Reads the columns once. Cost O(m·n²).
+    /// Computes the products in one read of the columns. Cost O(m·n²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when products overflow.
+    /// [`Failure::NoConvergence`] if products overflow.
     pub fn new(data: &Arc<Data<'_>>, columns: &[usize], intercept: bool) -> Result<Self, Failure> {
         let mut features = columns.to_vec();
         features.sort_unstable();

@@ -1,4 +1,4 @@
-//! Moments: one read of the rows for the products of all columns, targets and the ones-vector, by fold and class.
+//! Products of all columns, targets and the ones-vector, by fold and class, in one read of the rows.
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
@@ -10,24 +10,24 @@ use crate::sums::product;
 use crate::wide::{Entry, Wide};
 use crate::{Column, Folds, Level};
 
-/// Eights of rows that are multiplied at a time: odd, so that columns lie differently in the cache.
+/// Eights of rows per tile: odd, so that columns map to different cache sets.
 const TILE: usize = 63;
-/// Rows whose products are added up before those of other rows come in.
+/// Rows per chunk, whose products are summed before those of other chunks are added.
 const CHUNK: usize = 64 * Wide::WIDTH * TILE;
 
-/// Products of the columns, targets and ones-vector of one fold, rows scaled by √r_j, columns shifted.
+/// Products of the columns, targets and ones-vector over one fold, rows scaled by √r_j, columns shifted.
 #[derive(Debug, Clone)]
 pub(super) struct FoldSums {
-    /// Side × side, on and below the diagonal, or some of these by a layout: columns first, then the masks of those with missing cells, then outputs, then
-    /// the ones-vector.
+    /// Lower triangle, side × side, or a part of it given by a layout: columns first, then masks of missing cells, then
+    /// outputs, then the ones-vector.
     pub products: Vec<f64>,
-    /// The least and greatest entry of each column, missing cells left out.
+    /// Least and greatest entry of each column, without missing cells.
     pub range: Vec<(f64, f64)>,
 }
 
-/// The sums of every class in every one of `folds`, and their side; all rows are one class where none count alike.
+/// Computes the sums of every class in each of `folds`, and their side; without balancing, all rows are one class.
 ///
-/// The rows of a class in a fold are added up in chunks that depend on their number alone, in order; without rows there
+/// The rows of a class in a fold are summed in chunks that depend on their number alone, in order; without rows there
 /// are no products. Cost O(m·n²).
 pub(super) fn sums(rows: &FoldedRows<'_>, folds: &Folds, columns: &[usize]) -> (Vec<Vec<FoldSums>>, usize) {
     let masks = columns.iter().filter(|&&column| rows.missing.of(column).is_some()).count();
@@ -54,7 +54,7 @@ pub(super) fn sums(rows: &FoldedRows<'_>, folds: &Folds, columns: &[usize]) -> (
 }
 
 impl FoldSums {
-    /// Adds those of other rows.
+    /// Adds the sums of other rows.
     pub fn add(&mut self, other: &FoldSums) {
         if other.products.is_empty() {
             return;
@@ -68,11 +68,11 @@ impl FoldSums {
     }
 }
 
-/// Columns, targets and weights as they are multiplied.
+/// Columns, targets and weights to multiply.
 struct Reader<'r> {
     level: Level,
     columns: Vec<(Column<'r>, f64)>,
-    /// The places of columns with missing cells, and 1 in these.
+    /// Places of columns with missing cells, and their indicators.
     missing: Vec<(usize, Column<'r>)>,
     targets: Vec<&'r [f64]>,
     root: Option<&'r [f64]>,
@@ -107,7 +107,7 @@ impl<'r> Reader<'r> {
         out
     }
 
-    /// Columns, targets and the ones-vector in `rows`, one after the other, each filled up with zeros.
+    /// Gathers columns, targets and the ones-vector at `rows`, each padded with zeros.
     fn fill(&self, rows: &[usize], height: usize, tile: &mut [Wide], range: &mut [(f64, f64)]) {
         let mut own = vec![(f64::INFINITY, f64::NEG_INFINITY); range.len()];
         let gathered = |x: &[f64]| rows.iter().map(|&j| x[j]).collect::<Vec<f64>>();
@@ -149,7 +149,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Columns with the shifts that keep the digits of centering.
+/// Columns with the shifts that preserve digits in centering.
 pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -> Vec<(Column<'r>, f64)> {
     let (data, means) = (&rows.data, (rows.standardize && !rows.intercept).then(|| Means::new(rows)));
     let with_shift = |&feature: &usize| -> (Column<'r>, f64) {
@@ -159,7 +159,7 @@ pub(super) fn shifted_columns<'r>(rows: &'r FoldedRows<'_>, columns: &[usize]) -
     parallel::map_slice(columns, with_shift)
 }
 
-/// What stands in the missing cells of each column that has some, shifted as in the products, by place.
+/// Value in the missing cells of each column that has some, shifted as in the products, by place.
 pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64)> {
     let reader = Reader::new(rows, columns, 0);
     let fill = |&(place, mask): &(usize, Column<'_>)| {
@@ -170,7 +170,7 @@ pub(super) fn fills(rows: &FoldedRows<'_>, columns: &[usize]) -> Vec<(usize, f64
     reader.missing.iter().map(fill).collect()
 }
 
-/// The weighted means over all rows, for columns that have no shift yet.
+/// Weighted means over all rows, for columns without a shift.
 struct Means(Vec<f64>, f64);
 
 impl Means {
@@ -188,7 +188,7 @@ impl Means {
     }
 }
 
-/// to ← x − shift in the given rows, with zeros behind them, and the range of x.
+/// to ← x − shift at the given rows, padded with zeros; returns the range of x.
 fn load<E: Entry>(level: Level, x: &[E], rows: &[usize], shift: f64, to: &mut [Wide]) -> (f64, f64) {
     match (rows.first(), rows.last()) {
         (Some(&first), Some(&last)) if last - first + 1 == rows.len() => shifted(level, &x[first..=last], shift, to),

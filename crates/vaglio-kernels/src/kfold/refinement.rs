@@ -1,4 +1,4 @@
-//! A subset fitted without each fold by its moments, refined from the rows: where moments alone have lost digits.
+//! Iterative refinement of fold fits from the rows, for λ at which moments alone have lost digits.
 
 use super::{FoldedRows, Moments};
 use crate::linalg::gemm;
@@ -7,26 +7,26 @@ use crate::ridge::{Equations, are_unlike};
 use ndarray::{Array2, ArrayView1, ShapeBuilder, s};
 use std::ops::Range;
 
-/// A subset fitted on the training rows of each fold by normal equations, which are corrected by residuals of the rows: all
-/// folds in two products a round. Memory 8·m·s bytes and 8·s·K·outputs for each part of the rows.
+/// A subset fitted on each fold's training rows by normal equations and corrected by residuals from the rows, all folds
+/// in two products per round. Memory 8·m·s bytes and 8·s·K·outputs for each block of rows.
 #[derive(Debug)]
 pub struct Refinement<'r, 'd> {
     rows: &'r FoldedRows<'d>,
     moments: &'r Moments,
-    /// Where the columns stand among the moments.
+    /// Places of the columns among the moments.
     places: Vec<usize>,
     parts: Vec<RowBlock>,
-    /// Of the training rows of each fold, with an intercept.
+    /// Sums over the training rows of each fold, with an intercept.
     sums: Vec<TrainingSums>,
 }
 
-/// Some rows, which threads work on side by side.
+/// A block of rows, processed by one thread.
 #[derive(Debug)]
 struct RowBlock {
     rows: Range<usize>,
     /// Scaled and centered columns: rows × columns.
     x: Array2<f64>,
-    /// Which of the rows each fold holds out, from the first of the part.
+    /// Rows of the block held out by each fold, counted from the first of the block.
     held_out: Vec<Vec<usize>>,
 }
 
@@ -41,9 +41,10 @@ struct TrainingSums {
 impl<'r, 'd> Refinement<'r, 'd> {
     /// Copies the columns. Cost O(m·s).
     ///
-    /// `None` where folds learn more than means of the columns, weigh classes or have training rows of their own, where rows
-    /// weigh so unlike that weights which are right as a whole are wrong for light rows, and where there are so many folds that
-    /// decomposing all rows is faster.
+    /// Returns `None` if:
+    /// * folds standardize, impute, balance classes or have training rows of their own;
+    /// * row weights are so unlike that globally accurate coefficients are wrong for light rows;
+    /// * there are so many folds that decomposing all rows is faster.
     pub fn new(rows: &'r FoldedRows<'d>, moments: &'r Moments, subset: &[usize]) -> Option<Self> {
         let unknowns = moments.folds() * rows.data.outputs();
         let are_unlike = rows.data.root().is_some_and(|root| are_unlike(root.iter().map(|root| root * root)));
@@ -55,7 +56,8 @@ impl<'r, 'd> Refinement<'r, 'd> {
         let mut out =
             Refinement { rows, moments, places, parts: parts(rows, moments.folds(), subset), sums: Vec::new() };
         if rows.intercept {
-            // Differences from sums over all rows would leave nothing of light rows where a heavy one is held out.
+            // Sums over the training rows, not differences from all rows, which would lose light rows when a heavy one
+            // is held out.
             let training = |fold: usize| out.sums(&rows.folds.training(fold));
             out.sums = parallel::map(moments.folds(), training);
         }
@@ -72,8 +74,9 @@ impl<'r, 'd> Refinement<'r, 'd> {
         }
     }
 
-    /// The residuals of the rows held out, scaled by √r_j: outputs × rows as given; those of folds that are never held out keep
-    /// their targets. `None` where a fold is too ill-conditioned. Cost O(K·s³ + m·s·K·outputs), the second for each round.
+    /// Held-out residuals, scaled by √r_j, as outputs × rows in original order; rows that are never held out keep their
+    /// targets. Returns `None` if a fold is too ill-conditioned. Cost O(K·s³ + m·s·K·outputs), the second term for each
+    /// round.
     pub fn residuals(&self, lambda: f64) -> Option<Vec<Vec<f64>>> {
         let (count, folds, outputs) = (self.places.len(), self.moments.folds(), self.rows.data.outputs());
         let start = |fold: usize| {
@@ -96,7 +99,7 @@ impl<'r, 'd> Refinement<'r, 'd> {
             let offsets = self.offsets(&weights);
             let missing = |part: &RowBlock| gemm(part.x.t(), self.training_residuals(part, &weights, &offsets).view());
             let missing: Vec<Array2<f64>> = parallel::map_slice(&self.parts, missing);
-            // In the order of the rows, whichever thread was first.
+            // Sums in row order, whichever thread finished first.
             let missing = missing.iter().fold(&weights * -lambda, |sum, of_part| sum + of_part);
             let correct = |fold: usize, equations: &mut Equations| {
                 equations.correct(missing.slice(s![.., fold * outputs..(fold + 1) * outputs]).to_owned())
@@ -113,7 +116,7 @@ impl<'r, 'd> Refinement<'r, 'd> {
         Some((0..outputs).map(|o| left.iter().flat_map(|part| &part[o]).copied().collect()).collect())
     }
 
-    /// The residuals of the rows of a part that are held out, outputs × rows.
+    /// Residuals of the held-out rows of a block, outputs × rows.
     fn residuals_held_out(&self, part: &RowBlock, weights: &Array2<f64>, offsets: &[f64]) -> Vec<Vec<f64>> {
         let targets = self.rows.targets();
         let outputs = targets.outputs();
@@ -130,20 +133,20 @@ impl<'r, 'd> Refinement<'r, 'd> {
         out
     }
 
-    /// Of each fold and output.
+    /// Intercept of each fold and output.
     fn offsets(&self, weights: &Array2<f64>) -> Vec<f64> {
         let outputs = self.rows.data.outputs();
         weights.columns().into_iter().enumerate().map(|(at, w)| self.offset(at / outputs, at % outputs, w)).collect()
     }
 
-    /// The mean of what the columns leave of a target over the training rows of a fold.
+    /// Mean residual of a target over the training rows of a fold.
     fn offset(&self, fold: usize, output: usize, weights: ArrayView1<f64>) -> f64 {
         let Some(sums) = self.sums.get(fold) else { return 0.0 };
         let fitted: f64 = sums.columns.iter().zip(weights).map(|(x, w)| x * w).sum();
         (sums.targets[output] - fitted) / sums.weight
     }
 
-    /// Y − XW of those rows of a part that each fold trains on, 0 for the others: rows × (folds × outputs).
+    /// Y − XW of a block at each fold's training rows, 0 elsewhere: rows × (folds × outputs).
     fn training_residuals(&self, part: &RowBlock, weights: &Array2<f64>, offsets: &[f64]) -> Array2<f64> {
         let mut out = gemm(part.x.view(), weights.view());
         let outputs = self.rows.data.outputs();
@@ -162,7 +165,7 @@ impl<'r, 'd> Refinement<'r, 'd> {
     }
 }
 
-/// Copies the columns of a subset, part by part.
+/// Copies the columns of a subset, block by block.
 fn parts(rows: &FoldedRows<'_>, folds: usize, subset: &[usize]) -> Vec<RowBlock> {
     let (data, count) = (&rows.data, rows.data.rows());
     let along: Vec<f64> = parallel::map_slice(subset, |&feature| data.along_ones(feature));
@@ -182,7 +185,7 @@ fn parts(rows: &FoldedRows<'_>, folds: usize, subset: &[usize]) -> Vec<RowBlock>
     parts
 }
 
-/// Rows of a part.
+/// Rows per block.
 const ROWS: usize = 1024;
-/// Columns for each fold and output from which on refining a few λ is faster than decomposing all rows.
+/// Minimum columns per fold and output at which refining a few λ is faster than decomposing all rows.
 const MANY: usize = 2;

@@ -1,4 +1,4 @@
-//! A subset refitted without each fold, by orthogonal reductions of the rows: the last resort of every engine.
+//! Refit of a subset for each fold by orthogonal reductions of the rows: the last resort of every engine.
 //!
 //! The book, *Cross-validation without refitting*, "Where moments would go wrong"; reductions as in G. Golub,
 //! *Numerical methods for solving linear least squares problems*, Numerische Mathematik 7 (1965).
@@ -12,35 +12,35 @@ use ndarray::{Array2, ArrayView1};
 
 /// A subset fitted on the training rows of each fold, for any λ.
 ///
-/// Each fold's training rows are reduced to a triangle by reflections, and that again for each λ, so small λ, dependent
-/// columns and columns of unlike scale cost no digits.
+/// Each fold's training rows are reduced to a triangle by reflections, which is reduced again for each λ. So small λ,
+/// dependent columns and columns of unlike scale cost no digits.
 #[derive(Debug)]
 pub struct Refit<'r, 'd> {
     rows: &'r FoldedRows<'d>,
     folds: Vec<OfFold>,
 }
 
-/// The fit without one fold, and the columns of its rows.
+/// Fit without one fold, and the fold's columns.
 #[derive(Debug)]
 struct OfFold {
     ridge: Ridge,
-    /// Rows of the fold × columns, shifted and scaled like those that were fitted.
+    /// Rows of the fold × columns, shifted and scaled like the training rows.
     held_out: Array2<f64>,
 }
 
 impl<'r, 'd> Refit<'r, 'd> {
-    /// Cost O(K·m·s²).
+    /// Fits every fold. Cost O(K·m·s²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn new(rows: &'r FoldedRows<'d>, subset: &[usize]) -> Result<Self, Failure> {
         Refit::of_first(rows, rows.folds.count(), subset)
     }
 
-    /// The same of the first `count` folds alone: the rows of others keep their targets as residuals.
+    /// Fits the first `count` folds only; rows of other folds keep their targets as residuals.
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn of_first(rows: &'r FoldedRows<'d>, count: usize, subset: &[usize]) -> Result<Self, Failure> {
         let columns: Vec<(Column<'d>, f64)> =
             parallel::map_slice(subset, |&feature| rows.data.column_from_entry(feature));
@@ -48,10 +48,10 @@ impl<'r, 'd> Refit<'r, 'd> {
         Ok(Refit { rows, folds: folds.into_iter().collect::<Result<_, _>>()? })
     }
 
-    /// The residuals of every row held out, scaled by √r_j: outputs × rows as given. Cost O(m·s · outputs + K·s³).
+    /// Held-out residuals of every row, scaled by √r_j: outputs × rows in original order. Cost O(m·s · outputs + K·s³).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn residuals(&self, lambda: f64) -> Result<Vec<Vec<f64>>, Failure> {
         let targets = self.rows.targets();
         let mut out = targets.scaled.clone();
@@ -93,8 +93,8 @@ impl OfFold {
     }
 }
 
-/// The entries of columns in `from`, less one of the column's where there is an intercept, so that columns which are equal in
-/// some rows stay so to the last bit: rows × columns.
+/// Entries of columns at the rows `from`, less the column's shift (one of its entries with an intercept), so that
+/// columns equal in some rows stay bitwise equal: rows × columns.
 fn gather(columns: &[(Column<'_>, f64)], from: &[usize]) -> Array2<f64> {
     let mut x = Array2::zeros((from.len(), columns.len()));
     for (mut to, (column, shift)) in x.columns_mut().into_iter().zip(columns) {
@@ -103,7 +103,7 @@ fn gather(columns: &[(Column<'_>, f64)], from: &[usize]) -> Array2<f64> {
     x
 }
 
-/// Fills the missing cells of both with the weighted means of the other cells of `x`.
+/// Imputes missing cells of both by the weighted means of the other cells of `x`.
 fn impute(
     rows: &FoldedRows<'_>,
     subset: &[usize],
@@ -126,8 +126,8 @@ fn impute(
     }
 }
 
-/// Subtracts the weighted means of `x` from both and divides by its standard deviations; what is constant but for
-/// rounding is 0 and divided by 1.
+/// Subtracts the weighted means of `x` from both and divides by its standard deviations. A column constant up to
+/// rounding becomes 0 and is divided by 1.
 fn standardize(x: &mut Array2<f64>, held: &mut Array2<f64>, weights: &[f64], rounding: &[f64]) {
     let weights = ArrayView1::from(weights);
     let total = weights.sum();

@@ -1,29 +1,28 @@
-//! Columns, targets and folds: the notation of the book, *Cross-validation without refitting*.
+//! Columns, targets and folds, in the notation of the book, *Cross-validation without refitting*.
 
 use super::missing_mask::MissingMask;
 use crate::{Column, Data, Folds, Targets};
 use std::sync::Arc;
 
-/// The data of a K-fold validation, shared by all states.
+/// Data of a K-fold cross-validation, shared by all states.
 #[derive(Debug)]
 pub struct FoldedRows<'d> {
     pub(crate) data: Arc<Data<'d>>,
     pub(crate) folds: Folds,
-    /// Whether columns and targets are centered on the means of the training rows of each fold.
+    /// Whether columns and targets are centered on the means of each fold's training rows.
     pub(crate) intercept: bool,
-    /// Whether columns are centered and divided by the standard deviations of the training rows of each fold.
+    /// Whether columns are centered and divided by the standard deviations of each fold's training rows.
     pub(crate) standardize: bool,
-    /// The class of each row, where training weighs classes alike.
+    /// Class of each row, if training balances classes.
     pub(crate) classes: Option<Vec<usize>>,
-    /// The class of each row, and what the squares of those of each class that are held out are multiplied by, where losses count
-    /// classes alike.
+    /// Class of each row, and the factor of each class's held-out squares, if losses balance classes.
     pub(super) scored: Option<(Vec<usize>, Vec<f64>)>,
-    /// The cells that are filled by the mean of the training rows of each fold.
+    /// Cells imputed by the mean of each fold's training rows.
     pub(crate) missing: MissingMask<'d>,
 }
 
 impl<'d> FoldedRows<'d> {
-    /// `data` was made with the same `intercept`.
+    /// Combines data and folds; `data` must have the same `intercept`.
     pub fn new(data: impl Into<Arc<Data<'d>>>, folds: Folds, intercept: bool, standardize: bool) -> Self {
         FoldedRows {
             data: data.into(),
@@ -36,16 +35,16 @@ impl<'d> FoldedRows<'d> {
         }
     }
 
-    /// The same with classes that count alike in training: a row weighs r_j over the weight of the rows of its class
-    /// that are trained on. Losses keep the weights r_j; standard deviations do as well.
+    /// Balances classes in training: a row weighs r_j divided by the training weight of its class. Losses and standard
+    /// deviations keep the weights r_j.
     #[must_use]
     pub fn balancing(self, classes: Vec<usize>) -> Self {
         FoldedRows { classes: Some(classes), ..self }
     }
 
-    /// The same for losses in which classes count alike: squares of the rows of class c are multiplied by W/(C·W_c), with W the
-    /// weight of the rows that the first `held_out` folds hold out, W_c that of those of the class, and C how many classes these
-    /// have.
+    /// Balances classes in losses: squares of the rows of class c are multiplied by W/(C·W_c). W is the weight of the
+    /// rows held out by the first `held_out` folds, W_c the weight of those of class c, and C the number of classes
+    /// among them.
     #[must_use]
     pub fn scoring(self, classes: Vec<usize>, held_out: usize) -> Self {
         let mut weights = vec![0.0; classes.iter().max().map_or(0, |c| c + 1)];
@@ -59,25 +58,25 @@ impl<'d> FoldedRows<'d> {
         FoldedRows { scored: Some((classes, shares)), ..self }
     }
 
-    /// The class of each row, where products of each class are needed.
+    /// Class of each row, if products by class are needed.
     pub(super) fn parted(&self) -> Option<&[usize]> {
         self.classes.as_deref().or(self.scored.as_ref().map(|(classes, _)| &classes[..]))
     }
 
-    /// Whether losses count classes alike.
+    /// Whether losses balance classes.
     pub fn scores_classes_alike(&self) -> bool {
         self.scored.is_some()
     }
 
-    /// The same with columns, in order, of which cells are missing: those with 1 in the column beside it, which all hold one
-    /// value and are filled by the weighted mean of the others among the training rows of each fold. Where there are no others they
-    /// stay as they are.
+    /// Imputes missing cells of columns, given in order, each with an indicator column of its missing cells. All
+    /// missing cells of a column must hold one value. Each fold replaces it by the weighted mean of the other cells in
+    /// its training rows; if there are none, the value stays.
     #[must_use]
     pub fn imputing(self, missing: Vec<(usize, Column<'d>)>) -> Self {
         FoldedRows { missing: MissingMask(missing), ..self }
     }
 
-    /// The weight of each of the rows that are trained on.
+    /// Weight of each training row.
     pub(super) fn training_weights(&self, training: &[usize]) -> Vec<f64> {
         let own = |row: usize| self.targets().weight(row);
         let Some(classes) = &self.classes else { return training.iter().map(|&row| own(row)).collect() };
@@ -91,22 +90,22 @@ impl<'d> FoldedRows<'d> {
         &self.data
     }
 
-    /// Which rows are held out together.
+    /// Folds of the rows.
     pub fn folds(&self) -> &Folds {
         &self.folds
     }
 
-    /// Whether every fold is trained on rows that are scaled and weighed alike.
+    /// Whether all folds scale and weight their training rows alike.
     pub fn is_uniform(&self) -> bool {
         !self.is_made_in_folds() && self.classes.is_none()
     }
 
-    /// Whether every fold imputes or standardizes columns by its training rows.
+    /// Whether each fold imputes or standardizes columns by its training rows.
     pub fn is_made_in_folds(&self) -> bool {
         self.standardize || !self.missing.is_empty()
     }
 
-    /// Whether every fold standardizes columns by its training rows.
+    /// Whether each fold standardizes columns by its training rows.
     pub fn is_standardized(&self) -> bool {
         self.standardize
     }
@@ -116,28 +115,28 @@ impl<'d> FoldedRows<'d> {
         self.data.columns()
     }
 
-    /// The columns that take part, in order.
+    /// The active columns, in order.
     pub(super) fn active(&self) -> Vec<usize> {
         (0..self.columns()).filter(|&column| self.is_active(column)).collect()
     }
 
-    /// Where each column stands among the active ones, if it is one of them.
+    /// Index of each column among the active ones, if active.
     pub(super) fn places(&self) -> Vec<Option<usize>> {
         let mut next = 0..;
         (0..self.columns()).map(|column| if self.is_active(column) { next.next() } else { None }).collect()
     }
 
-    /// Whether a column takes part.
+    /// Whether a column is active.
     pub fn is_active(&self, column: usize) -> bool {
         self.data.is_active(column)
     }
 
-    /// The targets, for a [`crate::Scorer`] of residuals in the order of the rows as given.
+    /// Targets, for a [`crate::Scorer`] of residuals in original row order.
     pub fn targets(&self) -> &Arc<Targets> {
         self.data.targets()
     }
 
-    /// The folds whose training rows have one value of a column, but for rounding. Cost O(m).
+    /// Folds in whose training rows a column is constant up to rounding. Cost O(m).
     pub(super) fn flat_folds(&self, feature: usize) -> Vec<usize> {
         let (column, folds) = (self.data.column(feature).0, self.folds());
         let wider = |(least, greatest): (f64, f64), other: (f64, f64)| (least.min(other.0), greatest.max(other.1));

@@ -1,8 +1,9 @@
-//! Moments: every λ for one subset, from a tridiagonal form of each fold.
+//! Losses of one subset for every λ, from a tridiagonal form of each fold.
 //!
-//! The book, *Cross-validation without refitting*, "Moments: backward"; G. Golub and C. Van Loan, *Matrix Computations*,
-//! 8.3. It earns its place beside [`super::Backward`] by the search for λ alone: 50 λ for 400 columns of 16 281 rows in 10
-//! folds take 0.15 s (`cargo bench -p vaglio-kernels --bench kfold -- spectrum`), where eigenvectors cost four times as much.
+//! The book, *Cross-validation without refitting*, "Moments: backward"; G. Golub and C. Van Loan, *Matrix
+//! Computations*, 8.3. Faster than [`super::Backward`] in the search for λ: 50 λ for 400 columns of 16 281 rows in 10
+//! folds take 0.15 s (`cargo bench -p vaglio-kernels --bench kfold -- spectrum`); eigenvectors would cost four times as
+//! much.
 
 use super::Moments;
 use crate::Level;
@@ -23,7 +24,7 @@ pub struct Spectrum {
 #[derive(Debug)]
 struct FoldSpectrum {
     training: Tridiagonal,
-    /// The least eigenvalue of A_t, infinite without columns.
+    /// Least eigenvalue of A_t, infinite without columns.
     least: f64,
     /// QᵀB_t: columns × outputs.
     projected: Array2<f64>,
@@ -32,18 +33,18 @@ struct FoldSpectrum {
     /// B_v: columns × outputs.
     targets: Array2<f64>,
     squares: f64,
-    /// The greatest diagonal entry that the products were differences from.
+    /// Greatest diagonal minuend of the products.
     scale: f64,
 }
 
-/// One entry of a vector, for eight λ that are worked on together.
+/// One entry of a vector, for eight λ.
 type Lanes = [f64; Wide::WIDTH];
 
 impl Spectrum {
     /// Reduces the moments of the active columns of `subset`. Cost O(K·s³).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`].
+    /// Returns the errors of [`linalg::tridiagonal`].
     pub fn new(moments: &Moments, subset: &[usize]) -> Result<Self, Failure> {
         let places = moments.places(subset);
         let (n, stride) = (places.len(), moments.stride);
@@ -68,21 +69,21 @@ impl Spectrum {
         Ok(Spectrum { level: moments.level, folds, outputs: moments.outputs })
     }
 
-    /// Sums of squared errors over folds and outputs, for each λ. Cost O(K·s²) per λ and output.
+    /// Sum of squared errors over folds and outputs, for each λ. Cost O(K·s²) per λ and output.
     pub fn losses(&self, lambdas: &[f64]) -> Vec<f64> {
         self.of_folds(lambdas).iter().map(|of_folds| of_folds.iter().sum()).collect()
     }
 
-    /// The sums of each fold: λ × folds.
+    /// Sum of squared errors in each fold: λ × folds.
     pub fn of_folds(&self, lambdas: &[f64]) -> Vec<Vec<f64>> {
         let losses = |f: &FoldSpectrum| f.losses(self.level, lambdas, self.outputs);
         let of_folds: Vec<Vec<f64>> = parallel::map_slice(&self.folds, losses);
         (0..lambdas.len()).map(|l| of_folds.iter().map(|losses| losses[l]).collect()).collect()
     }
 
-    /// The least eigenvalue of A_t + λ as a share of the greatest diagonal entry, over folds, for [`crate::is_unreliable`].
+    /// Least eigenvalue of A_t + λ as a share of the greatest diagonal entry, over folds, for [`crate::is_unreliable`].
     ///
-    /// To 10⁻¹² of the greatest eigenvalue; 0 where A_t + λ is not positive definite.
+    /// Exact to 10⁻¹² of the greatest eigenvalue; 0 if A_t + λ is not positive definite.
     pub fn conditioning(&self, lambda: f64) -> f64 {
         let of_fold =
             |f: &FoldSpectrum| if f.least < f64::INFINITY { (f.least + lambda) / (f.scale + lambda) } else { 1.0 };
@@ -91,10 +92,10 @@ impl Spectrum {
 }
 
 impl FoldSpectrum {
-    /// c_v − 2 B_vᵀw + wᵀA_v w, added up over outputs.
+    /// c_v − 2 B_vᵀw + wᵀA_v w, summed over outputs.
     fn losses(&self, level: Level, lambdas: &[f64], outputs: usize) -> Vec<f64> {
         let of_lanes = |lambdas: &[f64]| {
-            // A short block is filled up, so that no λ depends on which others come along.
+            // Padded, so that no λ depends on which others are computed with it.
             let lanes = Wide::load(&std::array::from_fn(|l| lambdas.get(l).copied().unwrap_or(1.0)));
             let sums = (0..outputs).fold(Wide::ZERO, |sum, o| sum + self.change(level, lanes, o));
             (0..lambdas.len()).map(|l| self.squares + sums.lane(l)).collect::<Vec<f64>>()
@@ -102,7 +103,7 @@ impl FoldSpectrum {
         lambdas.chunks(Wide::WIDTH).flat_map(of_lanes).collect()
     }
 
-    /// wᵀ(A_v w − 2 B_v) of one output, for eight λ, in the order of the columns.
+    /// wᵀ(A_v w − 2 B_v) of one output, for eight λ, in column order.
     fn change(&self, level: Level, lambdas: Wide, output: usize) -> Wide {
         let n = self.training.diagonal.len();
         let (mut weights, mut along) = (vec![[0.0; Wide::WIDTH]; n], vec![[0.0; Wide::WIDTH]; n]);
@@ -125,7 +126,7 @@ impl FoldSpectrum {
     }
 }
 
-/// (T + λ)·z = b for eight λ: factors L·D·Lᵀ by q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}. Cost O(n).
+/// Solves (T + λ)·z = b for eight λ by factors L·D·Lᵀ with q_i = t_ii + λ − t²_{i,i−1}/q_{i−1}. Cost O(n).
 #[inline(always)]
 fn solve(form: &Tridiagonal, right: &[f64], lambdas: Wide, out: &mut [Lanes]) {
     let mut factors = Vec::with_capacity(out.len());

@@ -1,35 +1,34 @@
-//! Moments: the products over the training rows of each fold, A_t = ΣA − A_v, by class where a readout balances them.
+//! Products over the training rows of each fold, A_t = ΣA − A_v, by class if training balances classes.
 //!
 //! The book, *Cross-validation without refitting*, "Moments: forward".
 
 use super::products::FoldSums;
 use crate::folds::FoldBlocks;
 
-/// The products of all rows of each class.
+/// Products over all rows of each class.
 #[derive(Debug)]
 pub(super) struct Totals {
     of_classes: Vec<Vec<f64>>,
-    /// Where classes that count alike in training have their weight.
+    /// Index of the weight of a class, if training balances classes.
     weight: Option<usize>,
-    /// What the products of each class that are held out are multiplied by, where losses count classes alike.
+    /// Factors of each class's held-out products, if losses balance classes.
     shares: Option<Vec<f64>>,
 }
 
-/// The products of one fold.
+/// Products of one fold.
 #[derive(Debug)]
 pub(super) struct Split {
-    /// Over the training rows, each weighed as in training.
+    /// Products over the training rows, with their training weights.
     pub training: Vec<f64>,
-    /// Over the rows held out, each as it counts in losses.
+    /// Products over the held-out rows, with their weights in the loss.
     pub held_out: Vec<f64>,
-    /// What the training products are differences from.
+    /// Minuends of the training products.
     pub from: Vec<f64>,
 }
 
 impl Totals {
-    /// `sums` are those of each class in each fold; where classes count alike in training, `weight` is the place of the
-    /// product of the ones-vector with itself; where they do in losses, the products of each that are held out are multiplied by
-    /// its share.
+    /// Totals `sums`, given for each class in each fold. `weight` is the index of the ones-vector's product with itself
+    /// if training balances classes; `shares` are the factors of each class's held-out products if losses do.
     pub fn new(sums: &[Vec<FoldSums>], size: usize, weight: Option<usize>, shares: Option<&[f64]>) -> Self {
         let mut of_classes = vec![vec![0.0; size]; sums.first().map_or(1, Vec::len)];
         for fold in sums {
@@ -40,23 +39,23 @@ impl Totals {
         Totals { of_classes, weight, shares: shares.map(<[f64]>::to_vec) }
     }
 
-    /// The products of all rows.
+    /// Products over all rows.
     pub fn all(&self) -> Vec<f64> {
         let mut all = vec![0.0; self.of_classes.first().map_or(0, Vec::len)];
         self.of_classes.iter().for_each(|total| add(&mut all, total));
         all
     }
 
-    /// The products of a fold, from those of all folds, or of the blocks of rows that folds are made of.
+    /// Products of a fold, from the sums of all folds, or of the blocks that folds are unions of.
     pub fn of_fold(&self, sums: &[Vec<FoldSums>], blocks: Option<&FoldBlocks>, fold: usize) -> Split {
         let Some(blocks) = blocks else { return self.split(&sums[fold]) };
         let of = |some: &[usize]| some.iter().map(|&block| &sums[block][..]).collect::<Vec<_>>();
         self.split_of(&of(&blocks.training[fold]), &of(&blocks.held_out[fold]))
     }
 
-    /// The products of the training rows and of the rows held out of a fold, from those of its classes.
+    /// Products over the training and held-out rows of a fold, from the fold's sums by class.
     ///
-    /// Balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
+    /// If balanced, the training products are Σ_c (S_c − S_{c,v})/(n_c − n_{c,v}), with n the weights of the rows.
     fn split(&self, of_fold: &[FoldSums]) -> Split {
         let size = self.of_classes.first().map_or(0, Vec::len);
         let mut held_out = vec![0.0; size];
@@ -79,7 +78,7 @@ impl Totals {
         Split { training, held_out: self.counted(held_out, &[of_fold]), from }
     }
 
-    /// The products of rows held out as they count in losses, from their sum and those of the classes in each block of them.
+    /// Held-out products as they count in losses, from their sum and the sums by class in each of their blocks.
     fn counted(&self, held_out: Vec<f64>, blocks: &[&[FoldSums]]) -> Vec<f64> {
         let Some(shares) = &self.shares else { return held_out };
         let mut out = vec![0.0; held_out.len()];
@@ -91,8 +90,8 @@ impl Totals {
 }
 
 impl Totals {
-    /// The same of a fold that is predicted from some blocks of rows: sums, and no differences. Each block has the sums of its
-    /// classes.
+    /// Products of a fold that is predicted from some blocks of rows, given by sums without differences. Each block has
+    /// sums by class.
     fn split_of(&self, training: &[&[FoldSums]], held_out: &[&[FoldSums]]) -> Split {
         let size = self.of_classes.first().map_or(0, Vec::len);
         let mut held = vec![0.0; size];
@@ -114,7 +113,8 @@ fn add(sum: &mut [f64], other: &[f64]) {
     sum.iter_mut().zip(other).for_each(|(sum, x)| *sum += x);
 }
 
-/// The least and greatest entry of each column in all other folds, by fold: those before it, and those behind. Cost O(K·n).
+/// Least and greatest entry of each column over all other folds, for each fold: those before it and those after. Cost
+/// O(K·n).
 pub(super) fn ranges(sums: &[Vec<FoldSums>]) -> Vec<Vec<(f64, f64)>> {
     let of_fold = |fold: usize| range(sums, std::iter::once(fold));
     let mut before = range(sums, std::iter::empty());
@@ -130,14 +130,14 @@ pub(super) fn ranges(sums: &[Vec<FoldSums>]) -> Vec<Vec<(f64, f64)>> {
     behind
 }
 
-/// Takes the entries of others into the least and greatest of each column.
+/// Widens the range of each column by those of other rows.
 pub(super) fn widen(ranges: &mut [(f64, f64)], others: &[(f64, f64)]) {
     for (range, other) in ranges.iter_mut().zip(others) {
         *range = (range.0.min(other.0), range.1.max(other.1));
     }
 }
 
-/// The least and greatest entry of each column in some of the folds or blocks that have these sums.
+/// Least and greatest entry of each column over some of the folds or blocks.
 pub(super) fn range(sums: &[Vec<FoldSums>], some: impl Iterator<Item = usize>) -> Vec<(f64, f64)> {
     let columns = sums.first().and_then(|fold| fold.first()).map_or(0, |s| s.range.len());
     let mut out = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];

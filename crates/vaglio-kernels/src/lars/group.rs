@@ -1,8 +1,9 @@
-//! The path of the group lasso, whose segments are curved.
+//! Path of the group lasso, with curved segments.
 //!
-//! With ρ_j = ‖w_j‖ and w_j = ρ_j n_j, the conditions u_j = λn_j of the columns on the path are N = (Q diag ρ + λI)⁻¹C and
-//! ‖n_j‖ = 1: as many smooth equations as columns, also where ρ_j is 0, so at every knot. Their matrix of derivatives by ρ is
-//! −H ∘ NNᵀ with H = (Q diag ρ + λI)⁻¹Q, which is positive definite. With Q = LLᵀ, H = LT⁻¹Lᵀ, T = Lᵀ diag ρ L + λI.
+//! With ρ_j = ‖w_j‖ and w_j = ρ_j n_j, the conditions u_j = λn_j of the active columns are N = (Q diag ρ + λI)⁻¹C and
+//! ‖n_j‖ = 1. They are as many smooth equations as columns, even where ρ_j is 0, as at every knot. Their Jacobian in ρ
+//! is −H ∘ NNᵀ with H = (Q diag ρ + λI)⁻¹Q, where H ∘ NNᵀ is positive definite. With Q = LLᵀ, H = LT⁻¹Lᵀ, T = Lᵀ diag ρ
+//! L + λI.
 
 use super::several::norm;
 use super::{Hit, LeastAngle};
@@ -10,12 +11,12 @@ use crate::linalg::{Cholesky, gemm};
 use crate::tolerance::{EQUAL_CORRELATION, SHORT_STEP, UNIT_LENGTH};
 use ndarray::{Array1, Array2, Axis};
 
-/// Steps of Newton's method, and tries to come to a knot, after which a path is given up.
+/// Maximum Newton steps, and attempts to reach a knot, before a path is given up.
 const MOST_STEPS: usize = 60;
-/// How often what rounding leaves of a solve is solved for again at most.
+/// Maximum steps of iterative refinement of a solve.
 const MOST_REFINEMENTS: usize = 6;
 
-/// The directions N and H at λ and ρ.
+/// Directions N and H at λ and ρ.
 pub(super) struct Point {
     l: Array2<f64>,
     t: Cholesky,
@@ -24,7 +25,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// Cost O(s³ + s²·q).
+    /// Computes N and H. Cost O(s³ + s²·q).
     pub fn new(path: &LeastAngle, lambda: f64, sizes: &[f64]) -> Option<Point> {
         let active = &path.on.active;
         let c =
@@ -38,7 +39,7 @@ impl Point {
         let h = gemm(l.view(), t.solve(l.t()).view());
         let mut point = Point { l, t, n: c.clone(), h };
         point.n = point.solve(&c);
-        // What rounding left is taken off again as long as less is left.
+        // Iterative refinement, as long as the residual shrinks.
         let mut before = f64::INFINITY;
         for _ in 0..MOST_REFINEMENTS {
             let rest = &c - &gemm(q.view(), (&point.n * &rho).view()) - &point.n * lambda;
@@ -65,19 +66,19 @@ impl Point {
         gemm(self.l.view(), self.t.solve(x.view()).view())
     }
 
-    /// diag(ρ)N, row by row.
+    /// diag(ρ)N, row-major.
     pub fn weights(&self, sizes: &[f64]) -> Vec<Vec<f64>> {
         self.n.rows().into_iter().zip(sizes).map(|(row, size)| row.iter().map(|n| n * size).collect()).collect()
     }
 
-    /// ½(‖n_j‖² − 1); 0 of a row that is held at 0.
+    /// ½(‖n_j‖² − 1); 0 for a row held at 0.
     fn excess(&self, held: Option<usize>) -> Array1<f64> {
         let mut excess = self.n.map_axis(Axis(1), |row| 0.5 * (row.dot(&row) - 1.0));
         held.into_iter().for_each(|place| excess[place] = 0.0);
         excess
     }
 
-    /// (H ∘ NNᵀ)⁻¹g, of the rows that are not held.
+    /// (H ∘ NNᵀ)⁻¹g over the rows that are not held at 0.
     fn newton(&self, g: &Array1<f64>, held: Option<usize>) -> Option<Array1<f64>> {
         let mut matrix = &self.h * &gemm(self.n.view(), self.n.t());
         if let Some(place) = held {
@@ -89,7 +90,7 @@ impl Point {
         Some(Cholesky::new(matrix.view()).ok()?.solve(column.view()).column(0).to_owned())
     }
 
-    /// How fast ρ and W fall as λ falls, dρ/dλ and dW/dλ.
+    /// Derivatives dρ/dλ and dW/dλ.
     fn rates(&self, sizes: &[f64]) -> Option<(Array1<f64>, Vec<Vec<f64>>)> {
         let p = self.solve(&self.n);
         let along = (&self.n * &p).sum_axis(Axis(1));
@@ -102,16 +103,16 @@ impl Point {
 }
 
 impl LeastAngle {
-    /// Lets λ fall to the next knot, along the curve: what happens there, nothing at the end of the path.
+    /// Lowers λ along the curve to the next knot and returns the events there; `None` at the end of the path.
     ///
-    /// Tangents foretell the knot; the curve is met again by Newton's method, and a step beyond a knot is halved or cut where a
-    /// chord says.
+    /// Tangents predict the knot, and Newton's method returns to the curve. A step beyond a knot is halved or cut by
+    /// the secant.
     pub(super) fn fall_to_next_knot(&mut self) -> Option<Vec<Hit>> {
         self.sizes = self.settled(self.common, self.sizes.clone(), None)?;
         for _ in 0..MOST_STEPS {
             let point = Point::new(self, self.common, &self.sizes)?;
             let (fall, rates) = point.rates(&self.sizes)?;
-            // dU/dλ = −Q_·A dW/dλ, so u falls by −Q_·A dW/dλ.
+            // dU/dλ = −Q_·A dW/dλ, so u falls at the rate −Q_·A dW/dλ.
             let rows: Vec<Vec<f64>> = rates.iter().map(|row| row.iter().map(|v| -v).collect()).collect();
             let mut hits = self.entries(&self.left(&point.weights(&self.sizes)), &self.falling(&rows));
             for (place, active) in self.on.active.iter().enumerate().filter(|(place, _)| fall[*place] > 0.0) {
@@ -132,7 +133,7 @@ impl LeastAngle {
         None
     }
 
-    /// The longest step found, of at most `by`, that passes no knot, with ρ after it.
+    /// Longest step found, at most `by`, that passes no knot, with ρ after it.
     fn nearest(&self, by: f64, fall: &Array1<f64>) -> Option<(f64, Vec<f64>)> {
         let mut step = by;
         for _ in 0..MOST_STEPS {
@@ -145,7 +146,7 @@ impl LeastAngle {
             let slack = EQUAL_CORRELATION * self.largest;
             match self.beyond(lambda, &sizes)? {
                 share if share >= 1.0 => return Some((step, sizes)),
-                // So near that the knot is here.
+                // The knot is within rounding.
                 _ if step <= slack => return Some((step, sizes)),
                 share => step *= share.clamp(0.1, 0.999),
             }
@@ -153,7 +154,7 @@ impl LeastAngle {
         None
     }
 
-    /// The share of a step at which chords meet the first knot; 1 where the step passes none.
+    /// Share of a step at which secants reach the first knot; 1 if the step passes none.
     fn beyond(&self, lambda: f64, sizes: &[f64]) -> Option<f64> {
         let slack = 0.1 * EQUAL_CORRELATION * self.largest;
         let before = self.left(&Point::new(self, self.common, &self.sizes)?.weights(&self.sizes));
@@ -165,14 +166,14 @@ impl LeastAngle {
         Some(outside.chain(inside).map(share).fold(1.0, f64::min))
     }
 
-    /// ρ at the present knot, where the row of a place leaves: 0 there but for rounding, which is 0 then.
+    /// ρ at the current knot when the row of a place leaves: 0 there up to rounding, and set to 0.
     pub(super) fn without(&self, place: usize) -> Option<Vec<f64>> {
         let mut sizes = self.sizes.clone();
         sizes[place] = 0.0;
         self.settled(self.common, sizes, Some(place))
     }
 
-    /// ρ at λ, by Newton's method with halved steps; a row may be held at 0, which the others do not know then.
+    /// ρ at λ by damped Newton steps; a row may be held at 0.
     pub(super) fn settled(&self, lambda: f64, mut sizes: Vec<f64>, held: Option<usize>) -> Option<Vec<f64>> {
         let most = |g: &Array1<f64>| g.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
         let mut point = Point::new(self, lambda, &sizes)?;

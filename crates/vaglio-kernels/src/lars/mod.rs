@@ -1,11 +1,11 @@
 //! Least-angle paths: min_α ½ αᵀQα − cᵀα + λ‖α‖₁ as λ falls, from relevance c and columns of the Gram matrix Q.
 //!
-//! Between two knots the columns A on the path have the correlations r_A = c_A − Q_AA α_A = λ s_A with fixed signs s, so
-//! α_A = Q_AA⁻¹(c_A − λ s_A) is linear in λ. It is solved again at every knot, which lets no error add up.
+//! Between two knots the active columns A have the correlations r_A = c_A − Q_AA α_A = λ s_A with fixed signs s, so α_A
+//! = Q_AA⁻¹(c_A − λ s_A) is linear in λ. It is solved anew at every knot, so that errors do not accumulate.
 //!
 //! B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004); with
-//! coefficients that may not be negative M. Yamada, A. Saha, H. Ouyang, D. Yin and Y. Chang, *N³LARS: minimum redundancy
-//! maximum relevance feature selection for large and high-dimensional data*, arXiv:1411.2331. The book, searches/lars.md.
+//! non-negative coefficients M. Yamada, A. Saha, H. Ouyang, D. Yin and Y. Chang, *N³LARS: minimum redundancy maximum
+//! relevance feature selection for large and high-dimensional data*, arXiv:1411.2331. The book, searches/lars.md.
 
 mod group;
 mod on_path;
@@ -20,73 +20,73 @@ use on_path::{OnPath, Relation};
 pub use several::PathShape;
 use several::norm;
 
-/// Which paths of one output are walked.
+/// Variant of the path of one output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathRules {
-    /// Whether no coefficient may be negative.
+    /// Whether coefficients must be non-negative.
     pub non_negative: bool,
-    /// Whether a coefficient that falls to 0 leaves the path.
+    /// Whether a column leaves the path when its coefficient reaches 0 (lasso).
     pub lasso: bool,
-    /// The number of columns after which the caller stops: what comes next is not looked at closely then.
+    /// Number of columns at which the caller stops; the event after that is not computed exactly.
     pub most: usize,
 }
 
-/// A column enters or leaves, and the path goes on to the next knot.
+/// An event of the path, up to the next knot: a column enters or leaves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Knot {
-    /// The column.
+    /// Column that enters or leaves.
     pub feature: usize,
     /// Whether it enters.
     pub enters: bool,
-    /// The other columns that could enter at the same λ, in increasing order.
+    /// Other columns that could enter at the same λ, in increasing order.
     pub tied: Vec<usize>,
-    /// How far λ falls to the next knot.
+    /// Decrease of λ to the next knot.
     pub mu: f64,
     /// λ at the next knot.
     pub lambda: f64,
-    /// The coefficients at the next knot, in order of entry.
+    /// Coefficients at the next knot, in order of entry.
     pub alpha: Vec<f64>,
 }
 
-/// Why there is no further knot.
+/// Reason that a path ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// No column has a correlation left, or a positive one where coefficients may not be negative.
+    /// No column has a remaining correlation, or none a positive one if coefficients must be non-negative.
     NoCorrelation,
-    /// The next column depends on those on the path.
+    /// The next column depends on the active ones.
     Singular,
 }
 
-/// What a path is of.
+/// Number of outputs and variant of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     One { non_negative: bool, lasso: bool },
     Several(PathShape),
 }
 
-/// What happens at a knot.
+/// Event at a knot.
 #[derive(Debug)]
 enum Event {
-    /// A column comes in, by this sign of its correlation where there is one output; the others that could at the same λ, and
-    /// its column of Q where that was read already.
+    /// A column enters, with the sign of its correlation for one output. Includes the other columns that could enter at
+    /// the same λ, and its column of Q if already read.
     Enter { feature: usize, sign: f64, tied: Vec<usize>, column: Option<Vec<f64>> },
     /// The column at a place leaves.
     Leave { place: usize },
-    /// The path is over.
+    /// The path ends.
     End(End),
 }
 
-/// Something that happens once λ has fallen by `after`.
+/// An event that happens once λ has fallen by `after`.
 struct Hit {
     after: f64,
     feature: usize,
-    /// The sign of its correlation, where there is one output.
+    /// Sign of the correlation, for one output.
     sign: f64,
-    /// The place on the path of a column that leaves.
+    /// Place on the path of a column that leaves.
     leaves: Option<usize>,
 }
 
-/// A least-angle path, made knot by knot.
+/// A least-angle path, computed knot by knot.
 ///
 /// # Reference
 /// B. Efron, T. Hastie, I. Johnstone, R. Tibshirani, *Least angle regression*, Annals of Statistics 32 (2004).
@@ -95,17 +95,17 @@ pub struct LeastAngle {
     level: Level,
     kind: Kind,
     most: usize,
-    /// c of each output.
+    /// Relevance c of each output.
     relevance: Vec<Vec<f64>>,
     /// Whether each column may enter.
     open: Vec<bool>,
     on: OnPath,
-    /// d_j of the columns on the path, of each output; of one output the signs s.
+    /// Directions d_j of the active columns, of each output; for one output the signs s.
     directions: Vec<Vec<f64>>,
-    /// ‖w_j‖ of the columns on a path of groups, and what it was at the knot before with λ there.
+    /// ‖w_j‖ of the active columns on a group path, and λ and these norms at the last knot.
     sizes: Vec<f64>,
     before: (f64, Vec<f64>),
-    /// The common correlation λ, of several outputs the common norm.
+    /// Common correlation λ; for several outputs the common norm.
     common: f64,
     /// λ at the start.
     largest: f64,
@@ -113,14 +113,14 @@ pub struct LeastAngle {
 }
 
 impl LeastAngle {
-    /// At the start of the path of one output: `relevance` is c, and only columns that are `open` enter; no entry may be NaN.
+    /// Starts the path of one output: `relevance` is c, without NaN, and only columns that are `open` enter.
     pub fn new(level: Level, rules: PathRules, relevance: Vec<f64>, open: Vec<bool>) -> Self {
         let PathRules { non_negative, lasso, most } = rules;
         LeastAngle::start(level, Kind::One { non_negative, lasso }, most, vec![relevance], open)
     }
 
-    /// Like [`LeastAngle::new`], but of several outputs: `relevance` has the numbers of all columns for each. After `most` columns
-    /// the caller stops.
+    /// Like [`LeastAngle::new`], but for several outputs: `relevance` has the values of all columns for each. The
+    /// caller stops after `most` columns.
     pub fn several(level: Level, shape: PathShape, most: usize, relevance: Vec<Vec<f64>>, open: Vec<bool>) -> Self {
         LeastAngle::start(level, Kind::Several(shape), most, relevance, open)
     }
@@ -166,31 +166,31 @@ impl LeastAngle {
         (self.before, self.common, self.largest, self.next) = ((largest, Vec::new()), largest, largest, next);
     }
 
-    /// The column that enters next, where one does.
+    /// The column that enters next, if one does.
     pub fn entering(&self) -> Option<usize> {
         if let Event::Enter { feature, .. } = self.next { Some(feature) } else { None }
     }
 
-    /// The column that leaves next, where one does.
+    /// The column that leaves next, if one does.
     pub fn leaving(&self) -> Option<usize> {
         if let Event::Leave { place } = self.next { Some(self.on.active[place].feature) } else { None }
     }
 
-    /// The columns on the path, in order of entry.
+    /// The active columns, in order of entry.
     pub fn active(&self) -> impl Iterator<Item = usize> {
         self.on.active.iter().map(|active| active.feature)
     }
 
-    /// λ at the next knot; at the start the largest correlation, of several outputs the largest norm.
+    /// λ at the next knot; at the start the largest correlation, or for several outputs the largest norm.
     pub fn lambda(&self) -> f64 {
         self.common
     }
 
-    /// Passes over the column that enters next, which never enters from then on; the last knot, where there was one, goes on to
-    /// the event after that.
+    /// Skips the column that enters next and excludes it from the path; extends the last knot, if any, to the following
+    /// event.
     ///
     /// # Errors
-    /// Those of `gram`.
+    /// Forwards errors of `gram`.
     pub fn pass_over<E>(
         &mut self,
         knot: Option<&mut Knot>,
@@ -212,13 +212,14 @@ impl LeastAngle {
         Ok(())
     }
 
-    /// Takes the next column in or out and goes on to the knot after it; `gram` gives columns of Q, and `alpha` is W row by row.
+    /// Adds or removes the next column and proceeds to the following knot. `gram` computes columns of Q; the knot's
+    /// `alpha` is W, row-major.
     ///
-    /// Cost O(n·s·q + s²·q) and one column of Q with q outputs; of groups O(s³ + n·s·q) for each of a few steps of Newton's
-    /// method.
+    /// Cost O(n·s·q + s²·q) and one column of Q with q outputs; for groups O(s³ + n·s·q) for each of a few Newton
+    /// steps.
     ///
     /// # Errors
-    /// Those of `gram`.
+    /// Forwards errors of `gram`.
     pub fn advance<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Result<Knot, End>, E> {
         let (feature, enters, tied) = match std::mem::replace(&mut self.next, Event::End(End::Singular)) {
             Event::End(end) => {
@@ -256,15 +257,15 @@ impl LeastAngle {
         Ok(Ok(Knot { feature, enters, tied, mu, lambda: self.common, alpha }))
     }
 
-    /// A copy of a column on the path, or its negative, has the norm λ for ever and never enters.
+    /// Closes copies of an active column: a copy, or its negative, keeps the norm λ and never enters.
     fn close_copies(&mut self, feature: usize, column: &[f64]) {
         let square = column[feature] * (1.0 - 0.5 * DEPENDENT_COLUMN);
         let copies = self.open.iter_mut().zip(column).enumerate();
         copies.filter(|(j, (_, q))| *j != feature && q.abs() >= square).for_each(|(_, (open, _))| *open = false);
     }
 
-    /// Goes on to the next event: by how much λ falls to it, of several outputs since the knot before, and W there row by row.
-    /// Nothing where the columns are too near to dependence to tell.
+    /// Proceeds to the next event. Returns the decrease of λ, for several outputs since the last knot, and W there,
+    /// row-major; `None` if the columns are too nearly dependent.
     fn go_on<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Option<(f64, Vec<f64>)>, E> {
         let Some(by) = self.find_next(gram)? else { return Ok(None) };
         if let (Event::Leave { place }, Kind::Several(_)) = (&self.next, self.kind) {
@@ -281,9 +282,9 @@ impl LeastAngle {
         Ok(Some((by, alpha)))
     }
 
-    /// Finds the next event and lets λ fall to it; by how much. Nothing where no step of the path of groups converges.
+    /// Finds the next event and lowers λ to it; returns the decrease, or `None` if no step of a group path converges.
     ///
-    /// Of events at one λ the one of the lowest column comes first, which is the rule of least index: it does not cycle.
+    /// Of events at one λ the one of the lowest column comes first, the least-index rule, which does not cycle.
     fn find_next<E>(&mut self, gram: &mut dyn FnMut(usize) -> Result<Vec<f64>, E>) -> Result<Option<f64>, E> {
         loop {
             let Some(hits) = self.hits() else { return Ok(None) };
@@ -327,7 +328,7 @@ impl LeastAngle {
         Some(std::mem::take(&mut self.common))
     }
 
-    /// What can happen next; of groups at the next knot itself, to which λ falls.
+    /// Possible next events; for groups those at the next knot, to which λ falls.
     fn hits(&mut self) -> Option<Vec<Hit>> {
         match self.kind {
             Kind::One { non_negative, lasso } => self.single_hits(non_negative, lasso),

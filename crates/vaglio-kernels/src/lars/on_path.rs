@@ -1,24 +1,24 @@
-//! The columns on a path, with a factor of their Gram matrix.
+//! Active columns of a path, with a factor of their Gram matrix.
 
 use crate::Level;
 use crate::linalg::LowerFactor;
 use crate::tolerance::{DEPENDENT_COLUMN, SUSPECT_COLUMN};
 
-/// A column on the path, with its column of the Gram matrix.
+/// An active column, with its column of the Gram matrix.
 #[derive(Debug)]
 pub(super) struct Active {
     pub feature: usize,
     pub gram: Vec<f64>,
 }
 
-/// How a column beside the path relates to those on it.
+/// Relation of a column to the active ones.
 pub(super) enum Relation {
     Independent(Vec<f64>),
     Duplicate,
     Dependent,
 }
 
-/// The columns A on a path, in order of entry, and Q_AA = LLᵀ.
+/// Active columns A of a path, in order of entry, and Q_AA = LLᵀ.
 #[derive(Debug)]
 pub(super) struct OnPath {
     level: Level,
@@ -31,7 +31,7 @@ impl OnPath {
         OnPath { level, active: Vec::new(), factor: LowerFactor::new(level) }
     }
 
-    /// Takes a column in; whether it is independent of those on the path.
+    /// Adds a column; returns false if it depends on the active ones.
     pub fn push(&mut self, feature: usize, gram: Vec<f64>) -> bool {
         let (left, w) = self.left_over(feature, gram[feature]);
         if left <= DEPENDENT_COLUMN * gram[feature] || left.is_nan() {
@@ -49,7 +49,7 @@ impl OnPath {
         left
     }
 
-    /// Q_AA⁻¹b, with what rounding left taken off once. Cost O(s²).
+    /// Q_AA⁻¹b with one step of refinement. Cost O(s²).
     pub fn solve(&self, b: &[f64]) -> Vec<f64> {
         let mut x = self.factor.solve(b);
         let mut rest = b.to_vec();
@@ -73,7 +73,7 @@ impl OnPath {
         if is_duplicate { Relation::Duplicate } else { Relation::Dependent }
     }
 
-    /// What is left of Q_jj beside the columns on the path, with the row of the factor.
+    /// Schur complement of Q_jj given the active columns, with the row of the factor.
     fn left_over(&mut self, feature: usize, diagonal: f64) -> (f64, Vec<f64>) {
         let row: Vec<f64> = self.active.iter().map(|active| active.gram[feature]).collect();
         let found = self.factor.left_over(&row, diagonal);
@@ -91,7 +91,7 @@ impl OnPath {
         }
     }
 
-    /// Computes the factor again, unless a column has come out as dependent. Cost O(s³).
+    /// Recomputes the factor, unless a column turns out to be dependent. Cost O(s³).
     fn renew(&mut self) {
         let mut factor = LowerFactor::new(self.level);
         for (k, active) in self.active.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Paths of several outputs: rows of W enter together, by the norm ‖u_j‖ of what a column has in common with all residuals.
+//! Paths of several outputs: rows of W enter together, by the norm ‖u_j‖ of a column's correlations with all residuals.
 //!
-//! With C the relevance, features × outputs, and U = C − QW, columns A on the path share ‖u_j‖ = λ, and the next column enters
-//! where its norm reaches λ.
+//! With C the relevance, features × outputs, and U = C − QW, active columns share ‖u_j‖ = λ, and the next column enters
+//! when its norm reaches λ.
 //!
 //! T. Similä and J. Tikka, *Multiresponse sparse regression with application to multidimensional scaling*, ICANN 2005;
 //! M. Yuan and Y. Lin, *Model selection and estimation in regression with grouped variables*, JRSS B 68 (2006).
@@ -12,19 +12,19 @@ use crate::parallel;
 use crate::sums::axpy;
 use crate::tolerance::EQUAL_CORRELATION;
 
-/// Which path the rows of W follow.
+/// Shape of the path of several outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathShape {
-    /// All outputs move straight toward the least squares solution of the columns on the path: u_j = λd_j with the direction
-    /// d_j of its entry, so W_A = Q_AA⁻¹(C_A − λD).
+    /// Moves straight toward the least-squares solution of the active columns: u_j = λd_j with d_j the direction at
+    /// entry, so W_A = Q_AA⁻¹(C_A − λD).
     Straight,
-    /// min_W ½ tr WᵀQW − tr CᵀW + λ Σ‖w_j‖: u_j = λw_j/‖w_j‖, and a row that falls to 0 leaves.
+    /// Solves the group lasso min_W ½ tr WᵀQW − tr CᵀW + λ Σ‖w_j‖: u_j = λw_j/‖w_j‖, and a row that falls to 0 leaves.
     Group,
 }
 
 impl LeastAngle {
-    /// W row by row at a λ between the knot that [`LeastAngle::advance`] gave last and the one before; nothing where the
-    /// columns are too near to dependence to tell. Cost O(s²·q), of groups O(s³) for each of a few steps of Newton's method.
+    /// W, row-major, at a λ between the knot that [`LeastAngle::advance`] returned last and the one before; `None` if
+    /// the columns are too nearly dependent. Cost O(s²·q), for groups O(s³) for each of a few Newton steps.
     pub fn at(&self, lambda: f64) -> Option<Vec<f64>> {
         let (from, before) = &self.before;
         let share = (from - lambda) / (from - self.common);
@@ -36,20 +36,20 @@ impl LeastAngle {
         Some(self.weights_at(lambda, &sizes)?.concat())
     }
 
-    /// The direction of a column that enters: what it has in common with the residuals, of length 1.
+    /// Direction of an entering column: its normalized correlations with the residuals.
     pub(super) fn direction(&self, feature: usize, rows: &[Vec<f64>]) -> Vec<f64> {
         let direction: Vec<f64> = self.left(rows).into_iter().map(|output| output[feature]).collect();
         let length = norm(direction.iter().copied());
         direction.iter().map(|d| d / length).collect()
     }
 
-    /// What can happen next on a straight path.
+    /// Possible next events on a straight path.
     pub(super) fn straight_hits(&self) -> Option<Vec<Hit>> {
         let falling = self.falling(&self.solved(|active, output| self.directions[active][output]));
         Some(self.entries(&self.left(&self.weights()?), &falling))
     }
 
-    /// Columns whose norm ‖u_j − a f_j‖ reaches λ − a, with the a where it does.
+    /// Columns whose norm ‖u_j − a f_j‖ reaches λ − a, with that a.
     pub(super) fn entries(&self, left: &[Vec<f64>], falling: &[Vec<f64>]) -> Vec<Hit> {
         let hit = |j: usize| {
             let sum = |a: &[Vec<f64>], b: &[Vec<f64>]| a.iter().zip(b).map(|(a, b)| a[j] * b[j]).sum::<f64>();
@@ -61,19 +61,19 @@ impl LeastAngle {
         self.outside().filter_map(hit).collect()
     }
 
-    /// Columns beside the path that may enter.
+    /// Open columns that are not active.
     pub(super) fn outside(&self) -> impl Iterator<Item = usize> {
         let mut open = self.open.clone();
         self.on.active.iter().for_each(|active| open[active.feature] = false);
         (0..open.len()).filter(move |&j| open[j])
     }
 
-    /// W at the present λ, row by row; nothing where the columns are too near to dependence to tell.
+    /// W at the current λ, row-major; `None` if the columns are too nearly dependent.
     pub(super) fn weights(&self) -> Option<Vec<Vec<f64>>> {
         self.weights_at(self.common, &self.sizes)
     }
 
-    /// W at a λ at which the rows of a path of groups have these norms.
+    /// W at a λ, given the row norms of a group path there.
     fn weights_at(&self, lambda: f64, sizes: &[f64]) -> Option<Vec<Vec<f64>>> {
         let of = |active: usize, output: usize| self.relevance[output][self.on.active[active].feature];
         match self.kind {
@@ -83,7 +83,7 @@ impl LeastAngle {
         }
     }
 
-    /// Q_AA⁻¹B, row by row.
+    /// Q_AA⁻¹B, row-major.
     fn solved(&self, b: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
         let size = self.on.active.len();
         let outputs = (0..self.relevance.len())
@@ -116,7 +116,8 @@ pub(super) fn norm(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// The least a > 0, or = 0 where the norm comes from below, with `square`·a² + 2·`linear`·a = `gap`, which is not negative.
+/// The least a > 0, or a = 0 if the norm comes from below, with `square`·a² + 2·`linear`·a = `gap` for a non-negative
+/// `gap`.
 fn root(square: f64, linear: f64, gap: f64, common: f64) -> Option<f64> {
     if square.abs() <= EQUAL_CORRELATION && linear.abs() <= EQUAL_CORRELATION * common {
         return None;

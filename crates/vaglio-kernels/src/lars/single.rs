@@ -1,6 +1,6 @@
-//! The arithmetic of a path of one output.
+//! Arithmetic of a path of one output.
 //!
-//! B. Efron et al., Annals of Statistics 32 (2004), section 3, the lasso modification included.
+//! B. Efron et al., Annals of Statistics 32 (2004), section 3, including the lasso modification.
 
 use super::on_path::Active;
 use super::{Hit, LeastAngle};
@@ -8,11 +8,11 @@ use crate::parallel;
 use crate::sums::axpy;
 use crate::tolerance::RATE_ROUNDING;
 
-/// Entries that are worked on together.
+/// Entries per task.
 const TOGETHER: usize = 4096;
 
 impl LeastAngle {
-    /// Everything that can happen as λ falls, in increasing order of columns that enter, then those that leave.
+    /// All possible events as λ falls: entering columns in increasing order, then leaving ones.
     pub(super) fn single_hits(&self, non_negative: bool, lasso: bool) -> Option<Vec<Hit>> {
         let signs = self.directions.concat();
         let (alpha, direction) = (self.weights()?.concat(), self.on.solve(&signs));
@@ -42,7 +42,7 @@ impl LeastAngle {
         Some(hits)
     }
 
-    /// r = c − Q_·A α and Q_·A a: every correlation, and how fast it falls with λ. Cost O(n·s).
+    /// Correlations r = c − Q_·A α and their rates Q_·A a. Cost O(n·s).
     fn correlations(&self, alpha: &[f64], direction: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut left = self.relevance[0].clone();
         let mut falling = vec![0.0; left.len()];
@@ -57,7 +57,8 @@ impl LeastAngle {
         (left, falling)
     }
 
-    /// Makes a coefficient that is 0 but for rounding 0, along Q_AA⁻¹e_k, which leaves the other correlations on the path.
+    /// Sets a coefficient that is 0 up to rounding to 0, along Q_AA⁻¹e_k, which keeps the other correlations of active
+    /// columns.
     pub(super) fn clear(&self, alpha: &mut [f64], place: usize) {
         let mut unit = vec![0.0; alpha.len()];
         unit[place] = 1.0;

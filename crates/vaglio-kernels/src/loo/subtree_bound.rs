@@ -1,35 +1,36 @@
-//! A lower bound for every subset below a node of a depth-first search: what the best fit of all its columns leaves over.
+//! Lower bound for every subset below a node of a depth-first search: the residual sum of squares of the fit of all its
+//! columns.
 //!
-//! Branch and bound after P. M. Narendra, K. Fukunaga, *A branch and bound algorithm for feature subset selection*, IEEE
-//! Transactions on Computers 26 (1977), with the inequality at [`SubtreeBound`].
+//! Branch and bound after P. M. Narendra, K. Fukunaga, *A branch and bound algorithm for feature subset selection*,
+//! IEEE Transactions on Computers 26 (1977), with the inequality at [`SubtreeBound`].
 
 use crate::linalg;
 use crate::sums::{axpy, dot};
 use crate::tolerance::{BOUND_ROUNDING, RSS_ROUNDING, RSS_ROUNDING_BY_CONDITION};
 use crate::{Data, Scorer};
 
-/// The weighted least squares fit of a set U of columns, from which columns can be dropped.
+/// Weighted least-squares fit of a set U of columns, from which columns can be dropped.
 ///
-/// For every S ⊆ S' ⊆ U, with w_j = 1/d_j(S)²: Σ_j e_j(S')² ≥ Σ_j w_j·a_j(S')² ≥ RSS_w(U), with the residuals left out
-/// e = a/d, because additions only lower d, and no combination of the columns of U leaves less than their weighted fit. An
-/// S' that leaves out t columns of U leaves out one whose loss is no less than the t-th least of all, and that column alone
-/// costs c_b²/(A⁻¹)_bb.
+/// For every S ⊆ S' ⊆ U, with w_j = 1/d_j(S)²: Σ_j e_j(S')² ≥ Σ_j w_j·a_j(S')² ≥ RSS_w(U), with the leave-one-out
+/// residuals e = a/d. Additions only lower d, and no combination of the columns of U has a smaller weighted sum of
+/// squares than their fit. An S' without t columns of U lacks one whose cost c_b²/(A⁻¹)_bb is at least the t-th least
+/// of all, and dropping that column alone adds its cost.
 #[derive(Debug, Clone)]
 pub struct SubtreeBound {
     features: Vec<usize>,
-    /// The inverse Gram matrix of the columns of length 1, row by row.
+    /// Inverse Gram matrix of the unit columns, row-major.
     inverse: Vec<f64>,
-    /// Coefficients of the columns of length 1, for each output.
+    /// Coefficients of the unit columns, for each output.
     coefficients: Vec<Vec<f64>>,
     /// ‖y − fit‖² over all outputs, and ‖y‖².
     rss: f64,
     total: f64,
-    /// Rounding that RSS(U) may have, relative to ‖y‖², whichever columns are dropped.
+    /// Rounding of RSS(U) relative to ‖y‖², whichever columns are dropped.
     rounding: f64,
 }
 
 impl SubtreeBound {
-    /// The fit of some columns to rows of some weights; `None` when they are nearly dependent or can fit every row.
+    /// Fits some columns to weighted rows; `None` if they are nearly dependent or can fit every row.
     ///
     /// Cost O(m·|U|² + |U|³).
     pub fn new(data: &Data<'_>, features: &[usize], weights: &[f64]) -> Option<Self> {
@@ -78,7 +79,7 @@ impl SubtreeBound {
         features.iter().all(|f| self.features.contains(f))
     }
 
-    /// Drops all columns but these. Cost O(|U|²) for each.
+    /// Drops all columns but these. Cost O(|U|²) for each dropped one.
     pub fn keep(&mut self, features: &[usize]) {
         let mut at = 0;
         while at < self.features.len() {
@@ -111,8 +112,8 @@ impl SubtreeBound {
         self.features.remove(at);
     }
 
-    /// A lower bound of the mean squared loss of every subset of the set that has at most `most` columns beside those of
-    /// `fixed`; −∞ for other losses. Cost O(|U|·(|fixed| + log |U|)).
+    /// Lower bound of the mean squared loss of every subset of the set with at most `most` columns beyond `fixed`; −∞
+    /// for other losses. Cost O(|U|·(|fixed| + log |U|)).
     pub fn bound(&self, scorer: &Scorer, fixed: &[usize], most: usize) -> f64 {
         if !scorer.is_of_squares() || !self.rss.is_finite() {
             return f64::NEG_INFINITY;

@@ -1,4 +1,4 @@
-//! A part of the tree, searched depth first.
+//! Depth-first search of a subtree.
 
 use super::SubsetSquares;
 use super::descent::Descent;
@@ -6,41 +6,41 @@ use super::fit::SubsetFit;
 use super::node::SubtreeNode;
 use crate::checkpoint;
 
-/// What is below a node: subsets with the columns that are fixed, without those that are excluded.
+/// An unexplored subtree: subsets that contain the fixed columns and none of the excluded ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenSubtree {
-    /// No subset below it leaves less over.
+    /// Lower bound of the residual sum of squares in the subtree.
     pub bound: f64,
-    /// In the order in which they were fixed.
+    /// Fixed columns, in the order in which they were fixed.
     pub fixed: Vec<usize>,
-    /// In the order in which they were excluded.
+    /// Excluded columns, in the order in which they were excluded.
     pub excluded: Vec<usize>,
-    /// Whether the fixed columns with one more were seen to, so that only larger subsets are left.
+    /// Whether the fixed columns with one more were already examined, so that only larger subsets remain.
     pub begun: bool,
 }
 
-/// What a part of the tree holds.
+/// Result of exploring a subtree.
 #[derive(Debug, Default)]
 pub struct Explored {
-    /// Subsets that are not ruled out, with what they leave over at least.
+    /// Subsets that are not ruled out, with lower bounds of their residual sums of squares.
     pub candidates: Vec<(f64, Vec<usize>)>,
-    /// What was not gone into.
+    /// Subtrees that were not explored.
     pub open: Vec<OpenSubtree>,
-    /// Nodes that were gone into, and steps of coefficients there.
+    /// Number of nodes visited, plus coefficient steps in them.
     pub nodes: usize,
 }
 
-/// Whether a subset that holds the first columns, and others of the second alone, may be taken; false is certain.
+/// Constraint on a subtree: whether a subset that contains the first columns, and otherwise only some of the second,
+/// may be admissible; false is certain.
 pub type May<'m> = &'m (dyn Fn(&[usize], &[usize]) -> bool + Sync);
 
-/// Nodes and steps times columns of a part of the tree, and nodes and steps at least.
+/// Budget of a subtree in nodes and steps times columns, and its minimum in nodes and steps.
 const PART: usize = 1 << 25;
 const LEAST_PART: usize = 1 << 17;
 
 impl SubsetSquares {
-    /// Everything below an open subtree that may leave no more over than `limits` say of its size, from 0 columns on; −∞
-    /// for sizes that are not asked for. After `budget` nodes the rest stays open. Where not every subset may be taken, only those
-    /// that may are looked at.
+    /// Explores an open subtree for subsets whose residual sum of squares may be at most `limits[size]`; −∞ skips a
+    /// size. After `budget` nodes the rest stays open. `may` restricts the search to admissible subsets.
     pub fn explore(&self, open: &OpenSubtree, limits: &[f64], budget: usize, may: Option<May<'_>>) -> Explored {
         let limits = limits.iter().map(|&limit| self.safe(limit)).collect();
         let mut room = Descent::default();
@@ -50,12 +50,12 @@ impl SubsetSquares {
         search.found
     }
 
-    /// The nodes after which a part of the tree is large enough.
+    /// Number of nodes that makes a subtree large enough for one task.
     pub fn part(&self) -> usize {
         (PART / self.columns()).max(LEAST_PART)
     }
 
-    /// The whole tree above the columns that are fixed from the start.
+    /// The whole tree above the initially fixed columns.
     pub fn root(&self, fixed: Vec<usize>) -> OpenSubtree {
         OpenSubtree { bound: f64::NEG_INFINITY, fixed, excluded: Vec::new(), begun: false }
     }
@@ -66,11 +66,11 @@ struct DepthFirst<'s, 'm> {
     may: Option<May<'m>>,
     room: Descent<'s>,
     found: Explored,
-    /// Nodes and steps after which it is asked whether to go on.
+    /// Count of nodes and steps at the next check for cancellation.
     next_ask: usize,
 }
 
-/// Nodes and steps between two questions.
+/// Nodes and steps between two checks for cancellation.
 const ASK_EVERY: usize = 64;
 
 impl<'s> DepthFirst<'s, '_> {
@@ -117,7 +117,8 @@ impl<'s> DepthFirst<'s, '_> {
         self.found.nodes += node.steps;
     }
 
-    /// A fit's columns, of which one may be beside the fixed ones, with each of some others.
+    /// Adds the subsets of a fit's columns and one of some others to the candidates, unless they exceed `limit`; the
+    /// fit may have one more column than the fixed ones.
     fn offer_all(&mut self, fit: &SubsetFit, (fixed, last): (&[usize], Option<usize>), others: &[usize], limit: f64) {
         for &k in others {
             let squares = fit.with(k);

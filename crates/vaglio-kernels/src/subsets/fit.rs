@@ -1,21 +1,22 @@
-//! The fit of a subset, with what each column would take off.
+//! Fit of a subset, with the gain of adding each column.
 
 use super::SubsetSquares;
 use super::descent::LevelRows;
 use crate::sums::axpy;
 
-/// Schur complements and gradients of all columns. The rows of the Cholesky factor of the subset over all columns are in the levels of the descent.
+/// Schur complements and gradients of all columns. The rows of the subset's Cholesky factor over all columns are in the
+/// levels of the descent.
 #[derive(Debug, Default)]
 pub(super) struct SubsetFit {
     size: usize,
     schur: Vec<f64>,
     gradients: Vec<Vec<f64>>,
-    /// What the fit of the subset leaves over.
+    /// Residual sum of squares of the subset.
     pub squares: f64,
 }
 
 impl SubsetFit {
-    /// The empty subset among columns with these xᵀy.
+    /// Creates the fit of the empty subset, given xᵀy of all columns.
     pub fn new(along: &[Vec<f64>], total: f64) -> Self {
         let columns = along.first().map_or(0, Vec::len);
         SubsetFit { size: 0, schur: vec![1.0; columns], gradients: along.to_vec(), squares: total }
@@ -27,14 +28,14 @@ impl SubsetFit {
         self.gradients.clone_from(&other.gradients);
     }
 
-    /// What is left over with the column at a place.
+    /// Residual sum of squares after adding the column at a place.
     #[inline]
     pub fn with(&self, place: usize) -> f64 {
         let gain: f64 = self.gradients.iter().map(|g| g[place] * g[place]).sum();
         self.squares - gain / self.schur[place]
     }
 
-    /// Adds the column at a place, as the next level. Cost O(n·s).
+    /// Adds the column at a place as the next level. Cost O(n·s).
     pub fn add(&mut self, of: &SubsetSquares, place: usize, levels: &mut Vec<LevelRows>) {
         if levels.len() == self.size {
             levels.push(LevelRows::default());
@@ -57,7 +58,7 @@ impl SubsetFit {
         self.size += 1;
     }
 
-    /// The same subset with other xᵀy. Cost O(n·s).
+    /// Refits the same subset for other xᵀy. Cost O(n·s).
     pub fn lean(&mut self, of: &SubsetSquares, along: &[Vec<f64>], total: f64, levels: &[LevelRows]) {
         self.gradients.clone_from_slice(along);
         self.squares = total;

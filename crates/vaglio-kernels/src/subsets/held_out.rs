@@ -1,34 +1,34 @@
-//! Rows that are held out together, which weighs the residuals of larger subsets from below.
+//! Lower bounds of held-out errors of larger subsets, for rows held out together.
 //!
-//! With H_BB the hat matrix of a subset in the rows B, its residuals e and M = (I − H_BB)⁻¹, those held out are M e_B. Along
-//! additions M only grows, so for every subset that holds F, ‖M e_B‖² ≥ e_Bᵀ(2M_F − I)e_B, and M_F = 1/(1 − h) where B is one row:
-//! ‖M e_B‖² ≥ e_B²/(1 − h)². Either is ‖e_B‖² + e_BᵀΔe_B with Δ positive semidefinite, which is no less than its tangent at
-//! any residuals e°: 2e°ᵀΔe − e°ᵀΔe°. A tangent is linear in the coefficients, so the inverse stays that of the
-//! root.
+//! With H_BB the hat matrix of a subset in the rows B, e its residuals and M = (I − H_BB)⁻¹, the held-out residuals are
+//! M e_B. M grows with every addition. So for every subset that contains F, ‖M e_B‖² ≥ e_Bᵀ(2M_F − I)e_B; if B is one
+//! row with M_F = 1/(1 − h), ‖M e_B‖² ≥ e_B²/(1 − h)². Either bound is ‖e_B‖² + e_BᵀΔe_B with Δ positive semidefinite,
+//! which is at least its tangent at any residuals e°: 2e°ᵀΔe − e°ᵀΔe°. A tangent is linear in the coefficients, so the
+//! root's inverse stays valid.
 
 use super::SubsetSquares;
 use super::descent::{Descent, LevelRows};
 use crate::sums::{axpy, dot};
 use crate::tolerance::LEAST_COMPLEMENT;
 
-/// Which rows are held out together, and the fits of those that are not.
+/// Rows held out together, and the fits to all others.
 #[derive(Debug)]
 pub struct HeldOut {
-    /// The part of each row, counted from 0.
+    /// Part of each row, counted from 0.
     pub parts: Vec<u32>,
-    /// How many parts there are.
+    /// Number of parts.
     pub count: usize,
-    /// The direction of the intercept, of length 1, where there is one.
+    /// Unit vector of the intercept, if there is one.
     pub unit: Option<Vec<f64>>,
-    /// The largest λ, at which M is least.
+    /// Largest λ, at which M is smallest.
     pub lambda: f64,
 }
 
-/// Δ of a subset, of which the columns of Z are in the levels of the descent, behind that of the intercept.
+/// Δ of a subset. The columns of Z are in the levels of the descent, after the intercept's.
 #[derive(Debug, Default)]
 pub(super) struct Lift {
     size: usize,
-    /// 1 − h of each row, where each is held out alone.
+    /// 1 − h of each row, if rows are held out one by one.
     left: Option<Vec<f64>>,
 }
 
@@ -53,7 +53,7 @@ impl Lift {
         }
     }
 
-    /// The subset with the column of the next level: z = (x − Σ l_k z_k)/√(1 + λ − Σ l_k²). Cost O(m·s).
+    /// Adds the column of the next level: z = (x − Σ l_k z_k)/√(1 + λ − Σ l_k²). Cost O(m·s).
     pub fn add(&mut self, of: &SubsetSquares, held_out: &HeldOut, levels: &mut [LevelRows]) {
         let (known, LevelRows { column, z, factor, .. }) = LevelRows::next(levels, self.size);
         let column = *column;
@@ -74,7 +74,7 @@ impl Lift {
         self.size += 1;
     }
 
-    /// Writes Δe. Cost O(m·s + K·s³), or O(m) where rows are held out alone.
+    /// Computes Δe. Cost O(m·s + K·s³), or O(m) if rows are held out one by one.
     fn lift(
         &self,
         held_out: &HeldOut,
@@ -115,8 +115,8 @@ impl Lift {
         Some(())
     }
 
-    /// Writes what the tangent at the residuals of each output adds to Xᵀy, as Δe, and gives what it adds to the total. `None` where
-    /// nothing is known.
+    /// Computes Δe, which the tangent at the residuals of each output adds to Xᵀy, and returns what it adds to the
+    /// total. Returns `None` if that is not finite or a system is singular.
     pub fn tangent(&self, of: &SubsetSquares, held_out: &HeldOut, room: &mut Descent<'_>) -> Option<f64> {
         let Descent { levels, residuals, lifted, systems, .. } = room;
         let mut total = 0.0;
@@ -129,7 +129,7 @@ impl Lift {
     }
 }
 
-/// I − Z_BᵀZ_B, of which the lower half is used, and Z_Bᵀe.
+/// Lower half of I − Z_BᵀZ_B, and Z_Bᵀe.
 #[derive(Default)]
 pub(super) struct PartSystem {
     a: Vec<f64>,
@@ -145,7 +145,7 @@ impl PartSystem {
         self.b.resize(size, 0.0);
     }
 
-    /// b ← A⁻¹b by a Cholesky factor; `None` where a pivot is too small.
+    /// b ← A⁻¹b by a Cholesky factor; `None` if a pivot is too small.
     fn solve(&mut self) -> Option<()> {
         let (size, a, b) = (self.b.len(), &mut self.a, &mut self.b);
         for k in 0..size {

@@ -1,13 +1,13 @@
-//! Best subsets by branch and bound: what the fits of subsets leave over, bounded from below.
+//! Best subsets by branch and bound: lower bounds of residual sums of squares.
 //!
-//! A node of the tree holds the columns that are fixed and those that are free, and branches on the free column that has most
-//! to say. Its bounds rest on a diagonal D with H − D positive semidefinite, which is found once, at the root: principal
-//! submatrices of H keep it. How good they are is said by D, so by the least eigenvalues of H, and by how many columns take
-//! part in the fit.
+//! A node of the tree has fixed and free columns, and branches on the free column with the largest influence. Its
+//! bounds use a diagonal D with H − D positive semidefinite, computed once at the root, since principal submatrices of
+//! H inherit it. The quality of the bounds depends on D, thus on the least eigenvalues of H, and on the number of
+//! columns in the fit.
 //!
 //! # Reference
-//! G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974); J. Liu, S. Rosen, C. Zhong, C. Rudin,
-//! *OKRidge: scalable optimal k-sparse ridge regression*, NeurIPS 2023, for D = λ_min(H)·I.
+//! G. Furnival, R. Wilson, *Regressions by leaps and bounds*, Technometrics 16 (1974); J. Liu, S. Rosen, C. Zhong, C.
+//! Rudin, *OKRidge: scalable optimal k-sparse ridge regression*, NeurIPS 2023, for D = λ_min(H)·I.
 
 mod descent;
 mod explore;
@@ -26,34 +26,34 @@ use crate::tolerance::{BOUND_ROUNDING, ILL_CONDITIONED, RSS_ROUNDING, RSS_ROUNDI
 use crate::{Level, checkpoint};
 use ndarray::{Array2, ArrayView2};
 
-/// Columns beyond which the linear-algebra backend multiplies and factors, and none is inverted.
+/// Number of columns above which the linear-algebra backend multiplies and factors, and no matrix is inverted.
 const FEW: usize = 128;
-/// Powers of a matrix by which its largest eigenvalue is estimated, and the part of that which is tried first.
+/// Power iterations for the largest eigenvalue, and the factor of its inverse that is tried first.
 const POWERS: usize = 30;
 const PART_TRIED: f64 = 0.97;
 
-/// Columns and targets of which subsets are fitted by least squares, with what their bounds need. Columns count from 0 in
-/// the order in which they are given.
+/// Columns and targets whose subsets are fitted by least squares, with the data of their bounds. Columns are numbered
+/// in the order given.
 #[derive(Debug)]
 pub struct SubsetSquares {
     level: Level,
-    /// Columns, kept where rows are held out, and what they were divided by: the roots of their squares.
+    /// Unit columns, kept if rows are held out, and the original lengths.
     x: Vec<Vec<f64>>,
     lengths: Vec<f64>,
     targets: Vec<Vec<f64>>,
-    /// H, row by row; Xᵀy and yᵀy.
+    /// H, row-major; Xᵀy and yᵀy.
     gram: Vec<f64>,
     along: Vec<Vec<f64>>,
     total: f64,
-    /// D.
+    /// Diagonal D.
     diagonal: Vec<f64>,
     rounding: f64,
     held_out: Option<HeldOut>,
 }
 
 impl SubsetSquares {
-    /// Of columns and targets that are scaled, and centered where there is an intercept; `None` where the columns are nearly
-    /// dependent or can fit every row. Cost O(m·n² + n³).
+    /// Prepares columns and targets that are scaled, and centered if there is an intercept. Returns `None` if columns
+    /// are nearly dependent or can fit every row. Cost O(m·n² + n³).
     pub fn new(level: Level, mut x: Vec<Vec<f64>>, targets: Vec<Vec<f64>>, held_out: Option<HeldOut>) -> Option<Self> {
         let (size, rows) = (x.len(), targets.first().map_or(0, Vec::len));
         let lengths: Vec<f64> = x.iter().map(|x| dot(level, x, x).sqrt()).collect();
@@ -70,37 +70,37 @@ impl SubsetSquares {
         Some(SubsetSquares { level, x, lengths, targets, gram, along, total, diagonal, rounding, held_out })
     }
 
-    /// Floating-point operations and bytes, at the peak, that the squares of `columns` take, and nodes of so many columns at
-    /// most: those of [`SubsetSquares::new`], given the columns, and of one way down on each thread.
+    /// Flops and peak bytes of a search over `columns` columns with subsets of at most `most`: those of
+    /// [`SubsetSquares::new`], given the columns, and of one descent on each thread.
     pub fn needs(rows: usize, columns: usize, most: usize, threads: usize) -> [f64; 2] {
         let (m, n) = (rows as f64, columns as f64);
         let flops = m * n * n + n * n * n;
-        // Columns, and those that are multiplied; products, a factor and what it is made of.
+        // Columns and their products' operands; the products, a factor and its source.
         let node = 8.0 * n * (most as f64 + 8.0);
         [flops, 8.0 * (2.0 * m * n + 4.0 * n * n) + (threads * most) as f64 * node]
     }
 
-    /// How many columns there are.
+    /// Number of columns.
     pub fn columns(&self) -> usize {
         self.lengths.len()
     }
 
-    /// What is left over without columns.
+    /// Residual sum of squares of the empty subset.
     pub fn total(&self) -> f64 {
         self.total
     }
 
-    /// What a computed bound must be above for the true one to be above `limit`.
+    /// Threshold that a computed bound must exceed for the true bound to exceed `limit`.
     fn safe(&self, limit: f64) -> f64 {
         (limit + self.rounding * self.total) / (1.0 - BOUND_ROUNDING)
     }
 
-    /// What is left over at least, of a bound that was computed.
+    /// Lower end of a computed bound, after rounding.
     pub fn lowest(&self, squares: f64) -> f64 {
         (squares * (1.0 - BOUND_ROUNDING) - self.rounding * self.total).max(0.0)
     }
 
-    /// No eigenvalue of XᵀX of any subset, in the units of the columns, is less.
+    /// Lower bound of all eigenvalues of XᵀX of any subset, in the original units.
     pub fn least_eigenvalue(&self) -> f64 {
         let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
         (least(&self.diagonal) * least(&self.lengths).powi(2)).max(0.0)
@@ -141,7 +141,7 @@ fn gram_of(level: Level, x: &[Vec<f64>], rows: usize) -> Vec<f64> {
     gram
 }
 
-/// D and the condition number of H; `None` where it is nearly singular. Cost O(n³).
+/// D and the condition number of H; `None` if H is nearly singular. Cost O(n³).
 fn diagonal_of(gram: &[f64], size: usize) -> Option<(Vec<f64>, f64)> {
     if size <= FEW {
         let (inverse, condition) = inverse_of_unit(gram.to_vec(), size)?;
@@ -152,7 +152,7 @@ fn diagonal_of(gram: &[f64], size: usize) -> Option<(Vec<f64>, f64)> {
     (condition <= ILL_CONDITIONED).then(|| (vec![least; size], condition))
 }
 
-/// What no eigenvalue of H is below, which a factorization proves. Cost O(n³).
+/// Lower bound of the eigenvalues of H, verified by a factorization. Cost O(n³).
 fn least_eigenvalue(gram: &[f64], size: usize) -> Option<f64> {
     let mut shifted = Array2::from_shape_vec((size, size), gram.to_vec()).ok()?;
     let factor = linalg::Cholesky::new(shifted.view()).ok()?;
@@ -175,7 +175,8 @@ fn least_eigenvalue(gram: &[f64], size: usize) -> Option<f64> {
     None
 }
 
-/// D ⪰ 0 with H − D positive semidefinite, for a positive definite H, row by row; zeros where H is nearly singular. Cost O(n³).
+/// Diagonal D ⪰ 0 with H − D positive semidefinite, for a positive definite row-major H; zeros if H is nearly singular.
+/// Cost O(n³).
 pub fn separable_part(mut gram: Vec<f64>, size: usize) -> Vec<f64> {
     let own: Vec<f64> = (0..size).map(|k| gram[k * size + k]).collect();
     for k in 0..size {
@@ -185,7 +186,7 @@ pub fn separable_part(mut gram: Vec<f64>, size: usize) -> Vec<f64> {
     unit.map_or_else(|| vec![0.0; size], |unit| unit.iter().zip(&own).map(|(unit, own)| unit * own).collect())
 }
 
-/// D = s·diag(1/(H⁻¹)_jj) with H − D positive definite, which a factorization proves. Cost O(n³).
+/// D = s·diag(1/(H⁻¹)_jj) with H − D positive definite, verified by a factorization. Cost O(n³).
 fn separable(gram: &[f64], inverse: &[f64], size: usize) -> Option<Vec<f64>> {
     let own: Vec<f64> = (0..size).map(|k| 1.0 / inverse[k * size + k]).collect();
     let roots: Vec<f64> = own.iter().map(|own| own.sqrt()).collect();

@@ -1,17 +1,17 @@
-//! A node of the tree: columns that are fixed, columns that are free, and bounds of subsets by the perspective relaxation.
+//! A node of the tree: fixed columns, free columns, and bounds of subsets by the perspective relaxation.
 //!
-//! With P = H − D positive semidefinite, ‖y − Xw‖² = yᵀy − 2gᵀw + wᵀPw + wᵀDw, where wᵀPw is no less than its tangent at any v. So
-//! with p = g − Pv every subset S that holds the fixed columns leaves no less over than
+//! With P = H − D positive semidefinite, ‖y − Xw‖² = yᵀy − 2gᵀw + wᵀPw + wᵀDw, where wᵀPw is at least its tangent at
+//! any v. So with p = g − Pv, every subset S that contains the fixed columns has a residual sum of squares of at least
 //!
-//!   yᵀy − vᵀPv − Σ_{j fixed} p_j²/D_j − the sum of the |S| − |fixed| largest p_j²/D_j of free columns,
+//! yᵀy − vᵀPv − Σ_{j fixed} p_j²/D_j − the sum of the |S| − |fixed| largest p_j²/D_j of free columns,
 //!
-//! for all sizes at once. The best v minimizes yᵀy − 2gᵀv + vᵀPv + Σ D_j v_j²/z_j over 0 ≤ z ≤ 1, Σ z_j ≤ |S|, z_j = 1 of fixed
-//! columns, by coordinate descent: with ν for the price of a column, the term of a free one is 2√(D_jν)|v_j| as long as
-//! D_j v_j² ≤ ν, and D_j v_j² + ν beyond. No inverse is needed, and v has few entries.
+//! for all sizes at once. The best v minimizes yᵀy − 2gᵀv + vᵀPv + Σ D_j v_j²/z_j over 0 ≤ z ≤ 1, Σ z_j ≤ |S|, z_j = 1
+//! for fixed columns, by coordinate descent. With ν the price (dual variable) of a column, the term of a free one is
+//! 2√(D_jν)|v_j| while D_j v_j² ≤ ν, and D_j v_j² + ν beyond. No inverse is needed, and v is sparse.
 //!
 //! # Reference
-//! J. Liu, S. Shafiee, A. Lodi, *Scalable first-order method for certifying optimal k-sparse GLMs*, ICML 2025, for bounds of
-//! this relaxation by first-order steps.
+//! J. Liu, S. Shafiee, A. Lodi, *Scalable first-order method for certifying optimal k-sparse GLMs*, ICML 2025, for
+//! bounds of this relaxation by first-order steps.
 
 use super::descent::Descent;
 use super::fit::SubsetFit;
@@ -20,9 +20,9 @@ use super::{OpenSubtree, SubsetSquares};
 use crate::checkpoint;
 use crate::sums::{axpy, dot};
 
-/// Passes over the columns for the bound of one size, at most.
+/// Maximum passes over the columns for the bound of one size.
 const PASSES: usize = 6;
-/// Of the distance between a bound and what it may reach at most, the part that is not worth a pass.
+/// Share of the gap between a bound and its limit that is not worth another pass.
 const CLOSE: f64 = 0.05;
 
 pub(super) struct SubtreeNode<'s> {
@@ -30,7 +30,7 @@ pub(super) struct SubtreeNode<'s> {
     pub fixed: Vec<usize>,
     pub free: Vec<usize>,
     excluded: Vec<usize>,
-    /// Of each size, what a subset may leave over; −∞ where nothing is below the node.
+    /// Largest admissible residual sum of squares by size; −∞ for sizes that are ruled out.
     limits: Vec<f64>,
     /// v and p = g − Pv, of each output.
     v: Vec<Vec<f64>>,
@@ -39,32 +39,32 @@ pub(super) struct SubtreeNode<'s> {
     total: f64,
     pub fit: SubsetFit,
     lift: Option<Lift>,
-    /// Whether columns were fixed or left out of which v has a part.
+    /// Whether v has changed, or columns were fixed or excluded, since the last test.
     is_moved: bool,
-    /// Whether the fixed columns with one more are behind.
+    /// Whether the fixed columns with one more were already examined.
     pub begun: bool,
-    /// Of all sizes that are left.
+    /// Lower bound over all remaining sizes.
     bound: f64,
     tested: Tested,
-    /// Steps of coordinates.
+    /// Number of coordinate steps.
     pub steps: usize,
 }
 
-/// What v says.
+/// Bounds at the current v.
 #[derive(Default)]
 struct Tested {
-    /// Of each size, what a subset leaves over at least.
+    /// Lower bound of the residual sum of squares by size.
     bounds: Vec<f64>,
-    /// The largest p_j²/D_j of free columns, one more than can be in a subset.
+    /// Largest p_j²/D_j of free columns, one more than a subset can contain.
     worths: Vec<f64>,
-    /// The relaxation's value without the terms of free columns.
+    /// Value of the relaxation without the terms of free columns.
     value: f64,
-    /// The roots of D_j v_j² of free columns, while a price is looked for.
+    /// Roots of D_j v_j² of free columns, a buffer for finding a price.
     roots: Vec<f64>,
 }
 
 impl<'s> SubtreeNode<'s> {
-    /// A node that is to be a copy of another.
+    /// An empty node to copy another into.
     pub fn empty(of: &'s SubsetSquares) -> Self {
         SubtreeNode {
             of,
@@ -86,7 +86,7 @@ impl<'s> SubtreeNode<'s> {
         }
     }
 
-    /// Becomes a copy of another node, but for what is tested anew.
+    /// Copies another node, except for values that are tested anew.
     pub fn copy_from(&mut self, other: &Self) {
         self.fixed.clone_from(&other.fixed);
         self.free.clone_from(&other.free);
@@ -104,7 +104,7 @@ impl<'s> SubtreeNode<'s> {
         (self.is_moved, self.begun) = (other.is_moved, other.begun);
     }
 
-    /// The node that an open subtree names.
+    /// Creates the node of an open subtree.
     pub fn at(of: &'s SubsetSquares, open: &OpenSubtree, limits: Vec<f64>, room: &mut Descent<'s>) -> Self {
         let size = of.columns();
         let mut node = SubtreeNode {
@@ -147,14 +147,14 @@ impl<'s> SubtreeNode<'s> {
         (self.is_moved, self.begun) = (true, false);
     }
 
-    /// Leaves a free column out. Cost O(n).
+    /// Excludes a free column. Cost O(n).
     pub fn exclude(&mut self, column: usize) {
         self.free.retain(|&k| k != column);
         self.excluded.push(column);
         self.set(column, |_, _| 0.0);
     }
 
-    /// Changes v_j of each output, given by its place and p_j + P_jj v_j. Cost O(n).
+    /// Sets v_j of each output to a function of the output and p_j + P_jj v_j. Cost O(n).
     fn set(&mut self, column: usize, to: impl Fn(usize, f64) -> f64) {
         let own = self.of.diagonal[column];
         for (output, (v, p)) in self.v.iter_mut().zip(&mut self.p).enumerate() {
@@ -179,13 +179,13 @@ impl<'s> SubtreeNode<'s> {
         square(&self.v, column) * self.of.diagonal[column]
     }
 
-    /// The sizes that may be below the node.
+    /// Sizes that may occur below the node.
     fn sizes(&self) -> std::ops::RangeInclusive<usize> {
         let (fixed, most) = (self.fixed.len(), self.limits.len() - 1);
         fixed + 1 + usize::from(self.begun)..=most.min(fixed + self.free.len())
     }
 
-    /// Sees what v says of every size.
+    /// Computes the bounds of every size at the current v.
     fn test(&mut self) {
         let most = self.limits.len() - 1 - self.fixed.len().min(self.limits.len() - 1);
         let mut worths = std::mem::take(&mut self.tested.worths);
@@ -214,7 +214,7 @@ impl<'s> SubtreeNode<'s> {
         (self.tested.worths, self.tested.value) = (worths, value);
     }
 
-    /// Takes out the sizes that v rules out.
+    /// Rules out sizes by the bounds at v.
     fn rule_out(&mut self) {
         self.test();
         let mut least = f64::MAX;
@@ -229,7 +229,7 @@ impl<'s> SubtreeNode<'s> {
         self.bound = self.bound.max(least);
     }
 
-    /// Takes out the free columns that are in no subset that is not ruled out: each takes the place of the one of least worth.
+    /// Excludes free columns that are in no remaining subset: including one displaces the column of least p_j²/D_j.
     fn thin_out(&mut self) {
         let of_size = |size: usize| {
             let last = self.tested.worths.get(size - self.fixed.len() - 1).copied().unwrap_or(0.0);
@@ -247,7 +247,7 @@ impl<'s> SubtreeNode<'s> {
         self.limits[size] > f64::NEG_INFINITY
     }
 
-    /// The price of a column at v for so many free ones, and what the relaxation is at most.
+    /// Price of a column at v for `count` free ones, and an upper bound of the relaxation.
     fn price(&mut self, count: usize) -> (f64, f64) {
         let mut roots = std::mem::take(&mut self.tested.roots);
         roots.clear();
@@ -257,7 +257,7 @@ impl<'s> SubtreeNode<'s> {
         price
     }
 
-    /// The same for roots of D_j v_j².
+    /// Like `price`, given the roots of D_j v_j².
     fn price_of(&self, roots: &mut [f64], count: usize) -> (f64, f64) {
         if roots.len() <= count {
             let next = self.tested.worths.get(count).copied().unwrap_or(0.0);
@@ -275,7 +275,7 @@ impl<'s> SubtreeNode<'s> {
         (0.0, f64::INFINITY)
     }
 
-    /// A pass of coordinate descent at a price.
+    /// One pass of coordinate descent at a price.
     fn pass(&mut self, price: f64) {
         let (fixed, free) = (std::mem::take(&mut self.fixed), std::mem::take(&mut self.free));
         fixed.iter().for_each(|&column| self.set(column, |_, along| along));
@@ -294,7 +294,7 @@ impl<'s> SubtreeNode<'s> {
         (self.fixed, self.free) = (fixed, free);
     }
 
-    /// Lets v serve one size, as long as that may rule it out.
+    /// Improves v for one size while that may rule it out.
     fn tighten(&mut self, size: usize) {
         for _ in 0..PASSES {
             let (price, most) = self.price(size - self.fixed.len());
@@ -307,7 +307,7 @@ impl<'s> SubtreeNode<'s> {
         }
     }
 
-    /// Whether something below the node is not ruled out.
+    /// Whether any size below the node remains.
     pub fn is_alive(&mut self) -> bool {
         self.rule_out();
         if self.is_moved {
@@ -324,12 +324,12 @@ impl<'s> SubtreeNode<'s> {
         self.sizes().any(|size| self.is_open(size))
     }
 
-    /// Whether only subsets of two columns more are below.
+    /// Whether only subsets with two more columns remain.
     pub fn is_last(&self) -> bool {
         self.lift.is_none() && !self.sizes().skip(1).any(|size| self.is_open(size))
     }
 
-    /// The free column to branch on.
+    /// Free column to branch on.
     pub fn branch(&self) -> Option<usize> {
         let dearest = |a: &usize, b: &usize| {
             let by_cost = self.cost(*a).total_cmp(&self.cost(*b));
@@ -338,7 +338,7 @@ impl<'s> SubtreeNode<'s> {
         self.free.iter().copied().max_by(dearest)
     }
 
-    /// Weighs the residuals by what the fixed columns have for leverage, where that raises the bound. Cost O(m·n).
+    /// Weights the residuals by the leverage of the fixed columns if that raises the bound. Cost O(m·n).
     pub fn raise(&mut self, room: &mut Descent<'s>) {
         let (Some(lift), Some(held_out)) = (&self.lift, &self.of.held_out) else { return };
         let (of, level) = (self.of, self.of.level);

@@ -1,14 +1,14 @@
-//! Subsets to begin with: by a greedy search, and exchanges.
+//! Starting subsets by a greedy search with exchanges.
 
 use super::SubsetSquares;
 use super::fit::SubsetFit;
 use crate::checkpoint;
 
-/// Passes of exchanges over a subset, at most.
+/// Maximum passes of exchanges over a subset.
 const PASSES: usize = 20;
 
 impl SubsetSquares {
-    /// For each size up to `most` a subset that holds the fixed columns and leaves little over. Cost O(n·s²) for each exchange.
+    /// Finds for each size up to `most` a good subset that contains the fixed columns. Cost O(n·s²) for each exchange.
     pub fn start(&self, fixed: &[usize], most: usize) -> Vec<Vec<usize>> {
         let mut all = Vec::new();
         let mut subset = fixed.to_vec();
@@ -30,13 +30,13 @@ impl SubsetSquares {
         fit
     }
 
-    /// The column that leaves least over with a subset.
+    /// The column whose addition to a subset gives the smallest residual sum of squares.
     fn best(&self, fit: &SubsetFit, subset: &[usize]) -> Option<(f64, usize)> {
         let others = (0..self.columns()).filter(|k| !subset.contains(k));
         others.map(|k| (fit.with(k), k)).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
     }
 
-    /// Exchanges columns, but the first `kept`, while that leaves less over.
+    /// Exchanges columns, except the first `kept`, while that lowers the residual sum of squares.
     fn exchange(&self, subset: &mut [usize], kept: usize, mut squares: f64) {
         for _ in 0..PASSES {
             let mut exchanged = false;

@@ -1,4 +1,4 @@
-//! Passes of columns of levels over the rows of another kernel's factor.
+//! Products of level columns with the rows of another kernel's factor.
 
 use super::{LevelColumn, MOST, WHOLE};
 use crate::Level;
@@ -22,23 +22,23 @@ enum Strip {
     Three(StripRows<3>),
 }
 
-/// N chunks of each row, in double precision for columns whose levels are exact and in single precision for the others, whose
-/// levels are further off than its roundings.
+/// N chunks of each row: in double precision for columns with exact levels, in single precision for others, whose
+/// quantization error exceeds its rounding.
 #[derive(Debug)]
 struct StripRows<const N: usize> {
     double: Vec<[Chunk; N]>,
     single: Vec<[SingleChunk; N]>,
 }
 
-/// Columns of a strip at most.
+/// Maximum columns of a strip.
 const WIDEST: usize = 3 * Wide::WIDTH;
-/// Rows that are added together: they and the sums stay in the second cache.
+/// Rows per tile: they and the sums stay in the second-level cache.
 const ROWS: usize = 1024;
-/// Tiles of rows that are added in single precision before their sums go into doubles.
+/// Tiles summed in single precision before their sums are added to doubles.
 const SINGLE_TILES: usize = 16;
 /// Columns whose sums stay in the caches together.
 const SIDE_BY_SIDE: usize = 2;
-/// Columns that a thread takes together.
+/// Columns per task.
 pub const TOGETHER: usize = 16;
 
 impl FactorRows {
@@ -47,7 +47,7 @@ impl FactorRows {
         FactorRows(columns.chunks(WIDEST).map(Strip::new).collect())
     }
 
-    /// Of a factor of P^{½}HKHᵀP^{½}; `shares` are the p_j. Cost O(m·rank).
+    /// Creates rows from a factor of P^{½}HKHᵀP^{½}; `shares` are the p_j. Cost O(m·rank).
     pub fn of_factor(factor: &ThinFactor, shares: &[f64]) -> Self {
         let Some(matrix) = factor.matrix(shares.len()) else { return FactorRows::default() };
         let scaled = |column: ndarray::ArrayView1<'_, f64>| {
@@ -56,7 +56,7 @@ impl FactorRows {
         FactorRows::of_columns(matrix.columns().into_iter().map(scaled))
     }
 
-    /// <K̄_k, K̄> of each column, the sums of each in an order of its own. Cost O(m·rank) each.
+    /// <K̄_k, K̄> of each column; each column's sums have their own order. Cost O(m·rank) each.
     pub fn products(&self, level: Level, columns: &[&LevelColumn], products: &mut [f64]) {
         products.fill(0.0);
         for strip in &self.0 {
@@ -123,7 +123,7 @@ fn pass<const N: usize>(level: Level, rows: &StripRows<N>, columns: &[&LevelColu
 
 type Sums<const N: usize> = [[Chunk; N]; MOST + 1];
 
-/// For each level the sums of its rows, and of these times the weight of the next level in 255ths.
+/// Sums by level over its rows, plain and weighted by the weight of the next level in 255ths.
 #[derive(Clone)]
 struct SinglePrecision<const N: usize>(Box<[LevelSums<N>; MOST]>);
 
@@ -143,7 +143,7 @@ impl<const N: usize> SinglePrecision<N> {
         SinglePrecision(Box::new([LevelSums::ZERO; MOST]))
     }
 
-    /// Adds the sums to those of a level and of the next, and begins anew.
+    /// Adds the sums to those of each level and the next, and resets them.
     fn move_into(&mut self, sums: &mut Sums<N>) {
         for (place, of_level) in self.0.iter_mut().enumerate() {
             let LevelSums { rows, weighted } = std::mem::replace(of_level, LevelSums::ZERO);
@@ -158,12 +158,12 @@ impl<const N: usize> SinglePrecision<N> {
     }
 }
 
-/// Adds every row to its level, as it is and weighted.
+/// Adds every row to its level, plain and weighted.
 #[inline(always)]
 fn scatter<const N: usize>(rows: &[[SingleChunk; N]], places: &[u8], weights: &[u8], single: &mut SinglePrecision<N>) {
     for ((row, &place), &weight) in rows.iter().zip(places).zip(weights) {
         let sums = &mut single.0[usize::from(place)];
-        // Copies: that rows and sums do not overlap is not known here, and else there would be no vectors.
+        // Copies: the compiler does not know that rows and sums are disjoint, and would not vectorize otherwise.
         let (LevelSums { rows: mut own, mut weighted }, row, weight) = (*sums, *row, f32::from(weight));
         for k in 0..N {
             for lane in 0..Wide::WIDTH {
@@ -202,7 +202,7 @@ struct Squares<'k, const N: usize> {
     sums: &'k Sums<N>,
 }
 
-/// Columns of F that are multiplied together.
+/// Columns of F multiplied together.
 const SIDE: usize = 4;
 
 impl<const N: usize> WithSimd for Squares<'_, N> {

@@ -1,4 +1,4 @@
-//! Rows held out: columns that enter one after the other, and candidates that take in what has entered.
+//! Selected columns in order of addition, and candidates updated by them.
 //!
 //! Gram–Schmidt in each fold; the book, *Cross-validation without refitting*, "Rows held out".
 
@@ -11,49 +11,49 @@ use crate::trial::worse;
 use crate::{Scorer, Trial};
 use std::sync::Arc;
 
-/// A column as it was when it entered.
+/// State of a column at its addition.
 #[derive(Debug)]
 pub(super) struct ColumnUpdate {
     pub feature: usize,
     residual: Residual,
-    /// Residual of x in each fold, of a fit without the fold.
+    /// Held-out residual of x in each fold.
     pub e: Vec<f64>,
     /// Penalty + squared training residual of each fold.
     pub sigma: Vec<f64>,
-    /// xᵀ(residual of y) in the rows that train each fold: folds × outputs.
+    /// xᵀ(residual of y) over each fold's training rows: folds × outputs.
     pub q: Vec<f64>,
-    /// What x takes of each update before it: updates × folds.
+    /// Coefficient of each earlier update for x: updates × folds.
     pub steps: Vec<f64>,
-    /// The smallest part of the column, over folds, that was left in the training rows when it entered.
+    /// Smallest share of the column, over folds, that remained in the training rows at its addition.
     part: f64,
-    /// The same of its trial, before which others entered.
+    /// Conditioning of its trial, with earlier additions.
     conditioning: f64,
 }
 
-/// The residual of a column after a fit by the columns before it.
+/// Residual of a column after a fit by the columns before it.
 #[derive(Debug)]
 enum Residual {
     /// c, of a fit to all rows, and λ + xᵀc.
     OfAll { c: Vec<f64>, tau: f64 },
-    /// Of a fit to the rows that train each fold, where the folds' penalties differ: folds × rows.
+    /// Residuals of fits to each fold's training rows, if penalties differ by fold: folds × rows.
     OfFolds(Vec<f64>),
 }
 
-/// The selected columns in order, each as it entered: additions only, so nothing drifts.
+/// Selected columns in order of addition; only additions, so that errors do not accumulate.
 #[derive(Debug, Clone)]
 pub(super) struct UpdateChain {
     pub updates: Vec<Arc<ColumnUpdate>>,
-    /// Residuals of each output, held out.
+    /// Held-out residuals of each output.
     pub residuals: Vec<Vec<f64>>,
 }
 
-/// A column that may enter: E, and σ and q of each fold, up to date with some updates.
+/// A candidate column: E, and σ and q of each fold, with some updates applied.
 #[derive(Debug, Clone)]
 pub(super) struct HeldOutCandidate {
     e: Vec<f64>,
     sigma: Vec<f64>,
     q: Vec<f64>,
-    /// Penalty + ‖x‖² about the training mean of each fold, over all rows.
+    /// Penalty + ‖x‖² about each fold's training mean, over all rows.
     base: Vec<f64>,
     pub applied: usize,
 }
@@ -63,26 +63,25 @@ impl UpdateChain {
         UpdateChain { updates: Vec::new(), residuals: rows.residuals.clone() }
     }
 
-    /// How far the residuals are to be trusted; 1 when nothing has entered.
+    /// Conditioning of the residuals; 1 for the empty subset.
     pub fn conditioning(&self) -> f64 {
         self.updates.iter().map(|update| update.conditioning).fold(1.0, worse)
     }
 
-    /// The smallest part that a column had left when it entered, times the part of one that enters next: errors of the
-    /// two multiply.
+    /// Smallest share that a column had at its addition, times that of the next one: errors of the two multiply.
     fn low_with(&self, part: f64) -> f64 {
         let smallest = self.updates.iter().map(|update| update.part).fold(1.0, worse);
         worse(smallest * part, self.conditioning())
     }
 
-    /// Forgets all updates but the first ones. Cost O(m · outputs) for each that stays.
+    /// Drops all updates but the first ones. Cost O(m · outputs) for each kept one.
     pub fn truncate(&mut self, rows: &HoldOutRows<'_>, length: usize) {
         self.updates.truncate(length);
         self.residuals.clone_from(&rows.residuals);
         self.updates.iter().for_each(|update| update.leave_residuals(rows, &mut self.residuals));
     }
 
-    /// Adds a column. Cost O(m·s), and K times that where each fold standardizes.
+    /// Adds a column. Cost O(m·s), and K times that if folds standardize.
     pub fn push(&mut self, rows: &HoldOutRows<'_>, lambda: f64, feature: usize) {
         let x = rows.column(feature);
         let of = (feature, &*x);
@@ -107,7 +106,7 @@ impl UpdateChain {
 }
 
 impl Residual {
-    /// On the empty subset.
+    /// Residual for the empty subset.
     fn new(rows: &HoldOutRows<'_>, (feature, x): (usize, &[f64])) -> Self {
         match rows.is_standardized() {
             true => Residual::OfFolds(apart(rows, (feature, x))),
@@ -115,7 +114,7 @@ impl Residual {
         }
     }
 
-    /// What is left after a fit by an update as well; `steps` is what the column takes of it in each fold.
+    /// Subtracts an update from the residual; `steps` are the coefficients in each fold.
     fn take_in(&mut self, rows: &HoldOutRows<'_>, update: &ColumnUpdate, steps: &[f64]) {
         match (self, &update.residual) {
             (Residual::OfAll { c, .. }, Residual::OfAll { c: before, tau }) => {
@@ -133,7 +132,7 @@ impl Residual {
         }
     }
 
-    /// What a column has in common with it; `space` is for the products of folds.
+    /// Products of a column with this residual; `space` is a buffer for products of folds.
     fn common<'k>(
         &'k self,
         rows: &HoldOutRows<'_>,
@@ -168,7 +167,7 @@ impl ColumnUpdate {
 }
 
 impl HeldOutCandidate {
-    /// A column on the empty subset. Cost O(m · outputs).
+    /// Creates a candidate for the empty subset. Cost O(m · outputs).
     pub fn new(rows: &HoldOutRows<'_>, lambda: f64, (feature, x): (usize, &[f64])) -> Self {
         let training = rows.training(feature, x);
         let penalized = training.squares.iter().zip(&training.variances);
@@ -177,7 +176,7 @@ impl HeldOutCandidate {
         HeldOutCandidate { e: training.e, sigma, q: training.products, base, applied: 0 }
     }
 
-    /// The smallest part of the column, over folds, that is left in the training rows.
+    /// Smallest remaining share of the column, over folds, in the training rows.
     fn part(&self) -> f64 {
         self.sigma.iter().zip(&self.base).map(|(sigma, base)| sigma / base).fold(1.0, worse)
     }
@@ -198,7 +197,7 @@ impl HeldOutCandidate {
         self.applied += 1;
     }
 
-    /// Takes in what has entered and tries the column. Cost O(m · (updates not taken in yet + outputs)).
+    /// Applies pending updates and tries the column. Cost O(m · (pending updates + outputs)).
     pub fn visit(
         &mut self,
         rows: &HoldOutRows<'_>,
@@ -226,7 +225,7 @@ impl HeldOutCandidate {
     }
 }
 
-/// The loss of r − step_k E, tile by tile. Cost O(m · outputs).
+/// Loss of r − step_k E, tile by tile. Cost O(m · outputs).
 pub(super) fn loss_after(
     rows: &HoldOutRows<'_>,
     scorer: &Scorer,

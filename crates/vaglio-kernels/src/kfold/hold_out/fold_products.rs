@@ -1,6 +1,6 @@
-//! Rows held out: kernels that run over rows fold after fold; folds start again in the first lane.
+//! Kernels over rows in fold order; each fold starts in the first lane.
 //!
-//! The sums are those of the book, *Cross-validation without refitting*, "Rows held out".
+//! The sums are derived in the book, *Cross-validation without refitting*, "Rows held out".
 
 use crate::Level;
 use crate::sums::TILE;
@@ -15,7 +15,7 @@ pub(super) fn products(level: Level, starts: &[usize], a: &[f64], b: &[f64]) -> 
     )
 }
 
-/// out_j ← r_j − step_k e_j over the rows from `first`, where fold k has row j. Cost O(rows).
+/// out_j ← r_j − step_k e_j over the rows from `first`, with k the fold of row j. Cost O(rows).
 pub(super) fn held_out(
     level: Level,
     starts: &[usize],
@@ -43,12 +43,12 @@ pub(super) fn held_out(
     );
 }
 
-/// The rows in parts of [`TILE`]: first row and end.
+/// Splits the rows into tiles of [`TILE`]: first row and end.
 pub(super) fn tiles(rows: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..rows).step_by(TILE).map(move |start| (start, rows.min(start + TILE)))
 }
 
-/// Σ_j x_j a_j with each of the vectors that stand one after the other in `all`. Cost O(all).
+/// Σ_j x_j a_j with each of the vectors concatenated in `all`. Cost O(all).
 pub(super) fn with_each(level: Level, x: &[f64], all: &[f64]) -> Vec<f64> {
     level.call(
         #[inline(always)]
@@ -67,7 +67,7 @@ pub(super) fn with_each(level: Level, x: &[f64], all: &[f64]) -> Vec<f64> {
     )
 }
 
-/// Each sum in the order of `along`, whatever N.
+/// Products with N vectors, each in the order of `along`, whatever N.
 #[inline(always)]
 fn together<const N: usize>(x: &[f64], all: [&[f64]; N]) -> [f64; N] {
     let mut sums = [Wide::ZERO; N];
@@ -87,16 +87,16 @@ fn together<const N: usize>(x: &[f64], all: [&[f64]; N]) -> [f64; N] {
     sums.map(|sum| sum.sum())
 }
 
-/// What a column has in common with an update: h of each fold, the product over the rows that train it.
+/// Product h of a column and an update over each fold's training rows.
 #[derive(Clone, Copy)]
 pub(super) enum Common<'k> {
     /// h = g − c_UᵀE_U, with g = xᵀc over all rows.
     Less { g: f64, c: &'k [f64] },
-    /// As it is.
+    /// h itself.
     Products(&'k [f64]),
 }
 
-/// An update that a column takes in.
+/// An update to apply to a column.
 #[derive(Clone, Copy)]
 pub(super) struct Entering<'k> {
     pub common: Common<'k>,
@@ -105,7 +105,7 @@ pub(super) struct Entering<'k> {
     pub q: &'k [f64],
 }
 
-/// What a column keeps: E, and σ and q (folds × outputs) of each fold.
+/// State of a column: E, and σ and q (folds × outputs) of each fold.
 pub(super) struct ColumnState<'k> {
     pub starts: &'k [usize],
     pub e: &'k mut [f64],
@@ -113,12 +113,12 @@ pub(super) struct ColumnState<'k> {
     pub q: &'k mut [f64],
 }
 
-/// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold, and keeps h/σ_b in `steps`.
+/// E ← E − (h/σ_b) E_b, σ ← σ − h²/σ_b, q ← q − (h/σ_b) q_b of each fold; stores h/σ_b in `steps`.
 pub(super) fn take_in(level: Level, column: ColumnState<'_>, entering: Entering<'_>, steps: Option<&mut [f64]>) {
     level.run(Pass::<true, false> { column, entering: Some(entering), steps, r: &[] });
 }
 
-/// Takes in an update, if any, and adds up the squares of r − E q/σ in the same pass: for one output.
+/// Applies an update, if any, and sums the squares of r − E q/σ in the same pass, for one output.
 pub(super) fn squares(level: Level, column: ColumnState<'_>, entering: Option<Entering<'_>>, r: &[f64]) -> f64 {
     match entering {
         Some(_) => level.run(Pass::<true, true> { column, entering, steps: None, r }),
@@ -183,7 +183,7 @@ fn along(a: &[f64], b: &[f64]) -> f64 {
 fn visit<const UPDATE: bool, const TRY: bool>(e: &mut [f64], step: f64, b: &[f64], r: &[f64], f: f64, sums: &mut Wide) {
     let rows = e.len();
     if !TRY {
-        // Written in eights, this becomes gathers across them.
+        // Written in eights, this would compile to gathers.
         return e.iter_mut().zip(b).for_each(|(e, b)| *e -= step * b);
     }
     let (e, e_rest) = e.as_chunks_mut::<{ Wide::WIDTH }>();

@@ -1,14 +1,14 @@
-//! Rows held out: columns that each fold divides by their deviations in its training rows.
+//! Columns that each fold standardizes by its training rows.
 //!
-//! A column divided by s_k is the column as it is with the penalty λ·s_k². The penalty differs from fold to fold, so
-//! products over training rows are no differences of one over all rows: an update keeps its residual in the rows
-//! that train each fold, and columns are multiplied with that.
+//! A column divided by s_k is the original column with the penalty λ·s_k². Since the penalty differs by fold, products
+//! over training rows are not differences from a product over all rows. So an update stores its residual over each
+//! fold's training rows, and columns are multiplied with that.
 
 use super::HoldOutRows;
 use super::fold_products::with_each;
 use crate::sums::center;
 
-/// A column in the rows that train each fold, about its mean there; 0 in the fold: folds × rows. Cost O(K·m).
+/// Column over each fold's training rows, about its mean there, and 0 in the fold: folds × rows. Cost O(K·m).
 pub(super) fn apart(rows: &HoldOutRows<'_>, (feature, x): (usize, &[f64])) -> Vec<f64> {
     let means = rows.training_means(x);
     let mut out = Vec::with_capacity(x.len() * means.len());
@@ -24,29 +24,29 @@ pub(super) fn apart(rows: &HoldOutRows<'_>, (feature, x): (usize, &[f64])) -> Ve
     out
 }
 
-/// The products of a column with the residual that an update has in the rows that train each fold. Cost O(K·m).
+/// Products of a column with an update's residual over each fold's training rows. Cost O(K·m).
 pub(super) fn products(rows: &HoldOutRows<'_>, (feature, x): (usize, &[f64]), apart: &[f64]) -> Vec<f64> {
     let mut h = with_each(rows.level(), x, apart);
     rows.flat(feature).iter().for_each(|&fold| h[fold] = 0.0);
     h
 }
 
-/// A column as one fold sees it, less its mean in the rows that train the fold, scaled by √r_j.
+/// A column for one fold, less its training mean, scaled by √r_j.
 pub(super) struct Alone {
     pub training: Vec<f64>,
     pub held_out: Vec<f64>,
-    /// In the training rows; 1 of a constant.
+    /// Variance over the training rows; 1 for a constant.
     pub variance: f64,
 }
 
 impl Alone {
-    /// The part of the column, with its penalty, that the training rows have: next to nothing where the rows held out are
-    /// many of their deviations off, whose residuals then cancel when the column leaves.
+    /// Share of the column's squares, with its penalty, in the training rows. It is tiny if held-out rows deviate by
+    /// many standard deviations; their residuals then cancel when the column is removed.
     pub fn part(&self, lambda: f64) -> f64 {
         let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
         let training = squares(&self.training);
         if training == 0.0 {
-            // Its weight is 0.
+            // A column constant in training has weight 0.
             return 1.0;
         }
         let sigma = lambda * self.variance + training;
@@ -54,7 +54,7 @@ impl Alone {
     }
 }
 
-/// From the entries, since a column may be small in the training rows beside what it is in the fold. Cost O(m).
+/// Computed from the entries, since a column may be much smaller in the training rows than in the fold. Cost O(m).
 pub(super) fn alone(rows: &HoldOutRows<'_>, feature: usize, fold: usize) -> Alone {
     let (column, shift) = rows.rows().data.column(feature);
     let (order, range) = (rows.rows().folds().order(), rows.starts[fold]..rows.starts[fold + 1]);

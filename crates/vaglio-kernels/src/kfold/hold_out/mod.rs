@@ -1,10 +1,10 @@
 //! K-fold losses of every one-column change from one state, for any partition of the rows and any loss.
 //!
 //! Rows are scaled by the root of their weight and, with an intercept, centered. U is a fold and T the rows of all
-//! others; with an intercept, whatever belongs to U is centered on the means of T. For a column x_i that is not selected
-//! let E_i, in block U, be its residual held out, after a fit of x_i by the selected columns to T, and per fold
-//! σ = λ + ‖training residual‖² and q = x_{i,T}ᵀ(training residual of y): with the column added, residuals held out are
-//! r_U − E_{i,U} q/σ. So one vector a column predicts all rows, and a trial costs O(m) for every loss. The book,
+//! others; with an intercept, everything in U is centered on the means of T. For a column x_i that is not selected, let
+//! E_i, in block U, be its held-out residual after a fit of x_i by the selected columns to T. Per fold let σ = λ +
+//! ‖training residual‖² and q = x_{i,T}ᵀ(training residual of y). After adding the column, held-out residuals are r_U −
+//! E_{i,U} q/σ. So one vector per column predicts all rows, and a trial costs O(m) for every loss. The book,
 //! *Cross-validation without refitting*, "Rows held out".
 
 mod chain;
@@ -21,28 +21,28 @@ use removal::FoldRemovals;
 pub use rows::HoldOutRows;
 use std::sync::Arc;
 
-/// Whether updates serve for the score and for trials of removal; otherwise those are made from the rows.
+/// Whether updates are accurate enough for the score and trials of removal; otherwise those are computed from the rows.
 fn is_sound(conditioning: f64) -> bool {
     conditioning >= AS_ENTERED
 }
 
-/// A subset for one λ, with the outcome of adding each other column and of removing each of its own.
+/// A subset for one λ, with trials of adding each other column and of removing each of its own.
 ///
-/// Candidates are made when first tried and keep E, 8·m bytes each, 8·m·n in all, with 8·K·(2 + outputs) for the folds; those of sparse
-/// columns, beside which that would be many times the memory, are made for each trial;
-/// each selected column keeps two vectors of m with 8·K·s, and a third with as much again once removals were tried. The
+/// Candidates are created when first tried and keep E, 8·m bytes each, 8·m·n in all, with 8·K·(2 + outputs) for the
+/// folds. Candidates of sparse columns, which would need many times the columns' memory, are computed for each trial.
+/// Each selected column keeps two vectors of m with 8·K·s, and once removals were tried a third with as much again. The
 /// update of one step and the trials of the next are fused: E is read and written once, and X is read once.
 ///
-/// Where each fold standardizes columns by its training rows, λ stands for λ·s² in each fold, s the deviation of the column
-/// there (1 of a constant); an update keeps K vectors of m, and a trial reads these. Trials of removal and the score are
-/// unreliable while a selected column has rows held out that are hundreds of deviations off.
+/// If folds standardize columns by their training rows, λ stands for λ·s² in each fold, with s the column's deviation
+/// there (1 if constant); an update then keeps K vectors of m, and a trial reads these. Trials of removal and the score
+/// are unreliable while held-out rows of a selected column are hundreds of deviations off.
 ///
-/// Otherwise, once a column is selected, a sum over the rows that train a fold is one over all rows less that of the fold. In each
-/// [`Trial`], `conditioning` says how many digits this may have cost: of a column let its part be the smallest σ/(λ + ‖x‖²) over
-/// folds, with ‖x‖² over all rows about the mean of the training rows; `conditioning` is the part of the column that is tried
-/// times the smallest part with which a selected one entered. Relative errors are about 1e-15/`conditioning`. Trials of removal,
-/// and the score, go by the columns as they entered while `conditioning` is at least 1e-3, and then have this `conditioning`; below, they
-/// are made from the rows by an orthogonal decomposition, and their `conditioning` is 1.
+/// Otherwise, sums over a fold's training rows of a selected column are differences of a sum over all rows and one over
+/// the fold. [`Trial::conditioning`] tells how many digits this may have cost. Let a column's share be the smallest
+/// σ/(λ + ‖x‖²) over folds, with ‖x‖² over all rows about the training mean. The conditioning is the share of the tried
+/// column times the smallest share of a selected one at its addition; relative errors are about 1e-15/conditioning.
+/// Trials of removal and the score use the columns in order of addition while the conditioning is at least 1e-3. Below
+/// that they are computed from the rows by an orthogonal decomposition, and their conditioning is 1.
 #[derive(Debug, Clone)]
 pub struct HoldOut<'d> {
     rows: Arc<HoldOutRows<'d>>,
@@ -50,17 +50,17 @@ pub struct HoldOut<'d> {
     selected: Vec<usize>,
     /// Columns that may become candidates.
     open: Vec<bool>,
-    /// Follows `selected` when it is needed.
+    /// Updates, brought up to `selected` when needed.
     chain: UpdateChain,
     candidates: Vec<Option<HeldOutCandidate>>,
-    /// Whether additions were tried, where no candidates tell it.
+    /// Whether additions were tried, if no candidates are cached to show it.
     has_tried: bool,
-    /// Made when removals are first tried, then kept up to date; dropped where cancellation makes it unreliable.
+    /// Created at the first trials of removal, then updated; dropped if cancellation makes it unreliable.
     removals: Option<FoldRemovals>,
 }
 
 impl<'d> HoldOut<'d> {
-    /// The empty subset.
+    /// Creates the state of the empty subset.
     pub fn new(rows: Arc<HoldOutRows<'d>>, lambda: f64) -> Self {
         let open: Vec<bool> = (0..rows.rows().columns()).map(|i| rows.rows().is_active(i)).collect();
         let (candidates, chain) = (vec![None; open.len()], UpdateChain::new(&rows));
@@ -77,14 +77,14 @@ impl<'d> HoldOut<'d> {
         &self.selected
     }
 
-    /// The loss of the subset, of residuals whose rows stand fold after fold: the scorer is made from
-    /// `targets().permuted(folds().order())`. Cost O(m · outputs).
+    /// Loss of the subset, of residuals in fold order: create the scorer from `targets().permuted(folds().order())`.
+    /// Cost O(m · outputs).
     pub fn score(&mut self, scorer: &Scorer) -> Trial {
         let (residuals, conditioning) = self.settled();
         Trial::from_partial(scorer.partial_loss(residuals), conditioning)
     }
 
-    /// Residuals held out, scaled by √r_j: outputs × rows in the order as given.
+    /// Held-out residuals, scaled by √r_j: outputs × rows in original order.
     pub fn residuals(&mut self) -> Vec<Vec<f64>> {
         let rows = Arc::clone(&self.rows);
         let order = rows.rows().folds().order();
@@ -96,9 +96,10 @@ impl<'d> HoldOut<'d> {
         self.settled().0.iter().map(as_given).collect()
     }
 
-    /// The trial of adding each wanted column; inactive or selected columns get an infinite loss.
+    /// Trials of adding each wanted column; inactive or selected columns get an infinite loss.
     ///
-    /// Cost O(m · (1 + updates since a column was last tried + outputs)) a column, and all updates where candidates are not kept.
+    /// Cost O(m · (1 + updates since a column was last tried + outputs)) per column, or all updates if candidates are
+    /// not cached.
     pub fn additions(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.follow();
         let mut is_wanted = vec![false; self.open.len()];
@@ -121,10 +122,10 @@ impl<'d> HoldOut<'d> {
         wanted.iter().map(|&i| all[i].clone()).collect()
     }
 
-    /// The trial of removing each wanted column; columns that are not selected get an infinite loss.
+    /// Trials of removing each wanted column; columns that are not selected get an infinite loss.
     ///
-    /// The first trials after [`HoldOut::reset`] cost O(K·m·s²), then O(m · outputs) a column. Where the decomposition
-    /// does not converge the loss is not a number and `conditioning` is 0.
+    /// The first trials after [`HoldOut::reset`] cost O(K·m·s²), then O(m · outputs) per column. If the decomposition
+    /// does not converge, the loss is NaN and the conditioning 0.
     pub fn removals(&mut self, scorer: &Scorer, wanted: &[usize]) -> Vec<Trial> {
         self.choose();
         let trial = |feature: &usize| match (self.selected.iter().position(|i| i == feature), &self.removals) {
@@ -151,9 +152,9 @@ impl<'d> HoldOut<'d> {
         }
     }
 
-    /// Removes a column, if it is selected; candidates start again when they are next tried.
+    /// Removes a column, if it is selected; candidates are recomputed when next tried.
     ///
-    /// Cost O((m + K·s)·s), and for each candidate that is tried again O(m·s).
+    /// Cost O((m + K·s)·s), and O(m·s) for each candidate tried again.
     pub fn remove(&mut self, feature: usize) {
         let Some(place) = self.selected.iter().position(|&i| i == feature) else { return };
         self.selected.remove(place);
@@ -164,7 +165,7 @@ impl<'d> HoldOut<'d> {
         }
     }
 
-    /// Starts again with a subset; inactive or repeated columns are left out.
+    /// Replaces the subset; inactive or repeated columns are ignored.
     pub fn reset(&mut self, subset: &[usize]) {
         self.selected.clear();
         for &feature in subset {
@@ -194,7 +195,7 @@ impl<'d> HoldOut<'d> {
         }
     }
 
-    /// Whether the score of the subset needs no decomposition of the rows.
+    /// Whether the score needs no decomposition of the rows.
     pub fn is_settled(&mut self) -> bool {
         let has_tried = match self.rows.keeps_columns() {
             true => self.candidates.iter().any(Option::is_some),
@@ -206,7 +207,7 @@ impl<'d> HoldOut<'d> {
         self.removals.is_some() || self.is_followed() && is_sound(self.chain.conditioning())
     }
 
-    /// Residuals fold after fold, and how far they are to be trusted.
+    /// Residuals in fold order, and their conditioning.
     fn settled(&mut self) -> (&[Vec<f64>], f64) {
         if !self.is_settled() {
             self.choose();
@@ -224,7 +225,7 @@ impl<'d> HoldOut<'d> {
         self.chain.updates.iter().map(|update| &update.feature).eq(&self.selected)
     }
 
-    /// Brings the updates up to what is selected. Cost O(m·s) for each column that is new or stands after one.
+    /// Brings the updates up to the selected columns. Cost O(m·s) for each column from the first difference on.
     fn follow(&mut self) {
         let pairs = self.chain.updates.iter().zip(&self.selected);
         let common = pairs.take_while(|(update, feature)| update.feature == **feature).count();
@@ -234,7 +235,7 @@ impl<'d> HoldOut<'d> {
         }
     }
 
-    /// Forgets all updates but the first ones, and the candidates that have taken in more.
+    /// Drops all updates but the first ones, and the candidates with more applied.
     fn cut(&mut self, length: usize) {
         if length < self.chain.updates.len() {
             self.chain.truncate(&self.rows, length);
@@ -244,7 +245,7 @@ impl<'d> HoldOut<'d> {
         }
     }
 
-    /// Makes what trials of removal need, unless it is there.
+    /// Creates the state for trials of removal, unless present.
     fn choose(&mut self) {
         if self.removals.is_some() {
             return;

@@ -1,6 +1,6 @@
-//! Rows held out: the trial of removing each selected column.
+//! Trials of removing each selected column, by held-out rows.
 //!
-//! The identity of the book, *Leave-one-out without refitting*, "Taking a column out", in each fold.
+//! Uses in each fold the identity of the book, *Leave-one-out without refitting*, "Taking a column out".
 
 use super::HoldOutRows;
 use super::chain::{ColumnUpdate, loss_after};
@@ -15,57 +15,58 @@ use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, ShapeBuilder, s};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// For each fold H = (X_{T,S}ᵀX_{T,S} + Λ)⁻¹, with Λ the penalties, the weights of its fit, and E = X_{U,S} H, all in order of entry.
+/// For each fold H = (X_{T,S}ᵀX_{T,S} + Λ)⁻¹ with Λ the penalties, the weights of its fit, and E = X_{U,S} H, in order
+/// of addition.
 #[derive(Debug, Clone)]
 pub(super) struct FoldRemovals {
     /// H of each fold: s × s.
     h: Vec<Vec<f64>>,
     columns: Vec<Leaving>,
-    /// Residuals of each output, held out.
+    /// Held-out residuals of each output.
     pub residuals: Vec<Vec<f64>>,
-    /// How far the updates that it was made from are to be trusted; 1 when made from the rows, unless each fold
-    /// standardizes and rows held out are far off.
+    /// Conditioning of the updates it was computed from. It is 1 if computed from the rows, unless folds standardize
+    /// and held-out rows are far off.
     pub conditioning: f64,
 }
 
 #[derive(Debug, Clone)]
 struct Leaving {
     e: Vec<f64>,
-    /// Folds × outputs.
+    /// Weights, folds × outputs.
     weights: Vec<f64>,
-    /// The largest H_ii of each fold since it was made without a difference.
+    /// Largest H_ii of each fold since it was computed without a difference.
     largest: Vec<f64>,
 }
 
-/// What one fold says: R⁻¹ with H = R⁻¹R⁻ᵀ, weights and held-out residuals.
+/// Fit of one fold: R⁻¹ with H = R⁻¹R⁻ᵀ, weights and held-out residuals.
 struct FoldFit {
     inverse: Array2<f64>,
-    /// Columns × outputs.
+    /// Weights, columns × outputs.
     weights: Array2<f64>,
-    /// Rows of the fold × columns, and × outputs.
+    /// E, rows of the fold × columns, and residuals, rows × outputs.
     e: Array2<f64>,
     residuals: Array2<f64>,
     conditioning: f64,
 }
 
 impl FoldRemovals {
-    /// The empty subset.
+    /// State of the empty subset.
     pub fn empty(rows: &HoldOutRows<'_>) -> Self {
         let h = vec![Vec::new(); rows.folds()];
         FoldRemovals { h, columns: Vec::new(), residuals: rows.residuals.clone(), conditioning: 1.0 }
     }
 
-    /// The columns as they entered one after the other. Cost O((m + K·s)·s²).
+    /// Computes the state from the columns in order of addition. Cost O((m + K·s)·s²).
     pub fn of_updates(rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) -> Self {
         let mut state = FoldRemovals::empty(rows);
         (0..updates.len()).for_each(|k| state.add(rows, &updates[..=k], conditioning));
         state
     }
 
-    /// From an orthogonal decomposition of the rows that train each fold. Cost O(K·m·s²).
+    /// Computes the state from an orthogonal decomposition of each fold's training rows. Cost O(K·m·s²).
     ///
     /// # Errors
-    /// [`Failure::NoConvergence`] when entries overflow.
+    /// [`Failure::NoConvergence`] if entries overflow.
     pub fn of_rows(rows: &HoldOutRows<'_>, lambda: f64, subset: &[usize]) -> Result<Self, Failure> {
         let (size, outputs) = (subset.len(), rows.outputs());
         let is_alone = rows.is_standardized();
@@ -89,7 +90,7 @@ impl FoldRemovals {
         Ok(FoldRemovals { h, columns, residuals, conditioning })
     }
 
-    /// The trial of removing the column at a place: r_U + E_{i,U} w_i/H_ii. Cost O(m · outputs).
+    /// Trial of removing the column at a place: r_U + E_{i,U} w_i/H_ii. Cost O(m · outputs).
     pub fn trial(&self, rows: &HoldOutRows<'_>, scorer: &Scorer, place: usize) -> Trial {
         let (size, outputs, column) = (self.columns.len(), self.residuals.len(), &self.columns[place]);
         if size == 1 {
@@ -99,7 +100,7 @@ impl FoldRemovals {
         Trial::from_partial(loss_after(rows, scorer, step, &column.e, &self.residuals), self.conditioning)
     }
 
-    /// Adds the last of the updates, which are all that are selected. Cost O((m + K·s)·s).
+    /// Adds the column of the last update; `updates` must be all selected ones. Cost O((m + K·s)·s).
     ///
     /// With u the weights of the others in a fit of x: H ← H + uuᵀ/σ, H_b = −u/σ, H_bb = 1/σ.
     pub fn add(&mut self, rows: &HoldOutRows<'_>, updates: &[Arc<ColumnUpdate>], conditioning: f64) {
@@ -130,7 +131,7 @@ impl FoldRemovals {
         self.conditioning = worse(conditioning, self.conditioning);
     }
 
-    /// Removes the column at a place; whether all others have kept their digits. Cost O((m + K·s)·s).
+    /// Removes the column at a place and returns whether all others have kept their digits. Cost O((m + K·s)·s).
     ///
     /// E_i ← E_i − E_b H_ib/H_bb, w_i ← w_i − w_b H_ib/H_bb, and H ← its Schur complement.
     #[must_use]
@@ -185,7 +186,7 @@ impl Leaving {
 }
 
 impl ColumnUpdate {
-    /// Weights of the columns before in a fit of this one to the rows that train a fold. Cost O(s²).
+    /// Weights of the earlier columns in a fit of this one to a fold's training rows. Cost O(s²).
     fn weights_on(&self, before: &[Arc<ColumnUpdate>], fold: usize) -> Vec<f64> {
         let folds = self.sigma.len();
         let mut weights: Vec<f64> = (0..before.len()).map(|k| self.steps[k * folds + fold]).collect();
@@ -199,8 +200,7 @@ impl ColumnUpdate {
 }
 
 impl FoldFit {
-    /// `held` has the columns less the means of the rows that train their fold; they are not read where each fold
-    /// standardizes.
+    /// `held` has the columns less the means of each fold's training rows; unused if folds standardize.
     fn new(
         rows: &HoldOutRows<'_>,
         lambda: f64,
@@ -213,7 +213,7 @@ impl FoldFit {
         let trained = rows.root.len() - range.len();
         let mut both = Array2::zeros((trained + size, size + outputs));
         let (mut x, mut conditioning) = (Array2::zeros((range.len(), size)), 1.0);
-        // With √λI below, R is the factor of XᵀX + λI, and every column has lost no more than its own last digits.
+        // With √λI stacked below, R is the factor of XᵀX + λI, and every column loses no more than its own last digits.
         for (i, (&feature, mut to)) in subset.iter().zip(both.columns_mut()).enumerate() {
             to[trained + i] = lambda.sqrt();
             if rows.is_standardized() {
@@ -245,7 +245,7 @@ impl FoldFit {
     }
 }
 
-/// The entries that do not stand in a range.
+/// Entries outside a range.
 fn without<'x>(x: &'x [f64], range: &Range<usize>) -> impl Iterator<Item = &'x f64> {
     x[..range.start].iter().chain(&x[range.end..])
 }
@@ -265,7 +265,7 @@ fn inverse_of(triangle: ArrayView2<'_, f64>) -> Array2<f64> {
     inverse
 }
 
-/// Takes the part along `root` out of every column, twice for what rounding leaves.
+/// Removes the component along `root` from every column, twice because of rounding.
 fn center(mut columns: ArrayViewMut2<'_, f64>, root: &[f64]) {
     let root = ArrayView1::from(root);
     let total = root.dot(&root);

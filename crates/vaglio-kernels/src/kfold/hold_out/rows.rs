@@ -1,4 +1,4 @@
-//! Rows held out: columns fold after fold, and their moments over the rows that train a fold.
+//! Columns in fold order, and their moments over each fold's training rows.
 //!
 //! Moments of a union from those of its parts: T. Chan, G. Golub and R. LeVeque, *Algorithms for computing the sample
 //! variance*, The American Statistician 37 (1983).
@@ -10,44 +10,44 @@ use crate::parallel;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Copies of the scaled columns and targets with their rows fold after fold, shared by the states of all λ.
+/// Copies of the scaled columns and targets with rows in fold order, shared by the states of all λ.
 ///
-/// Columns are centered with an intercept, and where each fold standardizes them. Memory 8·m·n bytes; of columns of which next to no
-/// entries are stored none is copied before it is asked for.
+/// Columns are centered if there is an intercept or folds standardize. Memory 8·m·n bytes; very sparse columns are
+/// copied only on demand.
 #[derive(Debug)]
 pub struct HoldOutRows<'d> {
     rows: Arc<FoldedRows<'d>>,
-    /// Where each fold starts, and the end at last.
+    /// Start of each fold, followed by the end.
     pub(super) starts: Vec<usize>,
     /// √r_j.
     pub(super) root: Vec<f64>,
     /// Σ r_j of each fold.
     weights: Vec<f64>,
-    /// None where they are copied when they are asked for.
+    /// Copied columns; `None` if they are copied on demand.
     columns: Option<Vec<Vec<f64>>>,
-    /// For each column the folds whose training rows have one value, where each fold standardizes.
+    /// For each column the folds in whose training rows it is constant, if folds standardize.
     flat: Vec<Vec<usize>>,
     targets: Vec<Vec<f64>>,
-    /// Mean of each target in each fold; 0 where columns are not centered.
+    /// Mean of each target in each fold; 0 if columns are not centered.
     target_means: Vec<Vec<f64>>,
-    /// Targets, with an intercept less the means of the rows that train their fold: the residuals of the empty subset.
+    /// Residuals of the empty subset: targets, with an intercept less the mean of their fold's training rows.
     pub(super) residuals: Vec<Vec<f64>>,
 }
 
-/// What the rows that train each fold say of a column.
+/// Moments of a column over each fold's training rows.
 pub(super) struct Training {
-    /// The column less the mean of the rows that train its fold.
+    /// Column less the mean of its fold's training rows.
     pub e: Vec<f64>,
-    /// Squares about that mean: in the rows that train the fold, and in the fold itself.
+    /// Squares about that mean: over the training rows, and over the fold itself.
     pub squares: Vec<f64>,
     pub own: Vec<f64>,
-    /// What λ is multiplied with in each fold: the variance in its training rows where they standardize, else 1.
+    /// Factor of λ in each fold: the variance over its training rows if folds standardize, else 1.
     pub variances: Vec<f64>,
     /// Products with the targets about the means: folds × outputs.
     pub products: Vec<f64>,
 }
 
-/// Weight, means and product about the means of some rows.
+/// Weight, means and centered product of two vectors over some rows.
 #[derive(Clone, Copy)]
 struct PairMoments {
     weight: f64,
@@ -58,7 +58,7 @@ struct PairMoments {
 impl PairMoments {
     const NONE: Self = PairMoments { weight: 0.0, means: [0.0; 2], product: 0.0 };
 
-    /// Of both sets of rows; nothing cancels in a sum of squares.
+    /// Combines two sets of rows; nothing cancels in a sum of squares.
     fn with(self, other: Self) -> Self {
         let weight = self.weight + other.weight;
         let share = if weight > 0.0 { other.weight / weight } else { 0.0 };
@@ -67,7 +67,7 @@ impl PairMoments {
         PairMoments { weight, means, product: self.product + other.product + self.weight * share * a * b }
     }
 
-    /// Of all parts but one, for each.
+    /// Moments over all parts but one, for each part.
     fn of_others(parts: &[Self]) -> Vec<Self> {
         let mut before = PairMoments::NONE;
         let next = |part: &Self| {
@@ -121,7 +121,7 @@ impl<'d> HoldOutRows<'d> {
         x
     }
 
-    /// Whether columns and their candidates are kept.
+    /// Whether columns and their candidates are cached.
     pub(super) fn keeps_columns(&self) -> bool {
         self.columns.is_some()
     }
@@ -134,7 +134,7 @@ impl<'d> HoldOutRows<'d> {
         self.less(&self.targets[output], &self.of_others(means, means, &vec![0.0; self.folds()]))
     }
 
-    /// The data that the copies are of.
+    /// The data behind the copies.
     pub fn rows(&self) -> &Arc<FoldedRows<'d>> {
         &self.rows
     }
@@ -147,17 +147,17 @@ impl<'d> HoldOutRows<'d> {
         self.weights.len()
     }
 
-    /// Whether columns are centered on the means of the rows that train each fold.
+    /// Whether columns are centered on the means of each fold's training rows.
     pub(super) fn is_centered(&self) -> bool {
         self.rows.intercept || self.rows.standardize
     }
 
-    /// Whether they are divided by the deviations in these rows as well.
+    /// Whether columns are divided by the deviations of each fold's training rows.
     pub(super) fn is_standardized(&self) -> bool {
         self.rows.standardize
     }
 
-    /// The folds whose training rows have one value of a column, where columns are standardized in each.
+    /// Folds in whose training rows a column is constant, if folds standardize.
     pub(super) fn flat(&self, feature: usize) -> &[usize] {
         &self.flat[feature]
     }
@@ -166,7 +166,7 @@ impl<'d> HoldOutRows<'d> {
         self.targets.len()
     }
 
-    /// A column, scaled, with its rows fold after fold; empty when inactive. Cost O(m) where it is not kept.
+    /// A scaled column in fold order; empty if inactive. Cost O(m) if it is not cached.
     pub(super) fn column(&self, feature: usize) -> Cow<'_, [f64]> {
         match &self.columns {
             Some(columns) => Cow::Borrowed(&columns[feature]),
@@ -174,12 +174,13 @@ impl<'d> HoldOutRows<'d> {
         }
     }
 
-    /// Scaled targets, centered with an intercept.
+    /// Scaled target, centered if there is an intercept.
     pub(super) fn target(&self, output: usize) -> &[f64] {
         &self.targets[output]
     }
 
-    /// Of a column x. Cost O(m · outputs), with sums over the other folds made of theirs, never a total less a part.
+    /// Moments of a column x over training rows. Sums over the other folds are added up, never a total less a part.
+    /// Cost O(m · outputs).
     pub(super) fn training(&self, feature: usize, x: &[f64]) -> Training {
         let level = self.level();
         let means = self.means(x);
@@ -206,7 +207,7 @@ impl<'d> HoldOutRows<'d> {
         Training { e, squares, own, variances, products: of_targets }
     }
 
-    /// The mean of each fold; 0 where columns are not centered.
+    /// Mean of each fold; 0 if columns are not centered.
     fn means(&self, x: &[f64]) -> Vec<f64> {
         if !self.is_centered() {
             return vec![0.0; self.folds()];
@@ -220,13 +221,13 @@ impl<'d> HoldOutRows<'d> {
         PairMoments::of_others(&(0..self.folds()).map(part).collect::<Vec<_>>())
     }
 
-    /// The means of a column in the rows that train each fold.
+    /// Mean of a column over each fold's training rows.
     pub(super) fn training_means(&self, x: &[f64]) -> Vec<f64> {
         let means = self.means(x);
         self.of_others(&means, &means, &vec![0.0; self.folds()]).iter().map(|m| m.means[0]).collect()
     }
 
-    /// x less the mean of the rows that train its fold.
+    /// x less the mean of its fold's training rows.
     fn less(&self, x: &[f64], others: &[PairMoments]) -> Vec<f64> {
         let mut out = vec![0.0; x.len()];
         held_out(self.level(), &self.starts, 0, |k| others[k].means[0], &self.root, x, &mut out);
@@ -234,7 +235,7 @@ impl<'d> HoldOutRows<'d> {
     }
 }
 
-/// Takes the part along `root` off a column.
+/// Removes the component along `root` from a column.
 fn center(level: Level, root: &[f64], x: &mut [f64]) {
     let all = [0, x.len()];
     let mean = products(level, &all, root, x)[0] / products(level, &all, root, root)[0];

@@ -1,4 +1,4 @@
-//! Predictions of rows held out by the model of every subset of a path, from one reduction of the training rows.
+//! Held-out predictions of all models of a path, from one reduction of the training rows.
 
 use super::rows::in_units;
 use super::tally::Compared;
@@ -17,22 +17,22 @@ use vaglio_kernels::Column;
 use vaglio_kernels::linalg::Failure;
 use vaglio_kernels::ridge::Ridge;
 
-/// Rows held out, with what brings predictions into the units of their targets.
+/// Held-out rows, with the units of their targets.
 pub struct Held<'p> {
-    /// The rows; targets in the user's units.
+    /// Held-out rows, with targets in the user's units.
     pub problem: &'p Problem,
-    /// What was done to the training targets, if anything was.
+    /// Maps and scales of the training targets, if any.
     pub units: Option<&'p [TargetUnits]>,
-    /// The training rows, from whose residuals predictions are smeared; `None` where what was done to targets holds them.
+    /// Training rows, whose residuals smear predictions; `None` if `units` hold the residuals.
     pub training: Option<&'p Problem>,
-    /// The features that the learner has made of the rows, where they are those that it was trained on.
+    /// Features that the learner made of the held-out rows, if they equal those that the model takes.
     pub made: Option<&'p Columns>,
-    /// The cluster of each row, where it is known.
+    /// Cluster of each row, if known.
     pub clusters: Option<&'p [u32]>,
 }
 
 impl<'p> Held<'p> {
-    /// Rows held out.
+    /// Held-out rows, with their training rows.
     pub fn new(problem: &'p Problem, units: Option<&'p [TargetUnits]>, training: &'p Problem) -> Self {
         Held { problem, units, training: Some(training), made: None, clusters: None }
     }
@@ -40,7 +40,7 @@ impl<'p> Held<'p> {
     /// Predictions of a model, outputs × rows, in the user's units.
     ///
     /// # Errors
-    /// Those of [`Model::predict`].
+    /// Returns the errors of [`Model::predict`].
     pub fn predicted(&self, model: &Model) -> Result<Array2<f64>> {
         let mut predictions = model.predict(&self.inputs(model), self.series())?;
         let smeared = self.smearing().map(|training| smeared(self.units, training, model)).transpose()?.flatten();
@@ -48,11 +48,11 @@ impl<'p> Held<'p> {
         Ok(predictions)
     }
 
-    /// Predictions of another readout of the model's features, or of the first of them, in the user's units. `training` are
-    /// the features of the training rows, where predictions are smeared.
+    /// Predictions of another readout on the model's features, or on the first of them, in the user's units. `training`
+    /// are the features of the training rows, for smearing.
     ///
     /// # Errors
-    /// Those of [`Model::predict_with`].
+    /// Returns the errors of [`Model::predict_with`].
     pub fn predicted_with(
         &self,
         model: &Model,
@@ -72,7 +72,7 @@ impl<'p> Held<'p> {
         Ok(predictions)
     }
 
-    /// The training rows, where predictions are smeared by their residuals.
+    /// The training rows, if their residuals smear predictions.
     pub fn smearing(&self) -> Option<&'p Problem> {
         self.training.filter(|_| self.units.is_some_and(|units| units.iter().any(|units| units.is_smeared)))
     }
@@ -85,8 +85,8 @@ impl<'p> Held<'p> {
         series_of(self.problem)
     }
 
-    /// Calls `then` with the targets, predictions and weights to be compared. Where a model counts rows by their series,
-    /// a series is one observation.
+    /// Calls `then` with targets, predictions and weights. If a model averages its predictions over a series, the
+    /// series is one observation.
     pub fn compare<T>(&self, model: &Model, predictions: &Array2<f64>, then: impl FnOnce(Compared<'_>) -> T) -> T {
         let counts = model.counts(self.problem.rows(), self.series());
         let units = self.series().filter(|_| counts.is_some());
@@ -100,10 +100,10 @@ fn series_of(problem: &Problem) -> Option<&[u32]> {
     problem.series().map(|series| &series[..])
 }
 
-/// What was done to targets, with the residuals of a model on its training rows where predictions are smeared.
+/// Units of the targets, with the residuals of a model on its training rows if predictions are smeared.
 ///
 /// # Errors
-/// Those of [`Model::predict`].
+/// Returns the errors of [`Model::predict`].
 pub fn smeared(units: Option<&[TargetUnits]>, training: &Problem, model: &Model) -> Result<Option<Vec<TargetUnits>>> {
     let Some(units) = units else { return Ok(None) };
     if !units.iter().any(|units| units.is_smeared) {
@@ -123,12 +123,12 @@ fn by_residuals(units: &[TargetUnits], training: &Problem, model: &Model, fitted
     units.iter().enumerate().map(of_output).collect()
 }
 
-/// How much each row of a problem counts in figures: by its weight, and by what the model says of it.
+/// Weight of each row of a problem in error figures: its own, times that given by the model.
 pub fn counting(problem: &Problem, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
     weighing(problem.weights().map(|w| w.to_vec()), counts)
 }
 
-/// Weights times counts of rows, where either is told.
+/// Product of weights and counts, if either is given.
 pub fn weighing(weights: Option<Vec<f64>>, counts: Option<Vec<f64>>) -> Option<Vec<f64>> {
     match (weights, counts) {
         (Some(weights), Some(counts)) => Some(weights.iter().zip(counts).map(|(w, c)| w * c).collect()),
@@ -136,14 +136,14 @@ pub fn weighing(weights: Option<Vec<f64>>, counts: Option<Vec<f64>>) -> Option<V
     }
 }
 
-/// Calls `each` with the predictions, outputs × rows, of the model of each entry, trained on the design; and with a model
-/// that tells how rows count. `None` stands for the empty subset.
+/// Calls `each` with the model of each entry, trained on the design, and its predictions, outputs × rows. The index
+/// `None` means the empty subset.
 ///
-/// With a readout the columns of all entries are reduced to one triangle, unless there is one of at least these, whose leading parts are those of the entries
-/// that extend each other. Cost O(rows · columns² + rows held out · Σ sizes).
+/// With a readout, the columns of all entries are reduced to one triangle, unless `reduced` covers them; nested subsets
+/// use its leading blocks. Cost O(rows · columns² + held-out rows · Σ sizes).
 ///
 /// # Errors
-/// [`Error::Numerical`] when numbers overflow; those of the learner.
+/// [`Error::Numerical`] on overflow; errors of the learner.
 pub(crate) fn predictions_along(
     reduced: Option<&Reduced>,
     design: &Design,
@@ -207,7 +207,7 @@ pub(crate) fn predictions_along(
                     if let Some(known) = solved.get(&lambda.to_bits()) {
                         return Ok(known.clone());
                     }
-                    // Of one subset alone no others are prefixes.
+                    // A single subset has no nested ones.
                     if is_first && entries.len() == 1 && count == order.len() {
                         return Ok(coefficients(ridge.coefficients(lambda).map_err(failed)?));
                     }
@@ -232,12 +232,12 @@ pub(crate) fn predictions_along(
     Ok(())
 }
 
-/// Columns of a design with its targets, reduced to one triangle.
+/// Triangular reduction of columns of a design and its targets.
 #[derive(Debug)]
 pub struct Reduced {
     ridge: Ridge,
     place: HashMap<Feature, usize>,
-    /// The coefficients of all of the columns, by the bits of a λ, where they are known.
+    /// Known coefficients of all the columns, by the bits of λ.
     solved: Arc<HashMap<u64, Coefficients>>,
 }
 
@@ -253,19 +253,18 @@ impl Reduced {
         Ok(Reduced { ridge: ridge.map_err(failed)?, place: places(order), solved: Arc::default() })
     }
 
-    /// Of some features in their order.
+    /// Reduces some features, in their order.
     ///
     /// # Errors
-    /// [`Error::Numerical`] when numbers overflow.
+    /// [`Error::Numerical`] on overflow.
     pub fn once(design: &Design, order: &[Feature]) -> Result<Option<Self>> {
         design.readout().map(|readout| Reduced::new(design, readout, order)).transpose()
     }
 
-    /// Of all features of the entries of walks that share a design, where these have so many in common that it costs less than
-    /// one for each.
+    /// Reduces all features of several paths on one design, if this is cheaper than one reduction per path.
     ///
     /// # Errors
-    /// [`Error::Numerical`] when numbers overflow.
+    /// [`Error::Numerical`] on overflow.
     pub fn shared(design: &Design, walks: &[&[PathEntry]]) -> Result<Option<Self>> {
         let Some(readout) = design.readout() else { return Ok(None) };
         let orders: Vec<Vec<Feature>> =
@@ -277,7 +276,7 @@ impl Reduced {
             return Ok(None);
         }
         let solved = solved(design, &all, walks).unwrap_or_default();
-        // Without a triangle where no λ is left to be solved by it.
+        // The triangle is not needed if all λ are solved already.
         let reduced = Reduced::new(design, readout, if solved.len() == walks.len() { &[] } else { &all })?;
         Ok(Some(Reduced { place: places(&all), solved: Arc::new(solved), ..reduced }))
     }
@@ -292,7 +291,7 @@ impl Reduced {
     }
 }
 
-/// The coefficients of columns that are the only entry of each walk, by the bits of its λ, where several are solved at once.
+/// Coefficients of paths whose only subset is `columns`, by the bits of their λ, solved together.
 fn solved(design: &Design, columns: &[Feature], walks: &[&[PathEntry]]) -> Option<HashMap<u64, Coefficients>> {
     let lambda = |entries: &&[PathEntry]| match entries {
         [PathEntry { subset, score, fit: EntryFit::Readout, .. }] if subset == columns => score.lambda,
@@ -314,7 +313,7 @@ fn places(order: &[Feature]) -> HashMap<Feature, usize> {
     order.iter().enumerate().map(|(place, &feature)| (feature, place)).collect()
 }
 
-/// Features in the order in which they come first: of the entries of a walk those of smaller entries before others.
+/// Features in order of first appearance, from the smallest entries of a path to the largest.
 pub(super) fn order<'f>(features: impl Iterator<Item = &'f Feature>) -> Vec<Feature> {
     let mut order = Vec::new();
     let mut seen = std::collections::HashSet::new();

@@ -1,4 +1,4 @@
-//! The walk on all rows beside the process that chooses its result, for the parts that this one gives to it.
+//! The search on all rows in a worker process that shares its trials with the main process.
 
 use super::choice::{cross_validation, walk_lambdas};
 use super::sample::Sample;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Choose, Design, Monitor, Result};
 
-/// Whether [`super::select`] makes a single walk on all rows, most of whose work processes may make by parts of the columns.
+/// Whether [`super::select`] makes a single search on all rows whose trials can be divided among processes by columns.
 pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
     let is_validated = cross_validation(selector).is_some();
     let is_one = walk_lambdas(design, is_validated).len() == 1 && selector.search().contestants().is_empty();
@@ -16,10 +16,10 @@ pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
     is_one && is_plain && selector.criterion().is_in_parts(design)
 }
 
-/// Makes that walk to its end.
+/// Runs that search to its end.
 ///
 /// # Errors
-/// Those of [`super::select`].
+/// Returns the errors of [`super::select`].
 pub fn accompany(selector: &ValidSelector, sample: &Sample, design: &Design, monitor: &mut Monitor<'_>) -> Result<()> {
     let choice = cross_validation(selector).map(|how| parted_choice(selector, sample, design, how)).transpose()?;
     let design = match choice {

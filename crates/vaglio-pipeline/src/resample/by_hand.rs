@@ -1,10 +1,10 @@
-//! Ridge by its normal equations, in plain loops: what the tests of whole selections expect.
+//! Ridge regression by normal equations in plain loops, as a reference for tests.
 
 use super::parting::Part;
 use ndarray::Array2;
 use vaglio_kernels::linalg;
 
-/// The mean squared error of the rows held out, by all columns and an intercept.
+/// Mean squared error on held-out rows, with all columns and an intercept.
 #[allow(clippy::unwrap_used)]
 pub fn held_out(columns: &[Vec<f64>], y: &[f64], parts: &[Part], lambda: f64) -> f64 {
     let (mut squares, mut rows) = (0.0, 0);

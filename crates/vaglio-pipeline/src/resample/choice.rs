@@ -1,4 +1,4 @@
-//! The size and the λ of a selection.
+//! Choice of the size and λ of a selection.
 
 use super::chosen::{Chosen, Declined};
 use super::confirmed::confirmed;
@@ -27,20 +27,20 @@ use vaglio_core::{
 use vaglio_report::record::{Cell, ChosenBy, GainTest, RaceRecord, Table};
 use vaglio_report::record::{Warning, WarningKind};
 
-/// A search with its result taken.
+/// A search with its chosen result.
 pub struct Picked {
-    /// The search.
+    /// Result of the search.
     pub searched: Searched,
-    /// How its result was taken.
+    /// Choice of size and λ.
     pub chosen: Chosen,
     pub(crate) warnings: Vec<Warning>,
-    /// Seconds of the walks on folds.
+    /// Seconds of the searches in folds.
     pub seconds: f64,
-    /// How the searches that competed compare, where it was a race.
+    /// Comparison of the searches of a race.
     pub race: Option<RaceRecord>,
 }
 
-/// How a search is cross-validated to choose its result, if it is; and whether the user said so.
+/// Cross-validation that chooses the result, if any, and whether the user asked for it.
 pub fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bool)> {
     match selector.search().choose() {
         Choose::CrossValidated(how) => Some((how, true)),
@@ -49,7 +49,7 @@ pub fn cross_validation(selector: &ValidSelector) -> Option<(CrossValidation, bo
     }
 }
 
-/// The λ at which whole walks are made: those of the readout where λ belongs to the path, else `None` once.
+/// Values of λ with a search path each: those of the readout if λ belongs to the path, else a single `None`.
 pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64>> {
     let Some(readout) = design.readout() else { return vec![None] };
     let of_path = match readout.per {
@@ -62,10 +62,10 @@ pub fn walk_lambdas(design: &Design, is_cross_validated: bool) -> Vec<Option<f64
     }
 }
 
-/// Searches the design, which is that of all rows of the sample, and takes a size and a λ.
+/// Searches the design of all rows of the sample, and chooses a size and λ.
 ///
 /// # Errors
-/// Those of the search and of the fits; [`vaglio_core::Error::Setting`] for folds that cannot be made.
+/// Errors of the search and the fits; [`vaglio_core::Error::Setting`] for invalid folds.
 pub fn select(
     selector: &ValidSelector,
     sample: &Sample,
@@ -88,7 +88,7 @@ pub fn select(
         return race(selector, sample, design, (&how, is_written, deals), start, monitor);
     }
     let watcher = &Watcher::new(&mut *monitor);
-    // A single walk begins first, so that an interruption finds it.
+    // A single search begins before the folds, so that an interruption finds its results.
     let alone = design.at_lambda(lambdas[0]).stopping_at(watcher.sign().clone());
     let alone = if lambdas.len() == 1 { selector.at_lambda_of_all(&alone)? } else { alone };
     let alone = alone.searched_by(watcher.journal().process_group());
@@ -111,7 +111,7 @@ pub fn select(
     let mut all = full::lambdas(selector, design, how.folds * how.repeats);
     let mut folds = |deals: Vec<Vec<Part>>| {
         if first.is_none() {
-            // What folds have in common is there before them.
+            // Data that all folds share is cached before they begin.
             selector.opened(&design.at_lambda(lambdas[0]))?;
         }
         let (deals, patience, journal) = (&deals[..], how.patience, watcher.journal());
@@ -163,44 +163,44 @@ pub fn select(
     Ok(Picked { warnings, seconds, ..picked })
 }
 
-/// What cross-validation says of one search.
+/// Cross-validation result of one search.
 pub(super) struct Validated {
     pub lambdas: Vec<Option<f64>>,
-    /// The λ of the models of all columns.
+    /// Values of λ for the models of all columns.
     pub all: Vec<Option<f64>>,
     pub walks: Vec<OfLambda>,
-    /// What these lose in every fold.
+    /// Losses of all columns, by fold and λ.
     pub full: Vec<Vec<Tally>>,
     pub table: Table,
     pub taken: Taken,
-    /// The size of all columns on all rows.
+    /// Size of the full subset on all rows.
     pub everything: usize,
 }
 
 impl Validated {
-    /// The folds' losses at one λ.
+    /// Losses of all folds at one λ.
     pub fn matched(&self, place: usize, repeats: usize) -> Matched<'_> {
         self.walks[place].matched((self.everything, repeats))
     }
 
-    /// The folds' losses at each λ.
+    /// Losses of all folds at each λ.
     pub fn walked(&self, repeats: usize) -> impl Iterator<Item = Matched<'_>> {
         (0..self.walks.len()).map(move |place| self.matched(place, repeats))
     }
 }
 
-/// The λ, by its place, and the size that are taken.
+/// Chosen λ, by index, and size.
 pub(super) struct Taken {
     pub place: usize,
     pub cell: Cell,
-    /// The walk on all rows, where its score took the λ.
+    /// The search on all rows, if its score chose λ.
     pub scored: Option<Searched>,
 }
 
-/// The losses of the walks of one search, with what its rule takes of them.
+/// Pools the losses of one search and applies its rule.
 ///
 /// # Errors
-/// Those of the search; [`Error::Shape`] where no size was reached in every fold.
+/// [`vaglio_core::Error::Shape`] if no size was reached in every fold; errors of the search.
 pub(super) fn compared(
     selector: &ValidSelector,
     design: &Design,
@@ -217,10 +217,10 @@ pub(super) fn compared(
     Ok((table, taken))
 }
 
-/// The walk on all rows at the λ that is taken, and its result.
+/// Finishes the search on all rows at the chosen λ, and takes its result.
 ///
 /// # Errors
-/// Those of the search and of the fits.
+/// Returns the errors of the search and the fits.
 pub(super) fn finished(
     (selector, design): (&ValidSelector, &Design),
     loss: &dyn Loss,
@@ -233,7 +233,7 @@ pub(super) fn finished(
     let sizes = sizes::spread(loss, how, &validated)?;
     let Validated { lambdas, all, walks, full, table, taken: Taken { place, cell, scored }, everything } = validated;
     let reached = |path: &Path| path.everything(design.candidates().len());
-    // Sizes that no fold was asked about are none of the result.
+    // Sizes beyond those of the folds cannot be the result.
     let until = walks[place].end;
     by.0.leads_to(until);
     let mut searched = match (scored, first) {
@@ -312,7 +312,7 @@ pub(super) fn finished(
     Ok(Picked { searched, chosen, warnings, seconds: 0.0, race: None })
 }
 
-/// The walk at one λ, by its place, up to a size if one is given.
+/// Searches at one λ, given by index, up to the size `until` if given.
 pub(super) fn walk(
     selector: &ValidSelector,
     design: &Design,
@@ -325,14 +325,14 @@ pub(super) fn walk(
     selector.search_on(&design.at_lambda(lambdas[place]), Instant::now(), until, &mut leader.monitor())
 }
 
-/// How long the rows are searched after folds were cut short.
+/// Time for a search on all rows after an interruption of the folds.
 const LAST: Duration = Duration::from_millis(500);
 
-/// What is left of a search whose folds were cut short: the walk on all rows so far, or as far as one at the middle λ comes in
-/// half a second, with its result by the score.
+/// Result after an interruption of the folds, chosen by the score. Uses the search on all rows so far, or as much of
+/// one at the middle λ as half a second allows.
 ///
 /// # Errors
-/// Those of the search.
+/// Returns the errors of the search.
 pub(super) fn cut_short(
     selector: &ValidSelector,
     design: &Design,
@@ -349,15 +349,15 @@ pub(super) fn cut_short(
             selector.search_on(&design.at_lambda(lambda), Instant::now(), until, monitor)?
         }
     };
-    // A search that ended by itself and whose result could not be chosen is cut short all the same.
+    // A finished search without a cross-validated choice also counts as interrupted.
     searched.path.stop_reason = watcher.stopped().unwrap_or(StopReason::Interrupted);
     let chosen = by_score(&searched.path, Rule::Best);
     Ok(Picked { searched, chosen, warnings: vec![interrupted()], seconds: 0.0, race: None })
 }
 
-/// The cell that is taken, which is that of a subset on the path of all rows, in a table that has it.
+/// The chosen cell of the table, for a subset on the path of all rows.
 ///
-/// Where the path lacks the size of the `picked` one, the rule picks among the sizes that the path has, at the same λ.
+/// If the path lacks the size of `picked`, the rule chooses among the sizes of the path at the same λ.
 fn taken(
     loss: &dyn Loss,
     matched: &Matched<'_>,

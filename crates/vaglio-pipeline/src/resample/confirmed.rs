@@ -1,4 +1,4 @@
-//! The columns that are confirmed at a rate of false discoveries, as the result of a selection.
+//! Choice of the columns confirmed at a false discovery rate.
 
 use super::choice::{Picked, walk_lambdas};
 use super::pool::Watcher;
@@ -14,10 +14,10 @@ use vaglio_core::{Choose, Design, Feature, FeatureRef, Monitor, Path, Result, Ru
 use vaglio_report::record::{ChosenBy, Warning, WarningKind};
 use vaglio_search::All;
 
-/// The model of the confirmed columns, the first of them where the search has a limit; without any that of none.
+/// The model of the confirmed columns, limited to the search's largest size; the empty model if there are none.
 ///
 /// # Errors
-/// Those of [`check_design`] and [`discoveries`] under `search.choose`, and of the fits.
+/// Errors of [`check_design`] and [`discoveries`], under `search.choose`, and of the fits.
 pub(super) fn confirmed(
     selector: &ValidSelector,
     (sample, design): (&Sample, &Design),
@@ -68,7 +68,7 @@ pub(super) fn confirmed(
     Ok(Picked { warnings, seconds, ..picked })
 }
 
-/// The empty subset, scored by the definition.
+/// The empty subset, scored by definition.
 fn without_columns(selector: &ValidSelector, design: &Design, start: Instant) -> Result<Picked> {
     let lambdas = walk_lambdas(design, false);
     let design = design.at_lambda(lambdas[lambdas.len() / 2]);

@@ -1,4 +1,4 @@
-//! A grid of λ that goes on where its end wins.
+//! Extension of a λ grid whose end has the lowest loss.
 
 use super::choice::walk;
 use super::pool::Watcher;
@@ -9,21 +9,20 @@ use vaglio_core::{Design, Error, ExitClass, Journal, Result, Rule};
 use vaglio_kernels::tolerance::LEAST_PENALTY;
 use vaglio_report::record::{Cell, Table};
 
-/// Values that are tried beyond an end at once.
+/// Number of values added beyond an end at once.
 const STEP: usize = 4;
-/// How often an end is extended at most.
+/// Largest number of extensions of an end.
 const MOST: usize = 4;
-/// The part of the loss that the end has to be below its neighbour for the next values to be worth their walks.
+/// Smallest relative fall of the loss from the neighbor to the end that justifies an extension.
 const LEAST_FALL: f64 = 1e-3;
 
-/// What a search loses on rows held out over the λ of a grid and, where the grid is fitted to the design and may be extended,
-/// over those beyond an end at which the loss is lowest, until it stops falling; `lambdas` and `all` grow with it. `None` when
-/// the walks were stopped.
+/// Held-out losses of a search over a grid of λ. An automatic grid is extended beyond the end with the lowest loss
+/// until the loss stops falling; `lambdas` and `all` grow with it. Returns `None` if stopped.
 ///
-/// Every round is a part of the journal of its own.
+/// Every extension has its own part of the journal.
 ///
 /// # Errors
-/// Those of [`Validation::at`].
+/// Returns the errors of [`Validation::at`].
 pub(super) fn cross_validated_beyond(
     validation: &Validation<'_, '_>,
     (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
@@ -42,7 +41,7 @@ pub(super) fn cross_validated_beyond(
     Ok(Some(found))
 }
 
-/// The same by the rows that the walks are judged on.
+/// Like [`cross_validated_beyond`], evaluated on the rows in memory.
 fn walked_beyond(
     validation: &Validation<'_, '_>,
     (lambdas, all): (&mut Vec<Option<f64>>, &mut Vec<Option<f64>>),
@@ -71,7 +70,7 @@ fn walked_beyond(
         let more = match validation.at((&beyond, &of_all), &found.walks, &journal) {
             Ok(Some(more)) => more,
             Ok(None) => return Ok(None),
-            // What the criterion cannot score is no λ to go on with.
+            // A λ that the criterion cannot score ends the extension.
             Err(error) if error.class() == ExitClass::Numerical => break,
             Err(error) => return Err(error),
         };
@@ -83,12 +82,12 @@ fn walked_beyond(
     Ok(Some(found))
 }
 
-/// The λ of a fitted grid that the score takes, where every column stays and the user did not ask for folds: nothing was
-/// searched that would make the score too low, and all rows say more of it than folds do. With its place come the cell that
-/// folds have for it and its walk on all rows.
+/// The λ with the lowest score, for an automatic grid if all columns are kept and the user did not ask for folds.
+/// Without a search, the score has no selection bias, and all rows are more accurate than folds. Returns the index of
+/// λ, the folds' cell for it, and the result on all rows.
 ///
 /// # Errors
-/// Those of the search.
+/// Returns the errors of the search.
 pub(super) fn by_score_alone(
     selector: &ValidSelector,
     design: &Design,
@@ -113,7 +112,7 @@ pub(super) fn by_score_alone(
     Ok(best.and_then(|(_, place, searched)| Some((place, *table.cells[place].last()?, searched))))
 }
 
-/// Whether every column stays, and there is nothing to search but λ.
+/// Whether every column is kept, so that only λ is chosen.
 fn keeps_all(selector: &ValidSelector, design: &Design) -> Result<bool> {
     Ok(selector.search().outline(design)?.keeps_all())
 }
@@ -123,13 +122,13 @@ fn insert<T>(all: &mut Vec<T>, more: Vec<T>, is_below: bool) {
     all.splice(at..at, more);
 }
 
-/// The values beyond the end of a table at which the loss is lowest and falls, and whether that is the smaller.
+/// Values of λ beyond the end of a table with a falling, lowest loss, and whether that is the smaller end.
 fn beyond(table: &Table) -> Result<Option<(Vec<Option<f64>>, bool)>> {
     let lambdas: Vec<f64> = table.lambdas.iter().flatten().copied().collect();
     let ([first, second, ..], [.., before, last]) = (&lambdas[..], &lambdas[..]) else { return Ok(None) };
     let (place, best) = table.pick(Rule::Best)?;
     let (is_below, is_above) = (place == 0, place + 1 == table.lambdas.len());
-    // λ means nothing to the empty subset.
+    // The empty subset does not depend on λ.
     if !(is_below || is_above) || best.size == 0 {
         return Ok(None);
     }
@@ -139,7 +138,7 @@ fn beyond(table: &Table) -> Result<Option<(Vec<Option<f64>>, bool)>> {
     }
     let (end, towards) = if is_below { (first, second) } else { (last, before) };
     let (end, step) = (end.log10(), end.log10() - towards.log10());
-    // Powers of ten whose exponents are as round as those of the grid.
+    // Exponents as round as those of the grid.
     let value = |place: usize| 10f64.powf(((end + place as f64 * step) * 1e9).round() / 1e9);
     let mut values: Vec<f64> =
         (1..=STEP).map(value).filter(|lambda| lambda.is_normal() && *lambda >= LEAST_PENALTY * last).collect();

@@ -1,34 +1,34 @@
-//! Rows dealt into folds: groups and series whole, classes evenly, rows in an order of time in blocks.
+//! Assignment of rows to folds: groups and series stay whole, classes are stratified, ordered rows form blocks.
 
 use std::collections::HashMap;
 use vaglio_core::{Error, Result};
 use vaglio_search::shuffle::shuffled;
 
-/// How rows may be parted.
+/// Structure of rows that a split into folds respects.
 #[derive(Debug, Clone)]
 pub enum FoldAssignment {
-    /// Rows in an order of time: contiguous blocks.
+    /// Rows ordered in time: contiguous blocks.
     Blocks {
-        /// How many rows there are.
+        /// Number of rows.
         rows: usize,
-        /// The point in time of each row, from 0, where rows share some: these stay together.
+        /// Time index of each row, from 0, if rows share times; rows of one time stay together.
         points: Option<Vec<u32>>,
     },
-    /// So many single rows, with the class of each, where they have one.
+    /// Number of independent rows, with their classes if any.
     Rows(usize, Option<Vec<usize>>),
-    /// The unit of each row, counted from 0: rows of one stay together.
+    /// Groups of rows that stay together, numbered from 0.
     Units {
-        /// The unit of each row.
+        /// Group number of each row.
         of_row: Vec<usize>,
-        /// How many units there are.
+        /// Number of groups.
         count: usize,
-        /// The class of each row, where rows have one.
+        /// Class of each row, if any.
         classes: Option<Vec<usize>>,
     },
 }
 
 impl FoldAssignment {
-    /// Units from labels of rows, those of rows that share any label being one.
+    /// Groups from labels of rows; rows that share any label are in one group.
     pub fn of_labels(labels: &[&[u32]], rows: usize, classes: Option<Vec<usize>>) -> Self {
         if labels.is_empty() {
             return FoldAssignment::Rows(rows, classes);
@@ -62,7 +62,7 @@ impl FoldAssignment {
         }
     }
 
-    /// How many folds there can be at most.
+    /// Largest possible number of folds.
     pub fn most(&self) -> usize {
         match self {
             FoldAssignment::Blocks { points: Some(points), .. } => points.last().map_or(0, |last| *last as usize + 1),
@@ -71,10 +71,10 @@ impl FoldAssignment {
         }
     }
 
-    /// The fold of each row, by the seed. Cost O(rows · log rows + units · folds · classes).
+    /// Fold of each row, by the seed. Cost O(rows · log rows + groups · folds · classes).
     ///
     /// # Errors
-    /// [`Error::Setting`] on `folds` when there are fewer units than folds.
+    /// [`Error::Setting`] on `folds` for fewer groups than folds.
     pub fn folds(&self, folds: usize, seed: u64) -> Result<Vec<u32>> {
         if folds < 2 {
             return Err(Error::setting("folds", format!("{folds} is too few; 2 is the least")));
@@ -106,7 +106,7 @@ impl FoldAssignment {
     }
 }
 
-/// Single rows in turn: shuffled, then class after class.
+/// Deals single rows to folds in turn: shuffled, then sorted by class.
 fn dealt(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
     let mut order = shuffled(rows, seed);
     if let Some(classes) = classes {
@@ -117,7 +117,7 @@ fn dealt(rows: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec
     of_row
 }
 
-/// Units of several rows: shuffled, then the largest first into the fold that has least of their classes.
+/// Distributes groups: shuffled, then the largest first into the fold with the fewest rows of their classes.
 fn packed(of_row: &[usize], count: usize, classes: Option<&[usize]>, folds: usize, seed: u64) -> Vec<u32> {
     let class_of = |row: usize| classes.map_or(0, |classes| classes[row]);
     let kinds = (0..of_row.len()).map(class_of).max().unwrap_or(0) + 1;

@@ -1,4 +1,4 @@
-//! The model of all columns, which a search on more columns than rows never reaches.
+//! Losses of the model with all columns, which a search with more columns than rows never reaches.
 
 use super::along::{Held, Reduced, predictions_along};
 use super::tally::Tally;
@@ -8,20 +8,20 @@ use vaglio_core::{Design, Loss, PathEntry, Result, Rule, Score, short};
 use vaglio_report::record::{Cell, Table};
 use vaglio_report::record::{Warning, WarningKind};
 
-/// Multiply-adds that the fits of all folds and λ may take.
+/// Largest work of these fits over all folds and λ, in multiply-adds.
 const MOST_WORK: f64 = 3e10;
 
-/// The λ of the readout at which all columns are fitted in `folds` folds, where that takes little time and the search
-/// ends at fewer columns.
+/// Values of λ for fits of all columns in `folds` folds. Empty if: these fits take too long; the search itself reaches
+/// all columns.
 pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -> Vec<Option<f64>> {
-    // A search that begins with all columns has them in its path.
+    // A backward search has the full model on its path.
     if selector.search().outline(design).is_ok_and(|outline| outline.start >= design.candidates().len()) {
         return Vec::new();
     }
     let (rows, columns) = (design.rows() as f64, design.candidates().len() as f64);
     let lambdas = design.lambdas();
     let work = (folds * lambdas.len()) as f64 * rows * rows * columns;
-    // A final model is not compared with the readout of all columns.
+    // A final model is not comparable with the readout of all columns.
     let is_judged = selector.model.is_none() && design.readout().is_some();
     match is_judged && columns > rows && work <= MOST_WORK {
         true => lambdas,
@@ -29,11 +29,11 @@ pub(super) fn lambdas(selector: &ValidSelector, design: &Design, folds: usize) -
     }
 }
 
-/// What the model of all columns loses on rows held out, for each λ, from one reduction of the rows. Cost O(rows² · columns)
-/// each.
+/// Held-out losses of the model with all columns for each λ, from one reduction of the rows. Cost O(rows² · columns)
+/// per λ.
 ///
 /// # Errors
-/// Those of the fits.
+/// Returns the errors of the fits.
 pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, loss: &dyn Loss) -> Result<Vec<Tally>> {
     let (mut tallies, most) = (Vec::with_capacity(lambdas.len()), most_clusters(lambdas.len()));
     let candidates = design.candidates();
@@ -51,11 +51,11 @@ pub(super) fn full(design: &Design, lambdas: &[Option<f64>], held: &Held<'_>, lo
     Ok(tallies)
 }
 
-/// Warns where all columns together do better than those that were taken, by more than a standard error of the paired
-/// difference; of the losses of each fold, for each λ.
+/// Warns if all columns are better than the chosen ones by more than a standard error of the paired difference. `folds`
+/// holds the losses of each fold by λ.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+/// [`vaglio_core::Error::Shape`] if no held-out row has weight.
 pub(super) fn compared(
     design: &Design,
     lambdas: &[Option<f64>],
@@ -75,7 +75,7 @@ pub(super) fn compared(
     let cells = (0..lambdas.len()).map(of_lambda).collect::<Result<_>>()?;
     let (place, best) = Table { lambdas: lambdas.to_vec(), cells }.pick(Rule::Best)?;
     let (lowest, error) = (best.loss, best.standard_error.unwrap_or(0.0));
-    // A loss that is not a number is no better.
+    // A loss that is not a number is not better.
     let is_better =
         || Tally::difference(loss, &of_place(place), of_taken, repeats).is_none_or(|error| lowest + error < taken.loss);
     if !(lowest < taken.loss && is_better()) {
@@ -108,7 +108,7 @@ mod tests {
     use vaglio_core::{Columns, Lambda, Monitor, Problem, SearchStrategy, Silent, Task};
     use vaglio_testkit::Random;
 
-    /// 40 rows of 60 columns: noise, two of which make the target, or the target with much noise in every column.
+    /// 40 rows of 60 columns of noise; the target is the sum of two, or affects every column weakly.
     fn problem(is_sparse: bool) -> Problem {
         let mut random = Random::new(11);
         let hidden: Vec<f64> = (0..40).map(|_| random.normal()).collect();

@@ -1,19 +1,19 @@
-//! A test of whether columns say anything of the target.
+//! Test whether columns predict the target better than none.
 //!
-//! The lowest of many cross-validated losses lies below the loss without columns on noise as well. So columns are taken only
-//! where they go with the target by more than chance. The question is one for every search, criterion, loss and rule. The
-//! evidence for a few columns among many is compared with the evidence on shuffled targets. On noise all of these have one
-//! distribution, so the level is the share of tables of noise from which columns are taken. The test ends early when so many
-//! shuffles have as much evidence that the level cannot be reached.
+//! The lowest of many cross-validated losses is below the baseline's even on noise. So columns are only taken if their
+//! association with the target exceeds chance, whatever the search, criterion, loss and rule. The evidence for a few
+//! columns among many is compared with that on shuffled targets. On noise all of these have the same distribution, so
+//! the level is the share of noise tables from which columns are taken. The test ends early once enough shuffles have
+//! as much evidence to exclude the level.
 //!
-//! Evidence adds log(1 + π(B − 1)) over columns and outputs. B is the approximate Bayes factor of one column for an effect
-//! whose variance is τ² times its squared standard error: B = (1 + τ²)^(−1/2) exp(m r²/2 · τ²/(1 + τ²)), for a correlation r
-//! over m rows. π, the share of columns with an effect, is 1/√columns. The test finds one strong column among a thousand, and
-//! many weak ones among twenty.
+//! Evidence is Σ log(1 + π(B − 1)) over columns and outputs. B is the approximate Bayes factor of one column for an
+//! effect with variance τ² times its squared standard error: B = (1 + τ²)^(−1/2) exp(m r²/2 · τ²/(1 + τ²)), for a
+//! correlation r over m rows. π, the prior share of columns with an effect, is 1/√columns. The test finds one strong
+//! column among a thousand, and many weak ones among twenty.
 //!
-//! A gain that is clear without shuffles needs none. Each fold is judged at the size and λ that the other folds choose, and the
-//! interval of what it loses less than no columns, on the same rows, says how likely noise gains as much. It is the whole test
-//! where shuffles would cost much and rows are many.
+//! A clear gain needs no shuffles. Each fold is evaluated at the size and λ that the other folds choose; an interval
+//! for the paired difference to the baseline gives the p-value of the gain. This is the whole test if shuffles would be
+//! expensive and rows are many.
 //!
 //! # Reference
 //! J. Wakefield, *Bayes factors for genome-wide association studies: comparison with P-values*, Genetic Epidemiology 33 (2009);
@@ -36,46 +36,46 @@ use vaglio_search::shuffle::stream;
 
 const SHUFFLE: u64 = 4;
 
-/// The part of the level at which an interval decides without shuffles: noise passes it in few tables of a thousand.
+/// Fraction of the level at which the interval decides without shuffles; few noise tables in a thousand pass it.
 const CERTAIN: f64 = 0.1;
-/// Observations that an interval needs.
+/// Smallest number of observations for an interval.
 const FEWEST: usize = 20;
-/// Rows, and numbers in the table, up to which targets are shuffled.
+/// Largest number of rows, and of table cells, for shuffles.
 const MOST: usize = 2000;
 const MOST_CELLS: usize = 2_000_000;
-/// Shuffles with as much evidence as the data that end the test.
+/// Number of shuffles with as much evidence as the data that ends the test.
 const ENOUGH: usize = 10;
-/// τ².
+/// Prior effect variance τ², in squared standard errors.
 const EFFECT: f64 = 5.0;
 
-/// A test of the columns that a search chose on a sample.
+/// Test of the columns that a search chose on a sample.
 pub(super) struct ColumnTest<'a, 'o> {
-    /// The search, with all that compete with it.
+    /// The search, or the race of searches.
     pub selector: &'a ValidSelector,
     pub sample: &'a Sample,
-    /// The design in which the columns were chosen.
+    /// Design on which the columns were chosen.
     pub design: &'a Design,
     pub watcher: &'a Watcher<'o>,
 }
 
 impl ColumnTest<'_, '_> {
-    /// Tests the columns of the search that won among `all`. No test is made where none is asked for, where there are no
-    /// columns or some are asked for, and where nothing is known. Cost O(m·n) a shuffle, and the maps.
+    /// Tests the columns of the winner `all[won]`. Returns `None` if: no test is requested; no column was chosen; the
+    /// settings exclude the empty subset; too little is known. Cost O(rows · columns) per shuffle, plus the maps.
     ///
     /// # Errors
-    /// Errors of the maps; [`Error::Stopped`].
+    /// [`Error::Stopped`]; errors of the maps.
     pub fn run(&self, all: &[Validated], won: usize, how: &CrossValidation) -> Result<Option<GainTest>> {
         let ColumnTest { selector, sample, watcher, .. } = *self;
         let (of, loss) = (&all[won], &*selector.loss(sample.task()));
         let Some(level) = how.require_gain.level() else { return Ok(None) };
-        // Where columns are asked for, no columns are no choice.
+        // If columns are required, the empty subset is no alternative.
         if of.taken.cell.size == 0 || !all.iter().any(|of| of.walked(how.repeats).any(|walk| walk.has(0))) {
             return Ok(None);
         }
         let walks: Vec<_> = of.walked(how.repeats).collect();
         let p = paired_p(loss, (&of.table, &walks), (of.taken.place, of.taken.cell), how);
         let by_losses = p.map(|p| GainTest { p, level, shuffles: None });
-        // Losses of the order of rows lean: predictions of folds with other means are ranked together.
+        // Losses of ranks are biased: predictions of folds with different means are ranked together.
         let leans = matches!(loss.measure(), Measure::Auc | Measure::Whole);
         if !leans && p.is_some_and(|p| p <= CERTAIN * level) || !self.may_shuffle() {
             return Ok(by_losses);
@@ -97,34 +97,34 @@ impl ColumnTest<'_, '_> {
         Ok(Some(GainTest { p, level, shuffles: Some(made) }))
     }
 
-    /// Whether targets can be shuffled, at a cost that is small beside the choice.
+    /// Whether shuffling targets is valid, and cheap compared with the choice.
     fn may_shuffle(&self) -> bool {
         let (sample, columns) = (self.sample, self.design.candidates().len());
         let is_small = sample.rows() <= MOST && sample.rows() * columns <= MOST_CELLS;
         sample.behind.is_none() && is_small && sample.has_shuffles()
     }
 
-    /// Evidence of a sample that columns go with the target.
+    /// Evidence for an association of columns and targets.
     ///
     /// # Errors
-    /// Errors of the maps.
+    /// Returns the errors of the maps.
     fn evidence(&self, sample: &Sample) -> Result<f64> {
-        // Without the criterion's checks, since folds are dealt to the data and not to shuffles.
+        // Skips the criterion's checks, since folds belong to the data and not to shuffles.
         let problem = sample.fitted()?.problem.clone().seeded(self.selector.seed());
         let design = Design::of(&problem, Arc::clone(self.selector.learner()))?;
         let correlations = Loo::default().geometry(&design)?.relevances()?.concat();
         let few = 1.0 / (design.candidates().len() as f64).sqrt();
         let of_column = |r: f64| {
             let log = 0.5 * (sample.rows() as f64 * r * r * EFFECT / (1.0 + EFFECT) - (1.0 + EFFECT).ln());
-            // For large B, whose exponential may overflow.
+            // Avoids overflow of the exponential for large B.
             if log > 30.0 { few.ln() + log } else { (few * log.exp_m1()).ln_1p() }
         };
         Ok(correlations.into_iter().map(of_column).sum())
     }
 }
 
-/// p-value of paired losses: each fold at the size and λ that the others choose, beside the fold without columns. `None` of few
-/// observations.
+/// p-value of paired losses: each fold at the size and λ that the others choose, against its baseline. Returns `None`
+/// for few observations.
 pub(super) fn paired_p(
     loss: &dyn Loss,
     (table, walks): (&Table, &[Matched<'_>]),
@@ -163,7 +163,7 @@ mod tests {
         Selector::params(Loo::default(), search, Rls::default()).seed(5).check().unwrap()
     }
 
-    /// A sample whose target follows its first column, on so few rows that no interval decides.
+    /// A sample whose target depends on its first column, with too few rows for the interval to decide.
     fn sample(seed: u64, slope: f64) -> Sample {
         let problem: Problem = data::regression(ROWS, 4, seed).problem();
         let mut random = Random::new(seed + 100);
@@ -177,7 +177,7 @@ mod tests {
         select(selector, sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap().chosen
     }
 
-    /// The product of 1 + π(B − 1) over the columns, from their definition.
+    /// Product of 1 + π(B − 1) over the columns, by definition.
     fn evidence(selector: &ValidSelector, sample: &Sample) -> f64 {
         let design = selector.design(&sample.fitted().unwrap().problem).unwrap();
         let correlations = Correlation::new(&design).unwrap().relevance().unwrap();
@@ -210,7 +210,7 @@ mod tests {
     fn noise_passes_as_often_as_the_level_says() {
         let selector = selector();
         let taken = (0..400).filter(|&seed| chosen(&selector, &sample(1000 + seed, 0.0)).size > 0).count();
-        // 20 of 400, and three standard errors.
+        // 20 of 400 plus or minus three standard errors.
         assert!((4..=33).contains(&taken), "{taken} of 400");
     }
 }

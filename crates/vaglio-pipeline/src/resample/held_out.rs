@@ -1,4 +1,4 @@
-//! Predictions of the rows held out by the cross-validated search, at the size and λ that it took.
+//! Held-out predictions of the cross-validated search, at the chosen size and λ.
 
 use super::along::Held;
 use super::chosen::Chosen;
@@ -14,13 +14,13 @@ use ndarray::Array2;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{CrossValidation, Model, Problem, Result};
 
-/// Rows of a fold: targets and predictions in the user's units, weights, and clusters.
+/// Held-out rows of a fold: targets and predictions in the user's units, weights, and clusters.
 type Part = (Array2<f64>, Array2<f64>, Option<Vec<f64>>, Vec<u32>);
 
-/// The parts of the first repeat of the cross-validated search.
+/// Train/test splits of the first repeat of the cross-validated search.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Setting`] for parts that cannot be made.
+/// [`vaglio_core::Error::Setting`] for invalid splits.
 pub fn chosen_parts(
     selector: &ValidSelector,
     sample: &Sample,
@@ -29,11 +29,11 @@ pub fn chosen_parts(
     dealt(selector, sample, &parting(selector, sample, how, true)?, 0)
 }
 
-/// Predictions of the rows of each of the first repeat's folds by the subset that its walk reached without them; `None`
-/// where the search was not cross-validated, or was stopped. Cost: the maps and one fit on each fold.
+/// Held-out predictions for the first repeat's folds, by the subset that each fold's search reached. Returns `None` if:
+/// the search was not cross-validated; the work was stopped. Cost: the maps and one fit per fold.
 ///
 /// # Errors
-/// Those of the maps and of the fits.
+/// Returns the errors of the maps and the fits.
 pub fn held_out(
     selector: &ValidSelector,
     sample: &Sample,
@@ -72,10 +72,10 @@ pub fn held_out(
     .map(Some)
 }
 
-/// The model that the walk without a fold took, trained on the others, and what it predicts of some rows.
+/// The chosen model of one fold, trained on its training rows, and its held-out predictions.
 ///
 /// # Errors
-/// Those of the fit, with the number of the fold.
+/// Errors of the fit, with the number of the fold.
 pub(super) fn predicted_in_fold(
     selector: &ValidSelector,
     training: &Problem,
@@ -88,7 +88,7 @@ pub(super) fn predicted_in_fold(
     let entry = &chosen.of_folds[number];
     let entries = if entry.subset.is_empty() { &[] } else { std::slice::from_ref(entry) };
     let by = Judging { known: &Known::default(), stop: watcher.sign(), reduced: None };
-    // The empty subset comes first, and the entry, if there is one, takes its place.
+    // The empty subset comes first and is replaced by the entry, if there is one.
     let mut last = None;
     selector.predictions((training, &design), (entries, entry.score), held, by, |_, model: &Model, predictions| {
         last = Some((model.clone(), predictions));

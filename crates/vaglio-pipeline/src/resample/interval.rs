@@ -1,11 +1,11 @@
-//! Intervals that are to hold the loss of a selection on new rows.
+//! Confidence intervals for the loss of a selection on new rows.
 //!
-//! Losses of rows held out depend on each other, through the training rows that the models of all folds share, so their standard
-//! error is too small. The model that is delivered is one more than the K that were judged: the error is √(K/(K − 1)) plain
-//! standard errors. The bounds come by [`StandardizedMoments::interval`], which is for skewed losses.
+//! Held-out losses are dependent, since the models of all folds share training rows, so their standard error is too
+//! small. The delivered model is one more than the K models that were evaluated, so the error used is √(K/(K − 1))
+//! standard errors. The bounds come from [`StandardizedMoments::interval`], which handles skewed losses.
 //!
-//! A loss that was chosen for the lowest of many is too low by what choosing gains: that is the mean of the losses of each fold at
-//! what the *other* folds choose, less the lowest loss. The upper bound is that of the figure plus what choosing gains.
+//! A loss chosen as the lowest of many is optimistic. The optimism is estimated as the mean loss of each fold at the
+//! choice of the *other* folds, minus the lowest loss. It is added to the upper bound.
 //!
 //! # Reference
 //! R. J. Tibshirani, R. Tibshirani, *A bias correction for the minimum error rate in
@@ -15,19 +15,19 @@ use super::tally::Tally;
 use vaglio_core::{Loss, StandardizedMoments, has_width};
 use vaglio_report::record::LEAST_P;
 
-/// The level of intervals where none is given.
+/// Default confidence level.
 pub const LEVEL: f64 = 0.95;
 
-/// Losses of folds by models without the fold.
+/// Held-out losses of folds.
 #[derive(Debug, Clone)]
 pub struct Judged<'t> {
-    /// Of every fold, repeat by repeat.
+    /// Losses of every fold, repeat by repeat.
     pub outer: Vec<&'t Tally>,
-    /// How often rows were dealt into folds.
+    /// Number of random splits into folds.
     pub repeats: usize,
 }
 
-/// A mean loss, or what two differ by, with what the truth should lie between.
+/// A mean loss, or a mean difference of losses, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalEstimate {
     pub mean: f64,
@@ -35,13 +35,14 @@ pub struct IntervalEstimate {
 }
 
 impl<'t> Judged<'t> {
-    /// Of folds alone.
+    /// Losses of folds from a slice.
     pub fn of(outer: &'t [Tally], repeats: usize) -> Self {
         Judged { outer: outer.iter().collect(), repeats }
     }
 
-    /// The mean loss with its interval, or what it is above that of `less` on the same rows; `gained` is what choosing gained.
-    /// `None` where too few rows or folds say nothing, and of a loss that all rows have alike. An interval ends where the loss does.
+    /// Mean loss with its interval, or the mean difference to `less` on the same rows; `gained` is the optimism of the
+    /// choice. Returns `None` if: there are too few rows or folds; all rows have the same loss. The interval is limited
+    /// to the range of the loss.
     pub fn bounded(
         &self,
         loss: &dyn Loss,
@@ -55,7 +56,7 @@ impl<'t> Judged<'t> {
         let (plain, _) = spread.clusters.or(spread.folds)?;
         let folds = (self.outer.len() / self.repeats.max(1)).max(2) as f64;
         let error = (folds / (folds - 1.0) * plain).sqrt();
-        // Of infinite losses it is no number, and there is no interval.
+        // Infinite losses have no interval.
         if less.is_none() && !has_width(mean, error) {
             return None;
         }
@@ -68,8 +69,8 @@ impl<'t> Judged<'t> {
         (low.is_finite() && high.is_finite()).then(|| IntervalEstimate { mean, interval: [within(low), within(high)] })
     }
 
-    /// How likely noise loses so much less than `other` on the same rows: the level of the one-sided test that is just passed, at
-    /// least [`LEAST_P`]. `None` where too few rows or folds say nothing.
+    /// p-value of the hypothesis that these losses are not below those of `other` on the same rows, by inverting the
+    /// one-sided interval; at least [`LEAST_P`]. Returns `None` for too few rows or folds.
     pub fn chance_below(&self, loss: &dyn Loss, other: &Judged<'t>) -> Option<f64> {
         let is_passed = |level: f64| {
             let bounded = self.bounded(loss, Some(other), (0.0, 1.0 - 2.0 * level));

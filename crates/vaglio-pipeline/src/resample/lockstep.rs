@@ -1,18 +1,18 @@
-//! Walks of all folds that go on together, as long as the loss that they have in common falls.
+//! Searches of all folds in lockstep, with early stopping by their pooled loss.
 //!
-//! Sizes are chosen by the loss pooled over folds, so walks beyond the size at which that is lowest are worth nothing. The walks
-//! of every fold and λ pause at the same sizes, the checkpoints: 20, then five more, from 50 on a tenth more. At a checkpoint c
-//! the walks at a λ end where
+//! Sizes are chosen by the loss pooled over folds, so paths beyond the size with the lowest loss are useless. The
+//! searches of every fold and λ pause at the same sizes, the checkpoints: 20, then every 5, and from 50 on every 10 %.
+//! At a checkpoint c the searches at a λ end if
 //!
-//! * its lowest loss is that of a size `patience` or more below c, or
-//! * its lowest loss is above the lowest of any λ, both among sizes up to c, by five standard errors of the difference on the
-//!   same rows, or
-//! * they all have ended by themselves.
+//! * its lowest loss is at a size `patience` or more below c, or
+//! * its lowest loss exceeds the lowest of any λ, over sizes up to c, by five standard errors of the difference on
+//!   the same rows, or
+//! * all of them have ended by themselves.
 //!
-//! All of this follows from losses of sizes up to c, whatever was walked first, so neither threads nor the journal change where
-//! walks end. How many λ go together follows from the plan; those that come later are compared with those that have ended.
-//! A search that may not pause, such as one that begins with all columns, walks as far as it goes. Where memory does not hold the
-//! folds of all, a fold is made again for each checkpoint and walked there from the start, which changes nothing of it.
+//! These rules only use losses of sizes up to c, so neither threads nor the journal change where searches end. The
+//! number of λ searched together follows from the estimated memory; later ones are compared with those that have ended.
+//! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, a fold is
+//! rebuilt and searched from the start at each checkpoint, with the same result.
 
 mod anew;
 mod ends;
@@ -35,42 +35,42 @@ use std::time::Instant;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{AtPenalty, Design, Error, Journal, Loss, Monitor, Path, Result};
 
-/// The first checkpoint of a choice.
+/// First checkpoint of a choice.
 pub const FIRST: usize = 20;
-/// Bytes of the walks that are held at once, about.
+/// Approximate memory limit of the searches held at once, in bytes.
 const MOST_HELD: f64 = 1e9;
 
-/// How many sizes cross-validated walks have as a rule, of a search that goes up to `largest`: as many as make one checkpoint
-/// after the loss was lowest at a size that is usual.
+/// Expected number of sizes of a cross-validated path, for a search of up to `largest` columns: one checkpoint more
+/// than a typical size of the lowest loss.
 pub fn expected_sizes(largest: usize, patience: Option<usize>) -> usize {
     patience.map_or(largest, |patience| largest.min(patience.saturating_mul(2).saturating_add(FIRST)))
 }
 
-/// The walks of all folds at one λ.
+/// Search paths of all folds at one λ.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct OfLambda {
-    /// Of every fold.
+    /// Losses along the path of every fold.
     pub trails: Vec<Trail>,
-    /// The checkpoint at which they ended; `None` where they all ended by themselves.
+    /// Checkpoint at which the searches were ended; `None` if all ended by themselves.
     pub end: Option<usize>,
-    /// The size of the walk on all rows, where the λ is a penalty to which all walk.
+    /// Size of the path on all rows at this λ, if λ is a penalty of a least-angle path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<usize>,
 }
 
 impl OfLambda {
-    /// With the size of all columns on all rows, and how often rows were dealt into folds.
+    /// Pools the folds, given the size of the full subset on all rows and the number of random splits.
     pub(super) fn matched(&self, (everything, repeats): (usize, usize)) -> Matched<'_> {
         Matched::new(&self.trails, (self.whole.unwrap_or(everything), repeats))
     }
 
-    /// The same with the losses on the other scale of mapped targets, where there is one.
+    /// The same paths with losses on the other scale of mapped targets, if any.
     pub(super) fn on_other_scale(&self) -> Option<OfLambda> {
         let trails = self.trails.iter().map(|trail| trail.other.as_deref().cloned()).collect::<Option<_>>()?;
         Some(OfLambda { trails, ..*self })
     }
 
-    /// The walks to each penalty at which the path of all rows has a model that may be the result, of one walk a fold.
+    /// Splits one path per fold into models at each penalty at which the path of all rows has an allowed model.
     pub(crate) fn to_penalties(&self, path: &Path) -> (Vec<Option<f64>>, Vec<OfLambda>) {
         let to = |at: &AtPenalty| OfLambda {
             trails: self.trails.iter().map(|trail| trail.to_penalty(at.lambda)).collect(),
@@ -82,30 +82,30 @@ impl OfLambda {
     }
 }
 
-/// What walks together: folds, and by what they are judged.
+/// State of searches in lockstep: folds, and how they are evaluated.
 pub(super) struct Lockstep<'a, 'o> {
     pub selector: &'a ValidSelector,
     pub folds: TrainingRows<'a>,
     pub loss: &'a dyn Loss,
     pub patience: Option<usize>,
-    /// The size of all columns on all rows, and how often rows were dealt into folds.
+    /// Size of the full subset on all rows, and number of random splits into folds.
     pub of: (usize, usize),
-    /// Of every fold where its walks stand at the first checkpoint, if that is known.
+    /// State of every fold at the first checkpoint, if known.
     pub starts: Option<&'a [FoldStart]>,
     pub watcher: &'a Watcher<'o>,
     pub journal: &'a Journal,
-    /// The sizes of its walks.
+    /// Expected sizes of the paths.
     pub extent: WalkExtent,
-    /// Fold by fold those of the stage at each λ; none where it is of whole folds.
+    /// Progress items by fold and λ; empty if progress counts whole folds.
     pub pieces: &'a [Piece<'a, 'o>],
 }
 
-/// The training rows of all folds.
+/// Training rows of all folds.
 #[derive(Clone, Copy)]
 pub(super) enum TrainingRows<'a> {
-    /// All at once, from when they are needed.
+    /// All folds in memory, built on first use.
     Held(&'a FoldTrainings<'a>),
-    /// Of so many folds, each made when it is needed.
+    /// Number of folds, each built when needed.
     Anew(usize, &'a (dyn Fn(usize) -> Result<FoldTraining> + Sync)),
 }
 
@@ -125,31 +125,31 @@ impl TrainingRows<'_> {
     }
 }
 
-/// Where walks stand at a checkpoint: their trails by fold and active λ, and whether any walk at a λ may go on.
+/// State at a checkpoint: losses by fold and active λ, and whether any search at a λ can continue.
 struct Reached {
     trails: Vec<Vec<Trail>>,
     paused: Vec<bool>,
 }
 
-/// The path of a walk that has gone on, with its trail before.
+/// A continued path, with its losses so far.
 type Gone = (Path, Option<Trail>);
 
-/// A walk that may go on; its monitor until it begins.
+/// A resumable search, or its monitor before it begins.
 enum HeldWalk<'a> {
     Unopened(Monitor<'a>),
     Open(Box<Walking<'a>>),
 }
 
-/// A walk that one thread at a time takes out, and puts back when it pauses.
+/// A search that one thread at a time takes, and returns when it pauses.
 type SharedWalk<'a> = Mutex<Option<HeldWalk<'a>>>;
 
 impl<'a, 'o> Lockstep<'a, 'o> {
-    /// The walks at each λ, some of which are known; `before` are those at others. `None` when they were stopped.
+    /// Runs the searches at each λ, some of which are known; `before` are those at other λ. Returns `None` if stopped.
     ///
-    /// As many λ go together as memory holds the walks of, by the plan's bytes.
+    /// As many λ run together as memory holds, by the criterion's estimate.
     ///
     /// # Errors
-    /// Those of the search and the fits, on the training rows of the fold.
+    /// Returns the errors of the search and the fits, on the training rows of the fold.
     pub fn walks(
         &self,
         lambdas: &[Option<f64>],
@@ -170,7 +170,8 @@ impl<'a, 'o> Lockstep<'a, 'o> {
                 (0..self.folds.count()).for_each(|fold| open.iter().for_each(|&at| self.end(fold, at)));
                 continue;
             }
-            // Losses have the bits of a triangle of all that go together, so that a part of them is walked again.
+            // Losses depend bitwise on the triangle of all λ that run together, so an incomplete group is searched
+            // again.
             open.iter().for_each(|&at| all[at] = None);
             let begun = Instant::now();
             let others = || before.iter().chain(all.iter().flatten());
@@ -185,7 +186,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         Ok(all.into_iter().collect())
     }
 
-    /// How many of the λ go together, and how many clusters tallies tell apart.
+    /// Number of λ searched together, and number of clusters kept per loss sum.
     pub fn extent(&self, lambdas: &[Option<f64>]) -> Result<(usize, u32)> {
         let (true, Some(&lambda)) = (self.folds.count() > 0, lambdas.first()) else { return Ok((1, 32)) };
         let count = lambdas.len();
@@ -204,7 +205,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         Ok((together.clamp(1, count), most_clusters(count * sizes)))
     }
 
-    /// The walks at some λ, by their places; `others` are those that have ended.
+    /// Runs the searches at some λ, given by index; `others` have ended.
     fn group(
         &self,
         lambdas: &[Option<f64>],
@@ -259,7 +260,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
             };
             let Some(reached) = reached else { return Ok(None) };
             if self.selector.model.is_some() && self.watcher.stopped().is_some() {
-                // Final models whose training was cut short lack sizes.
+                // Interrupted training of final models leaves sizes without losses.
                 return Ok(None);
             }
             for at in self.settle(&mut of_group, (reached, checkpoint), others)? {
@@ -271,29 +272,29 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         }
     }
 
-    /// The design of a fold at a λ.
+    /// Design of a fold at a λ.
     fn design(&self, of: &FoldTraining, lambda: Option<f64>) -> Result<Design> {
         self.selector.at_lambda_of_all(&of.design.at_lambda(lambda).stopping_at(self.watcher.sign().clone()))
     }
 
-    /// The monitor of a walk, with the part of the journal that it has.
+    /// Monitor of one search, with its part of the journal.
     fn member(&self, fold: usize, place: usize) -> Member<'a, 'o> {
         let journal = self.journal.within(format_args!("choose/{fold}/walk/{place}"));
         self.watcher.member(journal).over(Some(self.extent)).of_piece(self.piece(fold, place))
     }
 
-    /// The piece of the stage that a walk is, by its fold and the place of its λ.
+    /// Progress item of a search, by its fold and the index of its λ.
     fn piece(&self, fold: usize, place: usize) -> Option<&'a Piece<'a, 'o>> {
         let lambdas = self.pieces.len() / self.folds.count().max(1);
         self.pieces.get(fold * lambdas + place)
     }
 
-    /// Ends the piece of the stage that a walk is.
+    /// Marks the progress item of a search as finished.
     fn end(&self, fold: usize, place: usize) {
         self.piece(fold, place).map_or_else(|| self.watcher.piece(), Piece::end);
     }
 
-    /// The walks at the active λ go on to a size, and their trails follow; `None` when they were stopped.
+    /// Continues the searches at the active λ to a size, and evaluates their new entries. Returns `None` if stopped.
     fn gone_on<'d>(
         &'d self,
         (folds, designs, walkings): (&'d [FoldTraining], &'d [Design], &[SharedWalk<'d>]),
@@ -328,7 +329,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         Ok(Some(Reached { trails, paused: (0..active.len()).map(is_paused).collect() }))
     }
 
-    /// A walk goes on to a size: its path, and whether it can go on from there; `None` when it was stopped.
+    /// Continues a search to a size. Returns its path and whether it can continue, or `None` if stopped.
     fn advance<'d>(
         &'d self,
         number: usize,
@@ -353,7 +354,7 @@ impl<'a, 'o> Lockstep<'a, 'o> {
         Ok(reached)
     }
 
-    /// The trails of a fold follow the paths of the active λ.
+    /// Evaluates the new path entries of a fold at the active λ.
     fn follow(
         &self,
         (of, designs): (&FoldTraining, &[&Design]),

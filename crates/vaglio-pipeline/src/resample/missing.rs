@@ -1,20 +1,20 @@
-//! Cells that a map filled by means, followed to the columns that are searched.
+//! Tracks cells filled by imputed means to the candidate columns.
 
 use std::collections::{BTreeSet, HashMap};
 use vaglio_core::{FittedMap, MissingMask, Need, Table};
 
-/// Cells that one map filled.
+/// Missing cells that one map filled.
 #[derive(Debug)]
 pub struct Filled {
-    /// The place of the map.
+    /// Index of the map.
     map: usize,
     need: Need,
-    /// Columns of numbers with the rows, where they stood at first, that were missing.
+    /// Missing rows of numeric columns, as original row numbers.
     columns: HashMap<String, Vec<usize>>,
 }
 
 impl Filled {
-    /// The cells that are missing in columns of numbers, before the map at that place fills them.
+    /// Records the missing cells of numeric columns before the map at index `map` fills them.
     pub fn before(map: usize, need: Need, table: &Table) -> Self {
         let missing = |(name, cells): &(String, vaglio_core::Cells)| {
             cells.numbers()?;
@@ -25,7 +25,7 @@ impl Filled {
         Filled { map, need, columns: table.columns().iter().filter_map(missing).collect() }
     }
 
-    /// Those of them that are there in the table that the map made.
+    /// Keeps the columns that the map's output still has, without missing cells.
     #[must_use]
     pub fn after(mut self, table: &Table) -> Self {
         self.columns.retain(|name, _| table.get(name).is_some_and(|cells| cells.missing().is_none()));
@@ -33,18 +33,18 @@ impl Filled {
     }
 }
 
-/// What became of cells that are to be filled by the means of each fold.
+/// Candidate columns that depend on means refitted in each fold.
 #[derive(Debug)]
 pub(crate) enum Followed {
-    /// There are none, or they need not be.
+    /// There are none, or refitting is optional and impossible.
     None,
-    /// Later maps leave the columns, or shift and scale them.
+    /// Later maps leave the columns unchanged, or shift and scale them.
     To(Need, MissingMask),
-    /// They must be, and later maps make others of them.
+    /// Refitting is required, but later maps transform the columns.
     Lost,
 }
 
-/// The missing cells of the columns `names` in the rows of `table`.
+/// Tracks filled cells to the columns `names`, in the rows of `table`.
 pub fn follow(filled: &[Filled], maps: &[Box<dyn FittedMap>], names: &[String], table: &Table) -> Followed {
     let places: HashMap<usize, usize> = (0..table.rows()).map(|row| (table.origin(row), row)).collect();
     let (mut found, mut strongest) = (Vec::new(), Need::Possible);
@@ -69,7 +69,7 @@ pub fn follow(filled: &[Filled], maps: &[Box<dyn FittedMap>], names: &[String], 
     if mask.is_empty() { Followed::None } else { Followed::To(strongest, mask) }
 }
 
-/// The columns before the maps of which `name` is made, and whether it is one of them, shifted and scaled at most.
+/// Source columns of `name` before the maps, and whether the maps only shift and scale it.
 fn traced(maps: &[Box<dyn FittedMap>], name: &str) -> (BTreeSet<String>, bool) {
     let (mut sources, mut is_scaled) = (BTreeSet::from([name.to_owned()]), true);
     for map in maps.iter().rev() {
@@ -96,7 +96,7 @@ mod tests {
         Arc::new(Impute { scope, ..Impute::default() })
     }
 
-    /// How missing cells are filled, and the columns that have some with their masks.
+    /// Imputation requirement, and the masks of columns with missing cells.
     type Found = (Need, Vec<(usize, Vec<f64>)>);
 
     fn fitted(maps: Vec<Arc<dyn Map>>) -> Problem {

@@ -1,15 +1,16 @@
-//! A whole selection repeated on parts of the rows: to choose its size and λ, and to say what it is worth.
+//! Cross-validation of the whole procedure, to choose size and λ and to evaluate the result.
 //!
-//! A [`Sample`] is rows before anything was learned from them. Of some of its rows [`Sample::fitted`] makes a problem, maps
-//! included, and of the others the problem on which the first is judged. A [`Trail`](walks::Trail) is what one walk on training rows
-//! loses on the rows held out, for every size; trails of one λ pool to a line of a `Table`, from which size and λ are
-//! taken. Everything that is repeated has a place of its own, a fold and a λ, and no result depends on the order.
+//! A [`Sample`] holds rows before anything is learned from them. [`Sample::fitted`] turns training rows into a problem,
+//! maps included, and held-out rows into the problem that tests it. A [`Trail`](walks::Trail) holds the held-out losses
+//! of one search path by size. Trails of one λ are pooled over folds into a row of a `Table`, from which size and λ are
+//! chosen. Every repetition has an index of its own, a fold and a λ, and no result depends on the order of execution.
 //!
-//! A figure that the held-out rows had a part in is none, so maps, search, λ and fit are repeated on the training rows of every fold: for the
-//! choice of size and λ, for `nested`, `permutations` and `stability`. λ belongs to the walk by default and not to the subset: on more columns
-//! than rows a λ that the score of every subset chooses falls to where noise is fitted. All models of a path come from one triangle of its
-//! columns. Designs of one fold at several λ share what does not depend on λ, and folds share one read of the columns
-//! (`vaglio_kernels::BlockSums`) or the moments of cells; rows that no map changes are viewed, not copied.
+//! An estimate is biased if held-out rows contributed to the model. So maps, search, λ and fit are repeated on the
+//! training rows of every fold: for the choice of size and λ, for `nested`, `permutations` and `stability`. By default
+//! λ belongs to the search path, not to the subset: with more columns than rows, a λ chosen by the score of each subset
+//! falls until noise is fitted. All models of a path use one triangular reduction of its columns. Designs of one fold
+//! at several λ share what does not depend on λ; folds share one pass over the columns (`vaglio_kernels::BlockSums`) or
+//! the moments of cells. Rows that no map changes are viewed, not copied.
 
 pub mod along;
 pub mod behind;

@@ -1,23 +1,23 @@
-//! Tables as columns of numbers, within the memory that there is.
+//! Conversion of tables to numeric columns, within the memory budget.
 
 use vaglio_core::{Cells, Columns, Error, FittedMap, Result, Table};
 use vaglio_tables::budget::Budget;
 
-/// Refuses a map whose columns would take more memory than there may be, before it makes them.
+/// Refuses a map whose output would exceed the memory budget, before it is made.
 ///
 /// # Errors
-/// [`Error::Setting`] of `limits.memory`.
+/// [`Error::Setting`] on `limits.memory`.
 pub fn unless_too_large(map: &dyn FittedMap, table: &Table, budget: Budget) -> Result<()> {
     let remedy = "leave columns out by data.exclude, pool rare levels by `rare`, or raise the limit";
     let what = format_args!("{{kind: {}}}: the columns that it makes of {} rows", map.typetag_name(), table.rows());
     budget.need(map.growth(table), what, remedy)
 }
 
-/// The columns of a table that has neither text nor dates nor missing cells left; its rows stay.
+/// Takes the columns of a table without text, dates and missing cells; the rows stay.
 ///
 /// # Errors
-/// [`Error::NonFinite`] for a cell that is missing, [`Error::Setting`] for a column of text or dates, with what would
-/// mend it.
+/// * [`Error::NonFinite`] for a missing cell.
+/// * [`Error::Setting`] for a column of text or dates, with a remedy.
 pub fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
     let (mut columns, mut names) = (Columns::new(table.rows()), Vec::new());
     for (name, cells) in table.take_columns() {
@@ -48,7 +48,7 @@ pub fn numeric(table: &mut Table) -> Result<(Columns, Vec<String>)> {
     Ok((columns, names))
 }
 
-/// Refuses a column that a map would make numbers of.
+/// Refuses a column that needs a map to become numeric.
 pub fn not_numbers(name: &str, what: &str, example: &str, map: &str) -> Error {
     let message = format!(
         "the column `{name}` holds {what} (`{example}`, …); add {{kind: {map}}} to preprocess or the column to data.exclude"

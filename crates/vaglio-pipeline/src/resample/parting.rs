@@ -1,7 +1,8 @@
-//! Rows parted around a search: into folds that are held out once each, or as splits say.
+//! Splits of rows around a search: folds that are held out once each, or the splits of a splitter.
 //!
-//! Splits are those that a setting gives, else those of the criterion where a search must not train on what comes after the
-//! rows held out. Forward chaining is of fewer blocks where the past of the first one would be too short for the criterion.
+//! The splitter is that of the settings. Without one, it is that of the criterion if the search must not train on rows
+//! after the held-out ones. Forward chaining uses fewer blocks if the first training rows would be too few for the
+//! criterion.
 
 mod sentences;
 
@@ -12,31 +13,31 @@ use crate::selector::ValidSelector;
 use std::sync::Arc;
 use vaglio_core::{AnyResampling, Columns, Design, Problem, Readout, Result, Round};
 
-/// Rows that are trained on and rows that are held out meanwhile, both in increasing order.
+/// A train/test split of row indices, both in increasing order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Rows that are trained on.
+    /// Training rows.
     pub training: Vec<usize>,
-    /// Rows that are held out.
+    /// Held-out rows.
     pub held: Vec<usize>,
 }
 
-/// The pieces into which time is parted.
+/// Default number of blocks in time.
 pub const PIECES: usize = 10;
 
-/// How rows are parted.
+/// Kind of split.
 #[derive(Debug, Clone)]
 pub enum Parting {
-    /// Into so many folds.
+    /// Folds of rows, and their number.
     Folds(FoldAssignment, usize),
-    /// As splits say; whether these were written.
+    /// Splits by a splitter, and whether the settings name it.
     Splits(AnyResampling, bool),
     /// As the rows were dealt for which these stand; whether by splits.
     Dealt(AnyResampling, bool),
 }
 
 impl Parting {
-    /// The splits, if they are not folds.
+    /// The splitter, unless rows are split into folds.
     pub fn splits(&self) -> Option<&AnyResampling> {
         match self {
             Parting::Folds(..) | Parting::Dealt(_, false) => None,
@@ -44,18 +45,18 @@ impl Parting {
         }
     }
 
-    /// The parts, by the seed.
+    /// The train/test splits, by the seed.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Setting`] on `folds` or `splits` for those that cannot be made.
+    /// [`vaglio_core::Error::Setting`] on `folds` or `splits` for invalid splits.
     pub fn parts(&self, sample: &Sample, seed: u64) -> Result<Vec<Part>> {
         Ok(self.dealt(sample, seed)?.all().collect())
     }
 
-    /// The same, each made when it is asked for.
+    /// Like [`Parting::parts`], but makes each split when it is needed.
     ///
     /// # Errors
-    /// Those of [`Parting::parts`].
+    /// Returns the errors of [`Parting::parts`].
     pub fn dealt<'s>(&self, sample: &'s Sample, seed: u64) -> Result<DealtParts<'s>> {
         let by_splits = |splits: &AnyResampling| rounds(splits, &sample.labelled()?, seed);
         let deal = match self {
@@ -73,14 +74,14 @@ impl Parting {
     }
 }
 
-/// The parts of rows, made one at a time: a list of many rows is as large as a column.
+/// Lazily built train/test splits; the list of many rows is as large as a column.
 pub struct DealtParts<'s> {
     sample: &'s Sample,
     deal: Deal,
 }
 
 enum Deal {
-    /// The fold of each row; whether training rows are left out whose targets ahead are among those held out.
+    /// Fold of each row; with `overlaps`, training rows are dropped whose later targets are among the held-out ones.
     Folds {
         of_row: Vec<u32>,
         folds: usize,
@@ -90,7 +91,7 @@ enum Deal {
 }
 
 impl DealtParts<'_> {
-    /// How many there are.
+    /// Number of splits.
     pub fn count(&self) -> usize {
         match &self.deal {
             Deal::Folds { folds, .. } => *folds,
@@ -98,12 +99,12 @@ impl DealtParts<'_> {
         }
     }
 
-    /// One after the other.
+    /// All splits in order.
     pub fn all(&self) -> impl Iterator<Item = Part> + '_ {
         (0..self.count()).map(|place| self.part(place))
     }
 
-    /// The fold of each row, where every part holds out one of them and trains on all others.
+    /// Fold of each row, if every split holds out one fold and trains on all others.
     pub fn folds(&self) -> Option<&[u32]> {
         match &self.deal {
             Deal::Folds { of_row, overlaps: false, .. } => Some(of_row),
@@ -111,7 +112,7 @@ impl DealtParts<'_> {
         }
     }
 
-    /// The rows that one of them trains on. Cost O(rows).
+    /// Training rows of one split. Cost O(rows).
     pub fn training(&self, place: usize) -> Vec<usize> {
         match self.folds() {
             Some(folds) => chosen_rows(folds, |fold| fold != place),
@@ -119,7 +120,7 @@ impl DealtParts<'_> {
         }
     }
 
-    /// One of them. Cost O(rows).
+    /// One split. Cost O(rows).
     pub fn part(&self, place: usize) -> Part {
         match &self.deal {
             Deal::Folds { of_row, overlaps, .. } => {
@@ -147,7 +148,7 @@ impl DealtParts<'_> {
     }
 }
 
-/// The rows of some folds.
+/// Rows of some folds.
 fn chosen_rows(of_row: &[u32], is_chosen: impl Fn(usize) -> bool) -> Vec<usize> {
     let is_own = |fold: u32| is_chosen(fold as usize);
     let mut rows = Vec::with_capacity(of_row.iter().filter(|of| is_own(**of)).count());
@@ -160,18 +161,18 @@ fn rounds(splits: &AnyResampling, problem: &Problem, seed: u64) -> Result<Vec<Ro
     splits.splits(&design, design.classes().as_ref()).and_then(|all| Round::of_splits(design.rows(), all))
 }
 
-/// A design of the rows alone, for splits.
+/// A design of the rows without columns, for splitters.
 pub fn bare(problem: &Problem) -> Result<Design> {
     Ok(Design::identity(problem, Readout::new(vec![1.0], true)?))
 }
 
 impl Sample {
-    /// How its rows are parted by splits that were `written`, else by those of the criterion that hold around a search, else
-    /// into folds; so many of them, or fewer where they go forward and the first rows are too few for the criterion. That is
-    /// asked of the first rows themselves, and of those that are `within` further splits of them.
+    /// Chooses the kind of split: a splitter that was `written`, else the criterion's splitter for searches, else
+    /// `folds` folds. Forward splits use fewer folds if their first training rows are too few for the criterion;
+    /// `within` levels of nested splits are also checked.
     ///
     /// # Errors
-    /// Those of [`Problem::new`].
+    /// Returns the errors of [`Problem::new`].
     pub fn parting(
         &self,
         selector: &ValidSelector,
@@ -193,17 +194,17 @@ impl Sample {
         Ok(Parting::Splits(found.unwrap_or(splits), written.is_some()))
     }
 
-    /// Leaves out training rows whose targets ahead are among those of a block that is held out.
+    /// Drops training rows whose later targets are among the held-out block.
     fn leave_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
         let Some((time, known)) = self.reach() else { return };
         let first = held.iter().map(|&row| time[row]).min();
         let last = held.iter().map(|&row| known[row]).max();
         let (Some(first), Some(last)) = (first, last) else { return };
-        // The targets of a row lie after its time, up to that at which they are known.
+        // Targets of a row lie between its time and the time at which they are known.
         training.retain(|&row| known[row] <= first || time[row] >= last);
     }
 
-    /// What splits look at: targets and labels of the rows, without their columns and weights.
+    /// Targets and labels of the rows, without columns and weights, for splitters.
     pub fn labelled(&self) -> Result<Problem> {
         match &self.source {
             SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
@@ -218,7 +219,7 @@ fn labelled(rows: &Rows, recipe: &Recipe) -> Result<Problem> {
     rows.labelled(Problem::new(Columns::new(targets.ncols()), Vec::new(), targets, names, task)?)
 }
 
-/// Whether the criterion can hold rows out of the fewest rows that splits train on, and of the first rows of these.
+/// Whether the criterion can split the smallest training set, and that of nested splits of it.
 fn bears(selector: &ValidSelector, splits: &AnyResampling, problem: &Problem, within: usize) -> bool {
     let Ok(rounds) = rounds(splits, problem, 0) else { return false };
     let trainings = rounds.iter().flat_map(|round| (0..round.count()).map(|fold| round.training(fold)));

@@ -1,4 +1,4 @@
-//! Jobs on the pool, with one monitor for all of them.
+//! Parallel jobs with one shared monitor.
 
 use super::lockstep::expected_sizes;
 use super::room::Room;
@@ -11,18 +11,18 @@ use vaglio_core::{
 };
 use vaglio_kernels::Halt;
 
-/// The results of jobs 0, …, `count` − 1 in their order, at most as many under way as there are threads.
+/// Results of jobs 0, …, `count` − 1 in order; at most as many jobs run at once as there are threads.
 ///
 /// # Errors
-/// That of the first job that failed, of those that were begun.
+/// Returns the error of the first job that failed, among those begun.
 pub fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     by_workers(rayon::current_num_threads(), count, job)
 }
 
-/// The same of repetitions of a search, at most as many under way as there is room for.
+/// Like [`in_turn`], for repetitions of a search, limited by memory slots.
 ///
 /// # Errors
-/// Those of [`in_turn`].
+/// Returns the errors of [`in_turn`].
 pub fn repeated<T: Send>(room: &Room, count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     let (workers, _occupied) = room.some(rayon::current_num_threads().min(count));
     by_workers(workers, count, job)
@@ -58,33 +58,33 @@ fn by_workers<T: Send>(workers: usize, count: usize, job: impl Fn(usize) -> Resu
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// A monitor that many walks share.
+/// A monitor shared by many searches.
 pub struct Watcher<'o> {
     monitor: Mutex<Monitor<'o>>,
     stopped: Mutex<Option<StopReason>>,
     journal: Journal,
     stop: StopSign,
     stage: Mutex<StageDone>,
-    /// The size at which the walk that leads ends, if that is known.
+    /// Size at which the leading search ends; 0 if unknown.
     until: AtomicUsize,
 }
 
-/// How much of a stage is done, in pieces.
+/// Progress of a stage.
 #[derive(Default)]
 struct StageDone {
     pieces: f64,
     done: f64,
-    /// The share that was shown last.
+    /// Share shown last.
     shown: f64,
-    /// How often stages of a name were begun.
+    /// Number of stages begun, by name.
     begun: HashMap<String, usize>,
 }
 
-/// Shares are shown that are so much above the last.
+/// Smallest increase of the share that is shown.
 const SHOWN: f64 = 0.005;
 
 impl<'o> Watcher<'o> {
-    /// Of a monitor.
+    /// Wraps a monitor.
     pub fn new(monitor: impl Into<Monitor<'o>>) -> Self {
         let monitor = monitor.into();
         let (journal, stop) = (monitor.journal.clone(), monitor.stop.clone());
@@ -92,7 +92,7 @@ impl<'o> Watcher<'o> {
         Watcher { monitor: Mutex::new(monitor), stopped, journal, stop, stage, until: AtomicUsize::new(0) }
     }
 
-    /// Shows that work goes on, or a step of a walk that is shown itself.
+    /// Shows progress or a step of a leading search, and returns the answer of the observer.
     fn ask(&self, event: &Event<'_>) -> Answer {
         if let Some(reason) = self.was_stopped() {
             return Answer::Stop(reason);
@@ -112,7 +112,7 @@ impl<'o> Watcher<'o> {
         }
     }
 
-    /// A stage begins that has so many pieces; one of the same name again has its number after that.
+    /// Begins a stage with this many pieces. A repeated name gets a number.
     pub fn stage(&self, what: &str, pieces: usize) {
         let mut name = what.to_owned();
         if let Ok(mut stage) = self.stage.lock() {
@@ -124,13 +124,13 @@ impl<'o> Watcher<'o> {
         self.show(&Event::Stage { what: &name, pieces });
     }
 
-    /// A piece of the stage is done.
+    /// Finishes a piece of the stage.
     pub fn piece(&self) {
         self.advance(1.0);
         self.show(&Event::Piece);
     }
 
-    /// Pieces of the stage, or parts of them, are done.
+    /// Advances the stage by a number of pieces or a part of one.
     fn advance(&self, by: f64) {
         let Ok(mut stage) = self.stage.lock() else { return };
         stage.done += by;
@@ -142,27 +142,27 @@ impl<'o> Watcher<'o> {
         }
     }
 
-    /// The walk that leads ends at a size, if it is not the last.
+    /// Sets the size at which the leading search ends, if it is not the last.
     pub(crate) fn leads_to(&self, until: Option<usize>) {
         self.until.store(until.unwrap_or(0), Ordering::Relaxed);
     }
 
-    /// Why the walks are to stop, if they are; work that asks this is cut short then.
+    /// Reason to stop, if any, which then also counts as an interruption.
     pub fn stopped(&self) -> Option<StopReason> {
         let Ok(mut stopped) = self.stopped.lock() else { return None };
         *stopped = stopped.or_else(|| self.stop.reason());
         *stopped
     }
 
-    /// Why work was cut short, if some was.
+    /// Reason of an earlier interruption, if any.
     pub fn was_stopped(&self) -> Option<StopReason> {
         self.stopped.lock().map_or(None, |stopped| *stopped)
     }
 
-    /// Does work that ends in the middle of a step where the walks are to stop; `None` then.
+    /// Runs work that a stop interrupts within a step; returns `None` then.
     ///
     /// # Errors
-    /// Those of the work.
+    /// Returns the errors of the work.
     pub fn ends<T>(&self, work: impl FnOnce() -> Result<Option<T>>) -> Result<Option<T>> {
         match self.stop.ends(work) {
             Err(Error::Stopped(reason)) => {
@@ -175,45 +175,45 @@ impl<'o> Watcher<'o> {
         }
     }
 
-    /// What ends work in the middle of a step.
+    /// Stop sign that interrupts work within a step.
     pub fn sign(&self) -> &StopSign {
         &self.stop
     }
 
-    /// Where finished work is kept.
+    /// Journal of finished work.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// The observer of one walk, whose work is kept in that part of the journal.
+    /// Observer of one search, with its part of the journal.
     pub fn member(&self, journal: Journal) -> Member<'_, 'o> {
         Member { watcher: self, journal, leads: false, extent: None, piece: None, stage: StageShare::default() }
     }
 
-    /// The same of a walk whose steps are shown.
+    /// Like [`Watcher::member`], for a search whose steps are shown.
     pub(crate) fn leader(&self, journal: Journal) -> Member<'_, 'o> {
         Member { leads: true, ..self.member(journal) }
     }
 }
 
-/// The sizes of a walk, as far as they are known before it.
+/// Expected sizes of a path, for progress.
 #[derive(Debug, Clone, Copy)]
 pub struct WalkExtent {
     start: usize,
-    /// Between start and end.
+    /// Number of sizes between start and end.
     sizes: f64,
 }
 
-/// The share from which a walk may go on beyond its end.
+/// Share beyond which progress slows, since the path may be longer than expected.
 const OPEN: f64 = 0.9;
 
 impl WalkExtent {
-    /// From one size to another, or beyond.
+    /// Sizes from `start` to `end`, or beyond.
     fn new(start: usize, end: usize) -> Self {
         WalkExtent { start, sizes: start.abs_diff(end).max(1) as f64 }
     }
 
-    /// Of a search with this outline: downwards from all columns, or upwards as far as walks on folds go as a rule.
+    /// Expected sizes of a search: downwards from all columns, or upwards to the expected size in folds.
     pub fn from_outline(outline: &Outline, patience: Option<usize>) -> Self {
         match outline.start >= outline.largest {
             true => WalkExtent::new(outline.start, outline.start.saturating_sub(outline.steps)),
@@ -221,54 +221,54 @@ impl WalkExtent {
         }
     }
 
-    /// Of the search of a selector on a design, if it has an outline.
+    /// Expected sizes of a selector's search on a design, if known.
     pub fn from_search(selector: &ValidSelector, design: &Design, patience: Option<usize>) -> Option<Self> {
         let outline = selector.search().outline(design).ok()?;
         Some(WalkExtent::from_outline(&outline, patience))
     }
 
-    /// How many sizes there are beside the first.
+    /// Number of sizes after the first.
     pub fn sizes(self) -> f64 {
         self.sizes
     }
 
-    /// The share that is done at a size; below 1 whatever that is.
+    /// Share of the work done at a size; always below 1.
     pub fn share(self, size: usize) -> f64 {
         let share = size.abs_diff(self.start) as f64 / self.sizes;
         if share <= OPEN { share } else { 1.0 - (1.0 - OPEN) * OPEN / share }
     }
 }
 
-/// What a piece of a stage is made of.
+/// Phase of a piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceWork {
-    /// The training rows and their maps.
+    /// Training rows and their maps.
     Made,
-    /// The search.
+    /// Search.
     Walked,
-    /// What its models lose on rows held out.
+    /// Held-out losses of the models.
     Judged,
 }
 
-/// A piece of a stage, parts of which are done one after the other.
+/// A piece of a stage with several phases.
 pub struct Piece<'w, 'o> {
     watcher: &'w Watcher<'o>,
-    /// What each [`PieceWork`] has of the piece, and the share of it that is done.
+    /// Weight of each [`PieceWork`], and the share of it that is done.
     parts: Mutex<[(f64, f64); 3]>,
 }
 
 impl<'w, 'o> Piece<'w, 'o> {
-    /// Of the stage of a watcher, with what each [`PieceWork`] has of it.
+    /// A piece of the watcher's stage, with the weight of each [`PieceWork`].
     pub fn new(watcher: &'w Watcher<'o>, parts: [f64; 3]) -> Self {
         Piece { watcher, parts: Mutex::new(parts.map(|part| (part, 0.0))) }
     }
 
-    /// Of the stage of a watcher, whose pieces are searches.
+    /// A piece that is a single search.
     pub fn whole(watcher: &'w Watcher<'o>) -> Self {
         Piece::new(watcher, [0.0, 1.0, 0.0])
     }
 
-    /// A share of a part is done, from 0 to 1; what was done before stays so.
+    /// Sets the finished share of a phase, from 0 to 1; a share never decreases.
     pub fn to(&self, of: PieceWork, share: f64) {
         let Ok(mut parts) = self.parts.lock() else { return };
         let (weight, done) = &mut parts[of as usize];
@@ -278,14 +278,15 @@ impl<'w, 'o> Piece<'w, 'o> {
         self.watcher.advance(more);
     }
 
-    /// The piece is done.
+    /// Finishes the piece.
     pub fn end(&self) {
         [PieceWork::Made, PieceWork::Walked, PieceWork::Judged].into_iter().for_each(|of| self.to(of, 1.0));
         self.watcher.show(&Event::Piece);
     }
 }
 
-/// One of the walks that share a monitor: it asks at every step, and shows none unless it leads.
+/// Observer of one of the searches that share a monitor. Each step may stop it; only the leading search shows its
+/// steps.
 pub struct Member<'w, 'o> {
     watcher: &'w Watcher<'o>,
     journal: Journal,
@@ -296,30 +297,30 @@ pub struct Member<'w, 'o> {
 }
 
 impl<'w, 'o> Member<'w, 'o> {
-    /// The same of a walk over some sizes.
+    /// Sets the expected sizes of the path.
     #[must_use]
     pub fn over(self, extent: Option<WalkExtent>) -> Self {
         Member { extent, ..self }
     }
 
-    /// The same of work that is the search of a piece of the stage, if it is one.
+    /// Sets the piece of the stage that the search belongs to, if any.
     #[must_use]
     pub fn of_piece(self, piece: Option<&'w Piece<'w, 'o>>) -> Self {
         Member { piece, ..self }
     }
 
-    /// What its walk shares with others.
+    /// The shared watcher.
     pub(super) fn watcher(&self) -> &'w Watcher<'o> {
         self.watcher
     }
 
-    /// The monitor of this walk.
+    /// Monitor of this search.
     pub fn monitor(&mut self) -> Monitor<'_> {
         let (journal, stop) = (self.journal.clone(), self.watcher.sign().clone());
         Monitor { observer: self, journal, stop }
     }
 
-    /// The share of the walk, or of the stage within it, that an event tells.
+    /// Share of the search, or of a stage within it, that an event reports.
     fn share(&mut self, event: &Event<'_>) -> Option<f64> {
         match (event, self.extent) {
             (Event::Step(step), Some(extent)) => Some(match self.watcher.until.load(Ordering::Relaxed) {

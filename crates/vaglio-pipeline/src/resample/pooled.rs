@@ -1,4 +1,4 @@
-//! Predictions of rows held out, those of all folds in one place.
+//! Held-out predictions pooled over folds.
 
 use super::behind::RowLabels;
 use super::tally::{Compared, EVERY, Tally};
@@ -7,30 +7,31 @@ use std::borrow::Cow;
 use vaglio_core::{ClassOrder, Error, Loss, Result, ZeroOne};
 use vaglio_report::record::Figures;
 
-/// Rows of all folds up to which a standard error keeps every cluster.
+/// Largest number of rows for which standard errors keep every cluster.
 const MOST_ROWS: usize = 1 << 20;
-/// Clusters of each fold where there are more rows; the standard error has a relative one of 1/√(2·2¹⁶) at most, or 0.28 %.
+/// Number of clusters per fold for more rows; the relative error of the standard error is at most 1/√(2·2¹⁶), or 0.28
+/// %.
 const MOST_CLUSTERS: u32 = 1 << 16;
 
-/// Targets, predictions and weights of rows held out, those of all folds.
+/// Targets, predictions and weights of the held-out rows of all folds.
 pub struct Pooled {
-    /// Outputs × rows.
+    /// Targets, outputs × rows.
     pub targets: Array2<f64>,
-    /// Outputs × rows.
+    /// Predictions, outputs × rows.
     pub predictions: Array2<f64>,
-    /// How much each row counts; all alike when absent.
+    /// Weight of each row; equal if absent.
     weights: Option<Vec<f64>>,
-    /// The cluster of each row; each is one when absent, and its place tells it.
+    /// Cluster of each row; if absent, each row is a cluster, numbered by its place.
     clusters: Option<Vec<u32>>,
-    /// The place of each row among all rows; none where they are not known.
+    /// Index of each row among all rows; empty if unknown.
     pub places: Vec<u32>,
-    /// Where each fold ends.
+    /// End of each fold.
     pub ends: Vec<usize>,
 }
 
 impl Pooled {
     /// # Errors
-    /// [`Error::Shape`] for folds of unlike outputs, which do not occur.
+    /// [`Error::Shape`] for folds with different outputs, which do not occur.
     pub fn new<'a>(parts: impl Iterator<Item = Compared<'a>>) -> Result<Self> {
         let parts: Vec<Compared<'_>> = parts.collect();
         let rows = parts.iter().map(|part| part.targets.ncols()).sum();
@@ -57,7 +58,7 @@ impl Pooled {
         })
     }
 
-    /// With the places of the rows of each fold, where that has as many as were pooled of it.
+    /// Sets the row indices of each fold, if they match the pooled rows in number.
     pub fn placed<'r>(&mut self, folds: impl Iterator<Item = &'r Vec<usize>>) {
         let folds: Vec<&Vec<usize>> = folds.collect();
         let starts = std::iter::once(&0).chain(&self.ends);
@@ -67,13 +68,13 @@ impl Pooled {
         }
     }
 
-    /// How much each row counts.
+    /// Weight of each row.
     pub fn weights(&self) -> Cow<'_, [f64]> {
         self.weights.as_ref().map_or_else(|| vec![1.0; self.targets.ncols()].into(), |weights| weights.into())
     }
 
-    /// The rows of folds one after another, from the size of each, and its predictions with the places of its rows among those of the labels.
-    /// A fold is dropped before the next is asked for, so that no predictions of many rows are in memory twice.
+    /// Pools the rows of folds, given the size of each fold, its predictions, and its row indices among the labels. A
+    /// fold is dropped before the next is requested, so that memory never holds predictions of many rows twice.
     pub fn of_rows(labels: &RowLabels, sizes: &[usize], folds: impl Iterator<Item = (Array2<f64>, Vec<u32>)>) -> Self {
         let (targets, rows) = (&labels.targets, sizes.iter().sum());
         let mut pooled = Pooled {
@@ -102,7 +103,7 @@ impl Pooled {
         pooled
     }
 
-    /// What is printed after ± of a loss of these rows, whose folds were dealt so often.
+    /// Standard error of a loss of these rows, given the number of random splits.
     pub fn error(&self, loss: &dyn Loss, repeats: usize) -> Option<f64> {
         let fold = |(from, to): (usize, usize)| {
             let of = Compared {
@@ -119,7 +120,7 @@ impl Pooled {
         Tally::pooled(loss, &tallies.iter().collect::<Vec<_>>(), repeats).ok()?.1
     }
 
-    /// Figures of these rows, of classes with the order that decides ties.
+    /// Error figures of these rows; `classes` breaks ties of classes.
     pub fn figures(&self, classes: Option<&ClassOrder>, loss: &dyn Loss, repeats: usize) -> Figures {
         let (targets, predictions) = (self.targets.view(), self.predictions.view());
         let figures = Figures::of(classes, loss, targets, predictions, self.weights.as_deref());

@@ -1,4 +1,4 @@
-//! Searches that compete: all are cross-validated on the same folds, and one wins.
+//! Race of several searches, cross-validated on the same folds.
 
 use super::choice::{Picked, Taken, Validated, compared, cut_short, finished, walk_lambdas};
 use super::extend::cross_validated_beyond;
@@ -18,10 +18,10 @@ use vaglio_core::{CrossValidation, Design, ExitClass, Journal, Loss, Monitor, Pa
 use vaglio_kernels::tolerance::SCORE_ROUNDING;
 use vaglio_report::record::{Cell, Contestant, CurvePoint, FrontierPoint, RaceRecord, Table};
 
-/// Cross-validates every contestant and goes on with the one that wins.
+/// Cross-validates every search and finishes the winner.
 ///
 /// # Errors
-/// Those of the searches, of the fits and of the folds.
+/// Returns the errors of the searches, the fits and the folds.
 pub(super) fn race(
     selector: &ValidSelector,
     sample: &Sample,
@@ -41,7 +41,7 @@ pub(super) fn race(
     let mut all = match done {
         Ok(Some(all)) => all,
         Ok(None) => return cut_short(begun.elapsed().as_secs_f64()),
-        // A penalty is no score's to choose.
+        // A penalty cannot be chosen by the score.
         Err(error) if !is_written && !contest.has_penalties() && error.class() != ExitClass::Numerical => {
             return plain(&contestants[0], (sample, whole), start, monitor, vec![not_validated(&error)]);
         }
@@ -66,16 +66,16 @@ struct Contest<'a, 'o> {
     sample: &'a Sample,
     contestants: Vec<ValidSelector>,
     designs: Vec<Design>,
-    /// The path of all rows of each that is judged at penalties.
+    /// Path of all rows of each search that is evaluated at penalties.
     paths: Vec<Option<Path>>,
     watcher: &'a Watcher<'o>,
 }
 
 impl<'a, 'o> Contest<'a, 'o> {
-    /// Holds the searches that compete.
+    /// Prepares the competing searches.
     ///
     /// # Errors
-    /// Errors of the paths of searches that are judged at penalties.
+    /// Returns the errors of the paths of searches that are evaluated at penalties.
     fn new(selector: &'a ValidSelector, sample: &'a Sample, whole: &Design, watcher: &'a Watcher<'o>) -> Result<Self> {
         let mut contestants = selector.contestants();
         let designs: Vec<Design> = contestants.iter().map(|own| own.of_own_lambdas(whole.clone())).collect();
@@ -97,10 +97,10 @@ impl<'a, 'o> Contest<'a, 'o> {
         self.paths.iter().any(Option::is_some)
     }
 
-    /// Losses of the folds by each; `None` when they were stopped.
+    /// Cross-validates each search. Returns `None` if stopped.
     ///
     /// # Errors
-    /// Those of the searches and of the fits.
+    /// Returns the errors of the searches and the fits.
     fn validated(
         &self,
         deals: &[Vec<Part>],
@@ -119,10 +119,10 @@ impl<'a, 'o> Contest<'a, 'o> {
         Ok(Some(all))
     }
 
-    /// The cross-validation of one of them, by its place.
+    /// Cross-validation settings of one search, by index.
     ///
     /// # Errors
-    /// Those of its outline.
+    /// Returns the errors of the search's size estimate.
     fn validation<'v>(
         &'v self,
         place: usize,
@@ -147,7 +147,7 @@ impl<'a, 'o> Contest<'a, 'o> {
     }
 }
 
-/// The words of a search: of a chain those of its stages.
+/// Name of a search; the names of its stages for a chain.
 fn name(selector: &ValidSelector) -> String {
     let written = serde_json::to_value(selector.search()).unwrap_or_default();
     let kind = |search: &serde_json::Value| search["kind"].as_str().unwrap_or_default().to_owned();
@@ -157,7 +157,7 @@ fn name(selector: &ValidSelector) -> String {
     }
 }
 
-/// What the folds say of one contestant; `None` when it was stopped.
+/// Cross-validates one search. Returns `None` if stopped.
 fn validated(
     of: &Validation<'_, '_>,
     loss: &dyn Loss,
@@ -174,12 +174,12 @@ fn validated(
     let by = (watcher, journal);
     let of =
         |how: &CrossValidation| compared(selector, whole, (&lambdas, &walks), loss, (everything, how, is_written), by);
-    // A search that has no size of at most so many columns has its curve all the same.
+    // A search without any size up to the limit still has a curve.
     let (table, taken) = of(how).or_else(|_| of(&CrossValidation { at_most: None, ..how.clone() }))?;
     Ok(Some(Validated { lambdas, all, walks, full, table, taken, everything }))
 }
 
-/// The standard error of what the loss of one contestant's cell and of another's differ by.
+/// Standard error of the difference between the losses of two cells of two searches.
 fn difference(
     loss: &dyn Loss,
     (a, (at_a, cell_a)): (&Validated, (usize, Cell)),
@@ -189,7 +189,8 @@ fn difference(
     a.matched(at_a, repeats).difference(loss, cell_a.size, (&b.matched(at_b, repeats), cell_b.size))
 }
 
-/// The lowest loss of a contestant, or that of the λ that its score took, by the place of its λ.
+/// The loss that a search would deliver: its lowest cross-validated loss, or that at the λ of its score, with the index
+/// of λ.
 fn lowest(of: &Validated, how: &CrossValidation) -> (usize, Cell) {
     let fits = how.at_most.is_none_or(|most| of.taken.cell.size <= most);
     let found = match of.taken.scored {
@@ -199,7 +200,7 @@ fn lowest(of: &Validated, how: &CrossValidation) -> (usize, Cell) {
     found.unwrap_or((0, Cell { size: 0, loss: f64::INFINITY, standard_error: None, difference_error: None }))
 }
 
-/// The place of the contestant that is taken; its cell is that of the rule, compared with all.
+/// Index of the winning search. Its cell is chosen by the rule, compared with all searches.
 fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<usize> {
     let best: Vec<(usize, Cell)> = all.iter().map(|of| lowest(of, how)).collect();
     let mut winner = 0;
@@ -214,7 +215,7 @@ fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<
     if how.wanted().is_lowest() {
         return Ok(winner);
     }
-    // The fewest columns of any contestant that are near the lowest loss.
+    // Chooses the smallest size of any search near the lowest loss.
     let (at, reference) = best[winner];
     let of_best: Vec<Tally> = all[winner].matched(at, how.repeats).parts(reference.size).into_iter().cloned().collect();
     let of_best: Vec<&Tally> = of_best.iter().collect();
@@ -232,8 +233,8 @@ fn won(loss: &dyn Loss, all: &mut [Validated], how: &CrossValidation) -> Result<
     Ok(place)
 }
 
-/// The fewest columns of a table that are as near to a loss as the rule says: within one standard error the largest λ, else the
-/// lowest loss of them.
+/// Smallest size of a table whose loss is near the reference by the rule. Ties choose the largest λ within one standard
+/// error, else the lowest loss.
 fn near(table: &Table, reference: Cell, how: &CrossValidation) -> Option<(usize, Cell)> {
     let is_near = |cell: &Cell| match how.within {
         Some(within) => cell.loss <= reference.loss + within * reference.loss.abs(),
@@ -247,7 +248,7 @@ fn near(table: &Table, reference: Cell, how: &CrossValidation) -> Option<(usize,
     })
 }
 
-/// The curve of every contestant, and the lowest of all at each size.
+/// Curve of every search, and the lowest loss of all at each size.
 fn record(names: &[String], all: &[Validated], won: usize, how: &CrossValidation) -> Result<RaceRecord> {
     let mut frontier: Vec<FrontierPoint> = Vec::new();
     let mut contestants = Vec::new();
@@ -287,7 +288,7 @@ fn record(names: &[String], all: &[Validated], won: usize, how: &CrossValidation
     Ok(RaceRecord { contestants, frontier })
 }
 
-/// Of each size the λ of the lowest loss.
+/// The λ with the lowest loss for each size.
 fn curve(table: &Table) -> Vec<CurvePoint> {
     let mut points: Vec<CurvePoint> = Vec::new();
     for (lambda, cells) in table.lambdas.iter().zip(&table.cells) {

@@ -1,4 +1,4 @@
-//! Maps that are refitted on the training rows of each fold.
+//! Maps refitted on the training rows of each fold.
 
 use super::numeric::numeric;
 use super::rows::{Recipe, Rows};
@@ -7,22 +7,22 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use vaglio_core::{Columns, Error, FittedMap, FoldFit, Map, Need, Numbers, Problem, RefitColumns, Result};
 
-/// Rows with the maps that are refitted on some of them.
+/// Rows with the maps that are refitted on part of them.
 #[derive(Debug)]
 pub(super) struct RefittedMaps {
-    /// As the maps before left them; those of the problem.
+    /// Rows of the problem, after the earlier maps.
     rows: Rows,
     recipe: Arc<Recipe>,
     first: usize,
-    /// Of the columns, as all rows made them.
+    /// Names of the columns made from all rows.
     names: Arc<[String]>,
 }
 
 impl RefittedMaps {
-    /// For a problem that all maps made of `rows`, as those before `first` left them.
+    /// Prepares refitting of the maps from `first` on; `rows` are the output of the earlier maps.
     ///
     /// # Errors
-    /// [`Error::Setting`] where maps behind those drop rows or take them to be in an order of time.
+    /// [`Error::Setting`] if a later map drops rows or needs ordered rows.
     pub fn new(rows: Rows, recipe: &Arc<Recipe>, first: usize, problem: &Problem) -> Result<Self> {
         let rows = match rows.weights.as_ref().filter(|weights| weights.contains(&0.0)) {
             Some(weights) => rows.select(&(0..weights.len()).filter(|&row| weights[row] > 0.0).collect::<Vec<_>>()),
@@ -60,7 +60,7 @@ impl RefitColumns for RefittedMaps {
         let (own_places, others_places) = (places(own_names), places(others_names));
         let mut columns = Columns::new(is_training.len());
         for name in self.names.iter() {
-            // A column that these rows do not make, such as of a level that none of them has, is 0.
+            // A column that these rows do not make, such as that of an absent level, is 0.
             let mut values = vec![0.0; is_training.len()];
             let parts = [(&own, &own_places, training), (&others, &others_places, &held_out[..])];
             for (from, places, rows) in parts {
@@ -78,19 +78,19 @@ impl RefitColumns for RefittedMaps {
     }
 }
 
-/// The first map that is refitted in each fold, as all behind it are: where one must be and has no closed form, the first
-/// that may be.
+/// Index of the first map refitted in each fold; all later ones are refitted too. `None` if all required refits have a
+/// closed form.
 pub(super) fn first_refitted(maps: &[Arc<dyn Map>]) -> Option<usize> {
     let must = |(at, map): (usize, &Arc<dyn Map>)| match map.in_folds() {
         FoldFit::Maps => true,
-        // Standardizing last has a closed form.
+        // Standardization as the last map has a closed form.
         FoldFit::Standardize(Need::Required) => at + 1 < maps.len(),
         _ => false,
     };
     if maps.iter().enumerate().any(must) { first_that_may(maps) } else { None }
 }
 
-/// The first map of which anything may be fitted again in folds.
+/// Index of the first map with anything to refit in folds.
 pub(super) fn first_that_may(maps: &[Arc<dyn Map>]) -> Option<usize> {
     maps.iter().position(|map| map.in_folds() != FoldFit::No)
 }

@@ -1,32 +1,32 @@
-//! Memory that repetitions of a search hold at once.
+//! Memory slots for concurrent repetitions of a search.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// For how many repetitions of a search, each with its own rows and what its engine keeps, there is memory at once; all that
-/// repeat share it. What is found does not depend on it.
+/// Number of repetitions of a search, each with its own rows and engine data, that fit in memory at once. All
+/// repetitions share it; results do not depend on it.
 #[derive(Clone, Default)]
 pub struct Room(Option<Arc<AtomicUsize>>);
 
-/// Repetitions that are held, until it is dropped.
+/// Occupied slots, released on drop.
 pub struct Occupied(Option<(Arc<AtomicUsize>, usize)>);
 
 impl Room {
-    /// For as many as `bytes` hold where each takes so many.
+    /// Slots for repetitions of `each` bytes in `bytes`.
     pub fn of(bytes: f64, each: f64) -> Self {
         let count = (bytes / each).max(0.0);
         if count < 1e9 { Room(Some(Arc::new(AtomicUsize::new(count as usize)))) } else { Room(None) }
     }
 
-    /// For so many, if there is room for all of them.
+    /// Occupies `count` slots, or none if fewer are free.
     pub fn all(&self, count: usize) -> Option<Occupied> {
         let Some(left) = &self.0 else { return Some(Occupied(None)) };
         let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count));
         taken.ok().map(|_| Occupied(Some((Arc::clone(left), count))))
     }
 
-    /// For so many or fewer, as there is room; for one in any case.
+    /// Occupies up to `count` slots; allows at least one repetition.
     pub fn some(&self, count: usize) -> (usize, Occupied) {
         let Some(left) = &self.0 else { return (count, Occupied(None)) };
         let mut taken = 0;
@@ -34,7 +34,7 @@ impl Room {
             taken = left.min(count);
             Some(left - taken)
         };
-        // The closure never declines.
+        // The closure never fails.
         let _ = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         (taken.max(1), Occupied(Some((Arc::clone(left), taken))))
     }
@@ -66,7 +66,7 @@ mod tests {
         assert!(room.all(2).is_none());
         let (some, one) = room.some(4);
         assert_eq!(some, 1);
-        // One goes on where there is room for none.
+        // One repetition continues even without a free slot.
         assert_eq!(room.some(4).0, 1);
         assert!(room.all(1).is_none());
         drop((two, one));

@@ -1,4 +1,4 @@
-//! Rows on their way through the maps: with what belongs to each, and back into the units of the target.
+//! Rows with labels, and their preprocessing to a problem and back to the units of the target.
 
 use super::missing::Filled;
 use super::numeric::{numeric, unless_too_large};
@@ -15,31 +15,31 @@ use vaglio_core::{
 };
 use vaglio_tables::budget::Budget;
 
-/// A table with what belongs to its rows.
+/// A table with the labels of its rows.
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
     /// The table.
     pub table: Table,
-    /// Outputs × rows.
+    /// Targets, outputs × rows.
     pub targets: Arc<Array2<f64>>,
-    /// How much each row counts; all alike when absent.
+    /// Weight of each row; equal if absent.
     pub weights: Option<Vec<f64>>,
-    /// How many rows each stands for, where that is not one.
+    /// Number of original rows that each row represents, if not one.
     pub counts: Option<Vec<f64>>,
-    /// The group of each row, if there are groups.
+    /// Group of each row, if any.
     pub groups: Option<Vec<u32>>,
-    /// The fold of each row, if it was assigned to one.
+    /// Fold of each row, if assigned.
     pub assignment: Option<Vec<u32>>,
-    /// The place of each row's time among all times.
+    /// Index of each row's time among all times.
     pub time: Option<Vec<u32>>,
-    /// The place of the time at which the targets of each row are known, where they lie ahead of it.
+    /// Index of the time at which a row's targets are known, if they are later than the row.
     pub known: Option<Vec<u32>>,
-    /// The cluster of each row, where figures are made of them.
+    /// Cluster of each row, for error figures.
     pub clusters: Option<Vec<u32>>,
 }
 
 impl Rows {
-    /// Applies a map to the table; everything else follows the rows that it keeps.
+    /// Applies a map to the table, and keeps the labels of the remaining rows.
     pub fn map(&mut self, map: &dyn FittedMap) -> Result<()> {
         let before: Vec<usize> = (0..self.table.rows()).map(|row| self.table.origin(row)).collect();
         self.table = map.transform(std::mem::take(&mut self.table))?;
@@ -58,7 +58,7 @@ impl Rows {
         Ok(())
     }
 
-    /// The rows `rows`, in that order.
+    /// Selects rows, in the given order.
     pub fn select(&self, rows: &[usize]) -> Self {
         Rows {
             table: self.table.select_rows(rows),
@@ -73,21 +73,21 @@ impl Rows {
         }
     }
 
-    /// The places of the rows that count, where some have weight 0: these are the past of others.
+    /// Indices of the rows with positive weight, if some have weight 0 and only serve as history.
     pub fn counting(&self) -> Option<Vec<usize>> {
         let weights = self.weights.as_ref().filter(|weights| weights.contains(&0.0))?;
         Some((0..weights.len()).filter(|&row| weights[row] != 0.0).collect())
     }
 
-    /// Leaves out rows of weight 0, behind the last map that looks at the past.
+    /// Drops rows of weight 0, after the last map that uses earlier rows.
     fn leave_past(&mut self) {
         let Some(counting) = self.counting() else { return };
         *self = self.select(&counting);
-        // Weights that say no more than which rows count.
+        // Weights that only mark rows are no longer needed.
         self.weights = self.weights.take().filter(|weights| weights.iter().any(|weight| *weight != 1.0));
     }
 
-    /// A problem with the series, groups, folds and weights of these rows.
+    /// Adds series, groups, folds and weights of these rows to a problem.
     pub(crate) fn complete(&self, problem: Problem) -> Result<Problem> {
         let problem = self.labelled(problem)?;
         match &self.weights {
@@ -96,7 +96,7 @@ impl Rows {
         }
     }
 
-    /// The same without the weights.
+    /// Like [`Rows::complete`], without weights.
     pub fn labelled(&self, mut problem: Problem) -> Result<Problem> {
         if let Some(counts) = &self.counts {
             problem = problem.with_counts(counts.clone())?;
@@ -120,54 +120,54 @@ impl Rows {
     }
 }
 
-/// What belongs to some rows, if anything does.
+/// Selects entries, if there are any.
 fn taken<T: Copy>(of_rows: &Option<Vec<T>>, rows: &[usize]) -> Option<Vec<T>> {
     of_rows.as_ref().map(|of_rows| rows.iter().map(|&row| of_rows[row]).collect())
 }
 
-/// What was learned from rows.
+/// Result of fitting maps on rows.
 #[derive(Debug)]
 pub(super) struct Learned {
-    /// The maps, fitted.
+    /// Fitted maps.
     pub maps: Vec<Box<dyn FittedMap>>,
-    /// How each target was mapped and scaled, if it was.
+    /// Maps and scales of the targets, if any.
     pub units: Option<Vec<TargetUnits>>,
-    /// The cells that maps filled and want to fill by the means of each fold.
+    /// Filled cells whose means are to be refitted in each fold.
     pub filled: Vec<Filled>,
 }
 
-/// How rows become a problem.
+/// Preprocessing: the steps from rows to a problem.
 #[derive(Debug)]
 pub struct Recipe {
-    /// Maps that were fitted before, and made the columns of the rows.
+    /// Fitted maps that already made the columns of the rows.
     pub before: Arc<Vec<Box<dyn FittedMap>>>,
-    /// The maps, in order.
+    /// Maps, in order.
     pub maps: Vec<Arc<dyn Map>>,
-    /// What is done to targets first.
+    /// Map of the targets, applied first.
     pub target_map: Option<TargetMapping>,
-    /// How columns are standardized in folds by a formula.
+    /// Closed-form standardization in folds, if any.
     pub standardize: Option<Need>,
-    /// The first of the maps that are refitted in folds, where some must be and no formula tells what they make.
+    /// Index of the first map refitted in folds, if a refit is required and has no closed form.
     pub refit_from: Option<usize>,
-    /// What is predicted.
+    /// Prediction task.
     pub task: Task,
-    /// The names of the targets.
+    /// Names of the targets.
     pub target_names: Vec<String>,
-    /// The targets that are columns of the table as well, whose past a map looks at.
+    /// Targets that are also columns of the table, for lags.
     pub lagged: Vec<String>,
-    /// From which random choices of maps follow.
+    /// Seed of random choices in maps.
     pub seed: u64,
-    /// The memory that maps may take.
+    /// Memory budget of maps.
     pub budget: Budget,
-    /// How many digits the columns are kept with that the maps make.
+    /// Precision of the columns that maps make.
     pub precision: Precision,
 }
 
 impl Recipe {
-    /// From the maps of a pipeline, in order.
+    /// Preprocessing by the maps of a pipeline, in order.
     ///
     /// # Errors
-    /// [`Error::Setting`] where a bias is added by a map that is not the last.
+    /// [`Error::Setting`] if a map other than the last adds a bias.
     pub fn new(maps: Vec<Arc<dyn Map>>, task: Task, target_names: Vec<String>) -> Result<Self> {
         let refit_from = first_refitted(&maps);
         let standardize = match maps.last().map(|last| last.in_folds()) {
@@ -195,17 +195,17 @@ impl Recipe {
         }
     }
 
-    /// The same with another seed, from which random choices of maps follow.
+    /// Sets the seed of random choices in maps.
     pub fn seeded(self, seed: u64) -> Self {
         Recipe { seed, ..self }
     }
 
-    /// Whether a map takes rows to be in an order of time.
+    /// Whether a map needs ordered rows.
     pub fn needs_order(&self) -> bool {
         self.maps.iter().any(|map| map.needs_order())
     }
 
-    /// The same with a map of targets.
+    /// Sets the map of targets.
     ///
     /// # Errors
     /// [`Error::Setting`] for classes.
@@ -217,16 +217,16 @@ impl Recipe {
         Ok(Recipe { target_map, ..self })
     }
 
-    /// The same, which keeps columns in that precision.
+    /// Sets the precision of columns.
     #[must_use]
     pub(crate) fn keeping(self, precision: Precision) -> Self {
         Recipe { precision, ..self }
     }
 
-    /// The problem with its columns in the precision of the recipe.
+    /// Converts the columns of a problem to this precision.
     ///
     /// # Errors
-    /// [`Error::Setting`] of `engine.precision` for a column that single precision does not hold.
+    /// [`Error::Setting`] on `engine.precision` for a column that single precision cannot represent.
     pub(crate) fn in_precision(&self, problem: Problem) -> Result<Problem> {
         match self.precision {
             Precision::Double => Ok(problem),
@@ -236,13 +236,13 @@ impl Recipe {
         }
     }
 
-    /// The same within so much memory.
+    /// Sets the memory budget.
     #[must_use]
     pub fn within(self, budget: Budget) -> Self {
         Recipe { budget, ..self }
     }
 
-    /// Fits the map of targets, and each map on what the maps before it made, and applies them to the table and the targets.
+    /// Fits and applies the map of targets, and then each map on the output of the maps before it.
     pub(super) fn fit(&self, rows: &mut Rows) -> Result<Learned> {
         let units = self.map_targets(rows)?;
         let learned = self.fit_from(0, rows)?;
@@ -255,10 +255,10 @@ impl Recipe {
         Ok(Learned { units, ..learned })
     }
 
-    /// Fits the map of targets and applies it, if there is one.
+    /// Fits and applies the map of targets, if there is one.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a target that it cannot take, with row and column.
+    /// [`Error::Shape`] for a target that it cannot transform, with row and column.
     pub(super) fn map_targets(&self, rows: &mut Rows) -> Result<Option<Vec<TargetUnits>>> {
         let Some(TargetMapping { map, is_smeared, .. }) = &self.target_map else { return Ok(None) };
         let Rows { targets, weights, table, .. } = rows;
@@ -276,19 +276,19 @@ impl Recipe {
                     format!("row {row}, column `{name}`: target_map {kind} takes {takes}, and this is {value}");
                 return Err(Error::Shape(format!("{message}; {otherwise}")));
             }
-            // A row of weight 0 is none.
+            // Rows of weight 0 are ignored.
             target.mapv_inplace(|y| if y.is_finite() { y } else { 0.0 });
             all.push(TargetUnits::mapped(fitted, *is_smeared));
         }
         Ok(Some(all))
     }
 
-    /// The same with the maps from `first` on.
+    /// Fits and applies the maps from `first` on.
     pub(super) fn fit_from(&self, first: usize, rows: &mut Rows) -> Result<Learned> {
         self.fit_between(first..self.maps.len(), rows)
     }
 
-    /// The same with some maps.
+    /// Fits and applies the maps in a range.
     pub(super) fn fit_between(&self, some: Range<usize>, rows: &mut Rows) -> Result<Learned> {
         let (mut maps, mut units): (Vec<Box<dyn FittedMap>>, Option<Vec<TargetUnits>>) = (Vec::new(), None);
         let mut filled = Vec::new();
@@ -337,7 +337,7 @@ impl Recipe {
         Ok(Learned { maps, units, filled })
     }
 
-    /// The name of each output.
+    /// Name of each output.
     fn outputs(&self) -> &[String] {
         match &self.task {
             Task::Multiclass { labels } => labels,
@@ -345,7 +345,7 @@ impl Recipe {
         }
     }
 
-    /// The problem with the bias that the last map added, if it did.
+    /// Marks the bias column that the last map added, if it did.
     pub(crate) fn with_bias(&self, problem: Problem) -> Result<Problem> {
         let name = self.maps.last().and_then(|map| map.bias());
         match name.and_then(|name| problem.names().iter().position(|other| other == name)) {
@@ -354,10 +354,10 @@ impl Recipe {
         }
     }
 
-    /// The problem of rows on which maps were fitted, as others made them, with the clusters of its rows.
+    /// Applies fitted maps to other rows. Returns their problem and the clusters of its rows.
     ///
     /// # Errors
-    /// A cell that the maps were not prepared for; columns `names` that are missing.
+    /// Fails for a cell that the maps cannot handle, and if columns of `names` are missing.
     pub fn apply(
         &self,
         mut rows: Rows,
@@ -379,7 +379,7 @@ impl Recipe {
         let targets = std::mem::take(&mut rows.targets);
         let (names, target_names) = (names.to_vec(), self.target_names.clone());
         let problem = Problem::new(columns.select(&order), names, targets, target_names, self.task.clone())?;
-        // Rows of weight 0 are none of the problem.
+        // Rows of weight 0 are not in the problem.
         let (counting, clusters) = (rows.counting(), rows.clusters.take());
         let clusters = clusters.map(|all| match &counting {
             Some(rows) => rows.iter().map(|&row| all[row]).collect(),
@@ -389,7 +389,7 @@ impl Recipe {
     }
 }
 
-/// Predictions in the units of the data, as smeared as the units are.
+/// Converts predictions to the units of the data, with the smearing of `units`.
 pub fn in_units(predictions: &mut Array2<f64>, units: Option<&[TargetUnits]>) {
     for (mut row, units) in predictions.rows_mut().into_iter().zip(units.unwrap_or_default()) {
         row.mapv_inplace(|p| units.prediction(p));

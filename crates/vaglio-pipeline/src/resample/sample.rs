@@ -1,4 +1,4 @@
-//! Rows before anything was learned from them, and the problems that are made of them.
+//! Rows before fitting, and the problems made of them.
 
 use super::folds::FoldAssignment;
 use super::lockstep::OfLambda;
@@ -13,23 +13,23 @@ use std::fmt;
 use std::sync::Arc;
 use vaglio_core::{Block, Cells, ClassOrder, FittedMap, InFolds, Judge, Problem, Result, Table, TargetUnits, Task};
 
-/// What was learned from rows: the problem that they make, and how others are made alike.
+/// A problem fitted on training rows, with the maps for other rows.
 #[derive(Debug)]
 pub struct Fitted {
-    /// Training rows.
+    /// Problem of the training rows.
     pub problem: Problem,
-    /// The maps, fitted on them.
+    /// Maps fitted on the training rows.
     pub maps: Vec<Box<dyn FittedMap>>,
-    /// How each target was mapped and scaled, if it was.
+    /// Maps and scales of the targets, if any.
     pub units: Option<Vec<TargetUnits>>,
 }
 
-/// Rows before anything was learned from them.
+/// Rows before anything is learned from them.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// What they were made of.
+    /// Source of the rows.
     pub source: SampleSource,
-    /// Whether rows are in an order of time, and held out in blocks.
+    /// Whether rows are ordered in time and held out in blocks.
     pub ordered: bool,
     /// The rows of a table that is not in memory, where these stand for all of them.
     pub behind: Option<Arc<dyn StoodFor>>,
@@ -52,17 +52,17 @@ pub trait StoodFor: fmt::Debug + Send + Sync {
     ) -> Result<bool>;
 }
 
-/// What a sample was made of.
+/// Source of a sample.
 #[derive(Debug, Clone)]
 pub enum SampleSource {
-    /// Rows that no map changes.
+    /// Rows without maps.
     Plain(Box<Problem>),
-    /// Rows before the maps.
+    /// Rows before the maps, and the maps.
     Mapped(Arc<Rows>, Arc<Recipe>),
 }
 
 impl Sample {
-    /// Rows that no map changes; `ordered` if they are in an order of time.
+    /// Rows without maps; `ordered` if they are in time order.
     pub fn plain(problem: Problem, ordered: bool) -> Self {
         Sample {
             ordered: ordered && is_one_series(problem.series().map(|series| &series[..])),
@@ -71,10 +71,10 @@ impl Sample {
         }
     }
 
-    /// Rows of a table, before the maps of the recipe; `ordered` if they are in an order of time.
+    /// Rows of a table before the maps of the recipe; `ordered` if they are in time order.
     ///
     /// # Errors
-    /// Those of [`Problem::new`].
+    /// Returns the errors of [`Problem::new`].
     pub fn new(mut rows: Rows, recipe: Arc<Recipe>, ordered: bool) -> Result<Self> {
         let ordered = ordered || recipe.needs_order();
         if recipe.maps.is_empty() && recipe.target_map.is_none() {
@@ -88,7 +88,7 @@ impl Sample {
         }
         let ordered = ordered && is_one_series(rows.table.series());
         if let Some(counting) = rows.counting().filter(|_| !ordered && !recipe.needs_order()) {
-            // A row of weight 0 is none, and takes no place in a fold, but for those that others look back at.
+            // Rows of weight 0 have no place in a fold, but may be the history of others.
             rows = rows.select(&counting);
         }
         rows.table = shared(rows.table)?;
@@ -100,7 +100,7 @@ impl Sample {
         self.targets().ncols()
     }
 
-    /// The place of the time of each row, and of that at which its targets are known, where they lie ahead of it.
+    /// Time index of each row, and of the time at which its targets are known, if they lie ahead.
     pub(crate) fn reach(&self) -> Option<(&[u32], &[u32])> {
         match &self.source {
             SampleSource::Plain(problem) => Some((problem.time()?, problem.known()?)),
@@ -108,7 +108,7 @@ impl Sample {
         }
     }
 
-    /// What is to be predicted.
+    /// Prediction task.
     pub fn task(&self) -> &Task {
         match &self.source {
             SampleSource::Plain(problem) => problem.task(),
@@ -116,7 +116,7 @@ impl Sample {
         }
     }
 
-    /// The scale of the losses that choose, where targets are mapped.
+    /// Scale of the losses that choose, if targets are mapped.
     pub fn judge(&self) -> Option<Judge> {
         let SampleSource::Mapped(_, recipe) = &self.source else { return None };
         recipe.target_map.as_ref().map(|mapping| mapping.judge)
@@ -144,7 +144,7 @@ impl Sample {
         }
     }
 
-    /// How its rows may be parted.
+    /// Structure of the rows for a split into folds.
     pub(crate) fn fold_assignment(&self) -> FoldAssignment {
         let groups = self.groups();
         if self.ordered && groups.is_none() {
@@ -155,7 +155,7 @@ impl Sample {
         FoldAssignment::of_labels(&labels, self.rows(), self.classes())
     }
 
-    /// The point in time of each row, from 0, where rows in an order of time share some.
+    /// Time index of each row, from 0, if ordered rows share times.
     fn points(&self) -> Option<Vec<u32>> {
         let time = match &self.source {
             SampleSource::Plain(problem) => &problem.time()?[..],
@@ -169,7 +169,7 @@ impl Sample {
         (points.last()? + 1 < time.len() as u32).then_some(points)
     }
 
-    /// The cluster of each row: rows of a group or of a series, or a stretch of those in an order of time; else the row.
+    /// Cluster of each row: its group or series, a stretch of ordered rows, or else the row itself.
     pub fn clusters(&self) -> Vec<u32> {
         clusters(self.rows(), self.groups(), self.series().filter(|_| !self.ordered), self.ordered)
     }
@@ -179,17 +179,17 @@ impl Sample {
         !self.ordered && self.labels().is_none()
     }
 
-    /// Whether rows are in an order of time and are one series.
+    /// Whether rows are ordered in time and form one series.
     pub fn is_ordered(&self) -> bool {
         self.ordered
     }
 
-    /// The labels of rows that belong together whatever is done to them.
+    /// Labels of rows that must stay together in every split.
     pub fn labels(&self) -> Option<&[u32]> {
         self.groups().or_else(|| self.series().filter(|_| !self.ordered))
     }
 
-    /// The order of the classes by the weight of their rows; `None` for numbers.
+    /// Order of the classes by total weight; `None` for numbers.
     pub fn class_order(&self) -> Option<ClassOrder> {
         let weights = match &self.source {
             SampleSource::Plain(problem) => problem.weights().map(|weights| &weights[..]),
@@ -198,7 +198,7 @@ impl Sample {
         (*self.task() != Task::Regression).then(|| ClassOrder::new(self.targets().view(), weights))
     }
 
-    /// The class of each row; `None` for numbers.
+    /// Class of each row; `None` for numbers.
     pub fn classes(&self) -> Option<Vec<usize>> {
         let class = |target: ndarray::ArrayView1<'_, f64>| match target.len() {
             1 => usize::from(target[0] > 0.0),
@@ -207,8 +207,7 @@ impl Sample {
         (*self.task() != Task::Regression).then(|| self.targets().columns().into_iter().map(class).collect())
     }
 
-    /// The rows `rows`, in increasing order. Where rows are in an order of time, or in several series, those after a gap begin
-    /// a new series.
+    /// Selects rows, in increasing order. For ordered rows or several series, a gap begins a new series.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         let series = |row: usize| self.series().map_or(0, |series| series[row]);
         let has_gap = || {
@@ -246,10 +245,10 @@ impl Sample {
         Ok(Sample { source, ordered: self.ordered, behind: None })
     }
 
-    /// The problem that these rows make, with the maps fitted on them.
+    /// Fits the maps on these rows and makes their problem.
     ///
     /// # Errors
-    /// Those of the maps; text columns that no map takes.
+    /// Returns the errors of the maps, and fails for text columns that no map handles.
     pub fn fitted(&self) -> Result<Fitted> {
         let (rows, recipe) = match &self.source {
             SampleSource::Plain(problem) => {
@@ -290,11 +289,10 @@ impl Sample {
         Ok(Fitted { problem, maps, units })
     }
 
-    /// The problem of these rows as `fitted` would have made it, targets in the user's units, with the clusters of its rows,
-    /// from those of these rows.
+    /// Problem of these rows by the maps of `fitted`, with targets in the user's units, and the clusters of its rows.
     ///
     /// # Errors
-    /// Those of [`Recipe::apply`].
+    /// Returns the errors of [`Recipe::apply`].
     pub fn apply(&self, fitted: &Fitted, clusters: Vec<u32>) -> Result<(Problem, Vec<u32>)> {
         let (problem, left) = match &self.source {
             SampleSource::Plain(problem) => (Problem::clone(problem), Some(clusters)),
@@ -306,10 +304,10 @@ impl Sample {
         Ok((problem, left.unwrap_or_default()))
     }
 
-    /// The same problem through fitted maps, which make columns of these names.
+    /// Problem of these rows by fitted maps that make the columns `names`.
     ///
     /// # Errors
-    /// Those of the maps.
+    /// Returns the errors of the maps.
     pub fn apply_maps(&self, maps: &[Box<dyn FittedMap>], names: &[String]) -> Result<Problem> {
         match &self.source {
             SampleSource::Plain(problem) => Ok(Problem::clone(problem)),
@@ -319,12 +317,12 @@ impl Sample {
         }
     }
 
-    /// The places of the rows that count, where some are the past of others alone.
+    /// Indices of the rows with positive weight, if others only serve as history.
     pub fn counting(&self) -> Option<Vec<usize>> {
         if let SampleSource::Mapped(rows, _) = &self.source { rows.counting() } else { None }
     }
 
-    /// The names of the targets.
+    /// Names of the targets.
     pub fn target_names(&self) -> &[String] {
         match &self.source {
             SampleSource::Plain(problem) => problem.target_names(),
@@ -333,7 +331,7 @@ impl Sample {
     }
 }
 
-/// The table with numbers that copies of it share.
+/// Makes the numbers of the table shared between copies.
 fn shared(mut table: Table) -> Result<Table> {
     let mut columns = table.take_columns();
     for (_, cells) in &mut columns {
@@ -344,7 +342,7 @@ fn shared(mut table: Table) -> Result<Table> {
     table.with_columns(columns)
 }
 
-/// The blocks of columns that the maps made of one column.
+/// Blocks: columns that the maps made from one column.
 fn blocks<'m>(maps: impl DoubleEndedIterator<Item = &'m Box<dyn FittedMap>> + Clone, names: &[String]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -367,11 +365,11 @@ fn blocks<'m>(maps: impl DoubleEndedIterator<Item = &'m Box<dyn FittedMap>> + Cl
     blocks
 }
 
-/// Stretches of rows in an order of time that are one observation each.
+/// Number of stretches of ordered rows that each count as one observation.
 const STRETCHES: usize = 10;
 
-/// The number of each row's cluster, from 0: rows that share a group or a series; of rows in an order of time a tenth of
-/// them; else each row.
+/// Cluster number of each row, from 0: rows that share a group or a series are one cluster; ordered rows form ten
+/// stretches; else each row is one.
 pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_ordered: bool) -> Vec<u32> {
     let is_ordered = is_ordered && is_one_series(series);
     let labels: Vec<&[u32]> = groups.into_iter().chain(series.filter(|_| !is_ordered)).collect();
@@ -385,7 +383,7 @@ pub fn clusters(rows: usize, groups: Option<&[u32]>, series: Option<&[u32]>, is_
     }
 }
 
-/// The rows without the series of which the maps leave no row.
+/// Drops the series of which the maps leave no row.
 fn with_rows_left(rows: Rows, recipe: &Recipe) -> Result<Rows> {
     let Some(series) = rows.table.series().map(<[u32]>::to_vec) else { return Ok(rows) };
     let mut mapped = rows.clone();

@@ -1,4 +1,4 @@
-//! The two scales of a mapped target, on either of which size and λ may be chosen.
+//! The two scales of a mapped target, either of which may choose size and λ.
 
 use super::gain::paired_p;
 use super::lockstep::OfLambda;
@@ -7,21 +7,21 @@ use std::sync::Arc;
 use vaglio_core::{CrossValidation, Judge, Loss, Result, TargetMap};
 use vaglio_report::record::{Warning, WarningKind};
 
-/// What is done to targets.
+/// A map of targets, with its settings.
 #[derive(Debug, Clone)]
 pub struct TargetMapping {
     /// The map.
     pub map: Arc<dyn TargetMap>,
     /// Whether predictions are smeared.
     pub is_smeared: bool,
-    /// The scale of the losses that choose.
+    /// Scale of the losses that choose.
     pub judge: Judge,
 }
 
-/// The size that the losses on the other scale of a mapped target choose; `None` without a map.
+/// Size chosen by losses on the other scale of a mapped target; `None` without a map.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Shape`] where no size was reached in every fold.
+/// [`vaglio_core::Error::Shape`] if no size was reached in every fold.
 pub(super) fn size_on_other_scale(
     loss: &dyn Loss,
     (lambdas, walks): (&[Option<f64>], &[OfLambda]),
@@ -40,7 +40,7 @@ pub(super) fn size_on_other_scale(
     Ok(Some(if p.is_some_and(|p| p > level) { 0 } else { cell.size }))
 }
 
-/// That the two scales of a mapped target choose different sizes.
+/// Warning that the two scales of a mapped target choose different sizes.
 pub(super) fn scales_differ(judge: Judge, own: usize, other: usize) -> Warning {
     let columns = |size: usize| match size {
         0 => "no column".into(),

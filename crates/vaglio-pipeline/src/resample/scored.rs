@@ -1,4 +1,4 @@
-//! The size and the λ of a selection by the score, where nothing is held out.
+//! Choice of size and λ by the score, without held-out rows.
 
 use super::choice::{Picked, walk_lambdas};
 use super::chosen::Chosen;
@@ -10,7 +10,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Choose, Design, Error, Monitor, Path, PathEntry, Result, Rule, counted, is_lower, short};
 use vaglio_report::record::{Cell, ChosenBy, Warning, WarningKind};
 
-/// By the score, of one walk or of one for each λ.
+/// Chooses by the score, from one path or one path per λ.
 pub(super) fn plain(
     selector: &ValidSelector,
     (sample, design): (&Sample, &Design),
@@ -95,7 +95,7 @@ pub(crate) fn by_score(path: &Path, rule: Rule) -> Chosen {
     }
 }
 
-/// Warns of a λ at an end of those that were tried, and of one chosen for every subset of more columns than rows.
+/// Warns of a λ at an end of the grid, and of one chosen per subset with more columns than rows.
 pub(super) fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>) {
     let Some(readout) = design.readout() else { return };
     let (Some(first), Some(last), Some(lambda)) = (readout.lambdas.first(), readout.lambdas.last(), chosen.lambda)
@@ -105,7 +105,7 @@ pub(super) fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>
     if readout.lambdas.len() < 2 || chosen.size == 0 {
         return;
     }
-    // Where other λ do as well, the one that was taken says nothing of those beyond it.
+    // If other λ do as well, an end of the grid does not suggest extending it.
     let is_alone = chosen.table.as_ref().zip(chosen.cell).is_none_or(|(table, best)| {
         let is_near = |cells: &&Vec<Cell>| cells.iter().any(|cell| cell.is_near(best.loss));
         table.cells.iter().filter(is_near).count() <= 1
@@ -129,7 +129,7 @@ pub(super) fn edge(design: &Design, chosen: &Chosen, warnings: &mut Vec<Warning>
     }
 }
 
-/// That the size is by the score, since folds could not be made.
+/// Warning that the score chose the size, since folds are impossible.
 pub(super) fn not_validated(error: &Error) -> Warning {
     let message = format!(
         "the search could not be cross-validated ({error}), so the score chose the size, which is optimistic; give test rows, \
@@ -138,14 +138,14 @@ pub(super) fn not_validated(error: &Error) -> Warning {
     Warning::new(WarningKind::NotCrossValidated, message)
 }
 
-/// That the size is by the score, since the run was stopped.
+/// Warning that the score chose the size, since the run was stopped.
 pub(super) fn interrupted() -> Warning {
     let message = "the run was stopped while the search was cross-validated; the size is by the score alone";
     Warning::new(WarningKind::Interrupted, message)
 }
 
-/// Of walks at increasing λ the one whose result is taken: that of the lowest score, of equals the fewest features and the
-/// smallest λ; within one standard error the fewest features and the largest λ.
+/// Chooses among paths at increasing λ: the lowest score, ties by fewest features and then smallest λ. The
+/// one-standard-error rule takes the fewest features and the largest λ.
 fn of_walks(mut walks: Vec<Searched>, rule: Rule) -> Result<Searched> {
     let result = |walk: &Searched| {
         walk.path.result().map_or((walk.path.empty.loss, None, 0), |e| (e.score.loss, e.standard_error, e.subset.len()))

@@ -1,4 +1,4 @@
-//! Rows with the targets of others, on which no column carries anything.
+//! Permutation of targets among rows, which removes any association with columns.
 
 use super::rows::Rows;
 use super::sample::{Sample, SampleSource};
@@ -10,11 +10,11 @@ use vaglio_core::engine::select_rows;
 use vaglio_search::shuffle::{shuffled, stream};
 
 const SHUFFLE: u64 = 3;
-/// Groups from which on they exchange targets whole: fewer come back to their places too often.
+/// Smallest number of groups that exchange targets whole; fewer return to their places too often.
 const FEWEST: usize = 8;
 
 impl ValidSelector {
-    /// Whether the splits of its criterion go forward in time.
+    /// Whether the criterion's splits go forward in time.
     #[doc(hidden)]
     pub fn goes_forward(&self) -> bool {
         self.criterion().splits().is_some_and(|splits| splits.around_search(1).is_some())
@@ -22,14 +22,14 @@ impl ValidSelector {
 }
 
 impl Sample {
-    /// Shuffles the targets among the rows; each target keeps its weight.
+    /// Permutes the targets among the rows; each target keeps its weight.
     ///
-    /// Groups, and series that are not in an order of time, exchange their targets whole; one that has more rows than
-    /// another begins again. Of fewer than eight the rows inside each exchange theirs, unless they are all alike. Rows in an
-    /// order of time are shifted in a circle by a tenth of it or more, and so is each series where splits go forward.
+    /// Groups, and series that are not in time order, exchange their targets whole; targets of a shorter one repeat.
+    /// With fewer than eight groups, rows exchange targets within each, unless these are equal. Rows in time order are
+    /// shifted circularly by at least a tenth, and so is each series if splits go forward.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Shape`] where targets do not fit, which they do.
+    /// [`vaglio_core::Error::Shape`] for targets of the wrong shape, which do not occur.
     pub fn shuffled(&self, is_forward: bool, seed: u64) -> Result<Sample> {
         let order = self.shuffled_order(is_forward, seed);
         let targets = select_rows(&**self.targets(), &order);
@@ -51,15 +51,15 @@ impl Sample {
         Ok(Sample { source, ordered: self.ordered, behind: None })
     }
 
-    /// For each row the row whose target it is given.
+    /// Source row of the target of each row.
     fn shuffled_order(&self, is_forward: bool, seed: u64) -> Vec<usize> {
-        // Rows that are the past of others alone have no target to give.
+        // Rows that only serve as history have no target to exchange.
         let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
         let units = self.units(&counting);
         let mut order: Vec<usize> = (0..self.rows()).collect();
         if is_forward || self.is_ordered() {
-            // By as much in every series, so that rows of one time stay together, and by a tenth of it at least, since what
-            // lies near in time is alike.
+            // Shifts every series equally, so that rows of one time stay together, and by at least a tenth, since
+            // neighbors in time are similar.
             let longest = units.iter().map(Vec::len).max().unwrap_or(0);
             let least = longest.div_ceil(10);
             let shift = least + (stream(seed, SHUFFLE, 0) % (longest.saturating_sub(2 * least) as u64 + 1)) as usize;
@@ -85,14 +85,14 @@ impl Sample {
         order
     }
 
-    /// Whether shuffles tell a gain from none: there are not only a few groups, each of which has one target.
+    /// Whether permutations are informative: not if there are only a few groups with one target each.
     pub(super) fn has_shuffles(&self) -> bool {
         let counting = self.counting().unwrap_or_else(|| (0..self.rows()).collect());
         let units = self.units(&counting);
         self.is_ordered() || units.len() >= FEWEST || !self.are_alike(&units, &counting)
     }
 
-    /// The rows that belong together, by their places among those that count.
+    /// Rows that stay together, as indices among those with weight.
     fn units(&self, counting: &[usize]) -> Vec<Vec<usize>> {
         match self.labels() {
             Some(labels) => units(counting.iter().map(|&row| labels[row])),
@@ -101,14 +101,14 @@ impl Sample {
         }
     }
 
-    /// Whether the rows of each unit have one target.
+    /// Whether the rows of each unit share one target.
     fn are_alike(&self, units: &[Vec<usize>], counting: &[usize]) -> bool {
         let target = |row: usize| self.targets().column(counting[row]);
         units.iter().all(|unit| unit.iter().all(|&row| target(row) == target(unit[0])))
     }
 }
 
-/// The places of each label, in the order in which labels come.
+/// Indices of each label, in order of first appearance.
 fn units(labels: impl Iterator<Item = u32>) -> Vec<Vec<usize>> {
     let (mut units, mut numbers): (Vec<Vec<usize>>, _) = (Vec::new(), HashMap::new());
     for (place, label) in labels.enumerate() {
@@ -128,7 +128,7 @@ mod tests {
     use ndarray::Array2;
     use vaglio_core::{Columns, Problem, Task};
 
-    /// Rows whose targets are their numbers, with weights that are twice these.
+    /// Rows whose targets are their numbers; weights are 2y + 1.
     fn problem(rows: usize) -> Problem {
         let mut columns = Columns::new(rows);
         columns.push((0..rows).map(|row| (row * row) as f64).collect::<Vec<f64>>());
@@ -137,7 +137,7 @@ mod tests {
         problem.with_weights((0..rows).map(|row| 2.0 * row as f64 + 1.0).collect()).unwrap()
     }
 
-    /// The rows whose targets the rows of a shuffled sample have, which have their weights as well.
+    /// Source rows of the targets of a permuted sample; weights move with targets.
     fn sources(sample: &Sample, is_forward: bool, seed: u64) -> Vec<usize> {
         let shuffled = sample.shuffled(is_forward, seed).unwrap();
         let SampleSource::Plain(problem) = &shuffled.source else { panic!("no map") };
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn groups_exchange_their_targets_whole() {
-        // Eight groups of three rows, of which the last has two.
+        // Eight groups of three rows; the last has two.
         let groups = (0..23).map(|row| row / 3).collect();
         let sample = Sample::plain(problem(23).with_groups(groups).unwrap(), false);
         let mut seen = std::collections::HashSet::new();

@@ -1,4 +1,4 @@
-//! How much the chosen size hangs on how rows were dealt into folds.
+//! Variation of the chosen size with the split into folds.
 
 use super::choice::Validated;
 use super::table::Matched;
@@ -6,20 +6,20 @@ use super::tally::Tally;
 use vaglio_core::{CrossValidation, Loss, Result, Rule};
 use vaglio_report::record::{Cell, SizeSpread, SpreadOver, Table};
 
-/// The sizes that the rule takes of each repeat alone; of one repeat, without each of its folds in turn, which costs no further
-/// walk. `None` for losses of all rows together, and where no size was reached.
+/// Sizes that the rule chooses from each repeat alone, or, with one repeat, without each of its folds in turn; no
+/// further search is needed. Returns `None` for losses that are no mean over rows, and if no size was reached.
 ///
 /// Cost O(λ · sizes · folds) for each.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+/// [`vaglio_core::Error::Shape`] if no held-out row has weight.
 pub(super) fn spread(loss: &dyn Loss, how: &CrossValidation, validated: &Validated) -> Result<Option<SizeSpread>> {
     let Validated { walks, lambdas, everything, taken, .. } = validated;
     let all = walks.first().map_or(0, |walks| walks.trails.len());
     if !loss.measure().is_of_rows() || all < 3 || how.folds * how.repeats != all {
         return Ok(None);
     }
-    // Where the score took the λ, sizes are compared at that one.
+    // If the score chose λ, sizes are compared at that λ.
     let places = if taken.scored.is_some() { taken.place..taken.place + 1 } else { 0..walks.len() };
     let matched: Vec<Matched<'_>> =
         walks[places.clone()].iter().map(|walks| walks.matched((*everything, how.repeats))).collect();
@@ -36,7 +36,7 @@ pub(super) fn spread(loss: &dyn Loss, how: &CrossValidation, validated: &Validat
     Ok(sizes.map(|sizes| SizeSpread { over, sizes }))
 }
 
-/// Some of the folds.
+/// A subset of the folds.
 struct SomeFolds<'a> {
     loss: &'a dyn Loss,
     how: &'a CrossValidation,
@@ -51,7 +51,7 @@ impl SomeFolds<'_> {
         self.kept.iter().map(|&fold| all[fold]).collect()
     }
 
-    /// The size that the rule takes.
+    /// Size that the rule chooses.
     fn size(&self) -> Result<Option<usize>> {
         let cell = |place: usize, size: usize| -> Result<Cell> {
             let loss = Tally::mean(self.loss, &self.parts(place, size))?;
@@ -99,7 +99,7 @@ mod tests {
 
     const COLUMNS: usize = 7;
 
-    /// The squared errors of the rows held out by a part for every size, by a search and refits on its training rows.
+    /// Squared held-out errors of one split for every size, by a search and refits on its training rows.
     fn squares(selector: &ValidSelector, sample: &Sample, part: &Part) -> Vec<f64> {
         let problem = sample.select(&part.training).unwrap().fitted().unwrap().problem;
         let design = selector.design(&problem).unwrap();

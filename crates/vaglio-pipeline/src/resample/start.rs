@@ -1,4 +1,4 @@
-//! Folds of a cross-validated choice, which processes may share: each walks to the first checkpoint by itself.
+//! Folds of a cross-validated choice that processes share; each fold is searched independently to the first checkpoint.
 
 use super::choice::cross_validation;
 use super::full;
@@ -12,10 +12,10 @@ use crate::selector::ValidSelector;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, ExitClass, Result};
 
-/// How many folds a cross-validated choice has, over all repeats, that [`start`] may walk; none where searches compete.
+/// Number of folds, over all repeats, that [`start`] can search; 0 for a race of searches.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Setting`] for folds that cannot be made.
+/// [`vaglio_core::Error::Setting`] for invalid folds.
 pub fn count_starts(selector: &ValidSelector, sample: &Sample) -> Result<usize> {
     let alone = cross_validation(selector).filter(|_| selector.search().contestants().is_empty());
     let Some((how, is_written)) = alone else { return Ok(0) };
@@ -24,11 +24,11 @@ pub fn count_starts(selector: &ValidSelector, sample: &Sample) -> Result<usize> 
     Ok(deals.map_or(0, |deals| deals.iter().map(Vec::len).sum()))
 }
 
-/// Walks some folds of the choice, by their places among those of all repeats, to the first checkpoint, and keeps where they
-/// stand: [`super::select`] goes on from there. `false` where the choice is left to the score, as it is by default when folds fail.
+/// Searches some folds, given by index over all repeats, to the first checkpoint and records their state, from which
+/// [`super::select`] continues. Returns `false` if the score makes the choice, which is the default if folds fail.
 ///
 /// # Errors
-/// Those of [`super::select`].
+/// Returns the errors of [`super::select`].
 pub fn start(
     selector: &ValidSelector,
     sample: &Sample,
@@ -66,11 +66,11 @@ pub fn start(
 }
 
 impl Validation<'_, '_> {
-    /// Walks some folds, by their places among those of all repeats, to the first checkpoint and keeps what [`Validation::at`] of the
-    /// same λ goes on from.
+    /// Searches some folds, given by index over all repeats, to the first checkpoint and records the state from which
+    /// [`Validation::at`] with the same λ continues.
     ///
     /// # Errors
-    /// Those of [`Validation::at`].
+    /// Returns the errors of [`Validation::at`].
     pub(super) fn start(&self, (lambdas, all): (&[Option<f64>], &[Option<f64>]), wanted: &[usize]) -> Result<()> {
         let Validation { selector, sample, deals, watcher, journal, .. } = *self;
         let loss = &*selector.loss(sample.task());
@@ -97,10 +97,10 @@ impl Validation<'_, '_> {
 }
 
 impl Lockstep<'_, '_> {
-    /// The walks of a fold, by its place among all, up to the first checkpoint; `None` when they were stopped.
+    /// Searches a fold, given by index, up to the first checkpoint. Returns `None` if stopped.
     ///
     /// # Errors
-    /// Those of [`Lockstep::walks`].
+    /// Returns the errors of [`Lockstep::walks`].
     pub fn start(
         &self,
         lambdas: &[Option<f64>],

@@ -1,4 +1,4 @@
-//! A selection that may be stopped before its first score.
+//! Selections that may be stopped before their first score.
 
 use super::choice::{self, Picked};
 use super::sample::Sample;
@@ -11,7 +11,7 @@ use vaglio_report::record::{Warning, WarningKind};
 /// Like [`choice::select`], but a search that is stopped before its first score takes no columns.
 ///
 /// # Errors
-/// Those of [`choice::select`].
+/// Returns the errors of [`choice::select`].
 pub fn select(
     selector: &ValidSelector,
     sample: &Sample,

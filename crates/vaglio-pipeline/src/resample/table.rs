@@ -1,4 +1,4 @@
-//! Losses of whole selections by size and λ, pooled over folds.
+//! Losses of selections by size and λ, pooled over folds.
 
 use super::lockstep::OfLambda;
 use super::tally::Tally;
@@ -6,55 +6,55 @@ use super::walks::Trail;
 use vaglio_core::{Loss, PathEntry, Result, Rule, Wanted};
 use vaglio_report::record::{Cell, Table};
 
-/// The walks of all folds at one λ, and what stands in each for a size of the walk on all rows.
+/// Paths of all folds at one λ, with sizes matched to those of the path on all rows.
 ///
-/// A fold may lack candidates, which are constant there. What it ends with once nothing is left to take stands for what
-/// the walk on all rows ends with, whatever their numbers; the other sizes are matched by number.
+/// A fold may lack candidates that are constant in it. Its full subset is matched with the full subset of all rows,
+/// whatever their sizes; other sizes match by number.
 pub(super) struct Matched<'t> {
     trails: &'t [Trail],
-    /// The size that all columns have on all rows, where every fold's walk reached all of its own.
+    /// Size of the full subset on all rows, if every fold's path reached its own full subset.
     pub everything: Option<usize>,
-    /// How often rows were dealt into folds.
+    /// Number of random splits into folds.
     pub repeats: usize,
 }
 
 impl<'t> Matched<'t> {
-    /// Of the trails of all folds at one λ; `everything` is the size of all columns on all rows.
+    /// Matches the paths of all folds at one λ; `everything` is the size of the full subset on all rows.
     pub fn new(trails: &'t [Trail], (everything, repeats): (usize, usize)) -> Self {
         let is_reached = !trails.is_empty() && trails.iter().all(|trail| trail.everything().is_some());
         Matched { trails, everything: is_reached.then_some(everything), repeats }
     }
 
-    /// What stands for a size in the trail of a fold.
+    /// Matching size in a fold.
     pub fn of_fold(&self, size: usize) -> usize {
         if self.everything == Some(size) { usize::MAX } else { size }
     }
 
-    /// The losses of what stands for a size in every fold.
+    /// Losses matched to a size, by fold.
     pub fn parts(&self, size: usize) -> Vec<&'t Tally> {
         self.trails.iter().map(|trail| trail.at(self.of_fold(size))).collect()
     }
 
-    /// The losses of no columns in every fold.
+    /// Losses of no columns, by fold.
     pub fn empties(&self) -> Vec<&'t Tally> {
         self.trails.iter().map(|trail| &trail.empty).collect()
     }
 
-    /// The loss of no columns.
+    /// Pooled loss of no columns.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn empty(&self, loss: &dyn Loss) -> Result<Cell> {
         let (loss, standard_error) = Tally::pooled(loss, &self.empties(), self.repeats)?;
         Ok(Cell { size: 0, loss, standard_error, difference_error: None })
     }
 
-    /// What stands for a size in the walks of the first folds.
+    /// Path entries matched to a size, in the first folds.
     pub fn entries(&self, size: usize, folds: usize) -> Vec<PathEntry> {
         self.trails.iter().take(folds).map(|trail| trail.entry(self.of_fold(size))).collect()
     }
 
-    /// Whether a size may be the result and was reached in every fold.
+    /// Whether a size is allowed and was reached in every fold.
     pub fn has(&self, size: usize) -> bool {
         if self.everything == Some(size) {
             return self.trails.iter().all(|t| t.everything().is_some_and(|all| t.allowed().contains(&all)));
@@ -62,13 +62,13 @@ impl<'t> Matched<'t> {
         let least = self.trails.iter().map(|trail| *trail.allowed().start()).max().unwrap_or(0);
         let most = self.trails.iter().map(|trail| *trail.allowed().end()).max().unwrap_or(0);
         let reach = self.trails.iter().map(|trail| trail.reach()).min().unwrap_or(0);
-        // Of sizes at which every fold has all of its columns, that of all columns is the one that they stand for.
+        // Sizes at which every fold has all of its columns are represented by the full subset.
         let bound =
             self.everything.map(|all| self.trails.iter().filter_map(|t| t.everything()).fold(0, usize::max).min(all));
         (least..=most.min(reach)).contains(&size) && bound.is_none_or(|bound| size < bound)
     }
 
-    /// The sizes that were reached, the empty subset among them, that may be the result, in increasing order.
+    /// Allowed sizes that were reached, the empty subset included, in increasing order.
     pub fn sizes(&self) -> Vec<usize> {
         let reached = self.trails.iter().flat_map(|trail| trail.sizes.iter().map(|(size, _)| *size));
         let mut sizes: Vec<usize> = reached.chain([0]).chain(self.everything).collect();
@@ -78,11 +78,11 @@ impl<'t> Matched<'t> {
         sizes
     }
 
-    /// The size of at most so many features at which the loss is lowest, the first of equals, with that loss; `None` where
-    /// there is no such size.
+    /// Size of at most `most` features with the lowest loss, the first of ties, and that loss; `None` if there is no
+    /// such size.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn lowest(&self, loss: &dyn Loss, most: usize) -> Result<Option<(usize, f64)>> {
         let mut best: Option<(usize, f64)> = None;
         for size in self.sizes().into_iter().take_while(|size| *size <= most) {
@@ -94,15 +94,15 @@ impl<'t> Matched<'t> {
         Ok(best)
     }
 
-    /// The standard error of what its loss of one size and that of another's differ by.
+    /// Standard error of the difference between the losses of two sizes.
     pub fn difference(&self, loss: &dyn Loss, size: usize, (other, of_other): (&Matched<'_>, usize)) -> Option<f64> {
         Tally::difference(loss, &self.parts(size), &other.parts(of_other), self.repeats)
     }
 
-    /// The losses of those of some sizes that may be the result, in increasing order.
+    /// Pooled losses of those `sizes` that are allowed and reached, in increasing order.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+    /// [`vaglio_core::Error::Shape`] if no held-out row has weight.
     pub fn cells(&self, loss: &dyn Loss, sizes: impl IntoIterator<Item = usize>) -> Result<Vec<Cell>> {
         let mut sizes: Vec<usize> = sizes.into_iter().filter(|&size| self.has(size)).collect();
         sizes.sort_unstable();
@@ -115,10 +115,11 @@ impl<'t> Matched<'t> {
     }
 }
 
-/// From the walks at each λ, among whose sizes up to `at_most` one is taken, with the size of all columns on all rows, and how often rows were dealt into folds.
+/// Pools the paths at each λ into a table. `at_most` bounds the size to choose; `of` holds the size of the full subset
+/// on all rows and the number of random splits.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Shape`] when no row that was held out counts.
+/// [`vaglio_core::Error::Shape`] if no held-out row has weight.
 pub(super) fn pooled(
     loss: &dyn Loss,
     lambdas: Vec<Option<f64>>,
@@ -134,8 +135,8 @@ pub(super) fn pooled(
     Ok(table)
 }
 
-/// Gives every cell the standard error of what its loss and the lowest differ by, on the same rows. Of a loss of all rows
-/// only cells that may be within it have one, since a difference has no larger standard error than both levels together.
+/// Sets in every cell the standard error of the paired difference to the lowest loss. For a loss of all rows together,
+/// only in cells within both standard errors, which bound that of a difference.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] for an empty table.
@@ -149,7 +150,7 @@ pub(super) fn compare(
     compare_with(loss, table, matched, (best, &matched[place].parts(best.size)))
 }
 
-/// The same for the difference to another loss on the same rows.
+/// Like [`compare`], for the difference to another loss on the same rows.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Shape`] for an empty table.
@@ -171,12 +172,12 @@ pub(super) fn compare_with(
     Ok(())
 }
 
-/// Standard errors of the difference to the lowest loss within which a cell is a candidate of other folds.
+/// Standard errors of the difference to the lowest loss within which other folds may choose a cell.
 const CANDIDATES: f64 = 3.0;
 
-/// For each fold, repeat by repeat, what it loses at the size and λ whose loss is lowest in the other folds of its repeat: as
-/// the loss of the cell that is taken, without that the fold had a part in the choice. None where a fold has no others, or
-/// these have no row that counts.
+/// Loss of each fold, repeat by repeat, at the size and λ with the lowest loss in the other folds of its repeat. It
+/// estimates the loss of the chosen cell without selection bias. Empty if a fold has no others, or these have no row
+/// with weight.
 pub(super) fn by_others(
     loss: &dyn Loss,
     table: &Table,

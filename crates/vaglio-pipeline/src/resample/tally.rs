@@ -1,8 +1,8 @@
-//! Losses of rows held out, kept so that those of several folds can be pooled, and compared with others of the same rows.
+//! Sums of held-out losses, which can be pooled over folds and compared on the same rows.
 //!
-//! Of a mean the sums of the clusters of a fold are kept, up to a number of clusters: those beyond are joined in turn, which
-//! leaves the variance between them what it is and makes it a little less certain. Of a loss of all rows together the rows
-//! are kept, and leaving out clusters, or folds, in turn takes the place of the sums (the jackknife).
+//! For a mean loss, sums by cluster are kept, up to a number of clusters. Further clusters are joined in turn, which
+//! leaves the expected variance between them unchanged but makes its estimate slightly less precise. For a loss of all
+//! rows together, the rows are kept, and a jackknife over clusters or folds replaces the sums.
 
 mod growing;
 
@@ -13,69 +13,69 @@ use std::collections::BTreeMap;
 use vaglio_core::engine::select_rows;
 use vaglio_core::{ClusterSum, Error, Loss, Measure, Result, Spread, StandardizedMoments};
 
-/// Every cluster is told apart.
+/// Number of clusters that keeps every cluster apart.
 pub const EVERY: u32 = 1 << 31;
-/// Clusters that have a place each while they are joined, at most.
+/// Largest number of clusters joined by direct indexing.
 const FEW: u32 = 1 << 10;
-/// Clusters that are left out in turn, at most.
+/// Largest number of parts of the jackknife.
 const LEFT_OUT: u32 = 64;
 
-/// What is kept of the predictions of some rows for one loss.
+/// Summary of the predictions for some rows under one loss.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Tally {
-    /// Of a loss that is a mean over units: their weight, mean loss, and the sums of their clusters.
+    /// Mean loss over units: total weight, mean, and sums by cluster.
     Mean {
-        /// The weight of all units.
+        /// Total weight of the units.
         weight: f64,
-        /// Their mean loss.
+        /// Mean loss of the units.
         #[serde(with = "vaglio_core::exact")]
         mean: f64,
-        /// The numbers of clusters are modulo this power of two.
+        /// Cluster numbers are modulo this power of two.
         most: u32,
-        /// The sums of clusters.
+        /// Sums by cluster.
         clusters: Vec<ClusterSum>,
     },
-    /// Of a loss of all rows together: targets and predictions, outputs × rows, and the weights and clusters of rows.
+    /// Rows for a loss of all rows together: targets, predictions, weights and clusters.
     Rows {
-        /// Outputs × rows.
+        /// Targets, outputs × rows.
         targets: Array2<f64>,
-        /// Outputs × rows.
+        /// Predictions, outputs × rows.
         predictions: Array2<f64>,
-        /// How much each row counts.
+        /// Weight of each row.
         weights: Vec<f64>,
-        /// The cluster of each row.
+        /// Cluster of each row.
         clusters: Vec<u32>,
     },
 }
 
-/// Predictions of rows with what they are compared with.
+/// Predictions with the targets to compare.
 #[derive(Clone, Copy)]
 pub struct Compared<'a> {
-    /// Outputs × rows.
+    /// Targets, outputs × rows.
     pub targets: ArrayView2<'a, f64>,
-    /// Outputs × rows.
+    /// Predictions, outputs × rows.
     pub predictions: ArrayView2<'a, f64>,
-    /// How much each row counts; all alike when absent.
+    /// Weight of each row; equal if absent.
     pub weights: Option<&'a [f64]>,
-    /// The unit of each row, where rows are not judged one by one; rows of one stand together.
+    /// Unit of each row, if rows are evaluated in groups; rows of a unit are adjacent.
     pub units: Option<&'a [u32]>,
-    /// The cluster of each row; each is its own when absent.
+    /// Cluster of each row; its own if absent.
     pub clusters: Option<&'a [u32]>,
 }
 
-/// The loss of a row, or of rows that are judged together.
+/// Loss of a row, or of rows evaluated together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit {
-    /// The first of its rows.
+    /// First row of the unit.
     pub row: usize,
-    /// Its weight.
+    /// Weight of the unit.
     pub weight: f64,
-    /// Its loss.
+    /// Loss of the unit.
     pub loss: f64,
 }
 
 impl Compared<'_> {
-    /// Calls `then` with every unit that counts, in order, for a loss that is a mean over rows.
+    /// Calls `then` with every unit of positive weight, in order, for a mean loss.
     pub fn each_unit(&self, loss: &dyn Loss, mut then: impl FnMut(Unit)) {
         let Compared { targets, predictions, weights, units, .. } = *self;
         let (mut target, mut prediction) = (vec![0.0; targets.nrows()], vec![0.0; targets.nrows()]);
@@ -113,7 +113,7 @@ impl Compared<'_> {
 }
 
 impl Tally {
-    /// With at most so many clusters, a power of two. Cost O(rows · outputs).
+    /// Sums with at most `most` clusters, a power of two. Cost O(rows · outputs).
     pub fn new(loss: &dyn Loss, of: Compared<'_>, most: u32) -> Self {
         let Compared { targets, predictions, weights, clusters, .. } = of;
         let cluster = |row: usize| clusters.map_or(row as u32, |clusters| clusters[row]);
@@ -138,26 +138,25 @@ impl Tally {
         Tally::Mean { weight, mean, most, clusters }
     }
 
-    /// Of no rows.
+    /// Empty sums.
     pub fn none() -> Self {
         Tally::Mean { weight: 0.0, mean: 0.0, most: EVERY, clusters: Vec::new() }
     }
 
-    /// The mean loss of all rows of several tallies, those of a fold after another and repeat by repeat, with what is printed
-    /// after ±.
+    /// Pooled mean loss of several tallies, given by fold and repeat, with its standard error.
     ///
     /// # Errors
-    /// [`Error::Shape`] when no row counts.
+    /// [`Error::Shape`] if no row has weight.
     pub fn pooled(loss: &dyn Loss, parts: &[&Tally], repeats: usize) -> Result<(f64, Option<f64>)> {
         let value = Tally::mean(loss, parts)?;
         let spread = Tally::spread(loss, parts, None, repeats);
         Ok((value, spread.and_then(|spread| spread.error())))
     }
 
-    /// The mean loss of all rows of several tallies.
+    /// Pooled mean loss of several tallies.
     ///
     /// # Errors
-    /// [`Error::Shape`] when no row counts.
+    /// [`Error::Shape`] if no row has weight.
     pub fn mean(loss: &dyn Loss, parts: &[&Tally]) -> Result<f64> {
         let nothing = || Error::Shape("no row that was held out counts".into());
         match parts.first().ok_or_else(nothing)? {
@@ -180,12 +179,12 @@ impl Tally {
         }
     }
 
-    /// The standard error of the mean of one less that of the other, of the same rows in the same folds.
+    /// Standard error of the difference of two means over the same rows in the same folds.
     pub fn difference(loss: &dyn Loss, a: &[&Tally], b: &[&Tally], repeats: usize) -> Option<f64> {
         Tally::spread(loss, a, Some(b), repeats)?.root()
     }
 
-    /// Variances of the mean of all rows, or of that less the mean of the same rows in the same folds by another.
+    /// Variances of the pooled mean, or of its difference to another mean on the same rows in the same folds.
     pub fn spread(loss: &dyn Loss, a: &[&Tally], less: Option<&[&Tally]>, repeats: usize) -> Option<Spread> {
         if matches!(a.first()?, Tally::Rows { .. }) {
             return Some(match less {
@@ -197,7 +196,7 @@ impl Tally {
         Some(Spread::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>(), repeats))
     }
 
-    /// The sums of the clusters of each fold, or what two differ by.
+    /// Sums by cluster of each fold, or their differences.
     fn cluster_sums(a: &[&Tally], less: Option<&[&Tally]>) -> Option<Vec<Vec<ClusterSum>>> {
         let most = less.map_or(fewest(a), |b| fewest(a).min(fewest(b)));
         let Some(b) = less else { return Some(a.iter().map(|part| part.sums(most)).collect()) };
@@ -211,7 +210,7 @@ impl Tally {
         a.iter().zip(b).map(less).collect()
     }
 
-    /// How what is pooled is distributed between clusters, of one mean or of what two differ by.
+    /// Standardized moments of the cluster sums, for one mean or a difference of two.
     pub(crate) fn shape(a: &[&Tally], less: Option<&[&Tally]>) -> StandardizedMoments {
         let Some(Tally::Mean { .. }) = a.first() else {
             let clusters = a.iter().flat_map(|part| match part {
@@ -233,13 +232,13 @@ impl Tally {
     }
 }
 
-/// The least number of clusters that any of them tells apart.
+/// Smallest number of clusters kept by any of them.
 fn fewest(parts: &[&Tally]) -> u32 {
     let most = |part: &&Tally| if let Tally::Mean { most, .. } = part { *most } else { EVERY };
     parts.iter().map(most).min().unwrap_or(EVERY)
 }
 
-/// The sums of clusters modulo `most`, in order of their numbers.
+/// Sums of clusters modulo `most`, in order of their numbers.
 pub(super) fn joined(sums: impl Iterator<Item = ClusterSum>, most: u32) -> Vec<ClusterSum> {
     if most <= FEW || sums.size_hint().0 >= most as usize {
         let mut all = vec![ClusterSum { cluster: 0, weight: 0.0, sum: 0.0 }; most as usize];
@@ -268,7 +267,7 @@ struct Joined {
     targets: Array2<f64>,
     predictions: Array2<f64>,
     weights: Vec<f64>,
-    /// The cluster and the fold of each row.
+    /// Cluster and fold of each row.
     of_row: Vec<(u32, usize)>,
 }
 
@@ -286,7 +285,7 @@ impl Joined {
         Some(Joined { targets: joined(&targets)?, predictions: joined(&predictions)?, weights, of_row })
     }
 
-    /// The loss of the rows that are kept.
+    /// Loss of the selected rows.
     fn mean(&self, loss: &dyn Loss, keeps: impl Fn(usize) -> bool) -> f64 {
         let rows: Vec<usize> = (0..self.of_row.len()).filter(|&row| keeps(row)).collect();
         if rows.len() == self.of_row.len() {
@@ -298,7 +297,7 @@ impl Joined {
     }
 }
 
-/// Of a loss of all rows, or what two differ by: the jackknife over clusters and over folds.
+/// Variances of a loss of all rows together, or of a difference, by the jackknife over clusters and over folds.
 fn left_out(loss: &dyn Loss, of: &[&[&Tally]], repeats: usize) -> Spread {
     let known: Option<Vec<Joined>> = of.iter().map(|parts| Joined::of(parts)).collect();
     let Some(known) = known else { return Spread::default() };
@@ -327,7 +326,7 @@ fn left_out(loss: &dyn Loss, of: &[&[&Tally]], repeats: usize) -> Spread {
     Spread { clusters, folds: Spread::over(known) }
 }
 
-/// (n − 1)/n·Σ (θ − θ̄)² with n.
+/// Jackknife variance (n − 1)/n·Σ (θ − θ̄)², with n.
 fn jackknife(without: Vec<f64>) -> Option<(f64, usize)> {
     let count = without.len() as f64;
     let mean = without.iter().sum::<f64>() / count;

@@ -1,4 +1,4 @@
-//! A whole search judged on rows held out.
+//! Cross-validation of a whole search.
 
 use super::choice::{cross_validation, walk_lambdas};
 use super::lockstep::{FoldStart, Lockstep, OfLambda, TrainingRows};
@@ -18,10 +18,10 @@ use vaglio_report::record::Warning;
 use vaglio_search::shuffle::stream;
 
 const ROUND: u64 = 1;
-/// Rows of all repeats, at most: each is a number of 64 bits in every fold.
+/// Largest number of rows over all repeats; each takes 64 bits in every fold.
 const MOST_ROWS: usize = 1 << 26;
 
-/// How rows are parted; into at most so many folds as there are units where the number was not written.
+/// Kind of split of the rows. A default number of folds is limited by the number of groups.
 pub fn parting(selector: &ValidSelector, sample: &Sample, how: &CrossValidation, is_written: bool) -> Result<Parting> {
     Ok(match sample.parting(selector, how.splits.as_ref(), how.folds, 0)? {
         Parting::Folds(assignment, folds) if !is_written => {
@@ -32,11 +32,11 @@ pub fn parting(selector: &ValidSelector, sample: &Sample, how: &CrossValidation,
     })
 }
 
-/// The warning of a run whose search cannot be cross-validated, since the criterion cannot hold rows out of the training rows of a fold.
-/// Cost O(rows · folds).
+/// Warning that a search cannot be cross-validated, since the criterion cannot split the training rows of a fold. Cost
+/// O(rows · folds).
 ///
 /// # Errors
-/// [`Error::Setting`] for folds that cannot be made.
+/// [`Error::Setting`] for invalid folds.
 pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<Warning>> {
     let Some((how, is_written)) = cross_validation(selector) else { return Ok(None) };
     let parts = dealt_parts(selector, sample, &parting(selector, sample, &how, is_written)?, 0)?;
@@ -48,17 +48,17 @@ pub fn unvalidated(selector: &ValidSelector, sample: &Sample) -> Result<Option<W
     Ok(fault.map(|error| not_validated(&error)))
 }
 
-/// The key of where the walks of a fold stand at the first checkpoint.
+/// Journal key of a fold's state at the first checkpoint.
 pub const STARTS: &str = "choose/start/";
 
 pub(super) fn start_key(job: usize) -> String {
     format!("{STARTS}{job}")
 }
 
-/// The parts of every repeat; one repeat where all are the same.
+/// Train/test splits of every repeat; a single repeat if all are equal.
 ///
 /// # Errors
-/// [`Error::Setting`] for parts that cannot be made.
+/// [`Error::Setting`] for invalid splits.
 pub(super) fn deals(
     selector: &ValidSelector,
     sample: &Sample,
@@ -78,23 +78,23 @@ pub(super) fn deals(
     Ok(all)
 }
 
-/// The seed of one repeat.
+/// Seed of one repeat.
 pub fn seed_of(selector: &ValidSelector, repeat: usize) -> u64 {
     stream(selector.seed, ROUND, repeat as u64)
 }
 
-/// The parts of one repeat.
+/// Train/test splits of one repeat.
 ///
 /// # Errors
-/// [`Error::Setting`] for parts that cannot be made.
+/// [`Error::Setting`] for invalid splits.
 pub fn dealt(selector: &ValidSelector, sample: &Sample, parting: &Parting, repeat: usize) -> Result<Vec<Part>> {
     Ok(dealt_parts(selector, sample, parting, repeat)?.all().collect())
 }
 
-/// The same, each made when it is asked for.
+/// Like [`dealt`], but makes each split when it is needed.
 ///
 /// # Errors
-/// Those of [`dealt`].
+/// Returns the errors of [`dealt`].
 pub fn dealt_parts<'s>(
     selector: &ValidSelector,
     sample: &'s Sample,
@@ -104,7 +104,7 @@ pub fn dealt_parts<'s>(
     parting.dealt(sample, seed_of(selector, repeat)).map_err(|error| error.under("search.choose"))
 }
 
-/// For each repeat the fold of each row, where rows are parted into folds.
+/// Fold of each row by repeat, if rows are split into folds.
 fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>> {
     if !matches!(parting, Parting::Folds(..)) {
         return Vec::new();
@@ -119,18 +119,18 @@ fn of_rows(parting: &Parting, all: &[Vec<Part>], rows: usize) -> Vec<Vec<usize>>
     all.iter().map(of_row).collect()
 }
 
-/// What a cross-validated choice begins with.
+/// Inputs of a cross-validated choice.
 pub(super) struct ChoiceParts {
     pub how: CrossValidation,
     pub lambdas: Vec<Option<f64>>,
-    /// The parts of every repeat.
+    /// Train/test splits of every repeat.
     pub deals: Result<Vec<Vec<Part>>>,
-    /// That of all rows, with what its folds share.
+    /// Design of all rows, with the data that folds share.
     pub design: Design,
 }
 
 /// # Errors
-/// [`Error::Setting`] for folds that cannot be made.
+/// [`Error::Setting`] for invalid folds.
 pub(super) fn parted_choice(
     selector: &ValidSelector,
     sample: &Sample,
@@ -147,11 +147,11 @@ pub(super) fn parted_choice(
     Ok(ChoiceParts { how, lambdas, deals, design })
 }
 
-/// Losses of the whole selection on rows held out.
+/// Held-out losses of the whole procedure.
 pub(super) struct CrossValidated {
-    /// The walks at every λ.
+    /// Search paths at every λ.
     pub walks: Vec<OfLambda>,
-    /// What all columns lose in every fold.
+    /// Losses of all columns, by fold.
     pub full: Vec<Vec<Tally>>,
 }
 
@@ -159,13 +159,13 @@ pub(super) struct CrossValidated {
 pub(super) struct FoldTraining {
     pub fold: Arc<Fold>,
     pub design: Design,
-    /// Its place in its repeat.
+    /// Index in its repeat.
     pub number: usize,
-    /// The final models of its subsets.
+    /// Cache of final models.
     pub known: Known,
 }
 
-/// The training rows of all folds, which are made together when the first of them is needed.
+/// Training rows of all folds, built together on first use.
 pub(super) struct FoldTrainings<'a> {
     pub count: usize,
     made: OnceLock<Vec<FoldTraining>>,
@@ -174,43 +174,43 @@ pub(super) struct FoldTrainings<'a> {
 
 impl FoldTrainings<'_> {
     /// # Errors
-    /// Those of the maps and designs; [`Error::Stopped`].
+    /// [`Error::Stopped`]; errors of the maps and designs.
     pub fn get(&self) -> Result<&[FoldTraining]> {
         get_or_try_make(&self.made, self.make).map(|made| &made[..])
     }
 }
 
-/// What is cross-validated, and how.
+/// Inputs of the cross-validation of one search.
 #[derive(Clone, Copy)]
 pub struct Validation<'a, 'o> {
     pub(crate) selector: &'a ValidSelector,
-    /// With all searches that compete, where it is one of these.
+    /// The selector with all competing searches, in a race.
     pub(crate) competing: &'a ValidSelector,
     pub(crate) sample: &'a Sample,
-    /// The design of all rows.
+    /// Design of all rows.
     pub whole: &'a Design,
-    /// The parts of every repeat.
+    /// Train/test splits of every repeat.
     pub deals: &'a [Vec<Part>],
-    /// The size of all columns on all rows.
+    /// Size of the full subset on all rows.
     pub(crate) everything: usize,
     pub(crate) patience: Option<usize>,
     pub(crate) watcher: &'a Watcher<'o>,
     pub(crate) journal: &'a Journal,
-    /// The folds with the designs of their training rows, as they were made for another search; of every part.
+    /// Folds with the designs of their training rows, cached for other searches, by split.
     pub made: &'a [Made],
-    /// The path of all rows, where walks are judged at penalties.
+    /// Path of all rows, if the search is evaluated at penalties.
     pub path: Option<&'a Path>,
 }
 
-/// A fold with the design of its training rows, once it was made.
+/// A cached fold with the design of its training rows.
 pub(super) type Made = OnceLock<(Arc<Fold>, Design)>;
 
 impl Validation<'_, '_> {
-    /// By the walks at some λ of every fold, and all columns at some; `None` when they were stopped. `before` are walks at
-    /// other λ. What is done is kept in a journal.
+    /// Cross-validates the searches at some λ in every fold, and all columns at the λ of `all`. Results at other λ are
+    /// given by `before`. Finished work is recorded in the journal. Returns `None` if stopped.
     ///
     /// # Errors
-    /// Those of the maps, the designs, the search and the fits, on the training rows of a fold.
+    /// Returns the errors of the maps, the designs, the search and the fits, on the training rows of a fold.
     pub(super) fn at(
         &self,
         (lambdas, all): (&[Option<f64>], &[Option<f64>]),
@@ -237,7 +237,7 @@ impl Validation<'_, '_> {
             return Ok(Some(CrossValidated { walks: known.into_iter().flatten().collect(), full: full.clone() }));
         }
         let begun = Instant::now();
-        // Where the folds of all parts are too large to be held at once, they are made when they go on.
+        // If memory cannot hold all folds at once, they are rebuilt when needed.
         let occupied = selector.room.all(parts.len());
         let is_held = occupied.is_some();
         let make = |job: usize| {
@@ -289,8 +289,8 @@ impl Validation<'_, '_> {
         Ok(walks.map(|walks| CrossValidated { walks, full }))
     }
 
-    /// The sizes of the walks, and what has how much of the work on each: making its fold, the search by the subsets that it
-    /// tries, and losses of its sizes, each of which is fitted on top of those below.
+    /// Expected sizes of the paths, and the share of work of each phase: building the fold, the search by the number of
+    /// subsets tried, and the losses, with fits that extend smaller ones.
     pub(super) fn extent(&self) -> Result<(WalkExtent, [f64; 3])> {
         let outline = self.selector.search().outline(self.whole).map_err(|error| error.under("search"))?;
         let extent = WalkExtent::from_outline(&outline, self.patience);
@@ -299,7 +299,7 @@ impl Validation<'_, '_> {
         Ok((extent, [0.05, walked, 0.95 - walked]))
     }
 
-    /// A fold that is not kept for other searches.
+    /// Builds a fold without caching it for other searches.
     pub(super) fn anew(
         &self,
         (job, (number, part)): (usize, (usize, &Part)),
@@ -308,8 +308,8 @@ impl Validation<'_, '_> {
         self.training((job, number), part, (lambdas, false)).map_err(|error| said_of_fold(error, number))
     }
 
-    /// A fold, and its design as it is beside that of its walks, which share what does not depend on λ. They are kept for
-    /// other searches where there is room.
+    /// Builds a fold, with its design and a variant for its searches, which share what does not depend on λ. The fold
+    /// is cached for other searches if memory allows.
     fn training(
         &self,
         (job, number): (usize, usize),
@@ -331,14 +331,14 @@ impl Validation<'_, '_> {
         let design = self.selector.of_own_lambdas(design);
         let shared = design.shared_by(lambdas).without_errors();
         if lambdas.len() > 1 {
-            // What criteria keep for all λ is there before the walks, which would each compute it.
+            // Data that the criterion keeps for all λ is cached before the searches, which would each compute it.
             self.selector.opened(&shared.at_lambda(lambdas[0]))?;
         }
         Ok((FoldTraining { fold, design: shared, number, known: Known::default() }, design))
     }
 }
 
-/// An error about settings, on the training rows of a fold.
+/// Adds the number of a fold to a setting error.
 pub(super) fn said_of_fold(error: Error, fold: usize) -> Error {
     said_of(error, &format!("fold {} of the cross-validated search", fold + 1))
 }

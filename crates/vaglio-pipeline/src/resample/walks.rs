@@ -1,4 +1,4 @@
-//! The walks of one fold: searched on its training rows at each λ, judged on the rows held out.
+//! Searches of one fold: run on its training rows at each λ, evaluated on its held-out rows.
 
 use super::along::{Held, order};
 use super::parting::Part;
@@ -14,40 +14,40 @@ use vaglio_core::{
     TargetUnits,
 };
 
-/// What one walk loses on rows held out, by size.
+/// Held-out losses of one search path, by size.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Trail {
-    /// Of the empty subset.
+    /// Loss of the empty subset.
     pub empty: Tally,
-    /// The sizes that the walk reached, in increasing order, with the loss of each.
+    /// Sizes that the path reached, in increasing order, with their losses.
     pub sizes: Vec<(usize, Tally)>,
-    /// The models at penalties, where its path is judged at some, with the loss of each.
+    /// Models at penalties with their losses, if the path is evaluated at penalties.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     penalties: Vec<(AtPenalty, Tally)>,
     pub(super) walked: Walked,
-    /// The losses on the other scale, where targets are mapped.
+    /// Losses on the other scale, if targets are mapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) other: Option<Box<Trail>>,
 }
 
-/// The subsets of a walk, by the order in which their features come; one that is not the first of these is written out.
+/// Subsets of a path, encoded by the order of features; a subset that is not a prefix is stored in full.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Walked {
     pub(super) empty: Score,
     allowed: RangeInclusive<usize>,
-    /// The size of the last entry, where that is all that there was to take.
+    /// Size of the last entry, if the path reached its full subset.
     everything: Option<usize>,
     order: Vec<Feature>,
     entries: Vec<Own>,
 }
 
-/// What an entry of a walk has of its own.
+/// One path entry in this encoding.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Own {
     size: usize,
     score: Score,
     fit: EntryFit,
-    /// A subset that is not the first features.
+    /// The subset, if it is not a prefix of the order.
     subset: Option<Vec<Feature>>,
 }
 
@@ -70,7 +70,7 @@ impl Walked {
         Walked { empty: path.empty, allowed: path.allowed, everything, order, entries }
     }
 
-    /// An entry with its score alone.
+    /// Decodes an entry.
     fn entry(&self, own: &Own) -> PathEntry {
         let subset = own.subset.clone().unwrap_or_else(|| self.order[..own.size].to_vec());
         let mut entry = PathEntry::new(subset, own.score);
@@ -79,27 +79,27 @@ impl Walked {
     }
 }
 
-/// A fold: training rows with what was learned from them, and rows held out.
+/// A fold: training rows with the result of fitting, and held-out rows.
 pub struct Fold {
-    /// The training rows, by their places in the sample.
+    /// Training rows, as indices in the sample.
     pub training: Vec<usize>,
-    /// What was learned from them.
+    /// Result of fitting on the training rows.
     pub fitted: Fitted,
-    /// The problem of the rows held out.
+    /// Problem of the held-out rows.
     pub held: Problem,
-    /// The cluster of each row held out.
+    /// Cluster of each held-out row.
     pub clusters: Vec<u32>,
-    /// The scale of the losses that choose, where targets are mapped.
+    /// Scale of the losses that choose, if targets are mapped.
     pub judge: Option<Judge>,
 }
 
 impl Fold {
-    /// Of a part of the rows of a sample.
+    /// Builds a fold from a split of a sample.
     ///
     /// # Errors
-    /// Those of the maps.
+    /// Returns the errors of the maps.
     pub fn of(sample: &Sample, Part { training, held }: &Part) -> Result<Self> {
-        // What maps warn of was said when they were fitted on all rows.
+        // Warnings of maps were given when they were fitted on all rows.
         tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::default(), || {
             let fitted = sample.select(training)?.fitted()?;
             let (held, clusters) = held_by(sample, &fitted, held)?;
@@ -107,16 +107,16 @@ impl Fold {
         })
     }
 
-    /// The rows held out, with what predictions of them need.
+    /// The held-out rows, with the units of their targets.
     pub fn held(&self) -> Held<'_> {
         let held = Held::new(&self.held, self.fitted.units.as_deref(), &self.fitted.problem);
         Held { clusters: Some(&self.clusters), ..held }
     }
 
-    /// Calls `then` with the rows held out on the scale of the losses that choose.
+    /// Calls `then` with the held-out rows on the scale of the losses that choose.
     ///
     /// # Errors
-    /// Those of `then`.
+    /// Returns the errors of `then`.
     pub(super) fn judged<T>(&self, then: impl FnOnce(&Held<'_>) -> Result<T>) -> Result<T> {
         self.on_scale(self.judge.unwrap_or_default(), then)
     }
@@ -135,14 +135,14 @@ impl Fold {
     }
 }
 
-/// Rows held out with the cluster of each, by the maps of others.
+/// Held-out rows after fitted maps, with the cluster of each.
 pub(super) fn held_by(sample: &Sample, fitted: &Fitted, held: &[usize]) -> Result<(Problem, Vec<u32>)> {
     let all = sample.clusters();
     let clusters = held.iter().map(|&row| all[row]).collect();
     sample.select(held)?.apply(fitted, clusters)
 }
 
-/// An error about settings, on some of the rows.
+/// Adds a description of the rows to a setting error.
 pub fn said_of(error: Error, rows: &str) -> Error {
     match error {
         Error::Setting { field, message, place, from_root } => {
@@ -152,19 +152,19 @@ pub fn said_of(error: Error, rows: &str) -> Error {
     }
 }
 
-/// Sums that the tallies of a fold hold together, about.
+/// Approximate limit of the number of sums kept for one fold.
 const MOST_SUMS: usize = 1 << 15;
 
-/// The clusters that each of so many tallies of a fold tells apart.
+/// Number of clusters that each of a fold's tallies keeps.
 pub(super) fn most_clusters(tallies: usize) -> u32 {
     let most = (MOST_SUMS / tallies.max(1)).clamp(32, 256);
     1 << most.ilog2()
 }
 
-/// What a walk loses that has gone on to a path, from its trail so far: entries that were there before are not fitted again.
+/// Updates the losses of a search after it continued to `path`; entries evaluated before are not fitted again.
 ///
 /// # Errors
-/// Those of the fits.
+/// Returns the errors of the fits.
 pub(super) fn gone_on(
     selector: &ValidSelector,
     (fold, design): (&Fold, &Design),
@@ -181,7 +181,7 @@ pub(super) fn gone_on(
     Ok(Trail { other: Some(Box::new(other)), ..trail })
 }
 
-/// What a walk loses on some rows.
+/// Losses of a path on some rows.
 fn followed(
     selector: &ValidSelector,
     (problem, design): (&Problem, &Design),
@@ -211,18 +211,18 @@ fn followed(
     Ok(Trail { empty, sizes: sizes.into_iter().collect(), penalties, walked, other: None })
 }
 
-/// The features of a path in the order in which they come.
+/// Features of a path in order of entry.
 fn order_of(path: &Path) -> Vec<Feature> {
     order(path.entries.iter().flat_map(|entry| &entry.subset))
 }
 
 impl Trail {
-    /// The walk to a penalty, whose only size is all that there was to take; one that may stand for no size where it did not
-    /// come so far.
+    /// The path cut at one lasso penalty: a single model that counts as the full subset, or none if the path stopped
+    /// before it.
     pub(crate) fn to_penalty(&self, lambda: f64) -> Trail {
         let found = self.penalties.iter().find(|(at, _)| at.lambda == lambda);
         let size = found.map_or(0, |(at, _)| at.entry.subset.len());
-        // A size that no subset has, where there is none.
+        // An impossible size marks a path without a model.
         let only = if found.is_some() { size } else { usize::MAX };
         let own = found.filter(|_| size > 0);
         let entries: Vec<PathEntry> = own.iter().map(|(at, _)| at.entry.clone()).collect();
@@ -237,12 +237,12 @@ impl Trail {
         }
     }
 
-    /// The loss of the largest subset of at most so many features.
+    /// Loss of the largest subset of at most `size` features.
     pub fn at(&self, size: usize) -> &Tally {
         self.place(size).map_or(&self.empty, |place| &self.sizes[place].1)
     }
 
-    /// That subset, with its score alone.
+    /// Largest subset of at most `size` features.
     pub fn entry(&self, size: usize) -> PathEntry {
         let Some(place) = self.place(size) else {
             return PathEntry::new(Vec::new(), self.walked.empty);
@@ -250,23 +250,23 @@ impl Trail {
         self.walked.entry(&self.walked.entries[place])
     }
 
-    /// The largest size that it can stand for: without bound where it reached everything.
+    /// Largest size that the path covers; unbounded if it reached its full subset.
     pub(crate) fn reach(&self) -> usize {
         let largest = self.sizes.last().map_or(0, |(size, _)| *size);
         self.everything().map_or(largest, |_| usize::MAX)
     }
 
-    /// The size of the last subset, where that is all that there was to take.
+    /// Size of the last subset, if it is the full one.
     pub(crate) fn everything(&self) -> Option<usize> {
         self.walked.everything
     }
 
-    /// The sizes that may be the result.
+    /// Sizes that may be the result.
     pub(crate) fn allowed(&self) -> &RangeInclusive<usize> {
         &self.walked.allowed
     }
 
-    /// Whether its walk had this entry of that size.
+    /// Whether the path already has this entry.
     fn has(&self, entry: &PathEntry) -> bool {
         let own = self.walked.entries.binary_search_by_key(&entry.subset.len(), |own| own.size);
         own.is_ok_and(|at| self.walked.entry(&self.walked.entries[at]).subset == entry.subset)
@@ -279,7 +279,7 @@ impl Trail {
 
 #[cfg(test)]
 impl Trail {
-    /// Of a walk that adds one feature after another up to a size, by the losses of rows of every size, none included.
+    /// A path that adds one feature after another up to a size, given the row losses of every size from 0.
     pub(crate) fn of_losses(sizes: usize, losses: impl Fn(usize) -> Vec<f64>) -> Self {
         let tally = |size: usize| {
             let roots: Vec<f64> = losses(size).into_iter().map(f64::sqrt).collect();

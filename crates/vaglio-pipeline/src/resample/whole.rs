@@ -22,29 +22,30 @@ use vaglio_search::shuffle::stream;
 
 const OUTER: u64 = 2;
 
-/// What is repeated.
+/// The procedure to repeat.
 #[derive(Clone, Copy)]
 pub struct Whole<'p> {
-    /// Before tuning.
+    /// Selector before tuning.
     pub selector: &'p ValidSelector,
-    /// How the learner is tuned, if it is.
+    /// Tuning settings of the learner, if any.
     pub tune: Option<&'p Tune>,
 }
 
-/// One repetition.
+/// Result of one repetition.
 pub struct Repeated {
-    /// What was learned from its rows.
+    /// Result of fitting maps on its rows.
     pub fitted: Fitted,
     pub(crate) design: Design,
-    /// What was selected.
+    /// Result of the selection.
     pub selection: Selection,
 }
 
 impl Whole<'_> {
-    /// The procedure on all rows of a sample, which a member watches and keeps in its journal; `None` when it was stopped.
+    /// Runs the procedure on all rows of a sample, with the observer and journal of `member`. Returns `None` if
+    /// stopped.
     ///
     /// # Errors
-    /// Those of every part of it.
+    /// Returns the errors of every step.
     pub fn on(&self, sample: &Sample, mut member: Member<'_, '_>) -> Result<Option<Repeated>> {
         let (fitted, watcher) = (sample.fitted()?, member.watcher());
         let monitor = &mut member.monitor();
@@ -63,7 +64,7 @@ impl Whole<'_> {
 }
 
 impl OuterFolds {
-    /// How rows are parted for them.
+    /// Kind of split of the outer folds.
     #[doc(hidden)]
     pub fn parting(&self, selector: &ValidSelector, sample: &Sample) -> Result<Parting> {
         let within = usize::from(cross_validation(selector).is_some());
@@ -71,62 +72,62 @@ impl OuterFolds {
     }
 }
 
-/// One outer fold: what was selected on its training rows, and how that predicts the rows held out.
+/// Result of one outer fold: the selection on its training rows, and its held-out predictions.
 #[derive(Serialize, Deserialize)]
 pub struct Outer {
-    /// The number of the repeat.
+    /// Index of the repeat.
     pub repeat: usize,
-    /// The place of the fold in its repeat.
+    /// Index of the fold in its repeat.
     pub fold: usize,
-    /// What the selection took, and says of it.
+    /// Summary of the selection.
     pub taken: Taken,
-    /// The maps, fitted on the training rows.
+    /// Maps fitted on the training rows.
     pub maps: Vec<Box<dyn FittedMap>>,
-    /// How targets were mapped and scaled, if they were, with the residuals of the model.
+    /// Maps and scales of the targets, with the residuals of the model, if any.
     pub target_units: Option<Vec<TargetUnits>>,
     /// Names of the columns that the maps make.
     pub columns: Vec<String>,
     /// The model.
     pub model: Model,
-    /// The rows held out, by their places in the sample.
+    /// Held-out rows, as indices in the sample.
     pub rows: Vec<usize>,
-    /// What it predicts of these.
+    /// Held-out predictions.
     pub held: HeldOutRows,
 }
 
-/// Rows that a procedure was not trained on, with what it predicts of them.
+/// Held-out rows of a procedure, with its predictions.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct HeldOutRows {
-    /// Outputs × rows held out, in the user's units, like the others.
+    /// Targets in the user's units, outputs × rows.
     pub targets: Array2<f64>,
-    /// Outputs × rows.
+    /// Predictions in the user's units, outputs × rows.
     pub predictions: Array2<f64>,
-    /// Of the model without columns.
+    /// Predictions of the empty model in the user's units, outputs × rows.
     pub empty: Array2<f64>,
-    /// How much each row counts; all alike when absent.
+    /// Weight of each row; equal if absent.
     pub weights: Option<Vec<f64>>,
-    /// The unit of each row, where rows are not judged one by one.
+    /// Unit of each row, if rows are evaluated in groups.
     pub units: Option<Vec<u32>>,
-    /// The cluster of each row.
+    /// Cluster of each row.
     pub clusters: Vec<u32>,
 }
 
-/// What a selection took.
+/// Summary of a selection.
 #[derive(Serialize, Deserialize)]
 pub struct Taken {
     /// Names of the features, in order of entry.
     pub selected: Vec<String>,
-    /// How many features.
+    /// Number of features.
     pub size: usize,
-    /// The score of the subset.
+    /// Score of the subset.
     #[serde(with = "vaglio_core::exact")]
     pub score: f64,
-    /// The cross-validated loss, where there was one.
+    /// Cross-validated loss, if any.
     pub cross_validated: Option<Cell>,
 }
 
 impl Taken {
-    /// By a selection.
+    /// Summarizes a selection.
     pub fn of(selection: &Selection) -> Self {
         Taken {
             selected: selected(selection),
@@ -138,10 +139,10 @@ impl Taken {
 }
 
 impl HeldOutRows {
-    /// Of rows of a sample by what was made of others.
+    /// Predicts held-out rows of a sample by a repetition on other rows.
     ///
     /// # Errors
-    /// Those of the maps and of the models.
+    /// Returns the errors of the maps and the models.
     pub fn new(repeated: &Repeated, sample: &Sample, held: &[usize]) -> Result<Self> {
         let Repeated { fitted, design, selection } = repeated;
         let (problem, clusters) = held_by(sample, fitted, held)?;
@@ -153,7 +154,8 @@ impl HeldOutRows {
         Ok(HeldOutRows { targets: problem.targets().as_ref().clone(), predictions, empty, weights, units, clusters })
     }
 
-    /// Whether all are of the same rows, at most so many, which those of a journal may not be. Rows of weight 0 are left out.
+    /// Whether all parts have the same number of rows, at most `most`, which a journal does not guarantee. Rows of
+    /// weight 0 are dropped.
     fn are_alike(&self, most: usize) -> bool {
         let (outputs, rows) = self.targets.dim();
         let shape = (outputs, rows.min(most));
@@ -164,17 +166,17 @@ impl HeldOutRows {
         are_alike && counts.into_iter().all(is_whole)
     }
 
-    /// The losses of the predictions.
+    /// Losses of the predictions.
     pub fn tally(&self, loss: &dyn Loss) -> Tally {
         Tally::new(loss, self.compared(), EVERY)
     }
 
-    /// The losses of the model without columns.
+    /// Losses of the empty model.
     pub fn empty_tally(&self, loss: &dyn Loss) -> Tally {
         Tally::new(loss, Compared { predictions: self.empty.view(), ..self.compared() }, EVERY)
     }
 
-    /// The targets with the predictions.
+    /// Targets and predictions to compare.
     pub fn compared(&self) -> Compared<'_> {
         let (targets, predictions) = (self.targets.view(), self.predictions.view());
         let (weights, units) = (self.weights.as_deref(), self.units.as_deref());
@@ -182,36 +184,36 @@ impl HeldOutRows {
     }
 }
 
-/// Names of the features that a selection took, in order of entry.
+/// Names of the features that a selection chose, in order of entry.
 fn selected(selection: &Selection) -> Vec<String> {
     let subset = selection.path.result().map_or(&[][..], |entry| &entry.subset);
     subset.iter().filter_map(|&feature| selection.names.get(feature).cloned()).collect()
 }
 
-/// The seed of one repeat of outer folds.
+/// Seed of one repeat of outer folds.
 pub fn outer_seed(selector: &ValidSelector, repeat: usize) -> u64 {
     stream(selector.seed, OUTER, repeat as u64)
 }
 
-/// The parts of one repeat of outer folds.
+/// Train/test splits of one repeat of outer folds.
 ///
 /// # Errors
-/// [`Error::Setting`] for parts that cannot be made.
+/// [`Error::Setting`] for invalid splits.
 pub fn outer_parts(selector: &ValidSelector, sample: &Sample, parting: &Parting, repeat: usize) -> Result<Vec<Part>> {
     parting.parts(sample, outer_seed(selector, repeat))
 }
 
-/// The parts of all outer folds, each with its repeat and its fold.
+/// Train/test splits of all outer folds, with the indices of repeat and fold.
 ///
 /// # Errors
-/// [`Error::Setting`] for folds that cannot be made.
+/// [`Error::Setting`] for invalid folds.
 pub fn outer_jobs(whole: Whole<'_>, sample: &Sample, how: &OuterFolds) -> Result<Vec<((usize, usize), Part)>> {
     let under = |error: Error| error.under("evaluate.nested");
     let parting = how.parting(whole.selector, sample)?;
     let deal = |repeat: usize| outer_parts(whole.selector, sample, &parting, repeat).map_err(under);
     let mut deals: Vec<Vec<Part>> = (0..how.repeats).map(deal).collect::<Result<_>>()?;
     if deals.iter().all(|parts| *parts == deals[0]) {
-        // What time orders is the same in every repeat.
+        // Splits by time are equal in every repeat.
         deals.truncate(1);
     }
     let of_repeat = |(repeat, parts): (usize, Vec<Part>)| {
@@ -220,10 +222,11 @@ pub fn outer_jobs(whole: Whole<'_>, sample: &Sample, how: &OuterFolds) -> Result
     Ok(deals.into_iter().enumerate().flat_map(of_repeat).collect())
 }
 
-/// The procedure on the training rows of outer folds; `None` when it was stopped, or where some are another process's.
+/// Runs the procedure on the training rows of outer folds. Returns `None` if stopped, or if another process works on
+/// some.
 ///
 /// # Errors
-/// [`Error::Setting`] for folds that cannot be made; those of the procedure, with the fold.
+/// [`Error::Setting`] for invalid folds; errors of the procedure, with the fold.
 pub fn outer(whole: Whole<'_>, sample: &Sample, how: &OuterFolds, watcher: &Watcher<'_>) -> Result<Option<Vec<Outer>>> {
     let parts = outer_jobs(whole, sample, how)?;
     watcher.stage("nested", parts.len());
@@ -253,10 +256,10 @@ pub fn outer(whole: Whole<'_>, sample: &Sample, how: &OuterFolds, watcher: &Watc
     Ok(if watcher.stopped().is_some() { None } else { done.into_iter().collect() })
 }
 
-/// One of them.
+/// Runs the procedure in one outer fold.
 ///
 /// # Errors
-/// Those of the procedure.
+/// Returns the errors of the procedure.
 pub fn outer_fold(
     whole: Whole<'_>,
     sample: &Sample,

@@ -1,4 +1,4 @@
-//! Sizes of folds that lack columns, and what is delivered.
+//! Folds with fewer columns than the table, and the delivered result.
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,7 +18,7 @@ use vaglio_testkit::Random;
 
 const COUNTING: usize = 10;
 
-/// Ten columns that count, and twelve that each are nonzero in one of 102 rows, which every fold lacks some of.
+/// Ten informative columns, and twelve with a single nonzero among 102 rows, some of which every fold lacks.
 fn columns() -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut random = Random::new(5);
     let mut columns: Vec<Vec<f64>> = (0..COUNTING).map(|_| (0..102).map(|_| random.normal()).collect()).collect();
@@ -46,7 +46,8 @@ fn picked(search: impl SearchStrategy + Clone + 'static, lambdas: &[f64]) -> Pic
     select(&selector, &sample, &design, Instant::now(), &mut Monitor::from(&mut Silent)).unwrap()
 }
 
-/// Squared errors of ridge on all columns that are not constant in training, rows held out in the folds of the search.
+/// Squared held-out errors of ridge regression on all columns that are not constant in training, in the folds of the
+/// search.
 fn expected(lambda: f64) -> f64 {
     let (columns, y) = columns();
     let assignment = Sample::plain(problem(), false).fold_assignment();
@@ -54,7 +55,7 @@ fn expected(lambda: f64) -> f64 {
     by_hand::held_out(&columns, &y, &parts, lambda)
 }
 
-/// The entry that is delivered is there, and the figures are of its size.
+/// The delivered entry exists, and the figures are those of its size.
 fn carries_its_own(picked: &Picked) {
     let (path, chosen) = (&picked.searched.path, &picked.chosen);
     let entry = path.result().unwrap();
@@ -108,7 +109,7 @@ fn blocks_that_lose_columns_in_folds_carry_their_own_figures() {
         carries_its_own(&all);
         let (found, expected) = (all.chosen.cell.unwrap().loss, expected(all.chosen.lambda.unwrap()));
         assert!(all.chosen.size == 22 && (found - expected).abs() < 1e-10 * expected, "{found} is not {expected}");
-        // The block alone is delivered by its own figures, or not at all.
+        // The block alone is delivered with its own figures, or not at all.
         let forced =
             picked(Greedy { blocks: Some(blocks.clone()), forced: vec!["x10".into()], ..Greedy::default() }, lambdas);
         carries_its_own(&forced);

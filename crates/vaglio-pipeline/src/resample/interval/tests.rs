@@ -1,4 +1,4 @@
-//! Intervals beside loops by hand.
+//! Intervals agree with plain loops.
 
 use super::*;
 use crate::resample::tally::{Compared, EVERY};
@@ -6,7 +6,7 @@ use ndarray::Array2;
 use vaglio_core::Squared;
 use vaglio_testkit::Random;
 
-/// Of rows that are numbered from `first`, each a cluster of its own.
+/// Rows numbered from `first`, each a cluster of its own.
 fn tally(first: u32, losses: &[f64]) -> Tally {
     let predictions = Array2::from_shape_fn((1, losses.len()), |(_, row)| losses[row].sqrt());
     let targets = Array2::zeros((1, losses.len()));
@@ -20,7 +20,7 @@ fn mean(of: &[f64]) -> f64 {
     of.iter().sum::<f64>() / of.len() as f64
 }
 
-/// Squared losses of four folds of six rows.
+/// Squared losses of four folds with six rows each.
 fn losses() -> Vec<Vec<f64>> {
     let mut random = Random::new(3);
     let mut fold = |scale: f64| (0..6).map(|_| scale * random.normal().powi(2)).collect::<Vec<f64>>();
@@ -43,7 +43,7 @@ fn bounds_are_by_hand() {
     let found = Judged::of(&tallies, 1).bounded(&Squared, None, (0.0, 0.9)).unwrap();
     assert!((found.mean - centre).abs() < 1e-12);
     assert!((found.interval[0] - low.max(0.0)).abs() < 1e-9 && (found.interval[1] - high).abs() < 1e-9, "{found:?}");
-    // What choosing gained moves the upper bound alone.
+    // The optimism of the choice moves only the upper bound.
     let moved = Judged::of(&tallies, 1).bounded(&Squared, None, (0.5, 0.9)).unwrap();
     assert_eq!((moved.mean, moved.interval[0]), (found.mean, found.interval[0]));
     assert!((moved.interval[1] - found.interval[1] - 0.5).abs() < 1e-9);
@@ -68,7 +68,7 @@ fn intervals_end_where_losses_do() {
     let all = [tally(0, &[1.0, 1.0, 0.0]), tally(3, &[1.0, 1.0, 1.0])];
     let [_, high] = Judged::of(&all, 1).bounded(&vaglio_core::ZeroOne, None, (0.5, 0.95)).unwrap().interval;
     assert_eq!(high, 1.0);
-    // A difference goes to either side.
+    // A difference may have either sign.
     let none = [0, 4, 8].map(|first| tally(first, &[0.0; 4]));
     let apart = Judged::of(&none, 1).bounded(&Squared, Some(&judged), (0.0, 0.95)).unwrap();
     assert!(apart.mean < 0.0 && apart.interval[0] < apart.mean);

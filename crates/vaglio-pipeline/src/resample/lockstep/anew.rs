@@ -1,4 +1,4 @@
-//! Walks of folds that memory does not hold at once.
+//! Searches of folds that do not fit in memory together.
 
 use super::{FoldTraining, HeldWalk, Lockstep, Reached, said_of_fold, taken};
 use crate::resample::pool::repeated;
@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use vaglio_core::{Error, Result};
 
 impl Lockstep<'_, '_> {
-    /// The walks at the active λ reach a size, and their trails follow; `None` when they were stopped. Each fold is made, and
-    /// walks to the size from the start, at one λ after the other.
+    /// Rebuilds each fold, searches it from the start to a size at one λ after the other, and evaluates new entries.
+    /// Returns `None` if stopped.
     pub(super) fn made_anew(
         &self,
         (lambdas, places): (&[Option<f64>], &[usize]),
@@ -30,7 +30,7 @@ impl Lockstep<'_, '_> {
         Ok(Some(Reached { trails, paused: (0..active.len()).map(is_paused).collect() }))
     }
 
-    /// The trails of one of these folds, and which of its walks may go on.
+    /// The losses of one such fold, and which of its searches can continue.
     pub(in crate::resample) fn fold_anew(
         &self,
         (fold, of): (usize, &FoldTraining),

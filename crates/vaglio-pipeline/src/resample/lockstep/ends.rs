@@ -1,22 +1,22 @@
-//! At which checkpoint walks end.
+//! Early stopping of searches at checkpoints.
 
 use super::{Lockstep, OfLambda, Reached};
 use crate::resample::table::Matched;
 use crate::resample::walks::Trail;
 use vaglio_core::{Loss, Result};
 
-/// Standard errors of the difference to the lowest loss from which a λ is given up.
+/// Standard errors above the lowest loss at which a λ is abandoned.
 const HOPELESS: f64 = 5.0;
 pub(super) fn next(checkpoint: usize) -> usize {
     checkpoint + (checkpoint / 10).max(5)
 }
 
-/// Walks of all folds at some λ that go together.
+/// Searches of all folds at some λ that run together.
 pub(super) struct Group {
-    /// By λ and fold, of those that have not ended.
+    /// Losses of the active searches, by λ and fold.
     pub trails: Vec<Vec<Option<Trail>>>,
     pub done: Vec<Option<OfLambda>>,
-    /// Of each λ among all.
+    /// Index of each λ among all.
     pub places: Vec<usize>,
 }
 
@@ -31,7 +31,7 @@ impl Group {
 }
 
 impl Lockstep<'_, '_> {
-    /// Ends those of the active walks that end at a checkpoint, and gives their places.
+    /// Ends the active searches that stop at a checkpoint, and returns their indices.
     pub(super) fn settle(
         &self,
         of_group: &mut Group,
@@ -63,7 +63,7 @@ impl Lockstep<'_, '_> {
     }
 }
 
-/// Whether the walks of each active λ end at a checkpoint; the others are those that have ended.
+/// Whether the searches of each active λ end at a checkpoint; `ended` are those that have ended before.
 pub(super) fn ends(
     loss: &dyn Loss,
     patience: Option<usize>,

@@ -1,23 +1,23 @@
-//! Where the walks of a fold stand at the first checkpoint, which depends on no other fold.
+//! State of a fold's searches at the first checkpoint, which does not depend on other folds.
 
 use super::Reached;
 use crate::resample::tally::Tally;
 use crate::resample::walks::Trail;
 use serde::{Deserialize, Serialize};
 
-/// The walks of a fold at the first checkpoint: most runs choose a size before it, and end there.
+/// Searches of a fold up to the first checkpoint. Most runs choose a smaller size, and end there.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::resample) struct FoldStart {
-    /// What all columns lose at some λ.
+    /// Losses of all columns at some λ.
     pub full: Vec<Tally>,
-    /// How many λ go together, and how many clusters tallies tell apart.
+    /// Number of λ searched together, and number of clusters kept per loss sum.
     pub extent: (usize, u32),
-    /// Of every λ its trail, and whether the walk may go on.
+    /// Losses of the path at every λ, and whether its search can continue.
     pub walks: Vec<(Trail, bool)>,
 }
 
 impl Reached {
-    /// At the first checkpoint, at the λ of these places.
+    /// State at the first checkpoint, at the λ with these indices.
     pub(super) fn of(starts: &[FoldStart], places: &[usize]) -> Self {
         let trails = |start: &FoldStart| places.iter().map(|&at| start.walks[at].0.clone()).collect();
         let is_paused = |&at: &usize| starts.iter().any(|start| start.walks[at].1);
@@ -26,7 +26,7 @@ impl Reached {
 }
 
 impl FoldStart {
-    /// Whether it is of so many λ.
+    /// Whether it covers this number of λ.
     pub fn is_of(&self, lambdas: usize) -> bool {
         self.walks.len() == lambdas && self.extent.0 > 0
     }

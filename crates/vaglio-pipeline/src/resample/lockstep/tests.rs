@@ -1,4 +1,4 @@
-//! Where walks end, and that nothing else of them changes.
+//! Early stopping of searches, and its effects.
 
 #![allow(clippy::unwrap_used)]
 
@@ -22,7 +22,7 @@ use vaglio_testkit::Random;
 
 const CHECKPOINTS: [usize; 9] = [20, 25, 30, 35, 40, 45, 50, 55, 60];
 
-/// The first checkpoint at which walks with a lowest loss at a size end.
+/// First checkpoint at which searches with the lowest loss at a size end.
 fn end_of(lowest: usize, patience: usize) -> usize {
     let curve = |size: usize| vec![1.0 + (size as f64 - lowest as f64).abs(); 8];
     let ended = |&checkpoint: &usize| {
@@ -72,14 +72,14 @@ fn a_lambda_far_above_the_lowest_is_given_up_and_a_noisy_one_is_not() {
         let matched = |trails| (Matched::new(trails, (1000, 1)), true);
         let found = ends(&Squared, Some(10), &[matched(&other), matched(&best)], &[], 20).unwrap();
         assert_eq!(found, [is_given_up, false]);
-        // What has ended goes on to be compared with, up to the same size.
+        // Ended searches are still compared, up to the same size.
         let beyond = [Trail::of_losses(40, |size| if size > 20 { vec![0.0; 64] } else { curve(0.0, 0.0)(size) })];
         let found = ends(&Squared, Some(10), &[matched(&other)], &[matched(&beyond).0], 20).unwrap();
         assert_eq!(found, [is_given_up]);
     }
 }
 
-/// 60 rows of 90 columns, three of which make the target, with noise.
+/// 60 rows of 90 columns; three determine the target, with noise.
 fn problem() -> Problem {
     let mut random = Random::new(17);
     let columns: Vec<Vec<f64>> = (0..90).map(|_| (0..60).map(|_| random.normal()).collect()).collect();
@@ -117,7 +117,7 @@ fn same(cell: &Cell, whole: &Cell) -> bool {
     cell.size == whole.size && (cell.loss - whole.loss).abs() <= 1e-10 * whole.loss
 }
 
-/// The size at which the walks end whose losses are these, by a plain loop.
+/// Size at which searches with these losses end, by a plain loop.
 fn plain_end(cells: &[Cell]) -> usize {
     let most = cells.last().unwrap().size;
     let lowest = |until: usize| {
@@ -147,7 +147,7 @@ fn losses_are_those_of_whole_walks_cut_where_the_plain_loop_ends() {
     }
     assert!(shorter >= 1 && given_up <= 2, "{shorter} shorter, {given_up} given up");
     assert_eq!((cut.chosen.size, cut.chosen.lambda), (whole.chosen.size, whole.chosen.lambda));
-    // The walk on all rows ends where those on folds do, and one λ alone is walked alike.
+    // The search on all rows ends with those of the folds, and so does a single λ.
     let end = tables[0].of_lambda(cut.chosen.place).last().unwrap().size;
     assert_eq!(cut.searched.path.entries.last().unwrap().subset.len(), end);
     assert_eq!(cut.searched.path.entries, whole.searched.path.entries[..end]);
@@ -191,7 +191,7 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
     ];
     for (search, lambdas) in searches {
         let held = picked(Arc::clone(&search), lambdas);
-        // Room for none, and for fewer than there are folds.
+        // Memory for no fold, and for fewer than all folds.
         for room in [Room::of(0.0, 1.0), Room::of(3.0, 1.0)] {
             let anew = picked_in(room, Arc::clone(&search), lambdas);
             assert_eq!(anew.chosen, held.chosen, "{search:?}");
@@ -200,7 +200,7 @@ fn folds_that_memory_does_not_hold_at_once_lose_the_same() {
     }
 }
 
-/// Keeps all pieces.
+/// Records all progress events.
 #[derive(Default)]
 struct Notebook(Mutex<BTreeMap<String, String>>);
 

@@ -1,10 +1,10 @@
-//! How rows are parted around a search, for people.
+//! Descriptions of splits in words.
 
 use super::Parting;
 use crate::resample::{FoldAssignment, Sample};
 
 impl FoldAssignment {
-    /// How so many folds are made, for people.
+    /// Describes a split into folds.
     pub fn sentence(&self, folds: usize) -> String {
         match self {
             FoldAssignment::Blocks { .. } => format!("{folds} blocks in time, each predicted from all others"),
@@ -19,7 +19,7 @@ impl FoldAssignment {
 }
 
 impl Parting {
-    /// How many parts there are, as far as they can be made.
+    /// Number of splits, or 0 if they are invalid.
     pub fn count(&self, sample: &Sample) -> usize {
         match self {
             Parting::Folds(_, folds) => *folds,
@@ -27,7 +27,7 @@ impl Parting {
         }
     }
 
-    /// How rows are parted, for people.
+    /// Describes the splits.
     pub fn sentence(&self) -> String {
         match self {
             Parting::Folds(assignment, folds) => assignment.sentence(*folds),

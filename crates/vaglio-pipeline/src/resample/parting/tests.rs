@@ -1,4 +1,4 @@
-//! Choice and nested figures by splits, against plain loops over rows.
+//! Choice and nested cross-validation by splitters agree with plain loops over rows.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -19,7 +19,7 @@ use vaglio_validate::splits::{Forward, MonteCarlo};
 const LAMBDA: f64 = 0.7;
 const TIMES: usize = 60;
 
-/// Three columns and a target of `units` series, of which each has a row at every time.
+/// Three columns and a target of `units` series, with a row of each at every time.
 struct Panel {
     units: usize,
     columns: Vec<Vec<f64>>,
@@ -53,7 +53,7 @@ impl Panel {
         )
     }
 
-    /// Of every one of the blocks of time the rows in it, and those before it: by going through all rows.
+    /// Forward splits by plain loops: the rows of each block of time, and the rows before it.
     fn forward(&self, folds: usize, gap: usize, window: usize) -> Vec<Part> {
         let size = TIMES / (folds + 1);
         let of_block = |fold: usize| {
@@ -73,7 +73,7 @@ impl Panel {
         (0..folds).map(of_block).collect()
     }
 
-    /// The cross-validated loss of all columns, and that of outer folds, with the rows of each of these.
+    /// Cross-validated loss of all columns, and that of outer folds with their rows.
     fn losses(
         &self,
         sample: &Sample,
@@ -105,7 +105,7 @@ fn rows(parts: &[Part]) -> Vec<Vec<usize>> {
 
 #[test]
 fn splits_forward_in_time_are_forward_around_the_search() {
-    // One series, and a panel: blocks of time across all series.
+    // One series, and a panel with blocks of time across all series.
     for units in [1, 3] {
         let panel = Panel::new(units);
         let sample = panel.sample(false);
@@ -136,7 +136,7 @@ fn splits_that_are_written_take_the_place_of_those_of_the_criterion() {
     let (cross, nested, _) = panel.losses(&sample, KFold::new(5), choose, &how);
     panel.agrees(cross.unwrap(), &panel.forward(2, 3, 9));
     panel.agrees(nested, &panel.forward(2, 3, 9));
-    // Rows that are held out several times or never.
+    // Rows held out several times or never.
     let written: AnyResampling = MonteCarlo { repeats: 7, fraction: 0.4 }.into();
     let single = Panel::new(1);
     let sample = single.sample(false);
@@ -178,6 +178,6 @@ fn blocks_are_fewer_where_the_first_past_is_too_short() {
     };
     // The first of f blocks has 60 − f·⌊60/(f + 1)⌋ points before it, and k folds need k + 1.
     assert_eq!((folds(9, 0), folds(10, 0), folds(14, 0), folds(29, 0)), (5, 4, 3, 1));
-    // Within another split, as many are needed in half of these.
+    // Nested splits need as many points in half of these.
     assert_eq!((folds(4, 1), folds(9, 1)), (5, 2));
 }

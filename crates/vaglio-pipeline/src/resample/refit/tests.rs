@@ -1,4 +1,4 @@
-//! Against plain loops: every map fitted on the training rows of a fold, and ridge regression on what it makes.
+//! Refitted maps agree with plain loops that fit every map and a ridge regression in each fold.
 
 use crate::criteria::{KFold, Loo};
 use crate::learners::Rls;
@@ -18,7 +18,7 @@ use vaglio_validate::splits::{Forward, Repeated};
 
 const ROWS: usize = 60;
 
-/// Two columns of numbers, one of them with missing cells, one with far values, and text of which some levels are few.
+/// Two numeric columns, one with missing cells and one with outliers, and text with rare levels.
 fn sample(maps: Vec<Arc<dyn Map>>, task: Task, weighted: bool, seed: u64) -> Sample {
     let mut random = Random::new(seed);
     let mut normal = |_| random.normal();
@@ -71,7 +71,7 @@ fn maps() -> Vec<Vec<Arc<dyn Map>>> {
     ]
 }
 
-/// The loss of a subset by loops over folds, of maps fitted in each, all of them.
+/// Loss of a subset by loops over folds that fit all maps in each.
 fn loops(
     sample: &Sample,
     whole: &Problem,

@@ -1,18 +1,18 @@
-//! Tallies of rows that are added up in place, since there are more of them than clusters or they come some at a time.
+//! Loss sums accumulated in place, for more rows than clusters or rows that arrive in batches.
 
 use super::{Compared, Tally, fewest};
 use vaglio_core::{ClusterSum, Loss, Measure};
 
-/// A [`Tally`] of rows that come some at a time, by a loss that is a mean over them.
+/// An accumulator of a [`Tally`] for a mean loss, over batches of rows.
 pub struct GrowingTally {
     weight: f64,
     mean: f64,
-    /// Weight and weighted loss of the rows of each cluster, whose numbers are taken modulo how many there are: a power of two.
+    /// Weight and weighted loss by cluster; cluster numbers are taken modulo the length, a power of two.
     clusters: Vec<(f64, f64)>,
 }
 
 impl GrowingTally {
-    /// Of no rows, with the clusters of another, and at most so many.
+    /// An empty accumulator with the clusters of `other`, at most `most`.
     pub fn like(other: &Tally, most: u32) -> Self {
         GrowingTally::new(fewest(&[other]).min(most))
     }
@@ -21,7 +21,7 @@ impl GrowingTally {
         GrowingTally { weight: 0.0, mean: 0.0, clusters: vec![(0.0, 0.0); most as usize] }
     }
 
-    /// Of the rows of one read, of which there are more than clusters.
+    /// Sums of one batch with more rows than clusters.
     pub(super) fn of_many(loss: &dyn Loss, of: Compared<'_>, most: u32) -> Tally {
         let mut all = GrowingTally::new(most);
         let (weight, sum) = all.units(loss, of);
@@ -29,7 +29,7 @@ impl GrowingTally {
         all.tally()
     }
 
-    /// Takes in the rows that follow. Cost O(rows · outputs).
+    /// Adds the next rows. Cost O(rows · outputs).
     pub fn take(&mut self, loss: &dyn Loss, of: Compared<'_>) {
         let (weight, sum) = self.squares(loss, of).unwrap_or_else(|| self.units(loss, of));
         self.add(weight, sum);
@@ -43,8 +43,9 @@ impl GrowingTally {
         }
     }
 
-    /// Adds the squared errors of one output of rows that count alike, and gives their number and sum; `None` of others. Many models
-    /// meet many rows here: the squares are made some at a time, and only their sums by cluster wait for one another.
+    /// Adds the squared errors of one output of equally weighted rows. Returns their number and sum, or `None` for
+    /// other rows. Many models meet many rows here: squares are vectorized in chunks, so that only the sums by cluster
+    /// are sequential.
     fn squares(&mut self, loss: &dyn Loss, of: Compared<'_>) -> Option<(f64, f64)> {
         const AT_ONCE: usize = 64;
         let is_alone = of.targets.nrows() == 1 && of.weights.is_none() && of.units.is_none();
@@ -69,7 +70,7 @@ impl GrowingTally {
         Some((targets.len() as f64, sums.iter().sum()))
     }
 
-    /// The same of any rows.
+    /// Adds any rows. Returns their weight and weighted loss.
     fn units(&mut self, loss: &dyn Loss, of: Compared<'_>) -> (f64, f64) {
         let (mut weight, mut sum) = (0.0, 0.0);
         let last = self.clusters.len() - 1;
@@ -84,7 +85,7 @@ impl GrowingTally {
         (weight, sum)
     }
 
-    /// What was taken in.
+    /// The accumulated sums.
     pub fn tally(self) -> Tally {
         let GrowingTally { weight, mean, clusters } = self;
         let most = clusters.len() as u32;

@@ -37,7 +37,7 @@ impl Losses {
         starts.zip(ends.iter().copied()).map(of).collect()
     }
 
-    /// The loss of rows that are kept.
+    /// Loss of the selected rows.
     fn mean(&self, loss: &dyn Loss, keeps: impl Fn(usize) -> bool) -> f64 {
         let rows: Vec<usize> = (0..ROWS).filter(|&row| keeps(row)).collect();
         let weights: Vec<f64> = rows.iter().map(|&row| self.weights[row]).collect();
@@ -133,7 +133,7 @@ fn of_two_the_standard_error_is_that_of_their_paired_difference() {
     let expected = plain(&losses, &a.weights, |row| row).sqrt();
     near(Tally::difference(&Squared, &refs(&one), &refs(&other), 1).unwrap(), expected, "difference");
     assert_eq!(Tally::difference(&Squared, &refs(&one), &refs(&one), 1), Some(0.0));
-    // Clusters beyond the most are joined in turn, in both alike.
+    // Clusters beyond the largest number are joined in turn, equally in both.
     let few = b.tallies(&Squared, &ENDS, None, 8);
     let expected = plain(&losses, &a.weights, |row| row % 8).sqrt();
     near(Tally::difference(&Squared, &refs(&one), &refs(&few), 1).unwrap(), expected, "joined");

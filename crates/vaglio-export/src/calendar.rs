@@ -1,15 +1,15 @@
-//! Numbers of dates by arithmetic, for languages without a calendar.
+//! Date parts by arithmetic, for languages without a calendar.
 
 use vaglio_core::{DatePart, Expression, Function, LevelValues};
 
-/// Columns that are computed one after another, with names of their own.
+/// Intermediate columns, computed one after another.
 struct CalendarSteps {
     made: Vec<(String, Expression)>,
     prefix: String,
 }
 
 impl CalendarSteps {
-    /// The name of a new column, as an expression.
+    /// Adds a column and returns a reference to it.
     fn keep(&mut self, expression: Expression) -> Expression {
         let name = format!("{}_{}", self.prefix, self.made.len() + 1);
         self.made.push((name.clone(), expression));
@@ -25,8 +25,8 @@ fn minus(a: Expression, b: Expression) -> Expression {
     a.plus(b.times(-1.0))
 }
 
-/// The part of a date that is seconds since the beginning of 1970: columns to compute first, whose names begin with `prefix`, and
-/// the part over these.
+/// Computes a part of a date, given in seconds since the beginning of 1970. Returns intermediate columns, whose names
+/// begin with `prefix`, and the part as an expression of these.
 ///
 /// # Reference
 /// H. Hinnant, *chrono-compatible low-level date algorithms*, `civil_from_days`.
@@ -51,12 +51,12 @@ pub(crate) fn by_arithmetic(
             }
         }
         DatePart::Weekday => {
-            // The first day of 1970 was a Thursday.
+            // 1 January 1970 was a Thursday.
             let days = parts.keep(whole(seconds, 86_400.0).plus(3.0));
             minus(days.clone(), whole(days, 7.0).times(7.0)).plus(1.0)
         }
         DatePart::Year | DatePart::Month | DatePart::Day | DatePart::DayOfYear => {
-            // Years from March on, in eras of 400.
+            // Years begin in March, in eras of 400.
             let days = parts.keep(whole(seconds, 86_400.0).plus(719_468.0));
             let era = parts.keep(whole(days.clone(), 146_097.0));
             let day_of_era = parts.keep(minus(days.clone(), era.clone().times(146_097.0)));
@@ -77,7 +77,7 @@ pub(crate) fn by_arithmetic(
                 DatePart::Day => minus(day.plus(1.0), whole(month.times(153.0).plus(2.0), 5.0)),
                 DatePart::Year => year,
                 _ => {
-                    // Days before the first of January, from the first of March in the year 0 on.
+                    // Days from 1 March of year 0 to 1 January.
                     let last = parts.keep(year.plus(-1.0));
                     let first = before(last.clone()).plus(whole(last, 400.0)).plus(306.0);
                     minus(days, first).plus(1.0)
@@ -88,7 +88,7 @@ pub(crate) fn by_arithmetic(
     (parts.made, value)
 }
 
-/// The number of each level of a number, by choices.
+/// Number for each level of a number, as nested choices.
 pub(crate) fn by_choices(levels: &LevelValues) -> Option<Expression> {
     use vaglio_core::Condition;
     let mut value = Expression::Number(levels.other);

@@ -1,19 +1,19 @@
-//! A model as an equation that people read: in the units of the data, with maps of columns folded into weights.
+//! Readable equations in the units of the data, with maps of columns folded into weights.
 
 use crate::Formulas;
 use crate::infix::Syntax;
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, Function, LevelValues, Result, short};
 
-/// Parts of an expression that an equation is made of, at most.
+/// Largest number of parts of an expression.
 const MOST_PARTS: usize = 20_000;
-/// Levels that are named, at most.
+/// Largest number of levels that are named.
 const LISTED: usize = 4;
 
-/// The equation of each output, named so: `y = 152.1 + 949.4·bmi + …`; five digits of each number. `None` where they would be
-/// long beyond reading, or have numbers that are not finite.
+/// Equation of each output with the given name: `y = 152.1 + 949.4·bmi + …`, with five digits per number. Returns
+/// `None` if it would be too long to read or contains numbers that are not finite.
 ///
-/// Missing cells that a map fills are not told apart: `bmi` is the cell as it was filled.
+/// Imputation is not shown: `bmi` is the filled cell.
 pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
     let mut steps: HashMap<&str, Expression> = HashMap::new();
     let mut parts = 0;
@@ -29,13 +29,13 @@ pub fn equations(formulas: &Formulas, names: &[String]) -> Option<Vec<String>> {
     names.iter().zip(&formulas.outputs).map(equation).collect()
 }
 
-/// Whether all numbers are finite, as a weight of a column of subnormal numbers may not be.
+/// Whether all numbers are finite; weights of subnormal columns may not be.
 fn is_finite(expression: &Expression) -> bool {
     let is_infinite = matches!(expression, Expression::Number(number) if !number.is_finite());
     !is_infinite && expression.parts().into_iter().all(is_finite)
 }
 
-/// With steps in the place of their names.
+/// Replaces names of steps by their formulas.
 fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &mut usize) -> Option<Expression> {
     fn own(expression: &Expression) -> usize {
         match expression {
@@ -60,7 +60,7 @@ fn inlined(expression: &Expression, steps: &HashMap<&str, Expression>, parts: &m
     }
 }
 
-/// The same value as a sum of unlike values times numbers, wherever that can be.
+/// Rewrites the value as a weighted sum of distinct values, as far as possible.
 fn folded(expression: Expression) -> Expression {
     match expression {
         Expression::Sum(_) | Expression::Product(_) | Expression::Quotient(_) => {
@@ -85,7 +85,7 @@ fn folded(expression: Expression) -> Expression {
     }
 }
 
-/// The values of a sum with their weights, each once, and its constant.
+/// Distinct values of a sum with their weights, and the constant.
 fn affine(expression: &Expression) -> (Vec<(Expression, f64)>, f64) {
     let scaled = |(terms, constant): (Vec<(Expression, f64)>, f64), by: f64| {
         (terms.into_iter().map(|(value, weight)| (value, weight * by)).collect::<Vec<_>>(), constant * by)

@@ -1,4 +1,4 @@
-//! A header and a row of formulas, as CSV that spreadsheets open.
+//! Spreadsheet export: a header and a row of formulas, as CSV.
 
 use crate::infix::Syntax;
 use crate::{CellKind, Formulas, LabelRule, Language};
@@ -7,23 +7,23 @@ use vaglio_core::{DatePart, Error, Expression, Function, LevelValues, Result};
 
 struct Excel<'f> {
     formulas: &'f Formulas,
-    /// The cell of each column.
+    /// Cell of each column.
     cells: HashMap<String, String>,
-    /// Names of columns after those that are read, with their formulas.
+    /// Computed columns after the inputs, with their formulas.
     made: Vec<(String, String)>,
 }
 
-/// Characters after which a formula goes on in a cell of its own.
+/// Length in characters after which a formula is continued in another cell.
 const LONG: usize = 1000;
-/// Characters that a formula has at most, and a text in it.
+/// Largest length in characters of a formula, and of a text in it.
 const MOST: usize = 8192;
 const MOST_OF_TEXT: usize = 255;
-/// Columns of a sheet.
+/// Largest number of columns of a sheet.
 const COLUMNS: usize = 16_384;
-/// Points of [`Expression::Between`]: choices are nested at most so deep.
+/// Largest number of points of [`Expression::Between`], each of which nests a choice.
 const POINTS: usize = 60;
 
-/// The header, and the row of formulas.
+/// Writes the header and the row of formulas.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     let cell = |(place, input): (usize, &crate::InputColumn)| (input.name.clone(), format!("{}2", letters(place)));
     let cells = formulas.inputs.iter().enumerate().map(cell).collect();
@@ -48,7 +48,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
 }
 
 impl Excel<'_> {
-    /// A column after the others; its cell.
+    /// Adds a column and returns its cell.
     fn add(&mut self, name: &str, formula: String) -> Result<String> {
         if formula.len() >= MOST {
             return Err(
@@ -70,7 +70,7 @@ impl Excel<'_> {
                 Ok(format!("IF({prediction}>{at:E},{},{})", literal(above)?, literal(below)?))
             }
             LabelRule::Largest { within, labels } => {
-                // Choices from the last label to the first, each in a cell of its own where they grow long.
+                // Nested choices from the last label to the first, continued in other cells when long.
                 let largest = format!("MAX({})", range(cells));
                 let mut text = literal(labels.last().map_or("", |(_, label)| label))?;
                 for (place, label) in labels.iter().rev().skip(1) {
@@ -83,7 +83,7 @@ impl Excel<'_> {
     }
 }
 
-/// Cells that stand side by side, or all of them.
+/// Argument list of cells.
 fn range(cells: &[String]) -> String {
     match cells {
         [] => String::new(),
@@ -96,7 +96,7 @@ impl Syntax for Excel<'_> {
     fn column(&mut self, name: &str) -> String {
         let cell = self.cells.get(name).cloned().unwrap_or_default();
         match self.formulas.inputs.iter().any(|input| input.name == name && input.holds != CellKind::Text) {
-            // An empty cell counts as 0 otherwise.
+            // Excel would treat an empty cell as 0.
             true => format!("IF({cell}=\"\",NA(),{cell})"),
             false => cell,
         }
@@ -150,7 +150,7 @@ impl Syntax for Excel<'_> {
         let is_text = self.formulas.holds_of(&levels.of) == CellKind::Text;
         let mut is_one = Vec::new();
         for (level, value) in &levels.levels {
-            // `=` is blind to case.
+            // `=` ignores case.
             let same = match level.parse::<f64>() {
                 Ok(number) if !is_text => format!("{of}={}", self.number(number)),
                 _ => format!("EXACT({of},{})", literal(level)?),
@@ -167,7 +167,7 @@ impl Syntax for Excel<'_> {
     }
 
     fn date_part(&self, part: DatePart, of: &str) -> String {
-        // Days of a sheet are counted from the end of 1899 on.
+        // Sheets count days from the end of 1899.
         match part {
             DatePart::Seconds => format!("(({of}-25569)*86400)"),
             DatePart::Days => format!("({of}-25569)"),
@@ -207,7 +207,7 @@ impl Syntax for Excel<'_> {
     }
 }
 
-/// The name of a column by its place: A to Z, AA and so on.
+/// Column letters of an index: A to Z, AA and so on.
 fn letters(mut place: usize) -> String {
     let mut out = Vec::new();
     loop {
@@ -219,18 +219,18 @@ fn letters(mut place: usize) -> String {
     }
 }
 
-/// A text that is no formula.
+/// Escapes a text that a spreadsheet would take for a formula.
 fn inert(text: &str) -> String {
     let acts = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if acts { format!("'{text}") } else { text.to_owned() }
 }
 
-/// A cell of CSV.
+/// CSV cell.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-/// A text within a formula.
+/// String literal in a formula.
 fn literal(text: &str) -> Result<String> {
     if text.chars().count() > MOST_OF_TEXT || text.contains('\0') {
         let message = format!("a spreadsheet cannot hold a text of {} characters in a formula", text.chars().count());

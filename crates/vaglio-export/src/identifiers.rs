@@ -1,8 +1,8 @@
-//! Names of variables for columns whose names are any text.
+//! Identifiers for arbitrary column names.
 
 use std::collections::{HashMap, HashSet};
 
-/// A name of letters, digits and underscores for each column, no two alike and none of those that are reserved.
+/// Distinct identifiers of letters, digits and underscores for the columns, avoiding reserved words.
 pub(crate) fn identifiers<'n>(names: impl Iterator<Item = &'n str>, reserved: &[&str]) -> HashMap<&'n str, String> {
     let mut taken: HashSet<String> = reserved.iter().map(|&word| word.to_owned()).collect();
     let mut identifiers = HashMap::new();

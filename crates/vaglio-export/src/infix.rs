@@ -1,9 +1,9 @@
-//! Formulas with operators between their operands, which most languages write alike.
+//! Formulas in languages with infix operators.
 
 use crate::CellKind;
 use vaglio_core::{Condition, DatePart, Expression, Function, LevelValues, Result};
 
-/// How closely an operator binds its operands.
+/// Precedence of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Binds {
     Sum,
@@ -11,12 +11,12 @@ enum Binds {
     Whole,
 }
 
-/// Terms of a sum that are written side by side; of more, sums of so many are added. Parsers nest by one for each.
+/// Largest number of terms in a flat sum; larger sums are nested, since parsers recurse once per term.
 const TERMS: usize = 64;
 
-/// What a language writes in its own way. Values are given as text that may be an operand of anything.
+/// Syntax of a language. Arguments are texts that may be operands of anything.
 pub(crate) trait Syntax {
-    /// The cell of a column, as a number where it is part of arithmetic.
+    /// Cell of a column, numeric within arithmetic.
     fn column(&mut self, name: &str) -> String;
 
     /// A finite number.
@@ -24,25 +24,25 @@ pub(crate) trait Syntax {
         format!("{number:?}")
     }
 
-    /// What stands between factors.
+    /// Multiplication operator.
     fn times(&self) -> &'static str {
         " * "
     }
 
-    /// A number that is missing.
+    /// Missing number.
     fn missing(&self) -> String;
 
-    /// A number, or a missing one in place of NaN.
+    /// A number, or a missing one for NaN.
     fn or_missing(&self, number: f64) -> String {
         if number.is_nan() { self.missing() } else { self.number(number) }
     }
 
-    /// One coordinate of every point, in a list.
+    /// List of one coordinate of all points.
     fn listed(&self, points: &[[f64; 2]], axis: usize) -> String {
         points.iter().map(|point| self.number(point[axis])).collect::<Vec<_>>().join(", ")
     }
 
-    /// What a level is compared with: a number where values are numbers and it reads as one, else its text.
+    /// Literal to compare with a level: a number if values are numbers and the level parses as one, else text.
     fn level_key(&self, holds: CellKind, level: &str, literal: fn(&str) -> String) -> String {
         match level.parse::<f64>() {
             Ok(number) if holds != CellKind::Text => self.number(number),
@@ -50,50 +50,50 @@ pub(crate) trait Syntax {
         }
     }
 
-    /// A function of a value.
+    /// Function of a value.
     fn apply(&self, function: Function, of: &str) -> String;
 
-    /// Whether a value is missing.
+    /// Test for a missing value.
     fn is_missing(&self, of: &Expression, text: &str) -> String;
 
-    /// One of two values by a condition.
+    /// Conditional choice of two values.
     fn choice(&self, condition: &str, then: &str, otherwise: &str) -> String;
 
-    /// A value, or another where that is missing.
+    /// A value, or a replacement if it is missing.
     fn filled(&self, of: &Expression, text: &str, by: &str) -> String;
 
-    /// A number for each level.
+    /// Number for each level.
     ///
     /// # Errors
-    /// Levels that the language cannot hold.
+    /// Fails for levels that the language cannot express.
     fn level(&mut self, levels: &LevelValues, of: &str) -> Result<String>;
 
-    /// A number of a date.
+    /// Part of a date.
     fn date_part(&self, part: DatePart, of: &str) -> String;
 
-    /// Lines between points.
+    /// Piecewise linear interpolation between points.
     ///
     /// # Errors
-    /// Points that the language cannot hold.
+    /// Fails for points that the language cannot express.
     fn between(&mut self, points: &[[f64; 2]], of: &str) -> Result<String>;
 
-    /// A sum of more than three terms, where that is written in another way.
+    /// Special form of a sum of more than three terms, if there is one.
     fn long_sum(&self, _terms: &[String]) -> Option<String> {
         None
     }
 
-    /// A text that is complete, or what stands for it.
+    /// A complete text, or a reference to it.
     ///
     /// # Errors
-    /// A text that is too long.
+    /// Fails for a text that is too long.
     fn kept(&mut self, text: String) -> Result<String> {
         Ok(text)
     }
 
-    /// The formula as text.
+    /// Writes a formula as text.
     ///
     /// # Errors
-    /// What the language cannot hold.
+    /// Fails if the language cannot express the formula.
     fn text(&mut self, expression: &Expression) -> Result<String>
     where
         Self: Sized,
@@ -102,7 +102,7 @@ pub(crate) trait Syntax {
     }
 }
 
-/// The text of an expression as an operand.
+/// Text of an expression as an operand of an operator with precedence `least`.
 fn operand(syntax: &mut impl Syntax, expression: &Expression, least: Binds) -> Result<String> {
     let (text, binds) = written(syntax, expression)?;
     Ok(if binds < least { format!("({text})") } else { text })
@@ -114,10 +114,10 @@ fn written(syntax: &mut impl Syntax, expression: &Expression) -> Result<(String,
         Expression::Number(number) if number.is_nan() => syntax.missing(),
         Expression::Number(number) => {
             let text = syntax.number(*number);
-            // A sign binds less than some operators do.
+            // A sign binds weaker than some operators.
             return Ok((text, if *number < 0.0 { Binds::Sum } else { Binds::Whole }));
         }
-        // A column without a value of its own kind.
+        // A text column without numbers.
         Expression::Text(_) => syntax.missing(),
         Expression::Sum(terms) => return sum(syntax, terms),
         Expression::Product(factors) => return product(syntax, factors),
@@ -171,7 +171,7 @@ fn sum(syntax: &mut impl Syntax, terms: &[Expression]) -> Result<(String, Binds)
         return Ok((syntax.number(0.0), Binds::Whole));
     }
     let texts: Vec<String> = terms.iter().map(|term| operand(syntax, term, Binds::Product)).collect::<Result<_>>()?;
-    // A negative number was put in parentheses, since it is no factor.
+    // Negative terms were put in parentheses, which a sum does not need.
     let texts: Vec<String> = texts.into_iter().zip(terms).map(|(text, term)| bare(text, term)).collect();
     if texts.len() > 3
         && let Some(text) = syntax.long_sum(&texts)
@@ -188,7 +188,7 @@ fn bare(text: String, term: &Expression) -> String {
     }
 }
 
-/// Terms with signs between them.
+/// Joins terms with signs.
 fn added(syntax: &mut impl Syntax, terms: &[String]) -> Result<String> {
     if terms.len() > TERMS {
         let size = terms.len().div_ceil(TERMS).max(TERMS);
@@ -213,7 +213,7 @@ fn product(syntax: &mut impl Syntax, factors: &[Expression]) -> Result<(String, 
     for (place, factor) in factors.iter().enumerate() {
         let text = operand(syntax, factor, Binds::Product)?;
         let text = if place == 0 { bare(text, factor) } else { text };
-        // x * (a / b) rounds as it is written.
+        // Parentheses keep the rounding of x * (a / b).
         let nested = place > 0 && matches!(factor, Expression::Quotient(_));
         texts.push(if nested { format!("({text})") } else { text });
     }
@@ -223,7 +223,7 @@ fn product(syntax: &mut impl Syntax, factors: &[Expression]) -> Result<(String, 
     }
 }
 
-/// A string literal in ASCII between double quotes; `short` escapes a character below 0x10000 that is not printed.
+/// ASCII string literal in double quotes; `short` escapes unprintable characters below 0x10000.
 pub(crate) fn ascii_literal(text: &str, short: fn(u32) -> String) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

@@ -1,13 +1,13 @@
-//! The formulas themselves.
+//! JSON export of the formulas.
 
 use crate::Formulas;
 use serde_json::json;
 use vaglio_core::{Error, Result};
 
-/// The version of the format.
+/// Version of the format.
 const SCHEMA: &str = "vaglio.formulas/1";
 
-/// The formulas as JSON of several lines; a number that is missing is null.
+/// Writes the formulas as indented JSON; NaN becomes null.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     let failed = |error: serde_json::Error| Error::Numerical(format!("the formulas cannot be written: {error}"));
     let mut all = json!({ "schema": SCHEMA, "about": formulas.about });

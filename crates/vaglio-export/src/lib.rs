@@ -1,8 +1,8 @@
-//! A model as formulas over the columns of a table, and these formulas in other languages.
+//! Export of a model as formulas of table columns, in several languages.
 //!
-//! [`Formulas`] is what every language is written from: the columns that are read, values that several formulas share, the
-//! predictions, and how a class is decided by them. Each module writes one language; `infix` has what those with operators
-//! between their operands share.
+//! [`Formulas`] is the input of every language: the columns that are read, intermediate values shared by several
+//! formulas, the predictions, and the rule for class labels. Each module writes one language; `infix` serves those with
+//! infix operators.
 
 mod calendar;
 mod equation;
@@ -21,95 +21,95 @@ pub use equation::equations;
 use serde::Serialize;
 use vaglio_core::{Error, Expression, Result};
 
-/// A model as formulas. Names of columns are unlike each other.
+/// A model as formulas. Column names are distinct.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Formulas {
-    /// What it is, in a line.
+    /// One-line description.
     #[serde(skip)]
     pub about: String,
-    /// The columns of the data that are read.
+    /// Columns of the data that are read.
     pub inputs: Vec<InputColumn>,
-    /// Columns that are made of those before, since several formulas read them.
+    /// Intermediate columns, each computed from earlier ones and read by several formulas.
     pub steps: Vec<NamedFormula>,
-    /// The predictions, which read inputs and steps.
+    /// Predictions, computed from inputs and steps.
     pub outputs: Vec<NamedFormula>,
-    /// How the label of a class follows from the predictions.
+    /// Rule for the class label.
     pub label: Option<LabelRule>,
 }
 
-/// A column of the data.
+/// An input column of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InputColumn {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// What it holds.
+    /// Type of the cells.
     pub holds: CellKind,
 }
 
-/// What a column holds.
+/// Type of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellKind {
     /// Numbers.
     Number,
-    /// Text; an empty one is missing.
+    /// Text; empty text is missing.
     Text,
     /// Dates.
     Date,
 }
 
-/// A column that is computed.
+/// A computed column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedFormula {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// What it is.
+    /// Formula of the column.
     pub formula: Expression,
 }
 
-/// How the label of a class follows from the predictions.
+/// Rule for the class label, given the predictions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelRule {
-    /// By a threshold of the only prediction: 0 but for rounding, on the side of the rarer class.
+    /// Threshold on the only prediction: 0 up to rounding, on the side of the rarer class.
     Threshold {
         /// The threshold.
         at: f64,
-        /// The label above it.
+        /// Label above the threshold.
         above: String,
-        /// The label elsewhere.
+        /// Label at or below the threshold.
         below: String,
     },
-    /// The label of the largest prediction, to rounding.
+    /// Label of the largest prediction, with ties up to rounding.
     Largest {
-        /// Which predictions are equal: those that are at most this far apart.
+        /// Largest difference of predictions that counts as a tie.
         within: f64,
-        /// The place of each prediction among the outputs and its label, in the order in which equal ones are preferred.
+        /// Index of each prediction among the outputs and its label, in the order that breaks ties.
         labels: Vec<(usize, String)>,
     },
 }
 
-/// A language that formulas are written in.
+/// Target language of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// A query of one table.
+    /// SQL query of one table.
     Sql,
-    /// A module with one function, for Python 3.8 and later, that needs nothing else.
+    /// Python module with one function, for Python 3.8 and later, without other packages.
     Python,
-    /// A function of a data frame, in base R.
+    /// Function of a data frame, in base R.
     R,
-    /// A header and a row of formulas, as CSV.
+    /// Spreadsheet: a header and a row of formulas, as CSV.
     Excel,
-    /// A model of the Open Neural Network Exchange, as protocol buffers.
+    /// Open Neural Network Exchange model, as protocol buffers.
     Onnx,
-    /// The Predictive Model Markup Language, version 4.4.
+    /// Predictive Model Markup Language, version 4.4.
     Pmml,
-    /// The formulas themselves.
+    /// The formulas as JSON.
     Json,
 }
 
 impl Language {
-    /// Its name, for people.
+    /// Name for people.
     pub fn name(self) -> &'static str {
         match self {
             Language::Sql => "SQL",
@@ -122,10 +122,10 @@ impl Language {
         }
     }
 
-    /// The file of formulas.
+    /// Writes the formulas as a file.
     ///
     /// # Errors
-    /// [`Error::Setting`] of `--to` for what the language cannot hold.
+    /// [`Error::Setting`] on `--to` if the language cannot express the formulas.
     pub fn write(self, formulas: &Formulas) -> Result<Vec<u8>> {
         if formulas.inputs.is_empty() && matches!(self, Language::Onnx | Language::Pmml) {
             return Err(self.refusal("a model without columns, since its inputs say how many rows there are"));
@@ -142,19 +142,19 @@ impl Language {
         text.map(String::into_bytes)
     }
 
-    /// That it cannot hold something.
+    /// Error that the language cannot express something.
     pub fn refusal(self, what: &str) -> Error {
         Error::setting("--to", format!("{} cannot hold {what}", self.name()))
     }
 }
 
 impl Formulas {
-    /// What an input of this name holds; steps hold numbers.
+    /// Type of an input; steps hold numbers.
     pub fn holds(&self, name: &str) -> CellKind {
         self.inputs.iter().find(|input| input.name == name).map_or(CellKind::Number, |input| input.holds)
     }
 
-    /// What a value of [`Expression::Level`] holds.
+    /// Type of the value of an [`Expression::Level`].
     fn holds_of(&self, of: &Expression) -> CellKind {
         match of {
             Expression::Column(name) => self.holds(name),
@@ -162,12 +162,12 @@ impl Formulas {
         }
     }
 
-    /// The name of the column of labels.
+    /// Name of the label column.
     fn label_name(&self) -> &'static str {
         "label"
     }
 
-    /// Every text in it: names, labels and levels.
+    /// All texts: names, labels and levels.
     fn texts(&self) -> impl Iterator<Item = &str> {
         let names = self.inputs.iter().map(|input| input.name.as_str());
         let computed = || self.steps.iter().chain(&self.outputs);
@@ -181,7 +181,7 @@ impl Formulas {
     }
 }
 
-/// The levels that an expression tells apart.
+/// Levels that occur in an expression.
 fn levels(expression: &Expression) -> Vec<&str> {
     let own = match expression {
         Expression::Level(levels) => levels.levels.iter().map(|(level, _)| level.as_str()).collect(),

@@ -1,21 +1,21 @@
-//! The Predictive Model Markup Language, version 4.4: every formula is a derived field, the first prediction that of a regression
-//! model, and further ones and the label are output fields.
+//! PMML 4.4 export: every formula is a derived field, the first prediction is that of a regression model, and further
+//! ones and the label are output fields.
 
 use crate::calendar::{by_arithmetic, by_choices};
 use crate::{CellKind, Formulas, LabelRule, Language};
 use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
 
-/// Points of [`Expression::Between`] that a file has at most.
+/// Largest number of points of [`Expression::Between`].
 const POINTS: usize = 2000;
 
 struct Pmml<'f> {
     formulas: &'f Formulas,
-    /// Derived fields of parts of dates that the next formula reads.
+    /// Derived fields that the next formula needs.
     before: String,
     count: usize,
 }
 
-/// The document. Dates are read as seconds since the beginning of 1970.
+/// Writes the document. Dates are read as seconds since the beginning of 1970.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     if let Some(text) = formulas.texts().find(|text| text.chars().any(|c| c.is_control() && !"\t\n\r".contains(c))) {
         return Err(Language::Pmml.refusal(&format!("the text {text:?}, since XML has none of its characters")));
@@ -67,7 +67,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
 
 const CONTINUOUS: &str = "optype=\"continuous\" dataType=\"double\"";
 
-/// The label as an expression over predictions.
+/// Label as an expression of the predictions.
 fn label(rule: &LabelRule, computed: &dyn Fn(usize) -> String) -> String {
     let value = |k: usize| format!("<FieldRef field={}/>", quoted(&computed(k)));
     match rule {
@@ -102,7 +102,7 @@ fn call(function: &str, parts: &[String]) -> String {
 }
 
 impl Pmml<'_> {
-    /// A derived field, after those that it reads.
+    /// Derived field, preceded by those that it needs.
     fn derived(&mut self, name: &str, formula: &Expression) -> Result<String> {
         let body = self.text(formula)?;
         let before = std::mem::take(&mut self.before);
@@ -149,10 +149,10 @@ impl Pmml<'_> {
         })
     }
 
-    /// A function of two values of many, in the order in which they stand.
+    /// Nested applications of a binary function, in order.
     fn folded(&mut self, function: &str, parts: &[Expression], neutral: f64) -> Result<String> {
         let parts = self.all(parts)?;
-        // In pairs, so that no parser has to go deep.
+        // Balanced nesting keeps parsers' recursion shallow.
         fn halves(function: &str, parts: &[String]) -> String {
             match parts {
                 [one] => one.clone(),
@@ -202,7 +202,7 @@ impl Pmml<'_> {
         let mapped = self.derived(&field, of)?;
         self.before += &mapped;
         let point = |[x, y]: &[f64; 2]| format!("<LinearNorm orig=\"{x:?}\" norm=\"{y:?}\"/>");
-        // One point is a level line of two.
+        // One point is a horizontal line through two.
         let mut points = points.to_vec();
         if let [[x, y]] = points[..] {
             points.push([x + 1.0, y]);
@@ -211,7 +211,7 @@ impl Pmml<'_> {
         Ok(self.field_of(&field, &points))
     }
 
-    /// A field of lines between points, and a reference to it.
+    /// Adds a field of interpolated values, and returns a reference to it.
     fn field_of(&mut self, of: &str, points: &str) -> String {
         self.count += 1;
         let name = quoted(&format!("vaglio:mapped {}", self.count));

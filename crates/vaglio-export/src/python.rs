@@ -1,4 +1,4 @@
-//! A module for Python 3.8 and later, which needs its standard library alone.
+//! Python export: a module for Python 3.8 and later, with the standard library only.
 
 use crate::identifiers::identifiers;
 use crate::infix::{Syntax, ascii_literal};
@@ -6,7 +6,7 @@ use crate::{CellKind, Formulas, LabelRule};
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
 
-/// Words that a variable cannot have, and names that the module has itself.
+/// Reserved words, and names that the module uses.
 const RESERVED: &[&str] = &[
     "all",
     "and",
@@ -62,7 +62,7 @@ const RESERVED: &[&str] = &[
     "prediction",
 ];
 
-/// Functions of the module, each after the word by which it is known to be called.
+/// Helper functions of the module, each with the text that shows a call.
 const HELPERS: &[(&str, &str)] = &[
     (
         "_number(",
@@ -116,7 +116,7 @@ struct Python<'f> {
     names: HashMap<&'f str, String>,
 }
 
-/// The module.
+/// Writes the module.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     let inputs = formulas.inputs.iter().map(|input| input.name.as_str());
     let steps = formulas.steps.iter().map(|step| step.name.as_str());
@@ -145,7 +145,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     Ok(module(formulas, &body))
 }
 
-/// What adds the label to the predictions.
+/// Code that adds the label to the predictions.
 fn label(formulas: &Formulas) -> String {
     let first = formulas.outputs.first().map(|output| quoted(&output.name)).unwrap_or_default();
     let rule = match &formulas.label {
@@ -166,7 +166,7 @@ fn label(formulas: &Formulas) -> String {
 }
 
 fn module(formulas: &Formulas, body: &str) -> String {
-    // Helpers that are called, and those that they call.
+    // Includes the helpers that are called, and those that they call.
     let mut called: Vec<&(&str, &str)> = HELPERS.iter().filter(|(word, _)| body.contains(word)).collect();
     for helper in HELPERS {
         if !called.contains(&helper) && called.iter().any(|(_, text)| text.contains(helper.0)) {
@@ -248,7 +248,7 @@ impl Syntax for Python<'_> {
     }
 }
 
-/// A string literal in ASCII.
+/// ASCII string literal.
 fn quoted(text: &str) -> String {
     ascii_literal(text, |code| if code < 0x100 { format!("\\x{code:02x}") } else { format!("\\u{code:04x}") })
 }

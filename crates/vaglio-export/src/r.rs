@@ -1,4 +1,4 @@
-//! A function of a data frame, in base R.
+//! R export: a function of a data frame, in base R.
 
 use crate::identifiers::identifiers;
 use crate::infix::{Syntax, ascii_literal};
@@ -6,7 +6,7 @@ use crate::{CellKind, Formulas, LabelRule, Language};
 use std::collections::HashMap;
 use vaglio_core::{DatePart, Expression, Function, LevelValues, Result};
 
-/// Words that a variable cannot have, and names that the function uses.
+/// Reserved words, and names that the function uses.
 const RESERVED: &[&str] = &[
     "if",
     "else",
@@ -51,7 +51,7 @@ const RESERVED: &[&str] = &[
     "f",
 ];
 
-/// Functions within the function.
+/// Helper functions inside the function.
 const HELPERS: &str = r#"  rows <- nrow(data)
   number <- function(name) as.numeric(data[[name]])
   text <- function(name) { x <- as.character(data[[name]]); x[!is.na(x) & x == ""] <- NA; x }
@@ -97,7 +97,7 @@ struct R<'f> {
     names: HashMap<&'f str, String>,
 }
 
-/// The file with the function.
+/// Writes the file with the function.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
         return Err(Language::R.refusal(&format!("the text {text:?}, which has a character 0")));
@@ -209,7 +209,7 @@ impl Syntax for R<'_> {
     }
 }
 
-/// A string literal in ASCII.
+/// ASCII string literal.
 fn quoted(text: &str) -> String {
     ascii_literal(text, |code| format!("\\u{code:04x}"))
 }

@@ -1,4 +1,4 @@
-//! A query of one table, in standard SQL but for dates, which are taken apart as SQLite does.
+//! SQL export: a query of one table, in standard SQL except for date functions, which are SQLite's.
 
 use crate::infix::Syntax;
 use crate::{CellKind, Formulas, LabelRule, Language, NamedFormula};
@@ -9,10 +9,10 @@ struct Sql<'f> {
     formulas: &'f Formulas,
 }
 
-/// Points of [`Expression::Between`] that a query has at most.
+/// Largest number of points of [`Expression::Between`].
 const POINTS: usize = 500;
 
-/// The query.
+/// Writes the query.
 pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     if let Some(text) = formulas.texts().find(|text| text.contains('\0')) {
         return Err(Language::Sql.refusal(&format!("the text {text:?}, which has a character 0")));
@@ -45,7 +45,7 @@ pub(crate) fn write(formulas: &Formulas) -> Result<String> {
     Ok(format!("{about}{query}\n"))
 }
 
-/// Steps that read none of each other side by side, after those that they read: queries nest by one for each stage.
+/// Groups steps into stages; each stage reads only earlier ones and adds one level of nesting.
 fn stages(steps: &[NamedFormula]) -> Vec<Vec<&NamedFormula>> {
     let mut stage_of: HashMap<&str, usize> = HashMap::new();
     let mut stages: Vec<Vec<&NamedFormula>> = Vec::new();
@@ -144,7 +144,7 @@ impl Syntax for Sql<'_> {
             DatePart::Year => number("%Y"),
             DatePart::Month => number("%m"),
             DatePart::Day => number("%d"),
-            // From Sunday, 0, on.
+            // Weekdays count from Sunday, 0.
             DatePart::Weekday => format!("((CAST(STRFTIME('%w', {of}) AS INTEGER) + 6) % 7 + 1.0)"),
             DatePart::DayOfYear => number("%j"),
             DatePart::Hour => number("%H"),

@@ -1,4 +1,4 @@
-//! What the attributes write.
+//! Expansion of the attributes.
 
 use crate::item::{Item, is_plain};
 use crate::role::role;
@@ -7,7 +7,7 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, Token, parse_quote};
 
-/// `Trait, "word"`, and what may follow.
+/// Arguments of `#[part]` and `#[saved]`: a trait, a word and optional texts.
 struct PartArguments {
     of: Ident,
     word: LitStr,
@@ -37,7 +37,7 @@ impl Parse for PartArguments {
     }
 }
 
-/// A struct of settings, described.
+/// Expands `#[part]`: registers and describes a struct of settings.
 pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let arguments: PartArguments = syn::parse2(arguments)?;
     let mut item = Item::new(item)?;
@@ -91,7 +91,7 @@ pub(crate) fn part(arguments: TokenStream, item: TokenStream) -> syn::Result<Tok
     })
 }
 
-/// The type of a field.
+/// Expands `#[setting]` on the type of a settings field.
 pub(crate) fn setting(item: TokenStream) -> syn::Result<TokenStream> {
     let mut item = Item::new(item)?;
     explained(&mut item);
@@ -102,7 +102,7 @@ pub(crate) fn setting(item: TokenStream) -> syn::Result<TokenStream> {
     Ok(quote!(#input))
 }
 
-/// A struct of what was learned.
+/// Expands `#[saved]` on a struct of fitted state.
 pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let arguments: PartArguments = syn::parse2(arguments)?;
     let mut item = Item::new(item)?;
@@ -120,7 +120,7 @@ pub(crate) fn saved(arguments: TokenStream, item: TokenStream) -> syn::Result<To
     })
 }
 
-/// Derives what settings need: they are written and read, and have a schema.
+/// Derives the traits of settings: cloning, serialization and a schema.
 fn explained(item: &mut Item) {
     item.derive("Debug", quote!(::core::fmt::Debug));
     item.derive("Clone", quote!(::core::clone::Clone));
@@ -130,7 +130,7 @@ fn explained(item: &mut Item) {
     serialized(item);
 }
 
-/// Derives what writes and reads the item, and refuses what it does not know.
+/// Derives serialization, and refuses unknown fields.
 fn serialized(item: &mut Item) {
     let writes = item.derive("Serialize", quote!(::vaglio_core::serde::Serialize));
     let reads = item.derive("Deserialize", quote!(::vaglio_core::serde::Deserialize));
@@ -143,9 +143,9 @@ fn serialized(item: &mut Item) {
     }
 }
 
-/// The word, known to what reads the trait's objects.
+/// Registers the word for deserialization of the trait's objects.
 fn registered(of: &Ident, word: &LitStr, name: &Ident) -> TokenStream {
-    // Criteria are copied to threads of their own.
+    // Criteria are cloned for other threads.
     let copied = (of == "Criterion").then(|| {
         quote! {
             fn copied(&self) -> ::std::boxed::Box<dyn ::vaglio_core::Criterion> {

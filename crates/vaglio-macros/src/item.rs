@@ -1,14 +1,14 @@
-//! The struct that an attribute stands on, and what it says already.
+//! The annotated struct or enum, and its other attributes.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Expr, Field, Fields, Lit, Meta, Path, Token};
 
-/// The struct or enum, whose helper attributes are taken off.
+/// A struct or enum, with helper attributes removed.
 pub(crate) struct Item {
     pub input: DeriveInput,
-    /// Fields of `#[default]` or `#[required]`.
+    /// Fields with `#[default]` or `#[required]`.
     settings: Vec<Setting>,
     derived: Vec<String>,
     serde: Vec<String>,
@@ -26,7 +26,7 @@ enum Preset {
 
 impl Item {
     /// # Errors
-    /// What is no struct or enum, and helper attributes that are not understood.
+    /// Fails if the item is not a struct or enum, and for malformed helper attributes.
     pub fn new(tokens: TokenStream) -> syn::Result<Self> {
         let mut input: DeriveInput = syn::parse2(tokens)?;
         let mut settings = Vec::new();
@@ -39,7 +39,7 @@ impl Item {
         Ok(Item { input, settings, derived, serde })
     }
 
-    /// Derives a trait that the item does not derive itself, before all that is said of it; `true` if it did not.
+    /// Derives a trait before all other attributes, unless the item already derives it; returns whether it did.
     pub fn derive(&mut self, name: &str, path: TokenStream) -> bool {
         let lacks = !self.derived.iter().any(|own| own == name);
         if lacks {
@@ -53,12 +53,12 @@ impl Item {
         self.input.attrs.push(attribute);
     }
 
-    /// Whether a `#[serde(…)]` of the item holds the word.
+    /// Whether a `#[serde(…)]` of the item contains the word.
     pub fn serde_says(&self, word: &str) -> bool {
         self.serde.iter().any(|own| own == word)
     }
 
-    /// Whether it is a struct with fields, or with room for them.
+    /// Whether it is a struct with named fields.
     pub fn has_fields(&self) -> bool {
         matches!(&self.input.data, Data::Struct(data) if matches!(data.fields, Fields::Named(_)))
     }
@@ -67,17 +67,17 @@ impl Item {
         matches!(self.input.data, Data::Enum(_))
     }
 
-    /// Whether a field has to be given.
+    /// Whether a field is required.
     pub fn has_required(&self) -> bool {
         self.settings.iter().any(|setting| matches!(setting.kind, Preset::Required))
     }
 
-    /// Whether a field has another default than its type.
+    /// Whether a field has a default of its own.
     pub fn has_defaults(&self) -> bool {
         self.settings.iter().any(|setting| matches!(setting.kind, Preset::Default(_)))
     }
 
-    /// `impl Default`, by the defaults of the fields.
+    /// `impl Default` with the defaults of the fields.
     pub fn default_impl(&self) -> TokenStream {
         let Data::Struct(data) = &self.input.data else { return TokenStream::new() };
         let value = |(at, field): (usize, &Field)| {
@@ -100,7 +100,7 @@ impl Item {
         }
     }
 
-    /// Where some fields have to be given: a function for every other default, named by the `#[serde(default)]` of its field.
+    /// For structs with required fields: a function for each default of a field, named in its `#[serde(default)]`.
     pub fn field_defaults(&mut self) -> TokenStream {
         let Data::Struct(data) = &mut self.input.data else { return TokenStream::new() };
         let item = &self.input.ident;
@@ -121,10 +121,10 @@ impl Item {
         quote!(impl #item { #functions })
     }
 
-    /// The first sentence of the documentation, without its stop, to follow a colon.
+    /// First sentence of the documentation without its period, to follow a colon.
     ///
     /// # Errors
-    /// An item without documentation.
+    /// Fails for an item without documentation.
     pub fn summary(&self) -> syn::Result<String> {
         let lines = self.input.attrs.iter().filter_map(doc);
         let first: Vec<String> = lines.map(|line| line.trim().to_owned()).take_while(|line| !line.is_empty()).collect();
@@ -138,7 +138,7 @@ impl Item {
     }
 }
 
-/// The text up to its first stop, which is not one of an initial or inside of parentheses.
+/// Text up to the first period outside of initials and parentheses.
 fn first_sentence(text: &str) -> &str {
     let ends = |(at, _): &(usize, &str)| {
         let before = &text[..*at];
@@ -150,7 +150,7 @@ fn first_sentence(text: &str) -> &str {
     text[..end].trim_end_matches('.')
 }
 
-/// With a small letter at the start, unless the first word is an abbreviation.
+/// Lower-cases the first letter, unless the first word is an abbreviation.
 fn lowered(sentence: &str) -> String {
     let mut letters = sentence.chars();
     let (first, second) = (letters.next(), letters.clone().next());
@@ -171,7 +171,7 @@ fn doc(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// What a field says of its default, taken off.
+/// Default or requirement of a field; its attribute is removed.
 fn setting(field: &mut Field) -> syn::Result<Option<Preset>> {
     let mut found = None;
     let mut kept = Vec::new();
@@ -189,7 +189,7 @@ fn setting(field: &mut Field) -> syn::Result<Option<Preset>> {
     Ok(found)
 }
 
-/// The last words of the paths in all `#[name(…)]`.
+/// Last words of the paths in all `#[name(…)]`.
 fn listed(attributes: &[Attribute], name: &str) -> Vec<String> {
     let mut words = Vec::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
@@ -200,7 +200,7 @@ fn listed(attributes: &[Attribute], name: &str) -> Vec<String> {
     words
 }
 
-/// Whether the fields have names, or there are none.
+/// Whether the fields are named, or there are none.
 pub(crate) fn is_plain(input: &DeriveInput) -> bool {
     !matches!(&input.data, Data::Struct(data) if matches!(data.fields, Fields::Unnamed(_)))
 }

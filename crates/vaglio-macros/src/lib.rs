@@ -1,4 +1,4 @@
-//! The attributes that make a struct a part of vaglio. `vaglio-core` exports them, with the crates that they name.
+//! Attributes that make a struct a part of vaglio. `vaglio-core` exports them, with the crates that they refer to.
 
 mod attribute;
 mod item;
@@ -6,42 +6,43 @@ mod role;
 
 use proc_macro::TokenStream;
 
-/// Makes a struct a part: its word in pipeline files, its settings, and what `vaglio list` and `vaglio schema` tell of it.
+/// Makes a struct a part: registers its word in pipeline files, its settings, and its entry in `vaglio list` and
+/// `vaglio schema`.
 ///
-/// `#[part(Trait, "word")]` stands on the struct, and `impl Trait for …` anywhere beside. The trait is the role: `Criterion`,
-/// `SearchStrategy`, `Learner`, `Map`, `TargetMap`, `Loss` or `Resampling`. The struct derives `Debug`, `Clone`,
-/// `Serialize`, `Deserialize`, `JsonSchema` and `Default`, where it does not derive them itself, and refuses settings that it does not
-/// know. The first sentence of its documentation is its line in `vaglio list`; those of its fields explain the settings.
+/// `#[part(Trait, "word")]` is put on the struct, in the crate of `impl Trait for …`. The trait is the role:
+/// `Criterion`, `SearchStrategy`, `Learner`, `Map`, `TargetMap`, `Loss` or `Resampling`. The struct gets `Debug`,
+/// `Clone`, `Serialize`, `Deserialize`, `JsonSchema` and `Default`, unless it derives them itself, and refuses unknown
+/// settings. The first sentence of its documentation is its line in `vaglio list`; the documentation of its fields
+/// explains the settings.
 ///
-/// A field has the default of its type, or that of `#[default(expression)]`; one with `#[required]` has to be given, and
-/// then the struct has no `Default`: tests name its fields, and give the registry's check its settings. With a
-/// `#[serde(default)]` of its own the struct has a `Default` of its own.
+/// A field has the default of its type, or of `#[default(expression)]`. A field with `#[required]` must be given, and
+/// the struct then has no `Default`: tests name its fields, and pass settings to the registry's check. A struct with
+/// its own `#[serde(default)]` has its own `Default`.
 ///
-/// These may follow the word:
+/// Optional arguments after the word:
 ///
-/// * `summary = "…"`, the line in place of the first sentence;
-/// * `example = "…"`, a piece of a pipeline file in place of the word alone;
-/// * `title = "…"`, what people call it in place of the word (and "search" after that of a search).
+/// * `summary = "…"`, the line in `vaglio list`, instead of the first sentence;
+/// * `example = "…"`, an excerpt of a pipeline file, instead of the word alone;
+/// * `title = "…"`, a name for people, instead of the word (followed by "search" for a search).
 #[proc_macro_attribute]
 pub fn part(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute::part(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a struct what is saved under a word: what a part learned, as `#[saved(ModelData, "word")]` or
-/// `#[saved(FittedMap, "word")]`.
+/// Makes a struct of fitted state serializable under a word, as in `#[saved(ModelData, "word")]` or `#[saved(FittedMap,
+/// "word")]`.
 ///
-/// The struct derives `Debug`, `Serialize` and `Deserialize`, where it does not derive them itself, and is read from
-/// nothing that holds a field which it does not know. With the trait of a part it makes one that is known to pipeline files
-/// but listed nowhere, for tests.
+/// The struct gets `Debug`, `Serialize` and `Deserialize`, unless it derives them itself, and refuses unknown fields.
+/// With the trait of a part, it makes a part that pipeline files know but no list shows, for tests.
 #[proc_macro_attribute]
 pub fn saved(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute::saved(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a struct or enum the type of a field of a part's settings, or of what it learned.
+/// Makes a struct or enum the type of a field of settings or of fitted state.
 ///
-/// It derives `Debug`, `Clone`, `Serialize`, `Deserialize` and `JsonSchema`, where it does not derive them itself. The words
-/// of an enum are its variants in snake case; a struct refuses fields that it does not know.
+/// It gets `Debug`, `Clone`, `Serialize`, `Deserialize` and `JsonSchema`, unless it derives them itself. The words of
+/// an enum are its variants in snake case; a struct refuses unknown fields.
 #[proc_macro_attribute]
 pub fn setting(_: TokenStream, item: TokenStream) -> TokenStream {
     attribute::setting(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -1,14 +1,14 @@
-//! What the attributes know of the roles.
+//! Roles of parts, as the attributes know them.
 
 use proc_macro2::Ident;
 
-/// A trait of parts.
+/// Role of a trait of parts.
 pub(crate) struct Role {
-    /// Of `vaglio_core::Role`.
+    /// Variant of `vaglio_core::Role`.
     pub name: &'static str,
-    /// What stands before and after the word in a pipeline file.
+    /// Text before and after the word in a pipeline file.
     pub example: [&'static str; 2],
-    /// What stands after the word where people speak of the part.
+    /// Noun after the word in the name for people.
     pub noun: &'static str,
 }
 
@@ -22,10 +22,10 @@ const ROLES: [(&str, Role); 7] = [
     ("Resampling", Role { name: "Resampling", example: ["criterion: {kind: kfold, splits: ", "}"], noun: "" }),
 ];
 
-/// The role that a trait is.
+/// Finds the role of a trait.
 ///
 /// # Errors
-/// One that names the traits of parts.
+/// Lists the traits of parts if this is none of them.
 pub(crate) fn role(of: &Ident) -> syn::Result<&'static Role> {
     let found = ROLES.iter().find(|(name, _)| of == name);
     let names = || ROLES.map(|(name, _)| name).join(", ");

@@ -1,9 +1,9 @@
-//! Nodes, each written once, and the constants that they take.
+//! Graph of an ONNX model, with shared nodes and constants.
 
 use super::messages::{Holds, Message, attribute, attributes, column, doubles, text_attributes, texts, wholes};
 use std::collections::{HashMap, HashSet};
 
-/// A tensor of the graph, by its name.
+/// A tensor of the graph, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tensor(String);
 
@@ -13,17 +13,17 @@ impl Tensor {
     }
 }
 
-/// Versions of the operators that are used, by domain, and of the format.
+/// Versions of the operator sets by domain, and of the format.
 const OPERATORS: [(&str, i64); 2] = [("", 17), ("ai.onnx.ml", 3)];
 const FORMAT: i64 = 8;
 
-/// A graph that grows.
+/// A graph under construction.
 pub(super) struct Graph {
     nodes: Vec<Message>,
     constants: Vec<Message>,
-    /// Values that are there already, by what they are.
+    /// Existing values by their definition, for reuse.
     known: HashMap<String, Tensor>,
-    /// Names that are given.
+    /// Names in use.
     taken: HashSet<String>,
     count: usize,
 }
@@ -33,7 +33,7 @@ impl Graph {
         Graph { nodes: Vec::new(), constants: Vec::new(), known: HashMap::new(), taken: inputs.collect(), count: 0 }
     }
 
-    /// A name that nothing has.
+    /// An unused name.
     pub fn fresh(&mut self) -> String {
         loop {
             self.count += 1;
@@ -54,28 +54,28 @@ impl Graph {
         Tensor(name)
     }
 
-    /// A number.
+    /// Constant number.
     pub fn number(&mut self, number: f64) -> Tensor {
         self.constant(format!("double {:x}", number.to_bits()), |name| doubles(name, &[], &[number]))
     }
 
-    /// A whole number.
+    /// Constant integer.
     pub fn whole(&mut self, number: i64) -> Tensor {
         self.constant(format!("whole {number}"), |name| wholes(name, &[], &[number]))
     }
 
-    /// A list of numbers.
+    /// Constant list of numbers.
     pub fn numbers(&mut self, numbers: &[f64]) -> Tensor {
         let bits: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
         self.constant(format!("doubles {bits:x?}"), |name| doubles(name, &[numbers.len() as i64], numbers))
     }
 
-    /// A list of texts.
+    /// Constant list of texts.
     pub fn strings(&mut self, strings: &[&str]) -> Tensor {
         self.constant(format!("texts {strings:?}"), |name| texts(name, strings))
     }
 
-    /// What an operator makes of values.
+    /// Result of an operator.
     pub fn node(&mut self, operator: &str, inputs: &[Tensor]) -> Tensor {
         self.with_attributes(operator, "", inputs, &[])
     }
@@ -93,7 +93,7 @@ impl Graph {
         Tensor(name)
     }
 
-    /// The place of each text among some, or their number.
+    /// Index of each text among `keys`, or their number if it is not among them.
     pub fn place(&mut self, of: Tensor, keys: &[&str]) -> Tensor {
         let places: Vec<i64> = (0..keys.len() as i64).collect();
         let own = [
@@ -104,19 +104,19 @@ impl Graph {
         self.with_attributes("LabelEncoder", "ai.onnx.ml", &[of], &own)
     }
 
-    /// Truths as 0 and 1.
+    /// Converts booleans to 0 and 1.
     pub fn as_whole(&mut self, of: Tensor) -> Tensor {
         self.with_attributes("Cast", "", &[of], &[attribute("to", Holds::Whole as i64)])
     }
 
-    /// How many of each row are true, rows × 1.
+    /// Number of true values in each row, rows × 1.
     pub fn counted(&mut self, of: Tensor) -> Tensor {
         let whole = self.as_whole(of);
         let axis = self.constant("axis".into(), |name| wholes(name, &[1], &[1]));
         self.with_attributes("ReduceSum", "", &[whole, axis], &[attribute("keepdims", 1)])
     }
 
-    /// Which of several values is the first that is largest, those at most `within` apart being equal, rows × 1.
+    /// Index of the first largest value, rows × 1; values at most `within` apart are ties.
     pub fn largest(&mut self, of: &[Tensor], within: f64) -> Tensor {
         let all = self.with_attributes("Concat", "", of, &[attribute("axis", 1)]);
         let (largest, within) = (self.node("Max", of), self.number(within));
@@ -126,13 +126,13 @@ impl Graph {
         self.with_attributes("ArgMax", "", &[is_largest], &[attribute("axis", 1), attribute("keepdims", 1)])
     }
 
-    /// The value in every row, rows × 1, where it is one number for all; there are as many rows as an input has.
+    /// Broadcasts a single number to all rows of an input, rows × 1.
     pub fn in_each_row(&mut self, value: Tensor, input: &str) -> Tensor {
         let shape = self.node("Shape", &[Tensor::named(input)]);
         self.node("Expand", &[value, shape])
     }
 
-    /// Gives a value its name among the outputs, or one like it where that is taken; the name.
+    /// Names a value as an output, or similarly if the name is taken; returns the name.
     pub fn output(&mut self, name: &str, value: &Tensor) -> String {
         let mut own = name.to_owned();
         while !self.taken.insert(own.clone()) {
@@ -142,7 +142,7 @@ impl Graph {
         own
     }
 
-    /// The `ModelProto`; inputs and outputs hold text or doubles.
+    /// Builds the `ModelProto`; inputs and outputs hold text or doubles.
     pub fn model(self, about: &str, inputs: &[(String, bool)], outputs: &[(String, bool)]) -> Vec<u8> {
         let holds = |is_text: bool| if is_text { Holds::Text } else { Holds::Double };
         let graph = self.nodes.iter().fold(Message::new(), |graph, node| graph.message(1, node)).text(2, "vaglio");

@@ -1,6 +1,6 @@
-//! Protocol buffers as ONNX has them: each message is bytes, fields by their numbers in `onnx.proto`.
+//! Protocol buffers of ONNX, written as bytes with the field numbers of `onnx.proto`.
 
-/// A message that is written field by field.
+/// A message, written field by field.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Message(Vec<u8>);
 
@@ -17,7 +17,7 @@ impl Message {
         self.0.push(value as u8);
     }
 
-    /// A whole number.
+    /// Adds an integer.
     #[must_use]
     pub fn whole(mut self, field: u64, value: i64) -> Self {
         self.varint(field << 3);
@@ -25,7 +25,7 @@ impl Message {
         self
     }
 
-    /// Bytes, a text or a message.
+    /// Adds bytes, a text or a message.
     #[must_use]
     pub fn bytes(mut self, field: u64, bytes: &[u8]) -> Self {
         self.varint(field << 3 | 2);
@@ -34,13 +34,13 @@ impl Message {
         self
     }
 
-    /// A text.
+    /// Adds a text.
     #[must_use]
     pub fn text(self, field: u64, text: &str) -> Self {
         self.bytes(field, text.as_bytes())
     }
 
-    /// A message.
+    /// Adds a message.
     #[must_use]
     pub fn message(self, field: u64, message: &Message) -> Self {
         self.bytes(field, &message.0)
@@ -59,19 +59,19 @@ pub(super) enum Holds {
     Double = 11,
 }
 
-/// A `TensorProto` of doubles; without dimensions of one.
+/// `TensorProto` of doubles; a scalar without dimensions.
 pub(super) fn doubles(name: &str, dims: &[i64], values: &[f64]) -> Message {
     let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     tensor(name, dims, Holds::Double).bytes(9, &raw)
 }
 
-/// A `TensorProto` of whole numbers.
+/// `TensorProto` of integers.
 pub(super) fn wholes(name: &str, dims: &[i64], values: &[i64]) -> Message {
     let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     tensor(name, dims, Holds::Whole).bytes(9, &raw)
 }
 
-/// A `TensorProto` of text.
+/// `TensorProto` of texts.
 pub(super) fn texts(name: &str, values: &[&str]) -> Message {
     let tensor = tensor(name, &[values.len() as i64], Holds::Text);
     values.iter().fold(tensor, |tensor, value| tensor.text(6, value))
@@ -82,7 +82,7 @@ fn tensor(name: &str, dims: &[i64], holds: Holds) -> Message {
     message.whole(2, holds as i64).text(8, name)
 }
 
-/// A `ValueInfoProto` of rows × 1.
+/// `ValueInfoProto` of a column, rows × 1.
 pub(super) fn column(name: &str, holds: Holds) -> Message {
     let rows = Message::new().text(2, "rows");
     let one = Message::new().whole(1, 1);
@@ -91,17 +91,17 @@ pub(super) fn column(name: &str, holds: Holds) -> Message {
     Message::new().text(1, name).message(2, &Message::new().message(1, &tensor))
 }
 
-/// An `AttributeProto` of a whole number.
+/// `AttributeProto` of an integer.
 pub(super) fn attribute(name: &str, value: i64) -> Message {
     Message::new().text(1, name).whole(3, value).whole(20, 2)
 }
 
-/// An `AttributeProto` of whole numbers.
+/// `AttributeProto` of integers.
 pub(super) fn attributes(name: &str, values: &[i64]) -> Message {
     values.iter().fold(Message::new().text(1, name), |message, value| message.whole(8, *value)).whole(20, 7)
 }
 
-/// An `AttributeProto` of texts.
+/// `AttributeProto` of texts.
 pub(super) fn text_attributes(name: &str, values: &[&str]) -> Message {
     values.iter().fold(Message::new().text(1, name), |message, value| message.text(9, value)).whole(20, 8)
 }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn fields_are_those_of_protocol_buffers() {
-        // The examples of the encoding's documentation: 150 and "testing".
+        // Examples of the encoding's documentation: 150 and "testing".
         assert_eq!(Message::new().whole(1, 150).into_bytes(), [0x08, 0x96, 0x01]);
         let text = Message::new().text(2, "testing").into_bytes();
         assert_eq!(text, [0x12, 0x07, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67]);

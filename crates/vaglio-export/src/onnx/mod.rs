@@ -1,7 +1,7 @@
-//! A graph of the Open Neural Network Exchange, in doubles.
+//! ONNX export: a graph in double precision.
 //!
-//! Every column is an input of shape rows × 1: numbers and dates (seconds since the beginning of 1970) are doubles, of which NaN is
-//! missing, and text is strings, of which the empty one is missing.
+//! Every column is an input of shape rows × 1. Numbers and dates (seconds since the beginning of 1970) are doubles,
+//! with NaN for missing cells; text is strings, with empty text for missing cells.
 
 mod graph;
 mod messages;
@@ -12,7 +12,7 @@ use graph::{Graph, Tensor};
 use std::collections::HashMap;
 use vaglio_core::{Condition, Expression, Function, LevelValues, Result};
 
-/// The model as protocol buffers.
+/// Writes the model as protocol buffers.
 pub(crate) fn write(formulas: &Formulas) -> Result<Vec<u8>> {
     if formulas.texts().any(|text| text.is_empty()) {
         return Err(Language::Onnx.refusal("a column, label or level without a name"));
@@ -52,7 +52,7 @@ struct Onnx<'f> {
 }
 
 impl Onnx<'_> {
-    /// The value of an expression, rows × 1 or a number.
+    /// Value of an expression, rows × 1 or a single number.
     fn value(&mut self, expression: &Expression) -> Result<Tensor> {
         Ok(match expression {
             Expression::Column(name) => match self.values.get(name) {
@@ -122,7 +122,7 @@ impl Onnx<'_> {
                 return self.graph.node("Sub", &[power, one]);
             }
             Function::Cos => {
-                // Runtimes that know the sine of doubles may not know the cosine.
+                // Some runtimes have the sine of doubles but not the cosine.
                 let quarter = self.graph.number(std::f64::consts::FRAC_PI_2);
                 let turned = self.graph.node("Add", &[of, quarter]);
                 return self.graph.node("Sin", &[turned]);
@@ -179,7 +179,7 @@ impl Onnx<'_> {
         let x = self.graph.numbers(&x);
         let reached = self.graph.node("GreaterOrEqual", &[of.clone(), x]);
         let count = self.graph.counted(reached);
-        // Before the first and behind the last point lines are level.
+        // Lines are horizontal before the first and after the last point.
         let pairs = || points.windows(2).map(|pair| (pair[0], pair[1]));
         let mut line = |end: [f64; 2], of: &dyn Fn([f64; 2], [f64; 2]) -> f64| {
             let own = pairs().map(|(a, b)| of(a, b));

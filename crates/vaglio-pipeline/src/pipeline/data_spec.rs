@@ -34,7 +34,7 @@ pub struct DataSpec {
     /// dropped before anything is learned.
     #[serde(default)]
     pub rows: Option<RowFilters>,
-    /// What to do with rows whose target or weight is missing.
+    /// Treatment of rows whose target or weight is missing.
     #[serde(default)]
     pub missing_target: MissingTarget,
     /// The column or columns to predict. For a sparse file it may be a file of one column, or `{file: …, column: …}`;
@@ -239,7 +239,7 @@ impl<'de> Deserialize<'de> for Names {
     }
 }
 
-/// What to do with rows whose target or weight is missing.
+/// Treatment of rows whose target or weight is missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingTarget {

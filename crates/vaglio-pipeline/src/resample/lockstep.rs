@@ -64,7 +64,7 @@ impl OfLambda {
         Matched::new(&self.trails, (self.whole.unwrap_or(everything), repeats))
     }
 
-    /// The same paths with losses on the other scale of mapped targets, if any.
+    /// Copies the paths with losses on the other scale of mapped targets, if any.
     pub(super) fn on_other_scale(&self) -> Option<OfLambda> {
         let trails = self.trails.iter().map(|trail| trail.other.as_deref().cloned()).collect::<Option<_>>()?;
         Some(OfLambda { trails, ..*self })

@@ -2,8 +2,8 @@
 
 use ndarray::ArrayViewMut1;
 
-/// Takes the weighted mean off some values, and the two parts of it that were taken off: the second is what rounding left of
-/// the first, which counts where values are far from 0. `total` is the sum of the weights. Cost O(m).
+/// Subtracts the weighted mean from values, in two passes, and returns both means. The second corrects the rounding of
+/// the first, which matters far from 0. `total` is the sum of the weights. Cost O(m).
 pub fn center(mut values: ArrayViewMut1<'_, f64>, weight: impl Fn(usize) -> f64, total: f64) -> [f64; 2] {
     [(); 2].map(|()| {
         let mean = values.iter().enumerate().map(|(j, v)| weight(j) * v).sum::<f64>() / total;

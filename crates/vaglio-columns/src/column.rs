@@ -3,20 +3,20 @@
 use crate::{ProductColumn, SparseColumn};
 use std::borrow::Cow;
 
-/// The entries of one column, in the type they are stored in.
+/// View of one column's entries, in the type they are stored in.
 ///
-/// Two are equal when their entries are, in whichever types.
+/// Two columns are equal if their entries are, whatever their types.
 #[derive(Debug, Clone, Copy)]
 pub enum Column<'a> {
-    /// Eight bytes an entry.
+    /// Eight bytes per entry.
     Double(&'a [f64]),
-    /// Four bytes an entry.
+    /// Four bytes per entry.
     Single(&'a [f32]),
-    /// One byte an entry: whole numbers from 0 to 255.
+    /// One byte per entry: whole numbers from 0 to 255.
     Byte(&'a [u8]),
-    /// Most entries are one number and not stored.
+    /// Most entries equal one number and are not stored.
     Sparse(SparseColumn<'a>),
-    /// A product of other columns, made when it is read.
+    /// A product of other columns, computed on reading.
     Product(ProductColumn<'a>),
 }
 
@@ -37,7 +37,7 @@ impl<'a> Column<'a> {
         self.len() == 0
     }
 
-    /// The part of its entries that is stored: 1 but for a sparse column.
+    /// Share of the entries that is stored; 1 unless sparse.
     pub fn share_stored(&self) -> f64 {
         match self {
             Column::Sparse(x) => x.count() as f64 / x.len().max(1) as f64,
@@ -48,7 +48,7 @@ impl<'a> Column<'a> {
     /// The entry of `row`.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If there is no such row.
     pub fn get(&self, row: usize) -> f64 {
         match self {
             Column::Double(v) => v[row],
@@ -62,7 +62,7 @@ impl<'a> Column<'a> {
     /// The entries from `start` to `end`.
     ///
     /// # Panics
-    /// When there are no such rows.
+    /// If there are no such rows.
     pub fn rows(&self, start: usize, end: usize) -> Column<'a> {
         match self {
             Column::Double(v) => Column::Double(&v[start..end]),
@@ -73,10 +73,11 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The entries of `rows` as doubles, in that order. Cost O(rows), and of a sparse column the span of the rows.
+    /// Copies the entries of `rows` as doubles, in that order. Cost O(rows), or for a sparse column the span of the
+    /// rows.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If there is no such row.
     pub fn gathered(&self, rows: &[usize]) -> Vec<f64> {
         match self {
             Column::Double(v) => rows.iter().map(|&row| v[row]).collect(),
@@ -91,7 +92,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The entries as doubles: borrowed where they are stored so.
+    /// The entries as doubles, borrowed if stored so.
     pub fn values(&self) -> Cow<'a, [f64]> {
         match self {
             Column::Double(v) => Cow::Borrowed(v),
@@ -102,10 +103,10 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// By how much entries may differ that are equal but for rounding: 16 units in the last place of the largest.
+    /// Difference up to which entries count as equal: 16 units in the last place of the largest.
     ///
-    /// Where a column is divided by the deviation that it has in some rows, it counts as constant there when its entries
-    /// differ by no more: such a deviation is noise, and what is divided by it has no digits.
+    /// A column that is divided by its deviation over some rows counts as constant there if its entries differ by no
+    /// more. Such a deviation is noise, and the quotients would have no digits.
     pub fn rounding(&self) -> f64 {
         match self {
             Column::Double(v) => 16.0 * f64::EPSILON * v.iter().fold(0.0, |most: f64, v| most.max(v.abs())),

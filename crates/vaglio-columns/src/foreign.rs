@@ -1,18 +1,18 @@
-//! Columns in memory of others.
+//! Columns in memory owned by others.
 
 use crate::Numbers;
 use std::fmt;
 use std::sync::Arc;
 
-/// A column of doubles in memory that is not this library's, such as a column of an array of NumPy or a mapped file: it is read
-/// where it is, and held for as long as columns are made of it.
+/// A column of doubles in memory owned by another library, such as a NumPy array or a mapped file. It is read in place
+/// and kept alive while columns use it.
 ///
 /// The entries must not change meanwhile.
 #[derive(Clone)]
 pub struct ForeignNumbers(Arc<dyn AsRef<[f64]> + Send + Sync>);
 
 impl ForeignNumbers {
-    /// The entries of a holder.
+    /// Wraps an owner of the entries.
     pub fn new(entries: impl AsRef<[f64]> + Send + Sync + 'static) -> Self {
         ForeignNumbers(Arc::new(entries))
     }
@@ -29,8 +29,8 @@ impl fmt::Debug for ForeignNumbers {
     }
 }
 
-/// Where they are; a byte each where they are whole numbers from 0 to 255, as other numbers. Cost O(rows that fit a byte at the
-/// head).
+/// Keeps the memory of the owner, or converts to bytes if all are whole numbers from 0 to 255. Cost O(leading rows that
+/// fit a byte).
 impl From<ForeignNumbers> for Numbers {
     fn from(numbers: ForeignNumbers) -> Self {
         Numbers::bytes(numbers.view()).unwrap_or(Numbers::Foreign(numbers))

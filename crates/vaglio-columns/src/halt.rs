@@ -1,4 +1,4 @@
-//! Cooperative cancellation: long loops call [`checkpoint`], which unwinds to [`Halt::within`] once the work is to stop.
+//! Cooperative cancellation: long loops call [`checkpoint`], which unwinds to [`Halt::within`] after cancellation.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -6,29 +6,29 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 thread_local! {
-    /// The sign that ends the work of this thread.
+    /// Cancellation token of this thread.
     static CURRENT: RefCell<Halt> = const { RefCell::new(Halt(None)) };
 }
 
-/// A function that says whether work is to stop. Once it says so, it keeps saying so. The default never does.
+/// Cancellation token: a function that returns true from cancellation on. The default never cancels.
 #[derive(Clone, Default)]
 pub struct Halt(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
-/// The payload of the unwinding.
+/// Payload of the unwinding.
 struct Stopped;
 
 impl Halt {
-    /// Asks `is_due`, from any thread.
+    /// Creates a token that asks `is_due`, from any thread.
     pub fn new(is_due: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Halt(Some(Arc::new(is_due)))
     }
 
-    /// The function that ends the work of this thread.
+    /// The token of this thread.
     pub fn current() -> Self {
         CURRENT.with_borrow(Halt::clone)
     }
 
-    /// Does work that ends at a [`checkpoint`] once the function says so, and is `None` then.
+    /// Runs `work`, which ends at a [`checkpoint`] after cancellation; returns `None` then.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         let entered = self.enter();
         let done = catch_unwind(AssertUnwindSafe(work));
@@ -40,24 +40,25 @@ impl Halt {
         }
     }
 
-    /// Ends the work of this thread at a checkpoint, as long as the guard lives. A loop over threads enters what was current where it began.
+    /// Makes this the token of the thread while the guard lives. A parallel loop enters the token of the thread that
+    /// started it.
     pub fn enter(&self) -> Entered {
         Entered(CURRENT.replace(self.clone()))
     }
 
-    /// Whether work is to stop.
+    /// Whether work is cancelled.
     pub fn is_due(&self) -> bool {
         self.0.as_ref().is_some_and(|is_due| is_due())
     }
 
-    /// Ends the work around it if it is to stop.
+    /// Unwinds out of the enclosing work if it is cancelled.
     pub fn check(&self) {
         if self.is_due() {
             resume_unwind(Box::new(Stopped));
         }
     }
 
-    /// Whether there is a function at all.
+    /// Whether the token can cancel at all.
     pub fn is_set(&self) -> bool {
         self.0.is_some()
     }
@@ -69,7 +70,7 @@ impl fmt::Debug for Halt {
     }
 }
 
-/// Guard of [`Halt::enter`]: restores the sign that held before.
+/// Guard of [`Halt::enter`]: restores the previous token.
 pub struct Entered(Halt);
 
 impl Drop for Entered {
@@ -78,7 +79,7 @@ impl Drop for Entered {
     }
 }
 
-/// Ends the work of this thread if it is to stop. Cost below a microsecond.
+/// Unwinds out of this thread's work if it is cancelled. Takes less than a microsecond.
 pub fn checkpoint() {
     if CURRENT.with_borrow(Halt::is_due) {
         resume_unwind(Box::new(Stopped));

@@ -1,5 +1,5 @@
-//! Feature-major storage, at a byte an entry where that is exact, and of most zeros without these: what the numerics and
-//! the traits of vaglio share.
+//! Feature-major storage of columns, shared by vaglio's numerics and traits: one byte per entry where that is exact,
+//! and sparse columns.
 
 mod center;
 mod column;
@@ -25,26 +25,26 @@ pub use sparse::{SparseColumn, SparseNumbers};
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-/// Columns of equal length, each stored contiguously and in the smallest type that holds its values exactly.
+/// Columns of equal length, each stored contiguously in the smallest type that holds its values exactly.
 ///
-/// Pixels, counts, ranks and indicators (whole numbers from 0 to 255) take one byte an entry, everything else eight, or four
-/// where it was put into [single precision](SingleNumbers). A column
-/// that is made [sparse](SparseNumbers), as readers of sparse files do, stores no zeros where that halves its bytes.
-/// The choice is made from the values alone, so it is the same for equal data.
+/// Pixels, counts, ranks and indicators (whole numbers from 0 to 255) take one byte per entry. Other columns take
+/// eight, or four if they were converted to [single precision](SingleNumbers). A [sparse](SparseNumbers) column, as
+/// from readers of sparse files, stores no zeros if that halves its bytes. The choice depends on the values alone, so
+/// it is the same for equal data.
 #[derive(Debug, Clone, Default)]
 pub struct Columns {
     rows: usize,
     stores: Vec<Store>,
 }
 
-/// The entries of a column, shared, so that a choice of columns copies none; or rows of it.
+/// Shared entries of a column, or a selection of its rows, so that selecting columns copies nothing.
 #[derive(Debug, Clone)]
 struct Store {
     whole: Arc<Numbers>,
     rows: Option<Arc<RowCopy>>,
 }
 
-/// Rows of a column, copied when they are first read.
+/// Selected rows of a column, copied when first read.
 #[derive(Debug)]
 struct RowCopy {
     chosen: Arc<[usize]>,
@@ -57,7 +57,7 @@ impl Store {
         rows.copy.get_or_init(|| self.whole.select_rows(&rows.chosen))
     }
 
-    /// What was copied, or needs no copy.
+    /// Entries that were already copied or need no copy.
     fn copied(&self) -> Option<&Numbers> {
         self.rows.as_ref().map_or(Some(&self.whole), |rows| rows.copy.get())
     }
@@ -79,31 +79,31 @@ impl From<Numbers> for Store {
     }
 }
 
-/// Rows of longer columns: their columns, and the rows in the order in which they were chosen.
+/// Selected rows of longer columns: those columns, and the rows in the order of selection.
 #[derive(Debug, Clone)]
 pub struct Chosen<'a> {
     /// The longer columns.
     pub whole: Vec<Column<'a>>,
-    /// Rows of these.
+    /// Indices of the selected rows.
     pub rows: &'a [usize],
 }
 
-/// The entries of one column, in the smallest type that holds them exactly.
+/// Entries of one column, in the smallest type that holds them exactly.
 #[derive(Debug, Clone)]
 pub enum Numbers {
-    /// Eight bytes an entry.
+    /// Eight bytes per entry.
     Double(Vec<f64>),
-    /// Eight bytes an entry, in memory of others.
+    /// Eight bytes per entry, in memory owned by others.
     Foreign(ForeignNumbers),
-    /// Four bytes an entry: where this is asked for, and never by itself.
+    /// Four bytes per entry; only on request.
     Single(SingleNumbers),
-    /// One byte an entry: whole numbers from 0 to 255.
+    /// One byte per entry: whole numbers from 0 to 255.
     Byte(Vec<u8>),
-    /// Most entries are one number and not stored.
+    /// Most entries equal one number and are not stored.
     Sparse(SparseNumbers),
-    /// A product of others, made when it is read.
+    /// A product of other columns, computed on reading.
     Product(ProductNumbers),
-    /// Entries that others use as well.
+    /// Entries shared with others.
     Shared(Arc<Numbers>),
 }
 
@@ -138,7 +138,7 @@ impl From<Column<'_>> for Numbers {
 }
 
 impl Numbers {
-    /// The numbers at a byte each, where that holds all of them.
+    /// Stores the numbers as bytes if that is exact.
     fn bytes(values: &[f64]) -> Option<Self> {
         let is_byte = |v: &f64| (*v as u8) as f64 == *v && !(*v == 0.0 && v.is_sign_negative());
         values.iter().all(is_byte).then(|| Numbers::Byte(values.iter().map(|&v| v as u8).collect()))
@@ -157,12 +157,12 @@ impl Numbers {
         }
     }
 
-    /// The numbers themselves, where they are shared.
+    /// The underlying numbers of shared ones.
     pub fn plain(&self) -> &Numbers {
         if let Numbers::Shared(shared) = self { shared.plain() } else { self }
     }
 
-    /// The numbers for others to use as well; these share them from now on. Cost O(1).
+    /// Makes the numbers shared and returns a handle to them. Cost O(1).
     pub fn share(&mut self) -> Arc<Numbers> {
         let shared = match std::mem::replace(self, Numbers::Byte(Vec::new())) {
             Numbers::Shared(shared) => shared,
@@ -172,7 +172,7 @@ impl Numbers {
         shared
     }
 
-    /// Every entry under a function. What is sparse stays so. Cost O(rows), or O(entries) of what is sparse.
+    /// Applies a function to every entry; sparse columns stay sparse. Cost O(rows), or O(entries) if sparse.
     #[must_use]
     pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
         match self {
@@ -182,7 +182,7 @@ impl Numbers {
         }
     }
 
-    /// The entries of `rows`, in that order.
+    /// Copies the entries of `rows`, in that order.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         match self {
@@ -198,7 +198,7 @@ impl Numbers {
 }
 
 impl Columns {
-    /// No columns yet, of `rows` entries each.
+    /// Creates an empty set of columns with `rows` entries each.
     pub fn new(rows: usize) -> Self {
         Columns { rows, stores: Vec::new() }
     }
@@ -206,7 +206,7 @@ impl Columns {
     /// Appends a column.
     ///
     /// # Panics
-    /// When its length is not the number of rows; a caller with user data checks that first.
+    /// If its length is not the number of rows; a caller with user data checks that first.
     pub fn push(&mut self, values: impl Into<Numbers>) {
         let numbers = values.into();
         assert_eq!(numbers.view().len(), self.rows, "every column has one entry a row");
@@ -231,7 +231,7 @@ impl Columns {
     /// Column `index`, from 0.
     ///
     /// # Panics
-    /// When there is no such column.
+    /// If there is no such column.
     pub fn column(&self, index: usize) -> Column<'_> {
         self.stores[index].numbers().view()
     }
@@ -239,35 +239,35 @@ impl Columns {
     /// Whether all entries of column `index` are equal.
     ///
     /// # Panics
-    /// When there is no such column.
+    /// If there is no such column.
     pub fn is_constant(&self, index: usize) -> bool {
         self.stores[index].is_constant()
     }
 
-    /// The columns in order.
+    /// Iterates over the columns, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Column<'_>> {
         self.stores.iter().map(|store| store.numbers().view())
     }
 
-    /// The columns `indices`, in that order; entries are shared.
+    /// Selects the columns `indices`, in that order; entries are shared.
     pub fn select(&self, indices: &[usize]) -> Columns {
         Columns { rows: self.rows, stores: indices.iter().map(|&i| self.stores[i].clone()).collect() }
     }
 
-    /// The rows `rows`, in that order, of every column.
+    /// Copies the rows `rows`, in that order, of every column.
     pub fn select_rows(&self, rows: &[usize]) -> Columns {
         let select = |store: &Store| store.numbers().select_rows(rows).into();
         Columns { rows: rows.len(), stores: self.stores.par_iter().map(select).collect() }
     }
 
-    /// The same, and the entries of a column are copied when it is first read: those that never are cost nothing. All of
-    /// `self` stays in memory meanwhile.
+    /// Like [`Columns::select_rows`], but copies a column only when it is first read. All of `self` stays in memory
+    /// meanwhile.
     pub fn view_rows(&self, rows: &[usize]) -> Columns {
         if self.stores.is_empty() {
             return Columns::new(rows.len());
         }
         let all: Arc<[usize]> = rows.into();
-        // Rows of rows are rows of the whole; columns that were chosen together still are.
+        // Rows of rows are rows of the whole; columns selected together stay together.
         let (mut outer, mut inner) = (None, Arc::clone(&all));
         let mut of = |store: &Store| {
             let Some(own) = &store.rows else { return Arc::clone(&all) };
@@ -284,7 +284,7 @@ impl Columns {
         Columns { rows: rows.len(), stores: self.stores.iter().map(view).collect() }
     }
 
-    /// What the rows were chosen from, where all columns were chosen [together](Columns::view_rows).
+    /// The longer columns and selected rows, if all columns were selected [together](Columns::view_rows).
     pub fn chosen(&self) -> Option<Chosen<'_>> {
         let first = &self.stores.first()?.rows.as_ref()?.chosen;
         let is_first = |rows: &Arc<RowCopy>| Arc::ptr_eq(&rows.chosen, first);
@@ -292,7 +292,7 @@ impl Columns {
         are_first.then(|| Chosen { whole: self.stores.iter().map(|store| store.whole.view()).collect(), rows: first })
     }
 
-    /// Copies what was not copied yet, on all threads.
+    /// Copies all selected rows not copied yet, in parallel.
     pub fn copied(&self) -> &Self {
         if self.stores.iter().any(|store| store.copied().is_none()) {
             self.stores.par_iter().for_each(|store| {
@@ -302,10 +302,10 @@ impl Columns {
         self
     }
 
-    /// The entries of the columns `indices`, in that order, as doubles: rows × columns, each column contiguous.
+    /// The columns `indices` as a matrix of doubles: rows × columns, each column contiguous.
     ///
     /// # Panics
-    /// When there is no such column.
+    /// If there is no such column.
     pub fn matrix(&self, indices: &[usize]) -> Array2<f64> {
         let mut out = Array2::zeros((self.rows, indices.len()).f());
         for (mut to, &index) in out.columns_mut().into_iter().zip(indices) {
@@ -314,25 +314,25 @@ impl Columns {
         out
     }
 
-    /// How many columns are made when they are read. Of rows that were chosen, how many of the longer columns.
+    /// Number of columns computed on reading; of selected rows, the number among the longer columns.
     pub fn made(&self) -> usize {
         self.stores.iter().filter(|store| matches!(store.whole.view(), Column::Product(_))).count()
     }
 
-    /// The part of all entries that is stored: 1 but for sparse columns. Of rows that were chosen, that of the longer columns.
+    /// Share of all entries that is stored, 1 without sparse columns; of selected rows, that of the longer columns.
     pub fn share_stored(&self) -> f64 {
         let of_store = |store: &Store| store.whole.view().share_stored();
         self.stores.iter().map(of_store).sum::<f64>() / self.stores.len().max(1) as f64
     }
 
-    /// Bytes that the entries take, without those that were not copied.
+    /// Bytes of the entries, without rows not copied yet.
     pub fn bytes(&self) -> usize {
-        // What columns are products of is counted once.
+        // Factors of products are counted once.
         let mut seen = HashSet::new();
         self.stores.iter().filter_map(Store::copied).map(|numbers| bytes_of(numbers, &mut seen)).sum()
     }
 
-    /// Bytes of so many rows once they are stored: of rows that were chosen, by those of the longer columns.
+    /// Bytes of `rows` rows once stored, estimated for selected rows from the longer columns.
     pub fn bytes_of_rows(&self, rows: usize) -> f64 {
         let all = self.stores.first().map_or(0, |store| store.whole.view().len());
         let mut seen = HashSet::new();
@@ -341,7 +341,7 @@ impl Columns {
     }
 }
 
-/// Bytes that entries take which were not seen yet.
+/// Bytes of entries not yet in `seen`.
 fn bytes_of(numbers: &Numbers, seen: &mut HashSet<*const Numbers>) -> usize {
     match numbers {
         Numbers::Shared(v) => bytes_of(v, seen),

@@ -1,15 +1,16 @@
-//! Losses that the numerics and the traits both know by name.
+//! Losses known by name to both the numerics and the traits.
 
-/// What is averaged over rows held out: the losses that engines have a method of their own for, and how others come about.
+/// A loss over held-out rows: those with a method of their own in engines, and two general forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Squared error over rows and outputs.
     Squared,
     /// Absolute error over rows and outputs.
     Absolute,
-    /// Rows whose own class has not the largest prediction; a tie of t classes counts 1 − 1/t.
+    /// Misclassification rate: rows whose own class does not have the largest prediction; a tie of t classes counts 1 −
+    /// 1/t.
     ZeroOne,
-    /// The same per class, averaged over classes.
+    /// Misclassification rate per class, averaged over classes.
     BalancedError,
     /// Squared error over rows and outputs per class, averaged over classes.
     BalancedSquared,
@@ -22,30 +23,30 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Whether it is a mean over rows.
+    /// Whether the loss is a mean over rows.
     pub fn is_of_rows(self) -> bool {
         !matches!(self, Measure::BalancedError | Measure::BalancedSquared | Measure::Auc | Measure::Whole)
     }
 
-    /// Whether it is the mean over classes of a mean over the rows of each.
+    /// Whether the loss is a mean over classes of means over their rows.
     pub fn is_of_classes(self) -> bool {
         matches!(self, Measure::BalancedError | Measure::BalancedSquared)
     }
 
-    /// Whether it is a sum of squared errors, each times what its row counts.
+    /// Whether the loss is a weighted sum of squared errors.
     pub fn is_of_squares(self) -> bool {
         matches!(self, Measure::Squared | Measure::BalancedSquared)
     }
 }
 
-/// Predictions of classes, coded ±1, that are closer than this are equal but for rounding.
+/// Difference below which predictions of classes, coded ±1, are equal up to rounding.
 pub const TIED_PREDICTION: f64 = 1e-12;
-/// Rounding of a loss, as a part of it: losses that are closer are equal.
+/// Relative difference below which losses are equal up to rounding.
 pub const LOSS_ROUNDING: f64 = 1e-12;
 
-/// Classes that tie for the largest prediction of a row, whose targets are ±`unit`.
+/// Classes that tie for the largest prediction of a row, for targets of ±`unit`.
 ///
-/// A single output is the prediction of the second of two classes, and that of the first is 0.
+/// A single output is the prediction of the second of two classes; the first has prediction 0.
 pub fn tied_classes(outputs: usize, prediction: impl Fn(usize) -> f64, unit: f64) -> impl Iterator<Item = usize> {
     let (classes, first) = if outputs == 1 { (2, 1) } else { (outputs, 0) };
     let of = move |class: usize| if class < first { 0.0 } else { prediction(class - first) };

@@ -1,11 +1,12 @@
-//! Values that are made when they are first needed, by several threads.
+//! Lazily initialized values shared by threads, without locks.
 
 use std::sync::OnceLock;
 
-/// The value of a cell, made where it is empty. Threads that meet each make one, and the first is kept.
+/// Returns the value of a cell, computing it if empty. Threads that arrive together each compute one, and the first is
+/// kept.
 ///
-/// No lock is held meanwhile, as `OnceLock::get_or_init` does: a worker of rayon that waits for a part of what it makes may take up
-/// a job that needs the same cell, and would wait for itself.
+/// Unlike `OnceLock::get_or_init`, this holds no lock meanwhile. A rayon worker that waits for part of its computation
+/// may take up a job that needs the same cell, and would then wait for itself.
 ///
 /// # Errors
 /// Errors of `make`; the cell then stays empty.
@@ -17,7 +18,7 @@ pub fn get_or_try_make<T, E>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T
     Ok(cell.get_or_init(|| made))
 }
 
-/// Like [`get_or_try_make`], for what cannot fail.
+/// Like [`get_or_try_make`], for a computation that cannot fail.
 pub fn get_or_make<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     let Ok(value) = get_or_try_make(cell, || Ok::<T, std::convert::Infallible>(make()));
     value

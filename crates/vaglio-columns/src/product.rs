@@ -1,26 +1,26 @@
-//! Columns that are products of others, made when they are read.
+//! Virtual columns: products of others, computed on reading.
 
 use crate::{Column, Numbers};
 use std::sync::Arc;
 
-/// A column that is a product of powers of others, which it shares, and is made in parts where it is read: a few words of memory in
-/// place of an entry a row.
+/// A column that is a product of powers of shared columns and computed in tiles on reading: a few words of memory
+/// instead of an entry per row.
 ///
-/// The entries are those of the stored product to the bit: the powers of each factor are multiplied up from 1, and the factors one after
-/// the other; then the shift is taken off and what is left divided, where the column was [rescaled](ProductNumbers::rescaled).
+/// The entries equal those of the stored product to the bit. Powers of each factor are multiplied up from 1, then the
+/// factors one after the other. A [rescaled](ProductNumbers::rescaled) column then subtracts its shift and divides.
 #[derive(Debug, Clone)]
 pub struct ProductNumbers {
     factors: Box<[(Arc<Numbers>, u32)]>,
-    /// What is taken off, and what the rest is divided by.
+    /// Shift and divisor.
     scale: Option<[f64; 2]>,
-    /// The largest magnitude of an entry that is not missing.
+    /// Largest magnitude of a non-missing entry.
     largest: f64,
     is_missing: bool,
-    /// Whether all entries are whole numbers from 0 to 255, so that it would be stored as bytes.
+    /// Whether all entries are whole numbers from 0 to 255, so that the column would be stored as bytes.
     is_byte: bool,
 }
 
-/// Some rows of a column that is made when it is read.
+/// View of some rows of a product column.
 #[derive(Debug, Clone, Copy)]
 pub struct ProductColumn<'a> {
     of: &'a ProductNumbers,
@@ -28,15 +28,15 @@ pub struct ProductColumn<'a> {
     len: usize,
 }
 
-/// Rows that are made at a time where all are read once.
+/// Rows computed at a time when all are read once.
 const TILE: usize = 1024;
 
 impl ProductNumbers {
-    /// The product of some columns, each to a power of 1 at least; a cell that is missing in one of them is missing. Cost
+    /// Creates the product of columns, each to a power of at least 1; a cell missing in one of them is missing. Cost
     /// O(rows·factors).
     ///
     /// # Panics
-    /// Without a factor, and where factors have not equally many rows; a caller with user data checks that first.
+    /// Without factors, or if their numbers of rows differ; a caller with user data checks that first.
     pub fn new(factors: Vec<(Arc<Numbers>, u32)>) -> Self {
         let rows = factors.first().map(|(first, _)| first.view().len());
         assert!(
@@ -47,7 +47,7 @@ impl ProductNumbers {
             .measured()
     }
 
-    /// (x − shift)/divisor of every entry. Cost O(rows·factors). A column that was rescaled before is stored.
+    /// (x − shift)/divisor of every entry. Cost O(rows·factors). Rescaling a second time stores the column.
     #[must_use]
     pub fn rescaled(&self, shift: f64, divisor: f64) -> Numbers {
         if self.scale.is_some() {
@@ -60,7 +60,7 @@ impl ProductNumbers {
         let (mut largest, mut is_missing, mut is_byte): (f64, _, _) = (0.0, false, true);
         self.view().for_each_tile(|tile| {
             for &x in tile {
-                // The larger of NaN and a number is that.
+                // `max` ignores NaN.
                 largest = largest.max(x.abs());
                 is_missing |= x.is_nan();
                 is_byte &= f64::from(x as u8).to_bits() == x.to_bits();
@@ -70,7 +70,7 @@ impl ProductNumbers {
         ProductNumbers { largest, is_missing, is_byte, ..self }
     }
 
-    /// The columns that it is made of, each with its power.
+    /// Factors, each with its power.
     pub fn factors(&self) -> &[(Arc<Numbers>, u32)] {
         &self.factors
     }
@@ -80,7 +80,7 @@ impl ProductNumbers {
         self.is_missing
     }
 
-    /// The first row whose entry is infinite.
+    /// First row with an infinite entry.
     pub fn first_infinite(&self) -> Option<usize> {
         (self.largest == f64::INFINITY).then(|| self.view().to_vec().iter().position(|x| x.is_infinite())).flatten()
     }
@@ -91,7 +91,7 @@ impl ProductNumbers {
         ProductColumn { of: self, start: 0, len }
     }
 
-    /// The entries of `rows`, stored.
+    /// Computes and stores the entries of `rows`.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Numbers {
         let values = self.view().gathered(rows);
@@ -110,17 +110,17 @@ impl<'a> ProductColumn<'a> {
         self.len == 0
     }
 
-    /// What the entries are made of.
+    /// The product column behind the view.
     pub fn of(&self) -> &'a ProductNumbers {
         self.of
     }
 
-    /// The row of the whole column that is the first of these.
+    /// Row of the whole column that is the first row of the view.
     pub fn start(&self) -> usize {
         self.start
     }
 
-    /// The largest magnitude of an entry of the whole column; 255 where it would be stored as bytes.
+    /// Largest magnitude of an entry of the whole column; 255 if it would be stored as bytes.
     pub fn largest(&self) -> f64 {
         match self.of {
             ProductNumbers { is_byte: true, .. } => f64::from(u8::MAX),
@@ -137,7 +137,7 @@ impl<'a> ProductColumn<'a> {
     /// The entry of `row`. Cost O(factors).
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If there is no such row.
     pub fn get(&self, row: usize) -> f64 {
         assert!(row < self.len, "row {row} of {}", self.len);
         let power = |(factor, exponent): &(Arc<Numbers>, u32)| power(factor.view().get(self.start + row), *exponent);
@@ -153,17 +153,17 @@ impl<'a> ProductColumn<'a> {
     /// The rows from `start` to `end`.
     ///
     /// # Panics
-    /// When there are no such rows.
+    /// If there are no such rows.
     #[must_use]
     pub fn rows(&self, start: usize, end: usize) -> Self {
         assert!(start <= end && end <= self.len, "rows {start} to {end} of {}", self.len);
         ProductColumn { of: self.of, start: self.start + start, len: end - start }
     }
 
-    /// Writes the entries from row `start` on, as many as there is room for. Cost O(rows·factors).
+    /// Writes the entries from row `start` on until `out` is full. Cost O(rows·factors).
     ///
     /// # Panics
-    /// When there are not so many rows.
+    /// If there are fewer rows.
     pub fn write(&self, start: usize, out: &mut [f64]) {
         let part = self.rows(start, start + out.len());
         let rows = part.start..part.start + part.len;
@@ -185,17 +185,17 @@ impl<'a> ProductColumn<'a> {
         }
     }
 
-    /// The entries. Cost O(rows·factors).
+    /// All entries. Cost O(rows·factors).
     pub fn to_vec(&self) -> Vec<f64> {
         let mut out = vec![0.0; self.len];
         self.write(0, &mut out);
         out
     }
 
-    /// The entries of `rows`, in that order.
+    /// Computes the entries of `rows`, in that order.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If there is no such row.
     pub fn gathered(&self, rows: &[usize]) -> Vec<f64> {
         let (least, most) = rows.iter().fold((self.len, 0), |(a, b), &row| (a.min(row), b.max(row + 1)));
         if most.saturating_sub(least) > NEAR * rows.len() {
@@ -205,7 +205,7 @@ impl<'a> ProductColumn<'a> {
         rows.iter().map(|&row| span[row - least]).collect()
     }
 
-    /// Calls a function with some entries at a time, in order, for as long as it returns true.
+    /// Calls a function with tiles of entries in order, for as long as it returns true.
     pub fn for_each_tile(&self, mut each: impl FnMut(&[f64]) -> bool) {
         let mut tile = [0.0; TILE];
         for start in (0..self.len).step_by(TILE) {
@@ -223,7 +223,7 @@ impl<'a> ProductColumn<'a> {
             return true;
         }
         let (first, mut is_constant) = (self.get(0), true);
-        // One comparison tells nearly all columns.
+        // One comparison decides for nearly all columns.
         if self.len > 1 && self.get(1) != first {
             return false;
         }
@@ -235,7 +235,7 @@ impl<'a> ProductColumn<'a> {
     }
 }
 
-/// Rows of a span for each that is chosen, up to which the span is made.
+/// Maximum rows of a span per selected row for which the whole span is computed.
 const NEAR: usize = 4;
 
 /// x^exponent by multiplication, from 1.
@@ -244,7 +244,7 @@ fn power(x: f64, exponent: u32) -> f64 {
     if exponent == 1 { x } else { (0..exponent).fold(1.0, |power, _| power * x) }
 }
 
-/// Calls a function with each place and the entry that belongs to it.
+/// Calls a function with each output entry and the matching factor entry.
 fn each(factor: Column<'_>, out: &mut [f64], of: impl Fn(&mut f64, f64)) {
     match factor {
         Column::Double(x) => out.iter_mut().zip(x).for_each(|(out, &x)| of(out, x)),

@@ -5,28 +5,28 @@ use rayon::prelude::*;
 use std::fmt;
 use std::sync::Arc;
 
-/// The entries of a column, each rounded to single precision: four bytes an entry.
+/// Entries of a column rounded to single precision: four bytes per entry.
 ///
-/// What is computed of them is computed in doubles; the column is as if the data had these entries.
+/// All computations use doubles, as if the data had the rounded entries.
 #[derive(Debug, Clone)]
 pub struct SingleNumbers {
     values: Vec<f32>,
-    /// By how much an entry was rounded, at most.
+    /// Largest rounding error of an entry.
     rounding: f64,
-    /// The least and the greatest entry before rounding.
+    /// Least and greatest entry before rounding.
     range: [f64; 2],
 }
 
-/// Why a column cannot be in single precision.
+/// Reason that a column cannot be stored in single precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SingleFault {
-    /// Some entry is no normal number of single precision, which has those from 1.2e-38 to 3.4e38 and 0.
+    /// Some entry is outside the normal range of single precision, 0 and 1.2e-38 to 3.4e38 in magnitude.
     Range,
-    /// Entries that differ are all rounded to one number.
+    /// Different entries all round to one number.
     Constant,
 }
 
-/// What is wrong with the column, and what helps.
+/// Describes the problem and a remedy.
 impl fmt::Display for SingleFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -45,15 +45,15 @@ impl Default for SingleNumbers {
 }
 
 impl SingleNumbers {
-    /// An empty column with room for so many entries, as far as there is memory.
+    /// Creates an empty column and reserves memory for `rows` entries, as far as possible.
     pub fn with_room(rows: usize) -> Self {
         let mut values = Vec::new();
-        // The entries are asked for again as they come.
+        // A failure shows again when entries are pushed.
         let _ = values.try_reserve_exact(rows);
         SingleNumbers { values, ..SingleNumbers::default() }
     }
 
-    /// Appends an entry; NaN is one that is missing.
+    /// Appends an entry; NaN is a missing one.
     #[inline]
     pub fn push(&mut self, value: f64) {
         let rounded = self.noted(value);
@@ -63,7 +63,7 @@ impl SingleNumbers {
     /// Sets the entry of a row.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If there is no such row.
     pub fn set(&mut self, row: usize, value: f64) {
         let rounded = self.noted(value);
         self.values[row] = rounded;
@@ -81,10 +81,10 @@ impl SingleNumbers {
         let rounded = value as f32;
         let is_lost = rounded.is_infinite() || (value != 0.0 && rounded.abs() < f32::MIN_POSITIVE);
         let rounding = if is_lost { f64::INFINITY } else { (f64::from(rounded) - value).abs() };
-        // A missing entry is none, and the larger of NaN and a number is that.
+        // `max` ignores NaN, a missing entry.
         self.rounding = self.rounding.max(rounding);
         self.range = [self.range[0].min(value), self.range[1].max(value)];
-        // A number that is too large stays one; the column has a fault.
+        // Keeps an entry that is too large finite; the column has a fault.
         if rounded.is_infinite() && value.is_finite() { f32::MAX.copysign(rounded) } else { rounded }
     }
 
@@ -93,12 +93,12 @@ impl SingleNumbers {
         &self.values
     }
 
-    /// By how much an entry was rounded, at most; of rows that were chosen, one of all rows.
+    /// Largest rounding error of an entry; for selected rows, over all rows.
     pub fn rounding(&self) -> f64 {
         self.rounding
     }
 
-    /// Why the column is to stay in doubles, if it is. Cost O(rows) where it is nearly constant.
+    /// Reason to keep the column in doubles, if any.
     pub fn fault(&self) -> Option<SingleFault> {
         if self.rounding == f64::INFINITY {
             return Some(SingleFault::Range);
@@ -107,12 +107,12 @@ impl SingleNumbers {
         (least < greatest && least as f32 == greatest as f32).then_some(SingleFault::Constant)
     }
 
-    /// Returns the memory that is reserved for more entries.
+    /// Releases unused reserved memory.
     pub fn shrink_to_fit(&mut self) {
         self.values.shrink_to_fit();
     }
 
-    /// The entries of `rows`, in that order.
+    /// Copies the entries of `rows`, in that order.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         SingleNumbers { values: rows.iter().map(|&row| self.values[row]).collect(), ..*self }
@@ -128,7 +128,7 @@ impl FromIterator<f64> for SingleNumbers {
     }
 }
 
-/// At a byte an entry where all are whole numbers from 0 to 255 as they were.
+/// Stores bytes if all entries were whole numbers from 0 to 255.
 impl From<SingleNumbers> for Numbers {
     fn from(single: SingleNumbers) -> Self {
         let is_byte = |x: &f32| (*x as u8) as f32 == *x && !(*x == 0.0 && x.is_sign_negative());
@@ -140,8 +140,7 @@ impl From<SingleNumbers> for Numbers {
 }
 
 impl Numbers {
-    /// The entries in single precision where they are doubles, at four bytes in place of eight; others as they are. Cost
-    /// O(rows).
+    /// Converts doubles to single precision, four bytes per entry instead of eight; other types stay. Cost O(rows).
     #[must_use]
     pub fn in_single(self) -> Self {
         match self {
@@ -156,8 +155,8 @@ impl Numbers {
 }
 
 impl Columns {
-    /// The same with every column of doubles in single precision. Cost O(entries), and memory for a column on each thread, where
-    /// columns are not shared.
+    /// Converts every column of doubles to single precision. Cost O(entries), and memory for one column per thread
+    /// unless columns are shared.
     #[must_use]
     pub fn in_single(self) -> Self {
         let single = |store: Store| match store.numbers() {
@@ -170,10 +169,10 @@ impl Columns {
         Columns { rows: self.rows, stores: self.stores.into_par_iter().map(single).collect() }
     }
 
-    /// What single precision did to column `index`; `None` for a column that is not in it.
+    /// The single-precision storage of column `index`; `None` for other columns.
     ///
     /// # Panics
-    /// When there is no such column.
+    /// If there is no such column.
     pub fn single(&self, index: usize) -> Option<&SingleNumbers> {
         if let Numbers::Single(single) = &*self.stores[index].whole { Some(single) } else { None }
     }

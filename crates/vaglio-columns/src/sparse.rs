@@ -1,11 +1,11 @@
-//! Columns most of whose entries are one number.
+//! Sparse columns: most entries equal one number.
 
 use crate::Numbers;
 
-/// A column in which most rows have one number, its `fill`, and the others an entry of their own.
+/// A column in which most rows have one number, the `fill`, and other rows a stored entry.
 ///
-/// The rows of the others are stored in increasing order, four bytes each, with their entries: nothing where all are one
-/// number, a byte where they are whole numbers from 0 to 255, else a double.
+/// Rows of stored entries are kept in increasing order, four bytes each. Their entries take no bytes if all equal one
+/// number, one byte each if they are whole numbers from 0 to 255, else eight.
 #[derive(Debug, Clone)]
 pub struct SparseNumbers {
     len: usize,
@@ -14,7 +14,7 @@ pub struct SparseNumbers {
     values: StoredValues,
 }
 
-/// Entries in the smallest type that holds them.
+/// Stored entries, in the smallest type that holds them.
 #[derive(Debug, Clone)]
 enum StoredValues {
     Same(f64),
@@ -22,10 +22,10 @@ enum StoredValues {
     Double(Vec<f64>),
 }
 
-/// Some rows of a column most of whose entries are one number.
+/// View of some rows of a sparse column.
 #[derive(Debug, Clone, Copy)]
 pub struct SparseColumn<'a> {
-    /// The row of the whole column that is the first of these.
+    /// Row of the whole column that is the first row of the view.
     first: usize,
     len: usize,
     fill: f64,
@@ -53,15 +53,15 @@ impl From<Vec<f64>> for StoredValues {
     }
 }
 
-/// Bytes that a row takes.
+/// Bytes of a row index.
 const ROW: usize = size_of::<u32>();
 
 impl SparseNumbers {
-    /// A column of `len` rows that is 0 but in some, given in increasing order. Entries that are 0 are not stored. Cost
-    /// O(rows that are given).
+    /// Creates a column of `len` rows that is 0 except in `rows`, given in increasing order. Entries of 0 are dropped.
+    /// Cost O(given rows).
     ///
     /// # Panics
-    /// When rows and values are not equally many, or rows do not increase or are not below `len`, which is at most 2³²; a
+    /// If rows and values differ in number, rows do not increase, or a row is not below `len`, which is at most 2³²; a
     /// caller with user data checks that first.
     pub fn new(len: usize, mut rows: Vec<u32>, mut values: Vec<f64>) -> Self {
         assert_eq!(rows.len(), values.len(), "every row has an entry");
@@ -77,12 +77,13 @@ impl SparseNumbers {
         SparseNumbers { len, fill: 0.0, rows, values: values.into() }
     }
 
-    /// The most entries of a column that is made sparse by itself: one in 32 of 1000 rows and more; `None` of fewer.
+    /// Maximum number of stored entries of a column that is made sparse automatically: one in 32 for 1000 rows and
+    /// more, `None` for fewer.
     pub fn most_entries(len: usize) -> Option<usize> {
         (1000..=u32::MAX as usize).contains(&len).then_some(len / 32)
     }
 
-    /// Whether it takes at most half the bytes that it would take otherwise.
+    /// Whether the column takes at most half the bytes of a dense one.
     fn is_worth_it(&self) -> bool {
         let is_bytes = self.fill.to_bits() == 0
             && match self.values {
@@ -93,7 +94,7 @@ impl SparseNumbers {
         2 * self.bytes() <= self.len * if is_bytes { 1 } else { size_of::<f64>() }
     }
 
-    /// Bytes that rows and entries take.
+    /// Bytes of rows and entries.
     pub fn bytes(&self) -> usize {
         let entry = match self.values {
             StoredValues::Same(_) => 0,
@@ -113,7 +114,7 @@ impl SparseNumbers {
         SparseColumn { first: 0, len: self.len, fill: self.fill, rows: &self.rows, values }
     }
 
-    /// Every entry, and so the fill, under a function. Cost O(entries).
+    /// Applies a function to every entry and the fill. Cost O(entries).
     #[must_use]
     pub fn map(&self, of: impl Fn(f64) -> f64) -> Self {
         let values = match &self.values {
@@ -124,7 +125,7 @@ impl SparseNumbers {
         SparseNumbers { len: self.len, fill: of(self.fill), rows: self.rows.clone(), values }
     }
 
-    /// The rows of another column after these; `None` where the two have not one fill.
+    /// Appends the rows of another column; `None` if the fills differ.
     #[must_use]
     pub fn followed(&self, other: &SparseNumbers) -> Option<Self> {
         (self.fill.to_bits() == other.fill.to_bits()).then(|| {
@@ -138,14 +139,14 @@ impl SparseNumbers {
         })
     }
 
-    /// The entries of `rows`, in that order. Cost O(rows), and no more than a look at them where they do not decrease.
+    /// Copies the entries of `rows`, in that order. Cost O(rows), and only a scan of them if they do not decrease.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         let (mut own, mut values) = (Vec::new(), Vec::new());
         if rows.is_sorted() {
             let mut from = 0;
             self.view().for_each(|row, value| {
-                // The next place is near where most rows are chosen.
+                // Gallops: the next place is near if most rows are selected.
                 let mut reach = 1;
                 while rows.get(from + reach).is_some_and(|chosen| *chosen < row) {
                     reach *= 2;
@@ -173,7 +174,7 @@ impl SparseNumbers {
     }
 }
 
-/// Sparse where that takes at most half the bytes; dense else, by the same rule as other numbers.
+/// Stays sparse if that takes at most half the bytes, else becomes dense like other numbers.
 impl From<SparseNumbers> for Numbers {
     fn from(sparse: SparseNumbers) -> Self {
         if sparse.is_worth_it() { Numbers::Sparse(sparse) } else { sparse.view().to_vec().into() }
@@ -191,17 +192,17 @@ impl<'a> SparseColumn<'a> {
         self.len == 0
     }
 
-    /// The number of the rows that have no entry of their own.
+    /// Value of the rows without a stored entry.
     pub fn fill(&self) -> f64 {
         self.fill
     }
 
-    /// How many rows have an entry of their own.
+    /// Number of stored entries.
     pub fn count(&self) -> usize {
         self.rows.len()
     }
 
-    /// Calls a function with each row that has an entry of its own, in increasing order, and that entry.
+    /// Calls a function with each stored entry and its row, in increasing order.
     #[inline]
     pub fn for_each(&self, mut each: impl FnMut(usize, f64)) {
         let rows = self.rows.iter().map(|&row| row as usize - self.first);
@@ -215,7 +216,7 @@ impl<'a> SparseColumn<'a> {
     /// The entry of `row`. Cost O(log entries).
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If there is no such row.
     pub fn get(&self, row: usize) -> f64 {
         assert!(row < self.len, "row {row} of {}", self.len);
         match self.rows.binary_search(&((row + self.first) as u32)) {
@@ -235,7 +236,7 @@ impl<'a> SparseColumn<'a> {
     /// The rows from `start` to `end`. Cost O(log entries).
     ///
     /// # Panics
-    /// When there are no such rows.
+    /// If there are no such rows.
     #[must_use]
     pub fn rows(&self, start: usize, end: usize) -> Self {
         assert!(start <= end && end <= self.len, "rows {start} to {end} of {}", self.len);
@@ -249,14 +250,14 @@ impl<'a> SparseColumn<'a> {
         SparseColumn { first: self.first + start, len: end - start, fill: self.fill, rows: &self.rows[own], values }
     }
 
-    /// Every row. Cost O(rows).
+    /// All rows as doubles. Cost O(rows).
     pub fn to_vec(&self) -> Vec<f64> {
         let mut all = vec![self.fill; self.len];
         self.for_each(|row, value| all[row] = value);
         all
     }
 
-    /// Whether rows of the same column in memory are meant.
+    /// Whether both are the same rows of the same column in memory.
     pub fn is_stored_with(&self, other: &SparseColumn<'_>) -> bool {
         std::ptr::eq(self.rows, other.rows) && self.first == other.first && self.len == other.len
     }
@@ -269,7 +270,7 @@ impl<'a> SparseColumn<'a> {
         16.0 * f64::EPSILON * self.range().iter().fold(0.0, |most: f64, v| most.max(v.abs()))
     }
 
-    /// The least and the greatest of the entries; infinities where there is none.
+    /// Least and greatest entry; infinities without rows.
     pub fn range(&self) -> [f64; 2] {
         let mut range = if self.count() < self.len { [self.fill; 2] } else { [f64::INFINITY, f64::NEG_INFINITY] };
         self.for_each(|_, value| range = [range[0].min(value), range[1].max(value)]);

@@ -1,25 +1,25 @@
-//! Columns in bins, and their mutual information.
+//! Binning of columns, and mutual information of binned columns.
 
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Design, Error, Feature, Result, setting};
 use vaglio_kernels::hsic::{shares, standardized};
 use vaglio_kernels::tolerance::{BIN_EDGE, ENTROPY_ROUNDING};
 
-/// How the entries of a column, or of a numeric target, are put into bins.
+/// Binning of the entries of a column or a numeric target.
 #[setting]
 #[derive(Copy, Default, PartialEq, Eq)]
 pub enum Bins {
-    /// Three: at least one standard deviation below the mean, at least one above, and what lies between.
+    /// Three bins: at least one standard deviation below the mean, at least one above, and in between.
     #[default]
     Deviation,
-    /// So many of equal width between the lowest and the highest entry.
+    /// This many bins of equal width between the lowest and the highest entry.
     Width(usize),
-    /// So many of equal weight; equal entries stay together, where their middle falls.
+    /// This many bins of equal weight; equal entries stay together, in the bin of their middle.
     Frequency(usize),
 }
 
 impl Bins {
-    /// Refuses fewer than 2 bins, or more than 256.
+    /// Rejects fewer than 2 bins, or more than 256.
     ///
     /// # Errors
     /// [`Error::Setting`].
@@ -31,7 +31,7 @@ impl Bins {
         }
     }
 
-    /// The bin of each row. Cost O(m), of equal weight O(m log m).
+    /// Bin of each row. Cost O(m), for equal weight O(m log m).
     fn of(self, values: &[f64], weights: &[f64]) -> Vec<u32> {
         match self {
             Bins::Deviation => by_deviation(values, weights),
@@ -72,10 +72,10 @@ fn by_frequency(values: &[f64], weights: &[f64], count: usize) -> Vec<u32> {
     bins
 }
 
-/// A column in bins.
+/// A binned column.
 pub(crate) struct Binned {
     of_row: Vec<u32>,
-    /// The share of the rows in each bin.
+    /// Share of the rows in each bin.
     shares: Vec<f64>,
 }
 
@@ -95,12 +95,12 @@ impl Binned {
     }
 }
 
-/// Binning with their weights, and how columns are put into bins.
+/// Binning rule, with the weights of the rows.
 pub(crate) struct Binning {
     bins: Bins,
     weights: Vec<f64>,
     total: f64,
-    /// How many rows there are, whatever the weights add up to.
+    /// Number of rows, whatever the sum of the weights.
     rows: f64,
 }
 
@@ -111,12 +111,12 @@ impl Binning {
         Binning { bins, weights, total, rows: design.counted_rows() }
     }
 
-    /// A column in bins. Cost O(m).
+    /// Bins a column. Cost O(m).
     pub fn column(&self, design: &Design, feature: Feature) -> Binned {
         Binned::new(self.bins.of(&design.column(feature).values(), &self.weights), &self.weights)
     }
 
-    /// The targets in bins: classes each in their own, every output of numbers by itself.
+    /// Bins the targets: one bin per class, or every numeric output by itself.
     pub fn targets(&self, design: &Design) -> Vec<Binned> {
         let binned = |of_row| Binned::new(of_row, &self.weights);
         match design.classes() {
@@ -128,8 +128,8 @@ impl Binning {
         }
     }
 
-    /// I = Σ p_ab ln(p_ab/(p_a p_b)) over the bins of two columns; that of a column with itself is its entropy. Cost O(m) and
-    /// O(bins²).
+    /// Mutual information I = Σ p_ab ln(p_ab/(p_a p_b)) of two binned columns; a column's with itself is its entropy.
+    /// Cost O(m) and O(bins²).
     pub fn information(&self, a: &Binned, b: &Binned) -> f64 {
         let width = b.shares.len();
         let mut table = vec![0.0; a.shares.len() * width];
@@ -140,16 +140,18 @@ impl Binning {
         for (row, of_a) in table.chunks_exact(width.max(1)).zip(&a.shares) {
             for (both, of_b) in row.iter().zip(&b.shares).filter(|(both, _)| **both > 0.0) {
                 let both = both / self.total;
-                // The shares of two bins may underflow in a product.
+                // A product of the shares of two bins may underflow.
                 sum += both * (both / of_a / of_b).ln();
             }
         }
         sum.max(0.0)
     }
 
-    /// G² = 2 Σ O ln(O/E) of two columns within each combination of the bins of `given`, with weights over their mean, and its degrees
-    /// of freedom, (rows − 1) × (columns − 1) of the bins that a combination has; none for fewer rows a cell than `least`. Cost O(m), and O(1) a
-    /// cell.
+    /// G² = 2 Σ O ln(O/E) of two columns within each combination of the bins of `given`, with weights divided by their
+    /// mean, and its degrees of freedom.
+    ///
+    /// A combination has (rows − 1) × (columns − 1) degrees of freedom, over its non-empty bins. Returns `None` for
+    /// fewer rows per cell than `least`. Cost O(m), and O(1) per cell.
     pub fn g_squared(&self, a: &Binned, b: &Binned, given: &[&Binned], least: f64) -> Option<(f64, f64)> {
         let (height, width) = (a.shares.len(), b.shares.len());
         let of_one = height * width;
@@ -178,13 +180,13 @@ impl Binning {
         Some((g_squared.max(0.0) * (self.rows / self.total), freedom))
     }
 
-    /// 2·I/(H_a + H_b), from 0 to 1; 0 where both columns are constant. Cost O(m) and O(bins²).
+    /// Symmetrical uncertainty 2·I/(H_a + H_b), from 0 to 1; 0 if both columns are constant. Cost O(m) and O(bins²).
     pub fn symmetrical_uncertainty(&self, a: &Binned, b: &Binned) -> f64 {
         let entropies = a.entropy() + b.entropy();
         if entropies > ENTROPY_ROUNDING { (2.0 * self.information(a, b) / entropies).min(1.0) } else { 0.0 }
     }
 
-    /// The mean over outputs of the information of a column about the target.
+    /// Mean over outputs of the mutual information of a column and the target.
     pub fn relevance(&self, column: &Binned, targets: &[Binned]) -> f64 {
         targets.iter().map(|target| self.information(column, target)).sum::<f64>() / targets.len().max(1) as f64
     }

@@ -9,19 +9,20 @@ use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, 
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::EQUAL_UNCERTAINTY;
 
-/// The identifier of the shortcut in `selection.json` and in plans.
+/// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "predominance";
 
-/// What columns tell of the target where no better column tells the same of them: fast correlation-based filter.
+/// Fast correlation-based filter: keeps the columns whose information about the target no better column has too.
 ///
-/// SU(a, b) = 2·I(a, b)/(H(a) + H(b)) is the symmetrical uncertainty of two columns in bins. Columns with SU(x, y) > `threshold`
-/// stand in the order of it, those with the same in that of their correlation with y. The first is predominant, and every column q after it with SU(x, q) ≥ SU(q, y) leaves; so does the
-/// next that is left, to the end. A predominant column weighs SU(x, y), the others 0, and the score of a subset is the sum of its
-/// weights with the sign turned. Lower is better; the empty subset scores 0.
+/// SU(a, b) = 2·I(a, b)/(H(a) + H(b)) is the symmetrical uncertainty of two binned columns. Columns with SU(x, y) >
+/// `threshold` are sorted by it, ties by their correlation with the target y. The first is predominant and eliminates
+/// every later column q with SU(x, q) ≥ SU(q, y); this repeats with the next remaining column, to the end. A
+/// predominant column has weight SU(x, y), the others 0, and the score of a subset is minus the sum of its weights.
+/// Lower is better; the empty subset scores 0.
 ///
-/// `search: {kind: rank, choose: best}` takes the predominant columns and no other. Of equal columns one takes part, and all
-/// have its weight. Of several numeric outputs the mean SU counts; classes are bins of their own. A row of weight 2 equals that
-/// row twice. Constant columns weigh 0. The learner and λ play no part.
+/// `search: {kind: rank, choose: best}` selects exactly the predominant columns. Equal columns share one weight. With
+/// several numeric outputs the mean SU counts; each class is a bin. A row of weight 2 equals two such rows. Constant
+/// columns have weight 0. The learner and λ are not used.
 ///
 /// # Example
 /// ```
@@ -34,8 +35,8 @@ const ENGINE: &str = "predominance";
 /// ```
 ///
 /// # Reference
-/// L. Yu and H. Liu, *Feature selection for high-dimensional data: a fast correlation-based filter solution*, Proceedings of
-/// the 20th International Conference on Machine Learning, 2003.
+/// L. Yu and H. Liu, *Feature selection for high-dimensional data: a fast correlation-based filter solution*,
+/// Proceedings of the 20th International Conference on Machine Learning, 2003.
 #[part(
     Criterion,
     "fcbf",
@@ -45,16 +46,16 @@ const ENGINE: &str = "predominance";
 )]
 #[derive(Copy, PartialEq)]
 pub struct Fcbf {
-    /// How columns are put into bins.
+    /// Binning of columns.
     pub bins: Bins,
-    /// What a column must tell of the target at least, as a symmetrical uncertainty from 0 to 1.
+    /// Minimum symmetrical uncertainty of a column and the target, from 0 to 1.
     pub threshold: f64,
 }
 
 vaglio_core::setters!(Fcbf { bins: Bins, threshold: f64;; });
 
 impl Weighing for Fcbf {
-    /// Cost O(nmp) with p predominant columns, memory O(nm).
+    /// Computes the weights. Cost O(nmp) with p predominant columns, memory O(nm).
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
         let rows = Binning::new(self.bins, design);
@@ -66,7 +67,7 @@ impl Weighing for Fcbf {
         };
         let relevance: Vec<f64> = parallel::map_slice(&columns, with_target);
         let mut left: Vec<usize> = (0..columns.len()).filter(|&x| relevance[x] > self.threshold).collect();
-        // Of columns that tell the same in bins the one of larger correlation is the better, so that their order has no part.
+        // Ties in bins are broken by the larger correlation, so that the order of columns does not matter.
         let correlations = of_targets(design, &originals.features);
         let steps = |x: usize| (relevance[x] / EQUAL_UNCERTAINTY).round();
         let better = |a: usize, b: usize| {
@@ -86,7 +87,7 @@ impl Weighing for Fcbf {
     }
 }
 
-/// The sum over outputs of the absolute correlation of each column with the target. Cost O(m) each.
+/// Sum over outputs of the absolute correlation of each column with the target. Cost O(m) each.
 fn of_targets(design: &Design, columns: &[Feature]) -> Vec<f64> {
     let outputs: Vec<Vec<f64>> =
         design.targets().rows().into_iter().map(|y| standardized(&y.to_vec(), design.weights())).collect();
@@ -106,7 +107,7 @@ impl Criterion for Fcbf {
         check(Output::Auto, design)
     }
 
-    /// One pass over the columns for each of the largest subset that is predominant.
+    /// Estimates one pass over the columns per predominant column of the largest subset.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         Estimate {

@@ -1,4 +1,4 @@
-//! Parents and children of the target: HITON-PC.
+//! HITON-PC: parents and children of the target.
 
 mod fisher;
 mod likelihood;
@@ -13,27 +13,27 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, setting};
 use vaglio_kernels::parallel;
 
-/// The identifier of the shortcut in `selection.json` and in plans.
+/// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "independence";
-/// Columns that are conditioned on at once, at most.
+/// Maximum size of a conditioning set.
 const MOST_CONDITIONS: usize = 5;
 
-/// How surely columns go with the target whatever few others are given: parents and children of the target by HITON-PC.
+/// HITON-PC: weights the columns that depend on the target given every small set of others, its parents and children.
 ///
-/// Columns that go with the target (p < `level`) are tried in the order of their p. One enters unless some set Z of at most
-/// `conditions` of those that have entered makes it independent of the target (p ≥ `level`). When all were tried, each that has
-/// entered, the last one first, is tried with the sets of all others, and leaves where one makes it independent. A column that
-/// stays weighs −ln p of its own test, without Z; the others weigh 0. The score of a subset is the sum of its weights with the sign
-/// turned. Lower is better; the empty subset scores 0.
+/// Columns that depend on the target (p < `level`) are tried in the order of their p. A column enters unless some set Z
+/// of at most `conditions` entered columns makes it independent of the target (p ≥ `level`). After all were tried, each
+/// entered column, the last one first, is tested with sets of all others, and leaves if one makes it independent. A
+/// remaining column has the weight −ln p of its own test, without Z; the others have weight 0. The score of a subset is
+/// minus the sum of its weights. Lower is better; the empty subset scores 0.
 ///
 /// | `test` | of independence given Z |
 /// |---|---|
 /// | `fisher_z` | z = ½ ln((1 + r)/(1 − r))·√(m − \|Z\| − 3) of the partial correlation r; classes by their ±1 codings |
-/// | `g_squared` | G² = 2 Σ O ln(O/E) of columns in `bins` within each combination of the bins of Z, with the degrees of freedom of its bins that are not empty; sets that leave less than five rows a cell are not tried |
+/// | `g_squared` | G² = 2 Σ O ln(O/E) of columns in `bins` within each combination of the bins of Z, with the degrees of freedom of its non-empty bins; sets that leave less than five rows per cell are not tried |
 ///
-/// Of several outputs, classes of `fisher_z` among them, the least p counts, times their number. `search: {kind: rank, choose: best}`
-/// takes the columns that stay and no other. Of equal columns one takes part, and all have its weight. Of row weights only
-/// ratios matter: m counts every row of positive weight once. The learner and λ play no part.
+/// With several outputs, including classes in `fisher_z`, the least p counts, times their number. `search: {kind: rank,
+/// choose: best}` selects exactly the remaining columns. Equal columns share one weight. Only ratios of row weights
+/// matter: m counts every row of positive weight once. The learner and λ are not used.
 ///
 /// # Example
 /// ```
@@ -46,10 +46,10 @@ const MOST_CONDITIONS: usize = 5;
 /// ```
 ///
 /// # Reference
-/// C. F. Aliferis, I. Tsamardinos and A. Statnikov, *HITON: a novel Markov blanket algorithm for optimal variable selection*,
-/// AMIA Annual Symposium 2003; semi-interleaved as in C. F. Aliferis, A. Statnikov, I. Tsamardinos, S. Mani and X. D.
-/// Koutsoukos, *Local causal and Markov blanket induction for causal discovery and feature selection for classification, part
-/// I*, Journal of Machine Learning Research 11, 2010, without its correction for symmetry.
+/// C. F. Aliferis, I. Tsamardinos and A. Statnikov, *HITON: a novel Markov blanket algorithm for optimal variable
+/// selection*, AMIA Annual Symposium 2003; semi-interleaved as in C. F. Aliferis, A. Statnikov, I. Tsamardinos, S. Mani
+/// and X. D. Koutsoukos, *Local causal and Markov blanket induction for causal discovery and feature selection for
+/// classification, part I*, Journal of Machine Learning Research 11, 2010, without its correction for symmetry.
 #[part(
     Criterion,
     "hiton_pc",
@@ -60,13 +60,13 @@ const MOST_CONDITIONS: usize = 5;
 #[derive(Copy, PartialEq)]
 #[serde(default)]
 pub struct HitonPc {
-    /// The test of independence.
+    /// Test of independence.
     pub test: Independence,
-    /// The p below which two columns are not independent, above 0 and below 1.
+    /// Significance level: two columns with p below it are dependent; above 0 and below 1.
     pub level: f64,
-    /// How many columns a set has at most that is conditioned on, from 0 to 5.
+    /// Maximum size of a conditioning set, from 0 to 5.
     pub conditions: usize,
-    /// How columns are put into bins for `g_squared`.
+    /// Binning of columns for `g_squared`.
     pub bins: Bins,
 }
 
@@ -85,24 +85,24 @@ pub enum Independence {
     /// Fisher's z of partial correlations.
     #[default]
     FisherZ,
-    /// The likelihood ratio of columns in bins.
+    /// Likelihood ratio of binned columns.
     GSquared,
 }
 
-/// ln p of a column given a set of others, by their places among these; none where that is not tested.
+/// ln p of a column given some of the others, by their places among these; `None` if not tested.
 type Given<'t> = dyn Fn(&[usize]) -> Option<f64> + 't;
 
-/// A test of columns, named by their place, with the target.
+/// Test of columns, named by their place, against the target.
 trait Test: Send + Sync {
-    /// ln p without conditions, least of the outputs, times their number.
+    /// ln p without conditions: the least over outputs, times their number.
     fn alone(&self, x: usize) -> f64;
 
-    /// The test of `x` given some of `others`, which are named by their place among these: ln p, or none where it is not made.
+    /// Test of `x` given some of `others`, named by their place among these.
     fn given<'t>(&'t self, x: usize, others: &'t [usize]) -> Box<Given<'t>>;
 }
 
 impl HitonPc {
-    /// Whether a set of the others makes a column independent of the target.
+    /// Whether some set of the others makes a column independent of the target.
     fn is_separated(&self, test: &dyn Test, x: usize, others: &[usize]) -> bool {
         let given = test.given(x, others);
         let mut set = Vec::new();
@@ -111,7 +111,7 @@ impl HitonPc {
         })
     }
 
-    /// The places of the columns that stay, and −ln p of each.
+    /// Places of the remaining columns, and −ln p of each.
     fn parents_and_children(&self, test: &dyn Test, count: usize, design: &Design) -> Result<Vec<(usize, f64)>> {
         let alone = |x: usize| (x, test.alone(x));
         let mut open: Vec<(usize, f64)> = parallel::map(count, alone);
@@ -136,7 +136,7 @@ impl HitonPc {
     }
 }
 
-/// Whether `is` holds of any set of so many of 0 … `count` − 1, in lexicographic order; the set begins with `set`.
+/// Whether `is` holds for any set of `size` numbers below `count` that begins with `set`, in lexicographic order.
 fn any_set(size: usize, count: usize, set: &mut Vec<usize>, is: &mut dyn FnMut(&[usize]) -> bool) -> bool {
     if set.len() == size {
         return is(set);
@@ -154,7 +154,8 @@ fn any_set(size: usize, count: usize, set: &mut Vec<usize>, is: &mut dyn FnMut(&
 }
 
 impl Weighing for HitonPc {
-    /// Cost O(nm), and for each column that goes with the target as many tests as there are sets, until one separates it.
+    /// Computes the weights. Cost O(nm), and for each dependent column as many tests as there are sets, until one
+    /// separates it.
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
         let columns = &originals.features;
@@ -187,7 +188,7 @@ impl Criterion for HitonPc {
         check(Output::Auto, design)
     }
 
-    /// Tests without conditions; how many there are with them depends on the data.
+    /// Estimates tests without conditions; the number with conditions depends on the data.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let kept = if self.test == Independence::FisherZ { 8.0 } else { 4.0 };

@@ -1,4 +1,4 @@
-//! Hilbert–Schmidt feature selection: weights of all columns under which their kernel depends on the target most.
+//! Hilbert–Schmidt feature selection: column weights that maximize the dependence of one weighted kernel on the target.
 
 mod ascent;
 
@@ -7,22 +7,23 @@ use crate::weighed::{Originals, Weighing, members, scored_by_weights};
 use ascent::Ascent;
 use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part};
 
-/// The identifier of the shortcut in `selection.json` and in plans.
+/// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "ascent";
 
-/// What columns weigh where one kernel on all of them, each by its weight, depends on the target most.
+/// Column weights that maximize the dependence between the target and one kernel on all weighted columns.
 ///
-/// max over w ≥ 0 with Σ w = 1 of tr(KHLH)/m², K_jk = exp(−Σᵢ wᵢ(x_ij − x_ik)²/2σ²) with standardized columns, L the kernel
-/// matrix of the target and σ = `bandwidth`: the score of a subset S under [`Hsic`] is that of weights 1/|S| on S and 0
-/// elsewhere, and here they may be any. The score of a subset is −Σ wᵢ over it. Lower is better; the empty subset scores 0.
+/// max over w ≥ 0 with Σ w = 1 of tr(KHLH)/m², K_jk = exp(−Σᵢ wᵢ(x_ij − x_ik)²/2σ²) with standardized columns, L the
+/// kernel matrix of the target and σ = `bandwidth`. [`Hsic`] scores a subset S with fixed weights 1/|S| on S and 0
+/// elsewhere; here weights are free. The score of a subset is −Σ wᵢ over it. Lower is better; the empty subset scores
+/// 0.
 ///
-/// With wᵢ = uᵢ²/Σ u² nothing binds u, which L-BFGS moves from equal weights, until the gradient in u is 10⁻⁸ of the
-/// largest slope at the start, or for `steps` steps. The function is not concave: what is found is a local maximum.
-/// Weights below a thousandth of the largest are 0, so that `search: {kind: rank, choose: best}` takes the others. Of equal
-/// columns one takes part, and all have its weight.
+/// With wᵢ = uᵢ²/Σ u², u is unconstrained. L-BFGS starts from equal weights and stops when the gradient in u is 10⁻⁸ of
+/// the largest slope at the start, or after `steps` steps. The function is not concave, so the result is a local
+/// maximum. Weights below a thousandth of the largest are set to 0, so that `search: {kind: rank, choose: best}`
+/// selects the others. Equal columns share one weight.
 ///
-/// Targets are as in `hsic`. A row of weight 2 equals that row twice. Constant columns weigh 0. The learner and λ play no
-/// part.
+/// Targets are treated as in `hsic`. A row of weight 2 equals two such rows. Constant columns have weight 0. The
+/// learner and λ are not used.
 ///
 /// # Example
 /// ```
@@ -36,9 +37,10 @@ const ENGINE: &str = "ascent";
 /// ```
 ///
 /// # Reference
-/// M. Masaeli, G. Fung and J. G. Dy, *From transformation-based dimensionality reduction to feature selection*, Proceedings of
-/// the 27th International Conference on Machine Learning, 2010; its penalty on weights is the constraint Σ w = 1 here. The
-/// ascent is that of J. Nocedal, *Updating quasi-Newton matrices with limited storage*, Mathematics of Computation 35, 1980.
+/// M. Masaeli, G. Fung and J. G. Dy, *From transformation-based dimensionality reduction to feature selection*,
+/// Proceedings of the 27th International Conference on Machine Learning, 2010; its penalty on weights is the constraint
+/// Σ w = 1 here. The ascent is that of J. Nocedal, *Updating quasi-Newton matrices with limited storage*, Mathematics
+/// of Computation 35, 1980.
 #[part(
     Criterion,
     "hsfs",
@@ -49,9 +51,9 @@ const ENGINE: &str = "ascent";
 #[derive(Copy, PartialEq)]
 #[serde(default)]
 pub struct Hsfs {
-    /// The kernels of columns and target; σ is `bandwidth`, and `adapt` may not be false.
+    /// Kernels of columns and target; σ is `bandwidth`, and `adapt` must be true.
     pub kernel: HsicKernel,
-    /// How many steps the ascent takes at most.
+    /// Maximum number of steps of the ascent.
     pub steps: u64,
 }
 
@@ -63,18 +65,18 @@ impl Default for Hsfs {
 
 vaglio_core::setters!(Hsfs { kernel: HsicKernel, steps: u64;; });
 
-/// The part of the largest weight below which a weight is none.
+/// Share of the largest weight below which a weight is set to 0.
 const LIGHT: f64 = 1e-3;
 
 impl Hsfs {
-    /// The criterion of subsets of which this is the relaxation.
+    /// The criterion of subsets whose relaxation this is.
     fn of_subsets(&self) -> Hsic {
         Hsic { kernel: self.kernel, estimator: Estimator::Biased }
     }
 }
 
 impl Weighing for Hsfs {
-    /// Cost O(nm²) a step, memory O(nm + m²).
+    /// Computes the weights. Cost O(nm²) per step, memory O(nm + m²).
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
         let mut weights = Ascent::new(&self.of_subsets(), design, &originals.features).maximum(self.steps)?;
@@ -100,14 +102,14 @@ impl Criterion for Hsfs {
         self.of_subsets().check(design)
     }
 
-    /// Two passes over all pairs of rows for each column a step.
+    /// Estimates two passes over all pairs of rows per column and step.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let pairs = rows * (rows + 8.0) / 2.0;
         Estimate {
             engine: ENGINE,
             reason: "one ascent on the weights of all columns gives every score".into(),
-            // Most ascents end before.
+            // Most ascents end earlier.
             flops: 0.25 * self.steps as f64 * pairs * (7.0 * columns + 45.0) + outline.trials,
             bytes: 24.0 * pairs + 8.0 * rows * columns,
         }

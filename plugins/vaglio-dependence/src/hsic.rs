@@ -10,30 +10,31 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part, setting};
 pub(crate) use weights::Weights as PairWeights;
 
-/// The identifier of the shortcut in `selection.json` and in plans.
+/// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "distances";
-/// Binning beyond which the matrices of pairs of rows, 12m² bytes, are refused: 4.8 GB.
+/// Maximum number of rows; beyond, the matrices of pairs of rows, 12m² bytes (4.8 GB), are refused.
 const MOST_ROWS: usize = 20_000;
-/// A kernel so wide is constant to rounding.
+/// Maximum bandwidth: wider kernels are constant up to rounding.
 const WIDEST: f64 = 1e3;
 
-/// Dependence between the target and all columns of a subset together, by one kernel on the subset.
+/// Dependence between the target and all columns of a subset jointly, by one kernel on the subset.
 ///
-/// With columns standardized, K_jk = exp(−‖x_j − x_k‖²/2σ²) over the columns of the subset S, L the kernel matrix of the
-/// target and H = I − 11ᵀ/m, the score is −tr(KHLH)/m². Lower is better; 0, the score of the empty subset, is
-/// independence. σ² is `bandwidth`²·|S|, since distances grow with the columns, or `bandwidth`² without `adapt`.
+/// With columns standardized, K_jk = exp(−‖x_j − x_k‖²/2σ²) over the columns of the subset S, L the kernel matrix of
+/// the target and H = I − 11ᵀ/m, the score is −tr(KHLH)/m². Lower is better; 0, the score of the empty subset, is
+/// independence. σ² is `bandwidth`²·|S|, since distances grow with the number of columns, or `bandwidth`² without
+/// `adapt`.
 ///
-/// `unbiased` takes the paper's estimate, whose mean is the dependence itself: with K̃ and L̃ of diagonal 0,
-/// −(tr(K̃L̃) + 1ᵀK̃1·1ᵀL̃1/((m−1)(m−2)) − 2·1ᵀK̃L̃1/(m−2))/(m(m−3)).
+/// `unbiased` is the paper's unbiased estimate: with K̃ and L̃ of diagonal 0, −(tr(K̃L̃) + 1ᵀK̃1·1ᵀL̃1/((m−1)(m−2)) −
+/// 2·1ᵀK̃L̃1/(m−2))/(m(m−3)).
 ///
-/// Under `greedy` it is FOHSIC, under `backward` BAHSIC with columns removed one at a time. Every column that tells less than
-/// the best one lowers it, so that subsets of different sizes do not compare: give their number, with `choose: last`. Unlike
-/// `nhsic`, which adds up a kernel for each column, it sees columns that matter only together, and does not see that one repeats
-/// another.
+/// With `greedy` it is FOHSIC, with `backward` BAHSIC, removing columns one at a time. Every column that is less
+/// informative than the best lowers the dependence, so subsets of different sizes do not compare: set the number of
+/// columns, with `choose: last`. Unlike `nhsic`, which sums one kernel per column, it detects columns that matter only
+/// jointly, but not that one repeats another.
 ///
-/// Numeric targets are standardized and have a Gaussian kernel of width `bandwidth`, several as one vector; classes have a
-/// kernel that is 0 between them. A row of weight 2 equals that row twice; `unbiased` takes weights over
-/// their mean, so that m is the number of rows. Constant columns take no part, nor do learner and λ.
+/// Numeric targets are standardized and have a Gaussian kernel of width `bandwidth`, several as one vector; classes
+/// have a kernel that is 0 between them. A row of weight 2 equals two such rows; `unbiased` divides weights by their
+/// mean, so that m is the number of rows. Constant columns are ignored. The learner and λ are not used.
 ///
 /// # Example
 /// ```
@@ -57,24 +58,24 @@ const WIDEST: f64 = 1e3;
 )]
 #[derive(Copy, PartialEq)]
 pub struct Hsic {
-    /// The kernels of subset and target.
+    /// Kernels of subset and target.
     pub kernel: HsicKernel,
-    /// How dependence is estimated from the rows.
+    /// Estimator of the dependence.
     pub estimator: Estimator,
 }
 
 vaglio_core::setters!(Hsic { kernel: HsicKernel, estimator: Estimator;; });
 
-/// The kernels of subset and target.
+/// Kernels of subset and target.
 #[setting]
 #[derive(Copy, PartialEq)]
 #[serde(default)]
 pub struct HsicKernel {
-    /// The kernel of the target.
+    /// Kernel of the target.
     pub output: Output,
     /// σ of the Gaussian kernels, in standard deviations of a column.
     pub bandwidth: f64,
-    /// Whether σ grows with the root of the number of columns.
+    /// Whether σ grows with the square root of the number of columns.
     pub adapt: bool,
 }
 
@@ -84,26 +85,26 @@ impl Default for HsicKernel {
     }
 }
 
-/// How dependence is estimated from the rows.
+/// Estimator of the dependence from the rows.
 #[setting]
 #[derive(Copy, Default, PartialEq, Eq)]
 pub enum Estimator {
     /// tr(KHLH)/m², which is never negative.
     #[default]
     Biased,
-    /// That of mean 0 under independence, of more than 3 rows.
+    /// Unbiased estimate, with mean 0 under independence; needs more than 3 rows.
     Unbiased,
 }
 
 impl Hsic {
-    /// −1/2σ² for a subset of so many columns that are not constant.
+    /// −1/2σ² for a subset with this many non-constant columns.
     pub(crate) fn scale(&self, columns: usize) -> f64 {
         self.kernel.scale(columns)
     }
 }
 
 impl HsicKernel {
-    /// −1/2σ² for a subset of so many columns that are not constant.
+    /// −1/2σ² for a subset with this many non-constant columns.
     fn scale(&self, columns: usize) -> f64 {
         let columns = if self.adapt { columns.max(1) } else { 1 };
         -0.5 / (self.bandwidth * self.bandwidth * columns as f64)
@@ -115,7 +116,7 @@ impl Criterion for Hsic {
         self.estimator == Estimator::Unbiased
     }
 
-    /// The definition: m × m kernel matrices. Cost O(|S|·m²), memory O(m²).
+    /// Scores a subset by m × m kernel matrices. Cost O(|S|·m²), memory O(m²).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         definition::evaluate(self, design, subset)
     }
@@ -150,7 +151,7 @@ impl Criterion for Hsic {
         Ok(())
     }
 
-    /// One pass over all pairs of rows a trial.
+    /// Estimates one pass over all pairs of rows per trial.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let rows = design.planned_rows() as f64;
         let pairs = rows * (rows + 8.0) / 2.0;
@@ -158,7 +159,7 @@ impl Criterion for Hsic {
         Estimate {
             engine: ENGINE,
             reason: "distances of all pairs of rows are kept, one pass over them a trial".into(),
-            // About forty operations for an exponential.
+            // About forty operations per exponential.
             flops: 45.0 * pairs * (outline.trials + steps) + 3.0 * pairs * outline.largest as f64 * steps,
             bytes: 24.0 * pairs + 8.0 * rows * design.features() as f64,
         }

@@ -1,8 +1,8 @@
-//! Criteria of dependence between columns and target for [vaglio](vaglio_core), which train nothing.
+//! Criteria of dependence between columns and target for [vaglio](vaglio_core), without training a model.
 //!
-//! [`Nhsic`] is built into `vaglio`, and with it the others: [`Hsic`], [`Mrmr`], [`MrmrInformation`], and those that weigh all columns at
-//! once, [`Qpfs`], [`Hsfs`], [`Fcbf`], [`HitonPc`] and [`Spam`]. They share the kernel of the target ([`Output`]) and the bins of
-//! columns ([`Bins`]).
+//! [`Nhsic`], [`Hsic`], [`Mrmr`] and [`MrmrInformation`] score subsets. [`Qpfs`], [`Hsfs`], [`Fcbf`], [`HitonPc`] and
+//! [`Spam`] weight all columns at once. All are built into `vaglio`. They share the kernel of the target ([`Output`])
+//! and the binning of columns ([`Bins`]).
 
 mod bins;
 mod fcbf;

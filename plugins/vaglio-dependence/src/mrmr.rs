@@ -10,32 +10,32 @@ pub use information::MrmrInformation;
 use serde::Serialize;
 use vaglio_core::{Design, Error, Feature, Found, Result, Score, setting};
 
-/// How relevance and redundancy are weighed.
+/// Combination of relevance and redundancy.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
 pub enum Scheme {
-    /// Relevance less redundancy.
+    /// Relevance minus redundancy.
     #[default]
     Difference,
-    /// Relevance over redundancy.
+    /// Relevance divided by redundancy.
     Quotient,
 }
 
-/// What two columns, and a column and the target, have in common: |ρ|, or mutual information.
+/// Pairwise dependence of two columns, or of a column and the target: |ρ|, or mutual information.
 trait Dependence: Send + Sync {
-    /// A redundancy below this is that of constant columns alone.
+    /// Redundancy below which all columns are constant.
     const NOTHING: f64;
 
-    /// Of how many columns it is.
+    /// Number of columns.
     fn columns(&self) -> usize;
 
-    /// Of a column with the target: the mean over outputs. Cost O(m · outputs).
+    /// Dependence of a column and the target: the mean over outputs. Cost O(m · outputs).
     fn relevance(&self, i: usize) -> f64;
 
-    /// Of two columns, or of one with itself. Cost O(m).
+    /// Dependence of two columns, or of one with itself. Cost O(m).
     fn between(&self, i: usize, j: usize) -> f64;
 
-    /// The objective of all columns. Cost O(n·m·(n + outputs)).
+    /// Objective of all columns. Cost O(n·m·(n + outputs)).
     fn objective(&self, scheme: Scheme) -> Score {
         let all = 0..self.columns();
         let redundancy = all.clone().map(|i| all.clone().map(|j| self.between(i, j)).sum::<f64>()).sum();
@@ -43,7 +43,7 @@ trait Dependence: Send + Sync {
         scheme.score::<Self>(self.columns(), relevance, redundancy)
     }
 
-    /// The two sides of the objective for each of the columns, which are the features `subset`. Cost as before.
+    /// Relevance and redundancy of each column; the columns are the features `subset`. Cost as of the objective.
     fn sides(&self, design: &Design, subset: &[Feature]) -> Found {
         let others = (subset.len() as f64 - 1.0).max(1.0);
         let of = |(i, &feature): (usize, &Feature)| {
@@ -55,7 +55,7 @@ trait Dependence: Send + Sync {
     }
 }
 
-/// What a column has in common with the target, and in the mean with the other chosen ones.
+/// A column's relevance to the target, and its mean redundancy with the other selected ones.
 #[derive(Serialize)]
 struct Sides {
     column: String,
@@ -64,7 +64,7 @@ struct Sides {
 }
 
 impl Scheme {
-    /// The score of `size` columns with Σᵢ rᵢ = `relevance` and Σᵢⱼ sᵢⱼ = `redundancy`.
+    /// Score of `size` columns with Σᵢ rᵢ = `relevance` and Σᵢⱼ sᵢⱼ = `redundancy`.
     fn score<D: Dependence + ?Sized>(self, size: usize, relevance: f64, redundancy: f64) -> Score {
         if size == 0 || redundancy < D::NOTHING {
             return Score::of(0.0);

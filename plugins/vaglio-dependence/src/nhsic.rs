@@ -20,15 +20,15 @@ use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{CommonLevels, LEAST_BANDWIDTH, Landmarks};
 use vaglio_kernels::tolerance::OUTWEIGHED;
 
-/// The squared distance of the target's kernel matrix from the non-negative combinations of the columns' ones.
+/// Squared distance of the target's kernel matrix from non-negative combinations of the columns' kernel matrices.
 ///
 /// min over α ≥ 0 of ‖L̃ − Σ_k α_k K̃_k‖²_F, where K̃_k = HKH/‖HKH‖_F is the centered and normalized kernel matrix of
-/// column k and L̃ that of the target. It is low when the columns depend on the target in whatever way, and each in a
-/// way of its own. The empty subset scores ‖L̃‖² = 1. Nothing is trained: the learner and λ play no part.
+/// column k and L̃ that of the target. It is low if the target depends on the columns in any form, and the columns are
+/// not redundant. The empty subset scores ‖L̃‖² = 1. Nothing is trained: the learner and λ are not used.
 ///
 /// Columns, and numeric targets, are standardized and have the kernel exp(−(u − u')²/2σ²); several targets are one
-/// vector. Classes have a kernel that is 0 between them. A row of weight 2 equals that row twice. A constant column
-/// takes no part.
+/// vector. Classes have a kernel that is 0 between them. A row of weight 2 equals two such rows. Constant columns are
+/// ignored.
 ///
 /// # Reference
 /// M. Yamada, A. Saha, H. Ouyang, D. Yin, Y. Chang, *N³LARS: minimum redundancy maximum relevance feature selection for
@@ -43,15 +43,15 @@ use vaglio_kernels::tolerance::OUTWEIGHED;
 #[derive(PartialEq)]
 #[schemars(transform = with_both_spellings)]
 pub struct Nhsic {
-    /// The kernels of columns and target.
+    /// Kernels of columns and target.
     pub kernel: Kernel,
-    /// Whether kernel matrices are scaled to norm 1; without it they are HKH over the number of rows (HSIC Lasso).
+    /// Whether kernel matrices are scaled to norm 1; otherwise they are HKH divided by the number of rows (HSIC Lasso).
     #[serde(alias = "normalise")]
     #[default(true)]
     pub normalize: bool,
 }
 
-/// `normalise` is taken for `normalize`.
+/// Adds the spelling `normalise` of `normalize` to the schema.
 fn with_both_spellings(schema: &mut schemars::Schema) {
     if let Some(properties) = schema.get_mut("properties").and_then(|p| p.as_object_mut())
         && let Some(normalize) = properties.get("normalize").cloned()
@@ -60,15 +60,15 @@ fn with_both_spellings(schema: &mut schemars::Schema) {
     }
 }
 
-/// The kernels of columns and target.
+/// Kernels of columns and target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Kernel {
-    /// How the kernel matrices of the columns are computed.
+    /// Computation of the columns' kernel matrices.
     pub approximation: Approximation,
-    /// How that of the target is computed.
+    /// Computation of the target's kernel matrix.
     pub output_approximation: OutputApproximation,
-    /// The kernel of the target.
+    /// Kernel of the target.
     pub output: Output,
     /// σ of the Gaussian kernels, in standard deviations.
     pub bandwidth: f64,
@@ -88,53 +88,54 @@ impl Default for Kernel {
     }
 }
 
-/// How kernel matrices are computed.
+/// Computation of kernel matrices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Approximation {
-    /// `exact` for at most `points`² rows, else `levels`, or `nystrom` where the bandwidth is below 0.5.
+    /// `exact` for at most `points`² rows, else `levels`, or `nystrom` if the bandwidth is below 0.5.
     #[default]
     Auto,
     /// Exact to rounding, by pivoted Cholesky decomposition.
     Exact,
-    /// From the kernel between rows and a few points, which is off by about 1e-5 where entries lie within them.
+    /// Nyström approximation from the kernel between rows and a few points; error about 1e-5 if entries lie within
+    /// them.
     Nystrom,
-    /// From up to 256 levels a column, a byte or two an entry: exact for columns with no more values, else off by less than 1e-3
-    /// at a bandwidth of at least 0.5. `binned` is read too.
+    /// Up to 256 levels per column, one or two bytes per entry: exact for columns with no more values, else with an
+    /// error below 1e-3 at a bandwidth of at least 0.5. `binned` is also accepted.
     #[serde(alias = "binned")]
     Levels,
 }
 
-/// How the kernel matrix of the target is computed.
+/// Computation of the target's kernel matrix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputApproximation {
-    /// Exact to rounding, by pivoted Cholesky decomposition; of classes by a column for each.
+    /// Exact to rounding, by pivoted Cholesky decomposition; for classes by one column per class.
     #[default]
     Exact,
-    /// From the kernel between rows and `points` points, for one numeric target.
+    /// Nyström approximation from the kernel between rows and `points` points, for one numeric target.
     Nystrom,
 }
 
 vaglio_core::setters!(Nhsic { kernel: Kernel, normalize: bool;; });
 
-/// The row that has next to all the weight.
+/// Row that has nearly all the weight.
 fn outweighing(weights: &[f64]) -> Option<usize> {
     let row = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
     let others: f64 = (0..weights.len()).filter(|other| *other != row).map(|other| weights[other] / weights[row]).sum();
     (others < OUTWEIGHED).then_some(row)
 }
 
-/// The identifier of the engine in `selection.json` and in plans.
+/// Identifier of the engine in `selection.json` and in plans.
 const ENGINE: &str = "gram";
-/// A kernel so wide is constant to rounding.
+/// Maximum bandwidth: wider kernels are constant up to rounding.
 const WIDEST: f64 = 1e3;
 
 impl Nhsic {
-    /// The points that kernels are sampled at.
+    /// Points at which kernels are sampled.
     ///
     /// # Errors
-    /// [`Error::Numerical`] when their kernel matrix cannot be decomposed.
+    /// [`Error::Numerical`] if their kernel matrix cannot be decomposed.
     fn landmarks(&self) -> Result<Landmarks> {
         let made = Landmarks::new(self.kernel.points, self.kernel.bandwidth);
         made.map_err(|failure| Error::Numerical(format!("the points' kernel matrix: {failure}")))
@@ -144,10 +145,10 @@ impl Nhsic {
         Target::by_appearance(self.kernel.output, self.kernel.bandwidth, design, shares)
     }
 
-    /// The centered kernel matrix of the target.
+    /// Centered kernel matrix of the target.
     ///
     /// # Errors
-    /// Those of [`Nhsic::landmarks`].
+    /// Returns the errors of [`Nhsic::landmarks`].
     fn matrix<'t>(&self, target: &'t Target, level: Level, shares: &[f64]) -> Result<TargetMatrix<'t>> {
         match target {
             Target::Numbers(targets, _)
@@ -159,7 +160,7 @@ impl Nhsic {
         }
     }
 
-    /// How the columns' kernel matrices are computed on a design with so many rows: what `auto` stands for.
+    /// Approximation for this many rows, with `auto` resolved.
     fn approximation(&self, rows: usize) -> Approximation {
         match self.kernel.approximation {
             Approximation::Auto if rows <= self.kernel.points.saturating_mul(self.kernel.points) => {
@@ -171,25 +172,25 @@ impl Nhsic {
         }
     }
 
-    /// The points of the columns' approximation, where there is one.
+    /// Sample points for the columns, with the Nyström approximation.
     ///
     /// # Errors
-    /// Those of [`Nhsic::landmarks`].
+    /// Returns the errors of [`Nhsic::landmarks`].
     fn columns_landmarks(&self, rows: usize) -> Result<Option<Landmarks>> {
         (self.approximation(rows) == Approximation::Nystrom).then(|| self.landmarks()).transpose()
     }
 
-    /// Whether columns of so many rows are kept as levels.
+    /// Whether columns with this many rows are quantized to levels.
     pub(crate) fn is_by_levels(&self, rows: usize) -> bool {
         self.approximation(rows) == Approximation::Levels
     }
 
-    /// The levels of the columns, where they have such.
+    /// Levels of the columns, if they are quantized.
     fn levels(&self, rows: usize) -> Option<CommonLevels> {
         self.is_by_levels(rows).then(|| CommonLevels::new(Level::best(), self.kernel.bandwidth))
     }
 
-    /// The word in `selection.json`.
+    /// Name of the approximation in `selection.json`.
     fn word(&self, rows: usize) -> &'static str {
         match self.approximation(rows) {
             Approximation::Nystrom => "nystrom",
@@ -199,11 +200,11 @@ impl Nhsic {
     }
 }
 
-/// Flops that an entry of a kernel matrix takes as long as, beside those of the distance.
+/// Cost of an entry of a kernel matrix, in flops, without the distance.
 const KERNEL: f64 = 20.0;
 
 impl Nhsic {
-    /// The flops and bytes that the target's kernel takes beside so many columns of factors, and what is to be told of it.
+    /// Flops and bytes of the target's kernel given `ranks` columns of factors, and a note for the plan.
     fn target_cost(&self, design: &Design, ranks: f64) -> (f64, f64, &'static str) {
         let (rows, outputs) = (design.planned_rows(), design.targets().nrows());
         let is_numeric = self.kernel.output == Output::Gaussian || *design.task() == Task::Regression;
@@ -221,12 +222,12 @@ impl Nhsic {
     }
 }
 
-/// The rank of the kernel of one standardized variable with σ = 1, about.
+/// Approximate rank of the kernel of one standardized variable with σ = 1.
 const RANK_OF_ONE: f64 = 26.0;
 
 impl Criterion for Nhsic {
-    /// The definition: centered m × m matrices, and the lowest value over supports or by coordinate descent. Cost
-    /// O(|S|²·m²), memory O(|S|·m²).
+    /// Scores a subset by definition: centered m × m matrices, and the lowest value over supports or by coordinate
+    /// descent. Cost O(|S|²·m²), memory O(|S|·m²).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         definition::evaluate(self, design, subset)
     }
@@ -290,7 +291,7 @@ impl Criterion for Nhsic {
         target::check(self.kernel.output, design)
     }
 
-    /// One factor a column, then one pass over all factors for each column that enters.
+    /// Estimates one factor per column, then one pass over all factors per added column.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let Outline { largest, trials, .. } = *outline;
         let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
@@ -305,7 +306,8 @@ impl Criterion for Nhsic {
             Approximation::Levels => {
                 let reason =
                     "columns are kept as levels, at most two bytes an entry, and additions give their products";
-                // An addition to memory takes about as long as two flops, to two levels; then the factor of 256 levels.
+                // An addition to memory takes about as long as two flops, and there are two per entry; then the factor
+                // of 256 levels.
                 (rank, 8.0 * rows * rank + 512.0 * rank * rank, 2.0, reason)
             }
             Approximation::Exact | Approximation::Auto => {
@@ -316,7 +318,7 @@ impl Criterion for Nhsic {
         let pass = features * pair;
         let size = largest as f64;
         let (target, bytes, of_target) = self.target_cost(design, features * rank);
-        // One pass for the factors, one for the relevance and one for each column that enters.
+        // One pass for the factors, one for the relevance and one per added column.
         Estimate {
             engine: ENGINE,
             reason: format!("{}: {reason}{of_target}", self.word(design.planned_rows())),

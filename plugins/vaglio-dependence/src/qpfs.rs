@@ -11,33 +11,34 @@ use program::Program;
 use similarities::{Similarities, kernels_of};
 use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, setting};
 
-/// The identifier of the shortcut in `selection.json` and in plans.
+/// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "program";
-/// Columns beyond which the matrix Q, 8n² bytes, is refused: 3.2 GB.
+/// Maximum number of columns; beyond, the matrix Q, 8n² bytes (3.2 GB), is refused.
 const MOST_COLUMNS: usize = 20_000;
 
-/// What columns weigh in the program that sets the relevance of all against the redundancy among all.
+/// Quadratic programming feature selection: column weights that balance relevance against redundancy over all columns.
 ///
-/// min over x ≥ 0 with Σ x = 1 of ½(1 − α) xᵀQx − α Fᵀx, where Q_ij is the similarity of two columns and F_i that of a column
-/// with the target; the score of a subset is −Σ x_i. Lower is better, and 0, the score of the empty subset, is that of columns
-/// without weight. `search: rank` takes the columns by their weight. `alpha` is F's share, by default
-/// q̄/(q̄ + f̄) with the means of all Q_ij and F_i, which makes both parts count alike.
+/// min over x ≥ 0 with Σ x = 1 of ½(1 − α) xᵀQx − α Fᵀx, where Q_ij is the similarity of two columns and F_i that of a
+/// column with the target. The score of a subset is −Σ x_i. Lower is better; the empty subset, and columns without
+/// weight, score 0. `search: rank` selects columns by their weight. `alpha` is the share of F, by default q̄/(q̄ + f̄)
+/// with the means of all Q_ij and F_i, which balances both terms.
 ///
 /// | `similarity` | Q_ij and F_i |
 /// |---|---|
-/// | `mutual_information` | mutual information of columns in `bins`; of a column with itself its entropy |
+/// | `mutual_information` | mutual information of columns in `bins`; a column's with itself is its entropy |
 /// | `correlation` | absolute correlation; with classes F_i is the mean over one against the rest, by the classes' shares |
 /// | `nhsic` | inner product of centered and normalized Gaussian kernels, as in `nhsic`: exact up to 2000 rows, then by levels |
 ///
-/// The program is solved until the conditions of Karush, Kuhn and Tucker hold to 10⁻¹² of its largest entry: no slope of a column is
-/// further below that of a column with weight. Where Q is positive semidefinite, as with `nhsic`, this is the minimum. Matrices of
-/// absolute correlations or mutual information need not be; then it is a point of rest, found from the best single column. Of columns that are alike
-/// (Q_ii + Q_jj = 2Q_ij), one is in the program and all have its weight. Constant columns have none. A row of weight 2 equals
-/// that row twice. The learner and λ play no part.
+/// The program is solved until the Karush–Kuhn–Tucker conditions hold to 10⁻¹² of its largest entry: no column has a
+/// slope further below that of a column with weight. If Q is positive semidefinite, as with `nhsic`, this is the
+/// minimum. Matrices of absolute correlations or mutual information need not be; then it is a stationary point, found
+/// from the best single column. Of similar columns (Q_ii + Q_jj = 2Q_ij) one is in the program and all have its weight.
+/// Constant columns have weight 0. A row of weight 2 equals two such rows. The learner and λ are not used.
 ///
-/// With `nystrom` Q is the approximation Q_nr Q_rr⁻¹ Q_rn by r of its columns, which is positive semidefinite, in O(nrm) and 8nr bytes in place of
-/// O(n²m) and 8n²: the paper's way to many columns. Where the paper draws them at random, the next is that whose Q_ii is least
-/// approximated, as in a Cholesky decomposition with pivots; then only copies are alike.
+/// With `nystrom`, Q is approximated by Q_nr Q_rr⁻¹ Q_rn from r of its columns, which is positive semidefinite, in
+/// O(nrm) and 8nr bytes instead of O(n²m) and 8n²: the paper's method for many columns. The paper draws the columns at
+/// random; here the next one has the Q_ii approximated worst, as in a pivoted Cholesky decomposition. Only exact copies
+/// then count as similar.
 ///
 /// # Example
 /// ```
@@ -51,9 +52,10 @@ const MOST_COLUMNS: usize = 20_000;
 /// ```
 ///
 /// # Reference
-/// I. Rodriguez-Lujan, R. Huerta, C. Elkan and C. Santa Cruz, *Quadratic programming feature selection*, Journal of Machine
-/// Learning Research 11, 2010. The exchanges are those of R.-E. Fan, P.-H. Chen and C.-J. Lin, *Working set selection using
-/// second order information for training support vector machines*, Journal of Machine Learning Research 6, 2005.
+/// I. Rodriguez-Lujan, R. Huerta, C. Elkan and C. Santa Cruz, *Quadratic programming feature selection*, Journal of
+/// Machine Learning Research 11, 2010. The exchanges are those of R.-E. Fan, P.-H. Chen and C.-J. Lin, *Working set
+/// selection using second order information for training support vector machines*, Journal of Machine Learning Research
+/// 6, 2005.
 #[part(
     Criterion,
     "qpfs",
@@ -63,23 +65,23 @@ const MOST_COLUMNS: usize = 20_000;
 )]
 #[derive(Copy, PartialEq)]
 pub struct Qpfs {
-    /// How two columns, and a column and the target, are compared.
+    /// Similarity of two columns, and of a column and the target.
     pub similarity: Similarity,
-    /// The weight of relevance, from 0 to 1.
+    /// Weight of relevance, from 0 to 1.
     pub alpha: Alpha,
-    /// How columns are put into bins for mutual information.
+    /// Binning of columns for mutual information.
     pub bins: Bins,
-    /// How many columns Q is approximated by (Nyström); without a number it is exact.
+    /// Number of columns in the Nyström approximation of Q; exact if absent.
     pub nystrom: Option<usize>,
 }
 
 vaglio_core::setters!(Qpfs { similarity: Similarity, alpha: Alpha, bins: Bins; nystrom: Option<usize>; });
 
-/// How two columns, and a column and the target, are compared.
+/// Similarity of two columns, and of a column and the target.
 #[setting]
 #[derive(Copy, Default, PartialEq, Eq)]
 pub enum Similarity {
-    /// Mutual information of columns in bins.
+    /// Mutual information of binned columns.
     #[default]
     MutualInformation,
     /// Absolute correlation.
@@ -88,14 +90,14 @@ pub enum Similarity {
     Nhsic,
 }
 
-/// The weight of relevance.
+/// Weight of relevance.
 #[setting]
 #[derive(Copy, PartialEq)]
 #[serde(untagged, expecting = "expected `auto` or a number from 0 to 1")]
 pub enum Alpha {
-    /// By a rule.
+    /// Chosen by a rule.
     Rule(AlphaRule),
-    /// This number, from 0 to 1.
+    /// A number from 0 to 1.
     Value(f64),
 }
 
@@ -109,12 +111,12 @@ impl Default for Alpha {
 #[setting]
 #[derive(Copy, PartialEq, Eq)]
 pub enum AlphaRule {
-    /// q̄/(q̄ + f̄), by which relevance and redundancy count alike.
+    /// q̄/(q̄ + f̄), which balances relevance and redundancy.
     Auto,
 }
 
 impl Weighing for Qpfs {
-    /// Cost O(n² m) and that of the program; with `columns` of r O(nrm).
+    /// Computes the weights. Cost O(n² m) plus the program; with `nystrom` of r columns O(nrm).
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let members = members(design);
         let similarities = Similarities::new(self, design, &members)?;
@@ -152,13 +154,13 @@ impl Criterion for Qpfs {
         Ok(())
     }
 
-    /// The similarities of all pairs of columns, once; a trial is a sum.
+    /// Estimates the similarities of all pairs of columns, once; a trial is a sum.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let (pair, column) = match self.similarity {
             Similarity::MutualInformation => (8.0, 4.0),
             Similarity::Correlation => (2.0, 8.0),
-            // Thin factors of about 26 columns; by levels additions to memory, which take about as long as two flops.
+            // Thin factors of about 26 columns; additions to memory by levels take about as long as two flops.
             Similarity::Nhsic if kernels_of(design.planned_rows()).is_by_levels(design.planned_rows()) => {
                 (8.0 * 26.0, 2.0)
             }

@@ -10,24 +10,26 @@ use path::Additive;
 use vaglio_core::{Criterion, Design, Error, Estimate, Outline, Result, part, standardized};
 use vaglio_kernels::parallel;
 
-/// The identifier of the shortcut in `selection.json` and in plans.
+/// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "backfitting";
 
-/// The penalty at which a function of a column enters the additive model of the target: sparse additive models.
+/// Sparse additive models: weights columns by the penalty at which their function enters an additive model of the
+/// target.
 ///
-/// min over functions f_i of ½‖y − Σ f_i(x_i)‖² + λ Σ ‖f_i‖ with norms over the rows, y standardized, and each f_i a cubic spline
-/// with `knots` inner knots at quantiles of its column. Back-fitting solves it: each function is that of the least squares on
-/// what the others leave, shortened by λ, or 0 where it is no longer than that. A hundredth of ½Σ ‖f_i‖² is added, so that columns
-/// which are nearly alike share what they fit. λ falls from that of no function in `penalties`
-/// equal ratios to `least` times that, or until 99 % of the target's squares are fitted.
+/// min over functions f_i of ½‖y − Σ f_i(x_i)‖² + λ Σ ‖f_i‖ with norms over the rows and y standardized. Each f_i is a
+/// cubic spline with `knots` inner knots at quantiles of its column. Back-fitting solves it: each function is the
+/// least-squares fit to the partial residuals, shortened by λ, or 0 if it is not longer than λ. A ridge term of a
+/// hundredth of ½Σ ‖f_i‖² makes nearly equal columns share a fit. λ falls from the value at which no function enters,
+/// in `penalties` equal ratios, to `least` times that, or until 99 % of the target's squares are fitted.
 ///
-/// A column weighs the λ at which its function enters, between two penalties by a straight line, over the λ of no function: 1
-/// is the first, and 0 does not enter. The score of a subset is the sum of its weights with the sign turned. Lower is
-/// better; the empty subset scores 0. `search: {kind: rank, max_features: 10, choose: best}` takes columns in the order in which they enter.
+/// The weight of a column is the λ at which its function enters, interpolated linearly between two penalties, divided
+/// by the largest λ: 1 enters first, 0 does not enter. The score of a subset is minus the sum of its weights. Lower is
+/// better; the empty subset scores 0. `search: {kind: rank, max_features: 10, choose: best}` selects columns in order
+/// of entry.
 ///
-/// Of several outputs, classes by their ±1 codings among them, a column has a function each, whose norm is that of all of them. Of
-/// equal columns one takes part, and all have its weight. A row of weight 2 equals that row twice. Constant columns weigh 0. The
-/// learner and the λ of its own play no part.
+/// With several outputs, including the ±1 codings of classes, a column has one function per output, and the norm is
+/// over all of them. Equal columns share one weight. A row of weight 2 equals two such rows. Constant columns have
+/// weight 0. The learner and its λ are not used.
 ///
 /// # Example
 /// ```
@@ -40,8 +42,8 @@ const ENGINE: &str = "backfitting";
 /// ```
 ///
 /// # Reference
-/// P. Ravikumar, J. Lafferty, H. Liu and L. Wasserman, *Sparse additive models*, Journal of the Royal Statistical Society B 71,
-/// 2009, with regression splines as smoothers.
+/// P. Ravikumar, J. Lafferty, H. Liu and L. Wasserman, *Sparse additive models*, Journal of the Royal Statistical
+/// Society B 71, 2009, with regression splines as smoothers.
 #[part(
     Criterion,
     "spam",
@@ -52,11 +54,11 @@ const ENGINE: &str = "backfitting";
 #[derive(Copy, PartialEq)]
 #[serde(default)]
 pub struct Spam {
-    /// How many inner knots the splines have, from 0 to 20.
+    /// Number of inner knots of the splines, from 0 to 20.
     pub knots: usize,
-    /// How many penalties the path has.
+    /// Number of penalties on the path.
     pub penalties: usize,
-    /// The last penalty, as a part of the first, above 0 and below 1.
+    /// Last penalty as a share of the first, above 0 and below 1.
     pub least: f64,
 }
 
@@ -69,7 +71,7 @@ impl Default for Spam {
 vaglio_core::setters!(Spam { knots: usize, penalties: usize, least: f64;; });
 
 impl Weighing for Spam {
-    /// Cost O(nm·(knots + 3)) a round of back-fitting, memory as much.
+    /// Computes the weights. Cost O(nm·(knots + 3)) per round of back-fitting, memory likewise.
     fn weights(&self, design: &Design) -> Result<Vec<f64>> {
         let originals = Originals::new(design);
         let bases: Vec<Basis> = parallel::map_slice(&originals.features, |&x| {
@@ -96,7 +98,7 @@ impl Criterion for Spam {
         check(Output::Auto, design)
     }
 
-    /// About four rounds a penalty.
+    /// Estimates about four rounds per penalty.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, members(design).len() as f64);
         let entries = rows * columns * (self.knots + 3) as f64;

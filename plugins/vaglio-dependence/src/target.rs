@@ -1,4 +1,4 @@
-//! The target as kernels take it.
+//! Kernels of the target.
 
 use std::borrow::Borrow;
 use vaglio_core::engine::EngineDesign;
@@ -16,28 +16,28 @@ pub enum Output {
     Auto,
     /// Gaussian on the standardized targets; classes count as numbers.
     Gaussian,
-    /// One over the class's share of the rows inside a class, 0 between classes.
+    /// 1 divided by the class's share of the rows within a class, 0 between classes.
     Delta,
-    /// 1 inside a class, 0 between classes.
+    /// 1 within a class, 0 between classes.
     SameClass,
 }
 
-/// Of a target what its kernel needs.
+/// A target in the form its kernel needs.
 pub(crate) enum Target {
-    /// The standardized targets that are not constant, and σ.
+    /// Standardized non-constant targets, and σ.
     Numbers(Vec<Vec<f64>>, f64),
-    /// The class of each row, and the kernel inside each class.
+    /// Class of each row, and the kernel value within each class.
     Classes(Vec<usize>, Vec<f64>),
 }
 
-/// The centered kernel matrix L̄ of a target.
+/// Centered kernel matrix L̄ of a target.
 pub(crate) enum TargetMatrix<'t> {
     Thin(ThinFactor),
-    /// Of full rank, as in many dimensions.
+    /// Full-rank matrix, as in many dimensions.
     Whole(WholeKernel<'t>),
 }
 
-/// The rank up to which a factor of so many rows is taken: beyond, products with the matrix itself cost less.
+/// Maximum rank of a factor for this many rows: beyond it, products with the matrix itself cost less.
 pub(crate) fn thin(rows: usize) -> usize {
     LEAST_THIN.max(4 * rows.isqrt())
 }
@@ -45,8 +45,8 @@ pub(crate) fn thin(rows: usize) -> usize {
 const LEAST_THIN: usize = 256;
 
 impl TargetMatrix<'_> {
-    /// <K̄, L̄> of each factor, and ‖L̄‖²; with `normalize`, of L̄/‖L̄‖. Cost O(m·rank·Σ ranks), of the whole
-    /// O(m²·(targets + Σ ranks)).
+    /// <K̄, L̄> of each factor, and ‖L̄‖²; with `normalize` for L̄/‖L̄‖. Cost O(m·rank·Σ ranks), or O(m²·(targets + Σ
+    /// ranks)) for a full-rank matrix.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -66,7 +66,7 @@ impl TargetMatrix<'_> {
         Ok(self.scaled(products, total, normalize))
     }
 
-    /// Products with L̄, and ‖L̄‖², as they are or with L̄/‖L̄‖ in its place.
+    /// Products with L̄, and ‖L̄‖², as given or rescaled to L̄/‖L̄‖.
     pub fn scaled(&self, mut products: Vec<f64>, total: f64, normalize: bool) -> (Vec<f64>, f64) {
         if !normalize {
             return (products, total);
@@ -79,12 +79,12 @@ impl TargetMatrix<'_> {
 }
 
 impl Target {
-    /// Classes are numbered as the outputs are. Cost O(m).
+    /// Prepares a target; classes are numbered like the outputs. Cost O(m).
     pub fn of(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
         Target::labelled(output, bandwidth, design, shares, design.classes().map(|classes| classes.of_row))
     }
 
-    /// The same with classes numbered in the order in which they appear. Cost O(m · classes).
+    /// Like [`Target::of`], but numbers classes in order of appearance. Cost O(m · classes).
     pub fn by_appearance(output: Output, bandwidth: f64, design: &Design, shares: &[f64]) -> Self {
         let number = |of_row: Vec<usize>| {
             let mut seen = Vec::new();
@@ -122,7 +122,7 @@ impl Target {
         }
     }
 
-    /// The centered kernel matrix: a factor where it is thin, of numbers otherwise the whole. Cost O(m·rank²).
+    /// Centered kernel matrix: a thin factor if the rank is low, else the full matrix. Cost O(m·rank²).
     pub fn matrix(&self, level: Level, shares: &[f64]) -> TargetMatrix<'_> {
         TargetMatrix::Thin(match self {
             Target::Numbers(targets, _) if targets.is_empty() => ThinFactor::default(),
@@ -136,7 +136,7 @@ impl Target {
         })
     }
 
-    /// The kernel of two rows. Cost O(outputs).
+    /// Kernel of two rows. Cost O(outputs).
     pub fn kernel(&self, j: usize, k: usize) -> f64 {
         match self {
             Target::Numbers(targets, bandwidth) => {
@@ -148,7 +148,7 @@ impl Target {
         }
     }
 
-    /// The kernels of all pairs of rows. Cost O(m²).
+    /// Kernels of all pairs of rows. Cost O(m²).
     pub fn kernels(&self, level: Level, rows: usize) -> Pairs {
         let Target::Numbers(targets, bandwidth) = self else { return Pairs::new(rows, |j, k| self.kernel(j, k)) };
         let mut distances = Pairs::zeros(rows);
@@ -157,7 +157,7 @@ impl Target {
     }
 }
 
-/// Refuses targets on which nothing can depend, and kernels of classes for numbers.
+/// Rejects constant targets, and class kernels for numeric targets.
 pub(crate) fn check(output: Output, design: &Design) -> Result<()> {
     if let Some(bias) = design.bias() {
         return Err(Error::without_spread(&design.names()[bias]));

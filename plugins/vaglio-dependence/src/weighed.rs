@@ -1,20 +1,20 @@
-//! Criteria that weigh every column once: a subset is scored by the sum of what its columns weigh.
+//! Criteria that weight every column once: a subset is scored by the sum of its columns' weights.
 
 use serde::Serialize;
 use std::sync::Arc;
 use vaglio_core::{Cache, Criterion, Design, Evaluator, Feature, Found, Result, Score, Shortcut};
 use vaglio_kernels::duplicates::first_equal;
 
-/// A criterion whose score is −Σ wᵢ over a subset, with weights that are those of all columns together.
+/// A criterion whose score is −Σ wᵢ over a subset, with weights computed from all columns together.
 pub(crate) trait Weighing: Criterion + Copy + PartialEq + 'static {
-    /// What every column weighs, none of them less than 0; 0 of constant ones.
+    /// Weights of all columns, non-negative; 0 for constant ones.
     fn weights(&self, design: &Design) -> Result<Vec<f64>>;
 }
 
-/// What columns weigh under some settings.
+/// Column weights under some settings.
 struct Weighed<C>(C, Vec<f64>);
 
-/// The weights, computed once for a design.
+/// Returns the weights, computed once per design.
 fn weighed<C: Weighing>(criterion: &C, design: &Design) -> Result<Arc<Weighed<C>>> {
     let session = design.session::<Cache<Weighed<C>>>();
     if let Some(weighed) = session.get().filter(|known| known.0 == *criterion) {
@@ -25,10 +25,10 @@ fn weighed<C: Weighing>(criterion: &C, design: &Design) -> Result<Arc<Weighed<C>
     Ok(weighed)
 }
 
-/// The methods of a [`Criterion`] that follow from [`Weighing`], with the identifier of their shortcut.
+/// Methods of [`Criterion`] that follow from [`Weighing`], with the identifier of the shortcut.
 macro_rules! scored_by_weights {
     ($engine:expr) => {
-        /// The definition: the weights of all columns, whatever the subset, which are computed once for a design.
+        /// Scores a subset by the weights of all columns, computed once per design.
         fn evaluate(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::Score> {
             $crate::weighed::evaluate(self, design, subset)
         }
@@ -37,7 +37,7 @@ macro_rules! scored_by_weights {
             $crate::weighed::shortcut(self, $engine, design)
         }
 
-        /// What each chosen column weighs.
+        /// Weights of the selected columns.
         fn found(&self, design: &Design, subset: &[vaglio_core::Feature]) -> Result<vaglio_core::Found> {
             $crate::weighed::found(self, design, subset)
         }
@@ -49,7 +49,7 @@ pub(crate) fn evaluate<C: Weighing>(criterion: &C, design: &Design, subset: &[Fe
     score(&weighed(criterion, design)?.1, subset)
 }
 
-/// A sum of weights a trial.
+/// A shortcut that sums weights.
 pub(crate) fn shortcut<'d, C: Weighing>(
     criterion: &C,
     engine: &'static str,
@@ -58,7 +58,7 @@ pub(crate) fn shortcut<'d, C: Weighing>(
     Ok(Some(Shortcut::new(engine, Sums(weighed(criterion, design)?))))
 }
 
-/// What each column of a subset weighs.
+/// Weights of a subset's columns.
 pub(crate) fn found<C: Weighing>(criterion: &C, design: &Design, subset: &[Feature]) -> Result<Found> {
     let weighed = weighed(criterion, design)?;
     let weight =
@@ -66,7 +66,7 @@ pub(crate) fn found<C: Weighing>(criterion: &C, design: &Design, subset: &[Featu
     Ok(Found::of("weights", subset.iter().map(weight).collect::<Vec<_>>()))
 }
 
-/// What a column weighs.
+/// Weight of a column.
 #[derive(Serialize)]
 struct ColumnWeight {
     column: String,
@@ -86,20 +86,20 @@ impl<C: Weighing> Evaluator for Sums<C> {
     }
 }
 
-/// The columns that are not constant, wherever a search may go among them.
+/// Columns that are not constant, whether or not a search may select them.
 pub(crate) fn members(design: &Design) -> Vec<Feature> {
     (0..design.features()).filter(|&feature| !design.is_constant(feature)).collect()
 }
 
-/// Columns that are not constant, one of each that are equal.
+/// Columns that are not constant, without duplicates.
 pub(crate) struct Originals {
     pub features: Vec<Feature>,
-    /// Of every column the place of its original in `features`; none of constant ones.
+    /// For every column the place of its original in `features`; `None` if constant.
     of: Vec<Option<usize>>,
 }
 
 impl Originals {
-    /// Cost O(mn).
+    /// Finds the originals. Cost O(mn).
     pub fn new(design: &Design) -> Self {
         let members = members(design);
         let columns: Vec<_> = members.iter().map(|&feature| design.column(feature)).collect();
@@ -115,7 +115,7 @@ impl Originals {
         Originals { features, of }
     }
 
-    /// The weights of all columns, copies as their originals.
+    /// Weights of all columns; copies get those of their originals.
     pub fn spread(&self, weights: &[f64]) -> Vec<f64> {
         self.of.iter().map(|place| place.map_or(0.0, |place| weights[place])).collect()
     }

@@ -1,4 +1,4 @@
-//! The lowest error that any of many subsets can have.
+//! Lower bounds of the training error over many subsets.
 
 use crate::data::CenteredData;
 use ndarray::{Array1, Array2};
@@ -6,16 +6,17 @@ use vaglio_core::Feature;
 use vaglio_kernels::linalg;
 use vaglio_kernels::tolerance::{EIGENVALUE_ROUNDING, TRAINING_ROUNDING};
 
-/// Columns of which the bound is computed, at most.
+/// Maximum number of columns for the bound.
 const MOST: usize = 64;
 
-/// For each λ a lower bound of Σ ‖e‖² over outputs, of every subset of some columns; `None` of too many. Cost O(s³).
+/// Lower bound of Σ ‖e‖² over outputs for every subset of some columns, for each λ; `None` for too many columns. Cost
+/// O(s³).
 ///
-/// No fit of fewer columns leaves less than the least-squares fit of all, J₀. Of dependent columns some directions have an
-/// eigenvalue of 0 but for rounding, at most ε: weights are at most ‖y‖/(2√λ) long, so a fit has at most
-/// ‖y‖√(ε/4λ) along these, and ‖e‖ is at least that less than √J₀ of the others. With λ the penalized error J = ‖e‖² + λ‖w‖²
-/// falls with every column, and ‖e‖² = λ² yᵀ(K + λ)⁻²y ≥ (λ yᵀ(K + λ)⁻¹y)²/‖y‖² = J²/‖y‖² for the kernel matrix K of any
-/// subset.
+/// No fit of fewer columns leaves less than J₀ of the least-squares fit of all. Dependent columns have directions with
+/// an eigenvalue of 0 up to rounding, at most ε. Weights are at most ‖y‖/(2√λ) long, so a fit has at most ‖y‖√(ε/4λ)
+/// along these directions, and ‖e‖ is at least √J₀ of the others less that. With λ, the penalized error J = ‖e‖² +
+/// λ‖w‖² falls with every column, and ‖e‖² = λ² yᵀ(K + λ)⁻²y ≥ (λ yᵀ(K + λ)⁻¹y)²/‖y‖² = J²/‖y‖² for the kernel matrix K
+/// of any subset.
 pub(crate) fn lowest(data: &CenteredData, members: &[Feature], lambdas: &[f64]) -> Option<Vec<f64>> {
     let size = members.len();
     if size > MOST {

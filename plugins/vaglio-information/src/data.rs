@@ -1,4 +1,4 @@
-//! Columns and targets as a readout sees them, with the products that were needed so far.
+//! Centered columns and targets, with cached products.
 
 use crate::definition::prepared;
 use std::borrow::Cow;
@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use vaglio_core::{Cache, Column, Columns, Design, Feature};
 use vaglio_kernels::parallel;
 
-/// Columns and targets, rows scaled by the roots of their weights and centered where there is an intercept.
+/// Columns and targets, rows scaled by the roots of their weights and centered if there is an intercept.
 pub(crate) struct CenteredData {
     columns: Vec<Option<Vec<f64>>>,
-    /// Those of the design, of which some are made when they are read.
+    /// Columns of the design, some of which are computed on reading.
     source: Columns,
     weights: Option<Vec<f64>>,
     intercept: bool,
@@ -21,12 +21,12 @@ pub(crate) struct CenteredData {
     pub along: Vec<Vec<f64>>,
     /// yₒᵀyₒ.
     pub target_squares: Vec<f64>,
-    /// Of a column that was selected, its products with all others.
+    /// Products of each selected column with all others.
     products: Mutex<HashMap<Feature, Arc<[f64]>>>,
 }
 
 impl CenteredData {
-    /// The data of a design, for all λ. Cost O(mn), memory 8mn bytes but for columns that are made when they are read.
+    /// Data of a design, shared by all λ. Cost O(mn), memory 8mn bytes without columns computed on reading.
     pub fn of(design: &Design) -> Arc<Self> {
         let session = design.session::<Cache<CenteredData>>();
         if let Some(known) = session.get() {
@@ -68,7 +68,7 @@ impl CenteredData {
         self.columns.len()
     }
 
-    /// A column. Cost O(m) where it is made when it is read.
+    /// A column. Cost O(m) if it is computed on reading.
     pub fn column(&self, feature: Feature) -> Cow<'_, [f64]> {
         match &self.columns[feature] {
             Some(stored) => Cow::Borrowed(stored),
@@ -79,7 +79,7 @@ impl CenteredData {
         }
     }
 
-    /// xᵢᵀx of every column i with one. Cost O(mn) when it is first asked for.
+    /// xᵢᵀx of every column i with a given one, cached. Cost O(mn) at first use.
     pub fn products(&self, feature: Feature) -> Arc<[f64]> {
         let known = self.products.lock().unwrap_or_else(PoisonError::into_inner).get(&feature).cloned();
         if let Some(known) = known {
@@ -93,7 +93,7 @@ impl CenteredData {
     }
 }
 
-/// Σ xⱼ yⱼ, in eight sums side by side.
+/// Σ xⱼ yⱼ, in eight parallel sums.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));

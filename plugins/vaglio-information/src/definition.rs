@@ -1,4 +1,4 @@
-//! The definition: a fit on all rows, and its degrees of freedom from an orthogonal factor.
+//! Definition of the criterion: a fit on all rows, and its degrees of freedom from an orthogonal factor.
 
 use crate::measure::DataScale;
 use crate::{Information, Measure};
@@ -9,9 +9,9 @@ use vaglio_kernels::freedom;
 use vaglio_kernels::sums::center;
 use vaglio_kernels::tolerance::HIDDEN_ERROR;
 
-/// A criterion on a design, by its definition.
+/// The criterion on a design, evaluated by definition.
 pub(crate) struct Definition<'d> {
-    /// In units in which no square over- or underflows.
+    /// Design in units in which no square over- or underflows.
     pub design: &'d Design,
     pub units: Units,
     pub measure: Measure,
@@ -19,10 +19,10 @@ pub(crate) struct Definition<'d> {
 }
 
 impl<'d> Definition<'d> {
-    /// Cost O(m); for `cp` without a variance one fit of all columns.
+    /// Prepares the definition. Cost O(m); for `cp` without a variance one fit of all columns.
     ///
     /// # Errors
-    /// [`Error::Setting`] on `variance` where all columns leave no rows to tell it; those of the fits.
+    /// [`Error::Setting`] on `variance` if all columns leave no degrees of freedom to estimate it; errors of the fits.
     pub fn new(criterion: Information, design: &'d Design) -> Result<Self> {
         let rows = design.counted_rows();
         let (units, design) = match design.in_units() {
@@ -59,18 +59,18 @@ impl<'d> Definition<'d> {
         Ok(definition)
     }
 
-    /// The score of a subset, the lowest over λ.
+    /// Score of a subset: the lowest over λ.
     pub fn score(&self, subset: &[Feature]) -> Result<Score> {
         let score = self.design.best_lambda(|lambda| self.at(subset, lambda))?;
         Ok(self.units.back(score, 0))
     }
 
-    /// The score at one λ, in the units of the design here, as other λ.
+    /// Score at one λ, in the rescaled units of the design.
     pub fn at(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
         Ok(self.measure.of(&self.scale, self.error(subset, lambda)?, self.freedom(subset, lambda)?))
     }
 
-    /// The degree of freedom of an intercept, where there is one.
+    /// Degree of freedom of the intercept, if there is one.
     pub fn intercept(&self) -> f64 {
         f64::from(u8::from(self.design.readout().is_some_and(|readout| readout.intercept)))
     }
@@ -82,7 +82,7 @@ impl<'d> Definition<'d> {
         Ok(self.units.loss_back(self.design.loss(&Squared, predictions.view()), 2))
     }
 
-    /// d = Σ σᵢ²/(σᵢ² + λ), and 1 for an intercept; 0 where it is not asked for.
+    /// d = Σ σᵢ²/(σᵢ² + λ), plus 1 for an intercept; 0 if the measure does not need it.
     ///
     /// Cost O((m + s) s²).
     fn freedom(&self, subset: &[Feature], lambda: Option<f64>) -> Result<f64> {
@@ -100,7 +100,7 @@ impl<'d> Definition<'d> {
     }
 }
 
-/// √r_j (x_j − mean), the weighted mean where `centered`. Cost O(m).
+/// √r_j (x_j − mean), with the weighted mean if `centered`. Cost O(m).
 pub(crate) fn prepared(values: &[f64], weights: Option<&[f64]>, centered: bool) -> Vec<f64> {
     let weight = |j: usize| weights.map_or(1.0, |w| w[j]);
     let mut out = values.to_vec();

@@ -1,4 +1,4 @@
-//! The shortcut: moments of the rows, a state of the subset for each λ.
+//! Shortcut: moments of the rows, and a state of the subset for each λ.
 
 use crate::bound::lowest;
 use crate::data::CenteredData;
@@ -14,9 +14,9 @@ pub(crate) struct Moments<'d> {
     definition: Definition<'d>,
     data: Arc<CenteredData>,
     lambdas: Vec<f64>,
-    /// The sum of the weights and outputs in the units of the data.
+    /// Sum of weights times number of outputs, in the units of the data.
     divisor: f64,
-    /// One for each λ; made when they are needed.
+    /// One state for each λ, created on demand.
     states: Option<Vec<State>>,
 }
 
@@ -35,7 +35,7 @@ impl<'d> Moments<'d> {
         self.states.get_or_insert_with(|| lambdas.iter().map(|&l| State::new(data, l, subset)).collect())
     }
 
-    /// The score that a trial gives at one λ, by refitting where it is not reliable.
+    /// Score of a trial at one λ, refitted if unreliable.
     fn told(&self, trial: SubsetFit, lambda: f64, subset: impl FnOnce() -> Vec<Feature>) -> Result<f64> {
         let trial = match trial.is_reliable {
             true => trial,
@@ -52,7 +52,7 @@ impl<'d> Moments<'d> {
         Ok(measure.of(scale, error, self.definition.intercept() + trial.freedom))
     }
 
-    /// The lowest over λ of some subsets' trials, λ × subsets.
+    /// Computes each subset's lowest score over λ from its trials, λ × subsets.
     fn settle(
         &self,
         trials: &[Vec<SubsetFit>],
@@ -112,7 +112,7 @@ impl Evaluator for Moments<'_> {
         Ok(())
     }
 
-    /// Of the training error, which is a mean over rows.
+    /// Standard error of the training error, which is a mean over rows.
     fn standard_error(&mut self, subset: &[Feature]) -> Result<Option<f64>> {
         if self.definition.measure != crate::Measure::Training {
             return Ok(None);

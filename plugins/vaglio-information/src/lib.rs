@@ -1,7 +1,7 @@
-//! Training error and information criteria of ridge models: a criterion for [vaglio](vaglio_core).
+//! Training error and information criteria of ridge models, as a criterion for [vaglio](vaglio_core).
 //!
-//! `use vaglio_information as _;` in a program makes `criterion: information` known to its pipeline files;
-//! [`Information`] is the criterion.
+//! `use vaglio_information as _;` in a program registers `criterion: information` for pipeline files; [`Information`]
+//! is the criterion.
 
 mod bound;
 mod data;
@@ -18,14 +18,13 @@ use evaluator::Moments;
 use vaglio_core::engine::EngineDesign;
 use vaglio_core::{Criterion, Design, Error, Estimate, Feature, Outline, Result, Score, Shortcut, part};
 
-/// The identifier of the shortcut in `selection.json` and in plans.
+/// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "moments";
 
-/// What the rows themselves say of a model: its error on the rows that it was trained on, by itself or with a price for
-/// what it has fitted.
+/// Training error of a model, plain or with a penalty for its effective degrees of freedom.
 ///
-/// With N the number of rows, E the mean squared error on them and all outputs, and d the effective degrees of freedom of the
-/// readout, d = Σ σᵢ²/(σᵢ² + λ) over the singular values of the centered columns, plus 1 for an intercept:
+/// With N the number of rows, E the mean squared error on them over all outputs, and d the effective degrees of freedom
+/// of the ridge fit, d = Σ σᵢ²/(σᵢ² + λ) over the singular values of the centered columns, plus 1 for an intercept:
 ///
 /// | `measure` | score |
 /// |---|---|
@@ -36,16 +35,17 @@ const ENGINE: &str = "moments";
 /// | `aicc` | N ln E + 2kN/(N − k − 1) |
 /// | `bic` | N ln E + k ln N |
 ///
-/// k = d + 1 counts the variance. Lower is better; with several λ the lowest over λ. E is not let below 10⁻¹² of the empty
-/// subset's in a logarithm, where rounding hides it; what divides by a number that is not positive is +∞. σ̂² is
-/// `variance`, else N·E/(N − d) of all candidate columns at the smallest λ. A learner without a ridge readout has `training`
-/// alone.
+/// k = d + 1 counts the variance. Lower is better; with several λ the score is the lowest over λ. In logarithms E is at
+/// least 10⁻¹² of the empty subset's error, below which it is rounding. A quotient by a number that is not positive is
+/// +∞. σ̂² is `variance`, or by default N·E/(N − d) of all candidate columns at the smallest λ. Learners without a
+/// ridge readout support `training` only.
 ///
-/// Of weights r_j only ratios matter, with λ: E is the weighted mean, and N counts every row of positive weight once, as in the
-/// likelihood of errors of variance σ²/r_j, of which −2 ln L is N ln E and terms that are alike for all subsets.
+/// With weights r_j only their ratios matter, together with λ: E is the weighted mean, and N counts every row of
+/// positive weight once. This is the likelihood of errors of variance σ²/r_j: −2 ln L equals N ln E up to terms equal
+/// for all subsets.
 ///
-/// These scores know of no selection: of many candidates the lowest is far too low, and `evaluate: {nested: …}` says what it
-/// is worth.
+/// The scores do not account for selection: the lowest of many candidates is far too low. `evaluate: {nested: …}`
+/// estimates the error of the selected model.
 ///
 /// # Example
 /// ```
@@ -60,11 +60,11 @@ const ENGINE: &str = "moments";
 ///
 /// # Reference
 /// G. H. Golub, M. Heath and G. Wahba, *Generalized cross-validation as a method for choosing a good ridge parameter*,
-/// Technometrics 21(2), 1979; C. L. Mallows, *Some comments on Cp*, Technometrics 15(4), 1973; H. Akaike, *A new look at the
-/// statistical model identification*, IEEE Transactions on Automatic Control 19(6), 1974; C. M. Hurvich, J. S. Simonoff and
-/// C.-L. Tsai, *Smoothing parameter selection in nonparametric regression using an improved Akaike information criterion*,
-/// Journal of the Royal Statistical Society B 60(2), 1998; G. Schwarz, *Estimating the dimension of a model*, Annals of
-/// Statistics 6(2), 1978.
+/// Technometrics 21(2), 1979; C. L. Mallows, *Some comments on Cp*, Technometrics 15(4), 1973; H. Akaike, *A new look
+/// at the statistical model identification*, IEEE Transactions on Automatic Control 19(6), 1974; C. M. Hurvich, J. S.
+/// Simonoff and C.-L. Tsai, *Smoothing parameter selection in nonparametric regression using an improved Akaike
+/// information criterion*, Journal of the Royal Statistical Society B 60(2), 1998; G. Schwarz, *Estimating the
+/// dimension of a model*, Annals of Statistics 6(2), 1978.
 #[part(
     Criterion,
     "information",
@@ -74,23 +74,23 @@ const ENGINE: &str = "moments";
 )]
 #[derive(Copy, PartialEq)]
 pub struct Information {
-    /// What is asked of a model.
+    /// Information criterion, or the plain training error.
     pub measure: Measure,
-    /// The variance of the errors, for `cp`; by default that of the model of all columns.
+    /// Variance of the errors, for `cp`; by default estimated from the model of all columns.
     pub variance: Option<f64>,
 }
 
 vaglio_core::setters!(Information { measure: Measure; variance: Option<f64>; });
 
 impl Information {
-    /// By this measure.
+    /// Creates the criterion with a measure.
     pub fn new(measure: Measure) -> Self {
         Information { measure, ..Information::default() }
     }
 }
 
 impl Criterion for Information {
-    /// The definition. Cost O((m + |S|) |S|²) for each λ.
+    /// Scores a subset by definition. Cost O((m + |S|) |S|²) for each λ.
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         Definition::new(*self, design)?.score(subset)
     }
@@ -138,7 +138,7 @@ impl Criterion for Information {
         true
     }
 
-    /// A pass over the rows for each column that is selected, then O(1) a trial for each λ.
+    /// Estimates a pass over the rows for each selected column, then O(1) per trial and λ.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let (rows, columns) = (design.planned_rows() as f64, design.candidates().len() as f64);
         let (lambdas, outputs) = (design.lambdas().len() as f64, design.targets().nrows() as f64);
@@ -155,7 +155,7 @@ impl Criterion for Information {
         let pass = 2.0 * rows * columns * if outline.start > 0 { columns } else { size };
         let step = 6.0 * columns * size + 4.0 * size * size;
         let stored = (columns - design.columns().made() as f64).max(0.0);
-        // Of all subsets those that are scored, about a quarter, have a state of their own and a bound by eigenvalues.
+        // A search of all subsets scores about a quarter of them, each with its own state and an eigenvalue bound.
         let of_tree =
             if outline.steps == 0 && outline.start < outline.largest { 0.5 * size * size * size } else { 0.0 };
         Estimate {
@@ -169,7 +169,8 @@ impl Criterion for Information {
     }
 }
 
-/// Whether the errors of all rows at each λ of a grid tell the score, rows weighing in training as they do in it.
+/// Whether errors over all rows at each λ of a grid determine the score: rows must have the same weights in training as
+/// in the score.
 fn has_moments(design: &Design) -> bool {
     design.readout().is_some_and(|readout| !readout.balanced && !readout.refine) && design.decisions().is_none()
 }

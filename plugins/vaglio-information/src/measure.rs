@@ -1,12 +1,12 @@
-//! What is asked of a model.
+//! Information criteria.
 
 use vaglio_core::setting;
 
-/// What is asked of a model.
+/// Criterion computed from a fit on all rows.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
 pub enum Measure {
-    /// Its error on the training rows.
+    /// Error on the training rows.
     Training,
     /// Generalized cross-validation.
     Gcv,
@@ -21,19 +21,19 @@ pub enum Measure {
     Bic,
 }
 
-/// What a measure needs to know of the data.
+/// Properties of the data that a measure needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DataScale {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: f64,
-    /// The smallest error that a logarithm is taken of.
+    /// Smallest error inside a logarithm.
     pub least: f64,
-    /// The variance of the errors, for Cp.
+    /// Variance of the errors, for Cp.
     pub variance: f64,
 }
 
 impl Measure {
-    /// The name in pipeline files.
+    /// Name in pipeline files.
     pub fn name(self) -> &'static str {
         match self {
             Measure::Training => "training",
@@ -45,7 +45,7 @@ impl Measure {
         }
     }
 
-    /// The score of a model by its mean squared error and its degrees of freedom; it grows with both.
+    /// Score of a model from its mean squared error and degrees of freedom; increases with both.
     pub(crate) fn of(self, scale: &DataScale, error: f64, freedom: f64) -> f64 {
         let rows = scale.rows;
         let (logarithm, count) = (|| rows * error.max(scale.least).ln(), freedom + 1.0);

@@ -1,8 +1,8 @@
-//! The fit of a subset at one λ from eigenvalues, those of nearly dependent columns from the rows.
+//! Fit of a subset at one λ from eigenvalues; for nearly dependent columns from the rows.
 //!
-//! With A = X_SᵀX_S = V·diag(v)·Vᵀ and z = VᵀX_Sᵀy: ‖e‖² = ‖y‖² − Σ z²(v + 2λ)/(v + λ)² and d = Σ v/(v + λ). Products of
-//! rows know an eigenvalue to a rounding of the largest one, so that of the small ones nothing may be left. Their
-//! directions B = X_S V₂ are made from the rows, where dependent columns cancel before they are squared.
+//! With A = X_SᵀX_S = V·diag(v)·Vᵀ and z = VᵀX_Sᵀy: ‖e‖² = ‖y‖² − Σ z²(v + 2λ)/(v + λ)² and d = Σ v/(v + λ). Products
+//! of rows know an eigenvalue up to rounding of the largest one, so small ones may have no digits. Their directions B =
+//! X_S V₂ are computed from the rows, where dependent columns cancel before they are squared.
 
 use crate::data::{CenteredData, dot};
 use crate::state::SubsetFit;
@@ -11,7 +11,7 @@ use vaglio_core::Feature;
 use vaglio_kernels::linalg;
 use vaglio_kernels::tolerance::{EIGENVALUE_OF_ROWS, ERROR_LEFT, UNLIKE_COLUMNS};
 
-/// The fit; not reliable where too few digits are left. Cost O(s³ + m·s·small).
+/// Fits a subset; `None` if too few digits remain. Cost O(s³ + m·s·small).
 pub(crate) fn fit(data: &CenteredData, subset: &[Feature], lambda: f64) -> Option<SubsetFit> {
     let size = subset.len();
     let squares = subset.iter().map(|&feature| data.squares[feature]);
@@ -59,7 +59,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// Takes a direction with what each output has along it.
+    /// Adds the contribution of a direction, given each output's component along it.
     fn take(&mut self, value: f64, along: impl Iterator<Item = f64>, lambda: f64) {
         let over = value + lambda;
         self.freedom += value / over;

@@ -1,10 +1,10 @@
-//! The fit of a subset at one λ, and what it takes to try another column.
+//! Fit of a subset at one λ, with updates for adding or removing a column.
 //!
-//! With P = (A_SS + λ)⁻¹, w = P b_S, the residuals e = y − X_S w and, for a column j outside, the ridge coefficients of x_j
-//! on the selected ones, D = P c for c = X_Sᵀx_j: its Schur diagonal is s = x_jᵀx_j + λ − cᵀD, its share of the residuals
-//! g = x_jᵀe = b_j − cᵀw and δ = g/s its coefficient once it is added. From w′ = (w − δD, δ), and since X_Sᵀe = λw,
-//! ‖e′‖² = ‖e‖² − 2δ(g − λ wᵀD) + δ²(s − λ(1 + ‖D‖²)) and tr P′ = tr P + (1 + ‖D‖²)/s. Removing column i, with
-//! p = P_·i and γ = w_i/P_ii: ‖e′‖² = ‖e‖² + 2γλ wᵀp + γ²(P_ii − λ‖p‖²) and tr P′ = tr P − ‖p‖²/P_ii.
+//! With P = (A_SS + λ)⁻¹, w = P b_S, the residuals e = y − X_S w and, for a column j outside, D = P c for c = X_Sᵀx_j,
+//! the ridge coefficients of x_j on the selected columns: its Schur complement is s = x_jᵀx_j + λ − cᵀD, its
+//! correlation with the residuals g = x_jᵀe = b_j − cᵀw, and its coefficient after addition δ = g/s. From w′ = (w − δD,
+//! δ) and X_Sᵀe = λw, ‖e′‖² = ‖e‖² − 2δ(g − λ wᵀD) + δ²(s − λ(1 + ‖D‖²)) and tr P′ = tr P + (1 + ‖D‖²)/s. Removing
+//! column i, with p = P_·i and γ = w_i/P_ii: ‖e′‖² = ‖e‖² + 2γλ wᵀp + γ²(P_ii − λ‖p‖²) and tr P′ = tr P − ‖p‖²/P_ii.
 
 use crate::data::{CenteredData, dot};
 use ndarray::Array2;
@@ -14,15 +14,15 @@ use vaglio_kernels::linalg;
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::LOST_DIGITS;
 
-/// Changes after which a state is built anew, beside two for each column.
+/// Number of changes, beyond two per column, after which a state is rebuilt.
 const LONG: usize = 32;
 
-/// The fit of a subset at one λ.
+/// Fit of a subset at one λ.
 #[derive(Clone)]
 pub(crate) struct State {
     lambda: f64,
     selected: Vec<Feature>,
-    /// P, by rows; symmetric.
+    /// P, row-major; symmetric.
     inverse: Vec<Vec<f64>>,
     /// w and ‖e‖² of each output.
     weights: Vec<Vec<f64>>,
@@ -30,9 +30,9 @@ pub(crate) struct State {
     /// Σ ‖y‖² over outputs.
     total: f64,
     trace: f64,
-    /// The largest (A_ii + λ) P_ii.
+    /// Largest (A_ii + λ) P_ii, the variance inflation.
     inflation: f64,
-    /// What trials need of every column; made when they are first asked for.
+    /// Trial data of every column, computed on first use.
     candidates: Option<Vec<Candidate>>,
     changes: usize,
 }
@@ -48,7 +48,7 @@ struct Candidate {
     along: Vec<f64>,
 }
 
-/// The fit of a subset, or of one that is tried.
+/// Fit of a subset, or of a trial.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SubsetFit {
     /// Σ ‖e‖² over outputs.
@@ -59,17 +59,17 @@ pub(crate) struct SubsetFit {
 }
 
 impl State {
-    /// Of a subset. Cost O(s³), and O(m·n) for every column that was never selected before.
+    /// Fits a subset. Cost O(s³), and O(m·n) for every column selected for the first time.
     pub fn new(data: &CenteredData, lambda: f64, subset: &[Feature]) -> Self {
         let products: Vec<_> = subset.iter().map(|&feature| data.products(feature)).collect();
         let size = subset.len();
-        // Columns of unlike scale are brought to one, which partial pivoting would otherwise mistake for rank.
+        // Equilibrates columns of unlike scale, which would look rank-deficient otherwise.
         let scale: Vec<f64> = subset.iter().map(|&f| 1.0 / (data.squares[f] + lambda).sqrt()).collect();
         let a = Array2::from_shape_fn((size, size), |(i, k)| match i == k {
             true => 1.0,
             false => products[i.min(k)][subset[i.max(k)]] * scale[i] * scale[k],
         });
-        // What cannot be inverted is unreliable, and fitted from the rows.
+        // A singular matrix gives NaN, which is unreliable and refitted from the rows.
         let inverse = linalg::inverse(a.view()).unwrap_or_else(|_| Array2::from_elem((size, size), f64::NAN));
         let entry = |i: usize, k: usize| 0.5 * (inverse[[i, k]] + inverse[[k, i]]) * scale[i] * scale[k];
         let inverse = (0..size).map(|i| (0..size).map(|k| entry(i, k)).collect());
@@ -89,7 +89,8 @@ impl State {
         state
     }
 
-    /// Weights and errors by P, where the errors keep few digits refined from the rows. Cost O(s²), else O(m·s), an output.
+    /// Computes weights and errors by P, and refines them from the rows if the errors have few digits. Cost O(s²), else
+    /// O(m·s), per output.
     fn fit(&mut self, data: &CenteredData) {
         let size = self.selected.len();
         self.trace = (0..size).map(|i| self.inverse[i][i]).sum();
@@ -112,7 +113,7 @@ impl State {
         self.inverse.iter().map(|p| dot(p, b)).collect()
     }
 
-    /// Weights after a step of refinement, with the error from the rows.
+    /// Weights after one step of refinement, with the error from the rows.
     fn refined(&self, data: &CenteredData, output: usize, mut w: Vec<f64>) -> (Vec<f64>, f64) {
         let selected: Vec<Cow<'_, [f64]>> = self.selected.iter().map(|&f| data.column(f)).collect();
         let columns = || selected.iter();
@@ -130,14 +131,14 @@ impl State {
         (w, dot(&e, &e))
     }
 
-    /// The subset as it is.
+    /// Fit of the current subset.
     pub fn current(&self) -> SubsetFit {
         let squares = self.errors.iter().sum();
         let freedom = self.selected.len() as f64 - self.lambda * self.trace;
         SubsetFit { squares, freedom, is_reliable: self.inflation <= LOST_DIGITS }
     }
 
-    /// With each of some columns, none of them selected. Cost O(s · outputs) each, and O(s²) the first time.
+    /// Fits with each of some unselected columns added. Cost O(s · outputs) each, and O(s²) the first time.
     pub fn additions(&mut self, data: &CenteredData, features: &[Feature]) -> Vec<SubsetFit> {
         let candidates = self.candidates.take().unwrap_or_else(|| self.all(data));
         let found = features.iter().map(|&j| self.addition(data, &candidates[j], j)).collect();
@@ -179,8 +180,8 @@ impl State {
         self.trial(squares, self.selected.len() + 1, trace, inflation)
     }
 
-    /// A trial keeps fewer digits where it takes most of the squares away, or where g is small beside what it is a
-    /// difference of.
+    /// Judges a trial: it loses digits if it removes most of the squares, or if g is small relative to the terms it is
+    /// a difference of.
     fn trial(&self, squares: f64, size: usize, trace: f64, inflation: f64) -> SubsetFit {
         let before: f64 = self.errors.iter().sum();
         let is_reliable = inflation * before.max(squares) <= LOST_DIGITS * squares
@@ -188,7 +189,7 @@ impl State {
         SubsetFit { squares, freedom: size as f64 - self.lambda * trace, is_reliable }
     }
 
-    /// Without each of some columns, all of them selected. Cost O(s · outputs) each.
+    /// Fits with each of some selected columns removed. Cost O(s · outputs) each.
     pub fn removals(&self, features: &[Feature]) -> Vec<SubsetFit> {
         features.iter().map(|&feature| self.removal(feature)).collect()
     }
@@ -207,7 +208,7 @@ impl State {
         self.trial(squares, self.selected.len() - 1, self.trace - norm / own, self.inflation * self.cancelled(place))
     }
 
-    /// How many times P_kk shrinks when a column leaves, at most: so many times its digits are lost.
+    /// Largest factor by which some P_kk shrinks on a removal; as many digits are lost.
     fn cancelled(&self, place: usize) -> f64 {
         let p = &self.inverse[place];
         let others = (0..p.len()).filter(|&k| k != place);
@@ -219,7 +220,7 @@ impl State {
         self.selected.iter().position(|&selected| selected == feature)
     }
 
-    /// Follows an addition. Cost O(n·s), and O(m·n) for a column that was never selected before.
+    /// Adds a column. Cost O(n·s), and O(m·n) if it is selected for the first time.
     pub fn add(&mut self, data: &CenteredData, feature: Feature) {
         let entering = match &self.candidates {
             Some(candidates) => candidates[feature].clone(),
@@ -247,7 +248,7 @@ impl State {
         self.followed(data);
     }
 
-    /// Follows a removal. Cost O(n·s).
+    /// Removes a column. Cost O(n·s).
     pub fn remove(&mut self, data: &CenteredData, feature: Feature) {
         let Some(place) = self.place(feature) else { return };
         let is_lost = self.inflation * self.cancelled(place) > LOST_DIGITS;
@@ -272,7 +273,7 @@ impl State {
             });
         }
         self.followed(data);
-        // The column itself is built anew, without what is left of rounding.
+        // The removed column is recomputed, free of rounding.
         if self.candidates.is_some() {
             let own = self.candidate(data, feature);
             if let Some(candidates) = &mut self.candidates {
@@ -291,7 +292,7 @@ impl State {
     }
 }
 
-/// The larger, or NaN where there is one.
+/// The larger of two numbers, or NaN if either is NaN.
 fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }

@@ -1,4 +1,4 @@
-//! Fisher's z of partial correlations.
+//! Fisher's z test of partial correlations.
 
 use super::tail::ln_tail;
 use super::{Given, Test};
@@ -14,16 +14,16 @@ use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
 /// Standardized columns and outputs.
 pub(super) struct Fisher {
     level: Level,
-    /// How many rows there are, whatever their weights are.
+    /// Number of rows, whatever their weights.
     rows: f64,
     columns: Vec<Vec<f64>>,
     outputs: Vec<Vec<f64>>,
-    /// Correlations of two columns, those that were asked for.
+    /// Cached correlations of two columns.
     known: Mutex<HashMap<(usize, usize), f64>>,
 }
 
 impl Fisher {
-    /// Cost O(m) a column.
+    /// Standardizes columns and outputs. Cost O(m) per column.
     pub fn new(design: &Design, columns: &[Feature]) -> Self {
         let unit = |values: &[f64]| standardized(values, design.weights());
         let outputs: Vec<Vec<f64>> = design.targets().rows().into_iter().map(|y| unit(&y.to_vec())).collect();
@@ -40,7 +40,7 @@ impl Fisher {
         dot(self.level, &self.columns[x], &self.outputs[output])
     }
 
-    /// ρ of two columns, the first of which comes first.
+    /// Correlation of two columns, cached.
     fn between(&self, x: usize, z: usize) -> f64 {
         let pair = (x.min(z), x.max(z));
         let compute = || dot(self.level, &self.columns[pair.0], &self.columns[pair.1]);
@@ -50,7 +50,8 @@ impl Fisher {
         }
     }
 
-    /// ln p of two columns of so large a correlation, given so many others; of all outputs. None where rows are too few.
+    /// ln p of a correlation given `given` columns, corrected for the number of outputs; `None` if there are too few
+    /// rows.
     fn ln_p(&self, correlation: f64, given: usize) -> Option<f64> {
         let freedom = self.rows - given as f64 - 3.0;
         let z = correlation.abs().min(1.0).atanh();
@@ -75,7 +76,7 @@ impl Test for Fisher {
         let row = |&a: &usize| all.iter().map(|&b| if a == b { 1.0 } else { self.between(a, b) }).collect();
         let among: Vec<Vec<f64>> = all.iter().map(row).collect();
         Box::new(move |set| {
-            // The set, the column and the output, in this order.
+            // Order: the set, the column, the output.
             let of_output = |output: usize| {
                 let order: Vec<usize> = set.iter().map(|z| z + 1).chain([0]).collect();
                 let mut matrix: Vec<Vec<f64>> = order
@@ -91,12 +92,12 @@ impl Test for Fisher {
     }
 }
 
-/// The correlation of the last two given those before, by their correlations; 0 where one of them depends on these.
+/// Partial correlation of the last two given those before, from their correlations; 0 if one of them depends on these.
 fn partial(mut matrix: Vec<Vec<f64>>) -> f64 {
     let count = matrix.len() - 2;
     for pivot in 0..count {
         let own = matrix[pivot].clone();
-        // What depends on those before adds no condition.
+        // A dependent variable adds no condition.
         if own[pivot] <= EQUAL_SIMILARITY {
             continue;
         }

@@ -1,4 +1,4 @@
-//! G² of columns in bins.
+//! G² test of binned columns.
 
 use super::tail::ln_tail;
 use super::{Given, Test};
@@ -6,10 +6,10 @@ use crate::bins::{Binned, Binning, Bins};
 use vaglio_core::{Design, Feature};
 use vaglio_kernels::parallel;
 
-/// Rows a cell, below which a test with conditions is not made.
+/// Minimum rows per cell of a test with conditions.
 const ROWS_OF_CELL: f64 = 5.0;
 
-/// Columns and outputs in bins.
+/// Binned columns and outputs.
 pub(super) struct Likelihood {
     rows: Binning,
     columns: Vec<Binned>,
@@ -17,15 +17,15 @@ pub(super) struct Likelihood {
 }
 
 impl Likelihood {
-    /// Cost O(m) a column.
+    /// Bins columns and outputs. Cost O(m) per column.
     pub fn new(bins: Bins, design: &Design, columns: &[Feature]) -> Self {
         let rows = Binning::new(bins, design);
         let columns = parallel::map_slice(columns, |&feature| rows.column(design, feature));
         Likelihood { targets: rows.targets(design), columns, rows }
     }
 
-    /// ln p of a column, least over the outputs, given some others; none where cells have few rows. Cost O(m) and that of the
-    /// cells.
+    /// ln p of a column given some others, least over the outputs; `None` if cells have few rows. Cost O(m) plus the
+    /// number of cells.
     fn ln_p(&self, x: usize, given: &[usize]) -> Option<f64> {
         let given: Vec<&Binned> = given.iter().map(|&z| &self.columns[z]).collect();
         let of_target = |target: &Binned| {

@@ -1,9 +1,9 @@
-//! The tail of the χ² distribution.
+//! Tail of the χ² distribution.
 
-/// ln P(χ² > `value`) with so many degrees of freedom, which does not underflow; 0 without any. Relative error of P about
-/// 1e-13.
+/// ln P(χ² > `value`) with `freedom` degrees of freedom, without underflow; 0 if there are none. Relative error of P
+/// about 1e-13.
 ///
-/// The incomplete gamma function by its series below the mean and by its continued fraction above (Abramowitz and Stegun,
+/// Incomplete gamma function by its series below the mean and its continued fraction above (Abramowitz and Stegun,
 /// 6.5.29 and 6.5.31).
 pub(super) fn ln_tail(value: f64, freedom: f64) -> f64 {
     let (a, x) = (freedom / 2.0, value / 2.0);
@@ -23,7 +23,7 @@ pub(super) fn ln_tail(value: f64, freedom: f64) -> f64 {
         }
         return (-(ln_size.exp() * sum).min(1.0)).ln_1p();
     }
-    // Lentz's method.
+    // Lentz's method for the continued fraction.
     let mut b = x + 1.0 - a;
     let (mut c, mut d) = (f64::MAX, 1.0 / b);
     let mut fraction = d;

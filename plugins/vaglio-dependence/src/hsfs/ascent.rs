@@ -1,4 +1,4 @@
-//! The ascent on weights.
+//! Gradient ascent on column weights.
 
 use crate::hsic::{Hsic, PairWeights};
 use argmin::core::{CostFunction, Executor, Gradient, IterState};
@@ -15,7 +15,7 @@ use vaglio_kernels::tolerance::ASCENT_SLOPE;
 /// Steps that L-BFGS remembers.
 const MEMORY: usize = 10;
 
-/// The dependence as a function of u, wᵢ = uᵢ²/Σ u².
+/// Dependence as a function of u, with wᵢ = uᵢ²/Σ u².
 pub(super) struct Ascent<'d> {
     design: &'d Design,
     level: Level,
@@ -26,7 +26,7 @@ pub(super) struct Ascent<'d> {
 }
 
 impl<'d> Ascent<'d> {
-    /// Cost O(nm + m²).
+    /// Prepares kernels of target and columns. Cost O(nm + m²).
     pub fn new(hsic: &Hsic, design: &'d Design, features: &[Feature]) -> Self {
         let (level, shares) = (Level::best(), shares(design.rows(), design.weights()));
         let column = |&feature: &Feature| {
@@ -42,7 +42,7 @@ impl<'d> Ascent<'d> {
         }
     }
 
-    /// The dependence at weights w, and its slopes. Cost O(nm²).
+    /// Dependence at weights w, and its gradient. Cost O(nm²).
     pub fn at(&self, w: &[f64]) -> (f64, Vec<f64>) {
         let mut distances = Pairs::zeros(self.weights.pairs.rows());
         for (column, w) in self.columns.iter().zip(w).filter(|(_, w)| **w > 0.0) {
@@ -53,10 +53,10 @@ impl<'d> Ascent<'d> {
         (pairs.total() + self.weights.own, parallel::map_slice(&self.columns, slope))
     }
 
-    /// Weights of a local maximum, from equal ones. Cost O(nm²) a step, with its line search.
+    /// Weights of a local maximum, starting from equal ones. Cost O(nm²) per step, including its line search.
     ///
     /// # Errors
-    /// [`Error::Numerical`] where the dependence is no number, [`Error::Stopped`].
+    /// [`Error::Numerical`] if the dependence is not finite, or [`Error::Stopped`].
     pub fn maximum(&self, steps: u64) -> Result<Vec<f64>> {
         let count = self.columns.len();
         if count < 2 {
@@ -73,7 +73,7 @@ impl<'d> Ascent<'d> {
             LBFGS::new(MoreThuenteLineSearch::new(), MEMORY).with_tolerance_grad(ASCENT_SLOPE).map_err(failed)?;
         let solver = solver.with_tolerance_cost(0.0).map_err(failed)?;
         let configured = |state: IterState<_, _, _, _, _, f64>| state.param(start).max_iters(steps);
-        // A line search that finds nothing more ends the ascent where it was best.
+        // A failed line search ends the ascent at the best point.
         let _ = Executor::new(&Climb { ascent: self, size, seen: &seen }, solver).configure(configured).run();
         let Evaluations { u, stopped, .. } = seen.into_inner();
         match stopped {
@@ -89,7 +89,7 @@ fn simplex(u: &[f64]) -> Vec<f64> {
     u.iter().map(|u| u * u / total).collect()
 }
 
-/// What was evaluated: the highest value, and the last one with its gradient.
+/// Evaluations so far: the highest value, and the last one with its gradient.
 struct Evaluations {
     u: Vec<f64>,
     value: f64,
@@ -97,7 +97,7 @@ struct Evaluations {
     stopped: Option<Error>,
 }
 
-/// The function that is made small: minus the dependence, over the largest slope at the start.
+/// Minimized function: minus the dependence, divided by the largest slope at the start.
 struct Climb<'c, 'd> {
     ascent: &'c Ascent<'d>,
     size: f64,

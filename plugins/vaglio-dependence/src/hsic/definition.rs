@@ -1,4 +1,4 @@
-//! The criterion from m × m kernel matrices, as the formulas have them.
+//! Definition of the criterion by m × m kernel matrices, as in the formulas.
 
 use super::{Estimator, Hsic};
 use crate::target::Target;
@@ -44,11 +44,11 @@ fn biased(kernel: &Matrix, target: &Matrix, shares: &[f64]) -> f64 {
     (0..shares.len()).map(of_row).sum()
 }
 
-/// The unbiased estimate, in which a row of weight r stands r times, and no row is paired with itself.
+/// Unbiased estimate, in which a row of weight r counts as r rows, and no row is paired with itself.
 fn unbiased(kernel: &Matrix, target: &Matrix, weights: &[f64]) -> f64 {
     let rows = 0..weights.len();
     let n: f64 = weights.iter().sum();
-    // K̃1, where a row meets its r − 1 copies.
+    // K̃1, where a row pairs with its r − 1 copies.
     let sums = |of: &Matrix| -> Vec<f64> {
         let sum = |j: usize| of[j].iter().zip(weights).map(|(v, r)| r * v).sum::<f64>() - of[j][j];
         rows.clone().map(sum).collect()

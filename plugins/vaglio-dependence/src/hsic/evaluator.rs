@@ -1,4 +1,4 @@
-//! The shortcut: squared distances of the rows in the subset, to which a column adds its own.
+//! Shortcut: caches squared distances of the rows over the subset; a column adds its own.
 
 use super::Hsic;
 use super::weights::Weights;
@@ -8,18 +8,18 @@ use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Padded, Pairs, shares, standardized};
 use vaglio_kernels::parallel;
 
-/// The evaluator of [`Hsic`]: O(m²) a trial, trials side by side, each sum in one order.
+/// Evaluator of [`Hsic`]: O(m²) per trial; trials run in parallel, each with a fixed order of sums.
 pub(super) struct Distances {
     hsic: Hsic,
     level: Level,
     weights: Weights,
-    /// Standardized; `None` of a constant column.
+    /// Standardized columns; `None` if constant.
     columns: Vec<Option<Padded>>,
-    /// Columns of the subset that are not constant.
+    /// Number of non-constant columns of the subset.
     size: usize,
-    /// d_jk of the subset; none while it is empty.
+    /// Distances d_jk over the subset; `None` while it is empty.
     distances: Option<Pairs>,
-    /// The weights times exp(−d/2σ²) with σ of the subset and one column more; made when it is needed.
+    /// Weights times exp(−d/2σ²) with σ for one more column, computed on demand.
     larger: Option<Pairs>,
 }
 
@@ -34,7 +34,7 @@ impl Distances {
         Distances { hsic, level, weights, columns, size: 0, distances: None, larger: None }
     }
 
-    /// The score that a sum over pairs gives.
+    /// Score from a sum over pairs.
     fn score_of(&self, sum: f64) -> Result<Score> {
         Score::of(-(sum + self.weights.own)).checked()
     }
@@ -59,7 +59,7 @@ impl Distances {
         self.score_of(kernels.total())
     }
 
-    /// The score without a column of the subset.
+    /// Score without a column of the subset.
     fn without(&self, column: &Padded) -> Result<Score> {
         let Some(distances) = self.distances.as_ref().filter(|_| self.size > 1) else { return Ok(Score::of(0.0)) };
         let scale = self.hsic.kernel.scale(self.size - 1);
@@ -108,7 +108,7 @@ impl Evaluator for Distances {
         Ok(())
     }
 
-    /// The distances are added up anew, so that no rounding is left of a column that has gone. Cost O(|S|·m²).
+    /// Removes a column by summing the distances anew, so that none of its rounding remains. Cost O(|S|·m²).
     fn remove(&mut self, subset: &[Feature], feature: Feature) -> Result<()> {
         self.restart(subset.iter().copied().filter(|&other| other != feature));
         Ok(())

@@ -1,4 +1,4 @@
-//! What every pair of rows weighs in the estimates, which are linear in the kernel matrix of the subset.
+//! Weights of pairs of rows in the estimates, which are linear in the kernel matrix of the subset.
 
 use super::{Estimator, Hsic};
 use crate::target::Target;
@@ -7,7 +7,7 @@ use vaglio_core::engine::EngineDesign;
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::Pairs;
 
-/// W of Σ_jk W_jk K_jk: the dependence of a subset with kernel matrix K.
+/// W of the dependence Σ_jk W_jk K_jk of a subset with kernel matrix K.
 pub(crate) struct Weights {
     /// 2 W_jk of every pair, W being symmetric.
     pub pairs: Pairs,
@@ -16,7 +16,7 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    /// Cost O(m²).
+    /// Computes the weights. Cost O(m²).
     pub fn new(hsic: &Hsic, level: Level, design: &Design, shares: &[f64]) -> Self {
         let rows = design.rows();
         let target = Target::of(hsic.kernel.output, hsic.kernel.bandwidth, design, shares);
@@ -51,8 +51,8 @@ fn biased(kernels: &Pairs, own: &[f64], shares: &[f64]) -> Weights {
     Weights { pairs: each(kernels, &weight), own: own.iter().enumerate().map(|(j, l)| weight(j, j, *l)).sum() }
 }
 
-/// With l = L̃1: W_jk = r_j r_k (L_jk + 1ᵀL̃1/((n−1)(n−2)) − (l_j + l_k)/(n−2))/(n(n−3)), and for a row with its copies
-/// r_j(r_j − 1) in place of r_j r_k.
+/// With l = L̃1: W_jk = r_j r_k (L_jk + 1ᵀL̃1/((n−1)(n−2)) − (l_j + l_k)/(n−2))/(n(n−3)); for a row and its copies,
+/// r_j(r_j − 1) replaces r_j r_k.
 fn unbiased(kernels: &Pairs, own: &[f64], weights: &[f64]) -> Weights {
     let n: f64 = weights.iter().sum();
     let sums: Vec<f64> = sums(kernels, own, weights).iter().zip(own).map(|(sum, own)| sum - own).collect();

@@ -4,18 +4,18 @@ use super::evaluator::PairSums;
 use super::{Dependence, Scheme, check};
 use vaglio_core::{Criterion, Design, Estimate, Feature, Found, Outline, Result, Score, Shortcut, part, standardized};
 
-/// The identifier of the shortcut in `selection.json` and in plans.
+/// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "correlation";
 
-/// Minimum redundancy, maximum relevance, in its form for numbers: correlations take the place of mutual information.
+/// Minimum redundancy, maximum relevance for numeric data, by correlations instead of mutual information.
 ///
-/// With ρ the weighted Pearson correlation, relevance rᵢ = mean over outputs of |ρ(xᵢ, yₒ)|,
-/// D(S) = (1/|S|) Σᵢ rᵢ and R(S) = (1/|S|²) Σᵢⱼ |ρ(xᵢ, xⱼ)| for i, j ∈ S (i = j included), the score is −(D − R) or
-/// −D/R. Lower is better; it is a function of the set alone, so every search can walk on it.
+/// With ρ the weighted Pearson correlation, relevance rᵢ = mean over outputs of |ρ(xᵢ, yₒ)|, D(S) = (1/|S|) Σᵢ rᵢ and
+/// R(S) = (1/|S|²) Σᵢⱼ |ρ(xᵢ, xⱼ)| for i, j ∈ S (including i = j), the score is −(D − R) or −D/R. Lower is better. It
+/// is a function of the set alone, so every search can use it.
 ///
-/// Classes count through their ±1 codings: of two classes |ρ| grows with the F statistic, of several the mean over the
-/// classes of one against the rest is taken. A constant column has correlation 0 with everything, itself included. The
-/// empty subset, and one of constant columns alone, scores 0. The learner and λ play no part.
+/// Classes count through their ±1 codings: for two classes |ρ| grows with the F statistic, for more the mean over one
+/// class against the rest is taken. A constant column has correlation 0 with everything, itself included. The empty
+/// subset, and one of constant columns alone, scores 0. The learner and λ are not used.
 ///
 /// # Example
 /// ```
@@ -42,7 +42,7 @@ const ENGINE: &str = "correlation";
 )]
 #[derive(Copy, PartialEq, Eq)]
 pub struct Mrmr {
-    /// How relevance and redundancy are weighed.
+    /// Combination of relevance and redundancy.
     pub scheme: Scheme,
 }
 
@@ -55,7 +55,7 @@ struct Correlations {
 }
 
 impl Correlations {
-    /// Of these columns. Cost O(m) each.
+    /// Standardizes the given columns. Cost O(m) each.
     fn new(design: &Design, features: &[Feature]) -> Self {
         let unit = |values: &[f64]| standardized(values, design.weights());
         let columns = features.iter().map(|&feature| unit(&design.column(feature).values())).collect();
@@ -65,7 +65,7 @@ impl Correlations {
 }
 
 impl Dependence for Correlations {
-    /// Each column that is not constant brings at least its own |ρᵢᵢ| = 1, whatever was rounded.
+    /// Each non-constant column contributes at least its own |ρᵢᵢ| = 1, so half of that allows for rounding.
     const NOTHING: f64 = 0.5;
 
     fn columns(&self) -> usize {
@@ -83,7 +83,7 @@ impl Dependence for Correlations {
 }
 
 impl Criterion for Mrmr {
-    /// The definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
+    /// Scores a subset by definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         Ok(Correlations::new(design, subset).objective(self.scheme))
     }
@@ -101,7 +101,7 @@ impl Criterion for Mrmr {
         true
     }
 
-    /// The two sides of the objective for each column.
+    /// Relevance and redundancy of each column.
     fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
         Ok(Correlations::new(design, subset).sides(design, subset))
     }
@@ -110,7 +110,7 @@ impl Criterion for Mrmr {
         check(design)
     }
 
-    /// Relevance once, then one pass over all columns for each column that is selected the first time.
+    /// Estimates the relevance of all columns, then one pass over them for each column selected for the first time.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let Outline { largest, trials, .. } = *outline;
         let (rows, features) = (design.planned_rows() as f64, design.features() as f64);
@@ -126,7 +126,7 @@ impl Criterion for Mrmr {
     }
 }
 
-/// |ρ| of standardized columns, which only rounding can carry above 1; 0 where one is constant. Cost O(m).
+/// |ρ| of standardized columns, limited to 1 because of rounding; 0 if one is constant. Cost O(m).
 fn correlation(x: &[f64], z: &[f64]) -> f64 {
     x.iter().zip(z).map(|(x, z)| x * z).sum::<f64>().abs().min(1.0)
 }

@@ -1,12 +1,12 @@
-//! The shortcut: what the selected columns have in common with all others is kept.
+//! Shortcut: caches the dependence of the selected columns with all others.
 
 use super::{Dependence, Scheme};
 use vaglio_core::{Evaluator, Feature, Result, Score};
 use vaglio_kernels::parallel;
 
-/// The evaluator of both criteria: O(mn) for a column that is selected the first time, O(|S|) a trial.
+/// Evaluator of both mRMR criteria: O(mn) for a column selected for the first time, O(|S|) per trial.
 ///
-/// For S with Σᵢⱼ sᵢⱼ = P, adding i makes P + 2 Σⱼ sᵢⱼ + sᵢᵢ, and removing it P − 2 Σⱼ sᵢⱼ + sᵢᵢ, the sums over j ∈ S.
+/// For S with Σᵢⱼ sᵢⱼ = P, adding i gives P + 2 Σⱼ sᵢⱼ + sᵢᵢ, and removing it P − 2 Σⱼ sᵢⱼ + sᵢᵢ, with sums over j ∈ S.
 pub(super) struct PairSums<D> {
     scheme: Scheme,
     dependence: D,
@@ -43,7 +43,7 @@ impl<D: Dependence> PairSums<D> {
         (sum(&|i| self.relevance[i]), sum(&|i| self.shared(subset, i)))
     }
 
-    /// The scores with each candidate added (`sign` 1) or removed (−1).
+    /// Scores with each candidate added (`sign` 1) or removed (−1).
     fn trials(&mut self, subset: &[Feature], candidates: &[Feature], sign: f64, scores: &mut [Score]) {
         let (relevance, redundancy) = self.sums(subset);
         for (&i, score) in candidates.iter().zip(scores) {

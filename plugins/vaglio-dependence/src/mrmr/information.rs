@@ -7,19 +7,20 @@ use vaglio_core::{Criterion, Design, Estimate, Feature, Found, Outline, Result, 
 use vaglio_kernels::parallel;
 use vaglio_kernels::tolerance::ENTROPY_ROUNDING;
 
-/// The identifier of the shortcut in `selection.json` and in plans.
+/// Identifier of the shortcut in `selection.json` and in plans.
 const ENGINE: &str = "information";
 
-/// Minimum redundancy, maximum relevance, by mutual information of columns in bins.
+/// Minimum redundancy, maximum relevance, by mutual information of binned columns.
 ///
-/// With I(xᵢ, xⱼ) the mutual information of two columns in bins, in nats, and y the target, D(S) = (1/|S|) Σᵢ I(xᵢ, y) and
-/// R(S) = (1/|S|²) Σᵢⱼ I(xᵢ, xⱼ) for i, j ∈ S (i = j, the entropy, included); the score is −(D − R) or −D/R. Lower is better;
-/// it is a function of the set alone, so every search can walk on it. The criterion `mrmr` is the same
-/// objective with correlations, which need no bins and do not see what is not monotone.
+/// With I(xᵢ, xⱼ) the mutual information of two binned columns, in nats, and y the target, D(S) = (1/|S|) Σᵢ I(xᵢ, y)
+/// and R(S) = (1/|S|²) Σᵢⱼ I(xᵢ, xⱼ) for i, j ∈ S (including the entropies, i = j). The score is −(D − R) or −D/R.
+/// Lower is better. It is a function of the set alone, so every search can use it. The criterion `mrmr` has the same
+/// objective with correlations, which need no bins but miss dependence that is not monotone.
 ///
-/// Bins are those of the paper by default: below, within and above one standard deviation about the mean. Classes are bins of
-/// their own; of several numeric outputs the mean relevance counts. A row of weight 2 equals that row twice. A constant column has
-/// no information. The empty subset, and one of constant columns alone, scores 0. The learner and λ play no part.
+/// The default bins are those of the paper: below, within and above one standard deviation about the mean. Each class
+/// is a bin; with several numeric outputs the mean relevance counts. A row of weight 2 equals two such rows. A constant
+/// column has no information. The empty subset, and one of constant columns alone, scores 0. The learner and λ are not
+/// used.
 ///
 /// # Example
 /// ```
@@ -44,15 +45,15 @@ const ENGINE: &str = "information";
 )]
 #[derive(Copy, PartialEq, Eq)]
 pub struct MrmrInformation {
-    /// How relevance and redundancy are weighed.
+    /// Combination of relevance and redundancy.
     pub scheme: Scheme,
-    /// How columns are put into bins.
+    /// Binning of columns.
     pub bins: Bins,
 }
 
 vaglio_core::setters!(MrmrInformation { scheme: Scheme, bins: Bins;; });
 
-/// Columns and outputs in bins.
+/// Binned columns and outputs.
 struct Informations {
     rows: Binning,
     columns: Vec<Binned>,
@@ -60,7 +61,7 @@ struct Informations {
 }
 
 impl Informations {
-    /// Of these columns. Cost O(m) each.
+    /// Bins the given columns. Cost O(m) each.
     fn new(bins: Bins, design: &Design, features: &[Feature]) -> Self {
         let rows = Binning::new(bins, design);
         let columns = parallel::map_slice(features, |&feature| rows.column(design, feature));
@@ -69,7 +70,7 @@ impl Informations {
 }
 
 impl Dependence for Informations {
-    /// A sum of entropies below this is rounding.
+    /// Sum of entropies below which it is rounding.
     const NOTHING: f64 = ENTROPY_ROUNDING;
 
     fn columns(&self) -> usize {
@@ -86,7 +87,7 @@ impl Dependence for Informations {
 }
 
 impl Criterion for MrmrInformation {
-    /// The definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
+    /// Scores a subset by definition. Cost O(|S| m (|S| + outputs)), memory O(|S| m).
     fn evaluate(&self, design: &Design, subset: &[Feature]) -> Result<Score> {
         Ok(Informations::new(self.bins, design, subset).objective(self.scheme))
     }
@@ -100,7 +101,7 @@ impl Criterion for MrmrInformation {
         true
     }
 
-    /// The two sides of the objective for each column.
+    /// Relevance and redundancy of each column.
     fn found(&self, design: &Design, subset: &[Feature]) -> Result<Found> {
         Ok(Informations::new(self.bins, design, subset).sides(design, subset))
     }
@@ -110,7 +111,7 @@ impl Criterion for MrmrInformation {
         check(design)
     }
 
-    /// Relevance once, then one pass over all columns for each column that is selected the first time.
+    /// Estimates the relevance of all columns, then one pass over them for each column selected for the first time.
     fn estimate(&self, design: &Design, outline: &Outline) -> Estimate {
         let Outline { largest, trials, .. } = *outline;
         let (rows, features) = (design.planned_rows() as f64, design.features() as f64);

@@ -1,4 +1,4 @@
-//! The criterion from m × m kernel matrices.
+//! Definition of the criterion by m × m kernel matrices.
 
 use super::{Nhsic, OutputApproximation};
 use crate::target::Target;
@@ -7,9 +7,9 @@ use vaglio_core::{Design, Feature, Result, Score};
 use vaglio_kernels::Level;
 use vaglio_kernels::hsic::{Landmarks, shares, standardized};
 
-/// Every support is tried up to so many columns, coordinates are descended beyond.
+/// Maximum number of columns for trying every support; coordinate descent beyond.
 const SUPPORTS: usize = 12;
-/// Sweeps after which coordinate descent ends in any case.
+/// Maximum sweeps of coordinate descent.
 const SWEEPS: usize = 100_000;
 
 /// min over α ≥ 0 of ‖L̃ − Σ α_k K̃_k‖²_F.
@@ -43,7 +43,7 @@ fn column(nhsic: &Nhsic, values: &[f64], shares: &[f64]) -> Result<Array2<f64>> 
     })
 }
 
-/// The kernel matrix of standardized entries as the points tell it.
+/// Nyström approximation of the kernel matrix of standardized entries.
 fn sampled(landmarks: &Landmarks, values: &[f64]) -> Array2<f64> {
     product(&landmarks.features(Level::best(), values), values.len())
 }
@@ -81,13 +81,13 @@ fn centered(kernel: Array2<f64>, shares: &[f64]) -> Array2<f64> {
     })
 }
 
-/// Divided by its norm where the setting says so.
+/// Divides a matrix by its norm if `normalize` is set.
 fn scaled(nhsic: &Nhsic, kernel: Array2<f64>) -> Array2<f64> {
     let norm = (&kernel * &kernel).sum().sqrt();
     if nhsic.normalize && norm > 0.0 { kernel / norm } else { kernel }
 }
 
-/// min over α ≥ 0 of total − 2cᵀα + αᵀQα, by ways that are slow and plain.
+/// min over α ≥ 0 of total − 2cᵀα + αᵀQα, solved by slow and plain methods.
 struct Program {
     q: Vec<Vec<f64>>,
     c: Vec<f64>,
@@ -136,7 +136,7 @@ impl Program {
         }
     }
 
-    /// The support with one column more, unless that depends on the others.
+    /// Extends the support by one column, unless it depends on the others.
     fn with(&self, support: &Support, k: usize) -> Option<Support> {
         let mut larger = support.clone();
         let mut row: Vec<f64> = Vec::new();
@@ -156,9 +156,10 @@ impl Program {
         Some(larger)
     }
 
-    /// Coordinate after coordinate to its best value, until the value is within 1e-14 of a lower bound.
+    /// Coordinate descent until the value is within 1e-14 of a lower bound.
     ///
-    /// By convexity f(α) − min f ≤ 2(max g⁺·‖α*‖₁ − gᵀα), g = c − Qα, and α*_k ≤ ‖L̃‖/√Q_kk as no Q_kl is negative.
+    /// By convexity f(α) − min f ≤ 2(max g⁺·‖α*‖₁ − gᵀα) with g = c − Qα, and α*_k ≤ ‖L̃‖/√Q_kk since all Q_kl are
+    /// non-negative.
     fn by_descent(&self) -> f64 {
         let s = self.c.len();
         let mut alpha = vec![0.0; s];

@@ -1,4 +1,4 @@
-//! The evaluator: a small non-negative quadratic program for each subset, started from the current coefficients.
+//! Evaluator: a small non-negative quadratic program for each subset, warm-started from the current coefficients.
 
 use super::relations::Relations;
 use rayon::prelude::*;
@@ -8,21 +8,21 @@ use vaglio_kernels::hsic::Quadratic;
 use vaglio_kernels::subsets::separable_part;
 use vaglio_kernels::tolerance::MINIMUM_ROUNDING;
 
-/// A trial of an addition is O(s) when the column's coefficient would be 0, else O(s³); a column that enters costs a
-/// pass over all columns once.
+/// Evaluator of [`Nhsic`](super::Nhsic). Trying an addition is O(s) if its coefficient would be 0, else O(s³); an added
+/// column costs one pass over all columns.
 #[derive(Clone)]
 pub(super) struct NhsicEvaluator {
     relations: Arc<Relations>,
-    /// The current subset, in the order of the quadratic program.
+    /// Current subset, in the order of the quadratic program.
     selected: Vec<Feature>,
     quadratic: Quadratic,
-    /// The minimizer on the current subset, in order of entry.
+    /// Minimizer on the current subset, in order of entry.
     alpha: Vec<f64>,
 }
 
-/// Candidates that one thread takes at a time.
+/// Candidates per task.
 const TOGETHER: usize = 16;
-/// Columns of which the least costs of leaving some out are bounded.
+/// Maximum number of columns for which the costs of leaving some out are bounded.
 const MOST_SEPARATED: usize = 256;
 
 impl NhsicEvaluator {
@@ -32,7 +32,7 @@ impl NhsicEvaluator {
         NhsicEvaluator { relations, selected: Vec::new(), quadratic, alpha: Vec::new() }
     }
 
-    /// Appends columns without a look at the minimum. Cost O(k·s) beside the Gram columns.
+    /// Appends columns without minimizing. Cost O(k·s) plus the Gram columns.
     fn append(&self, quadratic: &mut Quadratic, selected: &mut Vec<Feature>, features: &[Feature]) -> Result<()> {
         for &feature in features {
             let with = |&k: &Feature| self.relations.entry(k, feature);
@@ -44,7 +44,7 @@ impl NhsicEvaluator {
         Ok(())
     }
 
-    /// The subset with more columns, at its minimum.
+    /// Adds columns and minimizes.
     fn larger(&self, features: &[Feature]) -> Result<NhsicEvaluator> {
         let mut larger = self.clone();
         self.append(&mut larger.quadratic, &mut larger.selected, features)?;
@@ -53,7 +53,7 @@ impl NhsicEvaluator {
         Ok(larger)
     }
 
-    /// The minimizer on a subset, in its order.
+    /// Minimizer on a subset, in its order.
     pub(super) fn minimizer(relations: Arc<Relations>, subset: &[Feature]) -> Result<Vec<f64>> {
         Ok(NhsicEvaluator::new(relations).larger(subset)?.alpha)
     }
@@ -62,7 +62,7 @@ impl NhsicEvaluator {
         self.quadratic.value(&self.alpha)
     }
 
-    /// The score with a column more, `entries` being those of Q with the selected ones.
+    /// Score with an added column; `entries` are those of Q with the selected ones.
     fn addition(&self, current: f64, entries: impl Iterator<Item = f64>, feature: Feature) -> f64 {
         let mut slope = self.relations.relevance(feature);
         let mut row = Vec::with_capacity(self.selected.len() + 1);
@@ -81,7 +81,7 @@ impl NhsicEvaluator {
         larger.value(&larger.minimizer(&start))
     }
 
-    /// D of the selected columns and others, by feature; empty where that says nothing. Cost O(n³).
+    /// Diagonal D of the selected and other columns, by feature; empty if unavailable. Cost O(n³).
     fn separable(&self, later: &[Feature]) -> Result<Vec<f64>> {
         let members: Vec<Feature> = self.selected.iter().chain(later).copied().collect();
         if members.len() > MOST_SEPARATED || members.iter().any(|&feature| self.relations.own(feature) <= 0.0) {
@@ -94,7 +94,7 @@ impl NhsicEvaluator {
         Ok(of_features)
     }
 
-    /// The subset without one column, before its minimum is sought; whether the minimum has changed.
+    /// Removes one column without minimizing, and returns whether the minimum changes.
     fn without(&self, place: usize) -> (Quadratic, Vec<f64>, bool) {
         let (mut smaller, mut start) = (self.quadratic.clone(), self.alpha.clone());
         smaller.remove(place);
@@ -173,11 +173,11 @@ impl Evaluator for NhsicEvaluator {
     }
 }
 
-/// A node of a depth-first search: an evaluator of its own.
+/// Node of a depth-first search, with its own evaluator.
 struct Node {
     at: NhsicEvaluator,
     later: Vec<Feature>,
-    /// D of all columns of the tree, by feature, with Q − D positive semidefinite.
+    /// Diagonal D of all columns of the tree, by feature, with Q − D positive semidefinite.
     separable: Arc<[f64]>,
 }
 
@@ -197,8 +197,8 @@ impl Branch for Node {
         Ok(Box::new(Node { at, later, separable: Arc::clone(&self.separable) }))
     }
 
-    /// The score of the current and all later columns together, α being their coefficients, with the sum of the least D_k α_k²
-    /// of as many as must be left out: no subset is below it, since the gradient at α is ≥ 0 towards all others.
+    /// Lower bound of every subset: the score of the current and all later columns, with coefficients α, plus the least
+    /// D_k α_k² of as many columns as must be left out. It holds since the gradient at α is ≥ 0 towards all others.
     fn bound(&mut self, place: usize, most: usize) -> Result<f64> {
         let later = &self.later[place..];
         let all = self.at.larger(later)?;
@@ -221,7 +221,7 @@ mod tests {
     use vaglio_kernels::hsic::shares;
     use vaglio_testkit::data;
 
-    /// The products of the whole matrix are those of a factor, with weights and without.
+    /// Checks that products of the full matrix equal those of a factor, with and without weights.
     #[test]
     fn a_target_of_full_rank_is_taken_whole_and_scores_as_the_definition_says() {
         for recipe in [data::regression(280, 4, 3).outputs(9), data::regression(280, 4, 5).outputs(9).weighted()] {
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// A few candidates of many are tried by single entries of Q, with the bits that whole columns give.
+    /// Tries a few of many candidates by single entries of Q, with the bits of whole columns.
     #[test]
     fn few_of_many_columns_are_tried_as_all_are() {
         let design = data::regression(20, NARROW + 88, 3).design(&[1.0], true);

@@ -1,4 +1,4 @@
-//! Relevance and Gram columns of the kernels, as least-angle searches walk on them.
+//! Relevance and Gram columns of the kernels, for least-angle searches.
 
 use super::Nhsic;
 use super::evaluator::NhsicEvaluator;
@@ -6,7 +6,7 @@ use super::relations::Relations;
 use std::sync::{Arc, OnceLock};
 use vaglio_core::{Design, Error, Feature, Geometry, Result, Signs};
 
-/// The relations of a criterion on a design, made when they are first asked for.
+/// Relations of a criterion on a design, computed on first use.
 pub(super) struct Unmade<'d>(&'d Nhsic, &'d Design, OnceLock<GeometryWalk>);
 
 impl<'d> Unmade<'d> {
@@ -37,7 +37,7 @@ impl Geometry for Unmade<'_> {
     }
 }
 
-/// The relations as least-angle searches walk on them.
+/// Relations as the geometry of least-angle searches.
 pub(super) struct GeometryWalk(pub Arc<Relations>);
 
 impl Geometry for GeometryWalk {
@@ -45,7 +45,7 @@ impl Geometry for GeometryWalk {
         Ok(self.0.relevances().to_vec())
     }
 
-    /// Cost O(d·m·rank²), by levels O(d·m·rank).
+    /// Column of Q. Cost O(d·m·rank²), by levels O(d·m·rank).
     fn gram(&mut self, feature: Feature) -> Result<Vec<f64>> {
         Ok(self.0.gram(feature)?.to_vec())
     }

@@ -1,4 +1,4 @@
-//! The columns' kernel matrices, thin or by levels.
+//! Kernel matrices of columns, as thin factors or by levels.
 
 use super::Nhsic;
 use crate::target::TargetMatrix;
@@ -13,7 +13,7 @@ use vaglio_kernels::hsic::{
 };
 use vaglio_kernels::parallel;
 
-/// K̄ of columns, over its norm where the setting says so, each made when it is first needed.
+/// Lazily computed kernel matrices K̄ of columns, divided by their norm if `normalize` is set.
 pub(crate) struct Kernels {
     nhsic: Nhsic,
     design: Design,
@@ -25,15 +25,15 @@ pub(crate) struct Kernels {
 
 enum KernelColumns {
     Thin(Option<Landmarks>, Vec<OnceLock<ThinFactor>>),
-    /// `None` of one that takes no part. Memory two bytes an entry.
+    /// Quantized columns, `None` if constant. Memory two bytes per entry.
     Levels(CommonLevels, Vec<OnceLock<Option<LevelColumn>>>),
 }
 
 impl Kernels {
-    /// Those of some columns, of which none is made yet.
+    /// Prepares the kernels of some columns without computing any.
     ///
     /// # Errors
-    /// [`Error::Numerical`] when the points' kernel matrix cannot be decomposed.
+    /// [`Error::Numerical`] if the points' kernel matrix cannot be decomposed.
     pub fn new(nhsic: &Nhsic, design: &Design, features: &[Feature], level: Level, shares: &[f64]) -> Result<Self> {
         let columns = match nhsic.levels(design.rows()) {
             Some(levels) => KernelColumns::Levels(levels, features.iter().map(|_| OnceLock::new()).collect()),
@@ -46,12 +46,12 @@ impl Kernels {
         Ok(Kernels { nhsic, design, features, level, shares, columns })
     }
 
-    /// Whether columns are kept as levels.
+    /// Whether columns are quantized to levels.
     pub fn is_by_levels(&self) -> bool {
         matches!(self.columns, KernelColumns::Levels(..))
     }
 
-    /// Makes those that are not there yet. Cost O(m·rank²) each, by levels O(m).
+    /// Computes the missing kernels of a range of columns. Cost O(m·rank²) each, by levels O(m).
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -89,7 +89,7 @@ impl Kernels {
         if self.nhsic.normalize { factor.normalized(self.level) } else { factor }
     }
 
-    /// ‖K̃_i‖², 0 of a column that takes no part. Cost O(m·rank²), by levels O(1).
+    /// ‖K̃_i‖², 0 for an ignored column. Cost O(m·rank²), by levels O(1).
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -111,7 +111,7 @@ impl Kernels {
     /// <K̃_i, K̃_k> of column k `with` and each of `others`. Cost O(m·rank²) each, by levels O(m·rank).
     ///
     /// # Errors
-    /// [`Error::Stopped`], and [`Error::Numerical`] of a decomposition.
+    /// [`Error::Stopped`], and [`Error::Numerical`] if a decomposition fails.
     pub fn products(&self, with: usize, others: Range<usize>) -> Result<Vec<f64>> {
         self.make(with..with + 1)?;
         self.make(others.clone())?;
@@ -157,7 +157,7 @@ impl Kernels {
         }
     }
 
-    /// Blocks of columns side by side, each column's sums in one order.
+    /// Products of columns with a factor's rows, in parallel blocks, each column's sums in one order.
     fn along(&self, rows: &FactorRows, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<Vec<f64>> {
         let mut out = vec![0.0; columns.len()];
         out.par_chunks_mut(TOGETHER).zip(columns.par_chunks(TOGETHER)).try_for_each(|(out, columns)| {
@@ -176,7 +176,7 @@ impl Kernels {
         Ok(out)
     }
 
-    /// The same with a matrix of full rank, by factors of some columns at a time.
+    /// Like [`Kernels::along`], but with a full-rank matrix, by factors of some columns at a time.
     fn beside(&self, whole: &WholeKernel<'_>, columns: &[OnceLock<Option<LevelColumn>>]) -> Result<(Vec<f64>, f64)> {
         let factor = |column: &OnceLock<Option<LevelColumn>>| {
             let factor = made(column).map_or_else(ThinFactor::default, |c| c.factor(self.level, &self.shares));
@@ -193,10 +193,10 @@ impl Kernels {
     }
 }
 
-/// A column that is made and takes part.
+/// A column that was computed and is not ignored.
 fn made(column: &OnceLock<Option<LevelColumn>>) -> Option<&LevelColumn> {
     column.get().and_then(Option::as_ref)
 }
 
-/// Columns of which factors are made together beside a whole matrix.
+/// Columns whose factors are multiplied with a full-rank matrix together.
 const FACTORS: usize = 256;

@@ -1,4 +1,4 @@
-//! Inner products of kernel matrices, computed as they are asked for.
+//! Lazily computed inner products of kernel matrices.
 
 use super::Nhsic;
 use super::kernels::Kernels;
@@ -12,29 +12,29 @@ use vaglio_kernels::Level;
 use vaglio_kernels::hsic::shares;
 use vaglio_kernels::tolerance::LEVEL_SIMILARITY;
 
-/// Columns of which a whole column of Q is kept as soon as one of its entries is asked for; of more, when many are.
+/// Maximum number of columns at which a request for one entry of Q caches the whole column.
 pub(super) const NARROW: usize = 512;
 
-/// The kernels of all columns, c_i = <K̃_i, L̃> of each, and the columns of Q_ij = <K̃_i, K̃_j> that were asked for.
+/// Kernels of all columns, c_i = <K̃_i, L̃> of each, and the requested columns of Q_ij = <K̃_i, K̃_j>.
 ///
-/// Memory that of the kernels, and 8 bytes an entry of Q that was asked for. Processes that search together each make numbers of some of the
-/// columns, and the kernels of these.
+/// Memory: that of the kernels, and 8 bytes per requested entry of Q. Processes that search together each compute the
+/// numbers and kernels of some of the columns.
 pub(super) struct Relations {
     kernels: Kernels,
-    /// Q_ii, 0 for a column that takes no part.
+    /// Q_ii, 0 for an ignored column.
     own: Vec<f64>,
     relevance: Vec<f64>,
     total: f64,
     gram: Vec<OnceLock<Vec<f64>>>,
-    /// Who makes them, where several processes do, and what questions of this criterion begin with.
+    /// Process group that shares the computation, and the prefix of this criterion's work items.
     process_group: Option<(Arc<dyn ProcessGroup>, String)>,
 }
 
 impl Relations {
-    /// Cost O(d·m·rank²), by levels O(d·m·rank).
+    /// Computes kernels and relevance. Cost O(d·m·rank²), by levels O(d·m·rank).
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Numerical`] when the points' kernel matrix cannot be decomposed, and
+    /// [`vaglio_core::Error::Numerical`] if the points' kernel matrix cannot be decomposed, or
     /// [`vaglio_core::Error::Stopped`].
     pub(super) fn new(nhsic: &Nhsic, design: &Design) -> Result<Self> {
         let level = Level::best();
@@ -63,7 +63,7 @@ impl Relations {
         Ok(relations)
     }
 
-    /// Numbers of all columns, by parts.
+    /// Numbers of all columns, by the parts that processes computed.
     fn gathered(
         &self,
         (kind, which): (&str, &str),
@@ -79,7 +79,7 @@ impl Relations {
         }
     }
 
-    /// Whether several processes make them.
+    /// Whether several processes share the computation.
     pub(super) fn are_shared(&self) -> bool {
         self.process_group.is_some()
     }
@@ -104,16 +104,16 @@ impl Relations {
         self.own.get(feature).copied().unwrap_or(0.0)
     }
 
-    /// How many columns there are.
+    /// Number of columns.
     pub(super) fn features(&self) -> usize {
         self.own.len()
     }
 
-    /// Q_ik of column i `feature` and k `with`, by the column of Q where that is kept or there are few. Cost O(m·rank²)
+    /// Q_ik of column i `feature` and k `with`, by the column of Q if it is cached or there are few. Cost O(m·rank²)
     /// otherwise, by levels O(m·rank).
     ///
     /// # Errors
-    /// Those of [`Relations::gram`].
+    /// Returns the errors of [`Relations::gram`].
     pub(super) fn entry(&self, with: Feature, feature: Feature) -> Result<f64> {
         if self.features() <= NARROW || self.gram.get(with).is_some_and(|kept| kept.get().is_some()) {
             return Ok(self.gram(with)?.get(feature).copied().unwrap_or(0.0));
@@ -125,22 +125,22 @@ impl Relations {
         }
     }
 
-    /// Q_ik, that of copies where single precision tells no more: by levels, whose factors are in it, a column and its mirror image,
-    /// such as both levels of one word, would be two otherwise.
+    /// Q_ik, rounded to that of copies if single precision cannot separate them. By levels, whose factors are in single
+    /// precision, a column and its mirror image would differ otherwise.
     fn of_copies(&self, with: Feature, feature: Feature, product: f64) -> f64 {
         let (a, b) = (self.own(with), self.own(feature));
         let are_copies = self.kernels.is_by_levels() && a + b - 2.0 * product <= LEVEL_SIMILARITY * (a + b);
         if are_copies { (a * b).sqrt() } else { product }
     }
 
-    /// Column `feature` of Q, kept from then on. Cost O(d·m·rank²) the first time, by levels O(d·m·rank).
+    /// Column `feature` of Q, cached. Cost O(d·m·rank²) the first time, by levels O(d·m·rank).
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Stopped`], and [`vaglio_core::Error::Numerical`] of a decomposition.
+    /// [`vaglio_core::Error::Stopped`], and [`vaglio_core::Error::Numerical`] if a decomposition fails.
     pub(super) fn gram(&self, feature: Feature) -> Result<&[f64]> {
         let Some(kept) = self.gram.get(feature) else { return Ok(&[]) };
         if kept.get().is_none() {
-            // Not inside the lock: a thread that waits for others may come here again.
+            // Computed outside the lock: a waiting thread may come here again.
             let which = feature.to_string();
             let mut column =
                 self.gathered(("products", &which), |range| self.kernels.products(feature, range))?.concat();
@@ -152,7 +152,7 @@ impl Relations {
     }
 }
 
-/// A name of the settings, which two criteria of one search may have unlike.
+/// Name derived from the settings, which may differ between two criteria of one search.
 fn named(nhsic: &Nhsic) -> String {
     let mut digest = DefaultHasher::new();
     format!("{nhsic:?}").hash(&mut digest);

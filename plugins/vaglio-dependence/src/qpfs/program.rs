@@ -1,23 +1,23 @@
-//! The quadratic program over the simplex.
+//! Quadratic program over the simplex.
 
 use super::redundancy::Redundancy;
 use super::similarities::Similarities;
 use vaglio_core::{Error, Result};
 use vaglio_kernels::tolerance::OPTIMUM;
 
-/// Exchanges after which slopes are computed anew.
+/// Exchanges between recomputations of the slopes.
 const FRESH: usize = 1000;
 
 /// min over x ≥ 0, Σ x = 1 of ½ xᵀAx − bᵀx with A = (1 − α)Q and b = αF.
 pub(super) struct Program {
     a: Redundancy,
     b: Vec<f64>,
-    /// The lowest column that each is alike.
+    /// For each column the lowest one similar to it.
     alike: Vec<usize>,
 }
 
 impl Program {
-    /// Cost O(n²), of an approximation O(nr log n).
+    /// Prepares the program. Cost O(n²), for an approximation O(nr log n).
     pub fn new(similarities: Similarities, alpha: f64) -> Self {
         let Similarities { mut matrix, relevance, equal } = similarities;
         let alike = matrix.alike(equal);
@@ -25,19 +25,19 @@ impl Program {
         Program { a: matrix, b: relevance.iter().map(|f| alpha * f).collect(), alike }
     }
 
-    /// The columns of the program: one of those that are alike.
+    /// Columns of the program: one of each group of similar ones.
     fn members(&self) -> impl Iterator<Item = usize> + '_ {
         self.alike.iter().enumerate().filter(|(i, lowest)| i == *lowest).map(|(i, _)| i)
     }
 
-    /// x, with the same entry for columns that are alike. Cost O(n) an exchange, of an approximation O(nr).
+    /// Solution x, with equal entries for similar columns. Cost O(n) per exchange, for an approximation O(nr).
     ///
-    /// Each exchange takes weight from a column to that of the lowest slope, as much as is best: of the columns with weight
-    /// from the one whose exchange gains most. From the best single column, until no slope of a column with weight is above the
-    /// lowest.
+    /// Starts at the best single column. Each exchange moves the optimal amount of weight to the column of lowest
+    /// slope, from the column with weight whose exchange gains most. Ends when no column with weight has a slope above
+    /// the lowest.
     ///
     /// # Errors
-    /// [`Error::Numerical`] where slopes still differ after many exchanges.
+    /// [`Error::Numerical`] if slopes still differ after many exchanges.
     pub fn solve(&self) -> Result<Vec<f64>> {
         let mut x = vec![0.0; self.b.len()];
         let alone = |i: &usize| self.a.entry(*i, *i) / 2.0 - self.b[*i];
@@ -62,7 +62,7 @@ impl Program {
         Err(Error::Numerical(format!("the quadratic program: slopes differ by {apart:e} after {most} exchanges")))
     }
 
-    /// The largest entry.
+    /// Largest entry of A and b.
     fn size(&self) -> f64 {
         self.b.iter().fold(self.a.largest(), |most, v| v.abs().max(most))
     }
@@ -76,14 +76,14 @@ impl Program {
         slopes
     }
 
-    /// How far a column with weight is from the lowest slope: 0 at an optimum.
+    /// Largest excess of a slope with weight over the lowest slope: 0 at an optimum.
     fn apart(&self, x: &[f64], slopes: &[f64]) -> f64 {
         let lowest = self.members().map(|i| slopes[i]).fold(f64::INFINITY, f64::min);
         let highest = self.members().filter(|&i| x[i] > 0.0).map(|i| slopes[i]).fold(f64::NEG_INFINITY, f64::max);
         highest - lowest
     }
 
-    /// The best exchange with the column of the lowest slope.
+    /// Makes the best exchange with the column of lowest slope.
     fn exchange(&self, x: &mut [f64], slopes: &mut [f64]) {
         let Some(to) = self.members().min_by(|&i, &k| slopes[i].total_cmp(&slopes[k])) else { return };
         let curved = |from: usize| self.a.entry(to, to) + self.a.entry(from, from) - 2.0 * self.a.entry(to, from);

@@ -1,4 +1,4 @@
-//! The matrix Q of how alike columns are: all of it, or Nyström's approximation by some of its columns.
+//! Redundancy matrix Q of pairwise similarities: exact, or Nyström's approximation from some columns.
 
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -11,18 +11,18 @@ use vaglio_kernels::tolerance::EQUAL_SIMILARITY;
 
 /// Q, n × n.
 pub(super) enum Redundancy {
-    /// Row by row.
+    /// All of Q, row by row.
     Whole(Vec<Vec<f64>>),
-    /// GGᵀ: row by row of G, r numbers each.
+    /// Q ≈ GGᵀ: G row by row, r numbers each.
     Thin(Vec<Vec<f64>>),
 }
 
 impl Redundancy {
-    /// Of the similarities of a column with others; by so many columns where a number is given. Cost O(n²) similarities, or O(nr)
-    /// and O(nr²) operations.
+    /// Computes Q from the similarities of a column with others; approximates it from `most` columns if given. Cost
+    /// O(n²) similarities, or O(nr) and O(nr²) operations.
     ///
     /// # Errors
-    /// Those of the similarities.
+    /// Forwards errors of `similarities`.
     pub fn new(
         most: Option<usize>,
         relevance: &[f64],
@@ -54,7 +54,7 @@ impl Redundancy {
         }
     }
 
-    /// The largest entry in size; of GGᵀ it is on the diagonal.
+    /// Largest entry in magnitude; for GGᵀ it is on the diagonal.
     pub fn largest(&self) -> f64 {
         match self {
             Redundancy::Whole(rows) => rows.iter().flatten().fold(0.0, |most, q| q.abs().max(most)),
@@ -62,7 +62,7 @@ impl Redundancy {
         }
     }
 
-    /// All entries times a number that is not negative.
+    /// Multiplies all entries by a non-negative number.
     pub fn scale(&mut self, by: f64) {
         match self {
             Redundancy::Whole(rows) => rows.iter_mut().flatten().for_each(|q| *q *= by),
@@ -95,7 +95,8 @@ impl Redundancy {
         }
     }
 
-    /// The lowest column that each is alike: Q_ii + Q_kk = 2Q_ik to the part `equal` of Q_ii + Q_kk, or rows of G that are equal.
+    /// For each column the lowest one similar to it: Q_ii + Q_kk = 2Q_ik up to the share `equal` of Q_ii + Q_kk, or
+    /// equal rows of G.
     pub fn alike(&self, equal: f64) -> Vec<usize> {
         match self {
             Redundancy::Whole(rows) => {
@@ -116,7 +117,7 @@ impl Redundancy {
     }
 }
 
-/// The similarities that [`Redundancy::new`] takes, from that of two columns.
+/// Turns a similarity of two columns into the function that [`Redundancy::new`] takes.
 pub(super) fn of_pairs<'c, T: Sync>(
     columns: &'c [T],
     similarity: impl Fn(&T, &T) -> f64 + Sync + 'c,
@@ -124,7 +125,7 @@ pub(super) fn of_pairs<'c, T: Sync>(
     move |i, others| Ok(columns[others].par_iter().map(|other| similarity(&columns[i], other)).collect())
 }
 
-/// The symmetric matrix of a similarity.
+/// Symmetric matrix of a similarity.
 fn whole(count: usize, similarities: impl Fn(usize, Range<usize>) -> Result<Vec<f64>> + Sync) -> Result<Vec<Vec<f64>>> {
     let upper: Vec<Vec<f64>> =
         parallel::map(count, |i| similarities(i, i..count)).into_iter().collect::<Result<_>>()?;
@@ -132,8 +133,8 @@ fn whole(count: usize, similarities: impl Fn(usize, Range<usize>) -> Result<Vec<
     Ok(parallel::map(count, row))
 }
 
-/// G of Q ≈ GGᵀ: the first columns of its Cholesky decomposition, each time by the column of which most is left. That is
-/// Nyström's approximation by these columns. Of equals, as all are at first where Q_ii = 1, the most relevant is taken.
+/// G of Q ≈ GGᵀ: the first columns of a pivoted Cholesky decomposition, each by the column with the largest remainder.
+/// This is Nyström's approximation from these columns. Ties, as at first if Q_ii = 1, go to the most relevant column.
 fn thin(
     most: usize,
     relevance: &[f64],

@@ -1,4 +1,4 @@
-//! How alike columns are to each other and to the target.
+//! Similarities of columns to each other and to the target.
 
 use super::redundancy::{Redundancy, of_pairs};
 use super::{Qpfs, Similarity};
@@ -19,15 +19,16 @@ pub(super) struct Similarities {
     pub matrix: Redundancy,
     /// F.
     pub relevance: Vec<f64>,
-    /// The part of Q_ii + Q_kk to which columns that are alike are.
+    /// Share of Q_ii + Q_kk up to which columns count as similar.
     pub equal: f64,
 }
 
 impl Similarities {
-    /// Cost O(n² m), with kernels O(n² m·rank²), by levels O(n² m·rank), memory O(n² + nm); by r columns O(nrm) and O(nr + nm).
+    /// Computes Q and F. Cost O(n² m), with kernels O(n² m·rank²), by levels O(n² m·rank), memory O(n² + nm); from r
+    /// columns O(nrm) and O(nr + nm).
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Stopped`], and with kernels [`vaglio_core::Error::Numerical`] of a decomposition.
+    /// [`vaglio_core::Error::Stopped`], and with kernels [`vaglio_core::Error::Numerical`] if a decomposition fails.
     pub fn new(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<Self> {
         Ok(match qpfs.similarity {
             Similarity::MutualInformation => {
@@ -44,7 +45,7 @@ impl Similarities {
         })
     }
 
-    /// q̄/(q̄ + f̄), and all to redundancy where nothing is relevant nor redundant.
+    /// q̄/(q̄ + f̄); 0 if nothing is relevant or redundant.
     pub fn balance(&self) -> f64 {
         let count = self.relevance.len() as f64;
         let redundancy = self.matrix.total() / (count * count);
@@ -66,7 +67,7 @@ fn by_correlation(qpfs: &Qpfs, design: &Design, members: &[Feature]) -> Result<S
     Ok(Similarities { matrix, relevance, equal: EQUAL_SIMILARITY })
 }
 
-/// What the outputs count: numbers alike, classes against the rest by their shares of the rows.
+/// Weights of the outputs: equal for numbers, shares of the rows for classes against the rest.
 fn outputs_count(design: &Design) -> Vec<f64> {
     let outputs = design.targets().nrows();
     let Some(classes) = design.classes().filter(|_| outputs > 1) else { return vec![1.0 / outputs as f64; outputs] };
@@ -76,10 +77,10 @@ fn outputs_count(design: &Design) -> Vec<f64> {
     counts
 }
 
-/// Rows up to which kernels are exact.
+/// Maximum number of rows for exact kernels.
 const MOST_EXACT: usize = 2000;
 
-/// The kernels of columns of so many rows: exact for few, by levels for many.
+/// Kernels of columns: exact for few rows, by levels for many.
 pub(super) fn kernels_of(rows: usize) -> Nhsic {
     let approximation = if rows > MOST_EXACT { Approximation::Levels } else { Approximation::Exact };
     Nhsic { kernel: Kernel { approximation, ..Kernel::default() }, ..Nhsic::default() }

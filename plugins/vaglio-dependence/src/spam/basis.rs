@@ -1,15 +1,15 @@
-//! Orthonormal splines of a column.
+//! Orthonormal spline basis of a column.
 
 use std::cmp::Ordering;
 use vaglio_core::magnitude;
 use vaglio_kernels::tolerance::DEPENDENT_FUNCTION;
 
-/// Functions of a column, by their values times the roots of the rows' weights: orthonormal, and of mean 0.
+/// Basis functions of a column by their values times the roots of the rows' weights: orthonormal, with mean 0.
 pub(super) struct Basis(pub Vec<Vec<f64>>);
 
 impl Basis {
-    /// Cubic splines with so many inner knots at quantiles: x, x², x³ and (x − κ)³₊ of each knot, made orthonormal one
-    /// after the other; what depends on those before is left out. Cost O(m·(log m + functions²)).
+    /// Cubic splines with `knots` inner knots at quantiles: x, x², x³ and (x − κ)³₊ of each knot, orthogonalized in
+    /// order; dependent functions are left out. Cost O(m·(log m + functions²)).
     pub fn new(values: &[f64], weights: Option<&[f64]>, knots: usize) -> Self {
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let units = units(values);
@@ -20,7 +20,7 @@ impl Basis {
         for function in (1..=3).map(power).chain(knots.iter().map(above)) {
             let mut own: Vec<f64> = function.iter().enumerate().map(|(row, v)| weight(row).sqrt() * v).collect();
             let before = norm(&own);
-            // Twice is enough.
+            // Two rounds of Gram–Schmidt are enough.
             for _ in 0..2 {
                 for other in &basis {
                     let along: f64 = own.iter().zip(other).map(|(a, b)| a * b).sum();
@@ -36,7 +36,7 @@ impl Basis {
     }
 }
 
-/// From −1 to 1 between the lowest and the highest entry.
+/// Scales entries linearly from −1 (lowest) to 1 (highest).
 fn units(values: &[f64]) -> Vec<f64> {
     let size = magnitude(values);
     let scaled: Vec<f64> = values.iter().map(|v| v / size).collect();
@@ -45,7 +45,7 @@ fn units(values: &[f64]) -> Vec<f64> {
     scaled.iter().map(|v| if half > 0.0 { (v - low) / half - 1.0 } else { 0.0 }).collect()
 }
 
-/// So many inner quantiles: the least entries with at least the share k/(count + 1) of the weight at or below them.
+/// Inner quantiles: the least entries with at least the share k/(count + 1) of the weight at or below them.
 fn quantiles(units: &[f64], weight: &dyn Fn(usize) -> f64, count: usize) -> Vec<f64> {
     let mut order: Vec<usize> = (0..units.len()).collect();
     order.sort_by(|&a, &b| units[a].partial_cmp(&units[b]).unwrap_or(Ordering::Equal));

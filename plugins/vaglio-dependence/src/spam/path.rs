@@ -8,40 +8,39 @@ use vaglio_kernels::parallel;
 use vaglio_kernels::sums::{axpy, dot};
 use vaglio_kernels::tolerance::AT_REST;
 
-/// What squares of functions count beside the target's: so little that columns which are nearly alike share what they fit, and
-/// rounds come to an end.
+/// Weight of the ridge term on functions: nearly equal columns share a fit, and rounds converge.
 const EVEN: f64 = 1e-2;
-/// Rounds for one penalty, after which back-fitting fails.
+/// Maximum rounds for one penalty before back-fitting fails.
 const MOST_ROUNDS: usize = 20_000;
-/// Rounds from which one extrapolates, and what their products are made regular by.
+/// Rounds per extrapolation, and the ridge of their products.
 const EXTRAPOLATED: usize = 5;
 const RIDGE: f64 = 1e-10;
-/// The share of the target's squares that is left where the path ends.
+/// Remaining share of the target's squares at which the path ends.
 const FITTED: f64 = 0.01;
 
-/// Functions of columns, and what they leave of the outputs.
+/// Additive model: functions of columns, and residuals of the outputs.
 pub(super) struct Additive {
     level: Level,
     bases: Vec<Basis>,
     left: Vec<Vec<f64>>,
-    /// The coefficients of each function, output by output; empty of one that is 0.
+    /// Coefficients of each function, output by output; empty for a zero function.
     functions: Vec<Vec<Vec<f64>>>,
 }
 
 impl Additive {
-    /// No function yet.
+    /// Creates a model without functions.
     pub fn new(bases: Vec<Basis>, outputs: Vec<Vec<f64>>) -> Self {
         let functions = vec![Vec::new(); bases.len()];
         Additive { level: Level::best(), bases, left: outputs, functions }
     }
 
-    /// What least squares on the functions of a column makes of what is left, output by output. Cost O(m · functions).
+    /// Least-squares coefficients of a column's functions on the residuals, output by output. Cost O(m · functions).
     fn along(&self, x: usize) -> Vec<Vec<f64>> {
         let of = |left: &Vec<f64>| self.bases[x].0.iter().map(|b| dot(self.level, b, left)).collect();
         self.left.iter().map(of).collect()
     }
 
-    /// Makes the function of a column what it is to be beside the others, and says how far it moved.
+    /// Updates the function of a column given the others, and returns how far it moved.
     fn fit(&mut self, x: usize, penalty: f64) -> f64 {
         let mut wanted = self.along(x);
         for (wanted, own) in wanted.iter_mut().zip(&self.functions[x]) {
@@ -62,7 +61,8 @@ impl Additive {
         moved.sqrt()
     }
 
-    /// Solves for one penalty, from where it is; the lengths of what each column has along what is left.
+    /// Solves for one penalty from the current state, and returns the norm of each column's projection of the
+    /// residuals.
     fn solve(&mut self, penalty: f64, design: &Design) -> Result<Vec<f64>> {
         let mut rounds = Vec::new();
         for _ in 0..MOST_ROUNDS {
@@ -89,8 +89,8 @@ impl Additive {
         )))
     }
 
-    /// After some rounds with the same functions, goes where they lead to, if that is better: Anderson's extrapolation, as of Q.
-    /// Bertrand and M. Massias, *Anderson acceleration of coordinate descent*, AISTATS 2021.
+    /// Extrapolates after some rounds with the same active functions, if that lowers the objective: Anderson
+    /// acceleration, as in Q. Bertrand and M. Massias, *Anderson acceleration of coordinate descent*, AISTATS 2021.
     fn extrapolate(&mut self, rounds: &mut Vec<Iterate>, active: &[usize], penalty: f64) {
         if active.iter().any(|&x| self.functions[x].is_empty()) {
             rounds.clear();
@@ -114,13 +114,13 @@ impl Additive {
         }
     }
 
-    /// The penalty at which the function of each column enters, over that of no function; 0 where it does not.
+    /// Penalty at which the function of each column enters, relative to the largest; 0 if it does not.
     ///
-    /// Between two penalties the length of what the column has to fit goes in a straight line from that at the first, less than the penalty,
-    /// to that at the second, more than it, and the function enters where the two meet.
+    /// Between two penalties the column's projection norm is interpolated linearly, from below the first penalty to
+    /// above the second. The function enters where norm and penalty are equal.
     ///
     /// # Errors
-    /// [`Error::Numerical`] where back-fitting does not come to rest, [`Error::Stopped`].
+    /// [`Error::Numerical`] if back-fitting does not converge, or [`Error::Stopped`].
     pub fn entries(mut self, penalties: usize, least: f64, design: &Design) -> Result<Vec<f64>> {
         let mut entries = vec![0.0; self.bases.len()];
         let mut lengths: Vec<f64> = parallel::map(self.bases.len(), |x| norm(&self.along(x)));
@@ -150,7 +150,7 @@ impl Additive {
     }
 }
 
-/// Where back-fitting was after a round.
+/// State of back-fitting after a round.
 struct Iterate {
     active: Vec<usize>,
     functions: Vec<Vec<Vec<f64>>>,
@@ -172,7 +172,8 @@ impl Iterate {
         self.functions.iter().flatten().flatten()
     }
 
-    /// What is left is a linear function of the functions, so shares of sum 1 give what the sum of them leaves.
+    /// Adds a multiple of another iterate. Residuals are linear in the functions, so combinations with shares of sum 1
+    /// have consistent residuals.
     fn plus(mut self, other: &Iterate, share: f64) -> Self {
         let own = self.functions.iter_mut().flatten().flatten().chain(self.left.iter_mut().flatten());
         let others = other.functions.iter().flatten().flatten().chain(other.left.iter().flatten());
@@ -180,14 +181,14 @@ impl Iterate {
         self
     }
 
-    /// ½‖what is left‖² + λ Σ ‖f‖ + ½·EVEN·Σ ‖f‖².
+    /// ½‖residuals‖² + λ Σ ‖f‖ + ½·EVEN·Σ ‖f‖².
     fn objective(&self, penalty: f64) -> f64 {
         let lengths = self.functions.iter().map(|function| norm(function));
         squares(&self.left) / 2.0 + lengths.map(|f| penalty * f + EVEN * f * f / 2.0).sum::<f64>()
     }
 }
 
-/// The shares of sum 1 of the rounds after the first whose moves cancel best; none where moves depend on each other.
+/// Shares of sum 1 of the rounds after the first whose moves cancel best; `None` if moves are dependent.
 fn shares(rounds: &[Iterate]) -> Option<Vec<f64>> {
     let moves: Vec<Vec<f64>> =
         rounds.windows(2).map(|w| w[1].numbers().zip(w[0].numbers()).map(|(a, b)| a - b).collect()).collect();
@@ -219,7 +220,7 @@ fn shares(rounds: &[Iterate]) -> Option<Vec<f64>> {
     shares.iter().all(|share| share.is_finite()).then_some(shares)
 }
 
-/// The root of the sum of all squares.
+/// Root of the sum of all squares.
 fn norm(rows: &[Vec<f64>]) -> f64 {
     squares(rows).sqrt()
 }
@@ -244,7 +245,8 @@ mod tests {
         (Additive::new(bases, outputs), design)
     }
 
-    /// The conditions of the minimum, from functions and rows alone: Bᵀ(y − Σ f) = λ f/‖f‖ where there is one, and no longer than λ elsewhere.
+    /// Checks the optimality conditions from functions and rows alone: Bᵀ(y − Σ f) = λ f/‖f‖ for an active function,
+    /// and a norm of at most λ for others.
     #[test]
     fn every_function_meets_the_conditions_of_the_group_lasso() {
         for outputs in [1, 3] {

@@ -279,7 +279,7 @@ impl<F: Float, D: Data<Elem = F>, T: AsTargets, E, I>
     }
 }
 
-/// The chosen features of a dataset that is kept, whose targets are cloned; panics likewise.
+/// Selected features of a borrowed dataset, with cloned targets; panics like predictions.
 impl<F: Float, D: Data<Elem = F>, T: AsTargets + Clone, E, I>
     Transformer<&DatasetBase<ArrayBase<D, Ix2>, T>, DatasetBase<Array2<F>, T>> for FittedPipeline<E, I>
 {

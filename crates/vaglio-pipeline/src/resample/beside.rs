@@ -16,7 +16,7 @@ pub fn is_in_parts(selector: &ValidSelector, design: &Design) -> bool {
     is_one && is_plain && selector.criterion().is_in_parts(design)
 }
 
-/// Runs that search to its end.
+/// Runs the search on all rows to its end.
 ///
 /// # Errors
 /// Returns the errors of [`super::select`].

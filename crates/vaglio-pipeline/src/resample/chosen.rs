@@ -9,7 +9,7 @@ use vaglio_report::record::{Cell, ChosenBy, GainTest, SizeSpread, Table};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Chosen {
-    /// Criterion of the choice: score, cross-validation, …
+    /// Method of the choice: cross-validation, the score, the user or false discoveries.
     pub by: ChosenBy,
     /// Rule that compared sizes, if any.
     pub rule: Option<Rule>,

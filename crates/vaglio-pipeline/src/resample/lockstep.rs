@@ -9,7 +9,7 @@
 //!   the same rows, or
 //! * all of them have ended by themselves.
 //!
-//! These rules only use losses of sizes up to c, so neither threads nor the journal change where searches end. The
+//! The rules only use losses of sizes up to c, so neither threads nor the journal change where searches end. The
 //! number of λ searched together follows from the estimated memory; later ones are compared with those that have ended.
 //! A search that cannot pause, such as a backward one, runs to its end. If memory cannot hold all folds, a fold is
 //! rebuilt and searched from the start at each checkpoint, with the same result.

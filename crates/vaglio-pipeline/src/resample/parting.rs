@@ -194,7 +194,7 @@ impl Sample {
         Ok(Parting::Splits(found.unwrap_or(splits), written.is_some()))
     }
 
-    /// Drops training rows whose later targets are among the held-out block.
+    /// Drops training rows whose later targets are in the held-out block.
     fn leave_overlap(&self, training: &mut Vec<usize>, held: &[usize]) {
         let Some((time, known)) = self.reach() else { return };
         let first = held.iter().map(|&row| time[row]).min();

@@ -14,7 +14,7 @@ use vaglio_kernels::Halt;
 /// Results of jobs 0, …, `count` − 1 in order; at most as many jobs run at once as there are threads.
 ///
 /// # Errors
-/// Returns the error of the first job that failed, among those begun.
+/// Returns the error of the failed job with the lowest index, among those begun.
 pub fn in_turn<T: Send>(count: usize, job: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     by_workers(rayon::current_num_threads(), count, job)
 }

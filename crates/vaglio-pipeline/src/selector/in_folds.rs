@@ -73,7 +73,7 @@ impl ValidSelector {
         let standardized = design.clone().fitted_in_folds(with(Some(need), &once));
         Ok(match obstacle {
             Some(why) if need == Need::Required => return refused(" of standardize", why),
-            // A criterion without folds never uses held-out rows in its fits.
+            // A criterion without folds may retrain on some rows; means and deviations then exclude the others.
             Some(_) if folds == HeldOut::Nothing && is_own => standardized,
             Some(_) => design,
             None => match self.times(&standardized, &design)? {

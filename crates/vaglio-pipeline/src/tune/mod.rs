@@ -43,7 +43,7 @@ pub(crate) trait Tuning {
     /// Tunes the learner of a selection on `problem`, and returns the record of tuning. Returns the selection unchanged
     /// if stopped before any score.
     ///
-    /// The same criterion tunes and selects, on the same rows. So its score is optimistic; unbiased estimates need
+    /// One criterion tunes and selects, on the same rows. So its score is optimistic; unbiased estimates need
     /// other rows. If the monitor stops it, the best settings so far are used.
     ///
     /// # Errors

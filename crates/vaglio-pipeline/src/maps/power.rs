@@ -18,8 +18,8 @@ use vaglio_core::{Error, Expression, FittedMap, FoldFit, Found, Function, Map, R
 /// A number that is not positive with `box_cox`, or whose power overflows, with row and column.
 ///
 /// # Reference
-/// G. E. P. Box, D. R. Cox, *An analysis of transformations*, JRSS B 26(2), 1964. I.-K. Yeo, R. A. Johnson, *A new family
-/// of power transformations to improve normality or symmetry*, Biometrika 87(4), 2000.
+/// G. E. P. Box, D. R. Cox, *An analysis of transformations*, JRSS B 26(2), 1964. I.-K. Yeo, R. A. Johnson, *A new
+/// family of power transformations to improve normality or symmetry*, Biometrika 87(4), 2000.
 #[part(
     Map,
     "power",

@@ -24,8 +24,8 @@ use vaglio_core::{
 /// Fewer than two rows, or groups, to split into folds.
 ///
 /// # Reference
-/// D. Micci-Barreca, *A preprocessing scheme for high-cardinality categorical attributes in classification and prediction
-/// problems*, ACM SIGKDD Explorations 3(1), 2001.
+/// D. Micci-Barreca, *A preprocessing scheme for high-cardinality categorical attributes in classification and
+/// prediction problems*, ACM SIGKDD Explorations 3(1), 2001.
 #[part(
     Map,
     "target_encode",

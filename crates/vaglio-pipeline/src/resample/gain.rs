@@ -16,9 +16,9 @@
 //! expensive and rows are many.
 //!
 //! # Reference
-//! J. Wakefield, *Bayes factors for genome-wide association studies: comparison with P-values*, Genetic Epidemiology 33 (2009);
-//! J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford, *Sequential Monte
-//! Carlo p-values*, Biometrika 78 (1991).
+//! J. Wakefield, *Bayes factors for genome-wide association studies: comparison with P-values*, Genetic Epidemiology 33
+//! (2009); J. J. Goeman et al., *A global test for groups of genes*, Bioinformatics 20 (2004); J. Besag, P. Clifford,
+//! *Sequential Monte Carlo p-values*, Biometrika 78 (1991).
 
 use super::choice::Validated;
 use super::interval::Judged;

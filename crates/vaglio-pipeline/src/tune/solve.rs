@@ -54,8 +54,8 @@ pub(super) fn nelder_mead<F: FnMut(&[f64]) -> Evaluated>(ledger: &Ledger<'_, F>,
 /// Particle swarm: one particle at `start`, the others and all velocities uniform by the seed.
 ///
 /// # Reference
-/// M. Clerc, *Standard particle swarm optimization*, 2012; M. Zambrano-Bigiarini, M. Clerc, R. Rojas, *Standard particle
-/// swarm optimization 2011 at CEC-2013*, IEEE Congress on Evolutionary Computation 2013.
+/// M. Clerc, *Standard particle swarm optimization*, 2012; M. Zambrano-Bigiarini, M. Clerc, R. Rojas, *Standard
+/// particle swarm optimization 2011 at CEC-2013*, IEEE Congress on Evolutionary Computation 2013.
 pub(super) fn particle_swarm<F: FnMut(&[f64]) -> Evaluated>(
     ledger: &Ledger<'_, F>,
     start: &[f64],

@@ -59,8 +59,8 @@ impl Logistic {
     /// N₋ count the rows of each side by weight over mean weight. Cost O(rows) per step.
     ///
     /// # Reference
-    /// J. Platt, *Probabilistic outputs for support vector machines*, 1999; H.-T. Lin, C.-J. Lin, R. C. Weng, *A note on
-    /// Platt's probabilistic outputs for support vector machines*, Machine Learning 68, 2007.
+    /// J. Platt, *Probabilistic outputs for support vector machines*, 1999; H.-T. Lin, C.-J. Lin, R. C. Weng, *A note
+    /// on Platt's probabilistic outputs for support vector machines*, Machine Learning 68, 2007.
     fn fitted(predictions: &[f64], is_of_class: &[bool], weights: &[f64]) -> Self {
         let weights = &relative_weights(weights, weights.iter().filter(|weight| **weight > 0.0).count() as f64)[..];
         let side = |of_class: bool| -> f64 {

@@ -1,4 +1,4 @@
-//! How much memory may be taken, asked before it is.
+//! Memory limit, checked before memory is taken.
 
 mod machine;
 #[cfg(feature = "text")]
@@ -14,29 +14,29 @@ pub use size::ByteSize;
 use std::fmt;
 use vaglio_core::{Error, Result};
 
-/// How much memory the process may take.
+/// Memory limit of the process.
 ///
-/// It is asked before something large is made, or read, with what that needs; what is held already is what the system says
-/// of the process, so nothing has to be given back.
+/// It is checked with the bytes needed before something large is allocated or read. The memory already held is measured
+/// from the system, so nothing has to be returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     limit: u64,
     by: LimitSource,
 }
 
-/// Who says so.
+/// Source of the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LimitSource {
     Setting,
-    /// A machine, or a control group, with this memory.
+    /// Machine, or control group, with this much memory.
     Machine(u64),
     Nobody,
 }
 
-/// The setting.
+/// Name of the setting.
 const FIELD: &str = "limits.memory";
 
-/// Less than this is not worth asking the system for: overhead of the program varies as much.
+/// Bytes below which no check is made: the program's overhead varies as much.
 const SMALL: u64 = 1 << 20;
 
 impl Default for Budget {
@@ -46,12 +46,12 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// So many bytes.
+    /// Limit of this many bytes.
     pub fn of(limit: u64) -> Self {
         Budget { limit, by: LimitSource::Setting }
     }
 
-    /// 80 % of the memory of this machine, or of the control group that the process is in; no bound where neither is known.
+    /// 80 % of the memory of this machine, or of the process's control group; no limit if neither is known.
     pub fn of_machine() -> Self {
         match machine::memory() {
             Some(memory) => Budget { limit: memory / 5 * 4, by: LimitSource::Machine(memory) },
@@ -59,15 +59,15 @@ impl Budget {
         }
     }
 
-    /// Bytes that may be taken in all.
+    /// Limit in bytes.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Refuses so many bytes beside what the process holds, if that is more than it may take.
+    /// Rejects an allocation of `bytes` that would exceed the limit.
     ///
     /// # Errors
-    /// [`Error::Setting`] of `limits.memory`, with what needs how much, and the remedy.
+    /// [`Error::Setting`] at `limits.memory`, with the purpose, the bytes needed and the remedy.
     pub fn need(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
         if self.by == LimitSource::Nobody || bytes < SMALL as f64 {
             return Ok(());
@@ -83,18 +83,18 @@ impl Budget {
         }
     }
 
-    /// Refuses to go on where the process holds more than it may take.
+    /// Fails if the process already exceeds the limit.
     ///
     /// # Errors
-    /// Those of [`Budget::need`].
+    /// Returns the errors of [`Budget::need`].
     pub fn held(&self, what: impl fmt::Display, remedy: &str) -> Result<()> {
         self.need(SMALL as f64, what, remedy)
     }
 
-    /// Refuses what takes so many bytes in all.
+    /// Rejects something that needs `bytes` in total, whatever the process holds.
     ///
     /// # Errors
-    /// Those of [`Budget::need`].
+    /// [`Error::Setting`] at `limits.memory`, like [`Budget::need`].
     pub fn in_all(&self, bytes: f64, what: impl fmt::Display, remedy: &str) -> Result<()> {
         match self.by != LimitSource::Nobody && bytes > self.limit as f64 {
             true => Err(self.refused(format_args!("{what} would take about {}", shown(bytes)), remedy)),
@@ -102,7 +102,7 @@ impl Budget {
         }
     }
 
-    /// Refuses what the system had no memory for.
+    /// Error of an allocation that the system refused.
     ///
     /// # Errors
     /// [`Error::Setting`], always.
@@ -126,7 +126,7 @@ impl fmt::Display for Budget {
     }
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes for people.
 pub fn shown(value: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     let unit = UNITS.iter().find(|(size, _)| value >= *size);

@@ -1,4 +1,4 @@
-//! Files that are read whole, and written beside their place so that they appear whole.
+//! Files read whole, and files written atomically.
 
 mod destination;
 
@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 
-/// What the system says about a file, in a sentence.
+/// Turns a system error about a file into one with a sentence.
 pub fn system(path: &Path, error: &std::io::Error) -> Error {
     let message = match error.kind() {
         std::io::ErrorKind::NotFound => match previous(path) {
@@ -22,10 +22,10 @@ pub fn system(path: &Path, error: &std::io::Error) -> Error {
     Error::Unreadable { path: path.to_owned(), message }
 }
 
-/// Of a result that another took the place of.
+/// Age of a result that another replaced.
 pub const PREVIOUS: &str = "previous";
 
-/// The name of a file of a result of that age: `selection.json` as `selection.previous.json`.
+/// File name of a result of an age: `selection.json` as `selection.previous.json`.
 pub fn named(file: &str, age: &str) -> String {
     if age.is_empty() {
         return file.to_owned();
@@ -34,18 +34,18 @@ pub fn named(file: &str, age: &str) -> String {
     format!("{stem}.{age}.{ending}")
 }
 
-/// The name that a file of this path has once another run has set it aside, where it is there.
+/// Name of this file from the previous run, if it exists.
 fn previous(path: &Path) -> Option<String> {
     let name = named(path.file_name()?.to_str()?, PREVIOUS);
     path.with_file_name(&name).is_file().then_some(name)
 }
 
-/// The bytes of a file, read once; `None` for one that has more than `most`.
+/// Reads a file; returns `None` if it has more than `most` bytes.
 pub fn bounded(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     bounded_of(std::fs::File::open(path).map_err(|error| system(path, &error))?, path, most)
 }
 
-/// The same of an open file.
+/// Like [`bounded`], for an open file.
 pub fn bounded_of(file: std::fs::File, path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     if file.metadata().is_ok_and(|known| known.is_file() && known.len() > most) {
         return Ok(None);
@@ -55,7 +55,7 @@ pub fn bounded_of(file: std::fs::File, path: &Path, most: u64) -> Result<Option<
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
-/// What the system has of a file; `None` where there is none.
+/// Turns a missing file into `None`.
 pub fn if_there<T>(path: &Path, found: std::io::Result<T>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -64,7 +64,7 @@ pub fn if_there<T>(path: &Path, found: std::io::Result<T>) -> Result<Option<T>> 
     }
 }
 
-/// The beginning of a message that may quote what the file holds.
+/// Truncates a message that may quote a file's content.
 pub fn shortened(message: &str) -> String {
     const MOST: usize = 300;
     if message.chars().count() <= MOST {
@@ -73,19 +73,19 @@ pub fn shortened(message: &str) -> String {
     message.chars().take(MOST).chain("…".chars()).collect()
 }
 
-/// The bytes of a regular file; `None` for one that has more than `most`.
+/// Reads a regular file; returns `None` if it has more than `most` bytes.
 ///
 /// # Errors
-/// Those of [`check_regular`].
+/// Returns the errors of [`check_regular`], and of reading.
 pub fn regular(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     check_regular(path)?;
     bounded(path, most)
 }
 
-/// Refuses what waits for a writer, or never ends.
+/// Rejects devices and pipes, which may block or never end.
 ///
 /// # Errors
-/// [`Error::Unreadable`] of a device or a pipe, and of a file that is not there.
+/// [`Error::Unreadable`] for a device, a pipe or a missing file.
 pub fn check_regular(path: &Path) -> Result<()> {
     let known = std::fs::metadata(path).map_err(|error| system(path, &error))?;
     match known.is_file() || known.is_dir() {
@@ -100,25 +100,25 @@ pub fn check_regular(path: &Path) -> Result<()> {
 /// Writes a text by a [`Destination`]: a regular file appears whole or not at all.
 ///
 /// # Errors
-/// Those of [`Destination::open`] and of writing.
+/// Returns the errors of [`Destination::open`] and of writing.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
     let mut file = Destination::open(path)?;
     let _goes_on = file.put(text.as_bytes())?;
     file.finish()
 }
 
-/// The name under which a file is written before it appears.
+/// Name of the temporary file that becomes `path`.
 pub fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     path.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 
-/// A new file under the temporary name of another, with the permissions of the one that stood there, if any.
+/// Creates the temporary file of a path, with the permissions of the existing file, if any.
 ///
-/// What lies in the way, which may be a link to somewhere else, is removed and never written through.
+/// An existing temporary file, possibly a link, is removed and never written through.
 ///
 /// # Errors
-/// Those of the system.
+/// Fails if the system cannot create the file.
 pub fn fresh(path: &Path, like: Option<&Metadata>) -> std::io::Result<(PathBuf, File)> {
     let temporary = temporary(path);
     let mut options = File::options();
@@ -145,7 +145,7 @@ pub fn fresh(path: &Path, like: Option<&Metadata>) -> std::io::Result<(PathBuf, 
     Ok((temporary, file))
 }
 
-/// Gives a file the owner, as far as the system lets us, and the permissions of another.
+/// Copies the permissions of another file, and its owner if the system allows.
 #[cfg(unix)]
 fn keep(file: &File, like: &Metadata) -> std::io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};

@@ -1,7 +1,8 @@
-//! Tables from files, and what they may take: reading of text, Parquet and Arrow, a memory budget, files that appear whole.
+//! Reading of tables from text, Parquet and Arrow files, a memory budget, and atomic file writing.
 //!
-//! Without features this crate says how text is read ([`ReadSpec`]), what a column is taken for ([`InferredType`]) and how much
-//! memory a run may take ([`budget::Budget`]); the feature `text` reads text files, `parquet` Parquet, Arrow and compressed ones.
+//! Without features this crate defines how text is read ([`ReadSpec`]), inferred column types ([`InferredType`]) and
+//! the memory limit ([`budget::Budget`]). The feature `text` reads text files, `parquet` Parquet, Arrow and compressed
+//! ones.
 
 pub mod budget;
 mod digest_kind;

@@ -1,4 +1,4 @@
-//! Quantities as files have them: a number with a unit.
+//! Quantities in settings: numbers with a unit.
 
 use serde::de::{Deserializer, Error, Visitor};
 use std::fmt;
@@ -6,16 +6,16 @@ use std::marker::PhantomData;
 
 /// A number with a unit, or a plain number.
 pub trait Quantity: Sized {
-    /// What is expected where something else is found.
+    /// Description of the expected form, for errors.
     const EXPECTED: &'static str;
 
-    /// What people write.
+    /// Parses a number with a unit, as people write it.
     fn parse(text: &str) -> Option<Self>;
 
-    /// Of a plain number.
+    /// Converts a plain number.
     fn of_double(number: f64) -> Option<Self>;
 
-    /// Of a plain whole number.
+    /// Converts a plain whole number.
     ///
     /// # Errors
     /// The number, as a message shows it.
@@ -25,7 +25,7 @@ pub trait Quantity: Sized {
     }
 }
 
-/// The number at the start of a text, the letters after it, and what follows.
+/// Splits a text into the number at its start, the letters after it, and the rest.
 pub fn split(text: &str) -> (&str, &str, &str) {
     let text = text.trim_start();
     let (number, after) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
@@ -34,16 +34,16 @@ pub fn split(text: &str) -> (&str, &str, &str) {
     (number, unit, rest.trim_start())
 }
 
-/// The value of a unit, of which each has one or several names.
+/// Finds a unit by one of its names.
 pub fn unit<T: Copy>(units: &[(&[&str], T)], name: &str) -> Option<T> {
     let is_this = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
     units.iter().find(|(names, _)| is_this(names)).map(|(_, value)| *value)
 }
 
-/// Reads a quantity, for `Deserialize`.
+/// Deserializes a quantity.
 ///
 /// # Errors
-/// What was expected, and what was found.
+/// Fails with the expected form and the value found.
 pub fn deserialize<'de, Q: Quantity, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
     deserializer.deserialize_any(QuantityVisitor(PhantomData))
 }

@@ -1,6 +1,6 @@
-//! Names in YAML.
+//! Quoting of names in YAML.
 
-/// A name as it stands in YAML.
+/// Quotes a name for YAML if necessary.
 pub fn quoted(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_alphabetic())
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '))

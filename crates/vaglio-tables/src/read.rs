@@ -1,10 +1,11 @@
-//! Tables from files: text, Parquet and Arrow, alone or in parts.
+//! Tables from files: text, Parquet and Arrow, one file or several.
 //!
-//! A file is loaded, hashed while it is parsed, and every column read into numbers for as long as its cells are, else as it is written; `settle`
-//! then says what it is, from all cells. What is nearly all numbers has bad cells and is never text. A [`Hint`] carries what is known, and what a
-//! run found is saved with the model, so that other files are read alike, in batches too. A text file stays in memory while it is read, since
-//! text columns that look like numbers at first are parsed again; of a Parquet file only the pages that are decoded are. The default of
-//! `decimal` is `auto`, which takes a comma only where a column is numbers in no other way.
+//! A file is loaded and hashed while it is parsed. Every column is read into numbers while its cells are numbers, else
+//! as text; `settle` then infers its type from all cells. A column of mostly numbers has bad cells and is never text. A
+//! [`Hint`] carries known types, and the types that a run inferred are saved with the model, so that other files are
+//! read alike, also in batches. A text file stays in memory while it is read, since text columns that begin like
+//! numbers are parsed again; of a Parquet file only the decoded pages are. The default of `decimal` is `auto`, which
+//! chooses a comma only if a column is numeric in no other way.
 
 #[cfg(feature = "parquet")]
 mod arrow_files;
@@ -47,25 +48,25 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use vaglio_core::{Error, Result, Table};
 
-/// Which columns of a file to read; the others are neither parsed nor checked.
+/// Columns of a file to read; the others are neither parsed nor checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ColumnFilter {
-    /// Every column but those without a name that say nothing of the rows.
+    /// All columns, except unnamed ones that carry no information.
     #[default]
     All,
-    /// Those of these names that the file has.
+    /// Columns of these names, if the file has them.
     Only(BTreeSet<String>),
-    /// All but these.
+    /// All columns except these.
     Except(BTreeSet<String>),
 }
 
 impl ColumnFilter {
-    /// The columns of these names.
+    /// Selects the columns of these names.
     pub fn only<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         ColumnFilter::Only(names.into_iter().map(Into::into).collect())
     }
 
-    /// All columns but those of these names.
+    /// Selects all columns except these.
     pub fn except<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         ColumnFilter::Except(names.into_iter().map(Into::into).collect())
     }
@@ -80,13 +81,13 @@ impl ColumnFilter {
     }
 }
 
-/// Reads the selected columns of a table, in the order of the file; a selected name that the file lacks is left out.
+/// Reads the selected columns of a table, in file order; selected names that the file lacks are ignored.
 ///
-/// Memory: the file, and the table as it is stored.
+/// Memory: the file, and the stored table.
 ///
 /// # Errors
-/// [`Error::Unreadable`] for a file that is missing, damaged, ragged or of another format, and for a cell that is no
-/// number where nearly all others of its column are; [`Error::NonFinite`] for an infinity.
+/// [`Error::Unreadable`] for a file that is missing, damaged, ragged or of an unknown format, and for a text cell in a
+/// column of mostly numbers; [`Error::NonFinite`] for an infinity.
 pub fn read_table(path: &Path, filter: &ColumnFilter) -> Result<Table> {
     let source = Source::open(&[path.to_owned()], &ReadSpec::default())?;
     Ok(source.read(&Wanted { filter: filter.clone(), ..Wanted::default() })?.0)
@@ -104,15 +105,15 @@ fn unreadable(path: &Path, message: impl Into<String>) -> Error {
     Error::Unreadable { path: path.to_owned(), message: message.into() }
 }
 
-/// Where each name stands; of thousands of columns each is looked up.
+/// Index of each name, to look up thousands of columns.
 fn places(names: &[String]) -> HashMap<&str, usize> {
     names.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect()
 }
 
-/// Bytes of the name of a column, at most.
+/// Maximum length of a column name, in bytes.
 const LONGEST_NAME: usize = 1 << 16;
 
-/// The names of the columns, each there and each once.
+/// Checks that column names are present and unique.
 fn checked_names(path: &Path, names: Vec<String>) -> Result<Vec<String>> {
     let mut seen = HashSet::new();
     for (index, name) in names.iter().enumerate() {

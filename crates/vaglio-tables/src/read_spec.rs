@@ -1,4 +1,4 @@
-//! How text files are read.
+//! Settings for reading text files.
 
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error as _, Visitor};
@@ -7,34 +7,35 @@ use std::collections::BTreeMap;
 use std::fmt;
 use vaglio_core::{Error, Result};
 
-/// How text files are read; what is left to `auto` is found from the first rows.
+/// Settings for reading text files; `auto` is resolved from the first rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadSpec {
-    /// What stands between cells: one character, `tab`, `blanks` for runs of blanks and tabs, or `auto` for the one of `,` `;`
+    /// Delimiter of cells: one character, `tab`, `blanks` for runs of blanks and tabs, or `auto` for the one of `,` `;`
     /// tab `|` and runs of blanks that gives all rows the same number of cells.
     pub delimiter: Delimiter,
-    /// How many characters each column has, where cells stand in fixed widths; the header stands in the same.
+    /// Number of characters of each column, for fixed-width files; the header has the same widths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub widths: Option<Vec<usize>>,
-    /// What stands before the decimals of a number: `.`, `,` or `auto`. The other one, blanks and `'` may part thousands.
+    /// Decimal mark of numbers: `.`, `,` or `auto`. The other one, blanks and `'` may separate thousands.
     pub decimal: Decimal,
-    /// Cells that are missing, in upper or lower case.
+    /// Words for missing cells, ignoring case.
     #[schemars(with = "Vec<String>")]
     pub na: Vec<Word>,
-    /// Cells that are missing in the columns of these names, in place of those of `na`; with `[""]` only empty cells are.
+    /// Words for missing cells in the columns of these names, instead of `na`; with `[""]` only empty cells are
+    /// missing.
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub na_by_column: BTreeMap<String, Vec<Word>>,
-    /// The encoding of the text, such as `utf-8`, `latin1` or `utf-16le`; a byte order mark goes before it.
+    /// Encoding of the text, such as `utf-8`, `latin1` or `utf-16le`; a byte order mark takes precedence.
     pub encoding: String,
-    /// The character around cells that hold delimiters or line breaks.
+    /// Quote character of cells that contain delimiters or line breaks.
     pub quote: char,
-    /// The character with which lines begin that are passed over, if there are such.
+    /// First character of comment lines, if there are any.
     pub comment: Option<char>,
-    /// Which of the first two numbers of `03/04/2024` is the day.
+    /// Order of day and month in dates such as `03/04/2024`.
     pub dates: DateOrder,
-    /// The index of the first column in svmlight's text, 0 or 1; by default 0 where some row has that index.
+    /// Index of the first column in svmlight files, 0 or 1; by default 0 if some row has that index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_index: Option<u32>,
 }
@@ -56,11 +57,11 @@ impl Default for ReadSpec {
     }
 }
 
-/// What stands between cells.
+/// Delimiter of cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "String")]
 pub enum Delimiter {
-    /// What gives all rows the same number of cells.
+    /// The delimiter that gives all rows the same number of cells.
     #[default]
     Auto,
     /// Runs of blanks and tabs.
@@ -93,10 +94,10 @@ impl<'de> Deserialize<'de> for Delimiter {
     }
 }
 
-/// What stands before the decimals of a number.
+/// Decimal mark of numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Decimal {
-    /// What the first rows have.
+    /// Chosen from the first rows.
     #[default]
     #[serde(rename = "auto")]
     Auto,
@@ -108,11 +109,11 @@ pub enum Decimal {
     Comma,
 }
 
-/// Which of the first two numbers of a date is the day.
+/// Order of day and month in dates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DateOrder {
-    /// The one that is larger than 12 in some row; dates with points begin with the day.
+    /// Decided by a number above 12 in some row; dates with points begin with the day.
     #[default]
     Auto,
     /// `31/12/2024`.
@@ -121,7 +122,7 @@ pub enum DateOrder {
     MonthFirst,
 }
 
-/// A word as it stands in a file: `null`, `NaN` and numbers are words like others.
+/// A word from a settings file: `null`, `NaN` and numbers are read as words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Word(pub String);
@@ -169,7 +170,7 @@ impl<'de> Deserialize<'de> for Word {
 }
 
 impl ReadSpec {
-    /// Checks what does not depend on a file.
+    /// Checks settings that do not depend on a file.
     ///
     /// # Errors
     /// [`Error::Setting`] with the field's path below `data.read`.

@@ -1,4 +1,4 @@
-//! What each column of a table was taken for.
+//! Inferred types of a table's columns.
 
 use crate::quoted;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use vaglio_core::{Cells, Error, Result, Table};
 
-/// What a column is taken for.
+/// Inferred type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InferredType {
@@ -18,7 +18,7 @@ pub enum InferredType {
     Text,
     /// Dates, with or without a time of day.
     Date,
-    /// One value in all rows that have one.
+    /// One value in all rows that are not missing.
     Constant,
     /// No value in any row.
     Empty,
@@ -27,7 +27,7 @@ pub enum InferredType {
 }
 
 impl InferredType {
-    /// In a word, for tables.
+    /// Name of the type, for tables.
     pub fn word(self) -> &'static str {
         match self {
             InferredType::Number => "number",
@@ -41,31 +41,31 @@ impl InferredType {
     }
 }
 
-/// How the cells of a column are written, where that is more than digits or a date.
+/// Notation of a column's cells beyond digits or a date.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Notation {
     /// All numbers have a percent sign.
     pub percent: bool,
-    /// Some have this sign of a currency.
+    /// Currency sign of some numbers.
     pub currency: Option<char>,
-    /// Some have their thousands apart.
+    /// Whether some numbers have thousands separators.
     pub thousands: bool,
-    /// Some are whole numbers that no double holds, and are taken for the next double.
+    /// Whether some whole numbers exceed double precision and were rounded to the nearest double.
     pub rounded: bool,
-    /// The times of day of dates have a time zone.
+    /// Whether times of day have a time zone.
     pub zoned: bool,
 }
 
 impl Notation {
-    /// Whether a number of a column of this notation may be written like that.
+    /// Whether a number with this notation may occur in the column.
     pub fn allows(self, number: Notation) -> bool {
         number.percent == self.percent
             && (number.currency.is_none() || number.currency == self.currency)
             && (self.thousands || !number.thousands)
     }
 
-    /// The notation of a column with such a number as well.
+    /// Notation of the column with one more number.
     #[must_use]
     pub fn with(self, number: Notation) -> Self {
         Notation {
@@ -77,7 +77,7 @@ impl Notation {
         }
     }
 
-    /// What is noted of a column of numbers, for people.
+    /// Describes the notation of a column of numbers, for people.
     pub fn words(self) -> Option<String> {
         let mut words: Vec<String> = Vec::new();
         words.extend(self.currency.map(String::from));
@@ -88,49 +88,49 @@ impl Notation {
     }
 }
 
-/// What reading found out about a column.
+/// Survey of a column: its inferred type, missing cells and notation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnSurvey {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// What it is taken for.
+    /// Inferred type.
     pub taken: InferredType,
-    /// The rows whose cell is missing.
+    /// Number of missing cells.
     pub missing: usize,
-    /// The first of them, from 0, and how it is written.
+    /// First row with a missing cell, from 0, and how it is written.
     pub first_missing: Option<(usize, String)>,
-    /// The distinct texts; 0 for numbers and dates.
+    /// Number of distinct texts; 0 for numbers and dates.
     pub levels: usize,
-    /// How its cells are written where that is not plain, such as `95%`.
+    /// Notation of the cells if it is not plain, such as `95%`.
     pub note: Option<String>,
-    /// How its cells are written, for other files, where all were seen.
+    /// Notation of the cells, for reading other files, if all were seen.
     pub notation: Option<Notation>,
 }
 
 impl ColumnSurvey {
-    /// A column of which no more is known.
+    /// Survey of a column with nothing else known.
     pub fn new(name: String, taken: InferredType) -> Self {
         let (notation, note) = (Some(Notation::default()), None);
         ColumnSurvey { name, taken, missing: 0, first_missing: None, levels: 0, note, notation }
     }
 }
 
-/// What reading found out about a table.
+/// Survey of a table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Survey {
-    /// The columns that were read, in the order of the table.
+    /// Columns read, in table order.
     pub columns: Vec<ColumnSurvey>,
-    /// The files that the rows came from and how many came from each, in order.
+    /// Files of the table and their numbers of rows, in order.
     pub files: Vec<(PathBuf, usize)>,
 }
 
 impl Survey {
-    /// What was found out about the column of that name.
+    /// Survey of the column with this name.
     pub fn column(&self, name: &str) -> Option<&ColumnSurvey> {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Refuses cells that are missing in columns of these names; the error names the remedy.
+    /// Rejects missing cells in the named columns; the error names the remedy.
     ///
     /// # Errors
     /// [`Error::NonFinite`] with file, row and column.
@@ -150,10 +150,10 @@ impl Survey {
         Ok(())
     }
 
-    /// The error about a missing cell as its file has it: where it stands, and how it is written.
+    /// Refines an error about a missing cell by its place and notation in the file.
     pub fn located(&self, error: Error) -> Error {
         let Error::NonFinite { row, column, value, count, file: None, remedy } = error else { return error };
-        // A column that a map made bears the name of its source first.
+        // A derived column's name begins with its source's name.
         let sources = self.columns.iter().filter(|source| column.starts_with(&source.name));
         let source = sources.max_by_key(|source| source.name.len());
         let written = source.and_then(|source| source.first_missing.as_ref()).filter(|(at, _)| at + 1 == row);
@@ -175,7 +175,7 @@ impl Survey {
         Error::NonFinite { row: place + 1, column: name, value, count, file: file.cloned(), remedy }
     }
 
-    /// The file of a row and its place there, both counting from 0.
+    /// File and row within it of a table row, both counted from 0.
     pub fn place(&self, mut row: usize) -> (Option<&PathBuf>, usize) {
         for (file, rows) in &self.files {
             if row < *rows {

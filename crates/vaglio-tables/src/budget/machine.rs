@@ -1,32 +1,32 @@
-//! The memory that the machine has, and what the process holds of it.
+//! Memory of the machine and of the process.
 
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The memory of this machine, or what the control groups of the process may take if that is less.
+/// Memory of this machine, or the limit of the process's control groups if lower.
 pub(super) fn memory() -> Option<u64> {
     static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
     *MEMORY.get_or_init(|| of(Path::new("/")))
 }
 
-/// The bytes of the process that are in memory.
+/// Resident bytes of the process.
 pub fn resident() -> Option<u64> {
     kib(&std::fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
 #[cfg(feature = "text")]
-/// The process's peak resident set, where the system tells.
+/// Peak resident bytes of the process, if the system reports them.
 pub fn peak() -> Option<u64> {
     kib(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// The line of that name, which counts in units of 1024 bytes.
+/// Value of a line in `/proc` that counts in units of 1024 bytes.
 fn kib(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The memory below a root of the file system, which holds what the system says of the process.
+/// Memory according to the process information below a root of the file system.
 fn of(root: &Path) -> Option<u64> {
     let whole = std::fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| kib(&text, "MemTotal:"));
     let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
@@ -41,15 +41,15 @@ fn of(root: &Path) -> Option<u64> {
             _ => None,
         }
     });
-    // A limit of the address space, as `ulimit -v` sets it.
+    // Limit of the address space, as set by `ulimit -v`.
     let limits = std::fs::read_to_string(root.join("proc/self/limits")).unwrap_or_default();
     let space = limits.lines().find_map(|line| line.strip_prefix("Max address space"));
     let space = space.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     whole.into_iter().chain(of_groups).chain(space).min()
 }
 
-/// The least limit of a group and those above it. In a container the group may be that of the host, of which only the
-/// root is seen.
+/// Least limit of a group and its ancestors. In a container the group may be the host's, of which only the root is
+/// visible.
 fn least(mount: &Path, group: &str, file: &str) -> Option<u64> {
     let group = Path::new(group.trim_start_matches('/'));
     let limits = group.ancestors().filter_map(|above| {

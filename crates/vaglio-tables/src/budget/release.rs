@@ -1,24 +1,25 @@
-//! Memory that the allocator of the program keeps for later, which counts as the process's until it is given back.
+//! Release of memory that the program's allocator caches, which counts as used until then.
 
 use super::machine::resident;
 use std::sync::OnceLock;
 
-/// What gives back memory that the allocator of the program has kept.
+/// Function that releases cached memory.
 static RELEASE: OnceLock<fn()> = OnceLock::new();
 
-/// Says how memory that the allocator of the program keeps for later is given back, before a run ends for want of it. The first counts.
+/// Registers the function that releases the allocator's cached memory, so that a run does not fail for lack of it. The
+/// first registration counts.
 #[doc(hidden)]
 pub fn released_by(release: fn()) {
     RELEASE.get_or_init(|| release);
 }
 
-/// Gives back what the allocator keeps for later: behind much that is not needed again.
+/// Releases the allocator's cached memory, after large data were freed.
 #[doc(hidden)]
 pub fn release() {
     RELEASE.get().iter().for_each(|release| release());
 }
 
-/// The bytes of the process that are in memory; where that is beyond a limit, once what is kept for later was given back.
+/// Resident bytes of the process; if above a limit, measured after cached memory was released.
 #[doc(hidden)]
 pub fn resident_within(limit: u64) -> Option<u64> {
     let held = resident()?;

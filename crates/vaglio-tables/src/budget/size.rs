@@ -1,4 +1,4 @@
-//! Numbers of bytes as files have them.
+//! Byte sizes in settings.
 
 use crate::quantity::{self, Quantity, split, unit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteSize(pub u64);
 
-/// Units, from the largest; those that are powers of 1024 first.
+/// Units, from the largest; powers of 1024 first.
 const UNITS: [(&[&str], u64); 9] = [
     (&["TiB"], 1 << 40),
     (&["GiB"], 1 << 30),

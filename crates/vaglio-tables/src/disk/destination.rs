@@ -1,4 +1,4 @@
-//! The one way in which commands write a file: one that appears whole, or a device or pipe that is written as it comes.
+//! Output of all commands: a regular file appears atomically; a device or pipe is written as it comes.
 
 use super::fresh;
 use std::fs::{File, Metadata, OpenOptions};
@@ -7,25 +7,25 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use vaglio_core::{Error, Result};
 
-/// A file that is written.
+/// A file being written.
 #[derive(Debug)]
 pub struct Destination {
-    /// As it was asked for.
+    /// Path as requested.
     path: PathBuf,
     file: File,
-    /// Where it is written first, and the file that it becomes.
+    /// Temporary file, and the file that it becomes.
     renamed: Option<(PathBuf, PathBuf)>,
 }
 
-/// Links that are followed, at most.
+/// Maximum number of symbolic links followed.
 const MOST_LINKS: usize = 40;
 
 impl Destination {
-    /// Opens a file through symbolic links. A regular file is written beside it under another name first, and keeps its
-    /// permissions; a device, a pipe and what the system gives out as a file stay what they are.
+    /// Opens a file through symbolic links. A regular file is first written under another name in its folder, and keeps
+    /// its permissions; devices, pipes and the system's own files stay what they are.
     ///
     /// # Errors
-    /// [`Error::Unwritable`], also for a folder and for a file that may be read only.
+    /// [`Error::Unwritable`], also for a folder and for a read-only file.
     pub fn open(path: &Path) -> Result<Self> {
         let refused = |message: String| Error::Unwritable { path: path.to_owned(), message };
         let failed = |e: std::io::Error| refused(e.to_string());
@@ -42,14 +42,14 @@ impl Destination {
             if metadata.permissions().readonly() {
                 return Err(refused("it may be read only; name another file, or allow to write it".into()));
             }
-            // What may not be written may not be replaced.
+            // A file that may not be written may not be replaced.
             OpenOptions::new().append(true).open(&target).map_err(failed)?;
         }
         let (temporary, file) = fresh(&target, metadata.as_ref()).map_err(failed)?;
         Ok(Destination { path: path.to_owned(), file, renamed: Some((temporary, target)) })
     }
 
-    /// Writes what comes next; whoever reads from a pipe may have seen enough.
+    /// Writes bytes. Breaks if the reader of a pipe has closed it.
     ///
     /// # Errors
     /// [`Error::Unwritable`].
@@ -61,7 +61,7 @@ impl Destination {
         }
     }
 
-    /// Makes the file appear.
+    /// Moves the finished file to its place.
     ///
     /// # Errors
     /// [`Error::Unwritable`].
@@ -84,7 +84,7 @@ impl Write for Destination {
     }
 }
 
-/// What was not finished does not appear.
+/// Removes the temporary file if it was not finished.
 impl Drop for Destination {
     fn drop(&mut self) {
         if let Some((temporary, _)) = &self.renamed {
@@ -93,12 +93,12 @@ impl Drop for Destination {
     }
 }
 
-/// Refuses to write over a file that is read: one of `inputs`, each with what it is, by any of its names.
+/// Rejects an output that is also an input, under any name. `inputs` gives each file with its role.
 ///
 /// # Errors
 /// [`Error::Setting`] at `--out` that names both.
 pub fn check_apart<P: AsRef<Path>>(out: &Path, inputs: impl IntoIterator<Item = (&'static str, P)>) -> Result<()> {
-    // What does not exist cannot be lost, and devices and pipes are not replaced.
+    // A missing file cannot be lost, and devices and pipes are not replaced.
     let Some(own) = std::fs::metadata(out).ok().filter(Metadata::is_file) else { return Ok(()) };
     for (what, input) in inputs {
         let input = input.as_ref();
@@ -121,7 +121,7 @@ fn is_same((a, _): (&Path, &Metadata), (b, _): (&Path, &Metadata)) -> bool {
     a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }
 
-/// The file that a symbolic link stands for, which need not be there yet; links of the system are not followed.
+/// Target of a symbolic link, which need not exist yet; the system's own links are not followed.
 fn through_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -134,7 +134,7 @@ fn through_links(path: &Path) -> PathBuf {
     path
 }
 
-/// Whether a path is one of the system's own, such as `/dev/stdout`, which may stand for a regular file.
+/// Whether a path belongs to the system, such as `/dev/stdout`, which may refer to a regular file.
 fn is_of_system(path: &Path) -> bool {
     path.starts_with("/proc") || (path.starts_with("/dev") && !path.starts_with("/dev/shm"))
 }

@@ -1,4 +1,4 @@
-//! Parquet files on the disk or in memory, and Arrow files in memory, column by column or batch by batch.
+//! Parquet files on disk or in memory, and Arrow files in memory, read by column or by batch.
 
 mod columns;
 mod decode;
@@ -42,53 +42,54 @@ use vaglio_core::Result;
 pub(super) struct Stored {
     path: PathBuf,
     kept: Kept,
-    /// Rows that are read at least, where these stand for the others.
+    /// Minimum number of rows to read, if they are a sample.
     sample: Option<usize>,
     budget: Budget,
     schema: SchemaRef,
     format: Format,
     /// Names of the columns.
     pub names: Vec<String>,
-    /// Those that hold text.
+    /// Names of text columns.
     texts: HashSet<String>,
-    /// Columns that say nothing of the rows, with why.
+    /// Columns that carry no information about the rows, with the reason.
     pub aside: Vec<(String, &'static str)>,
-    /// Columns whose numbers are kept in single precision.
+    /// Columns stored in single precision.
     pub singles: Singles,
 }
 
 #[derive(Debug)]
 enum Format {
-    /// With the number of rows that it says.
+    /// Parquet metadata, and the number of rows it claims.
     Parquet(ArrowReaderMetadata, usize),
-    /// A file or a stream.
+    /// Arrow file or stream.
     Arrow(Blocks),
-    /// Of a program, in memory.
+    /// Batches passed in memory by a program.
     Batches(Vec<RecordBatch>),
 }
 
-/// Columns of a Parquet file that are decoded side by side, at most: one page of each is in memory, and opening the file for
-/// one column alone costs as much as its number of columns.
+/// Maximum number of Parquet columns decoded in parallel: one page of each is in memory, and opening the file for one
+/// column costs as much as its number of columns.
 const TOGETHER: usize = 32;
-/// Cells of columns that are decoded side by side, unless these are few.
+/// Maximum cells decoded in parallel, except that at least `FEW` columns are.
 const CELLS: usize = 1 << 18;
 const FEW: usize = 4;
 
-/// Cells of a sample, and rows at least.
+/// Cells of a sample, and its minimum number of rows.
 const SAMPLED: usize = 2_000_000;
 const LEAST: usize = 1000;
 
-/// Bytes of cells after which memory is asked for.
+/// Bytes of cells between checks of the memory limit.
 const ASK: usize = 1 << 22;
 
-/// Rows that are decoded at a time.
+/// Rows decoded at a time.
 const BATCH: usize = 1 << 15;
 
 impl Stored {
-    /// Reads what a file in memory says of itself.
+    /// Reads the metadata of a file in memory.
     ///
     /// # Errors
-    /// A file that is damaged, has no columns, two of one name, or more cells than there may be memory for.
+    /// Fails for a file that is damaged, has no columns or duplicate names, or claims more cells than the memory limit
+    /// allows.
     pub fn new(path: &Path, bytes: Vec<u8>, kind: FileKind, budget: Budget) -> Result<Self> {
         let kept = Kept::Memory(Bytes::from(bytes));
         guarded(path, || {
@@ -106,10 +107,10 @@ impl Stored {
         })
     }
 
-    /// Batches of a program, of this schema; messages call them by `path`. They have no hash of their own.
+    /// Wraps record batches of one schema; messages name them by `path`. They have no hash.
     ///
     /// # Errors
-    /// Those of [`Stored::new`], and for a batch of another schema.
+    /// Fails for a batch of another schema, and like [`Stored::new`].
     pub fn of_batches(path: &Path, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
         if let Some(place) = batches.iter().position(|batch| batch.schema() != schema) {
             return Err(unreadable(path, format!("batch {} has another schema than the table", place + 1)));
@@ -117,10 +118,10 @@ impl Stored {
         Stored::of(path, Kept::Memory(Bytes::new()), budget, Format::Batches(batches), schema)
     }
 
-    /// Reads what a Parquet file says of itself, and leaves its columns on the disk; `None` of other files.
+    /// Reads the metadata of a Parquet file and leaves its columns on disk; `None` for other files.
     ///
     /// # Errors
-    /// Those of [`Stored::new`].
+    /// Returns the errors of [`Stored::new`].
     pub fn on_disk(path: &Path, budget: Budget) -> Result<Option<Self>> {
         let Some(kept) = Kept::on_disk(path, PARQUET)? else { return Ok(None) };
         let stored = || {
@@ -130,10 +131,10 @@ impl Stored {
         guarded(path, stored).map(Some)
     }
 
-    /// The first rows of a file, by which the others are judged.
+    /// Samples the first rows of a file.
     ///
     /// # Errors
-    /// Those of [`Stored::new`].
+    /// Returns the errors of [`Stored::new`].
     pub fn sampled(path: &Path, kind: FileKind, budget: Budget) -> Result<Self> {
         let stored = match Stored::on_disk(path, budget)? {
             Some(stored) => stored,
@@ -143,7 +144,7 @@ impl Stored {
         Ok(Stored { sample: Some(rows), ..stored })
     }
 
-    /// How many times as many rows the file has as are read.
+    /// Number of rows of the file divided by the number read.
     pub fn times(&self) -> f64 {
         let Some(most) = self.sample else { return 1.0 };
         let of_batches = |lengths: &[usize]| {
@@ -175,25 +176,25 @@ impl Stored {
         Ok(Stored { path, kept, sample: None, budget, schema, format, names, texts, aside, singles })
     }
 
-    /// The hash of the file. Cost O(bytes).
+    /// Hash of the file. Cost O(bytes).
     ///
     /// # Errors
-    /// A file on the disk that cannot be read, or was written to since it was opened.
+    /// Fails if a file on disk cannot be read or was modified since it was opened.
     pub fn digest(&self, kind: DigestKind) -> Result<[u8; 32]> {
         self.kept.digest(&self.path, kind)
     }
 
-    /// From here on, a file that was left on the disk is hashed as it is read.
+    /// Hashes a file on disk from now on while it is read.
     pub fn hash_along(&self, kind: DigestKind) {
         self.kept.hash_along(kind);
     }
 
-    /// The beginning of the same, of a file that was left on the disk.
+    /// Starts a hash of a file on disk.
     pub fn hashing(&self, kind: DigestKind) -> Option<Hashing> {
         matches!(self.kept, Kept::Disk(_)).then(|| Hashing::new(&self.kept, &self.path, kind))
     }
 
-    /// Whether the format says that a column holds text.
+    /// Whether a column holds text by the format.
     pub fn is_text(&self, name: &str) -> bool {
         self.texts.contains(name)
     }
@@ -201,18 +202,18 @@ impl Stored {
     /// Reads the columns of these names. Cost O(entries), on all threads.
     ///
     /// # Errors
-    /// A file that is damaged; columns that are neither numbers, truth values, text nor dates.
+    /// Fails for a damaged file, and for columns that are not numbers, booleans, text or dates.
     pub fn read(&self, names: &[&str]) -> Result<Vec<Growing>> {
         let places = places(&self.names);
         let indices: Vec<usize> = names.iter().filter_map(|name| places.get(name).copied()).collect();
         let columns = self.columns(&indices);
-        // What was written to meanwhile may look damaged.
+        // A file modified meanwhile may look damaged.
         self.kept.check_unchanged(&self.path)?;
         let columns = columns?;
         if columns.first().is_some_and(|column| column.cells.rows() == 0) {
             return Err(unreadable(&self.path, "has columns and no rows"));
         }
-        // What a program has in memory stays as it is there.
+        // Data of a program keep their form.
         let is_file = !matches!(self.format, Format::Batches(_));
         let cells = columns.into_iter().map(|column| column.cells);
         Ok(cells.map(|cells| if is_file { cells.thinned() } else { cells }).collect())
@@ -221,13 +222,13 @@ impl Stored {
     fn columns(&self, indices: &[usize]) -> Result<Vec<GrowingColumn>> {
         match &self.format {
             Format::Parquet(metadata, rows) => {
-                // A byte a cell at least; what they take beyond that is seen while they are read.
+                // At least one byte per cell; the rest is checked while reading.
                 let most = self.sample.unwrap_or(*rows).min(*rows);
                 let (path, cells) = (self.path.display(), most as f64 * indices.len() as f64);
                 let what = format_args!("{path}: {rows} rows of {} columns, as its footer says,", indices.len());
                 self.budget.need(cells, what, "leave columns out by data.exclude, or raise the limit")?;
                 let together = (CELLS / rows.max(&1)).clamp(FEW, TOGETHER);
-                // One thread reads the file in its order.
+                // A single thread reads the file in order.
                 let size = if rayon::current_num_threads() > 1 { together } else { indices.len().max(1) };
                 let read = |indices: &[usize]| self.parquet(metadata, indices, together);
                 let parts: Result<Vec<_>> = indices.par_chunks(size).map(read).collect();
@@ -240,7 +241,8 @@ impl Stored {
         }
     }
 
-    /// Columns in the order of `indices`, which need not be that of the file; of those that become arrays some at a time.
+    /// Reads columns in the order of `indices`, which may differ from the file's; those decoded to arrays a few at a
+    /// time.
     fn parquet(
         &self,
         metadata: &ArrowReaderMetadata,
@@ -305,7 +307,7 @@ impl Stored {
     }
 }
 
-/// What the footer of a Parquet file says.
+/// Reads and checks the footer of a Parquet file.
 fn of_parquet(path: &Path, kept: &Kept, budget: Budget) -> Result<(Format, SchemaRef)> {
     let metadata = footer(path, kept)?;
     let rows = check_footer(path, metadata.metadata(), kept.len())?;
@@ -314,7 +316,7 @@ fn of_parquet(path: &Path, kept: &Kept, budget: Budget) -> Result<(Format, Schem
     Ok((Format::Parquet(with_dictionaries(metadata.clone()), rows), schema))
 }
 
-/// The first rows of some columns of a Parquet file.
+/// Reader of the first rows of some columns of a Parquet file.
 fn batches_of(
     reader: Kept,
     metadata: &ArrowReaderMetadata,

@@ -1,4 +1,4 @@
-//! Tables whose rows are read some at a time, file by file, where all is known of the columns that are wanted.
+//! Tables read in batches of rows, file by file, given the types of the wanted columns.
 
 #[cfg(feature = "parquet")]
 mod columnar;
@@ -22,10 +22,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vaglio_core::{Cells, Error, Result, Table};
 
-/// The files of a table whose header is known and whose rows are read some at a time.
+/// Files of a table whose header is known and whose rows are read in batches.
 pub struct Batches {
     file: OpenFile,
-    /// The files after it, each with whether its folders name columns.
+    /// Remaining files, each with whether its folders name columns.
     rest: VecDeque<(PathBuf, bool)>,
     names: Vec<String>,
     rules: Rules,
@@ -37,21 +37,21 @@ pub struct Batches {
 
 /// Some rows of a table.
 pub struct Batch {
-    /// Where the first of them stands in the table, from 0.
+    /// Index in the table of the first row, from 0.
     pub first: usize,
-    /// The columns that were asked for, in that order; a column may be asked for twice.
+    /// Requested columns, in that order; a column may be requested twice.
     pub columns: Vec<(String, Cells)>,
-    /// What was found out about these columns, rows counting from the first of the table.
+    /// Survey of these columns; rows count from the first of the table.
     pub survey: Survey,
 }
 
 impl Batch {
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, cells)| cells.len())
     }
 
-    /// The first of them, so many at most.
+    /// Keeps at most the first `most` rows.
     #[must_use]
     pub fn first_rows(mut self, most: usize) -> Self {
         if most < self.rows() {
@@ -62,7 +62,7 @@ impl Batch {
     }
 }
 
-/// The rows of a table, some at a time.
+/// Reader of a table in batches.
 pub struct BatchReader {
     batches: Batches,
     known: Vec<Known>,
@@ -70,18 +70,18 @@ pub struct BatchReader {
     notations: Notations,
     most: usize,
     first: usize,
-    /// The files that were read, with their rows.
+    /// Files already read, with their numbers of rows.
     done: Vec<(PathBuf, usize)>,
 }
 
 impl Batches {
-    /// Opens a text file in UTF-8, compressed or not, or a Parquet or Arrow file. `None`: the file has to be read as a whole, by
-    /// which what is wrong with it will be told.
+    /// Opens a UTF-8 text file, compressed or not, or a Parquet or Arrow file. Returns `None` if the file must be read
+    /// as a whole, which then reports any fault.
     ///
-    /// Header, delimiter and decimal mark are those that [`super::Source`] finds.
+    /// Header, delimiter and decimal mark are detected as in [`super::Source`].
     ///
     /// # Errors
-    /// [`Error::Setting`] for an encoding that nobody knows.
+    /// [`Error::Setting`] for an unknown encoding.
     pub fn open(path: &Path, spec: &ReadSpec) -> Result<Option<Self>> {
         check_encoding(spec)?;
         let known = Arc::default();
@@ -89,11 +89,11 @@ impl Batches {
         Ok(Some(Batches::of(file, spec, known)))
     }
 
-    /// The same of files, patterns and folders, as [`super::Source::open`] takes them; `None` where some file has to be read as a
-    /// whole. What `known` has of files need not be found again.
+    /// Like [`Batches::open`], for files, patterns and folders as in [`super::Source::open`]; `None` if some file must
+    /// be read as a whole. `known` caches what is known of files.
     ///
     /// # Errors
-    /// Those of [`super::Source::open`].
+    /// Returns the errors of [`super::Source::open`].
     pub fn open_all(paths: &[PathBuf], spec: &ReadSpec, known: &Arc<KnownFiles>) -> Result<Option<Self>> {
         check_encoding(spec)?;
         let mut files = VecDeque::from(paths::of_all(paths)?);
@@ -126,7 +126,7 @@ impl Batches {
         }
     }
 
-    /// The names of the columns, in the order of the first file.
+    /// Names of the columns, in the order of the first file.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -136,22 +136,22 @@ impl Batches {
         std::iter::once(&*self.file.path).chain(self.rest.iter().map(|(path, _)| &**path))
     }
 
-    /// How many rows there are, where the files say so.
+    /// Number of rows, if the files tell it.
     pub fn rows(&self) -> Option<usize> {
         self.rows
     }
 
-    /// The settings with what was found about the first file written out.
+    /// The settings with everything detected in the first file filled in.
     pub fn settled(&self) -> ReadSpec {
         self.file.settled(&self.spec)
     }
 
-    /// Whether the format of the first file says what its columns hold.
+    /// Whether the format of the first file gives the column types.
     pub fn is_typed(&self) -> bool {
         self.file.is_typed()
     }
 
-    /// The first cell of a column of text files of which no cell among the first is a number.
+    /// First cell of a text file's column none of whose first cells is a number.
     pub fn first_word(&self, name: &str) -> Option<&str> {
         let rules = self.rules.column(name);
         let mut cells = self.file.first_cells(name)?.into_iter().filter(|cell| !rules.is_missing(cell));
@@ -161,22 +161,21 @@ impl Batches {
         cells.all(|cell| is_word(&cell)).then_some(first)
     }
 
-    /// Whether folders name the column, and not the files.
+    /// Whether a column is named by folders and not in the files.
     pub fn is_of_folders(&self, name: &str) -> bool {
         self.file.fixed.iter().any(|(own, _)| own == name)
     }
 
-    /// Whether some columns are read without the others.
+    /// Whether some columns can be read without the others.
     pub fn is_by_column(&self) -> bool {
         self.is_by_column
     }
 
-    /// Reads columns in batches of at most `rows` rows, and gathers others on the way; those of known notation are written so
-    /// in the training rows. `None` where some column can be
-    /// told only by all its cells.
+    /// Starts reading columns in batches of at most `rows` rows, and collects `gathered` ones meanwhile; `notations`
+    /// are those of the training rows. Returns `None` if a column's type depends on all its cells.
     ///
     /// # Errors
-    /// A file of types that is damaged, or has columns of another type.
+    /// Fails for a damaged Parquet or Arrow file, or one with columns of another type.
     pub fn start(
         mut self,
         columns: &[(String, Hint)],
@@ -211,7 +210,7 @@ impl BatchReader {
     /// The next rows; `None` after the last.
     ///
     /// # Errors
-    /// Those of [`super::Source::read`].
+    /// Returns the errors of [`super::Source::read`].
     pub fn next_rows(&mut self) -> Result<Option<Batch>> {
         let read = loop {
             let read = self.batches.file.next(self.most, &self.batches.rules)?;
@@ -245,7 +244,7 @@ impl BatchReader {
         self.settled(first, columns).map(Some)
     }
 
-    /// Opens the file after this one, if there is one.
+    /// Opens the next file, if there is one.
     fn next_file(&mut self) -> Result<bool> {
         let Some((path, is_folder)) = self.batches.rest.pop_front() else { return Ok(false) };
         let other = OpenFile::new(&path, is_folder, &self.batches.spec, &self.batches.known)?;
@@ -257,10 +256,10 @@ impl BatchReader {
         Ok(true)
     }
 
-    /// Leaves out so many rows, as if they had been read. Cost O(rows) of text, and less of other files.
+    /// Skips rows as if they had been read. Cost O(rows) for text, less for other files.
     ///
     /// # Errors
-    /// Those of [`BatchReader::next_rows`]; fewer rows.
+    /// Fails if there are fewer rows, and like [`BatchReader::next_rows`].
     pub fn skip(&mut self, rows: usize) -> Result<()> {
         let mut left = rows;
         loop {
@@ -295,16 +294,16 @@ impl BatchReader {
         Ok(Batch { first, columns: cells, survey })
     }
 
-    /// Rows behind those of the files that were read are of the one that is.
+    /// Rows after those of the finished files belong to the current one.
     fn survey(&self) -> Survey {
         let now = (self.batches.file.path.clone(), usize::MAX);
         Survey { columns: Vec::new(), files: self.done.iter().cloned().chain([now]).collect() }
     }
 
-    /// The columns that were gathered, as [`super::Source::read`] reads them.
+    /// The collected columns, as [`super::Source::read`] returns them.
     ///
     /// # Errors
-    /// Those of [`super::Source::read`].
+    /// Returns the errors of [`super::Source::read`].
     pub fn gathered(self, hint: impl Fn(&str) -> Hint) -> Result<(Table, Survey)> {
         let mut survey = self.survey();
         let mut table = Vec::new();

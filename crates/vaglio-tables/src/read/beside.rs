@@ -1,4 +1,4 @@
-//! A file beside the data, of which each row says something of a row of theirs: targets, groups, weights.
+//! An additional file with one row per row of the data: targets, groups, weights.
 
 use super::cell::Rules;
 use super::growing::Growing;
@@ -11,22 +11,22 @@ use std::collections::HashSet;
 use std::path::Path;
 use vaglio_core::Result;
 
-/// A file whose columns are read where they are asked for.
+/// A file with additional columns, read on request.
 #[derive(Debug)]
 pub(super) struct FileBeside {
     file: TableFile,
-    /// How its columns are called in it, and beside the data.
+    /// Names of its columns in the file, and in the table.
     names: Vec<(String, String)>,
 }
 
-/// Why a column of it is no feature.
+/// Reason that its columns are not features.
 pub(super) const IS_BESIDE: &str = "it stands in the file of the target";
 
-/// Columns that are wanted, and whether each is read as numbers.
+/// Wanted columns, and whether each is read as numbers.
 type WantedColumns<'n> = (&'n [&'n str], &'n [bool]);
 
 impl FileBeside {
-    /// Opens a file beside columns of these names.
+    /// Opens a file in addition to columns of these names.
     pub fn open(path: &Path, how: How<'_>, others: &[String]) -> Result<Self> {
         let file = TableFile::open(path.to_owned(), false, how)?;
         let others: HashSet<&String> = others.iter().collect();
@@ -53,12 +53,12 @@ impl FileBeside {
         &self.names
     }
 
-    /// How a column of it is called in it.
+    /// Name in the file of a column of the table.
     fn own(&self, name: &str) -> Option<&str> {
         self.names.iter().find(|(_, shown)| shown == name).map(|(own, _)| own.as_str())
     }
 
-    /// The rules by which its cells are read.
+    /// Rules for parsing its cells.
     pub fn rules(&self, spec: &ReadSpec) -> Rules {
         match &self.file.body {
             Body::Text(sheet) => Rules::new(spec).with_comma(sheet.comma),
@@ -66,7 +66,7 @@ impl FileBeside {
         }
     }
 
-    /// Sets which of its columns look like numbers.
+    /// Sets whether each of its columns looks numeric.
     pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules, all: &mut [bool]) {
         let Body::Text(sheet) = &self.file.body else { return };
         for (name, looks) in names.iter().zip(all) {
@@ -79,7 +79,7 @@ impl FileBeside {
     /// Reads its columns and, by `of_data`, those of the data.
     ///
     /// # Errors
-    /// Those of both; another number of rows than the data have.
+    /// Fails if the numbers of rows differ, and forwards errors of reading both.
     pub fn grow(
         &self,
         (names, as_numbers): WantedColumns<'_>,

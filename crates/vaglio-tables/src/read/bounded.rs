@@ -1,4 +1,4 @@
-//! Bounds of what a record and a line may take: more is a quote that is not closed, no table, or an attack.
+//! Limits on the size of a record and a line: more is an unclosed quote, no table, or an attack.
 
 use super::bytes::{FileKind, kind};
 use super::sheet::LONGEST;
@@ -7,10 +7,10 @@ use std::io::Read;
 use std::path::Path;
 use vaglio_core::Result;
 
-/// Bytes of a record, and of a line, at most.
+/// Maximum bytes of a record or a line.
 pub(super) const RECORD: usize = 4 * LONGEST;
 
-/// A reader that ends where one record takes more bytes than a table can mean.
+/// A reader that fails if one record is larger than any in a table.
 pub(super) struct Bounded<R> {
     inner: R,
     left: usize,
@@ -21,7 +21,7 @@ impl<R> Bounded<R> {
         Bounded { inner, left: RECORD }
     }
 
-    /// Another record begins.
+    /// Starts a new record.
     pub fn begin(&mut self) {
         self.left = RECORD;
     }
@@ -40,22 +40,22 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// Watches a text while it is read or decompressed, piece by piece.
+/// Checks a text piece by piece while it is read or decompressed.
 #[derive(Default)]
 pub(super) struct LineWatch {
     is_text: Option<bool>,
-    /// Bytes of whole pieces without the end of a line, and of nothing but ends of lines.
+    /// Bytes of whole pieces without a line end, and of nothing but line ends.
     long: usize,
     empty: usize,
-    /// Where a cell began whose quote is not closed yet.
+    /// Start of a cell whose quote is still open.
     open: Option<usize>,
-    /// Where the last cell with quotes began, and after its last quote.
+    /// Start of the last quoted cell, and the end of its last quote.
     closed: (usize, usize),
 }
 
 impl LineWatch {
-    /// Refuses a text whose last pieces, of which one begins at `from`, are one line, one cell in quotes or empty lines beyond
-    /// what there may be.
+    /// Rejects a text whose last pieces, one of which begins at `from`, are a line, a quoted cell or empty lines beyond
+    /// the limit.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`] with the line.
@@ -87,7 +87,7 @@ impl LineWatch {
         Err(unreadable(path, format!("a line may have {RECORD} bytes, and line {line} {what}; is it a table?")))
     }
 
-    /// Follows cells in quotes through a piece: a quote opens at the beginning of a cell alone, and a doubled one is text.
+    /// Follows quoted cells through a piece: a quote opens only at the beginning of a cell, and a doubled one is text.
     fn quotes(&mut self, bytes: &[u8], from: usize) {
         for place in memchr::memchr_iter(b'"', &bytes[from..]).map(|place| from + place) {
             match self.open.take() {
@@ -110,7 +110,7 @@ mod tests {
     use crate::{DigestKind, ReadSpec};
     use std::path::PathBuf;
 
-    /// Some bytes, then one of them so often, compressed.
+    /// Compressed file of some bytes followed by `count` copies of one.
     fn bomb(name: &str, head: &[u8], byte: u8, count: usize) -> PathBuf {
         let path = folder_of("bombs").join(name);
         let mut writer = zstd::Encoder::new(std::fs::File::create(&path).unwrap(), 1).unwrap();

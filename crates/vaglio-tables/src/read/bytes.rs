@@ -1,4 +1,4 @@
-//! What the bytes of a file are, and the text that they stand for.
+//! File formats by their first bytes, and decoding of text.
 
 use super::sparse::SparseFormat;
 use super::unreadable;
@@ -9,20 +9,20 @@ use encoding_rs::Encoding;
 use std::path::Path;
 use vaglio_core::{Error, Result};
 
-/// What the first bytes of a file say that it is.
+/// File format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileKind {
     Text,
     Parquet,
-    /// Arrow's file format, which Feather is since its second version.
+    /// Arrow's file format, also Feather version 2.
     Arrow,
     /// Arrow's stream format.
     ArrowStream,
-    /// Entries that are not 0.
+    /// Sparse matrix format.
     Sparse(SparseFormat),
 }
 
-/// What the first bytes of a file, decompressed, and its name say that it is.
+/// Detects the format from the first decompressed bytes and the name.
 pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
     let extension = extension(path);
     let is_arrow = matches!(extension.as_str(), "arrow" | "arrows" | "ipc" | "feather");
@@ -43,23 +43,23 @@ pub(super) fn kind(path: &Path, bytes: &[u8]) -> Result<FileKind> {
             "csv" | "tsv" | "tab" | "txt" | "dat" | "data" => Ok(FileKind::Text),
             "parquet" => Ok(FileKind::Parquet),
             _ if is_arrow => Ok(FileKind::Arrow),
-            // What comes through a pipe has no name to go by.
+            // A pipe has no meaningful name.
             "" if is_stream(path) => Ok(FileKind::Text),
             _ => Err(unreadable(path, FORMATS)),
         },
     }
 }
 
-/// Whether a path is no file but something whose bytes come once.
+/// Whether a path is not a regular file, so that its bytes can be read only once.
 pub(super) fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// What files are read.
+/// List of the supported formats, for messages.
 pub(super) const FORMATS: &str = "data are read from .csv, .tsv, .txt, .data, .parquet, .arrow, .feather, .svm, .npz and .mtx files, also with .gz, .bz2 or .zst \
      after it";
 
-/// The extension in lower case, that of compression left out.
+/// Extension in lower case, without that of a compression.
 pub(super) fn extension(path: &Path) -> String {
     let of = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
     match of(path).as_str() {
@@ -68,7 +68,7 @@ pub(super) fn extension(path: &Path) -> String {
     }
 }
 
-/// The encoding of a text, and whether a mark in it says so.
+/// Encoding of a text, and whether a byte order mark determines it.
 fn encoding(bytes: &[u8], spec: &ReadSpec) -> (&'static Encoding, bool) {
     match Encoding::for_bom(bytes) {
         Some((encoding, _)) => (encoding, true),
@@ -76,7 +76,7 @@ fn encoding(bytes: &[u8], spec: &ReadSpec) -> (&'static Encoding, bool) {
     }
 }
 
-/// Refuses an encoding that nobody knows.
+/// Rejects an unknown encoding.
 ///
 /// # Errors
 /// [`Error::Setting`].
@@ -89,19 +89,19 @@ pub(super) fn check_encoding(spec: &ReadSpec) -> Result<()> {
     Err(Error::setting("data.read.encoding", message))
 }
 
-/// Whether a text is in UTF-8 and so stays as it is.
+/// Whether a text is UTF-8 and needs no conversion.
 pub(super) fn is_utf8(bytes: &[u8], spec: &ReadSpec) -> bool {
     encoding(bytes, spec).0 == encoding_rs::UTF_8
 }
 
-/// The text that bytes stand for.
+/// Decodes bytes as text.
 ///
 /// # Errors
-/// Bytes that are no text in the encoding, with line, row and column.
+/// Fails for bytes that are invalid in the encoding, with line, row and column.
 pub(super) fn text(path: &Path, bytes: Vec<u8>, spec: &ReadSpec, budget: Budget) -> Result<String> {
     let (encoding, marked) = encoding(&bytes, spec);
     if encoding == encoding_rs::UTF_8 {
-        // Letters of UTF-16 may pass for UTF-8, with zeros between them.
+        // UTF-16 letters may pass for UTF-8, with zeros between them.
         if let Some(zero) = memchr::memchr(0, &bytes) {
             return Err(not_text(path, &bytes, zero, spec));
         }
@@ -123,7 +123,7 @@ pub(super) fn text(path: &Path, bytes: Vec<u8>, spec: &ReadSpec, budget: Budget)
 }
 
 fn not_text(path: &Path, bytes: &[u8], valid: usize, spec: &ReadSpec) -> vaglio_core::Error {
-    // Half of the bytes of plain text in UTF-16 are 0.
+    // Half of the bytes of plain UTF-16 text are 0.
     let zeros = bytes.iter().take(1000).filter(|b| **b == 0).count();
     let remedy = match 3 * zeros > bytes.len().min(1000) {
         true => "if it is UTF-16, set data.read.encoding: utf-16le",
@@ -139,7 +139,7 @@ fn not_text(path: &Path, bytes: &[u8], valid: usize, spec: &ReadSpec) -> vaglio_
         }
         (records, cells) = (records + 1, record.len().max(1));
     }
-    // The fault stands in the last record, or begins another.
+    // The fault is in the last record, or begins another.
     if text.ends_with('\n') || records == 0 {
         (records, cells) = (records + 1, 1);
     }

@@ -1,26 +1,26 @@
-//! What one cell of text says.
+//! Parsing of one text cell.
 
 use crate::{DateOrder, Decimal, Notation, ReadSpec, Word};
 use chrono::{NaiveDate, NaiveDateTime};
 use std::collections::HashMap;
 use vaglio_core::numerals::holds;
 
-/// By which rules cells of text are read; the decimal mark is settled.
+/// Rules for parsing text cells, with the decimal mark resolved.
 #[derive(Debug, Clone)]
 pub(super) struct Rules {
-    /// Whether a comma stands before decimals; else it is a point.
+    /// Whether the decimal mark is a comma, else a point.
     pub comma: bool,
-    /// Words that stand for a missing cell.
+    /// Words for missing cells.
     na: Vec<String>,
-    /// Numbers that stand for a missing cell.
+    /// Numbers for missing cells.
     na_numbers: Vec<f64>,
     longest: usize,
     pub dates: DateOrder,
-    /// The rules of columns that have words of their own for missing cells.
+    /// Rules of columns with their own words for missing cells.
     of_columns: HashMap<String, Rules>,
-    /// How the column is written in the training rows, where these were read before.
+    /// Notation of the column in the training rows, if they were read before.
     pub known: Option<Notation>,
-    /// Whether the file says which columns hold numbers, so that these are written in no notation.
+    /// Whether the file gives column types, so that numbers have no notation.
     pub is_stored: bool,
 }
 
@@ -31,12 +31,12 @@ impl Rules {
         Rules { of_columns, ..Rules::with_words(&spec.na, spec.dates) }.with_comma(spec.decimal == Decimal::Comma)
     }
 
-    /// The rules of a file that says what its columns hold: what is missing is not there.
+    /// Rules for a file with column types: only empty cells are missing.
     pub fn stored(spec: &ReadSpec) -> Self {
         Rules { is_stored: true, ..Rules::with_words(&[Word(String::new())], spec.dates) }
     }
 
-    /// Rules by which these words stand for missing cells in all columns.
+    /// Rules with these words for missing cells in all columns.
     fn with_words(na: &[Word], dates: DateOrder) -> Self {
         let na: Vec<String> = na.iter().map(|word| word.0.trim().to_owned()).collect();
         let longest = na.iter().map(String::len).max().unwrap_or(0);
@@ -45,12 +45,12 @@ impl Rules {
             .with_comma(false)
     }
 
-    /// The rules for the column of that name, which is written like this in the training rows.
+    /// Rules for a column with its notation in the training rows.
     pub fn like(&self, name: &str, known: Option<Notation>) -> Self {
         Rules { known, ..self.column(name).clone() }
     }
 
-    /// The same with the decimal mark that was found.
+    /// Sets the detected decimal mark.
     pub fn with_comma(mut self, comma: bool) -> Self {
         self.comma = comma;
         self.na_numbers = self.na.iter().filter_map(|word| plain(word, comma)).filter(|v| v.is_finite()).collect();
@@ -58,12 +58,12 @@ impl Rules {
         self
     }
 
-    /// The rules of the column of that name.
+    /// Rules of a column.
     pub fn column(&self, name: &str) -> &Rules {
         self.of_columns.get(name).unwrap_or(self)
     }
 
-    /// The number of a cell of digits, sign, decimals and exponent; NaN for one that is missing. `None` for others.
+    /// Number of a plain cell of digits, sign, decimals and exponent; NaN if it is missing, `None` for others.
     #[inline]
     pub fn number(&self, cell: &str) -> Option<f64> {
         match plain(cell, self.comma) {
@@ -77,24 +77,24 @@ impl Rules {
         }
     }
 
-    /// A cell that stands for a missing value.
+    /// A cell that represents a missing value.
     pub fn missing(&self) -> &str {
         self.na.iter().min_by_key(|word| word.len()).map_or("", String::as_str)
     }
 
-    /// Whether the cell stands for a missing value.
+    /// Whether a cell is missing.
     pub fn is_missing(&self, cell: &str) -> bool {
         cell.len() <= self.longest && self.na.iter().any(|word| word.eq_ignore_ascii_case(cell))
             || (!self.na_numbers.is_empty() && plain(cell, self.comma).is_some_and(|v| self.na_numbers.contains(&v)))
     }
 
-    /// The number of a cell with thousands apart, a percent sign or a currency, where the training rows have such.
+    /// Number of a cell with thousands separators, a percent sign or a currency, if the training rows have such.
     pub fn dressed(&self, cell: &str) -> Option<(f64, Notation)> {
         let is_allowed = |dress: Notation| !dress.rounded && self.known.is_none_or(|known| known.allows(dress));
         self.undressed(cell).filter(|(_, dress)| is_allowed(*dress))
     }
 
-    /// The number of a cell with thousands apart, a percent sign or a currency.
+    /// Number of a cell with thousands separators, a percent sign or a currency.
     pub fn undressed(&self, cell: &str) -> Option<(f64, Notation)> {
         let (mut dress, mut rest) = (Notation::default(), cell.trim());
         let in_brackets = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
@@ -112,7 +112,7 @@ impl Rules {
         if let Some(before) = rest.strip_suffix('%') {
             (dress.percent, rest) = (true, before.trim_end());
         }
-        // Brackets are for amounts: `(5)` alone may be a footnote.
+        // Brackets mean negative amounts only: `(5)` alone may be a footnote.
         if in_brackets.is_some() && dress.currency.is_none() && !rest.contains([',', '.']) {
             return None;
         }
@@ -126,7 +126,7 @@ impl Rules {
     }
 }
 
-/// A number of sign, digits, decimals and exponent.
+/// Parses a number of sign, digits, decimals and exponent.
 #[inline]
 pub(super) fn plain(cell: &str, comma: bool) -> Option<f64> {
     // Most cells of large files are a few digits.
@@ -147,7 +147,7 @@ pub(super) fn plain(cell: &str, comma: bool) -> Option<f64> {
     }
 }
 
-/// A number without what parts its thousands: `1,234,567.8`, `1 234` or `1'234`.
+/// Removes thousands separators: `1,234,567.8`, `1 234` or `1'234`.
 fn ungrouped(cell: &str, comma: bool) -> Option<String> {
     let (decimal, other) = if comma { (',', '.') } else { ('.', ',') };
     let (whole, decimals) = match cell.split_once(decimal) {
@@ -172,23 +172,23 @@ fn ungrouped(cell: &str, comma: bool) -> Option<String> {
     })
 }
 
-/// A way to write dates.
+/// Format of dates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DateForm {
-    /// Year, month, day, parted by these.
+    /// Year, month, day with this separator.
     YearFirst(char),
     /// Day, month, year.
     DayFirst(char),
     /// Month, day, year.
     MonthFirst(char),
-    /// The month as a word, in this format of `chrono`.
+    /// Month as a word, in this format of `chrono`.
     Word(&'static str),
 }
 
 const WORDS: [&str; 6] = ["%d-%b-%Y", "%d %b %Y", "%b %d, %Y", "%d-%b-%y", "%d. %B %Y", "%B %d, %Y"];
 
 impl DateForm {
-    /// The forms that a cell may be written in.
+    /// Formats that may fit a cell.
     pub fn of(cell: &str, order: DateOrder) -> Vec<DateForm> {
         let mut forms = Vec::new();
         let date = cell.split(['T', ' ']).next().unwrap_or_default();
@@ -208,7 +208,7 @@ impl DateForm {
         forms
     }
 
-    /// The seconds since the beginning of 1970 that the cell stands for.
+    /// Seconds since 1970 of a cell.
     pub fn seconds(self, cell: &str) -> Option<f64> {
         if let DateForm::Word(format) = self {
             let date = NaiveDate::parse_from_str(cell, format).ok()?;
@@ -243,8 +243,8 @@ impl DateForm {
     }
 }
 
-/// The first second of the date that the text names and the first one after it, since the beginning of 1970: of a year, of a
-/// day, or of one moment. `None` for what is no date, or may begin with the day and with the month.
+/// Half-open interval of seconds since 1970 covered by a text: a year, a day, or one moment. Returns `None` for text
+/// that is not a date, or whose order of day and month is ambiguous.
 pub fn date_span(text: &str, order: DateOrder) -> Option<[f64; 2]> {
     let day = |year: i32| {
         NaiveDate::from_ymd_opt(year, 1, 1).map(|date| date.and_time(Default::default()).and_utc().timestamp() as f64)
@@ -260,19 +260,19 @@ pub fn date_span(text: &str, order: DateOrder) -> Option<[f64; 2]> {
     seconds.iter().all(|other| *other == first).then_some([first, first + length])
 }
 
-/// Whether the time of day of a date has a time zone; `None` where there is no time of day.
+/// Whether the time of day of a date has a time zone; `None` without a time of day.
 pub(super) fn has_zone(cell: &str) -> Option<bool> {
     let time = &cell[cell.find(['T', ' '])? + 1..];
     time.contains(':').then(|| !clock(time).1.is_empty())
 }
 
-/// A time of day without its time zone, and the zone.
+/// Splits a time of day into the time and its time zone.
 fn clock(time: &str) -> (&str, &str) {
     let zone = time.find(['Z', '+', '-']).filter(|at| *at > 0);
     zone.map_or((time, ""), |at| (time[..at].trim_end(), &time[at..]))
 }
 
-/// The seconds since midnight of a time of day; one with a time zone is taken to that of Greenwich.
+/// Seconds since midnight of a time of day, converted to UTC if it has a time zone.
 fn of_day(time: &str) -> Option<f64> {
     let (clock, zone) = clock(time.trim());
     let whole = format!("1970-01-01 {clock}");

@@ -1,11 +1,11 @@
-//! How the cells of a text file are parted.
+//! Dialect of a text file: delimiter, quote and comment characters.
 
 use super::layout::Layout;
 use crate::{Delimiter, ReadSpec};
 use csv::{ReaderBuilder, StringRecord};
 use std::borrow::Cow;
 
-/// How the cells of a text file are parted.
+/// Dialect of a text file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
     pub delimiter: u8,
@@ -14,14 +14,14 @@ pub(super) struct Dialect {
 }
 
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
-/// Characters and rows by which the delimiter is found.
+/// Characters and rows by which the delimiter is detected.
 const SAMPLE: (usize, usize) = (1 << 16, 100);
 
 impl Dialect {
-    /// The delimiter of runs of blanks.
+    /// Delimiter that represents runs of blanks.
     pub const BLANKS: u8 = b' ';
 
-    /// What the settings say, and what the first rows show where these leave it open.
+    /// Dialect by the settings, and by the first rows for `auto`.
     pub fn of(text: &str, spec: &ReadSpec) -> Self {
         let dialect = Dialect { delimiter: b',', quote: spec.quote as u8, comment: spec.comment.map(|c| c as u8) };
         match spec.delimiter {
@@ -37,7 +37,7 @@ impl Dialect {
             Some(line) if end < text.len() => &text[..line],
             _ => &text[..end],
         };
-        // Rows that have as many cells as the header go before everything, then the number of cells.
+        // Prefers rows with as many cells as the header, then the number of cells.
         let worth = |delimiter: u8| {
             let counts = Dialect { delimiter, ..dialect }.counts(sample, spec);
             let Some((&header, rows)) = counts.split_first() else { return (0, 0) };
@@ -49,7 +49,7 @@ impl Dialect {
             }
         };
         let best = DELIMITERS.into_iter().rev().max_by_key(|delimiter| worth(*delimiter)).unwrap_or(b',');
-        // Text has blanks anyway: they part cells where nothing else gives a whole table.
+        // Text contains blanks anyway: they delimit cells only if nothing else gives a complete table.
         let (found, blanks) = (worth(best), worth(Dialect::BLANKS));
         let is_parted = match found {
             (1000, 2..) => false,
@@ -64,7 +64,7 @@ impl Dialect {
         Dialect { delimiter, ..dialect }
     }
 
-    /// The number of cells of the first records.
+    /// Number of cells of the first records.
     fn counts(self, text: &str, spec: &ReadSpec) -> Vec<usize> {
         let (text, dialect) = self.tabulated(text, spec);
         let (mut reader, mut record) = (dialect.reader(text.as_bytes()), StringRecord::new());
@@ -75,7 +75,7 @@ impl Dialect {
         counts
     }
 
-    /// A text that a reader takes apart, and its dialect; a text that cannot be laid out stays as it is.
+    /// Converts a text so that a reader can parse it, and its dialect; a text that cannot be converted stays.
     pub fn tabulated<'t>(self, text: &'t str, spec: &ReadSpec) -> (Cow<'t, str>, Self) {
         match Layout::of(self, spec).and_then(|layout| layout.tabulated(text, self).ok()) {
             Some(text) => (text.into(), Dialect { delimiter: b'\t', ..self }),
@@ -83,7 +83,7 @@ impl Dialect {
         }
     }
 
-    /// A reader of records of any length, the header among them.
+    /// A reader of records of any length, including the header.
     pub fn reader<R: std::io::Read>(self, from: R) -> csv::Reader<R> {
         ReaderBuilder::new()
             .delimiter(self.delimiter)

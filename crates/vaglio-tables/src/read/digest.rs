@@ -1,4 +1,4 @@
-//! The hash of the files of a table, which may still be on its way.
+//! Hash of the files of a table, possibly computed in the background.
 
 #[cfg(feature = "parquet")]
 use super::arrow_files::Hashing;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use vaglio_core::{Error, Result};
 
-/// The hash of the files of a table: known, or made by threads that have nothing else to do.
+/// Hash of the files of a table: known, or being computed by idle threads.
 #[derive(Debug, Clone)]
 pub struct Digest(Arc<Slot>);
 
@@ -21,21 +21,21 @@ struct Slot {
     is_there: Condvar,
 }
 
-/// The hash as it is written, or what went wrong with which file.
+/// Hash as written, or the file at fault and the error message.
 type Found = std::result::Result<String, (PathBuf, String)>;
 
 impl Digest {
-    /// One that was made.
+    /// Wraps a known hash.
     pub fn known(written: String) -> Self {
         let digest = Digest(Arc::default());
         digest.put(Ok(written));
         digest
     }
 
-    /// That of files, read in blocks. Cost O(bytes), memory O(1).
+    /// Hashes files, read in blocks. Cost O(bytes), memory O(1).
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// Fails if a file cannot be read.
     pub fn of_files<'p>(paths: impl IntoIterator<Item = &'p Path>, kind: DigestKind) -> Result<Self> {
         let hash = |path: &Path| {
             let failed = |error: std::io::Error| super::system(path, &error);
@@ -52,7 +52,7 @@ impl Digest {
         Ok(Digest::known(written(kind, &hashes)))
     }
 
-    /// One that is made from here on, file by file.
+    /// Starts hashing in the background, file by file.
     #[cfg(feature = "parquet")]
     pub(super) fn behind(files: Vec<Hashing>, kind: DigestKind) -> Self {
         let digest = Digest(Arc::default());
@@ -62,15 +62,16 @@ impl Digest {
         digest
     }
 
-    /// Whether nothing has to be waited for.
+    /// Whether the hash is available without waiting.
     pub fn is_known(&self) -> bool {
         self.0.found.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// `blake3:` or `sha256:`, and hexadecimal digits. A thread of a pool that waits for them takes part in the work of the pool: all of its threads may wait.
+    /// The hash as `blake3:` or `sha256:` and hexadecimal digits. A waiting thread of a pool takes part in the pool's
+    /// work, since all of its threads may wait.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] for a file that cannot be read, or was written to since it was opened.
+    /// [`Error::Unreadable`] if a file cannot be read or was modified since it was opened.
     pub fn written(&self) -> Result<String> {
         loop {
             let found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +82,7 @@ impl Digest {
                 }
                 None => {}
             }
-            // Threads outside of a pool are woken.
+            // Wakes threads outside of a pool.
             drop(self.0.is_there.wait_timeout(found, BREAK).unwrap_or_else(PoisonError::into_inner));
             while !self.is_known() && rayon::yield_now() == Some(rayon::Yield::Executed) {}
         }
@@ -93,13 +94,13 @@ impl Digest {
     }
 }
 
-/// Bytes of a file that are hashed at a time.
+/// Bytes hashed at a time.
 const BLOCK: usize = 1 << 20;
 
-/// How long a thread waits before it looks for other work.
+/// Time that a thread waits before it looks for other work.
 const BREAK: Duration = Duration::from_millis(1);
 
-/// A hash that takes in bytes.
+/// Incremental hash function.
 #[derive(Debug)]
 pub(super) enum Hasher {
     Blake3(Box<blake3::Hasher>),
@@ -129,14 +130,14 @@ impl Hasher {
     }
 }
 
-/// The hash of bytes in memory.
+/// Hash of bytes in memory.
 pub(super) fn hashed(kind: DigestKind, bytes: &[u8]) -> [u8; 32] {
     let mut hasher = Hasher::new(kind);
     hasher.update(bytes);
     hasher.finish()
 }
 
-/// How the hash of a file is written, or that of those of several, one after the other.
+/// Formats the hash of a file; for several files, the hash of their concatenated hashes.
 pub(super) fn written(kind: DigestKind, hashes: &[[u8; 32]]) -> String {
     let hash = match hashes {
         [one] => *one,
@@ -146,7 +147,7 @@ pub(super) fn written(kind: DigestKind, hashes: &[[u8; 32]]) -> String {
     format!("{}:{digits}", kind.word())
 }
 
-/// A hash on its way, in steps: a thread that waits for others takes some of them and goes back to what it waits for.
+/// Hash computed in small jobs, so that a thread that takes one while waiting returns soon.
 #[cfg(feature = "parquet")]
 struct Coming {
     files: std::vec::IntoIter<Hashing>,
@@ -156,7 +157,7 @@ struct Coming {
     digest: Digest,
 }
 
-/// Blocks that a step takes in: some milliseconds.
+/// Blocks per job: some milliseconds.
 #[cfg(feature = "parquet")]
 const BLOCKS: usize = 16;
 
@@ -174,7 +175,7 @@ impl Coming {
         rayon::spawn(|| self.step());
     }
 
-    /// Takes in a block; the hash as it is written, after the last.
+    /// Hashes one block; returns the formatted hash after the last.
     fn block(&mut self) -> Result<Option<String>> {
         if self.under_way.is_none() {
             self.under_way = self.files.next();

@@ -1,40 +1,40 @@
-//! What is wrong with a cell.
+//! Faults of cells.
 
 use super::{shortened, unreadable};
 use crate::Survey;
 use std::path::PathBuf;
 use vaglio_core::Error;
 
-/// A cell that a column cannot have.
+/// An invalid cell of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    /// Its row, from 0.
+    /// Row, from 0.
     pub row: usize,
-    /// What stands there.
+    /// Text of the cell.
     pub value: String,
-    /// How many such cells there are.
+    /// Number of such cells.
     pub count: usize,
-    /// What is wrong with it.
+    /// Kind of the fault.
     pub what: FaultKind,
 }
 
-/// What is wrong with a cell.
+/// Kind of a cell's fault.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FaultKind {
     /// An infinity.
     NotFinite,
     /// Text where numbers are read.
     Text {
-        /// What is wrong.
+        /// Description of the fault.
         wrong: String,
-        /// What would mend it.
+        /// Remedy.
         remedy: String,
         /// Whether nearly all other cells are numbers.
         among_numbers: bool,
     },
 }
 
-/// The error of a cell that its column cannot have.
+/// Error of an invalid cell.
 pub(super) fn of_fault(name: &str, fault: Fault, survey: &Survey) -> Error {
     let (file, row) = survey.place(fault.row);
     let file = file.map_or_else(PathBuf::new, PathBuf::clone);

@@ -1,4 +1,4 @@
-//! Columns while they are read.
+//! Columns under construction.
 
 #[cfg(feature = "parquet")]
 mod thin;
@@ -8,43 +8,43 @@ pub(super) use super::raw_column::RawColumn;
 use super::settle::is_beyond;
 use vaglio_core::{Cells, Numbers, SingleNumbers, SparseNumbers};
 
-/// A column while it is read: numbers as long as nearly all cells are, else the text of every cell.
+/// A column under construction: numbers while nearly all cells are numbers, else the text of every cell.
 #[derive(Debug)]
 pub(super) enum Growing {
-    /// Numbers, and the few cells that are none.
+    /// Numbers, and the few cells that are not.
     Numbers(NumberColumn),
-    /// Numbers, of which the file has those that are not 0.
+    /// Sparse numbers, of a file that stores nonzero entries only.
     Sparse(SparseNumbers),
-    /// Every cell as it is written.
+    /// Every cell as text.
     Raw(RawColumn),
-    /// Seconds since the beginning of 1970, and whether times of day have a zone.
+    /// Seconds since 1970, and whether times of day have a zone.
     #[cfg(feature = "parquet")]
     Dates(NumberColumn, Option<bool>),
 }
 
-/// A column of numbers: bytes until a value does not fit one, NaN for cells that are missing or odd.
+/// A column of numbers: bytes until a value does not fit, NaN for missing or odd cells.
 #[derive(Debug, Default)]
 pub(super) struct NumberColumn {
     numbers: Numbers,
-    /// Whether what does not fit a byte is kept in single precision.
+    /// Whether numbers that do not fit a byte are stored in single precision.
     is_single: bool,
     rows: usize,
-    /// How many rows there will be, as far as is known.
+    /// Expected number of rows, if known.
     #[cfg(feature = "parquet")]
     expected: usize,
-    /// The rows whose cell is missing.
+    /// Number of missing cells.
     pub missing: usize,
-    /// The first of them, and how it is written.
+    /// First row with a missing cell, and how it is written.
     pub first_missing: Option<(usize, String)>,
-    /// Cells that are no plain number, with their rows.
+    /// Cells that are not plain numbers, with their rows.
     pub odd: Vec<(usize, String)>,
-    /// Whether there were more of these than are kept.
+    /// Whether there were more odd cells than are stored.
     pub lost: bool,
-    /// Whether some number begins with a zero before other digits.
+    /// Whether some number has leading zeros.
     pub zeros: bool,
-    /// Whether some is a whole number that no double holds.
+    /// Whether some whole number exceeds double precision.
     pub beyond: bool,
-    /// Whether 1 and 0 are the truth values of a file that says so.
+    /// Whether 1 and 0 are booleans by the file's format.
     pub is_truth: bool,
 }
 
@@ -86,10 +86,10 @@ impl Growing {
         }
     }
 
-    /// What the cells take as strings of their own, where they are no numbers.
+    /// Bytes of the cells as separate strings, if they are text.
     pub fn bytes_as_text(&self) -> f64 {
         match self {
-            // A string, and the least that an allocation takes beside its bytes.
+            // A string, plus the minimum overhead of its allocation.
             Growing::Raw(column) => {
                 (std::mem::size_of::<String>() + 16) as f64 * column.rows() as f64 + column.bytes() as f64
             }
@@ -97,7 +97,7 @@ impl Growing {
         }
     }
 
-    /// Appends the rows of another part of the same column; `false` where that holds another kind of cells.
+    /// Appends the rows of another part of the column; returns `false` if its cells are of another kind.
     #[must_use]
     pub fn append(&mut self, other: Growing) -> bool {
         if let (Growing::Sparse(own), Growing::Sparse(other)) = (&*self, &other)
@@ -124,7 +124,7 @@ impl Growing {
         true
     }
 
-    /// The digits of whole numbers from now on, since there is one that no double holds.
+    /// Stores whole numbers as digits from now on, since one exceeds double precision.
     pub fn convert_to_digits(&mut self) -> &mut RawColumn {
         if let Growing::Numbers(column) = self {
             *self = Growing::Raw(std::mem::take(column).digits());
@@ -136,13 +136,13 @@ impl Growing {
     }
 }
 
-/// Whether a byte holds the number, its sign included.
+/// Whether a byte holds the number exactly, including its sign.
 #[inline]
 fn is_byte(value: f64) -> bool {
     f64::from(value as u8).to_bits() == value.to_bits()
 }
 
-/// A cell without the blanks around it; most have none.
+/// Trims a cell; most have no blanks.
 #[inline]
 fn trimmed(cell: &str) -> &str {
     match cell.as_bytes() {
@@ -160,13 +160,13 @@ impl From<&SparseNumbers> for NumberColumn {
 }
 
 impl NumberColumn {
-    /// An empty column that will have so many rows.
+    /// An empty column with an expected number of rows.
     #[cfg(feature = "parquet")]
     pub fn expecting(rows: usize) -> Self {
         NumberColumn { expected: rows, ..NumberColumn::default() }
     }
 
-    /// The same, of which numbers that do not fit a byte are kept in single precision where that is so.
+    /// Sets whether numbers that do not fit a byte are stored in single precision.
     pub fn in_single(self, is_single: bool) -> Self {
         NumberColumn { is_single, ..self }
     }
@@ -183,7 +183,7 @@ impl NumberColumn {
         self.extend(std::iter::once(value));
     }
 
-    /// Appends a missing value, as it was written.
+    /// Appends a missing value with its text.
     pub fn push_missing(&mut self, written: &str) {
         self.missing += 1;
         let row = self.rows;
@@ -192,7 +192,7 @@ impl NumberColumn {
         self.extend(std::iter::once(f64::NAN));
     }
 
-    /// Appends a cell that is no plain number.
+    /// Appends a cell that is not a plain number.
     pub fn push_odd(&mut self, cell: &str) {
         self.lost |= self.odd.len() > 64 + self.rows / 4;
         if !self.lost {
@@ -202,7 +202,7 @@ impl NumberColumn {
         self.extend(std::iter::once(f64::NAN));
     }
 
-    /// Appends numbers that need not fit a byte.
+    /// Appends numbers that may not fit a byte.
     #[inline]
     fn extend(&mut self, values: impl Iterator<Item = f64>) {
         match self.widened() {
@@ -212,10 +212,10 @@ impl NumberColumn {
         }
     }
 
-    /// The entries as doubles or singles from now on.
+    /// Switches from bytes to doubles or singles.
     fn widened(&mut self) -> &mut Numbers {
         if let Numbers::Byte(bytes) = &self.numbers {
-            // A file may claim more than there is memory for; the rows themselves are asked for as they come.
+            // Preallocation may fail for a file that claims too much; rows are allocated as they come.
             #[cfg(feature = "parquet")]
             let rows = bytes.capacity().max(self.expected);
             #[cfg(not(feature = "parquet"))]
@@ -245,10 +245,10 @@ impl NumberColumn {
         }
     }
 
-    /// Appends numbers; `false`, and none of them, where some is not finite.
+    /// Appends numbers; returns `false` and appends none if some are not finite.
     #[cfg(feature = "parquet")]
     pub fn extend_finite(&mut self, values: &[f64]) -> bool {
-        // What is not finite, times 0, is NaN and is never lost in a sum.
+        // 0 times a non-finite number is NaN, which persists in a sum.
         let (lanes, rest) = values.as_chunks::<8>();
         let mut sums = [0.0; 8];
         lanes.iter().for_each(|lane| sums.iter_mut().zip(lane).for_each(|(sum, value)| *sum += value * 0.0));
@@ -290,7 +290,7 @@ impl NumberColumn {
         }
     }
 
-    /// Its whole numbers as text, nothing where a cell is missing.
+    /// Converts whole numbers to text, empty for missing cells.
     fn digits(self) -> RawColumn {
         let cells = Cells::Numbers(self.finish());
         let mut digits = RawColumn::default();
@@ -310,7 +310,7 @@ impl NumberColumn {
         self.rows
     }
 
-    /// The rows whose cell is a plain number. Cost O(rows).
+    /// Number of plain numbers. Cost O(rows).
     pub fn plain(&self) -> usize {
         match &self.numbers {
             Numbers::Byte(bytes) => bytes.len(),
@@ -336,7 +336,7 @@ impl NumberColumn {
             }
             Numbers::Double(mut doubles) => {
                 doubles.shrink_to_fit();
-                // A cell that was set later may have been the one that did not fit.
+                // The entry that did not fit a byte may have been replaced since.
                 Numbers::from(doubles)
             }
             Numbers::Single(mut singles) => {

@@ -1,4 +1,4 @@
-//! A fence around decoders that panic on damaged files.
+//! Conversion of panics in decoders to errors.
 
 use super::unreadable;
 use std::cell::Cell;
@@ -11,10 +11,10 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `read`, and makes an error of a panic inside it.
+/// Runs `read` and turns a panic inside it into an error.
 ///
-/// The decoders of Parquet and Arrow check most lengths that a file claims, and panic on the others. Nothing that the
-/// closure had in hand is used afterwards. The panic's own message is not printed.
+/// The decoders of Parquet and Arrow check most lengths that a file claims, and panic on others. Nothing the closure
+/// used is used afterwards. The panic's own message is not printed.
 pub(super) fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {

@@ -1,4 +1,4 @@
-//! The beginning of a file, by which the whole is judged before it is read.
+//! Sampling the beginning of a file, to judge it before it is read.
 
 use super::bytes::{FileKind, is_utf8, kind};
 use crate::ReadSpec;
@@ -8,33 +8,34 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Files of at most so many bytes in all are read as a whole.
+/// Total bytes of files up to which they are read whole.
 const WHOLE: u64 = 1 << 24;
-/// Bytes of text that a sample has, of all files, and those of each at least.
+/// Sample bytes of text over all files, and the minimum per file.
 const SAMPLE: u64 = 1 << 23;
 const LEAST: u64 = 1 << 18;
 
-/// What the beginning of a file holds.
+/// Content of the beginning of a file.
 pub(super) enum Head {
-    /// Whole lines of text, of which the file has so many times as many.
+    /// Complete lines of text, and the size of the file relative to them.
     Text(Vec<u8>, f64),
-    /// Rows that are of known types.
+    /// Rows of a file with column types.
     #[cfg(feature = "parquet")]
     Stored(FileKind),
 }
 
-/// Bytes by which each of these files is judged; `None` where they are few enough to be read.
+/// Bytes by which each file is judged; `None` if the files are small enough to read whole.
 pub(super) fn share(paths: &[PathBuf]) -> Option<u64> {
     let sizes: Option<Vec<u64>> = paths
         .iter()
         .map(|path| std::fs::metadata(path).ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len()))
         .collect();
-    // What comes through a pipe comes once.
+    // A pipe can be read only once.
     let sizes = sizes?;
     (sizes.iter().sum::<u64>() > WHOLE).then(|| (SAMPLE / sizes.len() as u64).max(LEAST))
 }
 
-/// The beginning of a file; `None` for one that has no more, cannot be cut, or is at fault, by which that will be told.
+/// Reads the beginning of a file; `None` if the file is no larger, cannot be cut, or has a fault, which reading it
+/// reports.
 pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<Head> {
     let file = File::open(path).ok()?;
     let size = file.metadata().ok()?.len();
@@ -60,7 +61,7 @@ pub(super) fn head(path: &Path, spec: &ReadSpec, most: u64) -> Option<Head> {
     }
 }
 
-/// A file that knows how much of it was read.
+/// A file that counts the bytes read.
 struct Counted {
     file: File,
     taken: Rc<Cell<u64>>,
@@ -74,14 +75,14 @@ impl Read for Counted {
     }
 }
 
-/// By what a file is compressed.
+/// Compression of a file.
 #[derive(Clone, Copy)]
 enum Compression {
     Gzip,
     Zstd,
 }
 
-/// By what a file is compressed, as its first bytes say.
+/// Compression by the first bytes.
 fn compression(file: &mut BufReader<Counted>) -> std::io::Result<Option<Compression>> {
     use std::io::BufRead;
     Ok(match file.fill_buf()? {
@@ -103,7 +104,7 @@ fn decompressed(file: BufReader<Counted>, by: Option<Compression>) -> Option<Box
     }
 }
 
-/// The length of the lines that end in these bytes, where no quoted cell is open.
+/// Length of the lines that end in these bytes outside of quoted cells.
 fn whole_lines(bytes: &[u8], quote: u8) -> Option<usize> {
     let (mut is_open, mut end) = (false, None);
     for at in memchr::memchr2_iter(b'\n', quote, bytes) {

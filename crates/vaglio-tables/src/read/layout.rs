@@ -1,21 +1,21 @@
-//! Text whose cells no single character parts, as text with tabs between cells.
+//! Conversion of text without a one-character delimiter to tab-separated text.
 //!
-//! Lines stay lines, so that what is said of a line is true of the file.
+//! Line breaks are kept, so that line numbers in messages match the file.
 
 use super::dialect::Dialect;
 use crate::ReadSpec;
 
-/// How cells are laid out where no single character parts them.
+/// Layout of cells without a one-character delimiter.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Layout<'s> {
-    /// Runs of blanks and tabs lie between them.
+    /// Separated by runs of blanks and tabs.
     Blanks,
-    /// Each has so many characters.
+    /// Fixed widths in characters.
     Widths(&'s [usize]),
 }
 
 impl<'s> Layout<'s> {
-    /// That of a text with this dialect; `None` where its delimiter is one character.
+    /// Layout of a text with this dialect; `None` if its delimiter is one character.
     pub fn of(dialect: Dialect, spec: &'s ReadSpec) -> Option<Self> {
         match (&spec.widths, dialect.delimiter) {
             (Some(widths), _) => Some(Layout::Widths(widths)),
@@ -24,10 +24,10 @@ impl<'s> Layout<'s> {
         }
     }
 
-    /// The text with tabs between its cells. Cost O(bytes).
+    /// Converts the text to tab-separated cells. Cost O(bytes).
     ///
     /// # Errors
-    /// What is wrong with a line that is longer than all widths, with its number.
+    /// Fails with the line number if a line is longer than all widths.
     pub fn tabulated(self, text: &str, dialect: Dialect) -> Result<String, String> {
         match self {
             Layout::Blanks => Ok(parted(text, dialect)),
@@ -36,7 +36,7 @@ impl<'s> Layout<'s> {
     }
 }
 
-/// Runs of blanks outside of quotes as tabs; those around a line are left out.
+/// Replaces runs of blanks outside of quotes by tabs; blanks around a line are removed.
 fn parted(text: &str, dialect: Dialect) -> String {
     let bytes = text.as_bytes();
     let (is_blank, is_end) = (|b: u8| matches!(b, b' ' | b'\t'), |b: u8| matches!(b, b'\n' | b'\r'));
@@ -69,7 +69,7 @@ fn parted(text: &str, dialect: Dialect) -> String {
     out
 }
 
-/// The place after the quoted cell that begins here; a quote that stands twice does not end it.
+/// End of the quoted cell that begins here; a doubled quote does not end it.
 fn after_quote(bytes: &[u8], start: usize, quote: u8) -> usize {
     let mut at = start + 1;
     while let Some(length) = memchr::memchr(quote, &bytes[at..]) {
@@ -82,7 +82,7 @@ fn after_quote(bytes: &[u8], start: usize, quote: u8) -> usize {
     bytes.len()
 }
 
-/// Every line cut after so many characters each; what a line lacks at its end are empty cells.
+/// Cuts every line at the widths; a short line is padded with empty cells.
 fn cut(text: &str, widths: &[usize], dialect: Dialect) -> Result<String, String> {
     let quote = char::from(dialect.quote);
     let mut out = String::with_capacity(text.len() + text.len() / 8);

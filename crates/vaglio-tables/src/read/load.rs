@@ -1,4 +1,4 @@
-//! The bytes of a file: read once, watched for changes, decompressed, never more of them than there may be memory for.
+//! Loading of files: read once, checked for changes, decompressed, within the memory limit.
 
 use super::bounded::LineWatch;
 use super::bytes::{FileKind, kind};
@@ -13,25 +13,25 @@ use vaglio_core::Result;
 
 /// A file in memory.
 pub(super) struct Loaded {
-    /// Its bytes, decompressed.
+    /// Decompressed bytes.
     pub bytes: Vec<u8>,
-    /// What they are.
+    /// File format.
     pub kind: FileKind,
-    /// The hash of the file, where it was compressed.
+    /// Hash of the compressed file, if it was compressed.
     pub digest: Option<[u8; 32]>,
 }
 
-/// Bytes that are read before memory is asked for again.
+/// Bytes between checks of the memory limit.
 const STEP: usize = 1 << 24;
-/// Room by which a reader sees that it has read all.
+/// Spare room in which a reader detects the end.
 const SPARE: usize = 64;
-/// What mends a file that is too large.
+/// Remedy for a file that is too large.
 const SMALLER: &str = "read a smaller file, or raise the limit";
 
 /// Loads a file, or a stream, which can be read once.
 ///
 /// # Errors
-/// A file that cannot be read, is changed while it is read, or would take more memory than there may be.
+/// Fails if a file cannot be read, changes while it is read, or would exceed the memory limit.
 pub(super) fn load(path: &Path, budget: Budget, digest: DigestKind) -> Result<Loaded> {
     let file = File::open(path).map_err(|error| system(path, &error))?;
     let bytes = read(path, file, budget, || {})?;
@@ -43,7 +43,7 @@ pub(super) fn load(path: &Path, budget: Budget, digest: DigestKind) -> Result<Lo
     Ok(Loaded { bytes, kind, digest })
 }
 
-/// Reads a file to its end; `meanwhile` is what happens before that.
+/// Reads a file to its end; `meanwhile` runs before reading, for tests.
 fn read(path: &Path, file: File, budget: Budget, meanwhile: impl FnOnce()) -> Result<Vec<u8>> {
     let failed = |error: std::io::Error| system(path, &error);
     let before = file.metadata().map_err(failed)?;
@@ -57,7 +57,7 @@ fn read(path: &Path, file: File, budget: Budget, meanwhile: impl FnOnce()) -> Re
     Ok(bytes)
 }
 
-/// Refuses a file that was written to while it was read.
+/// Rejects a file that was modified while it was read.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Unreadable`].
@@ -70,7 +70,7 @@ pub(super) fn check_unchanged(path: &Path, before: &Metadata, after: &Metadata, 
     }
 }
 
-/// All bytes of a reader, which are so many at first guess.
+/// Reads all bytes of a reader, given a first guess of their number.
 pub(super) fn grown(
     path: &Path,
     mut reader: impl Read,
@@ -95,7 +95,7 @@ pub(super) fn grown(
     }
 }
 
-/// Makes room for so many bytes more, and some to spare where there is: what is asked for one by one would be copied often.
+/// Reserves room for more bytes, with some to spare if possible, so that growth does not copy often.
 fn room(bytes: &mut Vec<u8>, more: usize, budget: Budget, what: &dyn Fn() -> String) -> Result<()> {
     if bytes.capacity() - bytes.len() >= more {
         return Ok(());

@@ -25,11 +25,11 @@ use vaglio_core::Result;
 pub(super) struct TableFile {
     pub path: PathBuf,
     pub body: Body,
-    /// Columns of one value that its folders name.
+    /// Columns of one value named by the file's folders.
     fixed: Vec<(String, Option<String>)>,
-    /// The hash of the file, where its bytes are not those in memory.
+    /// Hash of the file, if its bytes differ from those in memory.
     digest: Option<[u8; 32]>,
-    /// How many times as much of it there is as was read.
+    /// Size of the file relative to the part that was read.
     pub times: f64,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Body {
     Stored(Box<Stored>),
 }
 
-/// How files are read and hashed, and within how much memory.
+/// Settings, memory limit and hash function for reading files.
 #[derive(Clone, Copy)]
 pub(super) struct How<'s> {
     pub spec: &'s ReadSpec,
@@ -80,7 +80,7 @@ impl TableFile {
         Ok(TableFile { path, body, fixed, digest, times: 1.0 })
     }
 
-    /// The beginning of a file, of so many bytes.
+    /// Opens the first `most` bytes of a file.
     pub fn sampled(path: PathBuf, is_partitioned: bool, how: How<'_>, most: u64) -> Result<Self> {
         let How { spec, budget, digest: hash } = how;
         let (body, times) = match head(&path, spec, most) {
@@ -99,17 +99,17 @@ impl TableFile {
         Ok(TableFile { path, body, fixed, digest: None, times })
     }
 
-    /// Batches of a program in place of a file.
+    /// Wraps record batches of a program.
     ///
     /// # Errors
-    /// Those of [`Stored::of_batches`].
+    /// Returns the errors of [`Stored::of_batches`].
     #[cfg(feature = "parquet")]
     pub fn of_batches(path: PathBuf, schema: SchemaRef, batches: Vec<RecordBatch>, budget: Budget) -> Result<Self> {
         let stored = Stored::of_batches(&path, schema, batches, budget)?;
         Ok(TableFile { path, body: Body::Stored(Box::new(stored)), fixed: Vec::new(), digest: None, times: 1.0 })
     }
 
-    /// Keeps numbers in single precision while they are read, but for some columns.
+    /// Stores numbers in single precision, except in some columns.
     pub fn keep_in_single(&mut self, singles: &Singles) {
         match &mut self.body {
             Body::Text(sheet) => sheet.singles = singles.clone(),
@@ -151,14 +151,14 @@ impl TableFile {
         }
     }
 
-    /// Adds columns of zeros of these names, where its format leaves out columns that are 0 in every row.
+    /// Adds columns of zeros with these names, if the format omits columns that are all 0.
     pub fn widen<'n>(&mut self, names: impl IntoIterator<Item = &'n str> + Clone) {
         if let Body::Sparse(table) = &mut self.body {
             table.widen(&self.path, names);
         }
     }
 
-    /// From here on, a file that was left on the disk is hashed as it is read.
+    /// Hashes a file on disk from now on while it is read.
     #[cfg(feature = "parquet")]
     pub fn hash_along(&self, kind: DigestKind) {
         if let Body::Stored(stored) = &self.body {
@@ -166,7 +166,7 @@ impl TableFile {
         }
     }
 
-    /// The beginning of the hash of a file that was left on the disk.
+    /// Starts a hash of a file on disk.
     #[cfg(feature = "parquet")]
     pub fn hashing(&self, kind: DigestKind) -> Option<Hashing> {
         match &self.body {
@@ -175,7 +175,7 @@ impl TableFile {
         }
     }
 
-    /// The columns of these names, those of its folders included.
+    /// Reads the columns of these names, including those of its folders.
     pub fn read(
         &self,
         names: &[&str],
@@ -191,7 +191,7 @@ impl TableFile {
                 numbers.push(*as_numbers);
             }
         }
-        // Where only columns of folders are wanted, one of its own tells the number of rows.
+        // If only folder columns are wanted, one of the file's gives the number of rows.
         if own.is_empty() {
             own.extend(self.own_names().first().map(String::as_str));
             numbers.push(false);

@@ -1,4 +1,4 @@
-//! The files that a setting names: one, several by a pattern, or a folder of parts.
+//! Files that a setting names: one, several by a pattern, or a folder of parts.
 
 use super::bytes::{FORMATS, extension};
 use super::{system, unreadable};
@@ -6,11 +6,11 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use vaglio_core::{Error, Result};
 
-/// The files of a path: itself, those that a pattern with `*`, `?` or `[` fits, in the order of their names, or those of a
-/// folder whose parts lie in folders named `column=value`. A file of several names, by symbolic links, is there once.
+/// Files of a path: itself, the matches of a pattern with `*`, `?` or `[`, sorted by name, or those of a folder whose
+/// parts are in folders named `column=value`. A file reached by several symbolic links is listed once.
 ///
 /// # Errors
-/// No such file; a pattern that fits none; a folder of another kind.
+/// Fails if there is no such file, a pattern has no match, or a folder has another structure.
 pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
     let text = path.to_string_lossy();
     if !path.exists() && text.contains(['*', '?', '[']) {
@@ -35,10 +35,10 @@ pub fn expanded(path: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The files of several paths, each with whether its folders name columns.
+/// Files of several paths, each with whether its folders name columns.
 ///
 /// # Errors
-/// Those of [`expanded`]; [`Error::Setting`] of a file that is named twice.
+/// Returns the errors of [`expanded`]; [`Error::Setting`] for a file that is named twice.
 pub(super) fn of_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, bool)>> {
     let (mut files, mut seen) = (Vec::new(), HashSet::new());
     for path in paths {
@@ -54,12 +54,12 @@ pub(super) fn of_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, bool)>> {
     Ok(files)
 }
 
-/// A path without links, by which files are known.
+/// Canonical path, without links.
 fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Files in the order of their names, those that are the same by the first.
+/// Sorts files by name and removes duplicates.
 fn once(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files.sort();
     let mut seen = HashSet::new();
@@ -67,7 +67,7 @@ fn once(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// Folders that were entered, without links: none is entered twice, so links that lead back end.
+/// Folders already entered, as canonical paths: none is entered twice, so that cyclic links end.
 #[derive(Default)]
 struct Visited(HashSet<PathBuf>);
 
@@ -77,7 +77,7 @@ impl Visited {
     }
 }
 
-/// The files that a pattern with `**` fits.
+/// Files that match a pattern with `**`.
 fn below(path: &Path, pattern: &glob::Pattern) -> Vec<PathBuf> {
     let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
     let folder: PathBuf = path.components().take_while(is_plain).collect();
@@ -103,7 +103,7 @@ fn below(path: &Path, pattern: &glob::Pattern) -> Vec<PathBuf> {
     files
 }
 
-/// The data files below a folder, where its own folders are named `column=value`.
+/// Collects the data files below a folder whose subfolders are named `column=value`.
 fn collect(folder: &Path, visited: &mut Visited, files: &mut Vec<PathBuf>) -> Result<()> {
     let is_top = visited.0.is_empty();
     if !visited.enters(folder) {
@@ -127,7 +127,7 @@ fn collect(folder: &Path, visited: &mut Visited, files: &mut Vec<PathBuf>) -> Re
     Ok(())
 }
 
-/// The columns that folders named `column=value` say of a file, `%20` and the like decoded; `None` for a missing value.
+/// Columns given by folders named `column=value`, with `%20` and the like decoded; `None` for a missing value.
 pub(super) fn partitions(path: &Path) -> Vec<(String, Option<String>)> {
     let folders = path.parent().into_iter().flat_map(Path::components);
     let pair = |name: std::borrow::Cow<'_, str>| {
@@ -138,7 +138,7 @@ pub(super) fn partitions(path: &Path) -> Vec<(String, Option<String>)> {
     folders.filter_map(|folder| pair(folder.as_os_str().to_string_lossy())).collect()
 }
 
-/// A text whose `%` and two digits stand for a byte; as it is where the bytes are no text.
+/// Decodes percent escapes; leaves the text as it is if the bytes are not text.
 fn decoded(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let Some((&first, after)) = rest.split_first() {

@@ -1,28 +1,28 @@
-//! Which columns are kept in single precision.
+//! Selection of columns stored in single precision.
 
 use super::Source;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The columns whose numbers are kept in single precision while they are read: none, or all but some.
+/// Columns stored in single precision while they are read: none, or all but some.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Singles(Option<Arc<HashSet<String>>>);
 
 impl Singles {
-    /// All but these.
+    /// All columns but these.
     pub fn all_but(names: &HashSet<String>) -> Self {
         Singles(Some(Arc::new(names.clone())))
     }
 
-    /// Whether a column is one of them.
+    /// Whether a column is stored in single precision.
     pub fn has(&self, name: &str) -> bool {
         self.0.as_ref().is_some_and(|others| !others.contains(name))
     }
 }
 
 impl Source {
-    /// The same, of which numbers are kept in single precision while they are read, at four bytes in place of eight; those of the
-    /// columns `but` stay doubles, and so do sparse files.
+    /// Stores numbers in single precision while they are read, four bytes instead of eight; columns in `but` and sparse
+    /// files stay in doubles.
     #[must_use]
     pub fn in_single(mut self, but: &HashSet<String>) -> Self {
         let singles = Singles::all_but(but);

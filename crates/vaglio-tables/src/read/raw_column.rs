@@ -1,11 +1,11 @@
-//! Text while it is read.
+//! Text columns under construction.
 
-/// The text of every cell, one after the other.
+/// Text of every cell, concatenated.
 #[derive(Debug, Default)]
 pub(super) struct RawColumn {
     text: String,
     ends: Vec<usize>,
-    /// Whether these are whole numbers of a file that says so, some of which no double holds.
+    /// Whether the cells are whole numbers by the file's format, some beyond double precision.
     pub is_digits: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a column is, once all its cells were read.
+//! Inference of a column's type from all its cells.
 
 mod codes;
 mod dates;
@@ -24,52 +24,52 @@ use std::collections::{HashMap, HashSet};
 use vaglio_core::numerals::normalized;
 use vaglio_core::{Cells, Numbers, Table};
 
-/// What is known of a column before it is read.
+/// Prior knowledge of a column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Hint {
-    /// Nothing.
+    /// Nothing known.
     #[default]
     Auto,
-    /// A target: words for truth stay words.
+    /// A target: words for booleans stay words.
     Target,
-    /// It gives rows a label: numbers where all cells are, else text.
+    /// A label of rows: numbers if all cells are, else text.
     Label,
-    /// Numbers, as the settings say.
+    /// Numbers, by the settings.
     Number,
-    /// Classes, as the settings say.
+    /// Classes, by the settings.
     Class,
-    /// Text, as the settings say.
+    /// Text, by the settings.
     Text,
-    /// Dates, as the settings say.
+    /// Dates, by the settings.
     Date,
-    /// As it is written, blanks and words for missing cells included.
+    /// Exactly as written, including blanks and words for missing cells.
     Written,
-    /// Text, as the format of the file says.
+    /// Text, by the format of the file.
     Stored,
 }
 
 impl Hint {
-    /// Whether every cell is read as it is written.
+    /// Whether every cell is read as text.
     pub fn wants_text(self) -> bool {
         !matches!(self, Hint::Auto | Hint::Target | Hint::Number | Hint::Label)
     }
 }
 
-/// What came of a column.
+/// Result of inferring a column.
 pub(super) enum Settled {
     Cells(Cells, ColumnSurvey),
-    /// It is text after all, and its cells have to be read as such.
+    /// The column is text after all, and must be read again as such.
     NeedsText,
 }
 
 type Outcome = Result<Settled, Fault>;
 
-/// Of so many cells at least three quarters are what a column is taken for.
+/// Whether at least three quarters of the cells fit a type.
 pub(super) fn nearly_all(part: usize, all: usize) -> bool {
     part > 0 && 4 * part >= 3 * all
 }
 
-/// The cells of a column, and what they are taken for.
+/// Cells of a column with their inferred type.
 pub(super) fn settle(name: &str, growing: Growing, hint: Hint, rules: &Rules) -> Outcome {
     let rules = rules.column(name);
     match growing {
@@ -94,12 +94,12 @@ pub(super) fn settle(name: &str, growing: Growing, hint: Hint, rules: &Rules) ->
     }
 }
 
-/// Cells as the text that they are written by.
+/// Cells as text.
 fn as_text(cells: &Cells) -> Cells {
     Cells::Text((0..cells.len()).map(|row| cells.label(row)).collect())
 }
 
-/// Truth values as `true` and `false`.
+/// Booleans as `true` and `false`.
 fn as_words(numbers: &Cells) -> Cells {
     let word = |row: usize| match numbers.label(row).as_str() {
         "" => "",
@@ -109,7 +109,7 @@ fn as_words(numbers: &Cells) -> Cells {
     Cells::Text((0..numbers.len()).map(|row| word(row).to_owned()).collect())
 }
 
-/// A column that its file says to be of another kind than the settings say.
+/// Fault of a column whose file type contradicts the settings.
 fn of_another_kind(cells: &Cells, is: &str) -> Fault {
     let row = (0..cells.len()).find(|&row| !cells.is_missing(row)).unwrap_or(0);
     let wrong = format!("{is} by the format of the file, and data.types says otherwise");
@@ -125,7 +125,7 @@ fn of_another_kind(cells: &Cells, is: &str) -> Fault {
 fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -> Outcome {
     let is_label = column.is_truth && matches!(hint, Hint::Target | Hint::Label);
     if hint.wants_text() || is_label {
-        // The format of the file says that they are numbers, or truth values.
+        // The format of the file says that they are numbers or booleans.
         let (missing, first, is_truth) = (column.missing, column.first_missing.clone(), column.is_truth);
         let numbers = Cells::Numbers(column.finish());
         if hint == Hint::Date {
@@ -140,7 +140,7 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
         return Ok(Settled::NeedsText);
     }
     let odd = std::mem::take(&mut column.odd);
-    // Numbers that are wanted are told by their bad cells, unless the first cells were missing and no other is plain.
+    // A numeric column is judged by its bad cells, unless its first cells were missing and no other is plain.
     let plain = if hint == Hint::Number { column.plain() } else { 0 };
     if (column.lost && plain == 0 || hint == Hint::Label) && !odd.is_empty() {
         return Ok(Settled::NeedsText);
@@ -150,7 +150,7 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
         let (row, value, count) = (*row, value.clone(), infinite().count());
         return Err(Fault { row, value, count, what: FaultKind::NotFinite });
     }
-    // A percent sign on some cells only may be a slip.
+    // A percent sign on only some cells may be a slip.
     let dressed = |cell: &str| rules.dressed(cell).filter(|(_, dress)| !dress.percent);
     let (values, bad): (Vec<_>, Vec<_>) = odd.into_iter().partition(|(_, cell)| dressed(cell).is_some());
     if let Some((row, value)) = bad.first() {
@@ -175,7 +175,7 @@ fn of_numbers(name: &str, mut column: NumberColumn, hint: Hint, rules: &Rules) -
     Ok(with_notation(done(name, cells, hint, missing, first_missing, note), notation))
 }
 
-/// Whether whole numbers that no double holds become the next double: where the settings say that the column holds numbers.
+/// Whether whole numbers beyond double precision are rounded: only if the settings declare the column numeric.
 pub(super) fn rounds(hint: Hint, rules: &Rules) -> bool {
     hint == Hint::Number && rules.known.is_none_or(|known| known.rounded)
 }
@@ -187,7 +187,7 @@ fn with_notation(mut settled: Settled, found: Notation) -> Settled {
     settled
 }
 
-/// What the cells of a column of text might be, counted.
+/// Counts of the kinds of cells in a text column.
 #[derive(Default)]
 struct Counts {
     missing: usize,
@@ -197,16 +197,16 @@ struct Counts {
     percent: usize,
     truth: usize,
     infinite: usize,
-    /// Whole numbers that no double holds.
+    /// Whole numbers beyond double precision.
     beyond: usize,
-    /// Numbers in another notation than the training rows have.
+    /// Numbers in another notation than in the training rows.
     other: usize,
 }
 
-/// What is noted of a column of truth values.
+/// Note for a column of booleans.
 pub const TRUTH: &str = "truth";
 
-/// The truth value that a cell is.
+/// Boolean value of a cell, if it is one.
 pub(super) fn truth(cell: &str) -> Option<bool> {
     if cell.eq_ignore_ascii_case("true") {
         Some(true)
@@ -296,7 +296,8 @@ fn of_text(name: &str, column: &RawColumn, hint: Hint, rules: &Rules) -> Outcome
     finish(Cells::Text(cells.map(text).collect()), None)
 }
 
-/// Text of so many levels, or of more than [`FEW`] and a quarter of the rows, is no class.
+/// Maximum levels of a class column; text with more levels, or with more than [`FEW`] and a quarter of the rows, is not
+/// a class.
 pub const MOST_LEVELS: usize = 50;
 const FEW: usize = 10;
 
@@ -314,7 +315,7 @@ fn done(
 }
 
 impl Survey {
-    /// The same of the rows that are left in the table: what columns are taken for, their missing cells and levels.
+    /// Updates types, missing cells and levels for the rows that remain in the table.
     pub fn of_rows_left(&mut self, table: &Table, hints: &HashMap<String, Hint>) {
         for column in &mut self.columns {
             let Some(cells) = table.get(&column.name) else { continue };
@@ -325,7 +326,7 @@ impl Survey {
     }
 }
 
-/// What the cells of a column are taken for, `present` of which are there, and how many texts there are among them.
+/// Inferred type of a column with `present` non-missing cells, and its number of distinct texts.
 pub(super) fn taken(cells: &Cells, hint: Hint, present: usize) -> (InferredType, usize) {
     if present == 0 {
         return (InferredType::Empty, 0);

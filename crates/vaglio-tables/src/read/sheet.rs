@@ -1,4 +1,4 @@
-//! A text file in memory: its header, and its rows in parts that are read side by side.
+//! A text file in memory: its header, and its rows in parts that are read in parallel.
 
 use super::bounded::Bounded;
 use super::cell::{Rules, plain};
@@ -22,40 +22,40 @@ pub(super) struct Sheet {
     path: PathBuf,
     text: String,
     dialect: Dialect,
-    /// How its cells are parted in the file.
+    /// Delimiter of the cells in the file.
     delimiter: Delimiter,
-    /// The hash of the text as it was, where it was laid out anew.
+    /// Hash of the original text, if it was converted.
     digest: Option<[u8; 32]>,
-    /// Where the rows begin.
+    /// Byte offset of the first row.
     body: usize,
     /// Names of the columns.
     pub names: Vec<String>,
-    /// Columns that say nothing of the rows, with why.
+    /// Columns that carry no information about the rows, with the reason.
     pub aside: Vec<(String, &'static str)>,
-    /// Whether a comma stands before decimals.
+    /// Whether the decimal mark is a comma.
     pub comma: bool,
     sample: Vec<Vec<String>>,
-    /// Columns whose numbers are kept in single precision.
+    /// Columns stored in single precision.
     pub singles: Singles,
 }
 
 /// Rows by which columns are judged before all are read.
 const SAMPLE: usize = 200;
-/// Parts of at least so many bytes are read side by side.
+/// Minimum bytes of a part that is read in parallel.
 const PART: usize = 1 << 22;
 
-/// Bytes that are read without asking for memory.
+/// Bytes read without a check of the memory limit.
 const SMALL: usize = 1 << 20;
 
-/// Why a column without a name is left out.
+/// Reasons for leaving out a column without a name.
 const INDEX: &str = "it has no name and numbers the rows";
 const EMPTY: &str = "it has neither a name nor a value";
 
 impl Sheet {
-    /// Takes the text of a file apart.
+    /// Parses the header and first rows of a text.
     ///
     /// # Errors
-    /// A header that is missing or lists a name twice; a line longer than the widths of its columns.
+    /// Fails for a missing header, duplicate names, or a line longer than the widths of its columns.
     pub fn new(path: &Path, mut text: String, spec: &ReadSpec, budget: Budget, kind: DigestKind) -> Result<Self> {
         let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let mut dialect = Dialect::of(&text[start..], spec);
@@ -88,7 +88,7 @@ impl Sheet {
             }
             sample.push(record.iter().map(|cell| cell.trim().to_owned()).collect::<Vec<String>>());
         }
-        // Where the names of the rows stand first, the header may leave their column out.
+        // The header may omit the name of a leading column of row names.
         if !sample.is_empty() && sample.iter().all(|row| row.len() == names.len() + 1) {
             names.insert(0, String::new());
         }
@@ -116,7 +116,7 @@ impl Sheet {
         Ok(sheet)
     }
 
-    /// Gives names to columns that have none.
+    /// Names columns without a name.
     fn name(&mut self) {
         for index in 0..self.names.len() {
             if !self.names[index].is_empty() {
@@ -143,11 +143,11 @@ impl Sheet {
         }
     }
 
-    /// Whether a column shows that commas stand before decimals: nearly all its cells are numbers only then, and the comma
-    /// of some does not part thousands.
+    /// Whether a column shows that the decimal mark is a comma: nearly all its cells are numbers only then, and some
+    /// comma does not separate thousands.
     fn has_decimal_commas(&self, spec: &ReadSpec) -> bool {
         let rules = Rules::new(spec).with_comma(false);
-        // Between semicolons, `1,234` has decimals.
+        // With semicolons as delimiters, `1,234` has decimals.
         let is_decimal = |cell: &str| self.dialect.delimiter == b';' || rules.dressed(cell).is_none();
         (0..self.names.len()).any(|index| {
             let cells = self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str);
@@ -158,7 +158,7 @@ impl Sheet {
         })
     }
 
-    /// Of which columns the first cells are numbers, so that they are read as such.
+    /// Whether each column's first cells are numbers, so that it is read as numeric.
     pub fn looks_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
         let places = places(&self.names);
         let of_column = |index: usize, rules: &Rules| {
@@ -167,7 +167,7 @@ impl Sheet {
         names.iter().map(|name| places.get(name).is_some_and(|&index| of_column(index, rules.column(name)))).collect()
     }
 
-    /// The settings with what was found written out.
+    /// The settings with everything detected filled in.
     pub fn settled(&self, spec: &ReadSpec) -> ReadSpec {
         ReadSpec {
             delimiter: self.delimiter,
@@ -176,47 +176,47 @@ impl Sheet {
         }
     }
 
-    /// Whether there were rows enough to judge columns by.
+    /// Whether there were enough rows to judge columns by.
     pub fn is_judged(&self) -> bool {
         self.sample.len() == SAMPLE
     }
 
-    /// The first cells of a column.
+    /// First cells of a column.
     pub fn sample(&self, name: &str) -> Vec<&str> {
         let index = self.names.iter().position(|other| other == name);
         let index = index.unwrap_or(usize::MAX);
         self.sample.iter().filter_map(|row| row.get(index)).map(String::as_str).collect()
     }
 
-    /// How cells are parted.
+    /// Dialect of the text.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The bytes of the rows.
+    /// Bytes of the rows.
     pub fn body(&self) -> &[u8] {
         &self.bytes()[self.body..]
     }
 
-    /// Whether the text is not that of the file, since its cells were laid out anew.
+    /// Whether the text was converted, so that it differs from the file's.
     pub fn is_laid_out(&self) -> bool {
         self.digest.is_some()
     }
 
-    /// The hash of the text of the file.
+    /// Hash of the file's text.
     pub fn digest(&self, kind: DigestKind) -> [u8; 32] {
         self.digest.unwrap_or_else(|| hashed(kind, self.bytes()))
     }
 
-    /// The bytes of the text.
+    /// Bytes of the text.
     fn bytes(&self) -> &[u8] {
         self.text.as_bytes()
     }
 
-    /// Reads the columns of these names, each into numbers or as it is written. Cost O(bytes), on all threads.
+    /// Reads the columns of these names, as numbers or as text. Cost O(bytes), on all threads.
     ///
     /// # Errors
-    /// A row of another length than the header.
+    /// Fails for a row of another length than the header.
     pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules, budget: Budget) -> Result<Vec<Growing>> {
         let places = places(&self.names);
         let of_name = |name: &&str| (places.get(name).copied(), rules.column(name));
@@ -240,7 +240,7 @@ impl Sheet {
         };
         let mut all = empty();
         let mut rows = 0;
-        // In turns, so that parts that were read are put together while others are read.
+        // In rounds, so that finished parts are concatenated while others are read.
         for turn in parts.chunks(rayon::current_num_threads().max(1) * 2) {
             let turn: Vec<_> = turn.par_iter().map(read).collect();
             for (columns, count) in turn {
@@ -256,7 +256,7 @@ impl Sheet {
         Ok(all)
     }
 
-    /// Where the body may be cut: between lines, where no cell can hold a line break.
+    /// Cuts the body between lines, if no cell can contain a line break.
     fn parts(&self) -> Vec<(usize, usize)> {
         let body = &self.bytes()[self.body..];
         let is_quoted = memchr::memchr(self.dialect.quote, body).is_some();
@@ -271,7 +271,7 @@ impl Sheet {
         parts
     }
 
-    /// Gives every record of a part to `take`, and returns how many there were.
+    /// Passes every record of a part to `take` and returns their number.
     fn read_part(
         &self,
         (start, end): (usize, usize),
@@ -324,7 +324,7 @@ impl Sheet {
         unreadable(&self.path, message)
     }
 
-    /// The line on which the record at or after a byte stands; blank lines before it are passed over.
+    /// Line number of the record at or after a byte; blank lines before it are skipped.
     fn line(&self, byte: usize) -> usize {
         let blank = self.bytes()[byte..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
         let breaks = |bytes: &[u8]| memchr::memchr_iter(b'\n', bytes).count();
@@ -332,7 +332,7 @@ impl Sheet {
     }
 }
 
-/// Where reading ends before the end.
+/// Fault that ends reading early.
 struct Broken {
     byte: usize,
     row: usize,
@@ -340,15 +340,15 @@ struct Broken {
 }
 
 enum What {
-    /// A record of so many cells.
+    /// A record with this many cells.
     Ragged(usize),
-    /// What the reader says.
+    /// Message of the reader.
     Said(String),
-    /// There may be no more memory.
+    /// The memory limit is exceeded.
     TooLarge(Error),
 }
 
-/// What is wrong, in the words of whom has read.
+/// Message of a reader's error.
 fn said(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Io(error) => error.to_string(),
@@ -356,7 +356,7 @@ fn said(error: &csv::Error) -> String {
     }
 }
 
-/// Asks for the memory of as many names as the header has, and of the cells by which their columns are judged.
+/// Checks the memory limit for the header's names, and for the cells by which columns are judged.
 fn check_header(path: &Path, text: &str, dialect: Dialect, budget: Budget) -> Result<()> {
     let bytes = text.as_bytes();
     let header = &bytes[..memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len())];
@@ -366,14 +366,14 @@ fn check_header(path: &Path, text: &str, dialect: Dialect, budget: Budget) -> Re
     budget.need((names * NAME + cells * CELL) as f64, what(), "read a smaller file, or raise the limit")
 }
 
-/// Bytes that a name takes, in the lists and sets of them that there are, and a cell of the sample.
+/// Bytes of a name in all lists and sets, and of a cell of the sample.
 const NAME: usize = 400;
 const CELL: usize = 56;
 
-/// Bytes of a cell, at most: more are a quote that is not closed, or an attack.
+/// Maximum bytes of a cell: more are an unclosed quote, or an attack.
 pub(super) const LONGEST: usize = 1 << 24;
 
-/// What is said of a cell that is too long.
+/// Message for a cell that is too long.
 pub(super) fn too_long(name: &str, length: usize) -> String {
     format!("column `{name}` has a cell of {length} bytes, and at most {LONGEST} are read; is a quote not closed?")
 }

@@ -1,4 +1,4 @@
-//! One table from one file or several.
+//! A table from one or several files.
 
 #[cfg(feature = "parquet")]
 use super::arrow_files::Hashing;
@@ -23,7 +23,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use vaglio_core::{Cells, Error, Result, Table};
 
-/// The files of a table, Parquet on the disk and others in memory: their header is known, their rows are read on demand.
+/// Files of a table, Parquet on disk and others in memory: the header is known, rows are read on demand.
 #[derive(Debug)]
 pub struct Source {
     pub(super) parts: Vec<TableFile>,
@@ -32,54 +32,55 @@ pub struct Source {
     spec: ReadSpec,
     budget: Budget,
     digest: DigestKind,
-    /// A file whose columns say something of the rows, which is not a part of the table.
+    /// A file with additional columns for the rows, such as targets.
     beside: Option<FileBeside>,
 }
 
-/// Which columns to read, and what is known of them.
+/// Columns to read, and what is known of them.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// The columns.
+    /// Columns to read.
     pub filter: ColumnFilter,
-    /// What is known of some.
+    /// Known types of some columns.
     pub hints: HashMap<String, Hint>,
-    /// How some are written in the training rows: other notations are refused.
+    /// Notations of some columns in the training rows: others are rejected.
     pub notations: Notations,
 }
 
-/// How columns are written in the training rows.
+/// Notations of columns in the training rows.
 pub type Notations = HashMap<String, Notation>;
 
-/// Files, and how many rows came from each.
+/// Files with their numbers of rows.
 pub type RowsOfFiles = Vec<(PathBuf, usize)>;
-/// A column with what was found out about it, or a cell that it cannot have.
+/// A column with its survey, or the fault of one of its cells.
 pub type ReadColumn = (String, std::result::Result<(Cells, ColumnSurvey), Fault>);
 
 impl Source {
-    /// Loads files, or those that patterns and folders name; all have the same columns, in any order.
+    /// Opens files, also given by patterns and folders; all must have the same columns, in any order.
     ///
-    /// Paths may hold `*`, `?` and `[…]`, or name a folder whose parts lie in folders named `column=value`.
+    /// Paths may contain `*`, `?` and `[…]`, or name a folder whose parts are in folders named `column=value`.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] for a file that is missing, damaged or of another format, has no header, or other columns
-    /// than the first; [`Error::Setting`] for one that is named twice, and of `limits.memory` for files that take more than 80 % of the machine's.
+    /// [`Error::Unreadable`] for a file that is missing, damaged or of an unknown format, has no header, or other
+    /// columns than the first; [`Error::Setting`] for a file named twice, and at `limits.memory` for files that take
+    /// more than 80 % of the machine's memory.
     pub fn open(paths: &[PathBuf], spec: &ReadSpec) -> Result<Self> {
         Source::open_within(paths, spec, Budget::of_machine(), DigestKind::default())
     }
 
-    /// The same within so much memory, to be hashed in that way.
+    /// Like [`Source::open`], with a memory limit and a hash function.
     ///
     /// # Errors
-    /// Those of [`Source::open`].
+    /// Returns the errors of [`Source::open`].
     pub fn open_within(paths: &[PathBuf], spec: &ReadSpec, budget: Budget, digest: DigestKind) -> Result<Self> {
         Source::opened(paths, How { spec, budget, digest }, false)
     }
 
-    /// The same of the beginning of the files, where these are large: their header, how many rows they have by and by, and a
-    /// sample of these. Small files are whole.
+    /// Like [`Source::open`], but opens a sample of large files: their header, an estimate of the number of rows, and
+    /// some of these. Small files are read whole.
     ///
     /// # Errors
-    /// Those of [`Source::open`].
+    /// Returns the errors of [`Source::open`].
     pub fn open_sample(paths: &[PathBuf], spec: &ReadSpec, budget: Budget) -> Result<Self> {
         Source::opened(paths, How { spec, budget, digest: DigestKind::default() }, true)
     }
@@ -116,8 +117,8 @@ impl Source {
         Ok(Source { parts, names, aside, spec: spec.clone(), budget, digest, beside: None })
     }
 
-    /// The same with columns of zeros of these names, where the format of a file leaves out columns that are 0 in every row: of
-    /// svmlight's text the last ones. Cost O(names).
+    /// Adds columns of zeros with these names, if a file's format omits columns that are all 0, such as svmlight's last
+    /// ones. Cost O(names).
     #[must_use]
     pub fn widened<'n>(mut self, names: impl IntoIterator<Item = &'n str> + Clone) -> Self {
         self.parts.iter_mut().for_each(|part| part.widen(names.clone()));
@@ -127,11 +128,11 @@ impl Source {
         self
     }
 
-    /// The same with a file beside it, of which each row says something of a row of the table. Its columns are read where they
-    /// are asked for; one that is called as a column of the table is bears the name of its file before its own, and a point.
+    /// Adds a file with additional columns, one row per row of the table. Its columns are read on request. A column
+    /// with a name of the table gets the name of its file and a point as prefix.
     ///
     /// # Errors
-    /// Those of [`Source::open`].
+    /// Returns the errors of [`Source::open`].
     pub fn with_beside(mut self, path: &Path) -> Result<Self> {
         let how = How { spec: &self.spec, budget: self.budget, digest: self.digest };
         let beside = FileBeside::open(path, how, &self.names)?;
@@ -143,16 +144,16 @@ impl Source {
         Ok(self)
     }
 
-    /// The columns of the file beside it: how they are called there, and here.
+    /// Columns of the additional file: their names there, and in the table.
     pub fn names_beside(&self) -> &[(String, String)] {
         self.beside.as_ref().map_or(&[], FileBeside::names)
     }
 
-    /// A table that a program holds as Arrow batches of one schema, read as an Arrow file of these would be. Messages call it
-    /// by `name`; it has no hash. Cost O(columns).
+    /// Wraps Arrow batches of one schema, read like an Arrow file. Messages call the table `name`; it has no hash. Cost
+    /// O(columns).
     ///
     /// # Errors
-    /// [`Error::Unreadable`] for no columns, two of one name, and a batch of another schema.
+    /// [`Error::Unreadable`] for no columns, duplicate names, and a batch of another schema.
     #[cfg(feature = "parquet")]
     pub fn of_batches(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>, spec: &ReadSpec) -> Result<Self> {
         let budget = Budget::of_machine();
@@ -162,22 +163,22 @@ impl Source {
         Ok(Source { parts: vec![part], names, aside, spec, budget, digest, beside: None })
     }
 
-    /// The names of the columns, in the order of the first file.
+    /// Names of the columns, in the order of the first file.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Columns without a name of their own that are read only where they are asked for, with why.
+    /// Unnamed columns that are read only on request, with the reason.
     pub fn aside(&self) -> &[(String, &'static str)] {
         &self.aside
     }
 
-    /// Whether the format of the first file says what its columns hold.
+    /// Whether the format of the first file gives the column types.
     pub fn is_typed(&self) -> bool {
         !matches!(self.parts.first().map(|part| &part.body), Some(Body::Text(_)))
     }
 
-    /// The settings with what was found about the first file written out.
+    /// The settings with everything detected in the first file filled in.
     pub fn settled(&self) -> ReadSpec {
         match self.parts.first().map(|part| &part.body) {
             Some(Body::Text(sheet)) => sheet.settled(&self.spec),
@@ -186,7 +187,7 @@ impl Source {
         }
     }
 
-    /// How many rows there are for each that is read, by and by; `None` where all are.
+    /// Estimated number of rows per row read; `None` if all are read.
     pub fn times(&self, survey: &Survey) -> Option<f64> {
         let rows = survey.files.iter().map(|(_, rows)| *rows as f64);
         let all: f64 = rows.clone().zip(&self.parts).map(|(rows, part)| rows * part.times).sum();
@@ -194,22 +195,22 @@ impl Source {
         is_sample.then(|| all / rows.sum::<f64>().max(1.0))
     }
 
-    /// The hash of the file, `blake3:` or `sha256:` and hexadecimal digits; of several files that of their hashes, one after the other.
-    /// Cost O(bytes).
+    /// Hash of the file, `blake3:` or `sha256:` and hexadecimal digits; for several files, the hash of their
+    /// concatenated hashes. Cost O(bytes).
     ///
     /// # Errors
-    /// A Parquet file that cannot be read, or was written to since it was opened.
+    /// Fails if a Parquet file cannot be read or was modified since it was opened.
     pub fn digest(&self) -> Result<String> {
         let all: Vec<&TableFile> = self.parts.iter().chain(self.beside.as_ref().map(FileBeside::file)).collect();
         let hashes: Result<Vec<[u8; 32]>> = all.par_iter().map(|part| part.digest(self.digest)).collect();
         Ok(written(self.digest, &hashes?))
     }
 
-    /// Reads the columns that are wanted, in the order of the first file. Cost O(bytes), on all threads.
+    /// Reads the wanted columns, in the order of the first file. Cost O(bytes), on all threads.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] for ragged rows and cells that their column cannot have, [`Error::NonFinite`] for infinities,
-    /// with file, row, column, value and what would mend it.
+    /// [`Error::Unreadable`] for ragged rows and invalid cells, [`Error::NonFinite`] for infinities, with file, row,
+    /// column, value and remedy.
     pub fn read(&self, wanted: &Wanted) -> Result<(Table, Survey)> {
         let (columns, files) = self.read_each(wanted)?;
         let mut survey = Survey { columns: Vec::new(), files };
@@ -222,18 +223,18 @@ impl Source {
         Ok((Table::new(table)?, survey))
     }
 
-    /// The beginnings of the hashes of its files, where all were left on the disk.
+    /// Starts hashes of all files, if all are on disk.
     #[cfg(feature = "parquet")]
     pub(super) fn hashings(&self) -> Option<Vec<Hashing>> {
         let all = self.parts.iter().chain(self.beside.as_ref().map(FileBeside::file));
         all.map(|part| part.hashing(self.digest)).collect()
     }
 
-    /// Reads like [`Source::read`], and hashes like [`Source::digest`]. Where there is a second thread and the files were
-    /// left on the disk, the hash comes behind, while what was read is used.
+    /// Reads like [`Source::read`] and hashes like [`Source::digest`]. With a second thread and files on disk, the hash
+    /// is computed in the background while the table is used.
     ///
     /// # Errors
-    /// Those of both.
+    /// Returns the errors of [`Source::read`] and [`Source::digest`].
     pub fn read_and_hash(&self, wanted: &Wanted) -> Result<(Table, Survey, Digest)> {
         #[cfg(feature = "parquet")]
         if rayon::current_num_threads() > 1
@@ -251,7 +252,7 @@ impl Source {
         Ok((table, survey, Digest::known(written?)))
     }
 
-    /// The same, and columns with a cell that they cannot have are told one by one; with how many rows each file has.
+    /// Like [`Source::read`], but reports invalid cells column by column, and returns each file's number of rows.
     ///
     /// # Errors
     /// [`Error::Unreadable`] for ragged rows.
@@ -276,7 +277,7 @@ impl Source {
             .zip(columns)
             .map(|((name, hint), column)| settle(name, column, *hint, &of_column(name)))
             .collect();
-        // Columns whose first rows were numbers by chance.
+        // Columns whose first rows were numbers by chance are read again as text.
         let is_text = |outcome: &std::result::Result<Settled, Fault>| matches!(outcome, Ok(Settled::NeedsText));
         let again: Vec<&str> =
             names.iter().zip(&settled).filter(|(_, outcome)| is_text(outcome)).map(|(name, _)| *name).collect();
@@ -304,14 +305,14 @@ impl Source {
         Ok((out, files))
     }
 
-    /// Refuses columns of text whose cells, each by itself, would take more memory than there may be.
+    /// Rejects text columns whose separate strings would exceed the memory limit.
     fn check_texts(&self, columns: &[Growing]) -> Result<()> {
         let bytes: f64 = columns.iter().map(Growing::bytes_as_text).sum();
         let remedy = "leave columns out by data.exclude, or raise the limit";
         self.budget.need(bytes, "columns of text, each cell by itself,", remedy)
     }
 
-    /// The rules by which cells are read: those of the first file.
+    /// Rules for reading cells: those of the first file.
     fn rules(&self) -> Rules {
         match self.parts.first().map(|part| &part.body) {
             Some(Body::Text(sheet)) => Rules::new(&self.spec).with_comma(sheet.comma),
@@ -322,7 +323,7 @@ impl Source {
         }
     }
 
-    /// What is known of a column, its format included.
+    /// Hint for a column, including its type by the format.
     #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
     fn stored(&self, name: &str, hint: Hint) -> Hint {
         match self.parts.first().map(|part| &part.body) {
@@ -335,7 +336,7 @@ impl Source {
         }
     }
 
-    /// Which columns look like numbers in all files.
+    /// Whether each column looks numeric in all files.
     fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
         let mut all = vec![true; names.len()];
         if let Some(beside) = &self.beside {
@@ -358,7 +359,7 @@ impl Source {
         all
     }
 
-    /// The columns of all files, one after the other, and how many rows came from each.
+    /// Concatenates the columns of all files, with each file's number of rows.
     fn grow(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Result<(Vec<Growing>, RowsOfFiles)> {
         match &self.beside {
             None => self.grow_parts(names, as_numbers, rules),

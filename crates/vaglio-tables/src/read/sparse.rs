@@ -1,7 +1,7 @@
-//! Files of which only the entries that are not 0 are written: svmlight's text, SciPy's `.npz` and Matrix Market's `.mtx`.
+//! Sparse matrix files: svmlight's text, SciPy's `.npz` and Matrix Market's `.mtx`.
 //!
-//! A file is taken apart when it is opened, into columns that are stored sparse where that halves their bytes. An entry that is
-//! NaN is a missing cell; entries of one place are added up where the format says so.
+//! A file is parsed when it is opened, into columns that are stored sparse if that halves their bytes. A NaN entry is a
+//! missing cell; duplicate entries are added up if the format says so.
 
 mod matrix_market;
 #[cfg(feature = "parquet")]
@@ -20,7 +20,7 @@ use crate::budget::Budget;
 use std::path::Path;
 use vaglio_core::{Error, Result, SparseNumbers};
 
-/// What sparse files are written as.
+/// Format of a sparse matrix file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SparseFormat {
     Svmlight,
@@ -29,7 +29,7 @@ pub(super) enum SparseFormat {
 }
 
 impl SparseFormat {
-    /// The format of a file with this extension.
+    /// Format by a file's extension.
     pub fn of(extension: &str) -> Option<Self> {
         match extension {
             "svm" | "libsvm" | "svmlight" => Some(SparseFormat::Svmlight),
@@ -40,33 +40,33 @@ impl SparseFormat {
     }
 }
 
-/// A sparse file, taken apart.
+/// A parsed sparse file.
 #[derive(Debug)]
 pub(super) struct SparseTable {
-    /// Names of the columns, those of text last.
+    /// Names of the columns, text columns last.
     pub names: Vec<String>,
-    /// Columns that are read only where they are asked for, with why.
+    /// Columns read only on request, with the reason.
     pub aside: Vec<(String, &'static str)>,
     columns: Vec<SparseNumbers>,
-    /// Columns of which every cell is written: svmlight's labels and queries.
+    /// Columns with every cell written: svmlight's labels and queries.
     written: Vec<RawColumn>,
     rows: usize,
-    /// The index of svmlight's first column; in such a table a column that is not there is one of zeros.
+    /// Index of svmlight's first column; in such a table a missing column is all zeros.
     pub first_index: Option<u32>,
 }
 
-/// The column of svmlight's labels, and that of its queries.
+/// Names of the columns of svmlight's labels and queries.
 const LABEL: &str = "target";
 const QUERY: &str = "qid";
 const IS_QUERY: &str = "it says which query a row belongs to; to keep these together name it in data.groups";
-/// What mends a table that is too large.
+/// Remedy for a table that is too large.
 const SMALLER: &str = "read a smaller file, or raise the limit";
 
 impl SparseTable {
-    /// Takes the bytes of a file apart. Cost O(bytes + columns).
+    /// Parses the bytes of a file. Cost O(bytes + columns).
     ///
     /// # Errors
-    /// [`Error::Unreadable`] with the line, or the part of the file, that is at fault; [`Error::NonFinite`] for infinities.
+    /// [`Error::Unreadable`] with the line or part of the file at fault; [`Error::NonFinite`] for infinities.
     pub fn new(path: &Path, bytes: &[u8], format: SparseFormat, how: How<'_>) -> Result<Self> {
         let budget = how.budget;
         match format {
@@ -81,7 +81,7 @@ impl SparseTable {
         }
     }
 
-    /// A matrix of a file without names: those of the text file beside it, a line each, or x1, x2, ….
+    /// Names the columns of a matrix: by the lines of the text file next to it, or x1, x2, ….
     fn unnamed(path: &Path, entries: Triplets, budget: Budget) -> Result<Self> {
         let count = entries.shape[1];
         let names = match names_beside(path, count)? {
@@ -93,7 +93,7 @@ impl SparseTable {
         Ok(SparseTable { names, aside: Vec::new(), columns, written: Vec::new(), rows, first_index: None })
     }
 
-    /// Adds columns of zeros of these names, where the format writes of a table no more columns than it needs.
+    /// Adds columns of zeros with these names, if the format omits trailing columns.
     pub fn widen<'n>(&mut self, path: &Path, names: impl IntoIterator<Item = &'n str> + Clone) {
         match self.first_index {
             None => return,
@@ -112,7 +112,7 @@ impl SparseTable {
         self.names.splice(at..at, new);
     }
 
-    /// The columns of these names. Those of text are read as numbers for as long as they are.
+    /// Reads the columns of these names. Text columns are read as numbers while their cells are numbers.
     pub fn read(&self, names: &[&str], as_numbers: &[bool], rules: &Rules) -> Vec<Growing> {
         let places = places(&self.names);
         let column = |(name, as_numbers): (&&str, &bool)| match places.get(name) {
@@ -129,7 +129,7 @@ impl SparseTable {
         names.iter().zip(as_numbers).map(column).collect()
     }
 
-    /// Which of these columns are numbers.
+    /// Whether each of these columns is numeric.
     pub fn look_like_numbers(&self, names: &[&str], rules: &Rules) -> Vec<bool> {
         let places = places(&self.names);
         let looks = |name: &&str| {
@@ -141,7 +141,7 @@ impl SparseTable {
     }
 }
 
-/// Warns of svmlight's text without the index 0, from which other files count.
+/// Warns of an svmlight file without the index 0 when others have it.
 fn warn_of_base(path: &Path) {
     let path = path.display();
     tracing::warn!(
@@ -150,7 +150,7 @@ fn warn_of_base(path: &Path) {
     );
 }
 
-/// A column; one with missing cells has all its cells.
+/// Column of numbers; with missing cells it becomes dense.
 fn of_numbers(column: &SparseNumbers) -> Growing {
     let mut is_whole = true;
     column.view().for_each(|_, value| is_whole &= !value.is_nan());
@@ -164,15 +164,15 @@ fn of_numbers(column: &SparseNumbers) -> Growing {
     Growing::Numbers(all)
 }
 
-/// The name of a column by its number.
+/// Name of a column by its number.
 fn numbered(number: usize) -> String {
     format!("x{number}")
 }
 
-/// The names of the columns, where a text file of the same name lies beside the data, with `.txt` in place of the extension.
+/// Reads column names from the text file next to the data, of the same name with `.txt` as its extension.
 ///
 /// # Errors
-/// A file that cannot be read, or has another number of lines than the matrix has columns.
+/// Fails if the file cannot be read or its lines do not match the matrix's columns.
 fn names_beside(path: &Path, columns: usize) -> Result<Option<Vec<String>>> {
     let beside = if path.extension().is_some_and(|e| e == "gz" || e == "bz2" || e == "zst") {
         path.with_extension("").with_extension("txt")
@@ -197,31 +197,32 @@ fn names_beside(path: &Path, columns: usize) -> Result<Option<Vec<String>>> {
     Ok(Some(names))
 }
 
-/// Entries by row and column, in any order.
+/// Matrix entries by row and column, in any order.
 #[derive(Debug, Default)]
 struct Triplets {
-    /// Rows and columns of the matrix.
+    /// Numbers of rows and columns of the matrix.
     shape: [usize; 2],
     rows: Vec<u32>,
     columns: Vec<u32>,
     values: Vec<f64>,
-    /// Whether several entries of one place are added up; else they are refused.
+    /// Whether duplicate entries are added up; otherwise they are rejected.
     adds: bool,
 }
 
-/// What an entry takes while columns are made of it, and a column beside its entries, with its name.
+/// Bytes of an entry while columns are built, and of a column without its entries, including its name.
 const ENTRY: usize = 2 * (2 * size_of::<u32>() + size_of::<f64>());
 const COLUMN: usize = size_of::<SparseNumbers>() + size_of::<String>() + 32;
-/// Entries for which there is room at first, at most: files may claim more than they have.
+/// Maximum number of entries preallocated: a file may claim more than it has.
 const ROOM: usize = 1 << 24;
-/// Rows and columns, at most.
+/// Maximum number of rows and of columns.
 const MOST: usize = u32::MAX as usize;
 
 impl Triplets {
-    /// None yet, of a matrix of that shape with about so many. Memory is asked for before it is taken.
+    /// Creates an empty matrix of a shape, with room for about `entries`. Checks the memory limit first.
     ///
     /// # Errors
-    /// A matrix without rows or columns, or with more than 2³² of either; [`Error::Setting`] of `limits.memory`.
+    /// Fails for a matrix without rows or columns, or with more than 2³² of either; [`Error::Setting`] at
+    /// `limits.memory`.
     fn new(path: &Path, shape: [usize; 2], entries: usize, budget: Budget) -> Result<Self> {
         for (count, what) in shape.iter().zip(["rows", "columns"]) {
             if *count == 0 || *count > MOST {
@@ -242,10 +243,10 @@ impl Triplets {
         self.values.push(value);
     }
 
-    /// The columns. Cost O(entries + columns), and sorting where rows stand in no order.
+    /// Builds the columns. Cost O(entries + columns), plus sorting if rows are unordered.
     ///
     /// # Errors
-    /// [`Error::NonFinite`] for an infinity; [`Error::Unreadable`] for two entries of one place where they are not added up.
+    /// [`Error::NonFinite`] for an infinity; [`Error::Unreadable`] for duplicate entries that are not added up.
     fn columns(self, path: &Path, names: &[String], budget: Budget) -> Result<Vec<SparseNumbers>> {
         let Triplets { shape: [rows, columns], rows: of_rows, columns: of_columns, values, adds } = self;
         budget.need((of_rows.len() * ENTRY) as f64 / 2.0, path.display(), SMALLER)?;
@@ -291,15 +292,15 @@ impl Triplets {
     }
 }
 
-/// The error of a line, which counts from 1.
+/// Error at a line, which counts from 1.
 fn at_line(path: &Path, line: usize, message: impl std::fmt::Display) -> Error {
     unreadable(path, format!("line {line}: {message}"))
 }
 
-/// The lines of a file as text, with their numbers from 1 and without blanks around them.
+/// Trimmed lines of a file as text, with their numbers from 1.
 ///
 /// # Errors
-/// A line that is not UTF-8.
+/// Fails for a line that is not UTF-8.
 fn lines<'b>(path: &Path, bytes: &'b [u8]) -> impl Iterator<Item = Result<(usize, &'b str)>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     bytes.split(|byte| *byte == b'\n').enumerate().map(move |(at, line)| match std::str::from_utf8(line) {

@@ -1,4 +1,4 @@
-//! Columns of files of types while they are read.
+//! Columns of Parquet and Arrow files under construction.
 
 use super::super::growing::{Growing, NumberColumn, RawColumn};
 use super::super::settle::is_beyond;
@@ -11,7 +11,7 @@ use arrow_select::take::take;
 use std::path::Path;
 use vaglio_core::Result;
 
-/// The type of the cells of a field, dictionaries looked through.
+/// Type of a field's cells, with dictionaries resolved.
 pub(super) fn plain_type(field: &Field) -> &DataType {
     let mut data_type = field.data_type();
     while let DataType::Dictionary(_, values) = data_type {
@@ -20,16 +20,16 @@ pub(super) fn plain_type(field: &Field) -> &DataType {
     data_type
 }
 
-/// A column of a file of types while it is read.
+/// A column of a Parquet or Arrow file under construction.
 pub(in crate::read) struct GrowingColumn {
     name: String,
-    /// Its cells.
+    /// Cells of the column.
     pub cells: Growing,
 }
 
 impl GrowingColumn {
-    /// An empty column for a field of numbers, truth values, text or dates, which will have so many rows; numbers may be kept in
-    /// single precision.
+    /// An empty column for a field of numbers, booleans, text or dates, with an expected number of rows; numbers may be
+    /// stored in single precision.
     pub fn of(path: &Path, field: &Field, rows: usize, is_single: bool) -> Result<Self> {
         let dates = || NumberColumn::expecting(rows);
         let numbers = || dates().in_single(is_single);
@@ -56,7 +56,7 @@ impl GrowingColumn {
         Ok(GrowingColumn { name: field.name().clone(), cells })
     }
 
-    /// Keeps no more than what is not 0, where nearly all rows are.
+    /// Converts the column to sparse if nearly all rows are 0.
     pub fn thin(&mut self) {
         let cells = std::mem::replace(&mut self.cells, Growing::Raw(RawColumn::default()));
         self.cells = cells.thinned();
@@ -97,7 +97,7 @@ impl GrowingColumn {
                 _ => append_views(column, array.as_string_view(), budget)?,
             },
             Growing::Dates(column, _) => append_dates(column, array),
-            // No Arrow column begins as one.
+            // An Arrow column never begins as sparse.
             Growing::Sparse(_) => {
                 return Err(unreadable(path, format!("column `{}` is of another type than before", self.name)));
             }
@@ -108,12 +108,12 @@ impl GrowingColumn {
     }
 }
 
-/// What mends a file that is too large.
+/// Remedy for a file that is too large.
 pub(super) const LESS: &str = "leave columns out by data.exclude, take fewer rows, or raise the limit";
-/// Bytes of the widest number.
+/// Maximum bytes of a number.
 const WIDEST: f64 = 32.0;
 
-/// Appends words by their places in a dictionary, which may be small and stand for much text.
+/// Appends words by their dictionary keys; a small dictionary may represent much text.
 fn append_words<'a>(
     column: &mut RawColumn,
     dictionary: &dyn AnyDictionaryArray,
@@ -132,7 +132,7 @@ fn append_words<'a>(
     Ok(())
 }
 
-/// Appends views, several of which may show the same bytes.
+/// Appends views, several of which may refer to the same bytes.
 fn append_views(column: &mut RawColumn, views: &StringViewArray, budget: Budget) -> Result<()> {
     let bytes: usize = views.iter().map(|cell| cell.map_or(0, str::len)).sum();
     budget.need(bytes as f64, "text that views of it show, written out,", LESS)?;
@@ -140,12 +140,12 @@ fn append_views(column: &mut RawColumn, views: &StringViewArray, budget: Budget)
     Ok(())
 }
 
-/// A null is an empty cell, as one of a text file.
+/// Appends text; a null becomes an empty cell, as in a text file.
 fn append_text<'a>(column: &mut RawColumn, cells: impl Iterator<Item = Option<&'a str>>) {
     cells.for_each(|cell| column.push(cell.unwrap_or_default()));
 }
 
-/// Appends dates as seconds; moments with a time zone are those of Greenwich.
+/// Appends dates as seconds; moments with a time zone are in UTC.
 fn append_dates(column: &mut NumberColumn, array: &dyn Array) {
     const DAY: f64 = 86400.0;
     match array.data_type() {
@@ -164,7 +164,7 @@ fn append_scaled<T: ArrowPrimitiveType<Native = i64>>(column: &mut NumberColumn,
     append(column, array.as_primitive::<T>().iter().map(|cell| cell.map(|value| value as f64 / unit)));
 }
 
-/// Appends numbers, all of which doubles hold.
+/// Appends numbers that are all exact doubles.
 fn append_numbers(column: &mut NumberColumn, array: &dyn Array) {
     match array.data_type() {
         DataType::UInt8 if array.null_count() == 0 => {
@@ -194,7 +194,7 @@ fn append_numbers(column: &mut NumberColumn, array: &dyn Array) {
     }
 }
 
-/// Whether doubles hold all whole numbers of an array.
+/// Whether all whole numbers of an array are exact doubles.
 fn are_doubles(array: &dyn Array) -> bool {
     fn all<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &dyn Array) -> bool {
         array.as_primitive::<T>().iter().flatten().map(Into::into).all(|value| (value as f64) as i128 == value)
@@ -217,12 +217,12 @@ fn are_doubles(array: &dyn Array) -> bool {
     }
 }
 
-/// Appends whole numbers and decimals as they are written.
+/// Appends whole numbers and decimals as text.
 fn append_digits(column: &mut RawColumn, array: &dyn Array) {
     texts(array).for_each(|cell| column.push(&cell.unwrap_or_default()));
 }
 
-/// The numbers of an array of whole numbers or decimals as text.
+/// Numbers of an array of whole numbers or decimals as text.
 fn texts(array: &dyn Array) -> Box<dyn Iterator<Item = Option<String>> + '_> {
     fn written<'a, T: ArrowPrimitiveType>(
         array: &'a dyn Array,
@@ -241,7 +241,7 @@ fn texts(array: &dyn Array) -> Box<dyn Iterator<Item = Option<String>> + '_> {
     }
 }
 
-/// Appends cells that may be missing, or no finite numbers.
+/// Appends cells that may be missing or not finite.
 pub(super) fn append(column: &mut NumberColumn, cells: impl Iterator<Item = Option<f64>>) {
     for cell in cells {
         match cell {

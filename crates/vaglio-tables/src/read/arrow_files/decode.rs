@@ -1,4 +1,4 @@
-//! The bytes of a file: in memory, or left on the disk and read where they are asked for.
+//! Bytes of a file: in memory, or on disk and read on demand.
 
 use super::super::digest::{Hasher, hashed};
 use super::super::load::check_unchanged;
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use vaglio_core::Result;
 
-/// The bytes of a file.
+/// Bytes of a file.
 #[derive(Debug, Clone)]
 pub(in crate::read) enum Kept {
     Memory(Bytes),
     Disk(Arc<OnDisk>),
 }
 
-/// A file that threads read side by side, and what the system said of it at first.
+/// A file that threads read in parallel, with its metadata when it was opened.
 #[derive(Debug)]
 pub(in crate::read) struct OnDisk {
     file: File,
@@ -28,26 +28,27 @@ pub(in crate::read) struct OnDisk {
     along: Mutex<Option<Along>>,
 }
 
-/// The hash of the bytes up to a place, of a file that is read from its beginning on.
+/// Hash of the bytes up to a position, for a file that is read in order.
 #[derive(Debug)]
 struct Along {
     hash: Hasher,
     at: u64,
 }
 
-/// Bytes that are hashed at a time.
+/// Bytes hashed at a time.
 const STEP: usize = 1 << 18;
-/// Bytes that may lie between what was hashed and what is read: headers of pages.
+/// Maximum gap between hashed and read bytes: page headers.
 const BETWEEN: u64 = 1 << 16;
 
-/// What Parquet files begin with.
+/// First bytes of Parquet files.
 pub(in crate::read) const PARQUET: &[u8] = b"PAR1";
 
 impl Kept {
-    /// A file that begins so, left where it is; `None` of other files, of what is no file, and where systems do not read by places.
+    /// Leaves a file on disk if it begins with these bytes; `None` for other files, streams, and systems without
+    /// positioned reads.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// Fails if a file cannot be read.
     pub fn on_disk(path: &Path, begins: &[u8]) -> Result<Option<Self>> {
         let failed = |error: Error| system(path, &error);
         // A stream can be opened once.
@@ -62,7 +63,7 @@ impl Kept {
         Ok(is_such.then_some(kept))
     }
 
-    /// Refuses a file on the disk that was written to since it was opened.
+    /// Rejects a file on disk that was modified since it was opened.
     ///
     /// # Errors
     /// [`vaglio_core::Error::Unreadable`].
@@ -72,8 +73,8 @@ impl Kept {
         check_unchanged(path, &disk.before, &after, disk.before.len())
     }
 
-    /// From here on, pages of a file on the disk that are read in their order are hashed as they come, while they are in
-    /// cache: to be asked for where no other thread could do it.
+    /// Hashes pages of a file on disk as they are read in order, while they are in cache; useful if no other thread can
+    /// hash.
     pub fn hash_along(&self, kind: DigestKind) {
         if let Kept::Disk(disk) = self
             && let Ok(mut along) = disk.along.lock()
@@ -82,7 +83,7 @@ impl Kept {
         }
     }
 
-    /// Takes in bytes that were read, if they come next. Others are read again by [`Kept::digest`].
+    /// Hashes bytes that were read, if they come next; [`Kept::digest`] reads others again.
     fn was_read(&self, bytes: &[u8], start: u64) {
         let Kept::Disk(disk) = self else { return };
         let Ok(mut kept) = disk.along.try_lock() else { return };
@@ -99,10 +100,10 @@ impl Kept {
         along.at = start + bytes.len() as u64;
     }
 
-    /// The hash of the file. Cost O(bytes).
+    /// Hash of the file. Cost O(bytes).
     ///
     /// # Errors
-    /// A file on the disk that cannot be read, or was written to since it was opened.
+    /// Fails if a file on disk cannot be read or was modified since it was opened.
     pub fn digest(&self, path: &Path, kind: DigestKind) -> Result<[u8; 32]> {
         if let Kept::Memory(bytes) = self {
             return Ok(hashed(kind, bytes));
@@ -115,7 +116,7 @@ impl Kept {
         }
     }
 
-    /// A reader from here on.
+    /// A reader from a position on.
     pub fn from(&self, at: u64) -> Place {
         Place { kept: self.clone(), at }
     }
@@ -150,7 +151,7 @@ fn read_at(_: &File, _: &mut [u8], _: u64) -> Outcome<usize> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// The hash of a file, as far as it was read.
+/// Partial hash of a file.
 #[derive(Debug)]
 pub(in crate::read) struct Hashing {
     path: PathBuf,
@@ -169,10 +170,10 @@ impl Hashing {
         Hashing { path: path.to_owned(), hash, place: kept.from(at), block: Vec::new() }
     }
 
-    /// Takes in some more bytes; the hash, once it has all.
+    /// Hashes some more bytes; returns the hash after the last.
     ///
     /// # Errors
-    /// Those of [`Kept::digest`].
+    /// Fails like [`Kept::digest`].
     pub fn step(&mut self) -> Result<Option<[u8; 32]>> {
         self.block.resize(STEP, 0);
         let read = self.place.read(&mut self.block).map_err(|error| system(&self.path, &error))?;
@@ -185,7 +186,7 @@ impl Hashing {
     }
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Debug)]
 pub(in crate::read) struct Place {
     kept: Kept,

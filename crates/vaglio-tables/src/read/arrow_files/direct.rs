@@ -1,6 +1,6 @@
-//! Columns of plain numbers of a Parquet file: from its pages into the numbers that are kept, without arrays between.
+//! Direct decoding of plain numeric Parquet columns: from pages into stored numbers, without arrays between.
 //!
-//! What is not plain, or looks damaged, is left to the reader of arrays, which says what is wrong with it.
+//! Columns that are not plain, or look damaged, are left to the array reader, which reports faults.
 
 use super::super::growing::{Growing, NumberColumn};
 use super::super::guard::guarded;
@@ -18,24 +18,24 @@ use std::ops::{BitOr, RangeInclusive};
 use std::sync::Arc;
 use vaglio_core::{Error, Result};
 
-/// Rows that are decoded at a time: they stay in the nearest cache.
+/// Rows decoded at a time: they stay in the first-level cache.
 const STEP: usize = 1 << 11;
-/// Whole numbers between these are doubles, and so are those beyond that are not read here.
+/// Range in which whole numbers are exact doubles; others are not read here.
 const EXACT: RangeInclusive<i64> = -(1 << 53)..=1 << 53;
 
-/// How the values of a column are stored.
+/// Physical type of a column's values.
 #[derive(Debug, Clone)]
 enum Values {
     Double,
     Float,
-    /// Those that the type of the column allows.
+    /// Values within the range of the column's type.
     Int32(RangeInclusive<i64>),
     UInt32,
     Int64,
     UInt64,
 }
 
-/// A column that is read so, and the number of its leaf.
+/// A column that is read directly, and the number of its leaf.
 struct Direct {
     leaf: usize,
     values: Values,
@@ -43,7 +43,7 @@ struct Direct {
 }
 
 impl Values {
-    /// `None` for what is nested, or stands for something else than a plain number.
+    /// Physical type of a column; `None` if it is nested or not a plain number.
     fn of(metadata: &ParquetMetaData, leaf: usize, field: &Field) -> Option<Self> {
         let column = metadata.file_metadata().schema_descr().column(leaf);
         if column.max_def_level() > 1 || column.max_rep_level() > 0 || column.path().parts().len() != 1 {
@@ -66,10 +66,11 @@ impl Values {
 }
 
 impl Stored {
-    /// The columns that can be read so, row group by row group as they stand in the file; `None` for the others. Cost O(entries).
+    /// Reads the columns that can be read directly, row group by row group in file order; `None` for others. Cost
+    /// O(entries).
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Setting`] of `limits.memory`.
+    /// [`vaglio_core::Error::Setting`] at `limits.memory`.
     pub(super) fn direct(&self, metadata: &ParquetMetaData, indices: &[usize]) -> Result<Vec<Option<GrowingColumn>>> {
         let mut columns: Vec<Option<Direct>> = indices.iter().map(|&index| self.plain(metadata, index)).collect();
         let (mut left, mut taken) = (self.sample.unwrap_or(usize::MAX), 0);
@@ -88,7 +89,7 @@ impl Stored {
             for place in &mut columns {
                 let Some(direct) = place else { continue };
                 match guarded(&self.path, || direct.read(&self.kept, group, rows, &mut ask)) {
-                    // What is 0 nearly everywhere is not kept until all columns are read.
+                    // Stores a mostly zero column sparse before the others are read.
                     Ok(true) if at + 1 == groups.len() => direct.column.thin(),
                     Ok(true) => {}
                     Err(error) if error.field().is_some() => return Err(error),
@@ -99,10 +100,10 @@ impl Stored {
         Ok(columns.into_iter().map(|direct| direct.map(|direct| direct.column)).collect())
     }
 
-    /// A column that can be read so, without rows yet.
+    /// An empty column if it can be read directly.
     fn plain(&self, metadata: &ParquetMetaData, index: usize) -> Option<Direct> {
         let schema = metadata.file_metadata().schema_descr();
-        // The root is the leaf, unless nested ones stand before it.
+        // The root is the leaf, unless nested ones precede it.
         let leaf = (index..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index)?;
         let values = Values::of(metadata, leaf, self.schema.field(index))?;
         Some(Direct { leaf, values, column: self.empty(&[index]).ok()?.pop()? })
@@ -110,7 +111,7 @@ impl Stored {
 }
 
 impl Direct {
-    /// Appends the first rows of a row group; `false` where they are not as they are said to be.
+    /// Appends the first rows of a row group; `false` if they are not as claimed.
     fn read(
         &mut self,
         kept: &Kept,
@@ -141,22 +142,22 @@ impl Direct {
     }
 }
 
-/// The pages of a column in a row group.
+/// Pages of a column in a row group.
 struct Chunk<'k> {
     kept: &'k Kept,
     group: &'k RowGroupMetaData,
     leaf: usize,
     rows: usize,
-    /// Bytes of a row, at most.
+    /// Maximum bytes of a row.
     width: usize,
-    /// Asks for so many bytes of memory.
+    /// Checks the memory limit for this many bytes.
     ask: &'k mut dyn FnMut(usize) -> Result<()>,
 }
 
 impl Chunk<'_> {
-    /// Gives the values that are there to `take`, some rows at a time, with the levels of all rows where some are missing.
+    /// Passes the present values to `take`, some rows at a time, with the levels of all rows if some are missing.
     fn read<T: Physical>(self, mut take: impl FnMut(&[i16], &[T::T]) -> bool) -> Result<bool> {
-        // Whoever reads the column instead says what is wrong.
+        // The reader used instead reports the fault.
         let damaged = |error: ParquetError| Error::Shape(error.to_string());
         let (chunk, all) = (self.group.column(self.leaf), usize::try_from(self.group.num_rows()).unwrap_or(0));
         let pages = SerializedPageReader::new(Arc::new(self.kept.clone()), chunk, all, None).map_err(damaged)?;
@@ -175,7 +176,7 @@ impl Chunk<'_> {
             }
             left -= rows;
         }
-        // Of rows beyond those that the footer says it is not known where they belong.
+        // Rows beyond those that the footer claims have no known place.
         levels.clear();
         Ok(self.rows < all || reader.read_records(1, Some(&mut levels), None, &mut values).map_err(damaged)?.0 == 0)
     }
@@ -192,7 +193,7 @@ fn floats(cells: &mut NumberColumn, levels: &[i16], values: &[f64]) -> bool {
     true
 }
 
-/// Appends whole numbers; `false`, and none of them, where some is beyond the range or no double.
+/// Appends whole numbers; returns `false` and appends none if some are out of range or not exact doubles.
 fn wholes<V: Copy + Default + BitOr<Output = V>>(
     cells: &mut NumberColumn,
     levels: &[i16],
@@ -200,7 +201,7 @@ fn wholes<V: Copy + Default + BitOr<Output = V>>(
     range: &RangeInclusive<i64>,
     wide: impl Fn(V) -> i64,
 ) -> bool {
-    // No value is above all of their bits, and none is negative where these are not.
+    // No value exceeds the bitwise OR of all, and none is negative if that is not.
     let all = wide(values.iter().fold(V::default(), |all, &value| all | value));
     if levels.is_empty() && (0..=u8::MAX.into()).contains(&all) && range.contains(&all) {
         cells.extend_bytes(values.iter().map(|&value| wide(value) as u8));

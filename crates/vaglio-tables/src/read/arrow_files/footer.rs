@@ -1,4 +1,4 @@
-//! What the footer of a Parquet file says, compared with the file and with itself.
+//! Checks of a Parquet footer against the file and itself.
 
 use super::super::guard::guarded;
 use super::super::unreadable;
@@ -14,13 +14,13 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::Result;
 
-/// The footer of a file.
+/// Reads the footer of a file.
 ///
-/// What the reader of parquet 60 would not end with is refused before ([`super::thrift`]); a footer that ends too early is left
-/// to it, which tells what is wrong.
+/// Rejects footers on which the reader of parquet 60 would not end ([`super::thrift`]); a truncated footer is left to
+/// that reader, which reports the fault.
 ///
 /// # Errors
-/// A file that is damaged.
+/// Fails for a damaged file.
 pub(in crate::read) fn footer(path: &Path, reader: &impl ChunkReader) -> Result<ArrowReaderMetadata> {
     let has_other_fields = || -> parquet::errors::Result<bool> {
         let Some(start) = reader.len().checked_sub(END) else { return Ok(false) };
@@ -39,13 +39,13 @@ pub(in crate::read) fn footer(path: &Path, reader: &impl ChunkReader) -> Result<
     guarded(path, || ArrowReaderMetadata::load(reader, Default::default()).map_err(told))
 }
 
-/// The bytes behind a footer: its length, and what says that the file is one of Parquet.
+/// Bytes after a footer: its length, and the magic bytes.
 const END: u64 = 8;
 
-/// Refuses a footer whose numbers of rows differ, or whose columns lie outside of the file; returns the number of rows.
+/// Rejects a footer with inconsistent numbers of rows or columns outside of the file, and returns the number of rows.
 ///
 /// # Errors
-/// A file that is damaged.
+/// Fails for a damaged file.
 pub(in crate::read) fn check_footer(path: &Path, metadata: &ParquetMetaData, length: u64) -> Result<usize> {
     let said = metadata.file_metadata().num_rows();
     let mut rows = 0i64;
@@ -72,7 +72,7 @@ pub(in crate::read) fn check_footer(path: &Path, metadata: &ParquetMetaData, len
     }
 }
 
-/// Refuses columns, by the number of their root, whose pages are compressed in a way that this program does not read.
+/// Rejects columns, by the number of their root, with an unsupported compression.
 ///
 /// # Errors
 /// [`vaglio_core::Error::Unreadable`] that names the column.
@@ -98,17 +98,17 @@ pub(in crate::read) fn check_codecs(path: &Path, metadata: &ParquetMetaData, roo
     Ok(())
 }
 
-/// Whether the pages of a column lie in a file of this length.
+/// Whether the pages of a column lie within a file of this length.
 fn is_inside(column: &ColumnChunkMetaData, length: u64) -> bool {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.data_page_offset());
     let end = start.checked_add(column.compressed_size());
     start >= 0 && column.compressed_size() >= 0 && end.is_some_and(|end| end as u64 <= length)
 }
 
-/// The error of a file that has another number of rows than it says.
+/// Checks that a file holds as many rows as it claims.
 ///
 /// # Errors
-/// Unless the numbers are the same.
+/// Fails if the numbers differ.
 pub(in crate::read) fn check_rows(path: &Path, said: usize, found: usize) -> Result<()> {
     match said == found {
         true => Ok(()),
@@ -116,7 +116,7 @@ pub(in crate::read) fn check_rows(path: &Path, said: usize, found: usize) -> Res
     }
 }
 
-/// The same file read so that text that is kept as a dictionary stays one: a few bytes of it can stand for gigabytes.
+/// Keeps dictionary-encoded text as dictionaries: a few bytes of it can represent gigabytes.
 pub(in crate::read) fn with_dictionaries(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
     let groups = metadata.metadata().row_groups();
     let descriptor = metadata.parquet_schema();

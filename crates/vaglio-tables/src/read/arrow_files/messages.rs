@@ -1,7 +1,7 @@
-//! What an Arrow file says of its own lengths, compared with the file before anything is read by it.
+//! Checks of the lengths that an Arrow file claims, before it is decoded.
 //!
-//! The reader of arrow-ipc 60 allocates and fills as much as the footer of a file claims for a block, and as much as a
-//! compressed buffer claims to become.
+//! The reader of arrow-ipc 60 allocates as much as the footer of a file claims for a block, and as much as a compressed
+//! buffer claims to become.
 
 use super::super::unreadable;
 use super::decode::Kept;
@@ -17,20 +17,20 @@ use std::path::Path;
 use std::sync::Arc;
 use vaglio_core::{Error, Result};
 
-/// The parts of an Arrow file, all of which lie in it.
+/// Blocks of an Arrow file, all within its length.
 #[derive(Debug)]
 pub(super) struct Blocks {
     pub schema: SchemaRef,
     version: MetadataVersion,
     dictionaries: Vec<Block>,
     batches: Vec<Block>,
-    /// How many rows each batch has.
+    /// Number of rows of each batch.
     pub lengths: Vec<usize>,
-    /// How many dictionaries come before each batch of a stream, which may take the place of others.
+    /// Number of dictionaries before each batch of a stream, which may replace earlier ones.
     before: Option<Vec<usize>>,
 }
 
-/// The longest name of the format, by which files begin and end.
+/// Length of the longest magic bytes at the ends of a file.
 const MAGIC: u64 = 6;
 
 fn damaged(path: &Path, what: &str) -> Error {
@@ -38,10 +38,10 @@ fn damaged(path: &Path, what: &str) -> Error {
 }
 
 impl Blocks {
-    /// Reads the footer, and compares the lengths that it and the messages claim with the file.
+    /// Reads the footer and checks the lengths claimed by it and the messages.
     ///
     /// # Errors
-    /// A file that is damaged; batches that would take more memory than there may be.
+    /// Fails for a damaged file, and for batches that would exceed the memory limit.
     pub fn new(path: &Path, kept: &Kept, budget: Budget) -> Result<Self> {
         let failed = |error: ArrowError| unreadable(path, error.to_string());
         let read = |at: u64, length: usize| {
@@ -76,10 +76,10 @@ impl Blocks {
         Ok(Blocks { schema, version: footer.version(), dictionaries, batches, lengths, before: None })
     }
 
-    /// Reads the messages of a stream, and compares the lengths that they claim with it.
+    /// Reads the messages of a stream and checks the lengths they claim.
     ///
     /// # Errors
-    /// Those of [`Blocks::new`].
+    /// Fails like [`Blocks::new`].
     pub fn of_stream(path: &Path, kept: &Kept, budget: Budget) -> Result<Self> {
         let failed = |error: ArrowError| unreadable(path, error.to_string());
         let cut = || damaged(path, "a message is longer than what is left of it");
@@ -127,10 +127,10 @@ impl Blocks {
         Ok(Blocks { schema, version, dictionaries, batches, lengths, before: Some(before) })
     }
 
-    /// The batches of these columns.
+    /// Reads the batches of these columns.
     ///
     /// # Errors
-    /// A block that cannot be decoded.
+    /// Fails if a block cannot be decoded.
     pub fn read(
         &self,
         kept: &Kept,
@@ -144,10 +144,10 @@ impl Blocks {
         Ok((0..self.batches.len()).filter_map(batch))
     }
 
-    /// What decodes these columns, with all dictionaries of a file.
+    /// Decoder of these columns, with all dictionaries of a file.
     ///
     /// # Errors
-    /// A block that cannot be decoded.
+    /// Fails if a block cannot be decoded.
     pub fn decoder(&self, kept: &Kept, columns: Vec<usize>) -> std::result::Result<FileDecoder, ArrowError> {
         let mut decoder = FileDecoder::new(self.schema.clone(), self.version).with_projection(columns);
         if self.before.is_none() {
@@ -156,10 +156,10 @@ impl Blocks {
         Ok(decoder)
     }
 
-    /// The dictionaries of a stream that come between the batches before these places.
+    /// Reads the dictionaries of a stream between two batches.
     ///
     /// # Errors
-    /// A block that cannot be decoded.
+    /// Fails if a block cannot be decoded.
     pub fn go_on(
         &self,
         kept: &Kept,
@@ -183,10 +183,10 @@ impl Blocks {
         Ok(())
     }
 
-    /// The batch at that place.
+    /// Reads the batch at a place.
     ///
     /// # Errors
-    /// A block that cannot be decoded.
+    /// Fails if a block cannot be decoded.
     pub fn batch(
         &self,
         kept: &Kept,
@@ -197,20 +197,20 @@ impl Blocks {
         decoder.read_record_batch(block, &of_block(kept, block)?.into())
     }
 
-    /// Bytes of the batch at that place, as it is stored.
+    /// Stored bytes of the batch at a place.
     pub fn bytes(&self, place: usize) -> f64 {
         self.batches[place].bodyLength() as f64
     }
 }
 
-/// The bytes of a block, which lies in the file.
+/// Bytes of a block within the file.
 fn of_block(kept: &Kept, block: &Block) -> std::result::Result<Bytes, ArrowError> {
     let length = block.metaDataLength() as usize + block.bodyLength() as usize;
     let bytes = kept.get_bytes(block.offset() as u64, length);
     bytes.map_err(|error| ArrowError::IpcError(error.to_string()))
 }
 
-/// Where a block begins in a file of so many bytes, and the lengths of its metadata and its body, if it lies there.
+/// Offset of a block in a file of this length, and the lengths of its metadata and body, if it lies within.
 fn parts(length: u64, block: &Block) -> Option<(u64, [usize; 2])> {
     let start = u64::try_from(block.offset()).ok()?;
     let metadata = u64::try_from(block.metaDataLength()).ok()?;
@@ -220,20 +220,20 @@ fn parts(length: u64, block: &Block) -> Option<(u64, [usize; 2])> {
     (end <= length).then_some((start, lengths))
 }
 
-/// The bytes behind a message, of which few are read.
+/// Body of a message, of which few bytes are read.
 struct MessageBody<'b> {
     length: usize,
     read: &'b dyn Fn(usize, usize) -> Option<Bytes>,
 }
 
-/// The message in the metadata of a block, which begins with its length.
+/// Message in the metadata of a block, after its length.
 fn message<'a>(path: &Path, metadata: &'a [u8]) -> Result<Message<'a>> {
     let start = if metadata.starts_with(&[0xff; 4]) { 8 } else { 4 };
     let text = metadata.get(start..).ok_or_else(|| damaged(path, "a block is too short"))?;
     root_as_message(text).map_err(|error| damaged(path, &format!("a block: {error}")))
 }
 
-/// Compares the lengths that a message claims with its body, and returns the number of rows that it has.
+/// Checks the lengths that a message claims against its body, and returns its number of rows.
 fn check(path: &Path, message: Message<'_>, body: &MessageBody<'_>, budget: Budget) -> Result<usize> {
     let dictionary = message.header_as_dictionary_batch();
     let batch = message.header_as_record_batch().or(dictionary.and_then(|dictionary| dictionary.data()));

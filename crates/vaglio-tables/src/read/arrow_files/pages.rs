@@ -1,6 +1,6 @@
-//! The headers of the pages of a Parquet file: what each claims to become is asked for before it does.
+//! Checks of Parquet page headers: the memory limit is checked for the claimed sizes before decoding.
 //!
-//! The reader of parquet 60 fills as many bytes as a header claims that its page has without compression.
+//! The reader of parquet 60 allocates as many bytes as a header claims for its uncompressed page.
 
 use super::super::unreadable;
 use super::TOGETHER;
@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 use vaglio_core::Result;
 
-/// What the header of a page says.
+/// Content of a page header.
 #[derive(Debug, Default, Clone, Copy)]
 struct Header {
     uncompressed: i64,
@@ -20,12 +20,12 @@ struct Header {
     is_dictionary: bool,
 }
 
-/// Refuses pages that claim to take more memory than there may be, and more values than their column has.
+/// Rejects pages that claim more than the memory limit, or more values than their column has.
 ///
-/// A header that ends too early is left to the decoder, which tells what is wrong with it.
+/// A truncated header is left to the decoder, which reports the fault.
 ///
 /// # Errors
-/// A file that is damaged; [`vaglio_core::Error::Setting`] of `limits.memory`.
+/// Fails for a damaged file; [`vaglio_core::Error::Setting`] at `limits.memory`.
 pub(in crate::read) fn check_pages(
     path: &Path,
     metadata: &ParquetMetaData,
@@ -62,8 +62,8 @@ pub(in crate::read) fn check_pages(
     Ok(())
 }
 
-/// The headers of the pages of a column, up to the first that cannot be read, and whether something else is in its place:
-/// the decoder would take that for what it is not, and for as much as it claims.
+/// Page headers of a column up to the first unreadable one, and whether that one holds other fields, which the decoder
+/// would misread.
 fn headers(file: &mut (impl Read + Seek), column: &ColumnChunkMetaData) -> (Vec<Header>, bool) {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset()).min(column.data_page_offset());
     let (mut found, mut left) = (Vec::new(), column.compressed_size());

@@ -1,4 +1,4 @@
-//! The rows of an Arrow file or stream on the disk, some at a time.
+//! Rows of an Arrow file or stream on disk, read in batches.
 
 use super::decode::Kept;
 use super::messages::Blocks;
@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use std::path::Path;
 use vaglio_core::Result;
 
-/// What Arrow files begin with.
+/// First bytes of Arrow files.
 const ARROW: &[u8] = b"ARROW1";
 
 /// An Arrow file, and the reader of its rows.
@@ -19,19 +19,19 @@ pub(in crate::read) struct ArrowRows {
     blocks: Blocks,
     budget: Budget,
     decoder: Option<FileDecoder>,
-    /// The next batch of the file, and that up to which dictionaries were read.
+    /// Index of the next batch, and of the batch up to which dictionaries were read.
     next: usize,
     decoded: usize,
-    /// What is left of the one before.
+    /// Remainder of the previous batch.
     left: Option<RecordBatch>,
     most: usize,
 }
 
 impl ArrowRows {
-    /// `None` of other files.
+    /// Opens a file; `None` for other formats.
     ///
     /// # Errors
-    /// A file that is damaged.
+    /// Fails for a damaged file.
     pub fn open(path: &Path, is_stream: bool, budget: Budget) -> Result<Option<Self>> {
         let begins = if is_stream { &[] } else { ARROW };
         let Some(kept) = Kept::on_disk(path, begins)? else { return Ok(None) };
@@ -42,30 +42,30 @@ impl ArrowRows {
         Ok(Some(ArrowRows { kept, blocks, budget, decoder: None, next: 0, decoded: 0, left: None, most: 1 }))
     }
 
-    /// The types of the columns.
+    /// Column types.
     pub fn schema(&self) -> SchemaRef {
         self.blocks.schema.clone()
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.blocks.lengths.iter().sum()
     }
 
-    /// Says which columns are wanted, and how many rows at a time.
+    /// Sets the wanted columns and the rows per batch.
     ///
     /// # Errors
-    /// A dictionary that cannot be decoded.
+    /// Fails if a dictionary cannot be decoded.
     pub fn start(&mut self, path: &Path, columns: &[usize], most: usize) -> Result<()> {
         let decoder = self.blocks.decoder(&self.kept, columns.to_vec()).map_err(|error| failed(path, &error))?;
         (self.decoder, self.most) = (Some(decoder), most.max(1));
         Ok(())
     }
 
-    /// Leaves out so many rows.
+    /// Skips rows.
     ///
     /// # Errors
-    /// Those of [`ArrowRows::next`].
+    /// Fails like [`ArrowRows::next`].
     pub fn skip(&mut self, path: &Path, mut rows: usize) -> Result<()> {
         if self.left.is_none() {
             while let Some(length) = self.blocks.lengths.get(self.next).filter(|length| **length <= rows) {
@@ -82,10 +82,10 @@ impl ArrowRows {
         Ok(())
     }
 
-    /// The next rows.
+    /// Reads the next rows.
     ///
     /// # Errors
-    /// A batch that cannot be decoded, or would take more memory than there may be.
+    /// Fails if a batch cannot be decoded or would exceed the memory limit.
     pub fn next(&mut self, path: &Path) -> Result<Option<RecordBatch>> {
         loop {
             if let Some(batch) = self.left.take().filter(|batch| batch.num_rows() > 0) {

@@ -1,14 +1,14 @@
-//! Thrift's compact protocol, and what the format of Parquet says that is in its structures.
+//! Thrift's compact protocol, and the structures of Parquet's format.
 //!
-//! The reader of parquet 60 takes a field for what its number stands for, whatever type it says that it has, and goes through
-//! lists of truth values that it does not know one by one, taking no byte for each: some bytes claim billions. What passes
-//! here has known fields of their types and no such list, so that reader ends after as many steps as there are bytes.
+//! The reader of parquet 60 interprets a field by its number, whatever its declared type, and iterates over unknown
+//! lists of booleans without consuming bytes: a few bytes claim billions. This check accepts known fields of the right
+//! types only and no such list, so that the reader ends after as many steps as there are bytes.
 
 use std::io::{Error, ErrorKind, Read};
 
 type Outcome<T> = std::io::Result<T>;
 
-/// The type of a field, or of the elements of a list.
+/// Type of a field, or of the elements of a list.
 pub(super) enum FieldType {
     Bool,
     I8,
@@ -17,19 +17,19 @@ pub(super) enum FieldType {
     I64,
     Double,
     Binary,
-    /// The types of its fields 1, 2, …; others are skipped.
+    /// Types of its fields 1, 2, …; others are skipped.
     Struct(&'static [FieldType]),
     List(&'static FieldType),
 }
 
 use FieldType::{Binary, Bool, Double, I8, I16, I32, I64, List, Struct};
 
-/// A structure without a field.
+/// A structure without fields.
 const EMPTY: FieldType = Struct(&[]);
 
 const STATISTICS: FieldType = Struct(&[Binary, Binary, I64, I64, Binary, Binary, Bool, Bool, I64]);
 
-/// The header of a page: of data, of an index, of a dictionary, of data of the second version.
+/// Header of a page: data, index, dictionary, and data of version 2.
 pub(super) const PAGE_HEADER: &[FieldType] = &[
     I32,
     I32,
@@ -43,7 +43,7 @@ pub(super) const PAGE_HEADER: &[FieldType] = &[
 
 const TIME: FieldType = Struct(&[Bool, Struct(&[EMPTY, EMPTY, EMPTY])]);
 
-/// The ninth is not given.
+/// The ninth field is unused.
 const LOGICAL_TYPE: FieldType = Struct(&[
     EMPTY,
     EMPTY,
@@ -92,12 +92,12 @@ const COLUMN: FieldType = Struct(&[
     Struct(&[BOUNDING_BOX, List(&I32)]),
 ]);
 
-/// The eighth is how a column is encrypted, which is skipped.
+/// The eighth field, encryption of a column, is skipped.
 const COLUMN_CHUNK: FieldType = Struct(&[Binary, I64, COLUMN, I64, I32, I64, I32, EMPTY, Binary]);
 
 const ROW_GROUP: FieldType = Struct(&[List(&COLUMN_CHUNK), I64, I64, List(&Struct(&[I32, Bool, Bool])), I64, I64, I16]);
 
-/// The footer of a file; the eighth is how it is encrypted, which is skipped.
+/// Footer of a file; the eighth field, encryption, is skipped.
 pub(super) const FOOTER: &[FieldType] = &[
     I32,
     List(&SCHEMA_ELEMENT),
@@ -110,7 +110,7 @@ pub(super) const FOOTER: &[FieldType] = &[
     Binary,
 ];
 
-/// How a type is written.
+/// Type codes on the wire.
 mod wire {
     pub const TRUE: u8 = 1;
     pub const FALSE: u8 = 2;
@@ -126,14 +126,14 @@ mod wire {
     pub const STRUCT: u8 = 12;
     pub const UUID: u8 = 13;
 
-    /// Whether it is a truth value, which a field says in place of its type, and of which a list is not read.
+    /// Whether a code is a boolean, which a field encodes in its type; lists of booleans are rejected.
     pub fn is_truth(code: u8) -> bool {
         matches!(code, TRUE | FALSE)
     }
 }
 
 impl FieldType {
-    /// Whether it is written so.
+    /// Whether the type is encoded by this code.
     fn is_written(&self, code: u8) -> bool {
         let expected = match self {
             Bool => return wire::is_truth(code),
@@ -150,16 +150,16 @@ impl FieldType {
     }
 }
 
-/// How deep structures, lists and maps that are not known may be in each other.
+/// Maximum nesting of unknown structures, lists and maps.
 const DEEPEST: usize = 8;
 
-/// Reads a structure whose fields are known.
+/// Reads a structure with known fields.
 ///
-/// The whole numbers in it, those in lists aside, are given with the numbers of the fields that lead to them.
+/// Reports whole numbers, except those in lists, with the field numbers that lead to them.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidData`] where a known field is of another type, or a list holds truth values;
-/// [`ErrorKind::UnexpectedEof`] where the bytes end before the structure.
+/// [`ErrorKind::InvalidData`] if a known field has another type or a list holds booleans; [`ErrorKind::UnexpectedEof`]
+/// if the bytes end before the structure.
 pub(super) fn read_struct(bytes: impl Read, fields: &[FieldType], mut number: impl FnMut(&[i16], i64)) -> Outcome<u64> {
     let mut thrift = Thrift { bytes, taken: 0, place: Vec::new(), number: &mut number };
     thrift.fields(fields, 0)?;
@@ -169,7 +169,7 @@ pub(super) fn read_struct(bytes: impl Read, fields: &[FieldType], mut number: im
 struct Thrift<'n, R> {
     bytes: R,
     taken: u64,
-    /// The numbers of the fields that lead to where it reads.
+    /// Field numbers that lead to the current position.
     place: Vec<i16>,
     number: &'n mut dyn FnMut(&[i16], i64),
 }
@@ -212,7 +212,7 @@ impl<R: Read> Thrift<'_, R> {
         if passed == bytes { Ok(()) } else { Err(Error::from(ErrorKind::UnexpectedEof)) }
     }
 
-    /// The fields of a structure; `depth` counts the unknown ones that it is in.
+    /// Reads the fields of a structure; `depth` counts the unknown ones around it.
     fn fields(&mut self, types: &[FieldType], depth: usize) -> Outcome<()> {
         let mut field = 0i16;
         loop {
@@ -237,7 +237,7 @@ impl<R: Read> Thrift<'_, R> {
         }
     }
 
-    /// The value of a known field.
+    /// Reads the value of a known field.
     fn value(&mut self, known: &FieldType, code: u8) -> Outcome<()> {
         match known {
             I16 | I32 | I64 => {
@@ -260,8 +260,8 @@ impl<R: Read> Thrift<'_, R> {
         }
     }
 
-    /// The type of the elements of a list, and how many there are: each takes a byte at least, so a claim of more than there
-    /// are ends with the bytes.
+    /// Reads the element type and length of a list. Each element takes at least a byte, so a false length ends with the
+    /// bytes.
     fn list(&mut self) -> Outcome<(u8, u64)> {
         let head = self.byte()?;
         let (element, few) = (head & 15, head >> 4);
@@ -269,7 +269,7 @@ impl<R: Read> Thrift<'_, R> {
         if count > 0 && wire::is_truth(element) { invalid() } else { Ok((element, count)) }
     }
 
-    /// Passes a value that is not known.
+    /// Skips an unknown value.
     fn skip(&mut self, code: u8, depth: usize) -> Outcome<()> {
         match code {
             wire::TRUE | wire::FALSE => Ok(()),

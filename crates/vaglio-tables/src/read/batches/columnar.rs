@@ -1,4 +1,4 @@
-//! The rows of a Parquet or Arrow file, some at a time.
+//! Rows of a Parquet or Arrow file, read in batches.
 
 use super::super::arrow_files::{
     ArrowRows, GrowingColumn, Kept, PARQUET, check_codecs, check_footer, check_pages, check_rows, footer,
@@ -21,12 +21,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use vaglio_core::Result;
 
-/// Files whose pages were checked, as the system knew them before, with their footers. Another check would read the header of every page.
+/// Cache of files whose pages were checked: their metadata then, and their footers. Checking reads the header of every
+/// page.
 #[derive(Debug, Default)]
 pub(super) struct CheckedFiles(Mutex<HashMap<PathBuf, (Metadata, ArrowReaderMetadata)>>);
 
 impl CheckedFiles {
-    /// The footer of a file that is the same now.
+    /// Footer of a file that has not changed since.
     fn get(&self, path: &Path, now: &Metadata) -> Option<ArrowReaderMetadata> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, footer) = all.get(path)?;
@@ -39,17 +40,17 @@ impl CheckedFiles {
     }
 }
 
-/// A file of types, and the reader of its rows.
+/// A Parquet or Arrow file, and the reader of its rows.
 pub(super) struct StoredRows {
     /// Names of the columns.
     pub names: Vec<String>,
     format: StoredFile,
-    /// The types of the columns, as the file says.
+    /// Column types by the file.
     schema: SchemaRef,
-    /// How many rows the file says that it has.
+    /// Number of rows that the file claims.
     pub rows: usize,
     budget: Budget,
-    /// The columns of the file that are read, increasing, and which of them each wanted one is.
+    /// File columns to read, increasing, and the position among them of each wanted one.
     indices: Vec<usize>,
     places: Vec<usize>,
     most: usize,
@@ -61,7 +62,7 @@ enum StoredFile {
 }
 
 impl StoredRows {
-    /// A Parquet file. `None` for one whose fault will be told when it is read as a whole.
+    /// Opens a Parquet file; `None` if it has a fault, which reading it as a whole reports.
     pub fn of_parquet(path: &Path, before: &Metadata, budget: Budget, checked: &CheckedFiles) -> Option<Self> {
         let read = || {
             let Some(file) = Kept::on_disk(path, PARQUET)? else { return Ok(None) };
@@ -82,7 +83,7 @@ impl StoredRows {
         guarded(path, read).ok().flatten().filter(|rows| !rows.names.is_empty())
     }
 
-    /// An Arrow file or stream, likewise.
+    /// Opens an Arrow file or stream; `None` like [`StoredRows::of_parquet`].
     pub fn of_arrow(path: &Path, is_stream: bool, budget: Budget) -> Option<Self> {
         let read = || match ArrowRows::open(path, is_stream, budget)? {
             Some(rows) => {
@@ -99,7 +100,7 @@ impl StoredRows {
         Ok(StoredRows { names, format, schema, rows, budget, indices: Vec::new(), places: Vec::new(), most: 1 })
     }
 
-    /// Whether columns are read without the others.
+    /// Whether columns can be read without the others.
     pub fn is_by_column(&self) -> bool {
         matches!(self.format, StoredFile::Parquet(..))
     }
@@ -112,7 +113,7 @@ impl StoredRows {
         })
     }
 
-    /// Says which columns are wanted, and how many rows at a time.
+    /// Sets the wanted columns and the rows per batch.
     pub fn start(&mut self, path: &Path, names: &[&str], most: usize) -> Result<()> {
         self.most = most;
         let places = places(&self.names);
@@ -132,7 +133,7 @@ impl StoredRows {
         }
     }
 
-    /// Leaves out the rows from `first` on, so many or all that are left; how many.
+    /// Skips up to `rows` rows from `first` on and returns their number.
     pub fn skip(&mut self, path: &Path, first: usize, rows: usize) -> Result<usize> {
         let (skipped, indices) = (rows.min(self.rows - first.min(self.rows)), &self.indices);
         match &mut self.format {
@@ -145,7 +146,7 @@ impl StoredRows {
         Ok(skipped)
     }
 
-    /// The next rows, of which the first is the row `first` of the file.
+    /// Reads the next rows; the first is row `first` of the file.
     pub fn next(&mut self, path: &Path, first: usize) -> Result<Vec<Growing>> {
         let (schema, indices, places, said, budget) =
             (&self.schema, &self.indices, &self.places, self.rows, self.budget);
@@ -169,7 +170,7 @@ impl StoredRows {
     }
 }
 
-/// The reader of some columns from the row `first` on.
+/// Reader of some columns from row `first` on.
 fn opened(
     path: &Path,
     (file, metadata): (&Kept, &ArrowReaderMetadata),
@@ -177,7 +178,7 @@ fn opened(
     (first, most): (usize, usize),
 ) -> Result<ParquetRecordBatchReader> {
     let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
-    // Of row groups before it not even the headers of pages are read.
+    // Earlier row groups are skipped without reading their page headers.
     let groups = metadata.metadata().row_groups();
     let ends = groups.iter().scan(0, |end, group| {
         *end += group.num_rows() as usize;

@@ -1,4 +1,4 @@
-//! One file of a table whose rows are read some at a time.
+//! One file of a table that is read in batches.
 
 use super::super::bytes::{FileKind, kind};
 use super::super::growing::{Growing, RawColumn};
@@ -13,24 +13,24 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use vaglio_core::Result;
 
-/// What is known of files that were opened before, so that to open them again costs little.
+/// Cache of opened files, which makes opening them again cheap.
 #[derive(Debug, Default)]
 pub struct KnownFiles {
     #[cfg(feature = "parquet")]
     parquet: CheckedFiles,
 }
 
-/// A file that was opened, and how far it was read.
+/// An opened file, and the reading position.
 pub(super) struct OpenFile {
     pub path: PathBuf,
     body: Body,
-    /// Columns of one value that its folders name.
+    /// Columns of one value named by the file's folders.
     pub fixed: Vec<(String, Option<String>)>,
-    /// The file as it was before anything of it was read.
+    /// Metadata of the file before it was read.
     before: Metadata,
-    /// The columns that are wanted.
+    /// Wanted columns.
     pub wanted: Vec<String>,
-    /// The row that comes next.
+    /// Index of the next row.
     pub first: usize,
 }
 
@@ -41,7 +41,7 @@ enum Body {
 }
 
 impl OpenFile {
-    /// `None` for a file that has to be read as a whole. What is found of it is kept in `known`.
+    /// Opens a file; `None` if it must be read as a whole. What is found is cached in `known`.
     #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
     pub fn new(path: &Path, is_partitioned: bool, spec: &ReadSpec, known: &KnownFiles) -> Result<Option<Self>> {
         let Some(before) = std::fs::metadata(path).ok().filter(Metadata::is_file) else { return Ok(None) };
@@ -76,12 +76,12 @@ impl OpenFile {
         }
     }
 
-    /// The names of its columns, those of its folders last.
+    /// Names of the columns, those of folders last.
     pub fn names(&self) -> Vec<String> {
         self.own_names().iter().chain(self.fixed.iter().map(|(name, _)| name)).cloned().collect()
     }
 
-    /// How many rows there are, where the file says so.
+    /// Number of rows, if the file tells it.
     pub fn rows(&self) -> Option<usize> {
         match &self.body {
             Body::Text(_) => None,
@@ -90,7 +90,7 @@ impl OpenFile {
         }
     }
 
-    /// The rules by which its cells are read.
+    /// Rules for parsing cells.
     pub fn rules(&self, spec: &ReadSpec) -> Rules {
         match &self.body {
             Body::Text(rows) => Rules::new(spec).with_comma(rows.sheet.comma),
@@ -99,7 +99,7 @@ impl OpenFile {
         }
     }
 
-    /// The settings with what was found about it written out.
+    /// The settings with everything detected filled in.
     pub fn settled(&self, spec: &ReadSpec) -> ReadSpec {
         match &self.body {
             Body::Text(rows) => rows.sheet.settled(spec),
@@ -108,12 +108,12 @@ impl OpenFile {
         }
     }
 
-    /// Whether its format says what its columns hold.
+    /// Whether the format gives the column types.
     pub fn is_typed(&self) -> bool {
         !matches!(self.body, Body::Text(_))
     }
 
-    /// Whether some columns are read without the others.
+    /// Whether some columns can be read without the others.
     pub fn is_by_column(&self) -> bool {
         match &self.body {
             Body::Text(_) => false,
@@ -122,12 +122,12 @@ impl OpenFile {
         }
     }
 
-    /// A column that its folders name, with its value.
+    /// A folder column with its value.
     fn of_folders(&self, name: &str) -> Option<&(String, Option<String>)> {
         self.fixed.iter().find(|(own, _)| own == name)
     }
 
-    /// The first cells of a column, from which its type is inferred; `None` where the file says it.
+    /// First cells of a column, for inferring its type; `None` if the file gives the type.
     pub fn first_cells(&self, name: &str) -> Option<Vec<&str>> {
         if let Some((_, value)) = self.of_folders(name) {
             return Some(value.as_deref().into_iter().collect());
@@ -139,7 +139,7 @@ impl OpenFile {
         }
     }
 
-    /// Whether the type of a column can be inferred only from all its cells.
+    /// Whether a column's type can be inferred only from all its cells.
     #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
     pub fn needs_all_cells(&self, name: &str, hint: Hint) -> bool {
         match &self.body {
@@ -149,13 +149,13 @@ impl OpenFile {
         }
     }
 
-    /// Says which columns are wanted, and how many rows at a time.
+    /// Sets the wanted columns and the rows per batch.
     #[cfg_attr(not(feature = "parquet"), expect(unused_variables))]
     pub fn start(&mut self, wanted: Vec<String>, rows: usize) -> Result<()> {
         self.wanted = wanted;
         let own: Vec<&str> =
             self.wanted.iter().map(String::as_str).filter(|name| self.of_folders(name).is_none()).collect();
-        // Where only columns of folders are wanted, one of its own tells the number of rows.
+        // If only folder columns are wanted, one of the file's gives the number of rows.
         let own = match own.is_empty() {
             true => self.own_names().first().map(|name| vec![name.clone()]).unwrap_or_default(),
             false => own.into_iter().map(str::to_owned).collect(),
@@ -169,7 +169,7 @@ impl OpenFile {
         Ok(())
     }
 
-    /// The wanted columns of the next rows, of which there are none after the last.
+    /// Wanted columns of the next rows; no rows after the last.
     pub fn next(&mut self, most: usize, rules: &Rules) -> Result<Vec<Growing>> {
         let (path, first) = (&self.path, self.first);
         let read = match &mut self.body {
@@ -192,7 +192,7 @@ impl OpenFile {
         Ok(self.wanted.iter().filter_map(column).collect())
     }
 
-    /// Leaves out so many rows, or all that are left; how many.
+    /// Skips up to `rows` rows and returns their number.
     pub fn skip(&mut self, rows: usize) -> Result<usize> {
         let path = &self.path;
         let skipped = match &mut self.body {
@@ -204,7 +204,7 @@ impl OpenFile {
         Ok(skipped)
     }
 
-    /// Refuses a file that was written to while it was read, and one without rows.
+    /// Rejects a file that was modified while it was read, and one without rows.
     pub fn check_end(&self) -> Result<()> {
         let (path, before) = (&self.path, &self.before);
         let after = std::fs::metadata(path).map_err(|error| system(path, &error))?;

@@ -1,4 +1,4 @@
-//! A column whose kind is known, some rows at a time.
+//! A column of known type, read in batches.
 
 use super::super::cell::{DateForm, Rules, has_zone, plain};
 use super::super::fault::{Fault, FaultKind};
@@ -9,7 +9,7 @@ use super::super::settle::{
 use crate::{ColumnSurvey, InferredType, Notation};
 use vaglio_core::Cells;
 
-/// A column whose kind is known; what its first cells show holds for the others.
+/// A column of known type; the notation of its first cells applies to all.
 pub(super) struct Known {
     pub name: String,
     hint: Hint,
@@ -20,7 +20,7 @@ pub(super) struct Known {
     zones: Zones,
 }
 
-/// How all numbers of a column are written.
+/// Notation of all numbers of a column.
 #[derive(Clone, Copy)]
 enum Written {
     Plainly,
@@ -28,14 +28,14 @@ enum Written {
     AsPercent,
 }
 
-/// What came of the cells of some rows.
+/// Cells of some rows with their survey, or a fault.
 type Outcome = Result<(Cells, ColumnSurvey), Fault>;
 
 impl Known {
-    /// A column by the first cells of a text file, or one of a file that says what its columns hold. `None` where its
-    /// cells can be told only by all of them.
+    /// Creates a column from the first cells of a text file, or from the types in a file. Returns `None` if its type
+    /// depends on all cells.
     pub fn new(name: &str, hint: Hint, sample: Option<&[&str]>, rules: &Rules) -> Option<Self> {
-        // Columns of text files of which nothing is known are thought to be numbers.
+        // Columns of text files with nothing known are assumed to be numbers.
         let is_numbers = hint == Hint::Number || hint == Hint::Auto && sample.is_some();
         let (name, own, zones) = (name.to_owned(), rules.clone(), Zones::default());
         let mut known = Known { name, hint, rules: own, is_numbers, numbers: None, dates: None, zones };
@@ -55,7 +55,7 @@ impl Known {
         Some(known)
     }
 
-    /// The cells of some rows, rows counting from the first of these.
+    /// Converts the cells of some rows; rows count from the first of these.
     pub fn settle(&mut self, column: Growing) -> Outcome {
         match (column, self.hint) {
             (Growing::Raw(column), _) if self.is_numbers => self.of_numbers(&column),
@@ -127,7 +127,7 @@ impl Known {
         }
     }
 
-    /// The number of a cell, written as those before it, and how; NaN for one that is missing.
+    /// Number of a cell in the notation of those before it, and its notation; NaN if missing.
     #[inline]
     fn number(&mut self, cell: &str) -> Option<(f64, Notation)> {
         let rules = &self.rules;

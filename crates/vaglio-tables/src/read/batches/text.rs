@@ -1,4 +1,4 @@
-//! The rows of a text file, some at a time.
+//! Rows of a text file, read in batches.
 
 use super::super::bounded::{Bounded, RECORD};
 use super::super::bytes::is_utf8;
@@ -13,7 +13,7 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 use vaglio_core::{Error, Result};
 
-/// A file as it stands decompressed, with its beginning.
+/// A decompressed file with its beginning.
 pub(super) struct Plain {
     pub head: Vec<u8>,
     pub is_compressed: bool,
@@ -21,11 +21,11 @@ pub(super) struct Plain {
     is_whole: bool,
 }
 
-/// Bytes by which header, delimiter and decimal mark are judged, at least; where lines are long, more.
+/// Minimum bytes by which header, delimiter and decimal mark are detected; more if lines are long.
 const HEAD: usize = 1 << 20;
 
 impl Plain {
-    /// `None` for a file that cannot be read, or is compressed and this program was built without.
+    /// Opens a file; `None` if it cannot be read or decompressed.
     pub fn open(path: &Path) -> Option<Self> {
         use std::io::BufRead;
         let mut file = BufReader::with_capacity(1 << 16, File::open(path).ok()?);
@@ -45,7 +45,7 @@ impl Plain {
         Some(Plain { head: Vec::new(), is_compressed: kind.contains(&true), rest, is_whole: false })
     }
 
-    /// Reads the beginning; again, twice as much.
+    /// Reads the beginning; called again, twice as much.
     pub fn begin(&mut self) -> Option<()> {
         let more = self.head.len().max(HEAD);
         let read = self.rest.by_ref().take(more as u64).read_to_end(&mut self.head).ok()?;
@@ -53,7 +53,7 @@ impl Plain {
         Some(())
     }
 
-    /// The length of the whole lines of the beginning.
+    /// Length of the complete lines of the beginning.
     fn lines(&self) -> usize {
         match self.is_whole {
             true => self.head.len(),
@@ -62,9 +62,9 @@ impl Plain {
     }
 }
 
-/// A text file by its first lines, and the reader of its rows.
+/// A text file with its first lines, and the reader of its rows.
 pub(super) struct TextRows {
-    /// What the first lines say.
+    /// Parsed first lines.
     pub sheet: Sheet,
     is_compressed: bool,
     reader: csv::Reader<Bounded<Box<dyn Read + Send>>>,
@@ -73,15 +73,15 @@ pub(super) struct TextRows {
     indices: Vec<usize>,
 }
 
-/// Bytes of records after which memory is asked for.
+/// Bytes of records between checks of the memory limit.
 const STEP: usize = 1 << 22;
 
 impl TextRows {
-    /// `None` for a text that has to be taken as a whole: in another encoding than UTF-8, without a header, or without a
-    /// character between its cells.
+    /// Parses the first lines; `None` if the text must be read as a whole: it is not UTF-8, has no header, or no
+    /// one-character delimiter.
     pub fn new(path: &Path, mut plain: Plain, spec: &ReadSpec, budget: Budget) -> Option<Self> {
         loop {
-            // Letters of UTF-16 may pass for UTF-8, with zeros between them.
+            // UTF-16 letters may pass for UTF-8, with zeros between them.
             if !is_utf8(&plain.head, spec) || plain.head.contains(&0) {
                 return None;
             }
@@ -109,13 +109,13 @@ impl TextRows {
         }
     }
 
-    /// Says which columns are wanted.
+    /// Sets the wanted columns.
     pub fn start(&mut self, names: &[&str]) {
         let places = places(&self.sheet.names);
         self.indices = names.iter().filter_map(|name| places.get(name).copied()).collect();
     }
 
-    /// The next rows, at most so many, of which the first is the row `first` of the file.
+    /// Reads at most `most` rows; the first is row `first` of the file.
     pub fn next(&mut self, path: &Path, first: usize, most: usize) -> Result<Vec<Growing>> {
         let mut columns: Vec<RawColumn> = self.indices.iter().map(|_| RawColumn::default()).collect();
         let mut taken = 0;
@@ -148,7 +148,7 @@ impl TextRows {
         Ok(columns.into_iter().map(Growing::Raw).collect())
     }
 
-    /// Leaves out the rows from `first` on, so many or all that are left; how many.
+    /// Skips up to `rows` rows from `first` on and returns their number.
     pub fn skip(&mut self, path: &Path, first: usize, rows: usize) -> Result<usize> {
         for row in 0..rows {
             self.reader.get_mut().begin();

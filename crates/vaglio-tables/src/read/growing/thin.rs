@@ -1,10 +1,10 @@
-//! Columns of files of types that are 0 nearly everywhere: they are kept sparse.
+//! Conversion of mostly zero columns to sparse ones.
 
 use super::{Growing, NumberColumn};
 use vaglio_core::{Numbers, SparseNumbers};
 
 impl Growing {
-    /// The same, sparse where nearly all rows are 0.
+    /// Converts a column to sparse if nearly all rows are 0.
     #[must_use]
     pub fn thinned(self) -> Self {
         let thin = if let Growing::Numbers(column) = &self { column.thin() } else { None };
@@ -13,7 +13,7 @@ impl Growing {
 }
 
 impl NumberColumn {
-    /// The entries that are not 0, where every row has a number and these are few of many. Cost O(rows).
+    /// Nonzero entries, if every row has a number and few are nonzero. Cost O(rows).
     fn thin(&self) -> Option<SparseNumbers> {
         let most = SparseNumbers::most_entries(self.rows)?;
         if self.missing > 0 || self.lost || !self.odd.is_empty() {
@@ -28,10 +28,10 @@ impl NumberColumn {
     }
 }
 
-/// The rows that are not 0 and what they are; `None` where these are more than `most`.
+/// Nonzero rows and their values; `None` if there are more than `most`.
 fn entries<E: PartialEq + Default>(all: &[E], most: usize, of: impl Fn(&E) -> f64) -> Option<(Vec<u32>, Vec<f64>)> {
     const PIECE: usize = 1024;
-    /// Rows that are compared with 0 at once.
+    /// Rows compared with 0 at once.
     const FEW: usize = 32;
     let (zero, mut count) = (E::default(), 0);
     for piece in all.chunks(PIECE) {

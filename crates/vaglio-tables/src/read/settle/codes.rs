@@ -1,20 +1,20 @@
-//! Codes that are written in digits.
+//! Codes written in digits.
 
 use vaglio_core::numerals::holds;
 
-/// What is noted of a column of codes such as `07030`.
+/// Note for a column of codes such as `07030`.
 pub const LEADING_ZEROS: &str = "leading zeros";
 
-/// What is noted of a column of whole numbers some of which no double holds; it is text of their digits.
+/// Note for a column with whole numbers beyond double precision; it becomes text of their digits.
 pub const BEYOND_DOUBLES: &str = "whole numbers beyond 2^53";
 
-/// Whether a cell is a whole number, and `value`, the double next to it, is another.
+/// Whether a cell is a whole number that differs from `value`, the nearest double.
 #[inline]
 pub(in crate::read) fn is_beyond(cell: &str, value: f64) -> bool {
     !holds(cell, value)
 }
 
-/// Whether cells are codes: equally many digits, at least two, of which the first is 0 in some.
+/// Whether cells are codes: at least two digits, of equal number, some beginning with 0.
 pub(super) fn are_codes<'c>(cells: impl Iterator<Item = &'c str>) -> bool {
     let (mut length, mut has_zero) = (None, false);
     for cell in cells {

@@ -6,10 +6,10 @@ use super::{Counts, Fault, FaultKind, Hint, Outcome, done, with_notation};
 use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
-/// Cells by which a column is thought to hold dates.
+/// Number of cells by which a column is taken for dates.
 pub(super) const SAMPLE: usize = 64;
 
-/// A column of dates, all written alike.
+/// Reads a column of dates, all in one format.
 pub(super) fn dates(
     name: &str,
     column: &RawColumn,
@@ -69,12 +69,12 @@ pub(super) fn dates(
     Ok(with_notation(done, notation))
 }
 
-/// Whether the times of day that were seen have a time zone.
+/// Whether the times of day seen so far have a time zone.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::read) struct Zones(Option<bool>);
 
 impl Zones {
-    /// The notation of a column with these times of day as well: row, cell, and whether it has a zone.
+    /// Notation of the column including these times of day: row, cell, and whether it has a zone.
     pub fn among<C: AsRef<str>>(
         &mut self,
         clocks: impl Iterator<Item = (usize, C, bool)>,
@@ -100,7 +100,7 @@ impl Zones {
     }
 }
 
-/// What is noted of dates that begin with the day, and could begin with the month.
+/// Note for dates read with the day first that could also begin with the month.
 pub const DAY_FIRST: &str = "day first";
-/// What is noted of dates that begin with the month.
+/// Note for dates that begin with the month.
 pub const MONTH_FIRST: &str = "month first";

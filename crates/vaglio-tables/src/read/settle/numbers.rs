@@ -1,4 +1,4 @@
-//! Columns of numbers that are not all plain.
+//! Columns of numbers with percent signs, currencies or thousands separators.
 
 use super::super::cell::{Rules, plain};
 use super::super::growing::{NumberColumn, RawColumn};
@@ -6,7 +6,7 @@ use super::{Counts, Fault, FaultKind, Hint, Outcome, done, is_beyond, ordered, r
 use crate::{Notation, quoted};
 use vaglio_core::Cells;
 
-/// A column of numbers that are not all plain.
+/// Reads a column of numbers that are not all plain.
 pub(super) fn dressed(name: &str, column: &RawColumn, hint: Hint, rules: &Rules, counts: &Counts) -> Outcome {
     let present = column.rows() - counts.missing;
     let all_percent = counts.percent == present || rules.known.is_some_and(|known| known.percent);
@@ -65,7 +65,7 @@ pub(super) fn no_number(
     Fault { row, value: value.to_owned(), count, what: FaultKind::Text { wrong, remedy, among_numbers: true } }
 }
 
-/// What is wrong with a number that is written otherwise than those of the training rows, or that no double holds; and its remedy.
+/// Fault and remedy of a number in another notation than the training rows, or beyond double precision.
 pub(in crate::read) fn other_notation(value: &str, rules: &Rules) -> Option<(String, String)> {
     let dress = rules.undressed(value).map(|(_, dress)| dress);
     let is_beyond_doubles = plain(value, rules.comma).is_some_and(|number| is_beyond(value, number));
@@ -88,7 +88,7 @@ pub(in crate::read) fn other_notation(value: &str, rules: &Rules) -> Option<(Str
     Some((wrong, format!("write its numbers as they are there; `{mark}` stands before decimals")))
 }
 
-/// Whether a cell is a number only after the other decimal mark.
+/// Whether a cell is a number only with the other decimal mark.
 pub(super) fn is_of_other_decimals(cell: &str, rules: &Rules) -> bool {
     rules.number(cell).is_none() && plain(cell, !rules.comma).is_some_and(f64::is_finite)
 }
@@ -98,7 +98,7 @@ pub(in crate::read) fn is_infinite(cell: &str, rules: &Rules) -> bool {
     plain(cell, rules.comma).is_some_and(f64::is_infinite)
 }
 
-/// A column whose decimals stand after the other mark.
+/// Fault of a column with the other decimal mark.
 pub(super) fn of_decimals(column: &RawColumn, rules: &Rules) -> Fault {
     let other = if rules.comma { "." } else { "," };
     let odd = || column.cells().map(str::trim).enumerate().filter(|(_, cell)| is_of_other_decimals(cell, rules));

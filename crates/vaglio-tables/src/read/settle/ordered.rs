@@ -2,13 +2,14 @@
 
 use crate::quoted;
 
-/// More levels are numbers some of which lie beyond a bound.
+/// Maximum number of levels; more are numbers, some beyond a bound.
 const MOST_LEVELS: usize = 20;
 /// Words for numbers below a bound, and for those from it on.
 const BELOW: [&str; 6] = ["<", "<=", "≤", "under", "below", "less than"];
 const ABOVE: [&str; 8] = [">", ">=", "≥", "+", "over", "or more", "more than", "and over"];
 
-/// The levels of a column from the lowest to the highest, where each is a number, a range or a bound, and not all are plain numbers.
+/// Sorts the levels of a column from lowest to highest, if each is a number, a range or a bound, and not all are plain
+/// numbers.
 pub fn ordered(levels: &[&str]) -> Option<Vec<String>> {
     if !(3..=MOST_LEVELS).contains(&levels.len()) || levels.iter().all(|level| level.parse::<f64>().is_ok()) {
         return None;
@@ -20,7 +21,7 @@ pub fn ordered(levels: &[&str]) -> Option<Vec<String>> {
     is_strict.then(|| ranked.into_iter().map(|(_, level)| level.to_owned()).collect())
 }
 
-/// What reads the column `name`, where the cell is an ordered answer; nothing where it is none.
+/// Remedy that reads the column `name` as an ordinal, if the cell is an ordered answer; empty otherwise.
 pub(super) fn remedy(cell: &str, name: &str) -> String {
     let name = quoted(name);
     match ordered(&[cell, "0", "1"]) {
@@ -31,7 +32,7 @@ pub(super) fn remedy(cell: &str, name: &str) -> String {
     }
 }
 
-/// Where a level stands: its number, or the middle of its range, and whether it lies below or above that.
+/// Rank of a level: its number, or the middle of its range, and whether it lies below or above.
 fn rank(level: &str) -> Option<[f64; 2]> {
     if let Ok(number) = level.parse::<f64>()
         && !level.starts_with('+')

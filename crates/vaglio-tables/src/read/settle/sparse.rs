@@ -1,10 +1,10 @@
-//! Columns of sparse files: they are numbers.
+//! Columns of sparse files: always numbers.
 
 use super::{Hint, Outcome, as_text, done, of_another_kind};
 use crate::InferredType;
 use vaglio_core::{Cells, Column, SparseNumbers};
 
-/// The cells of a column, none of which is missing.
+/// Cells of a column without missing ones.
 pub(super) fn of_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Outcome {
     let cells = Cells::Numbers(column.into());
     match hint {
@@ -14,7 +14,7 @@ pub(super) fn of_sparse(name: &str, column: SparseNumbers, hint: Hint) -> Outcom
     }
 }
 
-/// What it is taken for. Cost O(entries).
+/// Inferred type. Cost O(entries).
 pub(super) fn taken_sparse(column: &SparseNumbers) -> InferredType {
     match Column::Sparse(column.view()).is_constant() {
         true => InferredType::Constant,

@@ -1,4 +1,4 @@
-//! Matrix Market's text: a banner, comments, the shape, and the entries by row and column or all of them by column.
+//! Matrix Market's text: a banner, comments, the shape, and entries by row and column or as an array by column.
 
 use super::{Triplets, at_line, lines};
 use crate::budget::Budget;
@@ -6,20 +6,20 @@ use crate::read::{shortened, unreadable};
 use std::path::Path;
 use vaglio_core::Result;
 
-/// What the banner says.
+/// Content of the banner.
 struct Banner {
     is_array: bool,
-    /// Whether entries have no value, and are 1.
+    /// Whether entries have no value and are 1.
     is_pattern: bool,
-    /// What the entry across the diagonal is this one times, where that is not written.
+    /// Factor of the mirrored entry across the diagonal, if that is not written.
     mirrored: Option<f64>,
 }
 
-/// Reads a matrix of real or whole numbers, or of a pattern of ones; entries of one place are added up. Cost O(bytes).
+/// Reads a matrix of real or whole numbers, or a pattern of ones; duplicate entries are added up. Cost O(bytes).
 ///
 /// # Errors
-/// [`vaglio_core::Error::Unreadable`] with the line for a banner that is none, entries outside the matrix, fewer or more of them than the file
-/// says, and complex numbers.
+/// [`vaglio_core::Error::Unreadable`] with the line for an invalid banner, entries outside the matrix, a wrong number
+/// of entries, and complex numbers.
 pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets> {
     let mut lines = lines(path, bytes);
     let banner = match lines.next() {
@@ -41,7 +41,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
     if banner.mirrored.is_some() && shape[0] != shape[1] {
         return Err(at_line(path, at, "a symmetric matrix has as many columns as rows"));
     }
-    // No entry takes less than two bytes of the file.
+    // Every entry takes at least two bytes of the file.
     let likely = count.min(bytes.len() / 2) * if banner.mirrored.is_some() { 2 } else { 1 };
     let mut entries = Triplets { adds: true, ..Triplets::new(path, shape, likely, budget)? };
     let mut places = Places::new(&banner, shape);
@@ -90,7 +90,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets
     }
 }
 
-/// What the first line says.
+/// Parses the first line.
 fn banner(path: &Path, line: &str) -> Result<Banner> {
     let words: Vec<String> = line.split_ascii_whitespace().map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -125,7 +125,7 @@ fn banner(path: &Path, line: &str) -> Result<Banner> {
     Ok(Banner { is_array, is_pattern, mirrored })
 }
 
-/// An entry by row and column, which count from 1 in the file.
+/// Parses an entry by row and column, which count from 1 in the file.
 fn entry(text: &str, banner: &Banner, [rows, columns]: [usize; 2]) -> Option<(usize, usize, f64)> {
     let mut words = text.split_ascii_whitespace();
     let mut place = |most: usize| words.next()?.parse::<usize>().ok().filter(|k| (1..=most).contains(k)).map(|k| k - 1);
@@ -134,10 +134,10 @@ fn entry(text: &str, banner: &Banner, [rows, columns]: [usize; 2]) -> Option<(us
     words.next().is_none().then_some((row, column, value))
 }
 
-/// The places of the entries of an array, by column: all, or those below the diagonal.
+/// Places of the entries of an array, by column: all, or those below the diagonal.
 struct Places {
     shape: [usize; 2],
-    /// How far below the diagonal a column begins; none where it begins above.
+    /// Offset of a column's first entry below the diagonal; `None` if columns are complete.
     below: Option<usize>,
     at: (usize, usize),
 }

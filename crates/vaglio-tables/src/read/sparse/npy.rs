@@ -1,20 +1,20 @@
-//! The arrays of NumPy's `.npy`: a header that says what the numbers are, and the numbers.
+//! Arrays in NumPy's `.npy`: a header that describes the numbers, and the numbers.
 
 /// An array: its shape and its bytes.
 pub(super) struct Array<'b> {
     kind: u8,
     size: usize,
     is_big_endian: bool,
-    /// How many numbers there are in each direction.
+    /// Number of entries in each dimension.
     pub shape: Vec<usize>,
     data: &'b [u8],
 }
 
-/// The first bytes.
+/// First bytes of the format.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 impl<'b> Array<'b> {
-    /// Takes the bytes of an array apart; what is wrong with them, else.
+    /// Parses the bytes of an array, or returns a description of the fault.
     pub fn new(bytes: &'b [u8]) -> Result<Self, String> {
         let rest = bytes.strip_prefix(MAGIC).ok_or("it is no .npy")?;
         let (length, rest) = match rest {
@@ -40,19 +40,19 @@ impl<'b> Array<'b> {
         Ok(Array { kind: *kind, size: each, is_big_endian: *order == b'>', shape, data })
     }
 
-    /// How many numbers there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.data.len() / self.size
     }
 
-    /// The text of an array of one word.
+    /// Text of an array of one word.
     pub fn text(&self) -> String {
         let step = if self.kind == b'U' { 4 } else { 1 };
         let letters = self.data.chunks(step).map(|letter| letter.iter().copied().max().unwrap_or(0));
         letters.filter(|letter| *letter != 0).map(char::from).collect()
     }
 
-    /// The number at a place, as a double. Whole numbers beyond 2⁵³ are rounded.
+    /// Number at a place, as a double. Whole numbers beyond 2⁵³ are rounded.
     pub fn number(&self, at: usize) -> f64 {
         let bytes = &self.data[at * self.size..][..self.size];
         match (self.kind, self.size) {
@@ -63,7 +63,7 @@ impl<'b> Array<'b> {
         }
     }
 
-    /// The whole number at a place, where there is one and it is not negative.
+    /// Non-negative whole number at a place, if it is one.
     pub fn index(&self, at: usize) -> Option<usize> {
         let bytes = self.data.chunks(self.size).nth(at)?;
         match self.kind {
@@ -84,7 +84,7 @@ impl<'b> Array<'b> {
     }
 }
 
-/// What stands after a key of the header.
+/// Text after a key of the header.
 fn after<'h>(header: &'h str, key: &str) -> Option<&'h str> {
     let at = header.find(&format!("'{key}'"))?;
     header[at + key.len() + 2..].trim_start().strip_prefix(':').map(str::trim_start)

@@ -1,4 +1,4 @@
-//! SciPy's `.npz`: an archive of arrays that `scipy.sparse.save_npz` writes.
+//! SciPy's `.npz`: an archive of arrays written by `scipy.sparse.save_npz`.
 
 use super::npy::Array;
 use super::{SMALLER, Triplets};
@@ -10,12 +10,12 @@ use std::path::Path;
 use vaglio_core::{Error, Result};
 use zip::ZipArchive;
 
-/// Reads a matrix by rows (CSR), by columns (CSC) or by entries (COO); entries of one place are added up. Cost O(entries +
-/// columns), memory asked for before it is taken.
+/// Reads a matrix stored by rows (CSR), columns (CSC) or entries (COO); duplicate entries are added up. Cost O(entries
+/// + columns); the memory limit is checked first.
 ///
 /// # Errors
-/// [`vaglio_core::Error::Unreadable`] with the array that is at fault: it is missing, torn, of another kind or length, or names a place outside
-/// the matrix.
+/// [`vaglio_core::Error::Unreadable`] with the array at fault: it is missing, truncated, of a wrong kind or length, or
+/// names a place outside the matrix.
 pub(super) fn read(path: &Path, bytes: &[u8], budget: Budget) -> Result<Triplets> {
     let failed = |error: zip::result::ZipError| unreadable(path, format!("the archive cannot be read: {error}"));
     let archive = ZipArchive::new(Cursor::new(bytes)).map_err(failed)?;
@@ -90,7 +90,7 @@ struct Npz<'b> {
 }
 
 impl Npz<'_> {
-    /// The bytes of an array, decompressed and never more than there may be memory for.
+    /// Decompressed bytes of an array, within the memory limit.
     fn member(&mut self, name: &str) -> Result<Vec<u8>> {
         let path = self.path;
         let member = match self.archive.by_name(&format!("{name}.npy")) {
@@ -101,7 +101,7 @@ impl Npz<'_> {
             }
             Err(error) => return Err(at_fault(path, name, error)),
         };
-        // What an archive says of sizes may be wrong; more is read where it is.
+        // The size in an archive may be wrong; reads on if there is more.
         let size = usize::try_from(member.size()).unwrap_or(usize::MAX);
         self.budget.need(size as f64, format_args!("{}, array `{name}`,", path.display()), SMALLER)?;
         grown(path, member, size, self.budget, |error| at_fault(path, name, error))
@@ -123,7 +123,7 @@ fn check_length(path: &Path, name: &str, array: &Array<'_>, expected: usize) -> 
     }
 }
 
-/// A row or column below `most`.
+/// A row or column index below `most`.
 fn place(path: &Path, name: &str, array: &Array<'_>, at: usize, most: usize) -> Result<usize> {
     let found = array.index(at).filter(|index| *index < most);
     found.ok_or_else(|| {

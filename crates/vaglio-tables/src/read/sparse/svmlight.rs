@@ -9,14 +9,14 @@ use vaglio_core::Result;
 
 const MIXED: &str = "some rows have a `qid:` and others have none";
 
-/// Reads the rows of a text, with their labels and, where they have such, queries.
+/// Reads the rows of a text, with their labels and, if present, queries.
 ///
-/// Columns are called by their index, x0 or x1 first; whether 0 is one follows from the file where that is not known, and a column
-/// that no row has is one of zeros. Cost O(bytes).
+/// Columns are named by their index, starting with x0 or x1; if unknown, the file decides whether 0 is an index. Absent
+/// columns are all zeros. Cost O(bytes).
 ///
 /// # Errors
-/// [`vaglio_core::Error::Unreadable`] with the line for what is no pair of index and number, an index that does not follow the one before it,
-/// several labels, or a query in some rows alone.
+/// [`vaglio_core::Error::Unreadable`] with the line for an invalid pair of index and number, indices that do not
+/// increase, several labels, or a query in only some rows.
 pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget) -> Result<SparseTable> {
     let pairs = memchr::memchr_iter(b':', bytes).count();
     let mut entries = Triplets::new(path, [1, 1], pairs, budget)?;
@@ -77,7 +77,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget
     }
     let Some(most) = most else { return Err(unreadable(path, "no row has an entry `index:value`")) };
     budget.need(COLUMN as f64 * f64::from(most), path.display(), SMALLER)?;
-    // Index 0 is a column where some row has it.
+    // Index 0 is a column if some row has it.
     let first = known.map_or(usize::from(!has_zero), |known| known as usize);
     tracing::info!("{}: indices begin at {first}", path.display());
     if first == 0 && !has_zero {
@@ -97,7 +97,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], known: Option<u32>, budget: Budget
     Ok(SparseTable { names, aside, columns, written, rows, first_index: Some(first as u32) })
 }
 
-/// An index and its number.
+/// Parses an index and its number.
 fn pair(word: &str) -> Option<(u32, f64)> {
     let (index, value) = word.split_once(':')?;
     let index = index.parse().ok().filter(|index| *index < u32::MAX)?;

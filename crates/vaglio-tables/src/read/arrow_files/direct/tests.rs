@@ -1,4 +1,4 @@
-//! What is decoded directly is what arrays hold, bit for bit.
+//! Direct decoding gives the bits of decoding by arrays.
 
 use super::super::tests::batch;
 use super::super::{Format, Stored};

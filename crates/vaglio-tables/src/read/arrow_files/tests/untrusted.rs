@@ -117,7 +117,7 @@ fn footer(bytes: &[u8]) -> (usize, Vec<u8>) {
     (end - length, bytes[end - length..end].to_vec())
 }
 
-/// The same file, whose footer says another number of rows where it says 40 for the file.
+/// Changes the number of rows of the file, 40, in its footer.
 fn with_claim(path: &Path, rows: i64) {
     let mut bytes = std::fs::read(path).unwrap();
     let (start, mut footer) = footer(&bytes);
@@ -227,7 +227,7 @@ fn a_footer_with_fields_of_other_kinds_is_refused_before_it_is_read() {
     assert!(!error.ends_with(refused) && error.len() < 300, "{error}");
 }
 
-/// The same file, whose footer says another number of rows everywhere.
+/// Changes the number of rows everywhere in the footer.
 fn with_claims(path: &Path, rows: i64) {
     let mut bytes = std::fs::read(path).unwrap();
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(bytes.clone())).unwrap();

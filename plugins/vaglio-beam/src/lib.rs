@@ -1,6 +1,6 @@
-//! Beam search, a search to copy: written on the public pieces of `vaglio-search`.
+//! Beam search, an example to copy, written on the public API of `vaglio-search`.
 //!
-//! `use vaglio_beam as _;` makes it known to pipeline files: `search: {kind: beam, width: 5, max_features: 10}`.
+//! `use vaglio_beam as _;` registers it for pipeline files: `search: {kind: beam, width: 5, max_features: 10}`.
 
 use std::collections::BTreeSet;
 use vaglio_core::{Design, Error, Feature, Outline, Path, Result, Score, SearchContext, SearchStrategy, part};
@@ -9,13 +9,13 @@ use vaglio_search::{Flow, Move, Patience, Space, Walk, run};
 vaglio_search::settings! {
     /// Keeps the `width` best subsets after each addition, and extends each of them by every feature.
     ///
-    /// The steps lead to the best subset after each addition: by that feature where it extends the best before, else
-    /// the features that it lacks leave in one step and the others enter one by one. Subsets that are equal but for duplicates take one place. Of
-    /// equals the extension of the better subset is taken, then the one by the feature of lowest index. `tolerance` and
-    /// `patience` judge the best subsets, as in a greedy search.
+    /// The steps lead to the best subset after each addition: by one feature if it extends the previous best. Otherwise
+    /// the features that it lacks are removed in one step, and the others are added one by one. Subsets that are equal
+    /// up to duplicates take one place. Among ties the extension of the better subset is taken, then the one by the
+    /// feature of lowest index. `tolerance` and `patience` judge the best subsets, as in a greedy search.
     ///
-    /// With n features and s of them selected, O(width · n · s) trials, and `width` resets of the evaluator a step. A width
-    /// of 1 is the greedy search.
+    /// With n features and s of them selected, O(width · n · s) trials, and `width` resets of the evaluator per step. A
+    /// width of 1 is the greedy search.
     ///
     /// # Reference
     /// B. T. Lowerre, *The HARPY speech recognition system*, Carnegie Mellon University (1976).
@@ -26,33 +26,33 @@ vaglio_search::settings! {
         example = "search: {kind: beam, width: 5, max_features: 10}"
     )]
     pub struct Beam {
-        /// How many subsets are kept.
+        /// Number of subsets kept.
         width: usize = 5,
     }
 }
 
 /// A subset of the beam.
 struct Kept {
-    /// In order of entry.
+    /// Features in order of entry.
     features: Vec<Feature>,
     groups: Vec<usize>,
 }
 
 /// A subset of the beam with a group added.
 struct Extension {
-    /// Its place in the beam.
+    /// Index of the subset in the beam.
     of: usize,
     by: Move,
 }
 
 impl Beam {
-    /// Up to `max_features` features, otherwise as by default.
+    /// Creates a search for up to `max_features` features, with other settings at their defaults.
     pub fn new(max_features: usize) -> Self {
         Beam { max_features: Some(max_features), ..Beam::default() }
     }
 
-    /// The `width` best of the subsets with a group more, the best first. The walk is at the first of the beam before and
-    /// after.
+    /// The `width` best extensions by one group, best first. The evaluator is at the first subset of the beam before
+    /// and after.
     fn extensions(&self, walk: &mut Walk<'_, '_>, beam: &[Kept]) -> Result<Vec<Extension>> {
         let space = walk.space;
         let mut trials: Vec<Vec<(usize, Score)>> = Vec::new();
@@ -80,7 +80,7 @@ impl Beam {
                 }
             }
         }
-        // Stable: among equals the first that was found.
+        // Stable sort: ties keep the order in which they were found.
         found.sort_by(|(a, ..), (b, ..)| a.loss.total_cmp(&b.loss));
         found.truncate(self.width);
         let extension = |(score, of, group): (Score, usize, usize)| {
@@ -92,7 +92,7 @@ impl Beam {
     }
 }
 
-/// Goes from the first of the beam to the first of the extensions, and makes these the beam.
+/// Moves from the first of the beam to the first of the extensions, which become the beam.
 fn advance(walk: &mut Walk<'_, '_>, beam: &[Kept], extensions: Vec<Extension>) -> Flow<Vec<Kept>> {
     let extended = |Extension { of, by }: &Extension| {
         let Kept { features, groups } = &beam[*of];
@@ -110,11 +110,11 @@ fn advance(walk: &mut Walk<'_, '_>, beam: &[Kept], extensions: Vec<Extension>) -
     Ok(next)
 }
 
-/// Goes from the current subset to another of the beam.
+/// Moves from the current subset to another of the beam.
 fn leave_for(walk: &mut Walk<'_, '_>, kept: &Kept) -> Flow {
     let space = walk.space;
     if space.rules().is_some() {
-        // What both have in common, or what lies between, may break a constraint.
+        // The common or intermediate subsets may violate a constraint.
         let before = walk.context.subset.selected().to_vec();
         walk.context.subset.reset(&kept.features)?;
         let score = walk.context.subset.score()?;
@@ -149,7 +149,7 @@ impl SearchStrategy for Beam {
         }
         let forward = Outline::forward(space.features(), space.most);
         let trials = self.width as f64 * forward.trials;
-        // At worst every subset is left for one that has nothing in common with it.
+        // In the worst case every subset is replaced by one with nothing in common.
         let steps = forward.steps * (forward.steps + 3) / 2;
         Ok(space.outline(Outline { trials, steps, ..forward }))
     }

@@ -1,4 +1,4 @@
-//! The hidden layer.
+//! Random hidden layer.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -8,7 +8,7 @@ use vaglio_kernels::tile::{Tile, by_tiles};
 use vaglio_kernels::vectors::Vectors;
 use vaglio_kernels::{Column, Level, elementary};
 
-/// The function of a hidden unit.
+/// Activation function of a hidden unit.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
 pub enum Activation {
@@ -24,7 +24,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// Applies it to a tile of wᵀu + b, or of ‖u − w‖² for `rbf`, one unit a column.
+    /// Applies the activation to a tile of wᵀu + b, or of ‖u − w‖² for `rbf`, one unit per column.
     fn apply(self, level: Level, units: &[Unit], tile: &mut Tile) {
         match self {
             Activation::Tanh => elementary::tanh(level, tile.entries()),
@@ -43,7 +43,7 @@ impl Activation {
 }
 
 impl Activation {
-    /// What a unit makes of its inputs, as an expression.
+    /// Output of a unit as an expression of its inputs.
     pub(crate) fn expression(self, unit: &Unit, inputs: &[Expression]) -> Expression {
         let terms = inputs.iter().zip(&unit.weights);
         let weighted = || {
@@ -71,11 +71,11 @@ impl Activation {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unit {
     pub bias: f64,
-    /// One an input.
+    /// One weight per input.
     pub weights: Vec<f64>,
 }
 
-/// The first `count` units that follow from a seed, each from a stream of its own. Cost O(count · inputs).
+/// Draws the first `count` units of a seed, each from its own stream. Cost O(count · inputs).
 pub(crate) fn draw(seed: u64, count: usize, inputs: usize, input_scaling: f64, bias_scaling: f64) -> Vec<Unit> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let unit = |k: usize| {
@@ -87,17 +87,17 @@ pub(crate) fn draw(seed: u64, count: usize, inputs: usize, input_scaling: f64, b
     (0..count).map(unit).collect()
 }
 
-/// Uniform in [−1, 1).
+/// A uniform number in [−1, 1).
 fn uniform(random: &mut ChaCha8Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-/// The outputs of `units` on every row, one column a unit. Cost O(rows · inputs · units).
+/// Outputs of `units` on every row, one column per unit. Cost O(rows · inputs · units).
 ///
 /// A row's outputs depend on its inputs and their unit alone, bit for bit.
 ///
 /// # Errors
-/// [`Error::Numerical`] where a sum overflows.
+/// [`Error::Numerical`] if a sum overflows.
 pub(crate) fn outputs(activation: Activation, units: &[Unit], inputs: &Columns) -> Result<Columns> {
     let mut made = Columns::new(inputs.rows());
     if units.is_empty() {

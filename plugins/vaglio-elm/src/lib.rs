@@ -1,6 +1,6 @@
 //! Extreme learning machines: a ridge readout of a random hidden layer, as a learner of [vaglio](vaglio_core).
 //!
-//! `use vaglio_elm as _;` in a program makes `learner: elm` known to its pipeline files; [`Elm`] is the learner.
+//! `use vaglio_elm as _;` in a program registers `learner: elm` for pipeline files; [`Elm`] is the learner.
 
 mod hidden;
 mod model;
@@ -12,15 +12,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, part};
 
-/// An extreme learning machine: ridge on hidden units whose weights are drawn at random and never trained.
+/// An extreme learning machine: ridge on hidden units with random weights that are never trained.
 ///
-/// Unit k of a row u is h_k(u) = g(w_kᵀu + b_k) with every entry of w_k uniform in ±`input_scaling` and b_k uniform in
-/// ±`bias_scaling`; an `rbf` unit is exp(−|b_k|·‖u − w_k‖²), with w_k its center. The columns that are searched are
-/// `unit1`, `unit2`, … and, with `direct`, the problem's own after them. Inputs should be of like scale: standardize.
+/// Unit k of a row u is h_k(u) = g(w_kᵀu + b_k). Entries of w_k are uniform in ±`input_scaling`, and b_k is uniform in
+/// ±`bias_scaling`. An `rbf` unit is exp(−|b_k|·‖u − w_k‖²) with center w_k. The search runs over the columns `unit1`,
+/// `unit2`, … and, with `direct`, over the problem's own columns after them. Inputs should have similar scales:
+/// standardize.
 ///
-/// A unit is drawn from a stream of its own, its bias first, so fewer units are the first of more, and a column that is
-/// appended changes no other weight. Row weights play no part in the map. Cost O(rows · inputs · units), in parallel
-/// over rows; memory 8 · rows · units bytes.
+/// Each unit is drawn from its own random stream, bias first: a smaller layer is a prefix of a larger one, and an
+/// appended column changes no other weight. The hidden layer ignores row weights. Cost O(rows · inputs · units), in
+/// parallel over rows; memory 8 · rows · units bytes.
 ///
 /// # Example
 /// ```
@@ -34,11 +35,11 @@ use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Rea
 ///
 /// # Reference
 /// G.-B. Huang, Q.-Y. Zhu and C.-K. Siew, *Extreme learning machine: theory and applications*, Neurocomputing
-/// 70(1–3):489–501, 2006; radial units: G.-B. Huang and C.-K. Siew, *Extreme learning machine with randomly assigned RBF
-/// kernels*, International Journal of Information Technology 11(1), 2005; selection of units with direct inputs:
-/// P. Buteneers, K. Caluwaerts, J. Dambre, D. Verstraeten and B. Schrauwen, *Optimized parameter search for large
-/// datasets of the regularization parameter and feature selection for ridge regression*, Neural Processing Letters
-/// 2013, section 5.4.
+/// 70(1–3):489–501, 2006; radial units: G.-B. Huang and C.-K. Siew, *Extreme learning machine with randomly assigned
+/// RBF kernels*, International Journal of Information Technology 11(1), 2005; selection of units with direct inputs: P.
+/// Buteneers, K. Caluwaerts, J. Dambre, D. Verstraeten and B. Schrauwen, *Optimized parameter search for large datasets
+/// of the regularization parameter and feature selection for ridge regression*, Neural Processing Letters 2013, section
+/// 5.4.
 #[part(
     Learner,
     "elm",
@@ -50,24 +51,23 @@ pub struct Elm {
     /// Number of hidden units, from 1 to 1000000.
     #[default(100)]
     pub units: usize,
-    /// The function g of a unit.
+    /// Activation function g of the hidden units.
     #[default(Activation::Tanh)]
     pub activation: Activation,
     /// Weights are uniform between minus this and this; > 0.
     #[default(1.0)]
     pub input_scaling: f64,
-    /// Biases are uniform between minus this and this; ≥ 0, and > 0 for `rbf`, whose width is one over the root of a
-    /// bias.
+    /// Biases are uniform between minus this and this; ≥ 0, and > 0 for `rbf`, whose width is 1/√|bias|.
     #[default(1.0)]
     pub bias_scaling: f64,
-    /// Whether the problem's own columns are searched as well, after the units.
+    /// Whether the search also covers the problem's own columns, after the units.
     #[default(true)]
     pub direct: bool,
-    /// The seed of weights and biases; without one, the pipeline's.
+    /// Seed of weights and biases; by default, the pipeline's.
     pub seed: Option<u64>,
-    /// The penalty λ, or several of which the criterion takes the best for every subset.
+    /// The penalty λ, or a list: the criterion picks the best value for each subset.
     pub lambda: Lambda,
-    /// Whether there is an intercept; it is not penalized.
+    /// Whether to fit an intercept, without a penalty.
     #[default(true)]
     pub intercept: bool,
 }
@@ -84,13 +84,13 @@ vaglio_core::setters!(Elm {
 });
 
 impl Elm {
-    /// Of so many hidden units.
+    /// Creates a machine with `units` hidden units and defaults otherwise.
     pub fn new(units: usize) -> Self {
         Elm { units, ..Elm::default() }
     }
 }
 
-/// As many units as a layer may have.
+/// Largest allowed number of units.
 const MOST_UNITS: usize = 1_000_000;
 
 impl LinearForm for Elm {
@@ -120,7 +120,7 @@ impl LinearForm for Elm {
     }
 }
 
-/// The name with underscores behind it until no column bears it.
+/// Appends underscores to `name` until no column has it.
 fn unlike(mut name: String, known: &HashSet<&str>) -> String {
     while known.contains(name.as_str()) {
         name.push('_');

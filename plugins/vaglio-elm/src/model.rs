@@ -1,4 +1,4 @@
-//! The trained machine.
+//! Trained extreme learning machines.
 
 use crate::hidden::{self, Activation, Unit};
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use vaglio_core::{
     Result, Trained, saved,
 };
 
-/// The hidden layer as it was drawn, with all its units.
+/// The hidden layer as drawn, with all its units.
 #[derive(Debug)]
 pub(crate) struct RandomLayer {
     pub activation: Activation,
     pub units: Vec<Unit>,
     /// Number of the problem's columns.
     pub inputs: usize,
-    /// Whether these follow the units.
+    /// Whether the problem's columns follow the units.
     pub direct: bool,
 }
 
@@ -45,17 +45,17 @@ impl FeatureMap for RandomLayer {
     }
 }
 
-/// Where a column comes from.
+/// Source of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Source {
-    /// The output of the unit of this place among the model's.
+    /// Output of the model's unit with this index.
     Unit(usize),
-    /// The input of this place among the model's.
+    /// The model's input with this index.
     Input(usize),
 }
 
-/// A readout of some hidden units and inputs: no other unit is kept.
+/// A readout of selected hidden units and inputs; other units are dropped.
 #[saved(ModelData, "elm_model")]
 #[derive(Clone, PartialEq)]
 struct ElmModel {
@@ -121,7 +121,7 @@ impl ReadoutMap for ElmModel {
                 }
             });
         }
-        // They are in the order of the subset already, unless units and inputs alternate.
+        // Columns are already in the order of the subset, unless units and inputs alternate.
         Ok(if places.is_sorted_by(|a, b| a < b) && places.len() == all.len() { all } else { all.select(&places) })
     }
 }

@@ -1,4 +1,4 @@
-//! A program that runs: messages to it, and what it answers.
+//! A running program: messages to it and its answers.
 
 use crate::program::ExternalProgram;
 use crate::table::{Format, Sent};
@@ -12,37 +12,37 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use vaglio_core::{Error, Result};
 
-/// The version of the messages.
+/// Version of the messages.
 pub(crate) const PROTOCOL: u32 = 1;
 
-/// The longest answer, in bytes.
+/// Maximum length of an answer, in bytes.
 const LONGEST: u64 = 1 << 30;
 
-/// How much of what it wrote to standard error is kept for a message.
+/// Bytes of standard error kept for messages.
 const KEPT: usize = 2000;
 
-/// How long a program may take to end when its input has ended.
+/// Time that a program may take to end after its input has ended.
 const END: Duration = Duration::from_millis(500);
 
-/// Every program that runs.
+/// All running programs.
 static RUNNING: Mutex<Vec<Weak<Mutex<std::process::Child>>>> = Mutex::new(Vec::new());
 
-/// Ends every program that runs, also one that computes and reads nothing.
+/// Ends every running program, even one that is computing.
 pub fn end_programs() {
     let all = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
     for process in all.iter().filter_map(Weak::upgrade) {
         let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where that fails it has ended.
+        // A failure means that it has already ended.
         let _ended = process.kill().and_then(|()| process.wait());
     }
 }
 
-/// A message: what is asked, and its tables.
+/// A message with one entry; a table is added when it is sent.
 pub(crate) fn message(what: &str, value: impl Into<Value>) -> Map<String, Value> {
     Map::from_iter([(what.to_owned(), value.into())])
 }
 
-/// A program that was started and has said which messages it understands.
+/// A started program that has announced its protocol.
 pub(crate) struct Child {
     name: String,
     process: Arc<Mutex<std::process::Child>>,
@@ -51,7 +51,7 @@ pub(crate) struct Child {
     errors: Option<JoinHandle<()>>,
     tail: Arc<Mutex<VecDeque<u8>>>,
     format: Format,
-    /// Which data it has, and what it answered to them.
+    /// Number of the data that the program holds, and its answer to them.
     pub holds: Option<(u64, Value)>,
 }
 
@@ -63,12 +63,12 @@ struct Hello {
 }
 
 impl Child {
-    /// Starts a program as a part.
+    /// Starts a program as a part of a pipeline.
     pub fn start(program: &ExternalProgram, part: &str, settings: &Map<String, Value>) -> Result<Self> {
         program.check()?;
         let mut command = Command::new(&program.command()[0]);
         command.args(&program.command()[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // An interruption is the user's wish to vaglio, which ends the program when the step is done.
+        // Ctrl-C is meant for vaglio, which ends the program when the step is done.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let not_started = |why: &str| Error::setting("program", format!("`{program}` cannot be started: {why}"));
@@ -105,7 +105,7 @@ impl Child {
         Ok(child)
     }
 
-    /// Asks, and gives the answer.
+    /// Sends a question and receives the answer.
     pub fn ask(&mut self, question: Map<String, Value>, table: Option<&Sent>) -> Result<Value> {
         self.send(question, table)?;
         self.receive()
@@ -144,13 +144,13 @@ impl Child {
         })
     }
 
-    /// That an answer is not what was asked for.
+    /// Error of an answer of the wrong form.
     pub fn wrong(&self, answer: &Value, wanted: &str) -> Error {
         let said: String = answer.to_string().chars().take(200).collect();
         Error::Numerical(format!("`{}` said `{said}` in place of {wanted}", self.name))
     }
 
-    /// The number of an answer.
+    /// A number in an answer; null is infinity.
     pub fn number(&self, answer: &Value, key: &str) -> Result<f64> {
         match &answer[key] {
             Value::Null if answer.get(key).is_some() => Ok(f64::INFINITY),
@@ -158,7 +158,7 @@ impl Child {
         }
     }
 
-    /// Why it does not answer.
+    /// Error of a program that does not answer.
     fn ended(&mut self) -> Error {
         self.input = None;
         let status = self.wait();
@@ -173,7 +173,7 @@ impl Child {
         Error::Numerical(format!("`{}` {how}: {}", self.name, last.trim()))
     }
 
-    /// Waits for its end, and brings it about where it does not come by itself.
+    /// Waits for the program to end, and kills it after a while.
     fn wait(&self) -> Option<std::process::ExitStatus> {
         let start = Instant::now();
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,7 +198,7 @@ impl Drop for Child {
     }
 }
 
-/// Reads what a program writes to standard error, and keeps its end.
+/// Reads a program's standard error and keeps its end.
 fn keep_tail(mut errors: impl Read, tail: &Mutex<VecDeque<u8>>) {
     let mut chunk = [0; 1024];
     while let Ok(read @ 1..) = errors.read(&mut chunk) {
@@ -209,7 +209,7 @@ fn keep_tail(mut errors: impl Read, tail: &Mutex<VecDeque<u8>>) {
     }
 }
 
-/// A list of rows of numbers, outputs × `rows`.
+/// Parses predictions, outputs × `rows`.
 pub(crate) fn predictions(child: &Child, answer: &Value, outputs: usize, rows: usize) -> Result<ndarray::Array2<f64>> {
     let wanted = || format!(r#"`{{"predictions": {outputs} lists of {rows} numbers}}`"#);
     let wrong = || child.wrong(answer, &wanted());
@@ -220,7 +220,7 @@ pub(crate) fn predictions(child: &Child, answer: &Value, outputs: usize, rows: u
     ndarray::Array2::from_shape_vec((outputs, rows), lists.concat()).map_err(|_| wrong())
 }
 
-/// Predictions as an answer.
+/// Formats predictions as an answer.
 pub(crate) fn answer(predictions: ndarray::ArrayView2<'_, f64>) -> Map<String, Value> {
     let lists: Vec<Vec<f64>> = predictions.rows().into_iter().map(|row| row.to_vec()).collect();
     message("predictions", json!(lists))

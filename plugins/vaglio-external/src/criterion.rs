@@ -1,4 +1,4 @@
-//! A criterion that is a program.
+//! Criteria computed by external programs.
 
 use crate::child::{Child, answer, message};
 use crate::pool::{Started, ask};
@@ -9,18 +9,18 @@ use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 use vaglio_core::{Criterion, Design, Error, Feature, Found, HeldOut, Result, Round, Score, part};
 
-/// The score of a program, which is asked for every subset.
+/// A score computed by a program, which is asked for every subset.
 ///
-/// The program gets the design once: columns, targets, weights. Then it gets subsets and answers with scores, lower is better. It
-/// may ask back for predictions of rows that are held out, by the pipeline's own learner; so a score of held-out predictions
-/// is a program of a few lines. The guide has the messages in full.
+/// The program gets the design once: columns, targets, weights. Then it gets subsets and answers with scores, lower is
+/// better. It may request predictions of held-out rows by the pipeline's own learner, so a score of held-out
+/// predictions is a program of a few lines. The guide describes all messages.
 ///
-/// Cost: that of the program, and a line there and back for each subset; nothing is shared between subsets. As many programs run as
+/// Cost: that of the program, and a line back and forth for each subset; subsets share nothing. As many programs run as
 /// there are threads.
 ///
 /// # Errors
-/// [`Error::Setting`] where programs are not allowed or it cannot be started; [`Error::Numerical`] where it ends, or answers
-/// what is no score, with the last line that it wrote to standard error.
+/// [`Error::Setting`] if programs are not allowed or it cannot be started; [`Error::Numerical`] if it ends or answers
+/// with an invalid score, with the last line that it wrote to standard error.
 #[part(
     Criterion,
     "external",
@@ -29,15 +29,16 @@ use vaglio_core::{Criterion, Design, Error, Feature, Found, HeldOut, Result, Rou
 )]
 #[derive(PartialEq)]
 pub struct ExternalCriterion {
-    /// The command: the program and its arguments, paths from the working directory.
+    /// The command: the program and its arguments, with paths relative to the working directory.
     pub program: ExternalProgram,
-    /// What the program is given when it starts.
+    /// Settings passed to the program when it starts.
     pub settings: Map<String, Value>,
-    /// Whether the score of no columns compares with that of others, so that a search whose best is no better takes none.
+    /// Whether the score of the empty subset is comparable with others, so that a search selects no columns if none are
+    /// better.
     pub compares_with_empty: bool,
 }
 
-/// The number of a design among all that programs get.
+/// Number of a design, unique in this process.
 struct Number(u64);
 
 impl Default for Number {
@@ -47,7 +48,7 @@ impl Default for Number {
     }
 }
 
-/// Rows that a program wants to be predicted from others.
+/// Request to predict rows from others.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Retrain {
@@ -58,12 +59,12 @@ struct Retrain {
 }
 
 impl ExternalCriterion {
-    /// Of a program that takes no settings.
+    /// Creates a criterion of a program without settings.
     pub fn new(program: ExternalProgram) -> Self {
         ExternalCriterion { program, ..ExternalCriterion::default() }
     }
 
-    /// Asks a program that has the design.
+    /// Asks a program that holds the design.
     fn ask<T>(&self, design: &Design, questions: impl FnOnce(&mut Child, &Value) -> Result<T>) -> Result<T> {
         let Number(number) = *design.session::<Number>();
         let started = Started { program: &self.program, part: "criterion", settings: &self.settings };
@@ -79,7 +80,7 @@ impl ExternalCriterion {
     }
 }
 
-/// What a design is beside its columns.
+/// Description of a design without its columns.
 fn described(design: &Design) -> Map<String, Value> {
     let (names, outputs) = (design.names(), design.targets().nrows());
     let task = design.task().name();
@@ -156,10 +157,10 @@ impl Criterion for ExternalCriterion {
     }
 }
 
-/// The predictions that a program wants.
+/// Predictions requested by a program.
 ///
 /// # Errors
-/// [`Error::Shape`] for what cannot be trained or predicted; those of training.
+/// [`Error::Shape`] for an invalid request; errors of training.
 fn retrained(design: &Design, wanted: &Value) -> Result<ndarray::Array2<f64>> {
     let Retrain { training, held_out, columns, lambda } = serde_json::from_value(wanted.clone()).map_err(|error| {
         Error::Shape(format!(

@@ -1,4 +1,4 @@
-//! A learner that is a program.
+//! Learners run as external programs.
 
 use crate::child::{message, predictions};
 use crate::pool::{Started, ask};
@@ -11,13 +11,13 @@ use vaglio_core::{
     part, saved,
 };
 
-/// A learner that is a program: it fits, and says what it has learned; it predicts from that.
+/// A learner that is a program: it fits, returns its trained state, and predicts from that state.
 ///
-/// What it has learned is any JSON and is kept in the model, which names the program with the digest of its files: `vaglio predict`
-/// runs it again, where that is allowed.
+/// The state is any JSON value and is stored in the model, with the program and the digest of its files. `vaglio
+/// predict` runs the program again, if programs are allowed.
 ///
-/// Cost: criteria refit it for every subset and every row or fold left out, and send the rows each time. Choose with
-/// another learner and train this one as `model` where that is too slow.
+/// Cost: criteria refit it for every subset and every row or fold left out, and send the rows each time. If that is too
+/// slow, select with another learner and train this one as `model`.
 #[part(
     Learner,
     "external",
@@ -26,14 +26,14 @@ use vaglio_core::{
 )]
 #[derive(PartialEq)]
 pub struct ExternalLearner {
-    /// The command: the program and its arguments, paths from the working directory.
+    /// The command: the program and its arguments, with paths relative to the working directory.
     pub program: ExternalProgram,
-    /// What the program is given when it starts.
+    /// Settings passed to the program when it starts.
     pub settings: Map<String, Value>,
 }
 
 impl ExternalLearner {
-    /// Of a program that takes no settings.
+    /// Creates a learner of a program without settings.
     pub fn new(program: ExternalProgram) -> Self {
         ExternalLearner { program, ..ExternalLearner::default() }
     }
@@ -69,17 +69,17 @@ impl Refit for ExternalLearner {
     }
 }
 
-/// What a program has learned.
+/// A model learned by a program.
 #[saved(ModelData, "external")]
 struct ExternalModel {
     inputs: Vec<Feature>,
-    /// How many columns the program has learned from.
+    /// Number of columns that the program has learned from.
     columns: usize,
     program: ExternalProgram,
-    /// As JSON.
+    /// Settings, as JSON.
     settings: String,
     outputs: usize,
-    /// As JSON.
+    /// The learned model, as JSON.
     learned: String,
 }
 

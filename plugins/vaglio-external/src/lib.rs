@@ -1,11 +1,12 @@
-//! Criteria, losses and learners of [vaglio](vaglio_core) that are programs in any language, over standard input and output.
+//! Criteria, losses and learners of [vaglio](vaglio_core) that are programs in any language, over standard input and
+//! output.
 //!
-//! `use vaglio_external as _;` in a program makes `criterion: {kind: external}`, `loss: {kind: external}` and
-//! `learner: {kind: external}` known to its pipeline files. A pipeline that names a program runs it with the rights of the user:
-//! so each is refused until [`allow_programs`] is called, which `vaglio --allow-programs` does.
+//! `use vaglio_external as _;` in a program registers `criterion: {kind: external}`, `loss: {kind: external}` and
+//! `learner: {kind: external}` for pipeline files. A program named by a pipeline runs with the user's rights. So all
+//! are rejected until [`allow_programs`] is called, as by `vaglio --allow-programs`.
 //!
-//! Messages are lines of JSON; tables come within them, or as Arrow after them. The guide's page *Write a part in another
-//! language* has all of them.
+//! Messages are lines of JSON; tables are inside them, or follow as Arrow. The guide's page *Write a part in another
+//! language* describes all of them.
 
 mod child;
 mod criterion;

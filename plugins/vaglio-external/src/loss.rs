@@ -1,4 +1,4 @@
-//! A loss that is a program.
+//! Losses computed by external programs.
 
 use crate::child::message;
 use crate::pool::{Started, failure, number_or_failure};
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use vaglio_core::{Error, Loss, Measure, Result, part};
 
-/// The loss of a program, of all rows together.
+/// A loss computed by a program over all rows together.
 ///
-/// The program gets targets, predictions and weights and answers with a number, lower is better. Standard errors are those of a
-/// jackknife of at most 100 parts. Classes are coded ±1.
+/// The program gets targets, predictions and weights and answers with a number, lower is better. Standard errors are
+/// those of a jackknife of at most 100 parts. Classes are coded ±1.
 ///
 /// Cost: that of the program, and the time to send 2 · rows · outputs numbers, for every trial.
 #[part(
@@ -23,16 +23,16 @@ use vaglio_core::{Error, Loss, Measure, Result, part};
 )]
 #[derive(PartialEq)]
 pub struct ExternalLoss {
-    /// The command: the program and its arguments, paths from the working directory.
+    /// The command: the program and its arguments, with paths relative to the working directory.
     pub program: ExternalProgram,
-    /// What the program is given when it starts.
+    /// Settings passed to the program when it starts.
     pub settings: Map<String, Value>,
-    /// Whether it is one of classes.
+    /// Whether it is a loss of classes.
     pub classes: bool,
 }
 
 impl ExternalLoss {
-    /// Of a program that takes no settings.
+    /// Creates a loss of a program without settings.
     pub fn new(program: ExternalProgram) -> Self {
         ExternalLoss { program, ..ExternalLoss::default() }
     }

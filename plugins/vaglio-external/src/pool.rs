@@ -1,4 +1,4 @@
-//! Programs that run and wait for the next question.
+//! Pool of running programs.
 
 use crate::child::Child;
 use crate::program::ExternalProgram;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use vaglio_core::{Error, Result};
 
-/// What a program is started for.
+/// A program with its purpose and settings.
 pub(crate) struct Started<'p> {
     pub program: &'p ExternalProgram,
     pub part: &'static str,
@@ -20,15 +20,15 @@ impl Started<'_> {
     }
 }
 
-/// By program, part and settings.
+/// Program, part and settings.
 type Key = (ExternalProgram, &'static str, Map<String, Value>);
 
-/// Programs that wait: of each as many as were asked at once.
+/// Idle programs: of each key as many as were used at once.
 static WAITING: LazyLock<Mutex<HashMap<Key, Vec<Child>>>> = LazyLock::new(Mutex::default);
 
-/// Asks one of the programs that wait, the one with these data where there is one, or another that is started.
+/// Asks an idle program, preferably one that holds these data, or starts another.
 ///
-/// After an error the program is ended: where it stands is not known.
+/// After an error the program is ended, since its state is unknown.
 pub(crate) fn ask<T>(of: &Started, data: u64, questions: impl FnOnce(&mut Child) -> Result<T>) -> Result<T> {
     let key = of.key();
     let waiting = {
@@ -46,10 +46,10 @@ pub(crate) fn ask<T>(of: &Started, data: u64, questions: impl FnOnce(&mut Child)
     Ok(answer)
 }
 
-/// What failed where no error can be given.
+/// Errors that occurred where none can be returned.
 static FAILED: LazyLock<Mutex<HashMap<Key, Error>>> = LazyLock::new(Mutex::default);
 
-/// The value of an answer, or NaN, and the first error is kept until it is asked for; until then nothing is asked.
+/// The number in an answer, or NaN. The first error is kept until [`failure`] takes it; until then nothing is asked.
 pub(crate) fn number_or_failure(of: &Started, questions: impl FnOnce(&mut Child) -> Result<f64>) -> f64 {
     let key = of.key();
     let failed = || FAILED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,7 +62,7 @@ pub(crate) fn number_or_failure(of: &Started, questions: impl FnOnce(&mut Child)
     })
 }
 
-/// The error that was kept.
+/// Takes the error that was kept.
 pub(crate) fn failure(of: &Started) -> Option<Error> {
     FAILED.lock().unwrap_or_else(PoisonError::into_inner).remove(&of.key())
 }

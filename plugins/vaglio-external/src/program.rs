@@ -1,4 +1,4 @@
-//! The command of a program, what its files held, and whether it may be run.
+//! Command of an external program, the digest of its files, and the permission to run it.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
@@ -9,24 +9,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use vaglio_core::schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use vaglio_core::{Error, Result};
 
-/// Whether programs may be run at all.
+/// Whether programs may be run.
 static ALLOWED: AtomicBool = AtomicBool::new(false);
 
-/// The most that a file of a command may hold.
+/// Maximum size of a file of a command.
 const LARGEST: u64 = 256 << 20;
 
-/// Allows the pipelines and models of this process to run programs. Until then each is refused.
+/// Allows pipelines and models of this process to run programs, which are rejected otherwise.
 ///
-/// A pipeline or a model that comes from elsewhere names any command, and it runs with the rights of the user.
+/// A pipeline or model from elsewhere may name any command, and it runs with the user's rights.
 pub fn allow_programs() {
     ALLOWED.store(true, Ordering::SeqCst);
 }
 
-/// A command, with a digest of the files that it names.
+/// A command with a digest of the files that it names.
 ///
-/// Relative paths are those of the working directory. Every word of the command that names a regular file counts in the digest
-/// with what the file holds, so that a journal or a model is not gone on with by another program. In files it is the list of
-/// its words, or these with the digest that is expected.
+/// Paths are relative to the working directory. Every word that names a regular file is hashed with the file's content,
+/// so that a journal or model is not continued with another program. In settings it is the list of words, or these with
+/// the expected digest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct ExternalProgram {
     command: Vec<String>,
@@ -34,19 +34,19 @@ pub struct ExternalProgram {
 }
 
 impl ExternalProgram {
-    /// Of the words of a command, with the digest of its files as they are now.
+    /// Creates a command from its words, with the digest of its files as they are now.
     pub fn new(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let command: Vec<String> = words.into_iter().map(Into::into).collect();
         let sha256 = digest(&command).unwrap_or_default();
         ExternalProgram { command, sha256 }
     }
 
-    /// The words: the program, and its arguments.
+    /// The words: the program and its arguments.
     pub fn command(&self) -> &[String] {
         &self.command
     }
 
-    /// Refuses what may not be run, or is not what it was.
+    /// Rejects a program that may not be run or has changed.
     ///
     /// # Errors
     /// [`Error::Setting`] on `program`.
@@ -82,14 +82,14 @@ impl std::fmt::Display for ExternalProgram {
     }
 }
 
-/// The SHA-256 of the words, each with what its file holds where it names one.
+/// SHA-256 of the words, each with the content of the file that it names, if any.
 fn digest(command: &[String]) -> std::result::Result<String, String> {
     let mut hasher = Sha256::new();
     for (number, word) in command.iter().enumerate() {
         hasher.update((word.len() as u64).to_le_bytes());
         hasher.update(word.as_bytes());
         let path = Path::new(word);
-        // The first is looked for where programs are, unless it is a path.
+        // The first word is searched for like a program, unless it is a path.
         let is_path = number > 0 || path.components().count() > 1;
         if is_path && path.metadata().is_ok_and(|found| found.is_file()) {
             let held = file(path).map_err(|error| format!("cannot read `{word}`: {error}"))?;

@@ -1,4 +1,4 @@
-//! Tables as a program reads them: lists in a line of JSON, or a stream of Arrow after it.
+//! Tables as programs read them: lists in a line of JSON, or an Arrow stream after it.
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_ipc::writer::StreamWriter;
@@ -10,22 +10,22 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use vaglio_core::{Error, Result};
 
-/// How a program reads tables.
+/// Format in which a program reads tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Format {
-    /// `"table"` of the message has a list of each column; what is missing is null.
+    /// `"table"` of the message has a list for each column; missing values are null.
     Json,
-    /// The message has `"arrow"`, and so many bytes follow its line: an IPC stream of one batch.
+    /// `"arrow"` of the message is the number of bytes that follow its line: an IPC stream of one batch.
     Arrow,
 }
 
-/// Columns by name, all equally long.
+/// Named columns of equal length.
 #[derive(Debug, Default)]
 pub(crate) struct Sent<'t>(Vec<(String, Cow<'t, [f64]>)>);
 
 impl<'t> Sent<'t> {
-    /// The columns `x…` that are to be learned from, the targets `y…`, and `weight`.
+    /// Training columns `x…`, targets `y…`, and `weight`.
     pub fn training(
         columns: impl Iterator<Item = Cow<'t, [f64]>>,
         targets: ArrayView2<'_, f64>,
@@ -35,24 +35,24 @@ impl<'t> Sent<'t> {
         table.and_column("weight", weights.map(Cow::Borrowed))
     }
 
-    /// With columns called by a letter and a number from 0.
+    /// Adds columns named by a letter and a number from 0.
     pub fn and(mut self, letter: char, columns: impl Iterator<Item = Cow<'t, [f64]>>) -> Self {
         self.0.extend(columns.enumerate().map(|(number, column)| (format!("{letter}{number}"), column)));
         self
     }
 
-    /// With the rows of a matrix.
+    /// Adds the rows of a matrix.
     pub fn and_rows(self, letter: char, matrix: ArrayView2<'_, f64>) -> Self {
         self.and(letter, matrix.rows().into_iter().map(|row| Cow::Owned(row.to_vec())))
     }
 
-    /// With a column, where there is one.
+    /// Adds a column, if present.
     pub fn and_column(mut self, name: &str, column: Option<Cow<'t, [f64]>>) -> Self {
         self.0.extend(column.map(|column| (name.to_owned(), column)));
         self
     }
 
-    /// With whole numbers, where there are some.
+    /// Adds whole numbers, if present.
     pub fn and_numbers(self, name: &str, numbers: Option<&[u32]>) -> Self {
         self.and_column(name, numbers.map(|numbers| numbers.iter().map(|number| f64::from(*number)).collect()))
     }

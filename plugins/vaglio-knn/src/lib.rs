@@ -1,6 +1,6 @@
 //! k nearest neighbours: a learner for [vaglio](vaglio_core) that is refitted for every subset, and an example to copy.
 //!
-//! `use vaglio_knn as _;` in a program makes `learner: knn` known to its pipeline files; [`Knn`] is the learner.
+//! `use vaglio_knn as _;` in a program registers `learner: knn` for pipeline files; [`Knn`] is the learner.
 
 mod model;
 mod neighbours;
@@ -8,23 +8,23 @@ mod neighbours;
 use model::NeighboursModel;
 use vaglio_core::{Error, Feature, Form, Learner, Model, Problem, Refit, Result, part, setting};
 
-/// Neighbours that are asked for, at most.
+/// Maximum number of neighbours.
 const MOST: usize = 1_000_000;
 
-/// k nearest neighbours, in the Euclidean distance of the selected columns.
+/// k nearest neighbours, by Euclidean distance in the selected columns.
 ///
-/// The prediction for x is Σ_j s_j v_j y_j / Σ_j s_j v_j over the nearest training rows. A row of weight r is r rows in
-/// one place: rows are taken in order of distance, the lowest row first among equals, until the weights that were taken
-/// add up to k; s_j is what was taken of row j, so only the last may count in part. With all weights 1 these are the k
-/// nearest rows. `uniform` has v_j = 1, `distance` v_j = 1/‖x − x_j‖; with rows at distance 0 among the neighbours these
-/// alone count. Classes are coded ±1, so a prediction is a vote between −1 and 1. Where the weights of all rows add up to
-/// less than k, all rows are neighbours. The empty subset predicts the weighted mean of all rows: every row is as far.
+/// The prediction for x is Σ_j s_j v_j y_j / Σ_j s_j v_j over the nearest training rows. A row of weight r counts as r
+/// equal rows: rows are taken in order of distance, ties by row number, until their weights add up to k. s_j is the
+/// weight taken of row j, so only the last may count partially. With unit weights these are the k nearest rows.
+/// `uniform` has v_j = 1, `distance` v_j = 1/‖x − x_j‖; if neighbours are at distance 0, these alone count. Classes are
+/// coded ±1, so a prediction is a vote between −1 and 1. If all weights add up to less than k, all rows are neighbours.
+/// The empty subset predicts the weighted mean of all rows.
 ///
 /// There is no linear form and no λ: criteria refit it for every subset and every row or fold left out. Columns count
 /// by their scale, so standardize them first.
 ///
-/// Cost: fitting copies the columns, O(rows · columns); predicting one row is O(rows · columns), or about
-/// O(log rows) each for many rows of few columns, which search a k-d tree.
+/// Cost: fitting copies the columns, O(rows · columns). Predicting one row is O(rows · columns), or about O(log rows)
+/// each for many rows of few columns, which search a k-d tree.
 ///
 /// # Example
 /// ```
@@ -49,10 +49,10 @@ const MOST: usize = 1_000_000;
 )]
 #[derive(Copy, PartialEq, Eq)]
 pub struct Knn {
-    /// How many rows are neighbours, k.
+    /// Number of neighbours, k.
     #[default(5)]
     pub neighbours: usize,
-    /// How neighbours are weighed.
+    /// Weights of neighbours.
     #[default(Weights::Uniform)]
     pub weights: Weights,
 }
@@ -60,20 +60,20 @@ pub struct Knn {
 vaglio_core::setters!(Knn { neighbours: usize, weights: Weights;; });
 
 impl Knn {
-    /// Of so many neighbours.
+    /// Creates the learner with this number of neighbours.
     pub fn new(neighbours: usize) -> Self {
         Knn { neighbours, ..Knn::default() }
     }
 }
 
-/// How neighbours are weighed.
+/// Weights of neighbours.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
 pub enum Weights {
-    /// All alike.
+    /// All equal.
     #[default]
     Uniform,
-    /// By one over their distance.
+    /// Inverse to their distance.
     Distance,
 }
 

@@ -1,11 +1,11 @@
-//! The training rows as a model.
+//! Model of nearest neighbours: the training rows.
 
 use crate::neighbours::each_nearest;
 use crate::{MOST, Weights};
 use ndarray::{Array1, Array2, ArrayView1};
 use vaglio_core::{Columns, Error, Feature, ModelData, ModelParts, Predict, Predictor, Result, saved};
 
-/// The training rows with their targets: all that nearest neighbours need.
+/// Training rows with their targets.
 #[saved(ModelData, "neighbours")]
 pub(crate) struct NeighboursModel {
     pub inputs: Vec<Feature>,
@@ -39,7 +39,7 @@ impl Predict for NeighboursModel {
     }
 
     fn predict(&self, inputs: &Columns, _series: Option<&[u32]>) -> Result<Array2<f64>> {
-        // Without a column every row is as far.
+        // Without columns all distances are equal.
         let k = if inputs.is_empty() { f64::INFINITY } else { self.neighbours as f64 };
         let mut out = Array2::zeros((self.targets.nrows(), inputs.rows()));
         let mean = |point, near: &[(usize, f64)]| out.column_mut(point).assign(&self.mean(near, k));
@@ -55,7 +55,7 @@ impl NeighboursModel {
 
     /// Σ s v y / Σ s v for each output, over the first rows whose weights reach k.
     fn mean(&self, near: &[(usize, f64)], k: f64) -> Array1<f64> {
-        // v in ratio to that of the nearest row, so that it is between 0 and 1.
+        // v relative to that of the nearest row, so that it is between 0 and 1.
         let vote = |distance: f64| match self.weights {
             Weights::Distance if distance > near[0].1 => near[0].1 / distance,
             _ => 1.0,
@@ -66,7 +66,7 @@ impl NeighboursModel {
             (taken > 0.0).then(|| (*row, taken * vote(*distance)))
         };
         let shares: Vec<(usize, f64)> = near.iter().scan(k, share).collect();
-        // The largest becomes 1, so that no sum of them over- or underflows.
+        // Scaled to a largest share of 1, so that no sum over- or underflows.
         let largest = shares.iter().fold(0.0, |most: f64, (_, share)| most.max(*share));
         let total: f64 = shares.iter().map(|(_, share)| share / largest).sum();
         let mean = |y: ArrayView1<f64>| shares.iter().map(|(row, share)| share / largest / total * y[*row]).sum();

@@ -1,16 +1,16 @@
-//! The nearest rows, whatever finds them.
+//! Search for nearest rows by a k-d tree or a scan.
 
 use linfa_nn::{KdTree, NearestNeighbour, distance::L2Dist};
 use ndarray::Array2;
 use vaglio_core::{Columns, Error, Result, magnitude};
 
-/// Fewer points than this do not repay the making of a tree.
+/// Minimum number of points for which building a tree pays off.
 const FEWEST_FOR_TREE: usize = 8;
-/// In more columns a tree looks at nearly every row.
+/// Maximum number of columns for a tree: in more it visits nearly every row.
 const MOST_FOR_TREE: usize = 12;
 
-/// Calls `take` with every point and its nearest rows, each with its distance in a unit that all distances share: in order
-/// of distance, the lowest row first among equals, until their weights add up to `k`, or all.
+/// Calls `take` with every point and its nearest rows, in order of distance, ties by row number, until their weights
+/// add up to `k`. Distances share one unit.
 ///
 /// Many points in few columns are searched by a tree, others by a scan; the neighbours are the same.
 pub(crate) fn each_nearest(
@@ -36,7 +36,8 @@ pub(crate) fn each_nearest(
         loop {
             let mut found: Vec<_> = match &tree {
                 Some(tree) if wanted < all => {
-                    // A tree gives any of the rows that tie for the last place: all within its distance are asked for.
+                    // A tree returns arbitrary rows among ties for the last place: all rows within its distance are
+                    // requested.
                     let nearest = tree.k_nearest(point, wanted).map_err(|e| failed(&e))?;
                     let farthest = nearest.iter().map(|(_, row)| near(*row).1).fold(0.0, f64::max);
                     let with_room = (1.0 + 1e-12) * (farthest + f64::MIN_POSITIVE.sqrt());

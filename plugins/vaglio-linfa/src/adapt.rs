@@ -1,22 +1,22 @@
-//! From problems to what linfa fits, and back.
+//! Conversion between problems and linfa's data sets.
 
 use ndarray::{Array1, Array2, ArrayView1};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use vaglio_core::{Columns, Error, Feature, Problem, Result, Task};
 
-/// Which targets a model takes.
+/// Kinds of targets that a model accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// Numbers.
     Numbers,
     /// Classes: each output against the others.
     Classes,
-    /// Both.
+    /// Numbers and classes.
     Both,
 }
 
-/// One output of a problem: the targets of all rows.
+/// Targets of one output over all rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'p> {
     targets: ArrayView1<'p, f64>,
@@ -24,12 +24,12 @@ pub struct Output<'p> {
 }
 
 impl Output<'_> {
-    /// The targets as they are; classes are ±1.
+    /// Targets as numbers; classes are ±1.
     pub fn numbers(&self) -> Array1<f64> {
         self.targets.to_owned()
     }
 
-    /// Whether each row is of the class of this output.
+    /// Whether each row is of this output's class.
     pub fn classes(&self) -> Array1<bool> {
         self.targets.mapv(|y| y > 0.0)
     }
@@ -40,7 +40,7 @@ impl Output<'_> {
     }
 }
 
-/// Refuses what a model cannot learn: row weights, and targets that it does not take.
+/// Rejects problems that a model cannot learn: with row weights, or with targets that it does not accept.
 ///
 /// # Errors
 /// [`Error::Setting`] at the `kind` of the learner.
@@ -52,7 +52,7 @@ pub fn check_problem(word: &str, takes: Takes, problem: &Problem) -> Result<()> 
     }
 }
 
-/// Refuses targets that a model does not take.
+/// Rejects targets that a model does not accept.
 ///
 /// # Errors
 /// [`Error::Setting`] at the `kind` of the learner.
@@ -69,7 +69,7 @@ pub(crate) fn check_task(word: &str, takes: Takes, problem: &Problem) -> Result<
     }
 }
 
-/// The columns as rows × columns; without any, one column of zeros.
+/// Returns the columns as a rows × columns matrix; an empty set gives one column of zeros.
 pub fn matrix(columns: &Columns) -> Array2<f64> {
     if columns.is_empty() {
         return Array2::zeros((columns.rows(), 1));
@@ -78,7 +78,7 @@ pub fn matrix(columns: &Columns) -> Array2<f64> {
     Array2::from_shape_fn((columns.rows(), columns.len()), |(row, k)| all[k][row])
 }
 
-/// The subset in the order of the table, and its columns as [`matrix`] makes them.
+/// Sorts the subset by table order and builds its [`matrix`].
 pub(crate) fn inputs(problem: &Problem, subset: &[Feature]) -> (Vec<Feature>, Array2<f64>) {
     let mut inputs = subset.to_vec();
     inputs.sort_unstable();
@@ -86,11 +86,11 @@ pub(crate) fn inputs(problem: &Problem, subset: &[Feature]) -> (Vec<Feature>, Ar
     (inputs, x)
 }
 
-/// A model of each output, with the columns that it reads in the order in which it reads them.
+/// Fits one model per output; also returns the columns that the models read, in the order they read them.
 ///
 /// # Errors
-/// Those of [`check_problem`]; [`Error::Shape`] for an output of which the rows have one class only; [`Error::Numerical`]
-/// for what `fit` says or panics with.
+/// Fails if [`check_problem`] does, with [`Error::Shape`] if all rows of an output are in one class, and with
+/// [`Error::Numerical`] if `fit` fails or panics.
 pub fn fit_each<M, E: Display>(
     word: &str,
     takes: Takes,
@@ -111,7 +111,7 @@ pub fn fit_each<M, E: Display>(
     Ok((inputs, models))
 }
 
-/// Refuses an output of which the rows have one class only.
+/// Rejects an output whose rows are all of one class.
 pub(crate) fn check_both(word: &str, targets: ArrayView1<'_, f64>, name: &str) -> Result<()> {
     let positive = targets.iter().filter(|y| **y > 0.0).count();
     if positive > 0 && positive < targets.len() {
@@ -122,10 +122,10 @@ pub(crate) fn check_both(word: &str, targets: ArrayView1<'_, f64>, name: &str) -
     Err(Error::Shape(message))
 }
 
-/// Predictions of a model of each output, outputs × rows.
+/// Predictions by one model per output, outputs × rows.
 ///
 /// # Errors
-/// [`Error::Numerical`] for predictions that are not finite or not one a row, and where `predict` panics.
+/// [`Error::Numerical`] for predictions that are not finite or not one per row, and if `predict` panics.
 pub fn predict_each<M>(
     word: &str,
     models: &[M],
@@ -144,7 +144,7 @@ pub fn predict_each<M>(
     finite(word, out)
 }
 
-/// Predictions, if all are finite.
+/// Returns predictions if all are finite.
 pub(crate) fn finite(word: &str, predictions: Array2<f64>) -> Result<Array2<f64>> {
     match predictions.iter().find(|p| !p.is_finite()) {
         Some(wrong) => Err(Error::Numerical(format!("`{word}` predicts {wrong}; are columns of unlike scale?"))),
@@ -152,7 +152,7 @@ pub(crate) fn finite(word: &str, predictions: Array2<f64>) -> Result<Array2<f64>
     }
 }
 
-/// Refuses a model that does not predict a row of zeros: its parts do not fit its inputs.
+/// Rejects a model that cannot predict a row of zeros, since its parts do not fit its inputs.
 ///
 /// # Errors
 /// [`Error::Shape`].
@@ -164,7 +164,7 @@ pub fn check_saved(inputs: usize, predict: impl Fn(&Columns) -> Result<Array2<f6
     if found.is_empty() { Err(refused("it has no output".into())) } else { Ok(()) }
 }
 
-/// What a model of others returns; where it panics, an error.
+/// Calls a third-party model and turns a panic into an error.
 pub(crate) fn guarded<T>(word: &str, call: impl FnOnce() -> T) -> Result<T> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
         let said = panic.downcast_ref::<String>().cloned();
@@ -173,16 +173,17 @@ pub(crate) fn guarded<T>(word: &str, call: impl FnOnce() -> T) -> Result<T> {
     })
 }
 
-/// What a fit of others returns; where it fails or panics, an error.
+/// Calls a third-party fit and turns a failure or panic into an error.
 pub(crate) fn guarded_fit<T, E: Display>(word: &str, fit: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
     guarded(word, fit)?.map_err(|error| Error::Numerical(format!("`{word}` cannot be fitted: {error}")))
 }
 
-/// Makes a model of linfa a learner: one model an output, refitted for every subset, saved by serde.
+/// Makes a model of linfa a learner: one model per output, refitted for every subset, saved by serde.
 ///
-/// The settings are a struct with `#[part(Learner, "word")]`. `fit` takes them, the rows as a matrix and an [`Output`], and
-/// returns linfa's result; `predict` takes what was fitted and a matrix, and returns an array of a number a row: a class by
-/// ±1 or, where there is a probability P, by 2P − 1. `check |own| …;` before `fit` refuses settings. The names in `let` are those of the struct that is saved and its word.
+/// The settings are a struct with `#[part(Learner, "word")]`. `fit` takes them, the rows as a matrix and an [`Output`],
+/// and returns linfa's result. `predict` takes the fitted model and a matrix, and returns an array with one number per
+/// row: a class as ±1, or a probability P as 2P − 1. `check |own| …;` before `fit` checks settings. `saved as` names
+/// the struct that is saved and its word.
 ///
 /// # Example
 /// ```
@@ -216,7 +217,7 @@ macro_rules! learner {
         fit |$own:ident, $x:ident, $y:ident| $fit:expr;
         predict |$of:ident, $at:ident| $predict:expr
     ) => {
-        /// What was fitted.
+        /// Fitted models, one per output.
         #[::vaglio_core::saved(ModelData, $saved)]
         struct $model {
             inputs: ::std::vec::Vec<::vaglio_core::Feature>,

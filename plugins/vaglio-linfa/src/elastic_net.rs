@@ -7,7 +7,7 @@ use vaglio_core::{Error, part, setting};
 /// The elastic net of linfa: ‖y − Xw − b‖²/(2·rows) + λ (ρ ‖w‖₁ + (1 − ρ)/2 ‖w‖²), for each output.
 ///
 /// Linfa's intercept b is the mean of the targets, whatever the means of the columns: standardize them first. Cost
-/// O(rows · columns) a sweep of coordinate descent.
+/// O(rows · columns) per sweep of coordinate descent.
 #[part(
     Learner,
     "elastic_net",
@@ -16,21 +16,21 @@ use vaglio_core::{Error, part, setting};
 )]
 #[derive(Copy, PartialEq)]
 pub struct ElasticNet {
-    /// The penalty λ, from 0 up.
+    /// Penalty λ, at least 0.
     #[default(0.1)]
     pub lambda: f64,
-    /// The share ρ of the absolute values in the penalty, from 0 (ridge) to 1 (lasso).
+    /// Share ρ of the ℓ₁ norm in the penalty, from 0 (ridge) to 1 (lasso).
     #[default(0.5)]
     pub l1_ratio: f64,
-    /// The duality gap at which sweeps end, in parts of the sum of squares of the targets.
+    /// Duality gap at which sweeps end, relative to the sum of squares of the targets.
     #[default(1e-8)]
     pub tolerance: f64,
-    /// Sweeps, at most.
+    /// Maximum number of sweeps.
     #[default(10_000)]
     pub iterations: u32,
 }
 
-/// What predicts of a fitted model of linfa: its coefficients.
+/// Coefficients of a fitted model, which suffice to predict.
 #[setting]
 pub(crate) struct Line {
     weights: Vec<f64>,

@@ -1,11 +1,11 @@
 //! Models of [linfa](https://docs.rs/linfa) as learners of [vaglio](vaglio_core), refitted for every subset.
 //!
-//! `use vaglio_linfa as _;` in a program makes `logistic`, `elastic_net`, `svm`, `tree`, `naive_bayes` and
-//! `logistic_ridge` known to its pipeline files. [`learner!`] makes any other model of linfa a learner.
+//! `use vaglio_linfa as _;` in a program registers `logistic`, `elastic_net`, `svm`, `tree`, `naive_bayes` and
+//! `logistic_ridge` for pipeline files. [`learner!`] makes any other model of linfa a learner.
 //!
-//! Classes come as outputs ±1, one of two classes and one each of several; probabilities P go out as 2P − 1, which is what
-//! losses of vaglio take predictions to estimate. Columns are given to linfa in the order of the table, whatever the order
-//! of the subset; without any there is one column of zeros.
+//! Classes are outputs of ±1: one for two classes, one each for more. Probabilities P become predictions 2P − 1, as
+//! vaglio's losses expect. Columns are passed to linfa in table order, whatever the order of the subset; an empty
+//! subset becomes one column of zeros.
 
 extern crate self as vaglio_linfa;
 

@@ -6,8 +6,9 @@ use vaglio_core::{Error, part};
 
 /// Logistic regression of linfa, one class against the others: Σ ln(1 + exp(−y z)) + λ/2 ‖w‖², z = wᵀx + b.
 ///
-/// Predictions are 2P − 1 with linfa's probability P. Cost O(rows · columns) a step of L-BFGS; columns should be of like
-/// scale: standardize. `logistic_ridge` takes row weights, has one model of several classes, and is solved further.
+/// Predictions are 2P − 1 with linfa's probability P. Cost O(rows · columns) per step of L-BFGS; columns should have
+/// similar scales: standardize them. `logistic_ridge` supports row weights, has one model for several classes, and is
+/// solved more accurately.
 #[part(
     Learner,
     "logistic",
@@ -16,10 +17,10 @@ use vaglio_core::{Error, part};
 )]
 #[derive(Copy, PartialEq)]
 pub struct Logistic {
-    /// The penalty λ of Σ ln(1 + exp(−y z)) + λ/2 ‖w‖², from 0 up.
+    /// Penalty λ of Σ ln(1 + exp(−y z)) + λ/2 ‖w‖², at least 0.
     #[default(1.0)]
     pub lambda: f64,
-    /// Steps of L-BFGS, at most.
+    /// Maximum number of L-BFGS steps.
     #[default(1000)]
     pub iterations: u64,
 }
@@ -37,7 +38,7 @@ crate::learner! {
         if x.ncols() != model.params().len() {
             return ndarray::Array1::zeros(0);
         }
-        // Linfa's probability is that of the class that it found more often.
+        // Linfa's probability is of the more frequent class.
         let sign = if model.labels().pos.class { 1.0 } else { -1.0 };
         model.predict_probabilities(x).mapv(|p| sign * (2.0 * p - 1.0))
     }

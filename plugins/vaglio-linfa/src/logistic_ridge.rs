@@ -13,12 +13,13 @@ use vaglio_core::{
     part, saved,
 };
 
-/// Ridge logistic regression: Σ_i v_i ln(1/P_i) + λ/2 ‖W‖² with row weights v and P_i the probability of the row's class;
-/// intercepts are not penalized.
+/// Ridge logistic regression: Σ_i v_i ln(1/P_i) + λ/2 ‖W‖² with row weights v and P_i the probability of the row's
+/// class; intercepts are not penalized.
 ///
-/// Of two classes P is 1/(1 + exp(−z)), of several the softmax of one z each. Predictions are 2P − 1, so that `log_loss`,
-/// `auc` and squared errors (four times Brier's score) judge the probability. L-BFGS runs on centered columns of unit
-/// size, which changes no minimum, until the gradient is 10⁻⁹ of the sum of weights; cost O(rows · columns · outputs) a step.
+/// For two classes P is 1/(1 + exp(−z)), for more the softmax of one z each. Predictions are 2P − 1, so that
+/// `log_loss`, `auc` and squared errors (four times Brier's score) judge the probability. L-BFGS runs on centered
+/// columns of unit size, which changes no minimum, until the gradient is 10⁻⁹ of the sum of weights; cost O(rows ·
+/// columns · outputs) per step.
 #[part(
     Learner,
     "logistic_ridge",
@@ -27,15 +28,15 @@ use vaglio_core::{
 )]
 #[derive(Copy, PartialEq)]
 pub struct LogisticRidge {
-    /// The penalty λ, above 0.
+    /// Penalty λ, above 0.
     #[default(1.0)]
     pub lambda: f64,
-    /// Steps of L-BFGS, at most.
+    /// Maximum number of L-BFGS steps.
     #[default(1000)]
     pub iterations: u64,
 }
 
-/// The coefficients, of the columns as they are.
+/// Coefficients of the original columns.
 #[saved(ModelData, "logistic_ridge")]
 struct LogisticRidgeModel {
     inputs: Vec<Feature>,
@@ -97,30 +98,30 @@ impl Learner for LogisticRidge {
     }
 }
 
-/// What is minimized, over centered and scaled columns. Parameters: for each output its weights, then its intercept.
+/// Objective over centered and scaled columns. Parameters: for each output its weights, then its intercept.
 struct Objective<'p> {
     x: Array2<f64>,
     problem: &'p Problem,
-    /// λ over the square of each column's unit, and over the sum of weights.
+    /// λ divided by the square of each column's scale and by the sum of weights.
     penalty: Vec<f64>,
     total: f64,
     nearest: RefCell<Nearest>,
 }
 
-/// The parameters of the smallest gradient so far.
+/// Parameters of the smallest gradient so far.
 struct Nearest {
     parameters: Vec<f64>,
     gradient: f64,
-    /// Gradients since that were not smaller.
+    /// Number of gradients since that were not smaller.
     since: usize,
 }
 
 impl Nearest {
-    /// Sees a gradient.
+    /// Records a gradient.
     ///
     /// # Errors
-    /// Where none is smaller for long: close to the minimum, values differ by rounding alone, in which a line search of argmin
-    /// goes on for ever.
+    /// Fails if none is smaller for long. Close to the minimum, values differ by rounding alone, and argmin's line
+    /// search would not end.
     fn see(&mut self, parameters: &[f64], gradient: &[f64]) -> std::result::Result<(), argmin::core::Error> {
         let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
         if norm < self.gradient {
@@ -137,7 +138,7 @@ impl Objective<'_> {
         self.problem.weights().map_or(1.0, |weights| weights[row])
     }
 
-    /// The objective and its gradient, both over the sum of weights.
+    /// Objective and its gradient, both divided by the sum of weights.
     fn at(&self, parameters: &[f64]) -> (f64, Vec<f64>) {
         let (targets, columns) = (self.problem.targets(), self.x.ncols());
         let mut gradient = vec![0.0; parameters.len()];
@@ -196,9 +197,9 @@ impl Gradient for &Objective<'_> {
     }
 }
 
-/// The gradient that ends the search, and the largest that is accepted where no smaller one is found.
+/// Gradient that ends the search, and the largest that is accepted if no smaller one is found.
 const ENOUGH: [f64; 2] = [1e-9, 1e-6];
-/// Gradients that are not smaller than one before, after which the search ends.
+/// Number of gradients without improvement after which the search ends.
 const PATIENCE: usize = 200;
 
 impl Refit for LogisticRidge {

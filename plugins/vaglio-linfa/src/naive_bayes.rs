@@ -13,9 +13,9 @@ use vaglio_core::{
 
 /// Gaussian naive Bayes of linfa: in each class every column is normal, and columns are independent.
 ///
-/// Predictions are 2P − 1 with the posterior probability P, from linfa's logarithms, which linfa itself exponentiates without
-/// a common factor, so that far rows become NaN. A class without a row has P = 0; where no column varies, P is the share of the
-/// class. Cost O(rows · columns).
+/// Predictions are 2P − 1 with the posterior probability P, computed from linfa's logarithms. Linfa itself
+/// exponentiates them without a common factor, so that outlying rows become NaN. A class without rows has P = 0; if no
+/// column varies, P is the share of the class. Cost O(rows · columns).
 #[part(
     Learner,
     "naive_bayes",
@@ -24,16 +24,16 @@ use vaglio_core::{
 )]
 #[derive(Copy, PartialEq)]
 pub struct NaiveBayes {
-    /// The share of the largest variance of a column that is added to all variances.
+    /// Share of the largest variance of a column that is added to all variances.
     #[default(1e-9)]
     pub smoothing: f64,
 }
 
-/// The shares of the classes, and what linfa fitted unless no column varies.
+/// Shares of the classes, and linfa's model unless no column varies.
 #[saved(ModelData, "linfa_naive_bayes")]
 struct NaiveBayesModel {
     inputs: Vec<Feature>,
-    /// Of the classes; of two classes the negative one is first.
+    /// Shares of the classes; with two classes the negative one is first.
     shares: Vec<f64>,
     #[serde(with = "crate::ordered")]
     fitted: Option<GaussianNb<f64, usize>>,

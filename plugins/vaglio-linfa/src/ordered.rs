@@ -1,25 +1,26 @@
-//! Fitted models written so that equal models are equal text: the keys of maps in order.
+//! Serialization with sorted map keys, so that equal models are equal text.
 //!
-//! For `#[serde(with = "vaglio_linfa::ordered")]`: linfa keeps classes in hash maps, whose order changes from run to run.
+//! For `#[serde(with = "vaglio_linfa::ordered")]`: linfa stores classes in hash maps, whose order changes from run to
+//! run.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Writes a value, the keys of its maps in order.
+/// Serializes a value with the keys of its maps sorted.
 ///
 /// # Errors
-/// Those of the format.
+/// Forwards errors of the format.
 pub fn serialize<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     let value = serde_json::to_value(value).map_err(S::Error::custom)?;
     sorted(value).serialize(serializer)
 }
 
-/// Reads what [`serialize`] wrote.
+/// Deserializes the output of [`serialize`].
 ///
 /// # Errors
-/// Those of the format.
+/// Forwards errors of the format.
 pub fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     serde_json::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
 }

@@ -1,4 +1,4 @@
-//! Probabilities of classes.
+//! Softmax probabilities.
 
 /// Replaces scores by the probabilities exp(s_k)/Σ exp(s_j), and returns ln Σ exp(s_j).
 pub(crate) fn softmax(scores: &mut [f64]) -> f64 {

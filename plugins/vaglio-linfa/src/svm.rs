@@ -9,13 +9,13 @@ use vaglio_core::{
     part, saved, setting,
 };
 
-/// Rows that are trained on, at most: their kernel matrix takes 3.2 GB.
+/// Maximum number of training rows: their kernel matrix takes 3.2 GB.
 const MOST_ROWS: usize = 20_000;
 
-/// Support vector machine of linfa: of classes, each against the others, or of numbers with a tolerance ε.
+/// Support vector machine of linfa: for classes, each against the others, or for numbers with a tolerance ε.
 ///
-/// Predictions of classes are the decision function Σ α_j k(x, x_j) − ρ, which is ±1 at the margins; they are no
-/// probabilities. Memory 8 · rows² bytes: at most 20000 rows. Columns should be of like scale: standardize.
+/// Predictions of classes are the decision function Σ α_j k(x, x_j) − ρ, which is ±1 at the margins; they are not
+/// probabilities. Memory 8 · rows² bytes: at most 20000 rows. Columns should have similar scales: standardize them.
 #[part(
     Learner,
     "svm",
@@ -24,24 +24,24 @@ const MOST_ROWS: usize = 20_000;
 )]
 #[derive(Copy, PartialEq)]
 pub struct Svm {
-    /// The cost C of a row beyond the margin, or beyond ε.
+    /// Cost C of a row beyond the margin, or beyond ε.
     #[default(1.0)]
     pub c: f64,
-    /// The kernel k.
+    /// Kernel k.
     #[default(SvmKernel::Linear)]
     pub kernel: SvmKernel,
-    /// Of a `gaussian` kernel exp(−‖x − x′‖²/width).
+    /// Width of a `gaussian` kernel exp(−‖x − x′‖²/width).
     #[default(1.0)]
     pub width: f64,
-    /// Errors of numbers up to this cost nothing.
+    /// Errors of numbers up to ε cost nothing.
     #[default(0.1)]
     pub epsilon: f64,
-    /// By how much the optimality conditions may be missed.
+    /// Tolerance of the optimality conditions.
     #[default(1e-7)]
     pub tolerance: f64,
 }
 
-/// The kernel of a support vector machine.
+/// Kernel of a support vector machine.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
 pub enum SvmKernel {
@@ -52,7 +52,7 @@ pub enum SvmKernel {
     Gaussian,
 }
 
-/// A machine an output.
+/// One machine per output.
 #[saved(ModelData, "linfa_svm")]
 struct SvmModel {
     inputs: Vec<Feature>,
@@ -105,7 +105,7 @@ impl Svm {
             SvmKernel::Gaussian => params.gaussian_kernel(self.width),
         };
         let fitted = params.fit(&Dataset::new(x.clone(), y.classes())).map_err(|error| error.to_string())?;
-        // The same fields, with the decision function in place of its sign.
+        // Reinterprets the same fields as a model of the decision function instead of its sign.
         let fields = serde_json::to_value(&fitted).map_err(|error| error.to_string())?;
         serde_json::from_value(fields).map_err(|error| error.to_string())
     }

@@ -11,12 +11,12 @@ use vaglio_core::{
     part, saved,
 };
 
-/// Classification tree of linfa, split by Gini's impurity; of several classes each against the others.
+/// Classification tree of linfa, split by Gini impurity; for several classes, each against the others.
 ///
-/// Predictions are 2P − 1 with P the share of the class among the training rows of a leaf. Linfa is given the ranks of the
-/// values, so that those nearer than its 10⁻⁵ are split, and the rows in order of these, since it misses splits where rows
-/// of other nodes with the same value stand between. It draws the class of a leaf with as many rows of either; such leaves are
-/// joined with those beside them. So a tree depends on the values alone. Cost O(rows · columns · depth).
+/// Predictions are 2P − 1 with P the share of the class among the training rows of a leaf. Linfa gets the ranks of the
+/// values, so that values closer than its 10⁻⁵ are split. It gets the rows in order of these, since it misses splits
+/// where rows of other nodes with the same value are in between. It picks the class of a tied leaf at random; such
+/// leaves are joined with their neighbours. So a tree depends on the values alone. Cost O(rows · columns · depth).
 #[part(
     Learner,
     "tree",
@@ -25,22 +25,22 @@ use vaglio_core::{
 )]
 #[derive(Copy, PartialEq, Eq)]
 pub struct Tree {
-    /// Splits between the root and a leaf, at most.
+    /// Maximum number of splits between the root and a leaf.
     #[default(5)]
     pub depth: usize,
-    /// Rows of a node that is split, at least.
+    /// Minimum number of rows of a node that is split.
     #[default(2)]
     pub min_split: usize,
-    /// Rows of a leaf, at least.
+    /// Minimum number of rows of a leaf.
     #[default(1)]
     pub min_leaf: usize,
 }
 
-/// A tree an output.
+/// One tree per output.
 #[saved(ModelData, "linfa_tree")]
 struct TreeModel {
     inputs: Vec<Feature>,
-    /// How many inputs there are, which nodes alone do not tell.
+    /// Number of inputs, which the nodes alone do not tell.
     columns: usize,
     trees: Vec<Vec<SavedNode>>,
 }
@@ -113,7 +113,7 @@ impl Tree {
     }
 }
 
-/// The places of the values of each column among its distinct values, and these in order.
+/// Ranks of each column's values among its distinct values, and these in order.
 fn ranked(x: &Array2<f64>) -> (Array2<f64>, Vec<Vec<f64>>) {
     let mut ranks = Array2::zeros(x.dim());
     let distinct = |(from, mut to): (ArrayView1<'_, f64>, ndarray::ArrayViewMut1<'_, f64>)| {

@@ -1,24 +1,24 @@
-//! Nodes of trees as they are saved: a list, each node before those below it.
+//! Saved nodes of trees: a list, each node before its children.
 
 use linfa_trees::TreeNode;
 use ndarray::{Array1, Array2, ArrayView1};
 use vaglio_core::setting;
 
-/// A node; a leaf has itself on both sides.
+/// A node; a leaf is its own child on both sides.
 #[setting]
 #[derive(Copy, PartialEq)]
 pub(crate) struct SavedNode {
-    /// The column that is split.
+    /// Column of the split.
     column: usize,
-    /// Rows up to this go to `low`, others to `high`.
+    /// Rows up to this value go to `low`, others to `high`.
     split: f64,
     low: usize,
     high: usize,
-    /// Of a leaf, 2P − 1.
+    /// Value 2P − 1 of a leaf.
     value: f64,
 }
 
-/// Whether nodes lead to leaves, by columns that are there.
+/// Whether all nodes lead to leaves, and their columns exist.
 pub(crate) fn check(nodes: &[SavedNode], columns: usize) -> bool {
     let is_leaf = |at: usize, node: &SavedNode| node.low == at && node.high == at;
     let leads = |at: usize, node: &SavedNode| {
@@ -34,7 +34,7 @@ pub(crate) fn check(nodes: &[SavedNode], columns: usize) -> bool {
     !nodes.is_empty() && nodes.iter().enumerate().all(is_sound)
 }
 
-/// The value of the leaf of a row.
+/// Value of a row's leaf.
 pub(crate) fn leaf_of(nodes: &[SavedNode], row: ArrayView1<'_, f64>) -> f64 {
     let mut at = 0;
     loop {
@@ -47,17 +47,17 @@ pub(crate) fn leaf_of(nodes: &[SavedNode], row: ArrayView1<'_, f64>) -> f64 {
     }
 }
 
-/// A branch on its way into the list.
+/// A branch under construction.
 enum Grown {
-    /// Rows of the class, and others.
+    /// Number of rows of the class, and of others.
     Leaf(usize, usize),
     Split(usize, f64, Box<Grown>, Box<Grown>),
 }
 
-/// The nodes of a tree of linfa on ranks, with the values of these and the shares of its training rows.
+/// Converts a linfa tree on ranks to nodes, with the values of the ranks and the class shares of its training rows.
 ///
-/// Leaves beside each other are one unless most rows of one are of the class and most of the other are not: linfa joins
-/// leaves of one class, and which class a leaf of as many rows of either has is chance.
+/// Neighbouring leaves are joined unless most rows of one are of the class and most of the other are not. Linfa joins
+/// leaves of one class, and the class of a tied leaf is random.
 pub(crate) fn grown(
     root: &TreeNode<f64, bool>,
     values: &[Vec<f64>],
@@ -90,7 +90,7 @@ fn branch(
     }
 }
 
-/// The middle of the two values about a rank, or the lower one where rounding leaves no room.
+/// Midpoint of the two values about a rank, or the lower one if rounding leaves no room.
 fn between(values: &[f64], rank: f64) -> f64 {
     let last = values.len() - 1;
     let (low, high) = (values[(rank as usize).min(last)], values[(rank as usize + 1).min(last)]);

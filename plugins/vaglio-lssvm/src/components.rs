@@ -1,4 +1,4 @@
-//! Components of a kernel as they are seen on landmarks.
+//! Kernel components on landmarks.
 
 use crate::Scaling;
 use crate::features::{columns_of, overflow, similarity};
@@ -13,22 +13,23 @@ use vaglio_kernels::tile::Tile;
 use vaglio_kernels::tolerance::COMPONENT_ROUNDING;
 use vaglio_kernels::{Column, Level};
 
-/// Components of the problem's columns.
+/// Map from the problem's columns to kernel components.
 #[derive(Debug)]
 pub(crate) struct ComponentMap {
     inputs: Vec<Feature>,
     kernel: Fixed,
     /// Landmarks × inputs.
     landmarks: Vec<Vec<f64>>,
-    /// Components × landmarks: the scaled eigenvectors; none where the features are the kernels of the landmarks.
+    /// Scaled eigenvectors, components × landmarks; `None` if the features are the landmarks' kernels.
     components: Option<Vec<Vec<f64>>>,
-    /// How the landmarks were chosen.
+    /// Selected landmarks with the swaps made.
     chosen: Landmarks,
-    /// D, falling; of the kernels themselves nothing is decomposed.
+    /// Eigenvalues D in decreasing order; empty without a decomposition.
     spectrum: Vec<f64>,
 }
 
-/// The components of landmarks: K̃ = C·D·Cᵀ, each column of C scaled. Cost O(N²·inputs + N³); nothing without scaling.
+/// Decomposes the landmarks' kernel matrix K̃ = C·D·Cᵀ and scales each column of C; does nothing without scaling. Cost
+/// O(N²·inputs + N³).
 ///
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow or are all 0.
@@ -70,13 +71,13 @@ pub(crate) fn decompose(chosen: LandmarkSet, scaling: Scaling) -> Result<Compone
 }
 
 impl ComponentMap {
-    /// The columns of the problem's.
+    /// Computes the mapped columns from the problem's.
     pub fn columns(&self, columns: &Columns) -> Result<Columns> {
         let inputs: Vec<Column<'_>> = self.inputs.iter().map(|&f| columns.column(f)).collect();
         columns_of(self.kernel, &self.landmarks, self.components.as_deref(), &inputs, columns.rows())
     }
 
-    /// What the columns are called.
+    /// Prefix of the columns' names.
     pub fn name(&self) -> &'static str {
         if self.components.is_some() { "component" } else { "landmark" }
     }
@@ -92,7 +93,7 @@ impl FeatureMap for ComponentMap {
             subset.iter().map(one).collect()
         };
         let (landmarks, components) = match &self.components {
-            // Without a component, nothing of the map is needed.
+            // Without components, nothing of the map is needed.
             Some(_) if subset.is_empty() => (Vec::new(), Some(Vec::new())),
             Some(components) => (self.landmarks.clone(), Some(chosen(components)?)),
             None => (chosen(&self.landmarks)?, None),

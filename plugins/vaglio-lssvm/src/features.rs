@@ -1,4 +1,4 @@
-//! Components of a kernel on landmarks, for any rows.
+//! Kernel components of any rows, given landmarks.
 
 use crate::kernel::Fixed;
 use vaglio_core::{Columns, Error, Result};
@@ -10,7 +10,7 @@ use vaglio_kernels::{Column, Level};
 /// Σ_j c_ij k(u, ũ_j) for every row u of the inputs and component i; k(u, ũ_i) without components. Cost
 /// O(rows·landmarks·(inputs + components)).
 ///
-/// A row's components depend on its inputs alone, bit for bit, and not on which other components are asked for.
+/// A row's components depend on its inputs alone, bit for bit, and not on which other components are requested.
 ///
 /// # Errors
 /// [`Error::Numerical`] for kernels that overflow.

@@ -1,28 +1,28 @@
-//! The kernel, as settings and as it is used.
+//! Kernel settings, and the kernel with all parameters resolved.
 
 use serde::{Deserialize, Serialize};
 use vaglio_core::{Error, Result, setting};
 use vaglio_kernels::similarity::Kernel;
 
-/// A kernel; fields that do not belong to its kind are refused.
+/// A kernel; fields of another kind are rejected.
 #[setting]
 #[derive(PartialEq)]
 #[serde(from = "GivenKernel")]
 pub struct KernelSettings {
-    /// Which kernel.
+    /// Kind of the kernel.
     pub kind: KernelKind,
-    /// `rbf`: b; `median` unless given.
+    /// Bandwidth b of `rbf`; by default `median`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Bandwidth>,
-    /// `polynomial`: the degree, at least 1; 3 unless given.
+    /// Degree of `polynomial`, at least 1; by default 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degree: Option<u32>,
-    /// `polynomial`: what is added to uᵀv, at least 0; 1 unless given.
+    /// Offset added to uᵀv by `polynomial`, at least 0; by default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<f64>,
 }
 
-/// Which kernel.
+/// Kind of a kernel.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
 pub enum KernelKind {
@@ -40,9 +40,9 @@ pub enum KernelKind {
 #[derive(Copy, PartialEq)]
 #[serde(untagged, expecting = "expected `median` or a positive number")]
 pub enum Bandwidth {
-    /// By a rule.
+    /// Chosen by a rule.
     Rule(Rule),
-    /// This value, > 0.
+    /// A positive number.
     Value(f64),
 }
 
@@ -50,31 +50,31 @@ pub enum Bandwidth {
 #[setting]
 #[derive(Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The median distance of 2048 random pairs of distinct rows, or of all pairs where these are no more.
+    /// The median distance of 2048 random pairs of distinct rows, or of all pairs if there are no more.
     Median,
 }
 
-/// A kernel, as a file gives it; what is left out gets the default of its kind.
+/// A kernel as given in a file; missing fields get the defaults of its kind.
 #[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "KernelSettings")]
 struct GivenKernel {
-    /// Which kernel.
+    /// Kind of the kernel.
     #[serde(default)]
     kind: KernelKind,
-    /// `rbf`: the bandwidth b; `median` unless given.
+    /// Bandwidth b of `rbf`; by default `median`.
     #[serde(default)]
     bandwidth: Option<Bandwidth>,
-    /// `polynomial`: the degree, at least 1; 3 unless given.
+    /// Degree of `polynomial`, at least 1; by default 3.
     #[serde(default)]
     degree: Option<u32>,
-    /// `polynomial`: what is added to uᵀv, at least 0; 1 unless given.
+    /// Offset added to uᵀv by `polynomial`, at least 0; by default 1.
     #[serde(default)]
     offset: Option<f64>,
 }
 
 impl From<GivenKernel> for KernelSettings {
-    /// Defaults stand only where they belong to the kind.
+    /// Fills in defaults only for fields of the kind.
     fn from(GivenKernel { kind, bandwidth, degree, offset }: GivenKernel) -> Self {
         match kind {
             KernelKind::Rbf => {
@@ -95,17 +95,17 @@ impl Default for KernelSettings {
 }
 
 impl KernelSettings {
-    /// exp(−‖u − v‖²/2b²).
+    /// Gaussian kernel exp(−‖u − v‖²/2b²).
     pub fn rbf(bandwidth: Bandwidth) -> Self {
         KernelSettings { kind: KernelKind::Rbf, bandwidth: Some(bandwidth), degree: None, offset: None }
     }
 
-    /// uᵀv.
+    /// Linear kernel uᵀv.
     pub fn linear() -> Self {
         KernelSettings { kind: KernelKind::Linear, bandwidth: None, degree: None, offset: None }
     }
 
-    /// (uᵀv + offset)^degree.
+    /// Polynomial kernel (uᵀv + offset)^degree.
     pub fn polynomial(degree: u32, offset: f64) -> Self {
         KernelSettings { kind: KernelKind::Polynomial, bandwidth: None, degree: Some(degree), offset: Some(offset) }
     }
@@ -143,10 +143,10 @@ impl KernelSettings {
         }
     }
 
-    /// The kernel, with `median` for the bandwidth where that is the rule.
+    /// Resolves the kernel; `median` computes the bandwidth if that is the rule.
     ///
     /// # Errors
-    /// [`Error::Numerical`] for a median that has no square; that of `median`.
+    /// [`Error::Numerical`] if the square of the median over- or underflows.
     pub(crate) fn fixed(&self, median: impl FnOnce() -> f64) -> Result<Fixed> {
         Ok(match self.kind {
             KernelKind::Rbf => Fixed::Rbf {
@@ -172,7 +172,7 @@ impl KernelSettings {
     }
 }
 
-/// Refuses a bandwidth whose square over- or underflows.
+/// Rejects a bandwidth whose square over- or underflows.
 fn fitting(bandwidth: f64) -> std::result::Result<(), String> {
     if (1e-150..=1e150).contains(&bandwidth) {
         return Ok(());
@@ -184,7 +184,7 @@ fn fitting(bandwidth: f64) -> std::result::Result<(), String> {
     })
 }
 
-/// A kernel with all its numbers, as it is saved.
+/// A kernel with all parameters resolved, as it is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Fixed {
@@ -193,7 +193,7 @@ pub(crate) enum Fixed {
 }
 
 impl Fixed {
-    /// Whether its numbers are such as settings could give.
+    /// Whether its parameters are valid settings.
     pub fn is_valid(self) -> bool {
         match self {
             Fixed::Rbf { bandwidth } => fitting(bandwidth).is_ok(),
@@ -201,7 +201,7 @@ impl Fixed {
         }
     }
 
-    /// As the kernels take it.
+    /// Converts to the numerics' kernel.
     pub fn kernel(self) -> Kernel {
         match self {
             Fixed::Rbf { bandwidth } => Kernel::Gaussian { bandwidth },

@@ -12,22 +12,23 @@ use vaglio_core::{
     Task, part, saved,
 };
 
-/// Rows that are trained on, at most: the matrices of a step take 9.6 GB.
+/// Maximum number of training rows: the matrices of a step take 9.6 GB.
 const MOST_ROWS: usize = 20_000;
 
-/// Kernel logistic regression with a Gaussian kernel, one class against the others:
-/// Σ_j r_j ln(1 + exp(−y_j f(x_j))) + λ/2 αᵀKα with y_j = ±1, row weights r and f(x) = Σ_j α_j k(x, x_j) + b.
+/// Kernel logistic regression with a Gaussian kernel, one class against the others: Σ_j r_j ln(1 + exp(−y_j f(x_j))) +
+/// λ/2 αᵀKα with y_j = ±1, row weights r and f(x) = Σ_j α_j k(x, x_j) + b.
 ///
-/// K is k(x, x′) = exp(−‖x − x′‖²/2σ²) of each pair of training rows, and b is not penalized. Predictions are
-/// 2P − 1 = tanh(f/2) with P = 1/(1 + exp(−f)), so that `log_loss`, `auc` and squared errors (four times Brier's score) judge
-/// the probability. Newton's method with halved steps, from the log odds of the class, ends where a step gains 10⁻²⁰ of the
-/// objective, or where rounding hides what more there is. Its systems are symmetric with eigenvalues of at least 1, so rows that
-/// are decided, of next to no curvature, divide nothing. λ > 0 keeps f finite where classes can be separated.
+/// K holds k(x, x′) = exp(−‖x − x′‖²/2σ²) for each pair of training rows; b is not penalized. Predictions are 2P − 1 =
+/// tanh(f/2) with P = 1/(1 + exp(−f)), so that `log_loss`, `auc` and squared errors (four times Brier's score) judge
+/// the probability. Newton's method with halved steps starts from the log odds of the class. It ends when a step gains
+/// 10⁻²⁰ of the objective, or when rounding hides further gains. Its systems are symmetric with eigenvalues of at least
+/// 1, so rows with almost no curvature cause no division by small numbers. λ > 0 keeps f finite if classes are
+/// separable.
 ///
-/// Rows with the same entries are one row with both their weights. Constant columns change no distance and are not kept.
-/// Columns count by their scale: standardize. There is no closed form for rows held out, so every subset is refitted.
+/// Rows with equal entries are merged and their weights added. Constant columns change no distance and are dropped.
+/// Columns count by their scale: standardize them. Held-out rows have no closed form, so every subset is refitted.
 ///
-/// Cost O(classes · steps · rows³), memory 24 · rows² bytes, of distinct rows; at most 20000 rows.
+/// Cost O(classes · steps · rows³), memory 24 · rows² bytes, for distinct rows; at most 20000 rows.
 ///
 /// # Example
 /// ```
@@ -41,8 +42,8 @@ const MOST_ROWS: usize = 20_000;
 /// ```
 ///
 /// # Reference
-/// J. Zhu and T. Hastie, *Kernel logistic regression and the import vector machine*, Journal of Computational and Graphical
-/// Statistics 14(1), 2005.
+/// J. Zhu and T. Hastie, *Kernel logistic regression and the import vector machine*, Journal of Computational and
+/// Graphical Statistics 14(1), 2005.
 #[part(
     Learner,
     "kernel_logistic",
@@ -51,11 +52,11 @@ const MOST_ROWS: usize = 20_000;
 )]
 #[derive(Copy, PartialEq)]
 pub struct KernelLogistic {
-    /// The penalty λ, above 0.
+    /// Penalty λ, above 0.
     #[default(1.0)]
     pub lambda: f64,
-    /// The width σ of the kernel: a number, or the `median` distance of 2048 random pairs of distinct rows in the chosen columns, or
-    /// of all pairs where these are no more.
+    /// Width σ of the kernel: a number, or the `median` distance of 2048 random pairs of distinct rows in the selected
+    /// columns, or of all pairs if there are no more.
     #[default(Bandwidth::Rule(Rule::Median))]
     pub bandwidth: Bandwidth,
 }
@@ -63,7 +64,7 @@ pub struct KernelLogistic {
 vaglio_core::setters!(KernelLogistic { lambda: f64, bandwidth: Bandwidth;; });
 
 impl KernelLogistic {
-    /// With this penalty.
+    /// Creates the learner with this penalty.
     pub fn new(lambda: f64) -> Self {
         KernelLogistic { lambda, ..KernelLogistic::default() }
     }
@@ -128,7 +129,7 @@ impl Refit for KernelLogistic {
     }
 }
 
-/// The kernel of each pair of distinct rows.
+/// Kernel matrix of the distinct rows.
 fn gram(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Result<Array2<f64>> {
     let distinct = columns.select(&seen.inputs).select_rows(&seen.distinct);
     let inputs: Vec<_> = distinct.iter().collect();
@@ -137,7 +138,7 @@ fn gram(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Result<Arr
     Ok(made.matrix(&all))
 }
 
-/// Which distinct row each row is.
+/// Index of each row among the distinct rows.
 fn places(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Vec<usize> {
     // −0 equals 0.
     let key = |entries: &[f64]| entries.iter().map(|v| (v + 0.0).to_bits()).collect::<Vec<u64>>();
@@ -145,7 +146,7 @@ fn places(seen: &KernelInputs, rows: &[Vec<f64>], columns: &Columns) -> Vec<usiz
     (0..columns.rows()).map(|row| known[&key(&seen.entries(columns, row))]).collect()
 }
 
-/// The distinct rows with their weights: all that a kernel needs.
+/// Distinct rows with their weights: all that a kernel model needs.
 #[saved(ModelData, "kernel_logistic_model")]
 #[derive(Clone, PartialEq)]
 struct KernelLogisticModel {
@@ -155,7 +156,7 @@ struct KernelLogisticModel {
     rows: Vec<Vec<f64>>,
     /// Outputs × distinct rows.
     alpha: Vec<Vec<f64>>,
-    /// One an output.
+    /// One per output.
     intercept: Array1<f64>,
 }
 

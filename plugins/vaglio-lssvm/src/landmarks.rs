@@ -1,4 +1,4 @@
-//! The choice of landmarks among the rows of a problem.
+//! Selection of landmarks among the rows of a problem.
 
 use crate::kernel::{Fixed, KernelSettings};
 use rand_chacha::ChaCha8Rng;
@@ -8,35 +8,36 @@ use vaglio_kernels::duplicates::distinct_rows;
 use vaglio_kernels::landmarks::{self, Landmarks};
 use vaglio_kernels::{Column, Level};
 
-/// Pairs of rows whose median distance is the bandwidth.
+/// Number of pairs of rows whose median distance is the bandwidth.
 const PAIRS: usize = 2048;
 
-/// Landmarks with the kernel that they were chosen by.
+/// Landmarks, and the kernel by which they were selected.
 #[derive(Debug)]
 pub(crate) struct LandmarkSet {
-    /// The problem's columns that the kernel sees.
+    /// Problem columns that the kernel uses.
     pub inputs: Vec<Feature>,
     pub kernel: Fixed,
     /// Landmarks × inputs.
     pub landmarks: Vec<Vec<f64>>,
-    /// How they were chosen.
+    /// Selected landmarks with the swaps made.
     pub chosen: Landmarks,
 }
 
-/// What a kernel sees of columns.
+/// Columns, rows and kernel of a kernel matrix.
 pub(crate) struct KernelInputs {
-    /// The columns that it sees.
+    /// Columns that the kernel uses.
     pub inputs: Vec<Feature>,
-    /// One of each set of equal rows.
+    /// One row of each set of equal rows.
     pub distinct: Vec<usize>,
     pub kernel: Fixed,
 }
 
 impl KernelInputs {
-    /// What it sees of `among` the columns, in their order. Constant columns change no distance, so an `rbf` kernel does not see them.
+    /// Resolves the kernel on the columns `among`, in their order. Constant columns change no distance, so an `rbf`
+    /// kernel ignores them.
     ///
     /// # Errors
-    /// [`vaglio_core::Error::Numerical`] where there is no median distance.
+    /// [`vaglio_core::Error::Numerical`] if the median distance has no square.
     pub fn of(settings: &KernelSettings, seed: u64, columns: &Columns, among: &[Feature]) -> Result<Self> {
         let is_rbf = settings.kind == crate::KernelKind::Rbf;
         let is_seen = |f: &Feature| !(is_rbf && columns.column(*f).is_constant());
@@ -47,16 +48,16 @@ impl KernelInputs {
         Ok(KernelInputs { inputs, distinct, kernel })
     }
 
-    /// The entries of a row.
+    /// Entries of a row.
     pub fn entries(&self, columns: &Columns, row: usize) -> Vec<f64> {
         self.inputs.iter().map(|&f| columns.column(f).get(row)).collect()
     }
 }
 
-/// Chooses `count` landmarks among the distinct rows; all where these are no more.
+/// Selects `count` landmarks among the distinct rows, or all if there are no more.
 ///
 /// # Errors
-/// Those of [`KernelInputs::of`].
+/// Returns the errors of [`KernelInputs::of`].
 pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns: &Columns) -> Result<LandmarkSet> {
     let all: Vec<Feature> = (0..columns.len()).collect();
     let seen = KernelInputs::of(settings, seed, columns, &all)?;
@@ -75,7 +76,7 @@ pub(crate) fn choose(settings: &KernelSettings, count: usize, seed: u64, columns
     Ok(LandmarkSet { landmarks, inputs: seen.inputs, kernel: seen.kernel, chosen: found })
 }
 
-/// The median of ‖u − v‖ over pairs of rows: all, or as many as are sampled; 1 where there is no pair.
+/// Median of ‖u − v‖ over pairs of rows: all, or a sample; 1 if there is no pair.
 fn median_distance(columns: &[Column<'_>], rows: &[usize], seed: u64) -> f64 {
     let distance = |(a, b): (usize, usize)| {
         let (a, b) = (rows[a], rows[b]);
@@ -101,7 +102,7 @@ fn median_distance(columns: &[Column<'_>], rows: &[usize], seed: u64) -> f64 {
     }
 }
 
-/// The rows in an order that follows from the seed.
+/// Shuffles the rows by the seed.
 fn shuffled(mut rows: Vec<usize>, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for last in (1..rows.len()).rev() {
@@ -110,7 +111,7 @@ fn shuffled(mut rows: Vec<usize>, seed: u64) -> Vec<usize> {
     rows
 }
 
-/// Uniform among 0, …, `count` − 1.
+/// A uniform number among 0, …, `count` − 1.
 fn below(random: &mut ChaCha8Rng, count: usize) -> usize {
     ((u128::from(random.next_u64()) * count as u128) >> 64) as usize
 }

@@ -1,7 +1,7 @@
-//! Fixed-size least-squares support vector machines with selection of components, and kernel logistic regression, as learners
-//! of [vaglio](vaglio_core).
+//! Fixed-size least-squares support vector machines with selection of components, and kernel logistic regression, as
+//! learners of [vaglio](vaglio_core).
 //!
-//! `use vaglio_lssvm as _;` in a program makes `learner: fs_ls_svm` and `learner: kernel_logistic` known to its pipeline
+//! `use vaglio_lssvm as _;` in a program registers `learner: fs_ls_svm` and `learner: kernel_logistic` for pipeline
 //! files; [`FsLsSvm`] and [`KernelLogistic`] are the learners.
 
 mod components;
@@ -18,25 +18,25 @@ pub use kernel_logistic::KernelLogistic;
 use std::sync::Arc;
 use vaglio_core::{Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, part, setting};
 
-/// A fixed-size least-squares support vector machine: ridge on the components of a kernel, as they are seen on a few
+/// Fixed-size least-squares support vector machine: ridge regression on kernel components, approximated from a few
 /// landmark rows ũ_1, …, ũ_N.
 ///
 /// With K̃ = C·D·Cᵀ the kernel matrix of the landmarks, component i of a row u is D_ii^{−½} Σ_j C_ji k(u, ũ_j)
-/// (`scaling: gram`), or √N·D_ii⁻¹ times the sum (`entropy`). They are the columns that are searched: `component1`,
-/// `component2`, … by falling D_ii, where D_ii > 10⁻¹² D_11, each with its sign such that the largest entry of C_{·i} is
-/// positive. With `scaling: none` the columns are the kernels of the landmarks themselves, k(u, ũ_1), k(u, ũ_2), …, called
-/// `landmark1`, `landmark2`, …: a search of them chooses a reduced set of kernels (with `rbf`, centers), nothing is decomposed,
-/// and the model holds the chosen landmarks alone. With `gram` the columns' inner products are the kernel, so with every distinct row a landmark, ridge on
-/// all of them is kernel ridge regression; with the linear kernel and as many landmarks as the rank it is plain ridge.
+/// (`scaling: gram`), or √N·D_ii⁻¹ times the sum (`entropy`). The search selects among these columns: `component1`,
+/// `component2`, … by decreasing D_ii, with D_ii > 10⁻¹² D_11, each with the sign that makes the largest entry of
+/// C_{·i} positive. With `scaling: none` the columns are the kernels of the landmarks themselves, k(u, ũ_1), k(u, ũ_2),
+/// …, called `landmark1`, `landmark2`, …. A search then selects a reduced set of kernels (with `rbf`, centers), nothing
+/// is decomposed, and the model stores the selected landmarks alone. With `gram` the columns' inner products are the
+/// kernel. So with every distinct row as a landmark, ridge regression on all columns is kernel ridge regression; with
+/// the linear kernel and as many landmarks as the rank it is plain ridge regression.
 ///
-/// Landmarks are chosen among the distinct rows, by swaps that raise their quadratic Rényi entropy
-/// −log(1/N² Σ_ij k(ũ_i, ũ_j)) from a random start, until no single swap helps or every row was proposed three times.
-/// Where there are fewer distinct rows than landmarks, all are taken. The choice follows from the seed and the set of
-/// distinct rows: neither weights, repetitions nor the order of the rows play a part. Columns should be of like scale:
-/// standardize.
+/// Landmarks are selected among the distinct rows, by swaps that raise their quadratic Rényi entropy −log(1/N² Σ_ij
+/// k(ũ_i, ũ_j)) from a random start, until no single swap helps or every row was proposed three times. If there are
+/// fewer distinct rows than landmarks, all are taken. The selection depends on the seed and the set of distinct rows:
+/// not on weights, repetitions or the order of the rows. Columns should have similar scales: standardize them.
 ///
-/// Cost O(rows · landmarks · inputs) for the choice, O(landmarks³) (not with `none`) and O(rows · landmarks · (inputs + landmarks)) for
-/// the columns; memory 8 · rows · landmarks bytes.
+/// Cost O(rows · landmarks · inputs) for the selection, O(landmarks³) (not with `none`) and O(rows · landmarks ·
+/// (inputs + landmarks)) for the columns; memory 8 · rows · landmarks bytes.
 ///
 /// # Example
 /// ```
@@ -66,12 +66,12 @@ pub struct FsLsSvm {
     pub landmarks: usize,
     /// The kernel k.
     pub kernel: KernelSettings,
-    /// How the components are scaled.
+    /// Scaling of the components.
     #[default(Scaling::Gram)]
     pub scaling: Scaling,
-    /// The seed of the landmarks and of the pairs whose median distance is the bandwidth; without one, the pipeline's.
+    /// Seed of the landmarks and of the pairs whose median distance is the bandwidth; by default the pipeline's.
     pub seed: Option<u64>,
-    /// The penalty λ, or several of which the criterion takes the best for every subset.
+    /// Penalty λ, or several of which the criterion takes the best for every subset.
     pub lambda: Lambda,
     /// Whether there is an intercept; it is not penalized.
     #[default(true)]
@@ -88,13 +88,13 @@ vaglio_core::setters!(FsLsSvm {
 });
 
 impl FsLsSvm {
-    /// Seen on so many landmark rows.
+    /// Creates the learner with this number of landmark rows.
     pub fn new(landmarks: usize) -> Self {
         FsLsSvm { landmarks, ..FsLsSvm::default() }
     }
 }
 
-/// How components are scaled.
+/// Scaling of components.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
 pub enum Scaling {
@@ -103,11 +103,11 @@ pub enum Scaling {
     Gram,
     /// By √N·D_ii⁻¹: components have a mean square of 1 over the landmarks.
     Entropy,
-    /// There are none: the columns are the kernels of the landmarks.
+    /// No components: the columns are the kernels of the landmarks.
     None,
 }
 
-/// As many landmarks as there may be: their kernel matrix takes 3.2 GB.
+/// Maximum number of landmarks: their kernel matrix takes 3.2 GB.
 const MOST_LANDMARKS: usize = 20_000;
 
 impl LinearForm for FsLsSvm {

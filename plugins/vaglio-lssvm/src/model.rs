@@ -4,7 +4,7 @@ use crate::features::columns_of;
 use crate::kernel::Fixed;
 use vaglio_core::{Coefficients, Columns, Error, Feature, ModelData, ModelParts, Predictor, ReadoutMap, Result, saved};
 
-/// A readout of some components of a kernel, or of the kernels of some landmarks: no other is kept, and no row but the landmarks.
+/// A readout of selected kernel components, or of selected landmarks' kernels; stores only these and the landmarks.
 #[saved(ModelData, "fs_ls_svm_model")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct LsSvmModel {
@@ -12,7 +12,7 @@ pub(crate) struct LsSvmModel {
     pub kernel: Fixed,
     /// Landmarks × inputs.
     pub landmarks: Vec<Vec<f64>>,
-    /// Components × landmarks; without them the features are the kernels of the landmarks.
+    /// Components × landmarks; `None` if the features are the landmarks' kernels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub components: Option<Vec<Vec<f64>>>,
     pub lambda: f64,
@@ -26,7 +26,7 @@ impl ModelData for LsSvmModel {
     }
 }
 
-/// Refuses parts of a saved model that do not fit together.
+/// Rejects parts of a saved model that do not fit together.
 ///
 /// # Errors
 /// [`Error::Shape`].

@@ -1,30 +1,31 @@
-//! The minimum of kernel logistic regression, by Newton's method.
+//! Newton's method for kernel logistic regression.
 
 use ndarray::{Array1, Array2, Axis, stack};
 use vaglio_core::{Error, Result};
 use vaglio_kernels::linalg::Cholesky;
 use vaglio_kernels::tolerance::{FLAT_SLOPE, SUFFICIENT_FALL};
 
-/// Steps at most; some tens are taken where λ is very small.
+/// Maximum number of steps; some tens are needed for very small λ.
 const MOST_STEPS: usize = 200;
-/// How often a step is halved, at most.
+/// Maximum number of halvings of a step.
 const MOST_HALVINGS: usize = 50;
-/// The share of the objective to which the square of Newton's decrement falls: twice what a step gains. Below the first the next
-/// step is the last; below the second steps are whole, and the last one is where rounding lets the decrement fall no more.
+/// Thresholds of the squared Newton decrement relative to the objective; the decrement is twice the gain of a step.
+/// Below the first, the next step is the last. Below the second, steps are full, and the last one is where rounding
+/// stops the decrement from falling.
 const ENOUGH: [f64; 2] = [1e-20, 1e-8];
 
-/// Σ_j ln(1 + exp(−y_j f_j)) of weighted rows + ½ βᵀKβ/λ with f = Kβ/λ + b, over β = λα and b.
+/// Objective Σ_j ln(1 + exp(−y_j f_j)) of weighted rows + ½ βᵀKβ/λ with f = Kβ/λ + b, over β = λα and b.
 ///
 /// At the minimum β is the slope of the loss, so that it has the scale of the weights for any λ.
 pub(crate) struct Objective<'k> {
-    /// The kernel of each pair of rows.
+    /// Kernel of each pair of rows.
     pub kernel: &'k Array2<f64>,
     pub lambda: f64,
-    /// What each row weighs in the class, and outside of it.
+    /// Weight of each row inside and outside of the class.
     pub weights: Vec<[f64; 2]>,
 }
 
-/// β, Kβ/λ and b.
+/// An iterate: β, Kβ/λ and b.
 #[derive(Clone)]
 struct NewtonIterate {
     beta: Array1<f64>,
@@ -43,10 +44,10 @@ impl NewtonIterate {
 }
 
 impl Objective<'_> {
-    /// α and b. Both classes have a weight. Cost O(rows³) a step.
+    /// Minimizes the objective and returns α and b. Both classes must have weight. Cost O(rows³) per step.
     ///
     /// # Errors
-    /// [`Error::Numerical`] where rounding or the number of steps ends the search too soon.
+    /// [`Error::Numerical`] if rounding or the number of steps ends the search too soon.
     pub fn minimum(&self) -> Result<(Vec<f64>, f64)> {
         let rows = self.weights.len();
         let total = |class: usize| self.weights.iter().map(|w| w[class]).sum::<f64>();
@@ -83,7 +84,7 @@ impl Objective<'_> {
         self.kernel.dot(v) / self.lambda
     }
 
-    /// The slopes of the loss in each row, downwards, and the roots of its curvatures.
+    /// Negative slopes of the loss in each row, and the roots of its curvatures.
     fn slopes(&self, at: &NewtonIterate) -> (Array1<f64>, Array1<f64>) {
         let rows = self.weights.len();
         let (mut slopes, mut roots) = (Array1::zeros(rows), Array1::zeros(rows));
@@ -98,7 +99,7 @@ impl Objective<'_> {
         (slopes, roots)
     }
 
-    /// α and b of an end, at which β is to be the slopes.
+    /// α and b of a final iterate, after checking that β equals the slopes.
     fn ended(&self, end: NewtonIterate) -> Result<(Vec<f64>, f64)> {
         let most = |values: &Array1<f64>| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let heaviest = self.weights.iter().flatten().fold(0.0, |most: f64, w| most.max(*w));
@@ -109,17 +110,18 @@ impl Objective<'_> {
         Err(unsolved("loses its digits"))
     }
 
-    /// Newton's step, and the square of its decrement.
+    /// Newton step, and the square of its decrement.
     ///
-    /// With W the curvatures and g the slopes of the loss, Δβ = (I + WK/λ)⁻¹(g − β − W1·Δb), and Δb makes β + Δβ sum to 0. The
-    /// inverse is I − √W·B⁻¹·√W·K/λ with B = I + √W·K·√W/λ, whose eigenvalues are at least 1: nothing is divided by W.
+    /// With W the curvatures and g the slopes of the loss, Δβ = (I + WK/λ)⁻¹(g − β − W1·Δb), and Δb makes β + Δβ sum to
+    /// 0. The inverse is I − √W·B⁻¹·√W·K/λ with B = I + √W·K·√W/λ, whose eigenvalues are at least 1, so nothing is
+    /// divided by W.
     fn step(&self, at: &NewtonIterate) -> Result<(NewtonIterate, f64)> {
         let (slopes, roots) = self.slopes(at);
         let rest = &slopes - &at.beta;
         let pull = self.mix(&rest);
         let mut inner = Array2::zeros(self.kernel.raw_dim());
         for (i, (mut row, kernel)) in inner.rows_mut().into_iter().zip(self.kernel.rows()).enumerate() {
-            // The lower half is all that is read.
+            // Only the lower half is read.
             let scale = roots[i] / self.lambda;
             row.iter_mut().zip(kernel).zip(&roots).take(i + 1).for_each(|((to, k), root)| *to = scale * k * root);
             row[i] += 1.0;
@@ -137,7 +139,8 @@ impl Objective<'_> {
         Ok((NewtonIterate { mixed: self.mix(&beta), beta, intercept }, decrement))
     }
 
-    /// The whole step, or the first half of a half that lowers the objective by a share of what its slope promises.
+    /// Backtracking line search: the full step, or the first halved one that lowers the objective by a share of the
+    /// decrease predicted by its slope.
     fn descended(&self, at: &NewtonIterate, step: &NewtonIterate, value: f64, decrement: f64) -> Result<NewtonIterate> {
         let by = |halvings: usize| 0.5f64.powi(halvings as i32);
         let tried = (0..MOST_HALVINGS).map(|halvings| (at.moved(step, by(halvings)), by(halvings)));

@@ -1,6 +1,6 @@
 //! Echo-state networks: a learner for [vaglio](vaglio_core), for time series.
 //!
-//! `use vaglio_reservoir as _;` in a program makes `learner: reservoir` known to its pipeline files; [`Reservoir`] is the
+//! `use vaglio_reservoir as _;` in a program registers `learner: reservoir` for pipeline files; [`Reservoir`] is the
 //! learner.
 
 mod model;
@@ -13,17 +13,17 @@ use vaglio_core::{
     Columns, Design, Error, Form, Lambda, Learner, LinearForm, Problem, Readout, Result, Task, part, setting,
 };
 
-/// A leaky echo-state network with a ridge readout; selection walks its nodes.
+/// A leaky echo-state network with a ridge readout; the search selects among its nodes.
 ///
-/// With u(t) the columns of a row and x = 0 before the first row of each series,
-/// x(t) = (1 − a)·x(t−1) + a·tanh(W·x(t−1) + W_in·u(t) + b). The readout minimizes Σ (y − wᵀx − v)² + λ‖w‖², and with
-/// `balanced` Σ (r/n_c) (y − wᵀx − v)² + λ‖w‖², where n_c is the weight of the rows of the class of y. Each entry of
-/// W is there with probability `connectivity` and then normal; W is rescaled so that its largest |eigenvalue| is
-/// `spectral_radius`. W_in and b are uniform in [−1, 1] times their scaling. All are drawn from the seed: W, row after row,
-/// for each entry first whether it is there; then b; then W_in, column after column.
+/// With u(t) the columns of a row and x = 0 before the first row of each series, x(t) = (1 − a)·x(t−1) +
+/// a·tanh(W·x(t−1) + W_in·u(t) + b). The readout minimizes Σ (y − wᵀx − v)² + λ‖w‖², and with `balanced` Σ (r/n_c) (y −
+/// wᵀx − v)² + λ‖w‖², where n_c is the weight of the rows of the class of y. Each entry of W is nonzero with
+/// probability `connectivity` and then normal; W is rescaled so that its largest |eigenvalue| is `spectral_radius`.
+/// W_in and b are uniform in [−1, 1] times their scaling. All are drawn from the seed: W, row by row, for each entry
+/// first whether it is nonzero; then b; then W_in, column by column.
 ///
 /// Columns are `node1`, `node2`, …, and with `direct` the problem's own after these. Cost O(rows · connections) for the
-/// states and O(units³) for the spectral radius; memory 8 bytes a row and unit.
+/// states and O(units³) for the spectral radius; memory 8 bytes per row and unit.
 ///
 /// # Example
 /// ```
@@ -38,7 +38,7 @@ use vaglio_core::{
 /// # Reference
 /// H. Jaeger, *The "echo state" approach to analysing and training recurrent neural networks*, GMD report 148, 2001;
 /// with leaks: H. Jaeger, M. Lukoševičius, D. Popovici and U. Siewert, *Optimization and applications of echo state
-/// networks with leaky-integrator neurons*, Neural Networks 20(3), 2007, equation 2 with the noise left out.
+/// networks with leaky-integrator neurons*, Neural Networks 20(3), 2007, equation 2 without noise.
 #[part(
     Learner,
     "reservoir",
@@ -47,37 +47,37 @@ use vaglio_core::{
 )]
 #[derive(PartialEq)]
 pub struct Reservoir {
-    /// How many nodes the network has, 1 to 20000.
+    /// Number of nodes of the network, 1 to 20000.
     #[default(200)]
     pub units: usize,
-    /// The largest |eigenvalue| of W, positive.
+    /// Largest |eigenvalue| of W, positive.
     #[default(0.9)]
     pub spectral_radius: f64,
-    /// The probability of each connection, above 0 and at most 1.
+    /// Probability of each connection, above 0 and at most 1.
     #[default(0.1)]
     pub connectivity: f64,
-    /// The share a of the new state, above 0 and at most 1.
+    /// Share a of the new state, above 0 and at most 1.
     #[default(1.0)]
     pub leak_rate: f64,
-    /// The largest weight of an input.
+    /// Largest weight of an input.
     #[default(1.0)]
     pub input_scaling: f64,
-    /// The largest bias.
+    /// Largest bias.
     pub bias_scaling: f64,
-    /// Rows at the start of each series that are not trained on.
+    /// Number of rows at the start of each series that are not trained on.
     pub warmup: usize,
-    /// Whether the problem's own columns are candidates beside the nodes.
+    /// Whether the problem's own columns are candidates in addition to the nodes.
     pub direct: bool,
-    /// Whether each row is decided by itself, or each series by the mean over its rows.
+    /// Whether each row is predicted by itself, or each series by the mean over its rows.
     #[default(Decision::Step)]
     pub decision: Decision,
-    /// Whether every class counts alike in training, however few rows it has: row j of class c weighs r_j over the weight of
-    /// the rows of class c that are trained on, counted anew for every fold. λ is then of another order.
+    /// Whether classes have equal total weight in training: row j of class c weighs r_j divided by the training weight
+    /// of class c, recomputed for every fold. λ then has another scale.
     pub balanced: bool,
-    /// The seed of the network; that of the pipeline when absent.
+    /// Seed of the network; by default the pipeline's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The penalty λ, or several of which the criterion takes the best for every subset.
+    /// Penalty λ, or several of which the criterion takes the best for every subset.
     pub lambda: Lambda,
     /// Whether there is an intercept; it is not penalized.
     #[default(true)]
@@ -101,24 +101,24 @@ vaglio_core::setters!(Reservoir {
 });
 
 impl Reservoir {
-    /// Of so many units.
+    /// Creates the learner with this number of units.
     pub fn new(units: usize) -> Self {
         Reservoir { units, ..Reservoir::default() }
     }
 }
 
-/// What is decided at once.
+/// Unit of prediction.
 #[setting]
 #[derive(Copy, PartialEq, Eq, Default)]
 pub enum Decision {
-    /// Every row.
+    /// Every row by itself.
     #[default]
     Step,
     /// Every series: predictions are averaged over its rows after warm-up.
     Series,
 }
 
-/// The largest network.
+/// Maximum number of units.
 const MOST_UNITS: usize = 20_000;
 
 impl LinearForm for Reservoir {
@@ -168,7 +168,7 @@ impl LinearForm for Reservoir {
 }
 
 impl Reservoir {
-    /// Refuses series that are too short, or cannot be decided as one.
+    /// Rejects series that are too short or cannot be predicted as one.
     fn check_series(&self, problem: &Problem) -> Result<()> {
         let lengths = lengths_of(problem);
         if let Some(k) = lengths.iter().position(|&length| length <= self.warmup) {
@@ -244,13 +244,13 @@ impl Learner for Reservoir {
     }
 }
 
-/// The lengths of the series of a problem.
+/// Lengths of the series of a problem.
 fn lengths_of(problem: &Problem) -> Vec<usize> {
     let one = || vec![problem.rows()];
     problem.series().map_or_else(one, |series| runs(series).collect())
 }
 
-/// The lengths of series that follow each other; one series where none are given.
+/// Lengths of consecutive series; one series if none are given.
 fn lengths(rows: usize, series: Option<&[u32]>) -> Result<Vec<usize>> {
     match series {
         None => Ok(vec![rows]),

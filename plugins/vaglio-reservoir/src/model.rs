@@ -8,7 +8,7 @@ use vaglio_core::{
     Result, Trained, saved,
 };
 
-/// A linear readout of the states of a network, with the part of the network that it needs.
+/// A linear readout of a network's states, with the part of the network that it needs.
 #[saved(ModelData, "reservoir")]
 #[derive(Clone, PartialEq)]
 struct EchoState {
@@ -17,7 +17,7 @@ struct EchoState {
     warmup: usize,
     decision: Decision,
     network: Network,
-    /// The features of the readout: nodes of the network, and after these its inputs.
+    /// Features of the readout: nodes of the network, followed by its inputs.
     chosen: Vec<usize>,
     lambda: f64,
     coefficients: Coefficients,
@@ -61,7 +61,7 @@ impl ReadoutMap for EchoState {
         self.chosen.len()
     }
 
-    /// Cost O(rows · (connections + nodes · inputs)).
+    /// Computes the features. Cost O(rows · (connections + nodes · inputs)).
     fn features(&self, inputs: &Columns, series: Option<&[u32]>) -> Result<Columns> {
         let lengths = lengths(inputs.rows(), series)?;
         let nodes = self.network.nodes();
@@ -77,7 +77,7 @@ impl ReadoutMap for EchoState {
         Ok(features)
     }
 
-    /// With `decision: series`, the mean over the rows of each series after the warm-up.
+    /// With `decision: series`, averages over the rows of each series after the warm-up.
     fn decide(&self, mut predictions: Array2<f64>, series: Option<&[u32]>) -> Result<Array2<f64>> {
         if self.decision == Decision::Step {
             return Ok(predictions);
@@ -103,13 +103,13 @@ impl ReadoutMap for EchoState {
     }
 }
 
-/// The map from a problem's columns to the states of a network, followed by the columns themselves.
+/// Map from a problem's columns to the states of a network, followed by the columns themselves.
 #[derive(Debug)]
 pub(crate) struct States {
     pub network: Network,
-    /// The spectral radius of W as it was drawn.
+    /// Spectral radius of W before rescaling.
     pub drawn_radius: f64,
-    /// How many columns the problem has.
+    /// Number of the problem's columns.
     pub inputs: usize,
     pub leak_rate: f64,
     pub warmup: usize,

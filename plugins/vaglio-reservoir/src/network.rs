@@ -1,4 +1,4 @@
-//! The network: how it is drawn, and what of it some nodes need.
+//! The network: drawing it, and reducing it to what some nodes need.
 
 use crate::Reservoir;
 use ndarray::Array2;
@@ -9,32 +9,32 @@ use vaglio_core::{Columns, Error, Feature, Result};
 use vaglio_kernels::reservoir::Connections;
 use vaglio_kernels::{Level, linalg};
 
-/// The weights of a network of as many nodes as `bias` is long.
+/// Weights of a network with as many nodes as `bias` has entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Network {
-    /// Where the connections to each node start, and the end of the last.
+    /// Start of the connections to each node, followed by the end.
     starts: Vec<usize>,
-    /// The node that each connection comes from, in increasing order for each node that they lead to.
+    /// Source node of each connection, in increasing order for each target node.
     sources: Vec<u32>,
     /// W.
     weights: Vec<f64>,
-    /// W_in, input after input.
+    /// W_in, input by input.
     input: Vec<f64>,
     /// b.
     bias: Vec<f64>,
 }
 
-/// Random numbers of a seed.
+/// Seeded random numbers.
 struct NetworkRandom(ChaCha8Rng);
 
 impl NetworkRandom {
-    /// Uniform in [0, 1).
+    /// A uniform number in [0, 1).
     fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Standard normal, by Box and Muller from two uniform numbers.
+    /// A standard normal number, by Box and Muller from two uniform numbers.
     fn normal(&mut self) -> f64 {
         let (radius, angle) = (self.uniform(), self.uniform());
         (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
@@ -42,10 +42,10 @@ impl NetworkRandom {
 }
 
 impl Network {
-    /// Draws a network: first W, row after row, for each entry whether it is there and then its value; then b; then
-    /// W_in, input after input.
+    /// Draws a network: first W, row by row, for each entry whether it is nonzero and then its value; then b; then
+    /// W_in, input by input.
     ///
-    /// Gives the spectral radius of W before it is rescaled as well. Cost O(units³) for it.
+    /// Also returns the spectral radius of W before rescaling, which costs O(units³).
     pub fn draw(settings: &Reservoir, inputs: usize, seed: u64) -> Result<(Self, f64)> {
         let units = settings.units;
         let mut random = NetworkRandom(ChaCha8Rng::seed_from_u64(seed));
@@ -84,12 +84,12 @@ impl Network {
         self.bias.len()
     }
 
-    /// Number of entries of W that are there.
+    /// Number of nonzero entries of W.
     pub fn connections(&self) -> usize {
         self.sources.len()
     }
 
-    /// The largest |eigenvalue| of W; exactly 0 where no node reaches itself.
+    /// Largest |eigenvalue| of W; exactly 0 if the network has no cycle.
     fn spectral_radius(&self) -> Result<f64> {
         if !self.has_cycle() {
             return Ok(0.0);
@@ -104,13 +104,13 @@ impl Network {
             .map_err(|failure| Error::Numerical(format!("the spectral radius cannot be computed: {failure}")))
     }
 
-    /// The connections that lead to a node: where from, and their weights.
+    /// Connections that lead to a node: their sources and weights.
     fn incoming(&self, node: usize) -> impl Iterator<Item = (usize, f64)> {
         let row = self.starts[node]..self.starts[node + 1];
         self.sources[row.clone()].iter().map(|&source| source as usize).zip(self.weights[row].iter().copied())
     }
 
-    /// Whether some node reaches itself: taking nodes away to which none of the others leads does not end with none.
+    /// Whether the network has a cycle, by topological sorting.
     fn has_cycle(&self) -> bool {
         let mut leads_to = vec![Vec::new(); self.nodes()];
         for node in 0..self.nodes() {
@@ -131,8 +131,8 @@ impl Network {
         taken < self.nodes()
     }
 
-    /// The network of the nodes from which one of `wanted` can be reached, in increasing order, and of the inputs that
-    /// drive these or are among `direct`: with the numbers that both had.
+    /// The subnetwork of the nodes that reach one of `wanted`, in increasing order, and of the inputs that drive these
+    /// or are among `direct`; also returns their original numbers.
     pub fn reaching(&self, wanted: &[usize], direct: &[Feature]) -> (Self, Vec<usize>, Vec<Feature>) {
         let mut is_kept = vec![false; self.nodes()];
         let mut open = wanted.to_vec();
@@ -163,7 +163,7 @@ impl Network {
         (Network { starts, sources, weights, input, bias }, nodes, inputs)
     }
 
-    /// Refuses parts of which a file says that they are a network of so many inputs and that are none.
+    /// Rejects saved parts that are not a network with this number of inputs.
     pub fn check(&self, inputs: usize) -> Result<()> {
         let nodes = self.nodes();
         let refuse = |what: &str| Err(Error::Shape(format!("the network's {what}")));
@@ -187,7 +187,7 @@ impl Network {
         Ok(())
     }
 
-    /// The states of the nodes `wanted`, a column each; series of these `lengths` follow each other.
+    /// States of the nodes `wanted`, one column each; series have these consecutive `lengths`.
     pub fn states(&self, leak: f64, inputs: &Columns, lengths: &[usize], wanted: &[usize]) -> Result<Vec<Vec<f64>>> {
         let values: Vec<_> = (0..inputs.len()).map(|k| inputs.column(k)).map(|column| column.values()).collect();
         let slices: Vec<&[f64]> = values.iter().map(|column| &column[..]).collect();
